@@ -21,7 +21,7 @@ Object.assign(WORDS.zh, {
   answerFirst: "先预测：按 {0}。", locked: "预测已锁定。按空格键运行。", runsNow: "{0}", repeats: "再来一次：{0}",
   youSaid: "你们的预测", cameOut: "实际结果", asSaid: "✓ 与预测相同", notAsSaid: "✗ 与预测不同", round: "第 {0} 轮，共 {1} 轮：{2}",
   came_sound: "通过：{0} 个订单。", came_oversold: "超卖 {2} 份：{0} 个订单。",
-  came_nobody: "{3} 秒内谁也没拿到：锁没有剩余时间。库存还有 {4}。", came_next: "下一个持有者的锁：第三个也进来了。{0} 个订单。",
+  came_nobody: "{3} 秒内谁也没拿到：锁没有过期时间。库存还有 {4}。", came_next: "下一个持有者的锁：第三个也进来了。{0} 个订单。",
   came_database: "数据库：它见过令牌 {6}，拒绝了 {5}。{0} 个订单。",
   came_unclear: "这次没有发生：{0}。", otherwise: "这与本课所说的不同。", repeat: "按空格键再来一次。",
   "nobody-caught": "没有持有者走到故障的位置", "nobody-sold": "别人既没有卖出，也不能确定被挡在外面", "somebody-got-in": "还是有人进来了",

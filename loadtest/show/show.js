@@ -106,10 +106,12 @@ function drawBar() {
   if (s.sold > s.issued) { parts.push(["rect", {class: "over", x: wall, y: y, width: x(s.sold) - wall, height: h}]); }
   parts.push(["line", {class: "wall", x1: wall, x2: wall, y1: 0, y2: y + h + .35 * em}],
     ["text", {class: "s", x: Math.min(wall + .4 * em, width), y: y + h + 1.15 * em, "text-anchor": wall + 4 * em > width ? "end" : "start"}, word("zeroLeft")]);
-  const at = x(known), label = word("row", number(s.left)), wide = label.length * (language === "zh" ? .95 : .56) * em, narrow = width < 24 * em, flip = !narrow && at + wide + 1.4 * em > wall;
+  const at = x(known), label = word("row", number(s.left)), wide = label.length * (language === "zh" ? .95 : .56) * em, flip = at + wide + 1.4 * em > wall,
+    /* There is no room beside the marker: the label has a line of its own. */
+    stacked = width < 24 * em || (flip && at < wide + em);
   parts.push(["path", {class: "marker", d: `M${at} ${y + h + .1 * em}l${.5 * em} ${.8 * em}h${-em}z`}],
-    ["text", {x: narrow ? 0 : at + (flip ? -.8 : .8) * em, y: y + h + (narrow ? 2.6 : 1.15) * em, "text-anchor": flip && at > wide + em ? "end" : "start"}, label]);
-  draw(box, width, y + h + (narrow ? 2.9 : 1.4) * em, word("stockLabel", number(s.sold), number(s.issued), number(s.left)), parts);
+    ["text", {x: stacked ? Math.max(0, Math.min(at - .5 * em, width - wide)) : at + (flip ? -.8 : .8) * em, y: y + h + (stacked ? 2.5 : 1.15) * em, "text-anchor": flip && !stacked ? "end" : "start"}, label]);
+  draw(box, width, y + h + (stacked ? 2.8 : 1.4) * em, word("stockLabel", number(s.sold), number(s.issued), number(s.left)), parts);
 }
 
 /* ---- the lanes and the store ---- */
@@ -150,16 +152,16 @@ function belief() {
   if (late.length) { return [true, word("believesToo", late.map((p) => p.n).join(", "))]; }
   if (frozen.length) { return [false, word("frozenHolds", frozen[0].n)]; }
   if (slow.length) { return [false, word("slowHolds", slow[0].n, state.store.locks.length ? state.store.locks[0].renewals : 0)]; }
-  return [false, state.store.locks.length ? word("alone") : ""];
+  return [false, state.store.kind === "-" ? word("noneAsks") : state.store.locks.length ? word("alone") : ""];
 }
 function drawStore() {
   const store = state.store, lock = store.locks[0], em = rem(), width = $("ttl").clientWidth, lease = state.run.settings.lease_ms;
   const left = lock && lock.locked && lock.ttl_ms !== null ? lock.ttl_ms : null, rows = [];
-  say($("storeTitle"), word("believes", word("store_" + store.kind)));
+  say($("storeTitle"), store.kind === "-" ? word("noStore") : word("believes", word("store_" + store.kind)));
   draw($("ttl"), width, 2.2 * em, "TTL", [
     ["rect", {class: "bed", x: 0, y: 0, width: width, height: .9 * em, rx: 4}],
     ["rect", {class: "holding", x: 0, y: 0, width: left === null ? 0 : width * Math.min(1, left / lease), height: .9 * em, rx: 4}],
-    ["text", {class: "s", x: 0, y: 2 * em}, !store.answers && lock ? word("noAnswer", (store.age_ms / 1000).toFixed(1)) : left === null ? word("noTtl") : word("ttl", (left / 1000).toFixed(1), (lease / 1000).toFixed(1))]]);
+    ["text", {class: "s", x: 0, y: 2 * em}, !store.answers && lock ? word("noAnswer", (store.age_ms / 1000).toFixed(1)) : !lock || !lock.locked ? (store.kind === "-" ? "" : word("free")) : left === null ? word("noTtl") : word("ttl", (left / 1000).toFixed(1), (lease / 1000).toFixed(1))]]);
   $("ttl").dataset.ms = left === null ? "" : left;
   if (lock) {
     const thread = (lock.owner || "").split(":")[1];
@@ -193,15 +195,17 @@ function bands() {
   return list;
 }
 function drawLines(id, lines, label) {
-  const box = $(id), em = rem(), width = box.clientWidth, h = 5 * em, pad = 3.6 * em, low = 1.3 * em, r = state.rates, n = Math.max(40, lines[0].length);
+  const box = $(id), em = rem(), width = box.clientWidth, pad = 3.4 * em, low = 1.3 * em,
+    /* On one screen, what the panel has left. */
+    room = getComputedStyle($("charts")).overflow === "hidden" ? $("charts").getBoundingClientRect().bottom - box.getBoundingClientRect().top - .7 * em : 5 * em, h = Math.max(3 * em, Math.min(5 * em, room)), r = state.rates, n = Math.max(40, lines[0].length);
   const known = lines.flat().filter((v) => v !== null), top = Math.max(10, ...known) * 1.15, parts = [];
-  const x = (i) => (width - pad) * i / n, y = (v) => .4 * em + (h - low - .4 * em) * (1 - v / top);
+  const left = (number(top).length * .6 + .4) * em, x = (i) => left + (width - pad - left) * i / n, y = (v) => .4 * em + (h - low - .4 * em) * (1 - v / top);
   for (const [from, to] of bands()) {
-    const x1 = Math.max(0, x((from - r.from_ms) / r.step_ms)), x2 = Math.min(width - pad, x(Math.min(lines[0].length, (to - r.from_ms) / r.step_ms)));
-    if (x2 > 0) { parts.push(["rect", {class: "band", x: x1, y: 0, width: Math.max(2, x2 - x1), height: h - low}]); }
+    const x1 = Math.max(left, x((from - r.from_ms) / r.step_ms)), x2 = Math.min(width - pad, x(Math.min(lines[0].length, (to - r.from_ms) / r.step_ms)));
+    if (x2 > left) { parts.push(["rect", {class: "band", x: x1, y: 0, width: Math.max(2, x2 - x1), height: h - low}]); }
   }
-  for (const v of [0, top]) { parts.push(["line", {class: "grid", x1: 0, x2: width - pad, y1: y(v), y2: y(v)}]); }
-  parts.push(["text", {class: "s", x: 0, y: y(top) + 1.05 * em}, number(top)], ["text", {class: "s", x: 0, y: h}, word("seconds", (r.from_ms / 1000).toFixed(0))]);
+  for (const v of [0, top]) { parts.push(["line", {class: "grid", x1: left, x2: width - pad, y1: y(v), y2: y(v)}]); }
+  parts.push(["text", {class: "s", x: 0, y: y(top) + .5 * em}, number(top)], ["text", {class: "s", x: left, y: h - .1 * em}, word("seconds", (r.from_ms / 1000).toFixed(0))]);
   lines.forEach((line, which) => {
     let d = "", pen = false, last = null;
     line.forEach((v, i) => { if (v === null) { pen = false; return; } d += `${pen ? "L" : "M"}${x(i + 1).toFixed(1)} ${y(v).toFixed(1)}`; pen = true; last = v; });
@@ -228,9 +232,11 @@ function buildMore() {
   $("more").onchange = showFaults;
   $("give").onclick = () => fault($("more").value);
 }
+/* The server that a fault of a server is for; where a lock is in none, a button that cannot be used names Redis. */
+function serverName() { return word("store_" + (["-", "process"].includes(state.store.kind) ? "redis" : state.store.kind)); }
 /* The words of a fault: most have their own, the others are called as the laboratory calls them. */
-function faultName(name) { return "k_" + name in WORDS[language] ? word("k_" + name, word("store_" + state.store.kind)) : name; }
-function faultDoes(name) { return "f_" + name in WORDS[language] ? word("f_" + name, word("store_" + state.store.kind)) : catalog.faults.find((f) => f.name === name).does; }
+function faultName(name) { return "k_" + name in WORDS[language] ? word("k_" + name, serverName()) : name; }
+function faultDoes(name) { return "f_" + name in WORDS[language] ? word("f_" + name, serverName()) : catalog.faults.find((f) => f.name === name).does; }
 function fault(name) {
   if (!state || access !== "good") { return; }
   if (name === "heal") { send("heal"); return; }

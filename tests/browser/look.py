@@ -11,7 +11,7 @@ from page import Page  # noqa: E402
 import checks  # noqa: E402
 
 ONE_SCREEN = ("#verdict", "#lanes", "#ttl", ".trouble")
-tap = Tap(14)
+tap = Tap(15)
 show = Show("--stock=500000", "--limit=600s", "--connections=8", "--lock-lease=2s")
 page = Page(show.address)
 
@@ -151,6 +151,23 @@ def hostile_names():
     checks.is_unharmed(page)
 
 
+def labels_of_the_bar():
+    """The stock's labels, from nothing sold to a hundred times what there was, and whatever the row says."""
+    page.driver.get(show.base)
+    page.wait("the page", lambda p: p.data("seq"))
+    page.driver.execute_script("""const real = window.fetch;
+        window.fetch = async (...a) => { const r = await real(...a); if (!String(a[0]).endsWith('/state')) { return r; }
+          return new Response(JSON.stringify({...await r.json(), stock: window.stock}), {status: r.status}); };
+        window.stock = {issued: 200, left: 200, sold: 0};""")
+    for is_presented in (False, True):
+        for sold in (0, 100, 199, 200, 201, 240, 390, 950, 1082, 1990, 19000):
+            for left in {200, 149, 43, 1, 0}:
+                page.js("(window.stock = {issued: 200, left: arguments[0], sold: arguments[1]})", left, sold)
+                page.js("(state.stock = window.stock, show())")
+                checks.no_overlap(page)
+        presenter(not is_presented)
+
+
 try:
     tap.check("the page that waits keeps all rules", ready)
     tap.check("in the dark, too", dark_ready)
@@ -166,6 +183,7 @@ try:
     tap.check("the link starts the same again", numbers_of_the_address)
     tap.check("an address with hostile names does nothing", hostile_address)
     tap.check("hostile names are shown as text", hostile_names)
+    tap.check("whatever is sold, no label of the stock is over another", labels_of_the_bar)
 finally:
     page.close()
     show.close()
