@@ -10,20 +10,33 @@
 
 /* All of it of one instant. */
 struct tally {
-    int64_t issued, left; /* as issued; as the voucher's row says now                   */
-    uint64_t fence;       /* the highest that the row was written under                 */
-    int64_t orders, doubles; /* orders above `after`; those of them whose user has an
-                              * earlier order of the voucher                            */
-    int64_t older, older_doubles; /* the part of both up to `horizon`                   */
-    int64_t horizon;      /* the numbers of orders that are made from two seconds ago on
-                           * are above it                                               */
+    int64_t issued, left;    /* as issued; as the voucher's row says now                */
+    uint64_t fence;          /* the highest that the row was written under              */
+    int64_t orders, doubles; /* all orders; those whose user has an earlier order of the
+                              * voucher                                                 */
 };
 
-/* Count the orders of a voucher whose numbers are above `after`; 0: all.  A transaction that
- * drew its number long before it commits can leave an order below a horizon that was read
- * earlier: only a count after 0 is complete.  False: no answer, or no such voucher, and
- * lab_db_error() says so. */
-bool tally_read(lab_db *db, int64_t voucher, int64_t after, struct tally *out);
+/* The orders that need not be counted again; zeroed: none. */
+struct tally_kept {
+    int64_t below; /* orders whose numbers are not above this one are kept              */
+    int64_t orders, doubles;
+    int64_t last_doubles; /* of all orders, as last counted                             */
+};
+
+/* The orders that are counted.  Orders of the last two seconds are always counted again, since
+ * a transaction may commit two seconds after it drew its number.  One that takes longer leaves
+ * an order among those that are kept: only TALLY_ALL finds it. */
+enum tally_scope {
+    TALLY_NEW_ORDERS, /* those that are not kept; the doubles are the last ones           */
+    TALLY_NEW,        /* the same, and the doubles among them: ten times the work         */
+    TALLY_ALL,        /* all                                                              */
+};
+
+/* Count the orders of a voucher; *kept is brought up to date, unless the scope is
+ * TALLY_NEW_ORDERS.  False: no answer, or no such voucher, and lab_db_error() says so; *kept
+ * and *out are unchanged. */
+bool tally_read(lab_db *db, int64_t voucher, enum tally_scope scope, struct tally_kept *kept,
+                struct tally *out);
 
 /* Count the orders of a voucher that were written under this fence. */
 bool tally_under_fence(lab_db *db, int64_t voucher, uint64_t fence, int64_t *orders);

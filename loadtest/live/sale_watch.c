@@ -39,23 +39,16 @@ static int64_t above_zero(int64_t n)
 static bool count_voucher(struct sale_watch *watch, int i, bool all, struct sale_seen *sum)
 {
     struct tally tally;
-    int64_t orders, doubles;
 
-    if (all)
-        memset(&watch->counted[i], 0, sizeof watch->counted[i]);
-    if (!tally_read(watch->db, watch->vouchers[i], watch->counted[i].below, &tally))
+    if (!tally_read(watch->db, watch->vouchers[i], all ? TALLY_ALL : TALLY_NEW, &watch->kept[i],
+                    &tally))
         return false;
-    orders = watch->counted[i].orders + tally.orders;
-    doubles = watch->counted[i].doubles + tally.doubles;
-    watch->counted[i].below = tally.horizon;
-    watch->counted[i].orders += tally.older;
-    watch->counted[i].doubles += tally.older_doubles;
     sum->issued += tally.issued;
     sum->left += tally.left;
-    sum->orders += orders;
-    sum->doubles += doubles;
-    sum->oversold += above_zero(orders - tally.issued);
-    sum->lost += above_zero(tally.left + orders - tally.issued);
+    sum->orders += tally.orders;
+    sum->doubles += tally.doubles;
+    sum->oversold += above_zero(tally.orders - tally.issued);
+    sum->lost += above_zero(tally.left + tally.orders - tally.issued);
     return true;
 }
 

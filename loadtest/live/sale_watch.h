@@ -31,9 +31,7 @@ struct sale_watch {
     lab_db *db; /* owned; NULL: not connected                                          */
     int64_t vouchers[SALE_WATCH_VOUCHERS_MAX];
     int voucher_count;
-    struct {
-        int64_t below, orders, doubles; /* counted before, up to that number            */
-    } counted[SALE_WATCH_VOUCHERS_MAX];
+    struct tally_kept kept[SALE_WATCH_VOUCHERS_MAX]; /* of the counts before             */
     int64_t next_ns, next_full_ns;
     struct sale_seen seen;
 };

@@ -9,6 +9,7 @@
 
 enum {
     COUNT_MS = 200,        /* between two counts of new rows                            */
+    DOUBLES_MS = 800,      /* between two counts that look for doubles among them       */
     FULL_MS = 5000,        /* between two counts of all rows                            */
     AFTER_FAULT_MS = 6000, /* so long a transaction of before may commit                */
     STORE_MS = 250,        /* for the store's answer                                    */
@@ -59,30 +60,30 @@ static void note_findings(struct sight *sight)
  * is older than the rows that are not counted again. */
 static bool needs_all(const struct sight *sight)
 {
-    return sight->below == 0 || is_older(sight->full_ns, FULL_MS) ||
+    return sight->kept.below == 0 || is_older(sight->full_ns, FULL_MS) ||
            trouble_is_any(sight->trouble) ||
            (sight->trouble->over_ns && !is_older(sight->trouble->over_ns, AFTER_FAULT_MS));
 }
 
-static void count(struct sight *sight, bool all)
+static void count(struct sight *sight, enum tally_scope scope)
 {
-    struct tally tally;
-
-    if (!tally_read(sight->sale->db, sight->sale->voucher, all ? 0 : sight->below, &tally))
+    if (!tally_read(sight->sale->db, sight->sale->voucher, scope, &sight->kept, &sight->tally))
         return;
-    if (all) {
-        sight->below_orders = sight->below_doubles = 0;
-        sight->full_ns = monotonic_ns();
-    }
-    sight->tally = tally;
-    sight->tally.orders += sight->below_orders;
-    sight->tally.doubles += sight->below_doubles;
-    sight->below = tally.horizon;
-    sight->below_orders += tally.older;
-    sight->below_doubles += tally.older_doubles;
     sight->has_tally = true;
     sight->tally_ns = monotonic_ns();
+    if (scope != TALLY_NEW_ORDERS)
+        sight->doubles_ns = sight->tally_ns;
+    if (scope == TALLY_ALL)
+        sight->full_ns = sight->tally_ns;
     note_findings(sight);
+}
+
+/* The least that keeps the figures as young as they have to be. */
+static void count_new(struct sight *sight)
+{
+    count(sight, needs_all(sight)                            ? TALLY_ALL
+                 : is_older(sight->doubles_ns, DOUBLES_MS) ? TALLY_NEW
+                                                             : TALLY_NEW_ORDERS);
 }
 
 void sight_count_all(struct sight *sight)
@@ -91,7 +92,7 @@ void sight_count_all(struct sight *sight)
 
     /* Quiet first: what was written before is in the count. */
     is_quiet = audit_db_quiet(sight->sale->db, &is_quiet) && is_quiet;
-    count(sight, true);
+    count(sight, TALLY_ALL);
     sight->is_settled = is_quiet;
 }
 
@@ -214,7 +215,7 @@ void sight_look(struct sight *sight)
     if (sale->is_loaded && points_is_due(&sight->points))
         points_add(&sight->points, &sale->wrk.control);
     if (!sight->has_tally || (sale->is_loaded && is_older(sight->tally_ns, COUNT_MS)))
-        count(sight, needs_all(sight));
+        count_new(sight);
     else if (!sight->is_settled && sale->has_run && is_older(sight->tally_ns, COUNT_MS))
         sight_count_all(sight);
 }

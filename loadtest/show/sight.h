@@ -45,10 +45,11 @@ struct sight {
     struct show_faults *trouble;
     struct show_journal *journal;
 
-    struct tally tally;       /* of the last count; orders and doubles are all of them   */
+    struct tally tally;       /* of the last count                                       */
+    struct tally_kept kept;   /* of the counts before                                    */
     bool has_tally;
-    int64_t tally_ns, full_ns; /* when it was counted; when all rows were               */
-    int64_t below, below_orders, below_doubles; /* counted before, up to that number     */
+    int64_t tally_ns, doubles_ns, full_ns; /* when it was counted; when doubles and all
+                                            * rows were                                  */
     bool is_settled;          /* nothing that was sent can become an order any more      */
     bool is_sold_out, was_lost, was_oversold, was_double; /* in the journal already       */
 

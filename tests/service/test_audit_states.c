@@ -17,11 +17,11 @@
 #include <cmocka.h>
 
 #include "db/issue.h"
-#include "gen/schema_sql.h"
 #include "loadtest/audit/evidence.h"
 #include "loadtest/kit/files.h"
+#include "tests/service/scratch_database.h"
 
-enum { URL_MAX = 512, FOUND_MAX = 4 };
+enum { FOUND_MAX = 4 };
 
 struct found {
     enum audit_check check;
@@ -75,13 +75,10 @@ static const char HELPERS[] =
     " VALUES (o, u, v, coalesce(request, 'r-' || o), 'none', 'conditional', 'none', 'p1',"
     "  at(written), at(admitted)) $$;";
 
-/* No state outlives this program, so no commit needs to wait until it is on the disk. */
-static const char NO_WAIT_FOR_DISK[] = "SET synchronous_commit TO off";
-
 static const char EMPTY[] = "DELETE FROM tb_voucher_order; DELETE FROM tb_seckill_voucher;"
                             "DELETE FROM lab.issue; DELETE FROM tb_voucher";
 
-static char lab_url[URL_MAX], url[URL_MAX], database[64], directory[FILES_PATH_MAX];
+static char directory[FILES_PATH_MAX];
 static lab_db *db;
 
 static void run(lab_db *on, const char *sql)
@@ -93,41 +90,15 @@ static void run(lab_db *on, const char *sql)
 /* 0: made.  The directory of the ledgers is made anew for each state. */
 static int make_database(void **state)
 {
-    const char *lab = getenv("SECKILL_LAB_DATABASE_URL");
-    char sql[128], error[512];
-    lab_db *server;
-    bool ok;
-
     (void)state;
-    if (!lab || strlen(lab) >= sizeof lab_url || !strrchr(lab, '/'))
-        return -1;
-    snprintf(lab_url, sizeof lab_url, "%s", lab);
-    snprintf(database, sizeof database, "audit_states_%d", (int)getpid());
-    snprintf(url, sizeof url, "%.*s/%s", (int)(strrchr(lab, '/') - lab), lab, database);
-    if (!lab_db_open(&server, lab_url, error, sizeof error))
-        return -1;
-    snprintf(sql, sizeof sql, "CREATE DATABASE %s TEMPLATE template0", database);
-    ok = lab_db_run(server, sql);
-    lab_db_close(server);
-    ok = ok && lab_db_open(&db, url, error, sizeof error) && lab_db_run(db, SCHEMA_SQL) &&
-         lab_db_run(db, HELPERS) && lab_db_run(db, NO_WAIT_FOR_DISK);
     snprintf(directory, sizeof directory, "/tmp/seckill-states-%d", (int)getpid());
-    return ok ? 0 : -1;
+    return scratch_database_make("audit_states", &db) && lab_db_run(db, HELPERS) ? 0 : -1;
 }
 
 static int drop_database(void **state)
 {
-    char sql[128], error[512];
-    lab_db *server;
-    bool ok;
-
     (void)state;
-    lab_db_close(db);
-    ok = lab_db_open(&server, lab_url, error, sizeof error);
-    snprintf(sql, sizeof sql, "DROP DATABASE IF EXISTS %s WITH (FORCE)", database);
-    ok = ok && lab_db_run(server, sql);
-    lab_db_close(server);
-    return files_remove_tree(directory) && ok ? 0 : -1;
+    return scratch_database_drop(&db) && files_remove_tree(directory) ? 0 : -1;
 }
 
 static void write_ledger(const char *name, const char *text)
@@ -166,7 +137,7 @@ static void audit(const struct state *s, bool by_files, struct audit_verdict *ve
     struct ledger ledger;
     struct audit_input input;
 
-    assert_true(evidence_begin(&reading, url));
+    assert_true(evidence_begin(&reading, scratch_database_url()));
     if (by_files)
         assert_true(evidence_export(&reading, VOUCHERS, 2, directory));
     else
@@ -236,7 +207,7 @@ static void all_is_read_at_one_instant(void **state)
 
     (void)state;
     fill(&CALM);
-    assert_true(evidence_begin(&reading, url));
+    assert_true(evidence_begin(&reading, scratch_database_url()));
     run(db, "UPDATE tb_seckill_voucher SET stock = 3 WHERE voucher_id = 1;"
             "SELECT buy(2, 2, 1)");
     assert_true(evidence_from_database(&evidence, &reading, VOUCHERS, 2));
@@ -254,7 +225,7 @@ static void a_lost_connection_ends_the_reading(void **state)
 
     (void)state;
     fill(&CALM);
-    assert_true(evidence_begin(&reading, url));
+    assert_true(evidence_begin(&reading, scratch_database_url()));
     run(db, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()");
     first = evidence_from_database(&evidence, &reading, VOUCHERS, 2);
