@@ -491,6 +491,12 @@ prove-viewers: deps-test                        ## what forty browsers before th
 	@/usr/bin/python3 -B tests/proof/viewers.py $(VIEWERS)
 VIEWERS :=
 
+.PHONY: bench-show
+bench-show: deps-test                           ## how fast the pages open, what the live page costs; SHOW_COSTS='--seconds=30'
+	@$(MAKE) --no-print-directory -j2 all
+	@/usr/bin/python3 -B tests/proof/show_costs.py $(SHOW_COSTS)
+SHOW_COSTS :=
+
 .PHONY: prove-failovers
 prove-failovers: deps-test                       ## fail-overs by Sentinel under order load; FAILOVERS='--times=20 --lock=reentrant'
 	@$(MAKE) --no-print-directory -j2 all

@@ -10,6 +10,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
 import checks  # noqa: E402  the folder has to be known first
 from files import HOSTILE_DIRECTORY, address, end_lab, open_file, seckill  # noqa: E402
+from grown import grow_comparison  # noqa: E402
 from laboratory import Tap  # noqa: E402
 from page import Page  # noqa: E402
 
@@ -206,26 +207,12 @@ def prints_on_paper():
 
 def many_cells_open():
     """How long the browser works at a report of 200 cells is told, and not judged: the machine decides."""
-    with open(os.path.join(os.path.dirname(reports["compare"]), "data.json"), encoding="utf-8") as old:
-        data = json.load(old)
-    cells = data["results"]["summary"]["cells"]
-    many = []
-    for i in range(CELLS):
-        cell = json.loads(json.dumps(cells[i % len(cells)]))
-        cell["lock"] = f"{cell['lock']}-{i // len(cells)}"
-        many.append(cell)
-    data["results"]["summary"]["cells"] = many
-    run = os.path.join(work, "many")
-    os.mkdir(run)
-    with open(os.path.join(run, "data.json"), "w", encoding="utf-8") as new:
-        json.dump(data, new)
-    seckill("report", run)
-    reports["many"] = os.path.join(run, "report.html")
+    reports["many"], cells = grow_comparison(os.path.dirname(reports["compare"]), os.path.join(work, "many"), CELLS)
     page.cdp("Performance.enable")
     show("many")
     metrics = {m["name"]: m["value"] for m in page.cdp("Performance.getMetrics")["metrics"]}
     print(f"# {CELLS} cells: {os.path.getsize(reports['many'])} bytes, {metrics['TaskDuration']:.2f} s of the main thread")
-    assert page.js("document.querySelectorAll('table tbody tr').length") >= CELLS / len(cells)
+    assert page.js("document.querySelectorAll('table tbody tr').length") >= CELLS / cells
     checks.no_sideways(page)
     assert os.path.getsize(reports["many"]) < BYTES_MOST
 

@@ -10,11 +10,11 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
 import checks  # noqa: E402  the folder has to be known first
 from files import HOSTILE_DIRECTORY, address, end_lab, open_file, seckill  # noqa: E402
+from grown import RECORDING, change_recording, grow_recording  # noqa: E402
 from laboratory import Tap  # noqa: E402
 from page import Page  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
-RECORDING = re.compile(r'(<script type="application/json" class="recording">)(.*?)(</script>)', re.S)
 SAME = ("Redis", "PostgreSQL", "naive", "lua")  # names, which are the same in both languages
 
 work = tempfile.mkdtemp(prefix="seckill-story-")
@@ -61,13 +61,8 @@ def broken_step():
 
 def changed(name, change):
     """A copy of the page, whose recording was changed."""
-    def put(found):
-        recording = json.loads(found[2])
-        change(recording)
-        return found[1] + json.dumps(recording).replace("<", "\\u003c") + found[3]
     path = os.path.join(work, name + ".html")
-    with open(pages["naive"], encoding="utf-8") as old, open(path, "w", encoding="utf-8") as new:
-        new.write(RECORDING.sub(put, old.read()))
+    change_recording(pages["naive"], path, change)
     return path
 
 
@@ -305,11 +300,7 @@ def moves_in_steps():
 
 def ten_thousand():
     """Ten thousand events: what opening costs the main thread, in its own processor time."""
-    def grow(recording):
-        lines, length = recording["lines"], max(line[2] for line in recording["lines"]) + 1000
-        recording["lines"] = [[k, f + i * length, t + i * length, *rest] for i in range(10000 // len(lines) + 1) for k, f, t, *rest in lines]
-        assert len(recording["lines"]) >= 10000
-    path = changed("long", grow)
+    path = changed("long", lambda recording: grow_recording(recording, 10000))
     page.cdp("Performance.enable", timeDomain="threadTicks")
     show(path, "step=700")
     page.wait("the page is done", lambda p: p.js("document.readyState") == "complete")
