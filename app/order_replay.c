@@ -19,6 +19,11 @@ enum outcome order_replay(struct worker *w, const struct order_request *request,
         return OUTCOME_INTERNAL;
     if (order.voucher_id != request->voucher_id)
         return OUTCOME_CONFLICT;
+    st = order_confirm(w->db);
+    if (st != DB_OK) {
+        (void)worker_db_failed(w, st);
+        return OUTCOME_UNKNOWN;
+    }
     *placed = (struct order_placed){order.id, true};
     return OUTCOME_ACCEPTED;
 }

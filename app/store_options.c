@@ -9,6 +9,7 @@ struct db_options stores_database_options(const struct config *c)
     opts.application_name = c->process_name;
     opts.statement_timeout_ms = (int)c->statement_timeout_ms;
     opts.idle_timeout_ms = (int)c->idle_transaction_ms;
+    (void)postgres_pooler_read(c->database_pooler, &opts.pooler); /* it is in the list */
     return opts;
 }
 
@@ -23,6 +24,7 @@ dlock_options stores_lock_options(const struct config *c)
 #undef LOCAL_STORE
 #undef STORE
     opts.record_dir = c->record;
+    opts.database_pooler = c->database_pooler;
     opts.database_timeout_ms = (int)c->statement_timeout_ms;
     opts.zookeeper_timeout_ms = (int)c->zookeeper_timeout_ms;
     opts.lease_ms = (int)c->lock_lease_ms;

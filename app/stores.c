@@ -14,6 +14,7 @@
 #include "app/start_timeout.h"
 #include "app/store_options.h"
 #include "app/stream.h"
+#include "db/pooler.h"
 #include "db/sale.h"
 #include "db/voucher.h"
 #include "lock/store.h"
@@ -119,7 +120,11 @@ static enum attempt_answer try_stream(struct service *s, char why[WHY_MAX])
 /* Judge the error of a connection that could not be made. */
 static enum attempt_answer judge_connection(const struct db_conn *db, char why[WHY_MAX])
 {
-    (void)snprintf(why, WHY_MAX, "%s", db_error(db));
+    (void)snprintf(why, WHY_MAX, "%s%s", db_error(db),
+                   postgres_message_is_of_pooler(db_error(db))
+                       ? "; set --database-pooler to session or transaction, as the "
+                         "pool_mode of that pooler is"
+                       : "");
     return db_is_refused(db) ? ATTEMPT_REFUSED : ATTEMPT_AGAIN;
 }
 
@@ -150,20 +155,34 @@ static enum attempt_answer look_for_tables(struct db_conn *db, bool wants_record
     return st == DB_OK && has_record ? ATTEMPT_OK : ATTEMPT_REFUSED;
 }
 
+static enum attempt_answer check_pooler(struct db_conn *db, const struct db_options *opts,
+                                        char why[WHY_MAX])
+{
+    enum db_status st = db_pooler_is_absent(db, opts, why, WHY_MAX);
+
+    return st == DB_OK      ? ATTEMPT_OK
+           : st == DB_ERROR ? ATTEMPT_REFUSED
+                            : ATTEMPT_AGAIN;
+}
+
 /* Connect once, to see that PostgreSQL is there and has the tables. */
 static enum attempt_answer try_database(struct service *s, char why[WHY_MAX])
 {
     struct db_options opts = stores_database_options(s->config);
-    struct db_conn *db = db_new(&opts);
+    struct db_conn *db;
     enum attempt_answer answer;
 
+    if (db_pooler_mixes_sessions(&opts, why, WHY_MAX))
+        return ATTEMPT_REFUSED;
+    db = db_new(&opts);
     if (db == NULL) {
         (void)snprintf(why, WHY_MAX, "out of memory");
         return ATTEMPT_REFUSED;
     }
-    answer = db_connect(db) != DB_OK
-                 ? judge_connection(db, why)
-                 : look_for_tables(db, s->config->record != NULL, why);
+    answer = db_connect(db) != DB_OK ? judge_connection(db, why)
+                                     : check_pooler(db, &opts, why);
+    if (answer == ATTEMPT_OK)
+        answer = look_for_tables(db, s->config->record != NULL, why);
     db_free(db);
     return answer;
 }

@@ -34,8 +34,12 @@ enum db_status {
     DB_CONFLICT, /* serialization failure or deadlock: nothing happened, try again */
     DB_TIMEOUT,  /* the server gave up: statement or lock timeout */
     DB_UNABLE,   /* the server cannot just now: no room on its disk or in its memory, or it
-                  * is read-only; nothing happened, try again */
-    DB_LOST,     /* no connection, or it broke: what was sent may or may not count */
+                  * is read-only; nothing happened, try again.  After "read-only", and
+                  * where a prepared statement was missing, the connection is closed, so
+                  * that the next one is to a server that fits */
+    DB_LOST,     /* no connection, or it broke: what was sent may or may not count.  The
+                  * same after a COMMIT that the server no longer waits for its
+                  * synchronous standby with */
     DB_ERROR,    /* the server refused; db_error() says why */
 };
 
@@ -48,7 +52,8 @@ struct db_conn; /* opaque */
 struct db_options {
     const char *url;              /* postgresql://... */
     const char *application_name; /* what pg_stat_activity shows; may be NULL */
-    int connect_timeout_ms;       /* for one attempt */
+    enum postgres_pooler pooler;  /* what stands before the server */
+    int connect_timeout_ms;       /* for one attempt, at all hosts of the URL together */
     int statement_timeout_ms;     /* waiting for a row's lock has 80 % of it */
     int idle_timeout_ms;          /* how long a transaction may wait for its client */
     bool commits_lazily;          /* a COMMIT is answered before it is on disk: a crash
@@ -61,7 +66,7 @@ struct db_options {
 #define DB_NULL {0, NULL, true}
 #define DB_VALUES(...) ((const struct postgres_value[]){__VA_ARGS__})
 
-/* Connect timeout 2 s, statements 5 s, idle transactions 60 s. */
+/* No pooler, connect timeout 2 s, statements 5 s, idle transactions 60 s. */
 struct db_options db_options_default(const char *url);
 
 /* A connection that is not connected yet; strings are copied.  NULL: no memory. */
@@ -70,7 +75,9 @@ struct db_conn *db_new(const struct db_options *opts);
 /* Hang up (which rolls an open transaction back) and free.  NULL is fine. */
 void db_free(struct db_conn *db);
 
-/* Connect if it is not connected.  Regards the back-off like every run.
+/* Connect if it is not connected: of several hosts in the URL, to the one that was the right
+ * one last, or else to the first in the URL's order that takes writes (or that fits its
+ * target_session_attrs).  Regards the back-off like every run.
  *   OK, LOST (db_error() says who did not answer, and what was said) */
 enum db_status db_connect(struct db_conn *db);
 
@@ -118,7 +125,8 @@ bool db_is_null(const struct db_conn *db, size_t i, size_t row, int column);
 /* Is a transaction open, as far as this end knows? */
 bool db_in_transaction(const struct db_conn *db);
 
-/* The server process at the other end; 0 when there is none. */
+/* The server process at the other end, as it was named when the connection was opened; 0
+ * when there is none.  A pooler names none of the server's. */
 int db_backend_pid(const struct db_conn *db);
 
 /* Detail of the last failure, "" if none; valid until the next call. */

@@ -95,16 +95,16 @@ enum db_status db_lose_silent(struct db_conn *db, bool is_late, int64_t allowed_
 
 static struct postgres_connection *start_connecting(const struct db_conn *db)
 {
-    char settings[256];
+    char settings[DB_SETTINGS_MAX];
+    const struct postgres_wire_options options = {
+        .url = db->url,
+        .application_name = db->application_name,
+        .settings = db_limits_at_start(db, settings),
+        .wants_primary = true,
+        .first_host = db->host,
+    };
 
-    (void)snprintf(settings, sizeof(settings),
-                   "-c statement_timeout=%d -c lock_timeout=%d"
-                   " -c idle_in_transaction_session_timeout=%d -c TimeZone=UTC%s",
-                   db->opts.statement_timeout_ms,
-                   db->opts.statement_timeout_ms - db->opts.statement_timeout_ms / 5,
-                   db->opts.idle_timeout_ms,
-                   db->opts.commits_lazily ? " -c synchronous_commit=off" : "");
-    return postgres_connection_new(db->url, db->application_name, settings);
+    return postgres_connection_new(&options, db->opts.pooler);
 }
 
 static void back_off(struct db_conn *db)
@@ -132,9 +132,18 @@ static enum db_status connect_now(struct db_conn *db)
                        postgres_connection_state(db->open));
         return db_lose_silent(db, answer == POSTGRES_LATE, db->opts.connect_timeout_ms);
     }
+    db->host = postgres_wire_host(postgres_connection_wire(db->open));
+    if (!db_limits_set(db, deadline_ns)) {
+        back_off(db);
+        if (db->state[0] == '\0')
+            return db_lose_silent(db, dlock_clock_ns() >= deadline_ns,
+                                  db->opts.connect_timeout_ms);
+        db_disconnect(db);
+        return DB_LOST;
+    }
     db->backoff_ms = 0;
     db->next_try_ns = 0;
-    db->fell_silent = false;
+    db->fell_silent = db->was_demoted = false;
     if (!postgres_wire_set_batches(postgres_connection_wire(db->open), true))
         return db_lose_talk(db);
     return DB_OK;

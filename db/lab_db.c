@@ -21,10 +21,12 @@ static void keep_error(lab_db *db, const char *text)
 static bool connect_now(lab_db *db)
 {
     int64_t deadline_ns = dlock_clock_after(dlock_clock_ns(), CONNECT_TIMEOUT_MS);
+    const struct postgres_wire_options options = {
+        .url = db->url, .wants_primary = postgres_url_hosts(db->url) > 1};
     enum postgres_opening answer = POSTGRES_FAILED;
 
     postgres_wire_close(db->wire);
-    db->wire = postgres_wire_new(db->url, NULL, NULL);
+    db->wire = postgres_wire_new(&options);
     if (db->wire != NULL)
         answer = postgres_wire_open(db->wire, deadline_ns);
     if (answer == POSTGRES_OPEN)

@@ -26,12 +26,26 @@ static const struct postgres_statement ASK_STATUS = {
     "t",
 };
 
-/* Only the very transaction in question: process ids are used again. */
+/* Only the very transaction in question: process ids are used again, and after a promotion
+ * so are transactions' numbers.  What waits for a synchronous standby is committed: to end
+ * it would only show rows that the standby may not have. */
 static const struct postgres_statement GIVE_UP = {
     "order_give_up",
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-    " WHERE pid = $1 AND backend_xid = $2::xid8::xid",
+    " WHERE pid = $1 AND backend_xid = $2::xid8::xid"
+    " AND wait_event IS DISTINCT FROM 'SyncRep'",
     "it",
+};
+
+/* The message is one more record in the log, whose COMMIT waits as each does.  If the
+ * standby is away, one that waits is enough. */
+static const struct postgres_statement CONFIRM = {
+    "order_confirm",
+    "SELECT CASE WHEN current_setting('synchronous_standby_names') = ''"
+    " OR current_setting('synchronous_commit') IN ('off', 'local') THEN 'alone'"
+    " WHEN EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')"
+    " THEN 'waits' ELSE pg_logical_emit_message(true, 'seckill', 'confirm')::text END",
+    "",
 };
 
 static enum db_status find(struct db_conn *db, const struct postgres_statement *statement,
@@ -56,6 +70,13 @@ enum db_status order_find_request(struct db_conn *db, int64_t user_id,
 enum db_status order_find(struct db_conn *db, int64_t order_id, struct order_found *out)
 {
     return find(db, &FIND, DB_VALUES(DB_INT(order_id)), out);
+}
+
+enum db_status order_confirm(struct db_conn *db)
+{
+    enum db_status st = db_run_one(db, &CONFIRM, NULL);
+
+    return st == DB_OK && strcmp(db_text(db, 0, 0, 0), "waits") == 0 ? DB_UNABLE : st;
 }
 
 /* Is the transaction over, as far as the server says?  A number that it does not know
@@ -92,6 +113,8 @@ static enum order_settled ask_once(struct db_conn *db, const struct order_commit
         return ORDER_NOT_SOLD;
     if (order.voucher_id != c->voucher_id)
         return ORDER_ID_TAKEN;
+    if (order_confirm(db) != DB_OK)
+        return ORDER_UNSETTLED;
     *id = order.id;
     return is_aborted ? ORDER_SOLD_BEFORE : ORDER_SOLD;
 }

@@ -35,6 +35,8 @@ struct db_pool {
     struct dlock_condition work; /* for the opener: a connection was closed, or the end */
     bool is_ending;
     bool is_down;
+    bool may_move; /* another server, or the pooler, may answer soon: a caller waits for it */
+    size_t host;   /* of the URL's hosts, the one that was the right one last */
     char why[ERROR_MAX]; /* what was said when a connection could not be opened last, or
                           * when the server fell silent; "" once all are open */
     size_t size;
@@ -113,15 +115,31 @@ static bool is_any_open(const struct db_pool *pool)
 
 static void go_down(struct db_pool *pool)
 {
+    if (pool->may_move)
+        return;
     pool->is_down = true;
     while (pool->first != NULL)
         tell_first(pool, NULL);
 }
 
+/* The server of a connection takes no writes any more, or fell silent where there are
+ * others: the free connections lead to the same server. */
+static void close_free(struct db_pool *pool)
+{
+    struct db_conn *db;
+
+    while ((db = pop(&pool->free)) != NULL) {
+        db_disconnect(db);
+        push(&pool->closed, db);
+    }
+}
+
 static void put_closed(struct db_pool *pool, struct db_conn *db)
 {
     push(&pool->closed, db);
-    if (db->fell_silent)
+    if (db->was_demoted || (db->fell_silent && pool->may_move))
+        close_free(pool);
+    if (db->fell_silent || db->was_demoted)
         (void)snprintf(pool->why, sizeof(pool->why), "%s", db->error);
     if (db->fell_silent && !is_any_open(pool))
         go_down(pool);
@@ -135,10 +153,12 @@ static void open_one(struct db_pool *pool, struct db_conn *db)
 {
     enum db_status st;
 
+    db->host = pool->host;
     dlock_mutex_unlock(&pool->mutex);
     st = db_connect(db);
     dlock_mutex_lock(&pool->mutex);
     if (st == DB_OK) {
+        pool->host = db->host;
         pool->is_down = false;
         if (pool->closed.count == 0)
             pool->why[0] = '\0';
@@ -197,6 +217,8 @@ struct db_pool *db_pool_new(const struct db_options *opts, size_t size)
     }
     dlock_mutex_init(&pool->mutex);
     pool->size = size;
+    pool->may_move =
+        postgres_url_hosts(opts->url) > 1 || opts->pooler != POSTGRES_POOLER_NONE;
     pool->last_next = &pool->first;
     pool->all = calloc(size, sizeof(struct db_conn *));
     pool->free.items = calloc(size, sizeof(struct db_conn *));

@@ -17,6 +17,9 @@
  * Outage      The pool is down when no connection is open and the last attempt to open one
  *             failed, or the last one was lost to a silent server.  Then every caller is
  *             answered LOST at once, those that wait included, until an attempt succeeds.
+ *             A pool whose URL names several hosts, or that has a pooler before its
+ *             server, is never down: a caller waits its whole time, since another server
+ *             may be promoted, or the pooler come back, before that time is over.
  * Deadlock    A thread that has a connection must not wait for a distributed lock, for a
  *             second connection of the pool, or for a client's socket.  Then it waits for
  *             PostgreSQL alone, and db_run() bounds that wait, so every connection comes

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rows.c -- read what a run gave back. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,4 +81,15 @@ const char *db_status_name(enum db_status status)
     };
 
     return NAMES[status];
+}
+
+void db_keep_refusal(struct db_conn *db, const struct postgres_result *result)
+{
+    const char *constraint = postgres_result_constraint(result);
+    const char *state = postgres_result_state(result);
+
+    postgres_message_fold(db->error, sizeof(db->error), postgres_result_message(result));
+    (void)snprintf(db->constraint, sizeof(db->constraint), "%s",
+                   constraint != NULL ? constraint : "");
+    (void)snprintf(db->state, sizeof(db->state), "%s", state != NULL ? state : "");
 }

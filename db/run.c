@@ -38,7 +38,8 @@ static enum db_status status_of(const char *state)
         {"23505", DB_UNIQUE},  {"40001", DB_CONFLICT}, {"40P01", DB_CONFLICT},
         {"57014", DB_TIMEOUT}, {"55P03", DB_TIMEOUT},  {"08", DB_LOST},
         {"57P", DB_LOST},      {"25P03", DB_LOST},     {"53300", DB_LOST},
-        {"53", DB_UNABLE},     {"25006", DB_UNABLE},
+        {"53", DB_UNABLE},     {"25006", DB_UNABLE},   {"26000", DB_UNABLE},
+        {"42P05", DB_UNABLE},
     };
 
     if (state == NULL)
@@ -49,11 +50,17 @@ static enum db_status status_of(const char *state)
     return DB_ERROR;
 }
 
+/* The connection is of no more use, though nothing is in doubt: the server takes no writes
+ * any more (25006), or a prepared statement is missing or there already (26000, 42P05), so
+ * that a pooler has given the session to somebody else. */
+static bool is_spent(const struct db_conn *db)
+{
+    return strcmp(db->state, "25006") == 0 || strcmp(db->state, "26000") == 0 ||
+           strcmp(db->state, "42P05") == 0;
+}
+
 static enum db_status judge(struct db_conn *db, const struct postgres_result *result)
 {
-    const char *constraint = NULL;
-    const char *state = NULL;
-
     switch (postgres_result_kind(result)) {
     case POSTGRES_RESULT_DONE:
     case POSTGRES_RESULT_ROWS:
@@ -62,13 +69,8 @@ static enum db_status judge(struct db_conn *db, const struct postgres_result *re
     default:
         break;
     }
-    postgres_message_fold(db->error, sizeof(db->error), postgres_result_message(result));
-    constraint = postgres_result_constraint(result);
-    (void)snprintf(db->constraint, sizeof(db->constraint), "%s",
-                   constraint != NULL ? constraint : "");
-    state = postgres_result_state(result);
-    (void)snprintf(db->state, sizeof(db->state), "%s", state != NULL ? state : "");
-    return status_of(state);
+    db_keep_refusal(db, result);
+    return status_of(postgres_result_state(result));
 }
 
 /* Read the answer of one statement and the NULL that ends it. */
@@ -88,38 +90,69 @@ static bool read_answer(struct db_conn *db, int64_t deadline_ns,
     return end == NULL;
 }
 
-/* Put everything that was queued; a statement is prepared ahead of its first use. */
-static bool put_all(struct db_conn *db, bool *prepares)
-{
-    for (size_t i = 0; i < db->queue_count; i++) {
-        const struct postgres_statement *s = db->queue[i].statement;
+/* What is put ahead of a statement, and is answered before it. */
+struct ahead {
+    bool limits;  /* the limits of the transaction that it begins */
+    bool prepare; /* the statement itself */
+};
 
-        prepares[i] = !postgres_connection_has(db->open, s);
-        if (prepares[i] && !postgres_connection_prepare(db->open, s))
+/* Put a statement; it is prepared ahead of its first use. */
+static bool put_one(struct db_conn *db, const struct queued *q, bool is_first,
+                    struct ahead *ahead)
+{
+    if (is_first && !db_limits_put(db, &ahead->limits))
+        return false;
+    ahead->prepare = !postgres_connection_has(db->open, q->statement);
+    if (ahead->prepare && !postgres_connection_prepare(db->open, q->statement))
+        return false;
+    return postgres_connection_execute(db->open, q->statement, q->kept);
+}
+
+/* Put everything that was queued. */
+static bool put_all(struct db_conn *db, struct ahead *ahead)
+{
+    bool is_first = !db_in_transaction(db); /* in a transaction */
+
+    for (size_t i = 0; i < db->queue_count; i++) {
+        const char *sql = db->queue[i].statement->sql;
+
+        if (!put_one(db, &db->queue[i], is_first && strcmp(sql, "ROLLBACK") != 0, &ahead[i]))
             return false;
-        if (!postgres_connection_execute(db->open, s, db->queue[i].kept))
-            return false;
+        is_first = strcmp(sql, "ROLLBACK") == 0 || strcmp(sql, "COMMIT") == 0;
     }
     return postgres_wire_put_sync(postgres_connection_wire(db->open));
 }
 
-/* Read what answers statement `i`; *first keeps the first failure of the batch. */
-static bool read_statement(struct db_conn *db, size_t i, bool prepared_now,
-                           int64_t deadline_ns, enum db_status *first)
+/* Read an answer that is none of the caller's.  *done: it was executed. */
+static bool read_ahead(struct db_conn *db, enum postgres_result_kind wanted,
+                       int64_t deadline_ns, enum db_status *first, bool *done)
 {
     struct postgres_result *result = NULL;
-    enum db_status st;
+    bool read = read_answer(db, deadline_ns, &result);
 
-    if (prepared_now) {
-        bool read = read_answer(db, deadline_ns, &result);
+    if (read && *first == DB_OK)
+        *first = judge(db, result);
+    *done = read && postgres_result_kind(result) == wanted;
+    postgres_result_free(result);
+    return read;
+}
 
-        st = read && *first == DB_OK ? judge(db, result) : *first;
-        if (!read || postgres_result_kind(result) != POSTGRES_RESULT_DONE)
+/* Read what answers statement `i`; *first keeps the first failure of the batch. */
+static bool read_statement(struct db_conn *db, size_t i, struct ahead ahead,
+                           int64_t deadline_ns, enum db_status *first)
+{
+    bool done = true;
+
+    if (ahead.limits &&
+        !read_ahead(db, POSTGRES_RESULT_ROWS, deadline_ns, first, &done))
+        return false;
+    if (ahead.prepare) {
+        bool read = read_ahead(db, POSTGRES_RESULT_DONE, deadline_ns, first, &done);
+
+        if (!done)
             postgres_connection_forget(db->open, db->queue[i].statement);
-        postgres_result_free(result);
         if (!read)
             return false;
-        *first = st;
     }
     if (!read_answer(db, deadline_ns, &db->results[i]))
         return false;
@@ -128,7 +161,7 @@ static bool read_statement(struct db_conn *db, size_t i, bool prepared_now,
     return true;
 }
 
-static bool read_all(struct db_conn *db, const bool *prepares, int64_t deadline_ns,
+static bool read_all(struct db_conn *db, const struct ahead *ahead, int64_t deadline_ns,
                      enum db_status *first)
 {
     struct postgres_result *sync = NULL;
@@ -136,7 +169,7 @@ static bool read_all(struct db_conn *db, const bool *prepares, int64_t deadline_
 
     db->result_count = db->queue_count;
     for (size_t i = 0; i < db->queue_count && read; i++)
-        read = read_statement(db, i, prepares[i], deadline_ns, first);
+        read = read_statement(db, i, ahead[i], deadline_ns, first);
     if (read && *first != DB_LOST)
         read = read_answer(db, deadline_ns, &sync);
     postgres_result_free(sync);
@@ -144,18 +177,22 @@ static bool read_all(struct db_conn *db, const bool *prepares, int64_t deadline_
 }
 
 /* Send what was put, and read every answer. */
-static enum db_status talk(struct db_conn *db, const bool *prepares)
+static enum db_status talk(struct db_conn *db, const struct ahead *ahead)
 {
     int allowed_ms = db->opts.statement_timeout_ms + GRACE_MS;
     int64_t deadline_ns = dlock_clock_after(dlock_clock_ns(), allowed_ms);
+    struct postgres_wire *wire = postgres_connection_wire(db->open);
     enum db_status first = DB_OK;
-    bool read =
-        postgres_wire_send(postgres_connection_wire(db->open), deadline_ns) &&
-        read_all(db, prepares, deadline_ns, &first);
+    bool read = postgres_wire_send(wire, deadline_ns) &&
+                read_all(db, ahead, deadline_ns, &first);
 
-    if (first == DB_LOST) {
+    if (first == DB_OK && read && postgres_wire_is_unreplicated(wire))
+        return db_lose(db, "the server committed without its synchronous standby, since it "
+                           "was told to wait no longer");
+    db->was_demoted = strcmp(db->state, "25006") == 0;
+    if (first == DB_LOST || (first == DB_UNABLE && is_spent(db))) {
         db_disconnect(db);
-        return DB_LOST;
+        return first;
     }
     return read ? first
                 : db_lose_silent(db, dlock_clock_ns() >= deadline_ns, allowed_ms);
@@ -163,7 +200,7 @@ static enum db_status talk(struct db_conn *db, const bool *prepares)
 
 enum db_status db_run(struct db_conn *db)
 {
-    bool prepares[DB_BATCH_MAX] = {false};
+    struct ahead ahead[DB_BATCH_MAX] = {{false, false}};
     enum db_status st;
 
     db_clear_results(db);
@@ -172,7 +209,7 @@ enum db_status db_run(struct db_conn *db)
     st = db_connect(db);
     if (st == DB_OK) {
         db->error[0] = '\0';
-        st = put_all(db, prepares) ? talk(db, prepares) : db_lose_talk(db);
+        st = put_all(db, ahead) ? talk(db, ahead) : db_lose_talk(db);
     }
     db->queue_count = 0;
     return st;

@@ -173,7 +173,9 @@ typedef struct dlock_options {
                                * lock/record/record.h describes; NULL: no record     */
     const char *database_url; /* postgresql://..., as libpq reads it; for the pg variants,
                                * which open connections of their own and need the
-                               * tables of postgres.sql (share/dlock, lock/stores)   */
+                               * tables of postgres.sql (share/dlock, lock/stores).  Of
+                               * several hosts the one that takes writes is used, unless
+                               * target_session_attrs says otherwise                 */
     const char *zookeeper_url; /* host:port[,host:port...][/chroot]; for the zk variants;
                                * the chroot has to exist                             */
     int lease_ms;             /* at least DLOCK_LEASE_MIN_MS; lua-local takes no more
@@ -205,6 +207,13 @@ typedef struct dlock_options {
     int64_t handover;         /* how often, after each grant of the store, a release may
                                * give the lock to the next waiter of the same system
                                * without the store; 0: never.  See below             */
+    const char *database_pooler; /* what stands before the PostgreSQL of database_url:
+                               *   none         nothing; NULL is the same
+                               *   session      a pooler such as PgBouncer that gives a
+                               *                connection a session of its own
+                               *   transaction  one that gives each transaction any
+                               *                session; pg-row and pg-advisory do not
+                               *                work there                           */
 } dlock_options;
 
 /* The limit of dlock_options.handover.  With `handover` above 0 the waiters of a name

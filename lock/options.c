@@ -30,7 +30,8 @@ enum {
     X(record_dir)                                                                      \
     X(database_url)                                                                    \
     X(zookeeper_url)                                                                   \
-    X(retry)
+    X(retry)                                                                           \
+    X(database_pooler)
 #define VALUES(X)                                                                      \
     X(lease_ms)                                                                        \
     X(watchdog)                                                                        \
@@ -49,7 +50,7 @@ enum {
     (offsetof(dlock_options, field) + sizeof(((dlock_options *)0)->field))
 
 /* A new field in what was padding would be read from a program that never wrote it. */
-_Static_assert(END_OF(handover) == sizeof(dlock_options), "no padding at the end");
+_Static_assert(END_OF(database_pooler) == sizeof(dlock_options), "no padding at the end");
 
 static const dlock_options DEFAULTS = {
     .size = sizeof(dlock_options),

@@ -38,7 +38,7 @@ rooms+='loadtest/peers/ lock/dlock(_async)?\.h|loadtest/peers/
 # Headers of other libraries, and which files may include them.
 libraries='
 hiredis/      base/redis/reader\.c|loadtest/probe/
-libpq         base/postgres/wire\.c
+libpq         base/postgres/wire(_open)?\.c|base/postgres/wire_inside\.h
 zookeeper     lock/stores/
 civetweb      base/http/(server|session)\.c
 '

@@ -10,6 +10,7 @@ enum { ERROR_SIZE = 512 };
 
 struct postgres_connection {
     struct postgres_wire *wire;
+    bool prepares; /* statements by name */
     const struct postgres_statement *prepared[POSTGRES_PREPARED_MAX];
     size_t prepared_count;
     char error[ERROR_SIZE];
@@ -18,15 +19,16 @@ struct postgres_connection {
 
 /* ---- open and close ---- */
 
-struct postgres_connection *postgres_connection_new(const char *url,
-                                                    const char *application_name,
-                                                    const char *settings)
+struct postgres_connection *
+postgres_connection_new(const struct postgres_wire_options *options,
+                        enum postgres_pooler pooler)
 {
     struct postgres_connection *connection = calloc(1, sizeof(*connection));
 
     if (connection == NULL)
         return NULL;
-    connection->wire = postgres_wire_new(url, application_name, settings);
+    connection->prepares = pooler != POSTGRES_POOLER_TRANSACTION;
+    connection->wire = postgres_wire_new(options);
     if (connection->wire == NULL) {
         free(connection);
         return NULL;
@@ -65,7 +67,7 @@ bool postgres_connection_has(const struct postgres_connection *connection,
     for (size_t i = 0; i < connection->prepared_count; i++)
         if (connection->prepared[i] == statement)
             return true;
-    return false;
+    return !connection->prepares;
 }
 
 /* The server's number of a type: pg_type.oid, fixed for ever; 0 lets the server infer. */
@@ -83,18 +85,26 @@ static unsigned type_number(char letter)
     }
 }
 
+static int read_types(const struct postgres_statement *statement,
+                      unsigned types[POSTGRES_PARAMETERS_MAX])
+{
+    int count = 0;
+
+    for (const char *letter = statement->types; *letter != '\0'; letter++)
+        types[count++] = type_number(*letter);
+    return count;
+}
+
 bool postgres_connection_prepare(struct postgres_connection *connection,
                                  const struct postgres_statement *statement)
 {
     unsigned types[POSTGRES_PARAMETERS_MAX];
-    size_t count = strlen(statement->types);
+    int count = read_types(statement, types);
 
     if (connection->prepared_count == POSTGRES_PREPARED_MAX)
         return false;
-    for (size_t i = 0; i < count; i++)
-        types[i] = type_number(statement->types[i]);
-    if (!postgres_wire_put_prepare(connection->wire, statement->name, statement->sql,
-                                   (int)count, types))
+    if (!postgres_wire_put_prepare(connection->wire, statement->name, statement->sql, count,
+                                   types))
         return false;
     connection->prepared[connection->prepared_count++] = statement;
     return true;
@@ -116,6 +126,7 @@ bool postgres_connection_execute(struct postgres_connection *connection,
     int lengths[POSTGRES_PARAMETERS_MAX];
     int formats[POSTGRES_PARAMETERS_MAX];
     uint64_t integers[POSTGRES_PARAMETERS_MAX];
+    unsigned types[POSTGRES_PARAMETERS_MAX];
     size_t count = strlen(statement->types);
 
     for (size_t i = 0; i < count; i++) {
@@ -131,6 +142,10 @@ bool postgres_connection_execute(struct postgres_connection *connection,
             lengths[i] = (int)strlen(parts[i]);
         formats[i] = is_integer || is_bytes;
     }
+    if (!connection->prepares)
+        return postgres_wire_put_unnamed(connection->wire, statement->sql,
+                                         read_types(statement, types), types, parts,
+                                         lengths, formats);
     return postgres_wire_put_execute(connection->wire, statement->name, (int)count, parts,
                                      lengths, formats);
 }

@@ -15,6 +15,7 @@
 #define BASE_POSTGRES_CONNECTION_H
 
 #include "base/postgres/message.h"
+#include "base/postgres/pooler.h"
 #include "base/postgres/wire.h"
 
 struct postgres_connection; /* opaque */
@@ -44,10 +45,11 @@ struct postgres_value {
 
 /* ---- open and close ---- */
 
-/* Begin to connect, as postgres_wire_new().  NULL: no memory. */
-struct postgres_connection *postgres_connection_new(const char *url,
-                                                    const char *application_name,
-                                                    const char *settings);
+/* Begin to connect, as postgres_wire_new().  Behind a pooler, `settings` must be NULL.
+ * NULL: no memory. */
+struct postgres_connection *
+postgres_connection_new(const struct postgres_wire_options *options,
+                        enum postgres_pooler pooler);
 
 /* Finish connecting.  Unless OPEN, postgres_connection_error() and _state() say why; after
  * LATE the text may be empty or end in the middle of its sentence. */
@@ -62,7 +64,8 @@ struct postgres_wire *postgres_connection_wire(struct postgres_connection *conne
 
 /* ---- statements; false means that the connection is broken ---- */
 
-/* Has this session prepared it, as far as this end knows? */
+/* Has this session prepared it, as far as this end knows?  Behind a pooler of transactions
+ * every statement counts as prepared, since each execution carries its text. */
 bool postgres_connection_has(const struct postgres_connection *connection,
                              const struct postgres_statement *statement);
 

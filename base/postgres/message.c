@@ -90,6 +90,11 @@ void postgres_message_complete(char *out, size_t size, const char *reason)
         (void)snprintf(out + n, size - n, "%s%s", n > 0 ? " " : "", reason);
 }
 
+bool postgres_message_is_of_pooler(const char *text)
+{
+    return strstr(text, "unsupported startup parameter") != NULL;
+}
+
 bool postgres_message_is_final(const char *state, const char *text)
 {
     static const char *const FINAL[] = {
@@ -103,6 +108,8 @@ bool postgres_message_is_final(const char *state, const char *text)
     /* libpq's own complaint about an option has no SQLSTATE. */
     if (state[0] == '\0')
         return strncmp(text, "invalid ", 8) == 0;
+    if (postgres_message_is_of_pooler(text))
+        return true;
     for (size_t i = 0; i < sizeof(FINAL) / sizeof(FINAL[0]); i++)
         if (strncmp(state, FINAL[i], 2) == 0)
             return true;

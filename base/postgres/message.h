@@ -24,7 +24,11 @@ void postgres_message_state(char state[POSTGRES_STATE_SIZE], const char *text);
 
 /* A connection could not be opened, the server said `state` ("" if it did not), and the
  * folded message is `text`: is the reason one that waiting does not mend, such as a wrong
- * password or a database that is not there? */
+ * password, a database that is not there, or a pooler that was not expected? */
 bool postgres_message_is_final(const char *state, const char *text);
+
+/* Is the message `text` that of a pooler, which takes no settings when a connection is
+ * opened? */
+bool postgres_message_is_of_pooler(const char *text);
 
 #endif /* BASE_POSTGRES_MESSAGE_H */

@@ -5,20 +5,14 @@
  * whole messages ahead, so a result may stand in its buffer while the socket is silent:
  * receive asks libpq before it waits. */
 #include "base/postgres/wire.h"
+#include "base/postgres/wire_inside.h"
 
-#include <libpq-fe.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/os/clock.h"
 #include "base/os/event.h"
-
-struct postgres_wire {
-    PGconn *pg;
-    bool was_told; /* by the server, what nobody asked for */
-};
 
 /* A result is libpq's own; the struct exists in name only. */
 static const PGresult *own(const struct postgres_result *result)
@@ -26,10 +20,9 @@ static const PGresult *own(const struct postgres_result *result)
     return (const PGresult *)result;
 }
 
-/* Wait until the socket is ready for `events`; what it is ready for, 0 after the deadline.
- * A wait may end early, and it may end late: the last look begins after the deadline. */
-static short wait_socket(const struct postgres_wire *wire, short events,
-                         int64_t deadline_ns)
+/* A wait may end early, and it may end late: the last look begins after the deadline. */
+short postgres_wire_wait_socket(const struct postgres_wire *wire, short events,
+                                int64_t deadline_ns)
 {
     int fd = PQsocket(wire->pg);
     short ready;
@@ -44,70 +37,9 @@ static short wait_socket(const struct postgres_wire *wire, short events,
     return ready;
 }
 
-/* ---- open, cut, close ---- */
-
-/* libpq would print notices.  One without a SQLSTATE is libpq's own: the server said
- * something out of turn. */
-static void on_notice(void *arg, const PGresult *result)
-{
-    struct postgres_wire *wire = arg;
-
-    if (PQresultErrorField(result, PG_DIAG_SQLSTATE) == NULL)
-        wire->was_told = true;
-}
-
-struct postgres_wire *postgres_wire_new(const char *url, const char *application_name,
-                                        const char *settings)
-{
-    const char *keys[] = {"dbname",           "application_name",    "options",
-                          "keepalives_idle",  "keepalives_interval", "keepalives_count",
-                          "tcp_user_timeout", "gssencmode",          NULL};
-    const char *values[] = {url, application_name, settings,  "5", "2",
-                            "3", "10000",          "disable", NULL};
-    struct postgres_wire *wire = calloc(1, sizeof(*wire));
-
-    if (wire == NULL)
-        return NULL;
-    wire->pg = PQconnectStartParams(keys, values, 1);
-    if (wire->pg == NULL) {
-        free(wire);
-        return NULL;
-    }
-    (void)PQsetNoticeReceiver(wire->pg, on_notice, wire);
-    /* Only so is the SQLSTATE of a refused connection to be had from libpq. */
-    (void)PQsetErrorVerbosity(wire->pg, PQERRORS_VERBOSE);
-    return wire;
-}
-
-enum postgres_opening postgres_wire_open(struct postgres_wire *wire, int64_t deadline_ns)
-{
-    PostgresPollingStatusType want = PGRES_POLLING_WRITING;
-
-    if (PQstatus(wire->pg) == CONNECTION_BAD)
-        return POSTGRES_FAILED;
-    while (want != PGRES_POLLING_OK) {
-        if (want == PGRES_POLLING_FAILED)
-            return POSTGRES_FAILED;
-        if (wait_socket(wire, want == PGRES_POLLING_READING ? POLLIN : POLLOUT,
-                        deadline_ns) == 0)
-            return POSTGRES_LATE;
-        want = PQconnectPoll(wire->pg);
-    }
-    (void)PQsetErrorVerbosity(wire->pg, PQERRORS_DEFAULT);
-    return PQsetnonblocking(wire->pg, 1) == 0 ? POSTGRES_OPEN : POSTGRES_FAILED;
-}
-
 void postgres_wire_cut(struct postgres_wire *wire)
 {
     (void)shutdown(PQsocket(wire->pg), SHUT_RDWR);
-}
-
-void postgres_wire_close(struct postgres_wire *wire)
-{
-    if (wire == NULL)
-        return;
-    PQfinish(wire->pg);
-    free(wire);
 }
 
 /* ---- put and send ---- */
@@ -126,6 +58,13 @@ bool postgres_wire_put_question(struct postgres_wire *wire, const char *sql, int
                                 const char *const *values)
 {
     return PQsendQueryParams(wire->pg, sql, count, NULL, values, NULL, NULL, 0) == 1;
+}
+
+bool postgres_wire_put_unnamed(struct postgres_wire *wire, const char *sql, int count,
+                               const unsigned *types, const char *const *values,
+                               const int *lengths, const int *formats)
+{
+    return PQsendQueryParams(wire->pg, sql, count, types, values, lengths, formats, 0) == 1;
 }
 
 bool postgres_wire_put_prepare(struct postgres_wire *wire, const char *name,
@@ -152,7 +91,7 @@ bool postgres_wire_send(struct postgres_wire *wire, int64_t deadline_ns)
     int left;
 
     while ((left = PQflush(wire->pg)) == 1) {
-        short ready = wait_socket(wire, POLLIN | POLLOUT, deadline_ns);
+        short ready = postgres_wire_wait_socket(wire, POLLIN | POLLOUT, deadline_ns);
 
         if (ready == 0)
             return false;
@@ -166,7 +105,7 @@ bool postgres_wire_send(struct postgres_wire *wire, int64_t deadline_ns)
 
 bool postgres_wire_wait(const struct postgres_wire *wire, int64_t deadline_ns)
 {
-    return wait_socket(wire, POLLIN, deadline_ns) != 0;
+    return postgres_wire_wait_socket(wire, POLLIN, deadline_ns) != 0;
 }
 
 bool postgres_wire_receive(struct postgres_wire *wire, int64_t deadline_ns,
@@ -174,7 +113,8 @@ bool postgres_wire_receive(struct postgres_wire *wire, int64_t deadline_ns,
 {
     *out = NULL;
     while (PQisBusy(wire->pg)) {
-        if (wait_socket(wire, POLLIN, deadline_ns) == 0 || PQconsumeInput(wire->pg) != 1)
+        if (postgres_wire_wait_socket(wire, POLLIN, deadline_ns) == 0 ||
+            PQconsumeInput(wire->pg) != 1)
             return false;
     }
     *out = (struct postgres_result *)PQgetResult(wire->pg);
@@ -225,9 +165,9 @@ void postgres_wire_address(const struct postgres_wire *wire, char *out, size_t s
                    port != NULL ? port : "");
 }
 
-const char *postgres_wire_error(const struct postgres_wire *wire)
+bool postgres_wire_is_unreplicated(const struct postgres_wire *wire)
 {
-    return PQerrorMessage(wire->pg);
+    return wire->is_unreplicated;
 }
 
 /* ---- results ---- */

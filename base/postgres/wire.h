@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* wire.h -- the only way to a PostgreSQL server: messages to it, results from it.
  *
- * wire.c speaks through libpq, and no other file of the programs includes libpq.  A model
- * of PostgreSQL can replace wire.c as a whole: every other file sees the server through
- * the functions below alone.
+ * wire.c and wire_open.c speak through libpq, and no other file of the programs includes
+ * libpq.  A model of PostgreSQL can replace both as a whole: every other file sees the
+ * server through the functions below alone.
  *
  *     put     add a message to what will be sent; nothing leaves yet
  *     send    hand everything that was put to the network
@@ -29,12 +29,20 @@ struct postgres_result; /* opaque */
 
 /* ---- open, cut, close ---- */
 
-/* Begin to connect to `url` (postgresql://..., as libpq reads it).  The server shows
- * `application_name` in pg_stat_activity and applies `settings`, as in "-c a=1 -c b=2".
- * Either may be NULL.
+struct postgres_wire_options {
+    const char *url;              /* postgresql://..., as libpq reads it               */
+    const char *application_name; /* what pg_stat_activity shows; may be NULL          */
+    const char *settings;         /* as in "-c a=1 -c b=2"; may be NULL                */
+    bool wants_primary;           /* where the URL has no target_session_attrs: only a
+                                   * server that takes writes is the right one         */
+    size_t first_host;            /* of the URL's hosts, from 0: the first to be tried */
+};
+
+/* Begin to connect.  Of several hosts in the URL the first that answers and is wanted is
+ * taken; they are tried one after another, beginning with `first_host`.  Texts are read
+ * during the call.
  * NULL: no memory.  A wire that cannot be opened says so in postgres_wire_open(). */
-struct postgres_wire *postgres_wire_new(const char *url, const char *application_name,
-                                        const char *settings);
+struct postgres_wire *postgres_wire_new(const struct postgres_wire_options *options);
 
 enum postgres_opening {
     POSTGRES_OPEN,   /* a session has begun */
@@ -42,8 +50,12 @@ enum postgres_opening {
     POSTGRES_LATE,   /* the deadline passed; the only thing left to do is to close */
 };
 
-/* Finish connecting. */
+/* Finish connecting.  Of several hosts each has an equal part of the time that is left, and
+ * no more than the URL's connect_timeout. */
 enum postgres_opening postgres_wire_open(struct postgres_wire *wire, int64_t deadline_ns);
+
+/* Which of the URL's hosts, from 0, it is connected to, or was tried last. */
+size_t postgres_wire_host(const struct postgres_wire *wire);
 
 /* Break the connection as the network would: the server finds out at once, this end in
  * its next call. */
@@ -65,6 +77,12 @@ bool postgres_wire_put_query(struct postgres_wire *wire, const char *sql);
 /* A statement with `count` parameters as text; NULL is NULL. */
 bool postgres_wire_put_question(struct postgres_wire *wire, const char *sql, int count,
                                 const char *const *values);
+
+/* The same with types, lengths and formats as below: a statement that no later one refers
+ * to, which a pooler may give to any session. */
+bool postgres_wire_put_unnamed(struct postgres_wire *wire, const char *sql, int count,
+                               const unsigned *types, const char *const *values,
+                               const int *lengths, const int *formats);
 
 /* Prepare a statement; a type is the server's number, 0 leaves the server to infer it. */
 bool postgres_wire_put_prepare(struct postgres_wire *wire, const char *name,
@@ -108,13 +126,16 @@ enum postgres_transaction {
 };
 
 enum postgres_transaction postgres_wire_transaction(const struct postgres_wire *wire);
+/* Did the server say that it no longer waits for its synchronous standby?  Then a COMMIT of
+ * this session that was answered as done is on the server, and may be lost with it. */
+bool postgres_wire_is_unreplicated(const struct postgres_wire *wire);
 bool postgres_wire_is_broken(const struct postgres_wire *wire);
 /* The server process at the other end. */
 int postgres_wire_backend_pid(const struct postgres_wire *wire);
 /* Host and port as "localhost:5432", cut to `size`. */
 void postgres_wire_address(const struct postgres_wire *wire, char *out, size_t size);
 /* The last message of libpq or of the server: several lines.  Until the session has
- * begun, the lines have the SQLSTATEs.  Valid until the next call. */
+ * begun, the lines have the SQLSTATEs, and of several hosts each has its lines.  Valid until the next call. */
 const char *postgres_wire_error(const struct postgres_wire *wire);
 
 /* ---- results ---- */
@@ -153,6 +174,9 @@ void postgres_result_free(struct postgres_result *result);
 /* Can libpq read this URL?  If not, `why` gets libpq's words without the URL, which may
  * have a password in it. */
 bool postgres_url_is_valid(const char *url, char *why, size_t size);
+
+/* How many hosts does it name that are tried one after another?  1 if libpq cannot read it. */
+size_t postgres_url_hosts(const char *url);
 
 /* Does a server accept connections there?  Needs no password; waits as long as the URL's
  * connect_timeout says. */

@@ -18,8 +18,7 @@ enum {
 };
 
 struct postgres_pool {
-    char *url;
-    int timeout_ms;
+    struct postgres_place place; /* its host is under the mutex */
     _Atomic int64_t reap_at_ns;
     struct dlock_mutex mutex; /* of what follows */
     struct postgres_conn *idle[IDLE_MAX];
@@ -53,18 +52,80 @@ static dlock_status check_url(const dlock_options *opts)
     return DLOCK_OK;
 }
 
+static dlock_status read_pooler(const dlock_options *opts, enum postgres_pooler *out)
+{
+    const char *name = opts->database_pooler;
+
+    *out = POSTGRES_POOLER_NONE;
+    if (name == NULL || postgres_pooler_read(name, out))
+        return DLOCK_OK;
+    return dlock_fail(DLOCK_INVALID, "the pooler must be none, session or transaction, "
+                                     "not \"%.40s\"", name);
+}
+
+/* The session that a connection has now. */
+static dlock_status ask_session(struct postgres_conn *conn, int64_t *pid)
+{
+    struct postgres_answer answer = {0};
+    dlock_status st = postgres_ask(conn, &WHICH_SESSION, NULL, INT64_MAX, &answer);
+
+    *pid = answer.number;
+    return st;
+}
+
+/* A session that two open connections are given is no connection's own.  The two leave
+ * nothing in it. */
+static dlock_status check_sessions(const struct postgres_pool *pool)
+{
+    struct postgres_place careful = pool->place;
+    struct postgres_conn *one = NULL, *other = NULL;
+    int64_t pid = 0, other_pid = 0;
+    dlock_status st;
+    size_t host;
+
+    if (pool->place.pooler != POSTGRES_POOLER_SESSION)
+        return DLOCK_OK;
+    careful.pooler = POSTGRES_POOLER_TRANSACTION;
+    st = postgres_connect(&one, &careful, &host);
+    if (st == DLOCK_OK)
+        st = ask_session(one, &pid);
+    if (st == DLOCK_OK)
+        st = postgres_connect(&other, &careful, &host);
+    if (st == DLOCK_OK)
+        st = ask_session(other, &other_pid);
+    if (st == DLOCK_OK && pid == other_pid)
+        st = dlock_fail(DLOCK_PROTOCOL, "two connections were given one session, so the "
+                                        "pooler is none of sessions: set its pool_mode to "
+                                        "session, or database_pooler to transaction");
+    postgres_hang_up(other);
+    postgres_hang_up(one);
+    return st;
+}
+
+/* Without a pooler, a connection is the session that was named when it was opened. */
+static dlock_status check_session(const struct postgres_pool *pool, struct postgres_conn *conn)
+{
+    int64_t pid = 0;
+    dlock_status st = ask_session(conn, &pid);
+
+    if (st != DLOCK_OK || pool->place.pooler != POSTGRES_POOLER_NONE ||
+        pid == postgres_backend_pid(conn))
+        return st;
+    return dlock_fail(DLOCK_PROTOCOL, "there is a pooler in front of PostgreSQL: set "
+                                      "database_pooler (--database-pooler) to session or "
+                                      "transaction, as its pool_mode is");
+}
+
 static dlock_status check_server(struct postgres_pool *pool)
 {
     struct postgres_conn *conn = NULL;
     struct postgres_answer answer = {0};
-    dlock_status st = postgres_take(pool, &conn);
+    dlock_status st = check_sessions(pool);
 
-    for (int i = 0; st == DLOCK_OK && i < 2; i++) {
-        st = postgres_ask(conn, &WHICH_SESSION, NULL, INT64_MAX, &answer);
-        if (st == DLOCK_OK && answer.number != postgres_backend_pid(conn))
-            st = dlock_fail(DLOCK_PROTOCOL, "there is a pooler in front of PostgreSQL: "
-                                            "locks need a connection of their own");
-    }
+    if (st == DLOCK_OK)
+        st = postgres_take(pool, &conn);
+    if (st == DLOCK_OK)
+        st = check_session(pool, conn);
     if (st == DLOCK_OK)
         st = postgres_ask(conn, &CHECK_TABLES, NULL, INT64_MAX, &answer);
     if (st == DLOCK_OK && !answer.is_true)
@@ -79,18 +140,22 @@ static dlock_status check_server(struct postgres_pool *pool)
 dlock_status postgres_pool_open(struct postgres_pool **out, const dlock_options *opts)
 {
     struct postgres_pool *pool;
+    enum postgres_pooler pooler = POSTGRES_POOLER_NONE;
     dlock_status st = check_url(opts);
 
     *out = NULL;
+    if (st == DLOCK_OK)
+        st = read_pooler(opts, &pooler);
     if (st != DLOCK_OK)
         return st;
     pool = calloc(1, sizeof(*pool));
     if (pool == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the connections");
     dlock_mutex_init(&pool->mutex);
-    pool->timeout_ms = opts->database_timeout_ms;
-    pool->url = strdup(opts->database_url);
-    st = pool->url != NULL ? check_server(pool)
+    pool->place.timeout_ms = opts->database_timeout_ms;
+    pool->place.pooler = pooler;
+    pool->place.url = strdup(opts->database_url);
+    st = pool->place.url != NULL ? check_server(pool)
                            : dlock_fail(DLOCK_NOMEM, "no memory for the URL");
     if (st != DLOCK_OK) {
         postgres_pool_close(pool);
@@ -100,6 +165,11 @@ dlock_status postgres_pool_open(struct postgres_pool **out, const dlock_options 
     return DLOCK_OK;
 }
 
+enum postgres_pooler postgres_pool_pooler(const struct postgres_pool *pool)
+{
+    return pool->place.pooler;
+}
+
 void postgres_pool_close(struct postgres_pool *pool)
 {
     if (pool == NULL)
@@ -107,16 +177,19 @@ void postgres_pool_close(struct postgres_pool *pool)
     while (pool->idle_count > 0)
         postgres_hang_up(pool->idle[--pool->idle_count]);
     dlock_mutex_destroy(&pool->mutex);
-    free(pool->url);
+    free(pool->place.url);
     free(pool);
 }
 
-/* An idle connection, NULL if there is none; or why none may be made now. */
-static dlock_status take_idle(struct postgres_pool *pool, struct postgres_conn **out)
+/* An idle connection, NULL if there is none; or why none may be made now.  *place: where one
+ * would be made. */
+static dlock_status take_idle(struct postgres_pool *pool, struct postgres_conn **out,
+                              struct postgres_place *place)
 {
     dlock_status st = DLOCK_OK;
 
     dlock_mutex_lock(&pool->mutex);
+    *place = pool->place;
     if (pool->idle_count > 0)
         *out = pool->idle[--pool->idle_count];
     else if (dlock_clock_ns() < pool->next_try_ns)
@@ -125,10 +198,11 @@ static dlock_status take_idle(struct postgres_pool *pool, struct postgres_conn *
     return st;
 }
 
-static void note_try(struct postgres_pool *pool, dlock_status st)
+static void note_try(struct postgres_pool *pool, dlock_status st, size_t host)
 {
     dlock_mutex_lock(&pool->mutex);
     if (st == DLOCK_OK) {
+        pool->place.host = host;
         pool->backoff_ms = 0;
         pool->next_try_ns = 0;
     } else {
@@ -144,11 +218,13 @@ static void note_try(struct postgres_pool *pool, dlock_status st)
 
 dlock_status postgres_take(struct postgres_pool *pool, struct postgres_conn **out)
 {
+    struct postgres_place place;
+    size_t host = 0;
     dlock_status st;
 
     for (;;) {
         *out = NULL;
-        st = take_idle(pool, out);
+        st = take_idle(pool, out, &place);
         if (st != DLOCK_OK || *out == NULL)
             break;
         if (!postgres_is_gone(*out))
@@ -157,8 +233,8 @@ dlock_status postgres_take(struct postgres_pool *pool, struct postgres_conn **ou
     }
     if (st != DLOCK_OK)
         return st;
-    st = postgres_connect(out, pool->url, pool->timeout_ms);
-    note_try(pool, st);
+    st = postgres_connect(out, &place, &host);
+    note_try(pool, st, host);
     return st;
 }
 

@@ -14,11 +14,14 @@
 
 struct postgres_pool; /* opaque */
 
-/* Check opts->database_url, connect once, look for the tables of postgres.sql, and that
- * one connection is one session (which it is not behind a pooler that hands each
- * statement to another one).
+/* Check opts->database_url and database_pooler, connect once, and look for the tables of
+ * postgres.sql.  Without a pooler, a connection must be the session that the server says it
+ * is; with one of sessions, two connections must have two sessions.
  *   OK, INVALID, IO, PROTOCOL (with what to do), NOMEM */
 dlock_status postgres_pool_open(struct postgres_pool **out, const dlock_options *opts);
+
+/* What stands before the server, as the options said. */
+enum postgres_pooler postgres_pool_pooler(const struct postgres_pool *pool);
 
 /* No thread may have a connection any more.  NULL is fine. */
 void postgres_pool_close(struct postgres_pool *pool);

@@ -3,28 +3,18 @@
 #include "lock/stores/postgres_question.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/os/clock.h"
-#include "base/os/fork.h"
 #include "lock/metrics.h"
+#include "lock/stores/postgres_inside.h"
 
-enum { LABEL_SIZE = 128, SAID_SIZE = 200 };
-
-struct postgres_conn {
-    struct postgres_connection *open; /* NULL: it broke */
-    int timeout_ms;
-    char label[LABEL_SIZE];
-};
-
-/* `text` is one line of what libpq or the server said; never the URL, which has a password.
- * libpq begins with the server's address, so a text that ends there has no reason: give it
+/* libpq begins with the server's address, so a text that ends there has no reason: it gets
  * one. */
-static dlock_status fail(const struct postgres_conn *conn, dlock_status st,
-                         const char *text)
+dlock_status dlock_postgres_fail(const struct postgres_conn *conn, dlock_status st,
+                                 const char *text)
 {
-    char said[SAID_SIZE];
+    char said[POSTGRES_SAID_SIZE];
 
     snprintf(said, sizeof(said), "%s", text);
     postgres_message_complete(said, sizeof(said), "did not answer in time");
@@ -36,72 +26,11 @@ static struct postgres_wire *wire_of(const struct postgres_conn *conn)
     return postgres_connection_wire(conn->open);
 }
 
-/* The server gives up by itself when we do, so that what we no longer wait for does not
- * happen much later.  A transaction that holds a lock is idle for as long as its holder
- * works. */
-static struct postgres_connection *start_connecting(const char *url, int timeout_ms)
-{
-    char settings[160];
-    char name[32];
-
-    snprintf(name, sizeof(name), "dlock-%d", (int)dlock_fork_process_id());
-    snprintf(settings, sizeof(settings),
-             "-c statement_timeout=%d -c lock_timeout=0"
-             " -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0",
-             timeout_ms);
-    return postgres_connection_new(url, name, settings);
-}
-
-static void set_label(struct postgres_conn *conn)
-{
-    char address[LABEL_SIZE - 16];
-
-    postgres_wire_address(wire_of(conn), address, sizeof(address));
-    snprintf(conn->label, sizeof(conn->label), "PostgreSQL at %s", address);
-}
-
-dlock_status postgres_connect(struct postgres_conn **out, const char *url,
-                              int timeout_ms)
-{
-    int64_t deadline_ns = dlock_clock_after(dlock_clock_ns(), timeout_ms);
-    struct postgres_conn *conn = calloc(1, sizeof(*conn));
-    const char *said;
-    bool is_final;
-    dlock_status st;
-
-    *out = NULL;
-    if (conn != NULL)
-        conn->open = start_connecting(url, timeout_ms);
-    if (conn == NULL || conn->open == NULL) {
-        free(conn);
-        return dlock_fail(DLOCK_NOMEM, "no memory for a connection");
-    }
-    conn->timeout_ms = timeout_ms;
-    set_label(conn);
-    if (postgres_connection_open(conn->open, deadline_ns) == POSTGRES_OPEN) {
-        *out = conn;
-        return DLOCK_OK;
-    }
-    said = postgres_connection_error(conn->open);
-    is_final = postgres_message_is_final(postgres_connection_state(conn->open), said);
-    st = fail(conn, is_final ? DLOCK_PROTOCOL : DLOCK_IO, said);
-    postgres_hang_up(conn);
-    return st;
-}
-
-void postgres_hang_up(struct postgres_conn *conn)
-{
-    if (conn == NULL)
-        return;
-    postgres_connection_close(conn->open);
-    free(conn);
-}
-
 /* Nothing may be read from it any more. */
 static dlock_status break_off(struct postgres_conn *conn, dlock_status st,
                               const char *text)
 {
-    (void)fail(conn, st, text);
+    (void)dlock_postgres_fail(conn, st, text);
     postgres_connection_close(conn->open);
     conn->open = NULL;
     return st;
@@ -113,7 +42,13 @@ struct sent {
     const struct postgres_shape *shape; /* NULL: it was prepared */
     int64_t deadline_ns;
     bool was_open; /* a transaction, before it was asked */
+    bool is_batch; /* of the limit of its transaction, itself, and a Sync */
 };
+
+static bool is_read_only(const char *state)
+{
+    return state != NULL && strcmp(state, "25006") == 0;
+}
 
 /* The status that an error of the server stands for.  A session that is being ended
  * (57P01 to 57P05) may have ended after its commit; all other errors roll the statement
@@ -122,17 +57,17 @@ static dlock_status judge(const struct postgres_conn *conn,
                           const struct postgres_result *result)
 {
     const char *state = postgres_result_state(result);
-    char text[SAID_SIZE];
+    char text[POSTGRES_SAID_SIZE];
 
     postgres_message_fold(text, sizeof(text), postgres_result_message(result));
     if (state == NULL || strncmp(state, "57P", 3) == 0 || strncmp(state, "08", 2) == 0)
-        return fail(conn, DLOCK_UNKNOWN, text);
+        return dlock_postgres_fail(conn, DLOCK_UNKNOWN, text);
     if (strcmp(state, "55P03") == 0)
         return DLOCK_BUSY;
     if (strcmp(state, "57014") == 0 || strncmp(state, "53", 2) == 0 ||
-        strncmp(state, "40", 2) == 0)
-        return fail(conn, DLOCK_IO, text);
-    return fail(conn, DLOCK_PROTOCOL, text);
+        strncmp(state, "40", 2) == 0 || is_read_only(state))
+        return dlock_postgres_fail(conn, DLOCK_IO, text);
+    return dlock_postgres_fail(conn, DLOCK_PROTOCOL, text);
 }
 
 /* The status of a result.  BUSY and some errors leave the connection as it was. */
@@ -149,7 +84,7 @@ static dlock_status read_result(const struct postgres_conn *conn,
     case POSTGRES_RESULT_ERROR:
         return judge(conn, result);
     default: /* to copy rows, for example */
-        return fail(conn, DLOCK_PROTOCOL, "an answer that is none to a statement");
+        return dlock_postgres_fail(conn, DLOCK_PROTOCOL, "an answer that is none to a statement");
     }
 }
 
@@ -171,48 +106,97 @@ static bool is_transaction_right(const struct postgres_conn *conn,
     return now == before;
 }
 
-/* Read the one result of a statement.  An answer that is none to it breaks the
- * connection. */
+/* The results of one statement, of which there must be one. */
+struct collected {
+    dlock_status st;
+    bool is_odd;     /* they are none to the statement */
+    bool is_demoted; /* the server takes no writes any more */
+};
+
+/* Read a result and the NULL behind it.  False: none came.  A Sync has no NULL behind it. */
+static bool read_one(const struct postgres_conn *conn, const struct sent *sent,
+                     struct collected *c, struct postgres_answer *out)
+{
+    struct postgres_result *result = NULL;
+    enum postgres_result_kind kind;
+    dlock_status st;
+
+    if (!postgres_wire_receive(wire_of(conn), sent->deadline_ns, &result))
+        return false;
+    c->is_odd = c->is_odd || result == NULL;
+    if (result == NULL)
+        return true;
+    kind = postgres_result_kind(result);
+    st = c->st == DLOCK_OK ? read_result(conn, result, sent, out) : c->st;
+    c->is_odd = c->is_odd || (st == DLOCK_PROTOCOL && c->st == DLOCK_OK &&
+                              kind != POSTGRES_RESULT_ERROR);
+    c->is_demoted = c->is_demoted || is_read_only(postgres_result_state(result));
+    c->st = st;
+    postgres_result_free(result);
+    if (c->is_odd)
+        return true;
+    if (!postgres_wire_receive(wire_of(conn), sent->deadline_ns, &result))
+        return false;
+    c->is_odd = c->is_odd || result != NULL;
+    postgres_result_free(result);
+    return true;
+}
+
+static bool read_sync(const struct postgres_conn *conn, const struct sent *sent,
+                      struct collected *c)
+{
+    struct postgres_result *result = NULL;
+
+    if (!postgres_wire_receive(wire_of(conn), sent->deadline_ns, &result))
+        return false;
+    c->is_odd = c->is_odd || postgres_result_kind(result) != POSTGRES_RESULT_SYNC;
+    postgres_result_free(result);
+    return true;
+}
+
+static bool read_answers(const struct postgres_conn *conn, const struct sent *sent,
+                         struct collected *c, struct postgres_answer *out)
+{
+    struct sent limit = *sent;
+
+    limit.shape = NULL;
+    if (sent->is_batch && !read_one(conn, &limit, c, NULL))
+        return false;
+    return read_one(conn, sent, c, out) &&
+           (!sent->is_batch || c->is_odd || read_sync(conn, sent, c));
+}
+
+/* Read what answers a statement.  An answer that is none to it breaks the connection. */
 static dlock_status collect(struct postgres_conn *conn, const struct sent *sent,
                             struct postgres_answer *out)
 {
     struct postgres_wire *wire = wire_of(conn);
-    dlock_status st = DLOCK_OK;
-    struct postgres_result *result = NULL;
-    bool is_odd = false;
+    struct collected c = {.st = DLOCK_OK};
 
     if (!postgres_wire_send(wire, sent->deadline_ns))
         return break_off(conn, DLOCK_UNKNOWN, "the connection broke, or is stuck");
-    for (int count = 0; !is_odd; count++) {
-        enum postgres_result_kind kind;
-
-        if (!postgres_wire_receive(wire, sent->deadline_ns, &result))
-            return break_off(conn, DLOCK_UNKNOWN, "no answer came");
-        if (result == NULL) {
-            is_odd = count == 0;
-            break;
-        }
-        kind = postgres_result_kind(result);
-        if (count == 0)
-            st = read_result(conn, result, sent, out);
-        is_odd = count > 0 || (st == DLOCK_PROTOCOL && kind != POSTGRES_RESULT_ERROR);
-        postgres_result_free(result);
-    }
+    if (!read_answers(conn, sent, &c, out))
+        return break_off(conn, DLOCK_UNKNOWN, "no answer came");
     if (postgres_wire_is_broken(wire))
-        return break_off(conn, st == DLOCK_OK ? DLOCK_OK : DLOCK_UNKNOWN, dlock_error());
-    if (!is_odd && is_transaction_right(conn, sent, st) &&
-        !postgres_wire_has_said_more(wire))
-        return st;
-    return break_off(conn, DLOCK_PROTOCOL,
-                     st == DLOCK_PROTOCOL ? dlock_error()
-                                          : "an answer that is none to the question");
+        return break_off(conn, c.st == DLOCK_OK ? DLOCK_OK : DLOCK_UNKNOWN, dlock_error());
+    if (c.is_odd || !is_transaction_right(conn, sent, c.st) ||
+        postgres_wire_has_said_more(wire))
+        return break_off(conn, DLOCK_PROTOCOL,
+                         c.st == DLOCK_PROTOCOL ? dlock_error()
+                                                : "an answer that is none to the question");
+    if (c.is_demoted)
+        return break_off(conn, c.st, dlock_error());
+    if (postgres_wire_is_unreplicated(wire))
+        return break_off(conn, DLOCK_UNKNOWN,
+                         "the server committed without its synchronous standby");
+    return c.st;
 }
 
 static dlock_status prepare(struct postgres_conn *conn,
                             const struct postgres_statement *statement,
                             int64_t deadline_ns)
 {
-    struct sent sent = {"PREPARE", NULL, deadline_ns, postgres_is_in_transaction(conn)};
+    struct sent sent = {"PREPARE", NULL, deadline_ns, postgres_is_in_transaction(conn), false};
     dlock_status st;
 
     if (postgres_connection_has(conn->open, statement))
@@ -225,15 +209,34 @@ static dlock_status prepare(struct postgres_conn *conn,
     return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* it was only being prepared */
 }
 
+/* Put the statement behind the limit of its transaction, which ends with the batch. */
+static bool put_batch(struct postgres_conn *conn, const struct postgres_statement *statement,
+                      const struct postgres_value *texts)
+{
+    static const struct postgres_statement LIMIT = {
+        "limit", "SELECT set_config('statement_timeout', $1::bigint::text, true)", "i"};
+    struct postgres_statement untyped = *statement;
+
+    if (untyped.types == NULL)
+        untyped.types = "";
+    return postgres_connection_execute(
+               conn->open, &LIMIT,
+               &(struct postgres_value){.integer = conn->timeout_ms}) &&
+           postgres_connection_execute(conn->open, &untyped, texts) &&
+           postgres_wire_put_sync(wire_of(conn));
+}
+
 static bool put(struct postgres_conn *conn, const struct postgres_statement *statement,
                 const char *const *values)
 {
     struct postgres_value texts[POSTGRES_VALUES_MAX] = {{0}};
 
+    for (size_t i = 0; statement->types != NULL && i < strlen(statement->types); i++)
+        texts[i].text = values[i];
+    if (conn->pooler == POSTGRES_POOLER_TRANSACTION)
+        return put_batch(conn, statement, texts);
     if (statement->types == NULL)
         return postgres_wire_put_query(wire_of(conn), statement->sql);
-    for (size_t i = 0; i < strlen(statement->types); i++)
-        texts[i].text = values[i];
     return postgres_connection_execute(conn->open, statement, texts);
 }
 
@@ -245,7 +248,8 @@ dlock_status postgres_ask(struct postgres_conn *conn,
     const struct postgres_statement *statement = &question->statement;
     struct sent sent = {statement->sql, &question->shape,
                         dlock_clock_after(dlock_clock_ns(), conn->timeout_ms),
-                        postgres_is_in_transaction(conn)};
+                        postgres_is_in_transaction(conn),
+                        conn->pooler == POSTGRES_POOLER_TRANSACTION};
     struct postgres_answer unread;
     dlock_status st = DLOCK_OK;
 

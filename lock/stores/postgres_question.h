@@ -30,9 +30,20 @@ struct postgres_question {
 
 enum { POSTGRES_VALUES_MAX = 6 }; /* of one question */
 
-/* Connect.  OK, IO (nobody answers, or too late), PROTOCOL (refused), NOMEM. */
-dlock_status postgres_connect(struct postgres_conn **out, const char *url,
-                              int timeout_ms);
+/* Where the server is, and how long one statement, or connecting, may last. */
+struct postgres_place {
+    char *url;
+    int timeout_ms;
+    enum postgres_pooler pooler;
+    size_t host; /* of the URL's hosts, from 0: the one that was the right one last */
+};
+
+/* Connect to a server that takes writes, unless the URL has other target_session_attrs.
+ * *host: which of the URL's hosts it is; only after OK.
+ * OK, IO (nobody answers, too late, or the server is a standby), PROTOCOL (refused),
+ * NOMEM. */
+dlock_status postgres_connect(struct postgres_conn **out, const struct postgres_place *place,
+                              size_t *host);
 
 /* Hang up: the server rolls back and frees what the session held.  NULL is fine. */
 void postgres_hang_up(struct postgres_conn *conn);
@@ -41,8 +52,10 @@ void postgres_hang_up(struct postgres_conn *conn);
  * first.
  *   OK        *out (which may be NULL) is the answer
  *   BUSY      the server answered that a lock was not to be had (lock_timeout, NOWAIT)
- *   UNKNOWN   no answer: it may or may not have run.  The connection is broken
- *   IO        it was certainly not run: it could not be sent, or the server gave up
+ *   UNKNOWN   no answer, or the server committed without its synchronous standby: it may
+ *             or may not have run, or may be lost.  The connection is broken
+ *   IO        it was certainly not run: it could not be sent, or the server gave up, or it
+ *             takes no writes any more; then the connection is broken
  *   PROTOCOL  the server refused it, or its answer is none to that statement: then it may
  *             have run, and the connection is broken */
 dlock_status postgres_ask(struct postgres_conn *conn,

@@ -33,6 +33,13 @@ dlock_status postgres_sessions_open(struct postgres_sessions **out,
         return dlock_fail(DLOCK_NOMEM, "no memory for the sessions");
     dlock_mutex_init(&sessions->mutex);
     st = postgres_pool_open(&sessions->pool, opts);
+    if (st == DLOCK_OK &&
+        postgres_pool_pooler(sessions->pool) == POSTGRES_POOLER_TRANSACTION)
+        st = dlock_fail(DLOCK_INVALID,
+                        "each of its locks, and each wait for one, needs a session of "
+                        "PostgreSQL to itself, and a pooler of transactions gives none; use "
+                        "pg-unique or pg-fair, a pooler of sessions, or the server's own "
+                        "address");
     if (st != DLOCK_OK) {
         postgres_sessions_close(sessions);
         return st;

@@ -14,7 +14,8 @@
 
 struct postgres_sessions; /* opaque */
 
-/* As postgres_pool_open(). */
+/* As postgres_pool_open(); INVALID too behind a pooler of transactions, which gives no
+ * connection a session of its own. */
 dlock_status postgres_sessions_open(struct postgres_sessions **out,
                                     const dlock_options *opts);
 

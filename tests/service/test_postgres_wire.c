@@ -20,7 +20,11 @@ static struct postgres_connection *open_one(void)
 {
     const char *url = rig_environment("SECKILL_LAB_DATABASE_URL");
     struct postgres_connection *connection =
-        postgres_connection_new(url, "test", "-c lock_timeout=1234");
+        postgres_connection_new(
+            &(struct postgres_wire_options){.url = url,
+                                            .application_name = "test",
+                                            .settings = "-c lock_timeout=1234"},
+            POSTGRES_POOLER_NONE);
 
     assert_non_null(connection);
     if (postgres_connection_open(connection, soon()) != POSTGRES_OPEN)
@@ -190,7 +194,8 @@ static void a_refusal_has_its_state_and_one_line(void **state)
 
     (void)state;
     (void)snprintf(url, sizeof(url), "%.*s/no_such_database", (int)(slash - given), given);
-    connection = postgres_connection_new(url, NULL, NULL);
+    connection = postgres_connection_new(&(struct postgres_wire_options){.url = url},
+                                         POSTGRES_POOLER_NONE);
     assert_non_null(connection);
     assert_int_equal(postgres_connection_open(connection, soon()), POSTGRES_FAILED);
     assert_string_equal(postgres_connection_state(connection), "3D000");

@@ -181,7 +181,7 @@ static void a_database_that_takes_no_writes_is_not_ready(void **state)
     await_ready();
     run_sql("ALTER ROLE seckill_service SET default_transaction_read_only = on");
     run_sql(END);
-    await_refusal("transactions are read-only");
+    await_refusal("session is read-only");
     assert_non_null(strstr(answer.body, "\"locks\":\"ok\""));
     run_sql("ALTER ROLE seckill_service RESET default_transaction_read_only");
     run_sql(END);
@@ -202,10 +202,14 @@ static void a_lock_in_a_database_that_takes_no_writes_is_not_ready(void **state)
     rig_stop(&service);
 }
 
+/* Without the attribute the service would not start there. */
 static void a_standby_is_not_ready(void **state)
 {
+    char flag[300];
+
     (void)state;
-    service = RIG_START("--lock=none", standby_start());
+    (void)snprintf(flag, sizeof(flag), "%s?target_session_attrs=any", standby_start());
+    service = RIG_START("--lock=none", flag);
     await_refusal("the server is a standby, or recovers");
     assert_non_null(strstr(answer.body, "\"locks\":\"ok\""));
     standby_promote();

@@ -68,6 +68,7 @@ void orders_draw_settings(const char *path, bool is_bare)
         .order_path = path,
         .redis_url = "redis://127.0.0.1:7000",
         .database_url = "postgresql://simulated",
+        .database_pooler = "none",
         .retry = chance_one_in(3) ? "fixed:20ms" : "push",
         .redis_timeout_ms = 500,
         .redlock_node_timeout_ms = 50,

@@ -252,6 +252,13 @@ static enum postgres_run give_up(struct postgres_call *call)
     return POSTGRES_RAN;
 }
 
+/* The model has no standby. */
+static enum postgres_run confirm(struct postgres_call *call)
+{
+    postgres_answer_add(call->answer, "alone", NULL, NULL);
+    return POSTGRES_RAN;
+}
+
 /* ---- the list ---- */
 
 #define VOUCHER_READ(columns) \
@@ -279,8 +286,14 @@ static const struct postgres_known readers[] = {
     {VOUCHER_READ("stock, version, fence"), 3, false, read_voucher, "SELECT"},
     {"SELECT pg_xact_status($1::xid8)", 1, false, ask_status, "SELECT"},
     {"SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-     " WHERE pid = $1 AND backend_xid = $2::xid8::xid",
+     " WHERE pid = $1 AND backend_xid = $2::xid8::xid"
+     " AND wait_event IS DISTINCT FROM 'SyncRep'",
      1, false, give_up, "SELECT"},
+    {"SELECT CASE WHEN current_setting('synchronous_standby_names') = ''"
+     " OR current_setting('synchronous_commit') IN ('off', 'local') THEN 'alone'"
+     " WHEN EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')"
+     " THEN 'waits' ELSE pg_logical_emit_message(true, 'seckill', 'confirm')::text END",
+     1, false, confirm, "SELECT"},
 };
 
 const struct postgres_known *postgres_statement_find(const char *sql)

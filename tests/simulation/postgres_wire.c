@@ -17,13 +17,11 @@ static int setting(const char *settings, const char *name)
     return at != NULL ? atoi(at + strlen(name)) : 0;
 }
 
-struct postgres_wire *postgres_wire_new(const char *url, const char *application_name,
-                                        const char *settings)
+struct postgres_wire *postgres_wire_new(const struct postgres_wire_options *options)
 {
+    const char *settings = options->settings;
     struct postgres_wire *wire;
 
-    (void)url;
-    (void)application_name;
     task_may_stall();
     wire = postgres_network_open();
     wire->statement_timeout_ms = setting(settings, "-c statement_timeout=");
@@ -133,6 +131,16 @@ bool postgres_wire_put_question(struct postgres_wire *wire, const char *sql, int
     (void)values;
     world_condemn(NOT_KNOWN, "the simulation knows no unprepared statement: %.100s", sql);
     return false;
+}
+
+bool postgres_wire_put_unnamed(struct postgres_wire *wire, const char *sql, int count,
+                               const unsigned *types, const char *const *values,
+                               const int *lengths, const int *formats)
+{
+    (void)types;
+    (void)lengths;
+    (void)formats;
+    return postgres_wire_put_question(wire, sql, count, values);
 }
 
 bool postgres_wire_put_prepare(struct postgres_wire *wire, const char *name,
@@ -263,6 +271,25 @@ enum postgres_transaction postgres_wire_transaction(const struct postgres_wire *
 bool postgres_wire_is_broken(const struct postgres_wire *wire)
 {
     return wire->is_broken;
+}
+
+/* No host but one, and no standby. */
+size_t postgres_wire_host(const struct postgres_wire *wire)
+{
+    (void)wire;
+    return 0;
+}
+
+size_t postgres_url_hosts(const char *url)
+{
+    (void)url;
+    return 1;
+}
+
+bool postgres_wire_is_unreplicated(const struct postgres_wire *wire)
+{
+    (void)wire;
+    return false;
 }
 
 int postgres_wire_backend_pid(const struct postgres_wire *wire)

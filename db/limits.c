@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* limits.c -- how long a statement, a row's lock and an idle transaction may last.
+ *
+ * A session of its own gets the limits when it is opened.  A pooler takes no settings then:
+ * where a connection keeps its session they are set once, and where each transaction may
+ * have another session they are set in each, and end with it. */
+#include <stdio.h>
+
+#include "db/conn_private.h"
+
+static int lock_timeout_ms(const struct db_conn *db)
+{
+    return db->opts.statement_timeout_ms - db->opts.statement_timeout_ms / 5;
+}
+
+const char *db_limits_at_start(const struct db_conn *db, char out[DB_SETTINGS_MAX])
+{
+    if (db->opts.pooler != POSTGRES_POOLER_NONE)
+        return NULL;
+    (void)snprintf(out, DB_SETTINGS_MAX,
+                   "-c statement_timeout=%d -c lock_timeout=%d"
+                   " -c idle_in_transaction_session_timeout=%d -c TimeZone=UTC%s",
+                   db->opts.statement_timeout_ms, lock_timeout_ms(db),
+                   db->opts.idle_timeout_ms,
+                   db->opts.commits_lazily ? " -c synchronous_commit=off" : "");
+    return out;
+}
+
+bool db_limits_set(struct db_conn *db, int64_t deadline_ns)
+{
+    struct postgres_wire *wire = postgres_connection_wire(db->open);
+    struct postgres_result *result = NULL;
+    bool is_read = false, is_set = true;
+    char sql[DB_SETTINGS_MAX];
+
+    if (db->opts.pooler != POSTGRES_POOLER_SESSION)
+        return true;
+    (void)snprintf(sql, sizeof(sql),
+                   "SET statement_timeout = %d; SET lock_timeout = %d;"
+                   " SET idle_in_transaction_session_timeout = %d; SET TimeZone = 'UTC'",
+                   db->opts.statement_timeout_ms, lock_timeout_ms(db),
+                   db->opts.idle_timeout_ms);
+    if (!postgres_wire_put_query(wire, sql) || !postgres_wire_send(wire, deadline_ns))
+        return false;
+    while ((is_read = postgres_wire_receive(wire, deadline_ns, &result)) && result != NULL) {
+        is_set = is_set && postgres_result_kind(result) == POSTGRES_RESULT_DONE;
+        if (!is_set)
+            db_keep_refusal(db, result);
+        postgres_result_free(result);
+    }
+    return is_read && is_set;
+}
+
+bool db_limits_put(struct db_conn *db, bool *is_put)
+{
+    static const struct postgres_statement LIMIT = {
+        "limit_transaction",
+        "SELECT set_config('statement_timeout', $1::bigint::text, true),"
+        " set_config('lock_timeout', $2::bigint::text, true),"
+        " set_config('idle_in_transaction_session_timeout', $3::bigint::text, true),"
+        " set_config('TimeZone', 'UTC', true)",
+        "iii"};
+
+    *is_put = db->opts.pooler == POSTGRES_POOLER_TRANSACTION;
+    if (!*is_put)
+        return true;
+    return postgres_connection_execute(
+        db->open, &LIMIT,
+        DB_VALUES(DB_INT(db->opts.statement_timeout_ms), DB_INT(lock_timeout_ms(db)),
+                  DB_INT(db->opts.idle_timeout_ms)));
+}

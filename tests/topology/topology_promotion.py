@@ -1,0 +1,143 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""topology_promotion.py -- the service and its locks when PostgreSQL has a standby: which server is taken, what a
+promotion does to requests and to locks, and what a COMMIT that its standby never had is answered.  TAP."""
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# pylint: disable=wrong-import-position
+from postgres_servers import SECKILL, Laboratory, Service, seed, soon  # noqa: E402
+from tap import main  # noqa: E402
+
+NARROW = ("--lock=none", "--database-connections=4", "--statement-timeout=2s", "--settle-timeout=1s")
+
+
+def a_standby_is_named_at_the_start(lab):
+    service = Service(lab, "--lock=none", f"--database-url={lab.url([lab.standby_port])}", "--start-timeout=1s", wait=False)
+    assert service.process.wait() == 69
+    assert f"port {lab.standby_port} failed: session is read-only" in service.said(), service.said()
+    locks = Service(lab, "--lock=pg-unique", f"--database-url={lab.url([lab.standby_port])}", "--start-timeout=1s", wait=False)
+    assert locks.process.wait() == 69
+    assert "not available for --lock=pg-unique" in locks.said() and "session is read-only" in locks.said(), locks.said()
+
+
+def a_standby_that_comes_first_is_passed_over(lab):
+    service = Service(lab, "--lock=pg-unique", f"--database-url={lab.url([lab.standby_port, lab.port])}")
+    voucher, tokens = seed(lab, 5, 5)
+    assert service.order(voucher, tokens[0])[:2] == (201, "accepted")
+    assert service.end() == 0
+
+
+def a_silent_first_host_takes_its_part_of_the_time(lab):
+    """A listener whose connections nobody accepts is silent after TCP's own answer."""
+    with socket.create_server(("127.0.0.1", 0), backlog=50) as silent:
+        service = Service(lab, *NARROW, f"--database-url={lab.url([silent.getsockname()[1], lab.port])}")
+        voucher, tokens = seed(lab, 5, 5)
+        begin = time.monotonic()
+        assert service.order(voucher, tokens[0])[:2] == (201, "accepted")
+        assert time.monotonic() - begin < 2, "the order waited for the silent host"
+        assert service.end() == 0
+
+
+def a_server_that_becomes_read_only_is_left(lab):
+    """Its sessions stay open, as those of a demoted server that did not restart."""
+    service = Service(lab, *NARROW, f"--database-url={lab.url()}")
+    voucher, tokens = seed(lab, 50, 50)
+    assert service.order(voucher, tokens[0])[:2] == (201, "accepted")
+    lab.set("default_transaction_read_only", "on")
+    status, outcome, _ = service.order(voucher, tokens[1])
+    assert (status, outcome) == (503, "unavailable"), (status, outcome, service.said())
+    soon("/readyz names the server's words", lambda: "session is read-only" in service.readiness()[1])
+    begin = time.monotonic()
+    waiting = threading.Thread(target=lambda: setattr(service, "waited", service.order(voucher, tokens[2])))
+    waiting.start()
+    time.sleep(0.3)
+    subprocess.run(["psql", lab.url([lab.port], "lab"), "-qc", "SET default_transaction_read_only = off",
+                    "-c", "ALTER SYSTEM RESET default_transaction_read_only", "-c", "SELECT pg_reload_conf()"],
+                   stdout=subprocess.DEVNULL, check=True)
+    waiting.join()
+    assert service.waited[:2] == (201, "accepted"), (service.waited, time.monotonic() - begin, service.said())
+    assert service.end() == 0
+
+
+def a_commit_without_its_standby_is_unknown(lab):
+    """The server tells a cancelled wait by a warning alone, and answers INSERT 0 1."""
+    lab.make_synchronous()
+    service = Service(lab, *NARROW, f"--database-url={lab.url()}")
+    voucher, tokens = seed(lab, 50, 50)
+    assert service.order(voucher, tokens[0])[:2] == (201, "accepted")
+    lab.stop_standby()
+    answers = []
+    ordering = threading.Thread(target=lambda: answers.append(service.order(voucher, tokens[1], "cancelled")))
+    ordering.start()
+    soon("a COMMIT that waits for the standby", lambda: lab.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == "1")
+    assert lab.sql("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == "t"
+    ordering.join()
+    assert answers[0][:2] == (503, "unknown"), (answers, service.said())
+    assert lab.sql("SELECT count(*) FROM tb_voucher_order WHERE request_id = 'cancelled'") == "1", "the row is there all the same"
+    assert service.order(voucher, tokens[1], "cancelled")[:2] == (503, "unknown"), "asked again, while the standby is away"
+    lab.start_standby()
+    soon("the standby is back", lab.is_streaming)
+    soon("the same request is confirmed", lambda: service.order(voucher, tokens[1], "cancelled")[:2] == (201, "accepted"))
+    assert lab.sql("SELECT count(*) FROM tb_voucher_order WHERE request_id = 'cancelled'", lab.standby_port) == "1"
+    lab.set("synchronous_standby_names", "")
+    assert service.end() == 0
+
+
+def hold(lab, variant, name):
+    """A `seckill lock` that holds the lock until it is told that it is lost."""
+    return subprocess.Popen([SECKILL, "lock", f"--locks={variant}", f"--database-url={lab.url()}", "--lease=3s", name, "--",
+                             "sleep", "60"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def requests_go_on_after_a_promotion(lab):
+    """Orders wait for the new primary, statements are prepared anew, and no answer is a 500."""
+    service = Service(lab, *NARROW, "--database-wait=30s", f"--database-url={lab.url()}")
+    voucher, tokens = seed(lab, 400, 400)
+    for token in tokens[:20]:
+        assert service.order(voucher, token)[:2] == (201, "accepted")
+    answers, is_over = [], threading.Event()
+
+    def buy(first):
+        for token in tokens[first::4]:
+            if is_over.is_set():
+                return
+            answers.append(service.order(voucher, token)[:2])
+
+    buyers = [threading.Thread(target=buy, args=(20 + i,)) for i in range(4)]
+    for buyer in buyers:
+        buyer.start()
+    soon("orders", lambda: len(answers) > 20)
+    lab.kill()
+    lab.promote()
+    reached = len(answers)
+    soon("orders at the new primary", lambda: answers[reached:].count((201, "accepted")) > 20)
+    is_over.set()
+    for buyer in buyers:
+        buyer.join()
+    assert {answer[1] for answer in answers} <= {"accepted", "unavailable", "unknown"}, set(answers)
+    assert {status for status, _ in answers} <= {201, 503}, set(answers)
+    assert service.is_ready(), service.readiness()
+    assert service.end() == 0
+
+
+CASES = (a_standby_is_named_at_the_start, a_standby_that_comes_first_is_passed_over,
+         a_silent_first_host_takes_its_part_of_the_time, a_server_that_becomes_read_only_is_left,
+         a_commit_without_its_standby_is_unknown, requests_go_on_after_a_promotion)
+
+
+def prepare():
+    lab = Laboratory()
+    lab.add_standby()
+    return lab
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    sys.exit(main(CASES, prepare))
