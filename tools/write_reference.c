@@ -131,8 +131,6 @@ static void write_exit_codes(FILE *out)
 
 static void fault_rows(FILE *out)
 {
-    static const char *const kinds[LAB_KIND_COUNT] = {"postgres ", "redis ", "zookeeper "};
-
     for (size_t i = 0; server_fault_at(i) != NULL; i++) {
         const struct server_fault *fault = server_fault_at(i);
 
@@ -141,7 +139,7 @@ static void fault_rows(FILE *out)
         fputs("| ", out);
         for (int kind = 0; kind < LAB_KIND_COUNT; kind++)
             if (fault->servers & FAULT_ON(kind))
-                fputs(kinds[kind], out);
+                fprintf(out, "%s ", lab_kind_name((enum lab_kind)kind));
         reference_cell(out, server_fault_lasts(fault) ? "until it is ended" : "an instant");
         reference_cell(out, fault->needs);
         reference_end_row(out);

@@ -99,7 +99,7 @@ static enum exit_code run(const struct settings *s, const void *values)
                  ? EXIT_VALID
                  : EXIT_CANNOT_WRITE;
     if (rc == EXIT_VALID)
-        rc = lab_open(&lab, lab_choose_dir(v->dir), false);
+        rc = lab_open(&lab, lab_choose_dir(v->dir), 0);
     if (rc != EXIT_VALID)
         return rc;
     rc = bench_orders(&plan);

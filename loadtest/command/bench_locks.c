@@ -185,11 +185,12 @@ static enum exit_code measure(struct bench_locks *b,
 }
 
 /* Only two parts measure zk-seq. */
-static bool needs_zookeeper(const char *only)
+static lab_topologies needed(const char *only)
 {
-    return (strcmp(only, "all") == 0 || strcmp(only, "hot") == 0 ||
-            strcmp(only, "memory") == 0) &&
-           lab_lock_needs_zookeeper("zk-seq");
+    bool measures = strcmp(only, "all") == 0 || strcmp(only, "hot") == 0 ||
+                    strcmp(only, "memory") == 0;
+
+    return measures ? lab_lock_needs("zk-seq") : 0;
 }
 
 static enum exit_code run(const struct settings *s, const void *values)
@@ -204,7 +205,7 @@ static enum exit_code run(const struct settings *s, const void *values)
         .bare = v->bare,
         .terminal = v->json ? stderr : stdout,
     };
-    enum exit_code rc = lab_open(&lab, lab_choose_dir(v->dir), needs_zookeeper(v->only));
+    enum exit_code rc = lab_open(&lab, lab_choose_dir(v->dir), needed(v->only));
 
     (void)s;
     if (rc != EXIT_VALID)

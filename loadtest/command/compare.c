@@ -288,7 +288,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     const struct compare_settings *v = values;
     struct comparison c = {0};
     struct lab lab;
-    bool zookeeper = false;
+    lab_topologies wanted = 0;
     enum exit_code rc;
 
     (void)s;
@@ -310,8 +310,8 @@ static enum exit_code run(const struct settings *s, const void *values)
         return EXIT_CANNOT_WRITE;
     }
     for (size_t i = 0; i < c.lock_count; i++)
-        zookeeper = zookeeper || lab_lock_needs_zookeeper(c.locks[i]);
-    rc = lab_open(&lab, lab_choose_dir(v->dir), zookeeper);
+        wanted |= lab_lock_needs(c.locks[i]);
+    rc = lab_open(&lab, lab_choose_dir(v->dir), wanted);
     if (rc == EXIT_VALID) {
         rc = run_in_lab(&c, v, &lab);
         lab_close(&lab);

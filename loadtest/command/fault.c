@@ -72,8 +72,6 @@ static void print_breaks(const struct server_fault *fault)
 
 static enum exit_code list(void)
 {
-    static const char *const kinds[LAB_KIND_COUNT] = {"postgres", "redis", "zookeeper"};
-
     for (size_t i = 0; server_fault_at(i); i++) {
         const struct server_fault *fault = server_fault_at(i);
 
@@ -84,7 +82,7 @@ static enum exit_code list(void)
                fault->does);
         for (int kind = 0; kind < LAB_KIND_COUNT; kind++) {
             if (fault->servers & FAULT_ON(kind))
-                printf(" %s", kinds[kind]);
+                printf(" %s", lab_kind_name((enum lab_kind)kind));
         }
         printf("; breaks: ");
         print_breaks(fault);

@@ -12,34 +12,41 @@
 
 struct lab_settings {
     const char *dir;
-    bool zookeeper;
+    bool wanted[LAB_TOPOLOGY_COUNT];
 };
 
 static const struct setting settings[] = {
     COMMAND_DIR(offsetof(struct lab_settings, dir)),
-    OPTION(SWITCH, "zookeeper", offsetof(struct lab_settings, zookeeper),
-           .fallback = "off", .help = "up: with a ZooKeeper, for the zk locks"),
+#define TOPOLOGY(id, file, flag, adds)                                                 \
+    OPTION(SWITCH, flag, offsetof(struct lab_settings, wanted[LAB_TOPOLOGY_##id]),     \
+           .fallback = "off", .help = "up: with " adds),
+#include "loadtest/lab/topologies.def"
+#undef TOPOLOGY
 };
 
 const struct setting_program command_lab_program = {
     .name = "seckill lab",
-    .synopsis = "up|down|status|restart SERVER|kill SERVER [--dir=DIR] [--zookeeper]",
+    .synopsis = "up|down|status|restart SERVER|kill SERVER [--dir=DIR] [--TOPOLOGY...]",
     .intro =
         "The private servers: one PostgreSQL cluster and six Redis servers on free\n"
-        "loopback ports; and one ZooKeeper, if it is asked for.  They belong to one\n"
+        "loopback ports; and the topologies that are asked for.  They belong to one\n"
         "directory and have nothing to do with the servers of this machine.\n\n"
         "  seckill lab up             start them, unless they are up\n"
-        "  seckill lab up --zookeeper the same with ZooKeeper\n"
+        "  seckill lab up --zookeeper the same with ZooKeeper; a lab that is up gets it\n"
         "  . .lab/env                 then psql \"$SECKILL_LAB_DATABASE_URL\" and\n"
         "                             build/seckilld work in this shell\n"
-        "  seckill lab status         who listens where\n"
-        "  seckill lab restart redis  or postgres, zookeeper, redlock-1 to redlock-5\n"
+        "  seckill lab status         who listens where, and whether a topology stands\n"
+        "  seckill lab restart redis  or postgres, redlock-1, any name that status prints\n"
         "  seckill lab kill redis     as a loss of power would; restart starts it again\n"
         "  seckill lab down           stop them and remove the directory\n\n"
+        "A topology is several servers that work as one and survive the loss of one:\n"
+        "a client reaches them by the address that env has for the whole.\n\n"
+        "  seckill lab up --sentinel && . .lab/env\n"
+        "  build/seckilld --redis-url=\"$SECKILL_LAB_SENTINEL_URL\"\n\n"
         "PostgreSQL and ZooKeeper write into that directory too, or below another one\n"
         "that is named by SECKILL_LAB_DATA, such as /dev/shm: every command that starts a\n"
         "lab reads it, and whatever ends the lab removes what was written there.",
-    EXITS({EXIT_VALID, "done; of status: all servers run"}, {EXIT_USAGE, NULL},
+    EXITS({EXIT_VALID, "done; of status: all servers run, and all topologies stand"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, "a server is missing or does not start"},
           {EXIT_CANNOT_WRITE, "the directory cannot be made or written"},
           {EXIT_INTERRUPTED, NULL}),
@@ -48,58 +55,85 @@ const struct setting_program command_lab_program = {
     .max_operands = 2,
 };
 
-static enum exit_code up(const char *dir, const char *name, bool zookeeper)
+/* "redlock on 1 2 3" */
+static void print_role(const struct lab *lab, enum lab_role role)
+{
+    const char *name = lab_server_name(lab, role, 0);
+
+    printf(", %.*s on", (int)strcspn(name, "-"), name);
+    for (int i = 0; i < lab_role_count(role); i++)
+        printf(" %d", lab_port(lab, role, i));
+}
+
+static enum exit_code up(const char *dir, const char *name, lab_topologies wanted)
 {
     struct lab lab;
     bool was_up = false;
-    enum exit_code rc = lab_keep(&lab, dir, zookeeper, &was_up);
+    enum exit_code rc = lab_keep(&lab, dir, wanted, &was_up);
 
     (void)name;
     if (rc != EXIT_VALID)
         return rc;
-    printf("%s: postgres on 127.0.0.1:%d, redis on %d, redlock on",
-           was_up ? "already up" : "up", lab_port(&lab, LAB_POSTGRES, 0),
-           lab_port(&lab, LAB_REDIS, 0));
-    for (int i = 0; i < LAB_COUNT_REDLOCK; i++)
-        printf(" %d", lab_port(&lab, LAB_REDLOCK, i));
-    if (lab_has_zookeeper(&lab))
-        printf(", zookeeper on %d", lab_port(&lab, LAB_ZOOKEEPER, 0));
+    printf("%s: postgres on 127.0.0.1:%d", was_up ? "already up" : "up",
+           lab_port(&lab, LAB_POSTGRES, 0));
+    for (unsigned role = LAB_POSTGRES + 1; role < LAB_ROLE_COUNT; role++)
+        if (lab_port(&lab, (enum lab_role)role, 0) != 0)
+            print_role(&lab, (enum lab_role)role);
     printf("\nuse it in this shell:  . ");
     shell_print_path(stdout, dir, "env");
     putchar('\n');
     return EXIT_VALID;
 }
 
-static enum exit_code down(const char *dir, const char *name, bool zookeeper)
+static enum exit_code down(const char *dir, const char *name, lab_topologies wanted)
 {
     bool was_there = false;
     enum exit_code rc = lab_remove(dir, &was_there);
 
     (void)name;
-    (void)zookeeper;
+    (void)wanted;
     if (rc == EXIT_VALID)
         printf(was_there ? "down: %s is removed\n" : "nothing to do: there is no %s\n",
                dir);
     return rc;
 }
 
-static enum exit_code status(const char *dir, const char *name, bool zookeeper)
+static bool tell_topologies(const struct lab *lab)
 {
+    char why[LAB_WHY_MAX];
+    bool all_stand = true;
+
+    for (unsigned t = LAB_TOPOLOGY_CORE + 1; t < LAB_TOPOLOGY_COUNT; t++) {
+        if (lab_topology_stands(lab, (enum lab_topology)t, why))
+            continue;
+        printf("--%s is not whole: %s\n", lab_topology_flag((enum lab_topology)t), why);
+        all_stand = false;
+    }
+    return all_stand;
+}
+
+static enum exit_code status(const char *dir, const char *name, lab_topologies wanted)
+{
+    char part[LAB_PART_MAX];
     struct lab lab;
 
     (void)name;
-    (void)zookeeper;
+    (void)wanted;
     if (!lab_state_read(&lab, dir)) {
         printf("no lab in %s; start one: seckill lab up --dir=%s\n", dir, dir);
         return EXIT_UNAVAILABLE;
     }
     for (int i = 0; i < lab.server_count; i++) {
         const struct lab_server *server = &lab.servers[i];
+        bool runs = child_runs(&server->child);
 
-        printf("%-10s 127.0.0.1:%-5d pid %-7d %s\n", server->name, server->port,
-               (int)server->child.pid, child_runs(&server->child) ? "up" : "DOWN");
+        part[0] = '\0';
+        if (runs)
+            lab_server_describe(&lab, server, part);
+        printf("%-10s 127.0.0.1:%-5d pid %-7d %s%s%s\n", server->name, server->port,
+               (int)server->child.pid, runs ? "up" : "DOWN", part[0] != '\0' ? ", " : "", part);
     }
-    return lab_is_up(&lab) ? EXIT_VALID : EXIT_UNAVAILABLE;
+    return tell_topologies(&lab) && lab_is_up(&lab) ? EXIT_VALID : EXIT_UNAVAILABLE;
 }
 
 /* Do `verb` to a server, and say `done` at the end. */
@@ -123,21 +157,21 @@ static enum exit_code change(const char *dir, const char *name, const char *verb
     return rc;
 }
 
-static enum exit_code restart(const char *dir, const char *name, bool zookeeper)
+static enum exit_code restart(const char *dir, const char *name, lab_topologies wanted)
 {
-    (void)zookeeper;
+    (void)wanted;
     return change(dir, name, "restart", "restarted", lab_restart);
 }
 
-static enum exit_code kill_one(const char *dir, const char *name, bool zookeeper)
+static enum exit_code kill_one(const char *dir, const char *name, lab_topologies wanted)
 {
-    (void)zookeeper;
+    (void)wanted;
     return change(dir, name, "kill", "killed", lab_kill);
 }
 
 static const struct action {
     const char *name;
-    enum exit_code (*run)(const char *dir, const char *name, bool zookeeper);
+    enum exit_code (*run)(const char *dir, const char *name, lab_topologies wanted);
 } actions[] = {{"up", up}, {"down", down}, {"status", status}, {"restart", restart},
              {"kill", kill_one}};
 
@@ -151,11 +185,14 @@ static enum exit_code run(const struct settings *s, const void *values)
     const struct lab_settings *v = values;
     const char *dir = lab_choose_dir(v->dir);
     const char *word = s->operand_count > 0 ? s->operands[0] : "";
+    lab_topologies wanted = 0;
 
+    for (unsigned t = 0; t < LAB_TOPOLOGY_COUNT; t++)
+        wanted |= v->wanted[t] ? 1u << t : 0;
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
         if (strcmp(actions[i].name, word) == 0)
             return actions[i].run(dir, s->operand_count > 1 ? s->operands[1] : NULL,
-                                  v->zookeeper);
+                                  wanted);
     }
     if (*word)
         fprintf(stderr, "seckill lab: unknown command \"%s\"", word);

@@ -319,14 +319,14 @@ static bool read_rate(const struct settings *s, struct load_settings *v)
     return true;
 }
 
-static bool need_zookeeper(const struct load_settings *v, const char *const *locks, size_t count)
+static lab_topologies needed(const struct load_settings *v, const char *const *locks, size_t count)
 {
     const char *lock = lock_of(v->flags);
-    bool need = count == 0 && lock && lab_lock_needs_zookeeper(lock);
+    lab_topologies wanted = count == 0 && lock ? lab_lock_needs(lock) : 0;
 
     for (size_t i = 0; i < count; i++)
-        need = need || lab_lock_needs_zookeeper(locks[i]);
-    return need;
+        wanted |= lab_lock_needs(locks[i]);
+    return wanted;
 }
 
 static enum exit_code run(const struct settings *s, const void *values)
@@ -346,7 +346,7 @@ static enum exit_code run(const struct settings *s, const void *values)
         return EXIT_USAGE;
     if (!command_begin_json_lines(&command_load_program, v->json_lines, v->quiet))
         return EXIT_CANNOT_WRITE;
-    rc = lab_open(&lab, lab_choose_dir(v->dir), need_zookeeper(v, locks, lock_count));
+    rc = lab_open(&lab, lab_choose_dir(v->dir), needed(v, locks, lock_count));
     if (rc != EXIT_VALID)
         return rc;
     lab_database_url(&lab, url, sizeof url);

@@ -102,7 +102,7 @@ static enum exit_code run(const struct settings *s, const void *values)
 
     (void)s;
     rc = lab_open(&lab, lab_choose_dir(v->dir),
-                  v->zookeeper || lab_lock_needs_zookeeper(v->switches.lock));
+                  (v->zookeeper ? LAB_WITH(ZOOKEEPER) : 0) | lab_lock_needs(v->switches.lock));
     if (rc != EXIT_VALID)
         return rc;
     lab_database_url(&lab, url, sizeof url);

@@ -62,7 +62,8 @@ static bool complain_of_server(const struct server_fault *fault,
         if (fault->servers & FAULT_ON(lab_server_kind(&lab->servers[i])))
             fprintf(stderr, " %s", lab->servers[i].name);
     }
-    if (fault->servers == FAULT_ON(LAB_IS_ZOOKEEPER) && !lab_has_zookeeper(lab))
+    if (fault->servers == FAULT_ON(LAB_IS_ZOOKEEPER) && !lab_has(lab, LAB_WITH(ZOOKEEPER)) &&
+        !lab_has(lab, LAB_WITH(ENSEMBLE)))
         fprintf(stderr,
                 " zookeeper, which this lab has not\n"
                 "  start one: seckill lab up --zookeeper --dir=%s",

@@ -38,8 +38,7 @@ enum { FAULT_NOTE_MAX = 512, FAULT_BY_MAX_MS = 86400000, FAULT_PAUSE_MAX_MS = 60
 
 /* Sets of servers: (1u << kind). */
 #define FAULT_ON(kind) (1u << (kind))
-#define FAULT_ON_ALL                                                                   \
-    (FAULT_ON(LAB_IS_POSTGRES) | FAULT_ON(LAB_IS_REDIS) | FAULT_ON(LAB_IS_ZOOKEEPER))
+#define FAULT_ON_ALL (FAULT_ON(LAB_KIND_COUNT) - 1)
 
 enum fault_stage { FAULT_IDLE, FAULT_ARMED, FAULT_BEGUN, FAULT_ENDED };
 

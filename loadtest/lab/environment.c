@@ -6,6 +6,74 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "loadtest/kit/shell.h"
+#include "loadtest/lab/topology.h"
+#include "loadtest/lab/urls.h"
+
+/* The lab has servers for that store. */
+static bool has_store(const struct lab *lab, enum dlock_store store)
+{
+    enum lab_role role = lab_store_role(store);
+
+    return role != LAB_ROLE_COUNT && lab_port(lab, role, 0) != 0;
+}
+
+size_t lab_environment(const struct lab *lab,
+                       struct lab_variable out[LAB_ENVIRONMENT_MAX])
+{
+    struct lab_variable *v = out;
+
+    v->name = "SECKILL_LAB_DATABASE_URL";
+    lab_database_url(lab, v->value, sizeof v->value);
+    for (unsigned store = 0; store < DLOCK_STORE_COUNT; store++) {
+        if (!has_store(lab, (enum dlock_store)store))
+            continue;
+        (++v)->name = dlock_store_row((enum dlock_store)store)->environment;
+        lab_store_url(lab, (enum dlock_store)store, NULL, v->value);
+    }
+    for (unsigned t = 0; t < LAB_TOPOLOGY_COUNT; t++) {
+        const struct lab_topology_row *topology = lab_topology_row((enum lab_topology)t);
+
+        if (topology->variable == NULL || !lab_has(lab, 1u << t))
+            continue;
+        (++v)->name = topology->variable;
+        topology->address(lab, v->value);
+    }
+    (++v)->name = "SECKILL_TOKEN_KEY_FILE";
+    files_join(v->value, lab->dir, "token.key");
+    (++v)->name = "SECKILL_ADMIN_TOKEN_FILE";
+    files_join(v->value, lab->dir, "admin.token");
+    (++v)->name = "SECKILL_TOKENS";
+    files_join(v->value, lab->dir, "tokens.txt");
+    (++v)->name = "SECKILL_LAB_DIR";
+    files_path(v->value, "%s", lab->dir);
+    return (size_t)(v + 1 - out);
+}
+
+bool lab_env_write(const struct lab *lab)
+{
+    struct lab_variable variables[LAB_ENVIRONMENT_MAX];
+    size_t count = lab_environment(lab, variables);
+    char path[FILES_PATH_MAX];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    bool ok;
+
+    if (!out)
+        abort();
+    for (size_t i = 0; i < count; i++) {
+        fprintf(out, "export %s=", variables[i].name);
+        shell_print_quoted(out, variables[i].value);
+        fputc('\n', out);
+    }
+    fclose(out);
+    files_join(path, lab->dir, "env");
+    ok = files_write_secret(path, text);
+    free(text);
+    return ok;
+}
+
 /* Is that variable one of the extra ones? */
 static bool is_given(const char *name, const char *const *extra)
 {

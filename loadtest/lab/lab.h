@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lab.h -- the private servers: one PostgreSQL cluster, six Redis servers, and, if it
- * is asked for, a ZooKeeper.
+/* lab.h -- the private servers: one PostgreSQL cluster, six Redis servers, and the
+ * topologies that are asked for, such as a ZooKeeper.
  *
  * A lab is a directory. state.json in it says which processes belong to it and where
  * they listen; env has what a shell or a service needs to use them. A lab is either
@@ -15,41 +15,71 @@
 #include "base/text/exit_codes.h"
 #include "loadtest/kit/child.h"
 #include "loadtest/kit/files.h"
+#include "lock/store.h"
 
 enum {
     LAB_SECRET_LEN = 32,
-    LAB_ENVIRONMENT_MAX = 9,
+    LAB_PART_MAX = 64,
+    LAB_WHY_MAX = 256,
+    LAB_ADDRESS_MAX = 640,
+    LAB_PEER_PORT_MAX = 2,
     LAB_READY_MS = 30000, /* how long a server may take to come up                 */
 };
 
-/* By the program that runs. */
-enum lab_kind { LAB_IS_POSTGRES, LAB_IS_REDIS, LAB_IS_ZOOKEEPER, LAB_KIND_COUNT };
+/* By the program that runs: LAB_IS_REDIS. */
+enum lab_kind {
+#define KIND(id, file) LAB_IS_##id,
+#include "loadtest/lab/kinds.def"
+#undef KIND
+    LAB_KIND_COUNT
+};
+
+/* The companies that a server can belong to: the core of every lab, or one of those that
+ * are there if they are wanted. */
+enum lab_topology {
+    LAB_TOPOLOGY_CORE,
+#define TOPOLOGY(id, file, flag, adds) LAB_TOPOLOGY_##id,
+#include "loadtest/lab/topologies.def"
+#undef TOPOLOGY
+    LAB_TOPOLOGY_COUNT
+};
+
+/* A set of topologies: LAB_WITH(SENTINEL) | LAB_WITH(ENSEMBLE).  The core needs no bit. */
+typedef unsigned lab_topologies;
+#define LAB_WITH(id) (1u << LAB_TOPOLOGY_##id)
 
 /* By what it is for: LAB_POSTGRES, LAB_REDIS for the locks of one server, LAB_REDLOCK for
  * those of several, LAB_ZOOKEEPER; and how many there are: LAB_COUNT_REDLOCK. */
 enum lab_role {
-#define ROLE(id, kind, count, name) LAB_##id,
+#define ROLE(id, topology, kind, count, peer_ports, name) LAB_##id,
 #include "loadtest/lab/roles.def"
 #undef ROLE
     LAB_ROLE_COUNT
 };
 
 enum {
-#define ROLE(id, kind, count, name) LAB_COUNT_##id = (count),
+#define ROLE(id, topology, kind, count, peer_ports, name) LAB_COUNT_##id = (count),
 #include "loadtest/lab/roles.def"
 #undef ROLE
-#define ROLE(id, kind, count, name) + (count)
+#define ROLE(id, topology, kind, count, peer_ports, name) + (count)
     LAB_SERVER_MAX = 0
 #include "loadtest/lab/roles.def"
 #undef ROLE
+    ,
+    /* A database for people, one variable per store and topology, and three files and the
+     * directory. */
+    LAB_ENVIRONMENT_MAX = 5 + DLOCK_STORE_COUNT + LAB_TOPOLOGY_COUNT,
 };
 
 struct lab_server {
     enum lab_role role;
+    int node;      /* of several with that role, from 0 on                         */
     char name[16]; /* "postgres", "redis", "redlock-1", ...; its log is NAME.log   */
     struct child child;
     int port;
     int placeholder_fd; /* keeps the port ours until the server listens; or -1     */
+    int peer_ports[LAB_PEER_PORT_MAX];           /* 0: it has not so many          */
+    int peer_placeholder_fds[LAB_PEER_PORT_MAX];
     bool own_clock;     /* Redis: started so that its wall clock can be moved      */
     char replaces[16];  /* of the spare: the server whose append-only file it keeps */
 };
@@ -59,7 +89,8 @@ struct lab {
     char dir[FILES_PATH_MAX];     /* absolute                                       */
     char data_root[FILES_PATH_MAX]; /* what PostgreSQL and ZooKeeper write; may be
                                      * outside `dir`                                */
-    struct lab_server servers[LAB_SERVER_MAX]; /* see lab_server() for one of them    */
+    struct lab_server servers[LAB_SERVER_MAX]; /* in the order in which they were added;
+                                                * see lab_server() for one of them   */
     int server_count;
     struct lab_server spare; /* a Redis server more, while a fault needs one        */
     char lab_password[LAB_SECRET_LEN + 1];
@@ -73,11 +104,11 @@ struct lab {
 const char *lab_choose_dir(const char *given);
 
 /* Use the lab in `dir` if it is up; otherwise start one there that dies with this
- * program. `zookeeper`: it has to have one; one that is missing is started, and said so
- * on stderr. Anything but EXIT_VALID: said on stderr why, and nothing is left
+ * program. `wanted`: the topologies that it has to have; one that is missing is started, and
+ * said so on stderr.  Anything but EXIT_VALID: said on stderr why, and nothing is left
  * behind.  EXIT_CANNOT_WRITE: the lab's directory, or that of $SECKILL_LAB_DATA, cannot
  * be made or written. */
-enum exit_code lab_open(struct lab *lab, const char *dir, bool zookeeper);
+enum exit_code lab_open(struct lab *lab, const char *dir, lab_topologies wanted);
 
 /* Use the lab in `dir`, which must be up. */
 enum exit_code lab_use(struct lab *lab, const char *dir);
@@ -86,7 +117,7 @@ enum exit_code lab_use(struct lab *lab, const char *dir);
 void lab_close(struct lab *lab);
 
 /* `seckill lab up`: make one that outlives this program, unless it is up already. */
-enum exit_code lab_keep(struct lab *lab, const char *dir, bool zookeeper,
+enum exit_code lab_keep(struct lab *lab, const char *dir, lab_topologies wanted,
                         bool *was_up);
 
 /* `seckill lab down`: whatever is left of the lab in `dir`, dead or alive. */
@@ -104,8 +135,9 @@ enum exit_code lab_kill(struct lab *lab, const char *name);
 /* The server of that name, "redis" or "redlock-3"; NULL: the lab has none. */
 struct lab_server *lab_find_server(struct lab *lab, const char *name);
 
-/* The server of that role, of several the one numbered `node` from 0 on; its port, its
- * name; and how many there are of the role in a lab that has any. */
+/* The server of that role, of several the one numbered `node` from 0 on (NULL: the lab has
+ * none); its port (0), its name (""); and how many there are of the role in a lab that has
+ * any. */
 struct lab_server *lab_server(struct lab *lab, enum lab_role role, int node);
 int lab_port(const struct lab *lab, enum lab_role role, int node);
 const char *lab_server_name(const struct lab *lab, enum lab_role role, int node);
@@ -113,17 +145,33 @@ int lab_role_count(enum lab_role role);
 
 enum lab_kind lab_role_kind(enum lab_role role);
 enum lab_kind lab_server_kind(const struct lab_server *server);
+const char *lab_kind_name(enum lab_kind kind); /* "redis" */
 
 /* The URL of the database for the laboratory's own role. */
 void lab_database_url(const struct lab *lab, char *out, size_t size);
 /* The same for the service's role, by way of this port: the server's, or a proxy's. */
 void lab_service_url(const struct lab *lab, int port, char *out, size_t size);
 
-/* Does this --lock need a ZooKeeper?  One that nobody knows does not. */
-bool lab_lock_needs_zookeeper(const char *lock);
+/* The topologies that a --lock needs beside the core: that of its store.  A lock that nobody
+ * knows needs none. */
+lab_topologies lab_lock_needs(const char *lock);
 
-/* Has it a ZooKeeper? */
-bool lab_has_zookeeper(const struct lab *lab);
+/* Those that it has; and does it have all of these? */
+lab_topologies lab_has_which(const struct lab *lab);
+bool lab_has(const struct lab *lab, lab_topologies wanted);
+
+/* The topology of a role; what `seckill lab up` calls it, without "--" ("" for the core). */
+enum lab_topology lab_role_topology(enum lab_role role);
+const char *lab_topology_flag(enum lab_topology topology);
+
+/* Do the servers of that topology work as one, with nobody missing?  False: why says what
+ * is wrong, such as "ensemble-2 is in no quorum".  True for one that the lab has not. */
+bool lab_topology_stands(const struct lab *lab, enum lab_topology topology,
+                         char why[LAB_WHY_MAX]);
+
+/* The part of a server among its peers, such as "master"; "": none, or it did not say. */
+void lab_server_describe(const struct lab *lab, const struct lab_server *server,
+                         char out[LAB_PART_MAX]);
 
 /* The environment for people and services: "NAME", "value" pairs.  Answers how many. */
 struct lab_variable {
@@ -135,9 +183,14 @@ size_t lab_environment(const struct lab *lab,
 
 /* --- within this room --- */
 
-/* A server that does not run yet: its name and role.  All of a lab's. */
+/* A server that does not run yet: its name and role. */
 void lab_server_init(struct lab_server *server, enum lab_role role, int node);
-void lab_servers_init(struct lab *lab, bool zookeeper);
+/* Add those of a topology to lab->servers. */
+void lab_servers_add(struct lab *lab, enum lab_topology topology);
+/* Add the server of that name.  NULL: none is called so, or it is there already. */
+struct lab_server *lab_server_add(struct lab *lab, const char *name);
+/* Are the servers of the core there, and of each topology all or none? */
+bool lab_servers_are_whole(const struct lab *lab);
 
 /* state.json, env and the lock. */
 bool lab_state_read(struct lab *lab, const char *dir);
@@ -154,13 +207,21 @@ void lab_change_end(struct lab *lab, bool was_held);
 bool lab_is_up(const struct lab *lab);
 void lab_log_path(const struct lab *lab, const struct lab_server *server, char *out);
 
-/* Choose a free loopback port and keep it: port and placeholder_fd are set. */
+/* How many ports a server of that role has for its peers. */
+int lab_role_peer_ports(enum lab_role role);
+/* Choose free loopback ports and keep them: port, peer_ports and the placeholders are set. */
 bool lab_reserve_port(struct lab_server *server);
 void lab_release_port(struct lab_server *server);
 /* A connection to 127.0.0.1:port; -1 (and errno): none. */
 int lab_connect(int port);
 /* Open NAME.log for appending. */
 int lab_open_log(const struct lab *lab, const struct lab_server *server);
+
+/* Start the servers of a lab that is new, and wait for them; add topologies to a lab that is
+ * up.  With the lab's lock held.  EXIT_VALID, EXIT_UNAVAILABLE, EXIT_CANNOT_WRITE,
+ * EXIT_INTERRUPTED, said on stderr; what was added is gone then. */
+enum exit_code lab_bring_up(struct lab *lab, lab_topologies wanted);
+enum exit_code lab_add(struct lab *lab, lab_topologies missing);
 
 /* Functions for a server of any kind.  Start: any but the first start of PostgreSQL;
  * state.json names it then.  Wait: until it answers; false: it ended, took too long, or
@@ -198,12 +259,17 @@ void lab_redis_log_path(const struct lab *lab, const struct lab_server *server, 
  * now on.  False: said on stderr. */
 bool lab_redis_set_clock(const struct lab *lab, const struct lab_server *server,
                          int64_t ahead_ms);
-bool lab_redis_start(struct lab *lab, struct lab_server *server);
+/* Does a Redis server or a Sentinel say PONG? */
 bool lab_redis_answers(const struct lab *lab, const struct lab_server *server);
+/* Ask a Redis server or a Sentinel of the lab by one line, such as "INFO replication"; the
+ * answer is as it came, with its "$N".  False: not all of it came or fits, or the password was
+ * refused; an error of the server's is an answer. */
+bool lab_redis_ask(const struct lab *lab, int port, const char *command, char *answer,
+                   size_t size);
 
-bool lab_zookeeper_start(struct lab *lab, struct lab_server *server);
-/* Ours, and not whoever else listens there. */
-bool lab_zookeeper_answers(const struct lab *lab, const struct lab_server *server);
+/* "leader", "follower", "standalone", "in no quorum"; "": it did not answer. */
+void lab_zookeeper_describe(const struct lab *lab, const struct lab_server *server,
+                            char out[LAB_PART_MAX]);
 /* Ask the server on that port by a command of four letters, such as "dump"; an answer
  * that does not fit is cut.  False: not everything came. */
 bool lab_zookeeper_ask(int port, const char *four_letters, char *answer, size_t size);
@@ -215,11 +281,6 @@ bool lab_postgres_program(char *out, const char *name);
 bool lab_postgres_make_root(struct lab *lab);
 /* Start initdb in data_root, as server->child; it ends by itself. */
 bool lab_postgres_init(struct lab *lab, struct lab_server *server);
-bool lab_postgres_start(struct lab *lab, struct lab_server *server);
-/* Remove what a server that was killed leaves to say that it runs.  None of its processes
- * may run any more. */
-void lab_postgres_forget(const struct lab *lab);
-bool lab_postgres_answers(const struct lab *lab, const struct lab_server *server);
 /* Roles, database, schema. */
 bool lab_postgres_fill(const struct lab *lab);
 

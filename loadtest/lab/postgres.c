@@ -3,7 +3,7 @@
  *
  * PostgreSQL refuses to run as root.  Then it gets the rights of `postgres`, or of
  * `nobody`, and data where that user can really go: that is tried, not guessed. */
-#include "loadtest/lab/lab.h"
+#include "loadtest/lab/kind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 
 /* Two services of 64 workers: one connection per worker for orders, and with a pg lock
  * one more for each lock that is held or asked for; and the tools. */
-enum { MAX_CONNECTIONS = 400 };
+enum { MAX_CONNECTIONS = 400, DISCARD_MS = 10000 };
 
 static long version_in(const char *path)
 {
@@ -169,7 +169,8 @@ bool lab_postgres_init(struct lab *lab, struct lab_server *server)
     return start(lab, server, argv);
 }
 
-bool lab_postgres_start(struct lab *lab, struct lab_server *server)
+static bool start_server(struct lab *lab, struct lab_server *server,
+                         const struct lab_topology_row *topology)
 {
     char program[FILES_PATH_MAX], data[FILES_PATH_MAX], port[32], connections[32];
     const char *argv[] = {program,
@@ -203,6 +204,7 @@ bool lab_postgres_start(struct lab *lab, struct lab_server *server)
                           "logging_collector=off",
                           NULL};
 
+    (void)topology; /* it has no peers */
     files_join(data, lab->data_root, "password");
     unlink(data);
     files_join(data, lab->data_root, "postgres");
@@ -211,7 +213,7 @@ bool lab_postgres_start(struct lab *lab, struct lab_server *server)
     return lab_postgres_program(program, "postgres") && start(lab, server, argv);
 }
 
-void lab_postgres_forget(const struct lab *lab)
+static void forget(const struct lab *lab)
 {
     char path[FILES_PATH_MAX];
 
@@ -219,7 +221,7 @@ void lab_postgres_forget(const struct lab *lab)
     unlink(path);
 }
 
-bool lab_postgres_answers(const struct lab *lab, const struct lab_server *server)
+static bool answers(const struct lab *lab, const struct lab_server *server)
 {
     char url[256];
 
@@ -229,6 +231,18 @@ bool lab_postgres_answers(const struct lab *lab, const struct lab_server *server
              "postgresql://seckill_lab@127.0.0.1:%d/postgres?connect_timeout=2",
              server->port);
     return lab_db_answers(url);
+}
+
+void lab_database_url(const struct lab *lab, char *out, size_t size)
+{
+    snprintf(out, size, "postgresql://seckill_lab:%s@127.0.0.1:%d/seckill",
+             lab->lab_password, lab_port(lab, LAB_POSTGRES, 0));
+}
+
+void lab_service_url(const struct lab *lab, int port, char *out, size_t size)
+{
+    snprintf(out, size, "postgresql://seckill_service:%s@127.0.0.1:%d/seckill",
+             lab->service_password, port);
 }
 
 bool lab_postgres_fill(const struct lab *lab)
@@ -258,3 +272,20 @@ bool lab_postgres_fill(const struct lab *lab)
                 error);
     return ok;
 }
+
+static void write_url(const struct lab *lab, int port, int database, char *out, size_t size)
+{
+    (void)database;
+    lab_service_url(lab, port, out, size);
+}
+
+const struct lab_kind_row lab_kind_postgres = {
+    .name = "postgres",
+    .start = start_server,
+    .answers = answers,
+    .forget = forget,
+    .url = write_url,
+    .stop_signal = SIGINT,
+    .discard_signal = SIGQUIT,
+    .discard_ms = DISCARD_MS,
+};

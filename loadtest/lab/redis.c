@@ -2,7 +2,7 @@
 /* redis.c -- one Redis server of a lab: loopback only, a password, and nothing on disk unless
  * it is told to keep an append-only file.
  */
-#include "loadtest/lab/lab.h"
+#include "loadtest/lab/kind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { ANSWER_MS = 500, LOG_NAME_MAX = 24 };
+enum { ANSWER_MS = 500, LOG_NAME_MAX = 24, INFO_MAX = 8192, REQUEST_MAX = 256, DISCARD_MS = 3000 };
 
 /* The name of the directory of its append-only file. */
 static const char *log_name(const struct lab_server *server, char *name, size_t size)
@@ -42,32 +42,41 @@ static bool keeps_log(const struct lab *lab, const struct lab_server *server)
 }
 
 static bool write_config(const struct lab *lab, const struct lab_server *server,
-                         const char *path)
+                         const struct lab_topology_row *topology, const char *path)
 {
     char *text = NULL, name[LOG_NAME_MAX];
+    size_t size = 0;
+    FILE *out;
     bool ok;
 
-    ok = asprintf(&text,
-                  "bind 127.0.0.1\n"
-                  "port %d\n"
-                  "requirepass %s\n"
-                  "masterauth %s\n"
-                  "save \"\"\n"
-                  "appendonly %s\n"
-                  "appendfsync always\n"
-                  "appenddirname \"%s\"\n"
-                  "dir \"%s\"\n"
-                  "dbfilename %s.rdb\n"
-                  "repl-diskless-sync-delay 0\n"
-                  "daemonize no\n"
-                  "enable-debug-command local\n"
-                  "enable-protected-configs local\n"
-                  "tcp-backlog 128\n",
-                  server->port, lab->redis_password, lab->redis_password,
-                  keeps_log(lab, server) ? "yes" : "no",
-                  log_name(server, name, sizeof name), lab->dir,
-                  server->name) > 0 &&
-         files_write_secret(path, text);
+    if (topology->keeps_configuration && access(path, F_OK) == 0)
+        return true;
+    out = open_memstream(&text, &size);
+    if (!out)
+        abort();
+    fprintf(out,
+            "bind 127.0.0.1\n"
+            "port %d\n"
+            "requirepass %s\n"
+            "masterauth %s\n"
+            "save \"\"\n"
+            "appendonly %s\n"
+            "appendfsync always\n"
+            "appenddirname \"%s\"\n"
+            "dir \"%s\"\n"
+            "dbfilename %s.rdb\n"
+            "repl-diskless-sync-delay 0\n"
+            "daemonize no\n"
+            "enable-debug-command local\n"
+            "enable-protected-configs local\n"
+            "tcp-backlog 128\n",
+            server->port, lab->redis_password, lab->redis_password,
+            keeps_log(lab, server) ? "yes" : "no", log_name(server, name, sizeof name),
+            lab->dir, server->name);
+    if (topology->configure)
+        topology->configure(lab, server, out);
+    fclose(out);
+    ok = files_write_secret(path, text);
     free(text);
     return ok;
 }
@@ -133,7 +142,8 @@ static bool make_environment(struct clock_environment *e, const struct lab *lab,
     return true;
 }
 
-bool lab_redis_start(struct lab *lab, struct lab_server *server)
+static bool start(struct lab *lab, struct lab_server *server,
+                  const struct lab_topology_row *topology)
 {
     char config[FILES_PATH_MAX];
     const char *argv[] = {"redis-server", config, NULL};
@@ -143,7 +153,7 @@ bool lab_redis_start(struct lab *lab, struct lab_server *server)
     if (server->own_clock && !make_environment(&environment, lab, server))
         return false;
     files_path(config, "%s/%s.conf", lab->dir, server->name);
-    if (!write_config(lab, server, config)) {
+    if (!write_config(lab, server, topology, config)) {
         fprintf(stderr, "seckill: cannot write %s: %s\n", config, strerror(errno));
         return false;
     }
@@ -156,38 +166,85 @@ bool lab_redis_start(struct lab *lab, struct lab_server *server)
     return false;
 }
 
-/* Does the answer to AUTH and PING come? */
-static bool talk(int fd, const char *password)
+/* Behind the answer that begins there; NULL: not all of it has come.  No command that is asked
+ * here has a list as its answer. */
+static const char *end_of_answer(const char *at, const char *end)
 {
-    char request[128], answer[64];
-    size_t used = 0;
-    int n = snprintf(request, sizeof request, "AUTH %s\r\nPING\r\n", password);
+    const char *line_end = at != NULL ? strstr(at, "\r\n") : NULL;
 
-    if (send(fd, request, (size_t)n, MSG_NOSIGNAL) != n)
-        return false;
-    while (used < sizeof answer - 1) {
-        ssize_t got = recv(fd, answer + used, sizeof answer - 1 - used, 0);
-
-        if (got <= 0)
-            return false;
-        used += (size_t)got;
-        answer[used] = '\0';
-        if (strstr(answer, "+PONG\r\n"))
-            return true;
-    }
-    return false;
+    if (line_end == NULL)
+        return NULL;
+    line_end += 2;
+    if (*at == '$' && at[1] != '-')
+        line_end += atoi(at + 1) + 2;
+    return line_end <= end ? line_end : NULL;
 }
 
-bool lab_redis_answers(const struct lab *lab, const struct lab_server *server)
+bool lab_redis_ask(const struct lab *lab, int port, const char *command, char *answer,
+                   size_t size)
 {
     struct timeval limit = {.tv_usec = ANSWER_MS * 1000};
-    int fd = lab_connect(server->port);
-    bool ok;
+    const char *begin = NULL, *end = NULL;
+    char request[REQUEST_MAX];
+    int n = snprintf(request, sizeof request, "AUTH %s\r\n%s\r\n", lab->redis_password,
+                     command);
+    int fd = lab_connect(port);
+    size_t used = 0;
+    ssize_t got = 0;
 
     if (fd < 0)
         return false;
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    ok = talk(fd, lab->redis_password);
+    if (n < (int)sizeof request && send(fd, request, (size_t)n, MSG_NOSIGNAL) == n) {
+        while (end == NULL && (got = recv(fd, answer + used, size - 1 - used, 0)) > 0) {
+            used += (size_t)got;
+            answer[used] = '\0';
+            begin = end_of_answer(answer, answer + used);
+            end = end_of_answer(begin, answer + used);
+        }
+    }
     close(fd);
-    return ok;
+    if (end == NULL || strncmp(answer, "+OK\r\n", 5) != 0)
+        return false;
+    memmove(answer, begin, (size_t)(answer + used - begin) + 1);
+    return true;
 }
+
+bool lab_redis_answers(const struct lab *lab, const struct lab_server *server)
+{
+    char answer[64];
+
+    return lab_redis_ask(lab, server->port, "PING", answer, sizeof answer) &&
+           strncmp(answer, "+PONG\r\n", 7) == 0;
+}
+
+static void describe(const struct lab *lab, const struct lab_server *server,
+                     char out[LAB_PART_MAX])
+{
+    char answer[INFO_MAX];
+
+    out[0] = '\0';
+    if (!lab_redis_ask(lab, server->port, "INFO replication", answer, sizeof answer))
+        return;
+    if (strstr(answer, "role:master") != NULL)
+        snprintf(out, LAB_PART_MAX, "master");
+    else if (strstr(answer, "master_link_status:up") != NULL)
+        snprintf(out, LAB_PART_MAX, "replica");
+    else
+        snprintf(out, LAB_PART_MAX, "replica without a master");
+}
+
+static void write_url(const struct lab *lab, int port, int database, char *out, size_t size)
+{
+    snprintf(out, size, database > 0 ? "redis://:%s@127.0.0.1:%d/%d" : "redis://:%s@127.0.0.1:%d",
+             lab->redis_password, port, database);
+}
+
+const struct lab_kind_row lab_kind_redis = {
+    .name = "redis",
+    .start = start,
+    .answers = lab_redis_answers,
+    .describe = describe,
+    .url = write_url,
+    .discard_ms = DISCARD_MS,
+};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* server.c -- one server of a lab: finds, starts, awaits, restarts and kills it. */
-#include "loadtest/lab/lab.h"
+#include "loadtest/lab/kind.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,43 +13,14 @@
 
 enum { POLL_MS = 10, END_MS = 10000, SPARE_END_MS = 3000, GONE_MS = 5000 };
 
-struct lab_server *lab_find_server(struct lab *lab, const char *name)
-{
-    for (int i = 0; i < lab->server_count; i++) {
-        if (strcmp(lab->servers[i].name, name) == 0)
-            return &lab->servers[i];
-    }
-    return NULL;
-}
-
 bool lab_server_answers(const struct lab *lab, const struct lab_server *server)
 {
-    switch (lab_server_kind(server)) {
-    case LAB_IS_POSTGRES:
-        return lab_postgres_answers(lab, server);
-    case LAB_IS_ZOOKEEPER:
-        return lab_zookeeper_answers(lab, server);
-    default:
-        return lab_redis_answers(lab, server);
-    }
+    return lab_kind_of(server)->answers(lab, server);
 }
 
 bool lab_server_start(struct lab *lab, struct lab_server *server)
 {
-    bool ok = false;
-
-    switch (lab_server_kind(server)) {
-    case LAB_IS_POSTGRES:
-        ok = lab_postgres_start(lab, server);
-        break;
-    case LAB_IS_ZOOKEEPER:
-        ok = lab_zookeeper_start(lab, server);
-        break;
-    default:
-        ok = lab_redis_start(lab, server);
-        break;
-    }
-    return ok;
+    return lab_kind_of(server)->start(lab, server, lab_topology_of(server->role));
 }
 
 void lab_server_show_failure(const struct lab *lab, const struct lab_server *server,
@@ -100,8 +71,8 @@ bool lab_server_kill(const struct lab *lab, struct lab_server *server)
         all_gone = child_wait(&children[i], GONE_MS, NULL) && all_gone;
     all_gone = child_wait(&server->child, GONE_MS, NULL) && all_gone;
     /* A zombie would look like a running server to the next start. */
-    if (all_gone && lab_server_kind(server) == LAB_IS_POSTGRES)
-        lab_postgres_forget(lab);
+    if (all_gone && lab_kind_of(server)->forget)
+        lab_kind_of(server)->forget(lab);
     return all_gone;
 }
 
@@ -134,9 +105,9 @@ void lab_spare_end(struct lab *lab)
 
 static bool restart(struct lab *lab, struct lab_server *server)
 {
-    bool is_postgres = lab_server_kind(server) == LAB_IS_POSTGRES;
+    int number = lab_kind_of(server)->stop_signal;
 
-    child_end(&server->child, is_postgres ? SIGINT : SIGTERM, END_MS);
+    child_end(&server->child, number != 0 ? number : SIGTERM, END_MS);
     return lab_server_start(lab, server) && lab_server_wait(lab, server);
 }
 

@@ -17,8 +17,6 @@
 
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
-#include "loadtest/kit/shell.h"
-#include "loadtest/lab/urls.h"
 
 enum {
     STATE_FORMAT = 2,
@@ -50,10 +48,13 @@ static bool copy_text(char *out, size_t size, const json_t *json, const char *ke
     return text && snprintf(out, size, "%s", text) < (int)size;
 }
 
-/* Into a server that has its role. */
 static bool read_server(struct lab_server *server, const json_t *entry)
 {
+    const json_t *peers = json_object_get(entry, "peer_ports");
+
     server->port = (int)json_integer_value(json_object_get(entry, "port"));
+    for (size_t i = 0; i < LAB_PEER_PORT_MAX; i++)
+        server->peer_ports[i] = (int)json_integer_value(json_array_get(peers, i));
     server->child.pid = (pid_t)json_integer_value(json_object_get(entry, "pid"));
     server->child.start = (uint64_t)json_integer_value(json_object_get(entry, "start"));
     return copy_text(server->name, sizeof server->name, entry, "name");
@@ -61,16 +62,15 @@ static bool read_server(struct lab_server *server, const json_t *entry)
 
 static bool read_servers(struct lab *lab, const json_t *list)
 {
-    size_t count = json_array_size(list);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i);
+        const char *name = json_string_value(json_object_get(entry, "name"));
+        struct lab_server *server = name ? lab_server_add(lab, name) : NULL;
 
-    lab_servers_init(lab, count == LAB_SERVER_MAX);
-    if ((int)count != lab->server_count)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        if (!read_server(&lab->servers[i], json_array_get(list, i)))
+        if (!server || !read_server(server, entry))
             return false;
     }
-    return true;
+    return lab_servers_are_whole(lab);
 }
 
 bool lab_state_read(struct lab *lab, const char *dir)
@@ -105,9 +105,13 @@ bool lab_state_read(struct lab *lab, const char *dir)
 
 static json_t *server_json(const struct lab_server *server)
 {
-    return json_pack("{s:s, s:i, s:i, s:I}", "name", server->name, "port", server->port,
+    json_t *peers = server->peer_ports[0] != 0 ? json_array() : NULL;
+
+    for (int i = 0; peers && i < LAB_PEER_PORT_MAX; i++)
+        json_array_append_new(peers, json_integer(server->peer_ports[i]));
+    return json_pack("{s:s, s:i, s:i, s:I, s:o*}", "name", server->name, "port", server->port,
                      "pid", (int)server->child.pid, "start",
-                     (json_int_t)server->child.start);
+                     (json_int_t)server->child.start, "peer_ports", peers);
 }
 
 bool lab_state_write(const struct lab *lab)
@@ -141,62 +145,6 @@ bool lab_is_up(const struct lab *lab)
             return false;
     }
     return true;
-}
-
-/* The lab has servers for that store. */
-static bool has_store(const struct lab *lab, enum dlock_store store)
-{
-    enum lab_role role = lab_store_role(store);
-
-    return role != LAB_ROLE_COUNT && (role != LAB_ZOOKEEPER || lab_has_zookeeper(lab));
-}
-
-size_t lab_environment(const struct lab *lab,
-                       struct lab_variable out[LAB_ENVIRONMENT_MAX])
-{
-    struct lab_variable *v = out;
-
-    v->name = "SECKILL_LAB_DATABASE_URL";
-    lab_database_url(lab, v->value, sizeof v->value);
-    for (unsigned store = 0; store < DLOCK_STORE_COUNT; store++) {
-        if (!has_store(lab, (enum dlock_store)store))
-            continue;
-        (++v)->name = dlock_store_row((enum dlock_store)store)->environment;
-        lab_store_url(lab, (enum dlock_store)store, NULL, v->value);
-    }
-    (++v)->name = "SECKILL_TOKEN_KEY_FILE";
-    files_join(v->value, lab->dir, "token.key");
-    (++v)->name = "SECKILL_ADMIN_TOKEN_FILE";
-    files_join(v->value, lab->dir, "admin.token");
-    (++v)->name = "SECKILL_TOKENS";
-    files_join(v->value, lab->dir, "tokens.txt");
-    (++v)->name = "SECKILL_LAB_DIR";
-    files_path(v->value, "%s", lab->dir);
-    return (size_t)(v + 1 - out);
-}
-
-bool lab_env_write(const struct lab *lab)
-{
-    struct lab_variable variables[LAB_ENVIRONMENT_MAX];
-    size_t count = lab_environment(lab, variables);
-    char path[FILES_PATH_MAX];
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    bool ok;
-
-    if (!out)
-        abort();
-    for (size_t i = 0; i < count; i++) {
-        fprintf(out, "export %s=", variables[i].name);
-        shell_print_quoted(out, variables[i].value);
-        fputc('\n', out);
-    }
-    fclose(out);
-    files_join(path, lab->dir, "env");
-    ok = files_write_secret(path, text);
-    free(text);
-    return ok;
 }
 
 /* The lock file may be removed together with the lab while this process waits for
@@ -259,8 +207,11 @@ bool lab_change_begin(struct lab *lab, bool *was_held)
         lab_unlock(lab);
         return false;
     }
-    for (int i = 0; i < lab->server_count && i < found.server_count; i++)
+    for (int i = 0; i < found.server_count; i++) {
+        if (i >= lab->server_count)
+            lab->servers[lab->server_count++] = found.servers[i]; /* another command's */
         lab->servers[i].child = found.servers[i].child;
+    }
     lab->spare = found.spare;
     return true;
 }
@@ -307,24 +258,40 @@ int lab_connect(int port)
     return fd;
 }
 
-bool lab_reserve_port(struct lab_server *server)
+static bool reserve_port(int *port, int *placeholder_fd)
 {
     for (int i = 0; i < PORT_TRIES; i++) {
         unsigned random = 0;
 
         if (getrandom(&random, sizeof random, 0) != sizeof random)
             return false;
-        server->port = PORT_FIRST + (int)(random % (PORT_LAST - PORT_FIRST));
-        server->placeholder_fd = bind_loopback(server->port);
-        if (server->placeholder_fd >= 0)
+        *port = PORT_FIRST + (int)(random % (PORT_LAST - PORT_FIRST));
+        *placeholder_fd = bind_loopback(*port);
+        if (*placeholder_fd >= 0)
             return true;
     }
     return false;
 }
 
+bool lab_reserve_port(struct lab_server *server)
+{
+    bool ok = reserve_port(&server->port, &server->placeholder_fd);
+
+    for (int i = 0; ok && i < lab_role_peer_ports(server->role); i++)
+        ok = reserve_port(&server->peer_ports[i], &server->peer_placeholder_fds[i]);
+    return ok;
+}
+
+static void release(int *placeholder_fd)
+{
+    if (*placeholder_fd >= 0)
+        close(*placeholder_fd);
+    *placeholder_fd = -1;
+}
+
 void lab_release_port(struct lab_server *server)
 {
-    if (server->placeholder_fd >= 0)
-        close(server->placeholder_fd);
-    server->placeholder_fd = -1;
+    release(&server->placeholder_fd);
+    for (int i = 0; i < LAB_PEER_PORT_MAX; i++)
+        release(&server->peer_placeholder_fds[i]);
 }

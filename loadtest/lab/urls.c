@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "loadtest/lab/kind.h"
+
 enum lab_role lab_store_role(enum dlock_store store)
 {
     static const enum lab_role ROLES[DLOCK_STORE_COUNT] = {
@@ -43,24 +45,6 @@ void lab_urls_use(const struct lab_urls *urls, dlock_options *options)
 #undef STORE
 }
 
-static void server_url(const struct lab *lab, enum lab_role role, int port, int database,
-                       char *out, size_t size)
-{
-    switch (lab_role_kind(role)) {
-    case LAB_IS_POSTGRES:
-        lab_service_url(lab, port, out, size);
-        break;
-    case LAB_IS_REDIS:
-        snprintf(out, size, database > 0 ? "redis://:%s@127.0.0.1:%d/%d"
-                                         : "redis://:%s@127.0.0.1:%d",
-                 lab->redis_password, port, database);
-        break;
-    default:
-        snprintf(out, size, "127.0.0.1:%d", port);
-        break;
-    }
-}
-
 void lab_store_url(const struct lab *lab, enum dlock_store store,
                    const struct lab_route *route, char out[LAB_URL_MAX])
 {
@@ -74,20 +58,9 @@ void lab_store_url(const struct lab *lab, enum dlock_store store,
     for (int i = 0; role != LAB_ROLE_COUNT && i < lab_role_count(role); i++) {
         if (i > 0)
             out[used++] = ',';
-        server_url(lab, role, route->ports ? route->ports[i] : lab_port(lab, role, i),
-                   route->database, out + used, LAB_URL_MAX - used);
+        lab_kind_row(lab_role_kind(role))
+            ->url(lab, route->ports ? route->ports[i] : lab_port(lab, role, i),
+                  route->database, out + used, LAB_URL_MAX - used);
         used += strlen(out + used);
     }
-}
-
-void lab_database_url(const struct lab *lab, char *out, size_t size)
-{
-    snprintf(out, size, "postgresql://seckill_lab:%s@127.0.0.1:%d/seckill",
-             lab->lab_password, lab_port(lab, LAB_POSTGRES, 0));
-}
-
-void lab_service_url(const struct lab *lab, int port, char *out, size_t size)
-{
-    snprintf(out, size, "postgresql://seckill_service:%s@127.0.0.1:%d/seckill",
-             lab->service_password, port);
 }

@@ -6,7 +6,7 @@
 #include "loadtest/lab/lab.h"
 #include "lock/store.h"
 
-enum { LAB_URL_MAX = 640 };
+enum { LAB_URL_MAX = LAB_ADDRESS_MAX };
 
 /* A URL of each store; "": there is none. */
 struct lab_urls {

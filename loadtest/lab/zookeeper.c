@@ -3,7 +3,7 @@
  *
  * The server listens on the loopback only, has no password (ZooKeeper has none for a
  * server as a whole), and lets sessions be as short as the hazards need them. */
-#include "loadtest/lab/lab.h"
+#include "loadtest/lab/kind.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,39 +13,36 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "lock/store.h"
-
-enum { ANSWER_MS = 500 };
+enum { ANSWER_MS = 500, ANSWER_MAX = 2048, DISCARD_MS = 3000 };
 
 /* The second jar prints the log messages of the first. */
 #define JARS "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar"
 
-bool lab_lock_needs_zookeeper(const char *lock)
-{
-    const struct dlock_variant_info *found = dlock_variant_find(lock);
-
-    return found && dlock_store_of(found) == DLOCK_STORE_ZOOKEEPER;
-}
-
 static bool write_config(const struct lab *lab, const struct lab_server *server,
-                         const char *path)
+                         const struct lab_topology_row *topology, const char *path)
 {
     char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
     bool ok;
 
-    ok = asprintf(&text,
-                  "dataDir=%s/zookeeper\n"
-                  "clientPort=%d\n"
-                  "clientPortAddress=127.0.0.1\n"
-                  "maxClientCnxns=0\n"
-                  "tickTime=200\n"
-                  "minSessionTimeout=400\n"
-                  "maxSessionTimeout=86400000\n"
-                  "admin.enableServer=false\n"
-                  "4lw.commands.whitelist=ruok,conf,srvr,mntr,cons,dump,wchs,"
-                  "wchp\n",
-                  lab->data_root, server->port) > 0 &&
-         files_write(path, text);
+    if (!out)
+        abort();
+    fprintf(out,
+            "dataDir=%s/%s\n"
+            "clientPort=%d\n"
+            "clientPortAddress=127.0.0.1\n"
+            "maxClientCnxns=0\n"
+            "tickTime=200\n"
+            "minSessionTimeout=400\n"
+            "maxSessionTimeout=86400000\n"
+            "admin.enableServer=false\n"
+            "4lw.commands.whitelist=ruok,conf,srvr,mntr,cons,dump,wchs,wchp\n",
+            lab->data_root, server->name, server->port);
+    if (topology->configure)
+        topology->configure(lab, server, out);
+    fclose(out);
+    ok = files_write(path, text);
     free(text);
     return ok;
 }
@@ -57,7 +54,8 @@ static bool say_install(void)
     return false;
 }
 
-bool lab_zookeeper_start(struct lab *lab, struct lab_server *server)
+static bool start(struct lab *lab, struct lab_server *server,
+                  const struct lab_topology_row *topology)
 {
     char config[FILES_PATH_MAX];
     const char *argv[] = {"java",
@@ -69,7 +67,7 @@ bool lab_zookeeper_start(struct lab *lab, struct lab_server *server)
                           "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
                           "-cp",
                           JARS,
-                          "org.apache.zookeeper.server.ZooKeeperServerMain",
+                          "org.apache.zookeeper.server.quorum.QuorumPeerMain",
                           config,
                           NULL};
     struct child_options options = child_options_default(argv);
@@ -80,7 +78,7 @@ bool lab_zookeeper_start(struct lab *lab, struct lab_server *server)
         return say_install();
     }
     files_path(config, "%s/%s.conf", lab->dir, server->name);
-    if (!write_config(lab, server, config)) {
+    if (!write_config(lab, server, topology, config)) {
         fprintf(stderr, "seckill: cannot write %s: %s\n", config, strerror(errno));
         return false;
     }
@@ -114,7 +112,8 @@ bool lab_zookeeper_ask(int port, const char *four_letters, char *answer, size_t 
     return got == 0;
 }
 
-bool lab_zookeeper_answers(const struct lab *lab, const struct lab_server *server)
+/* A server of an ensemble answers this without a quorum too. */
+static bool answers(const struct lab *lab, const struct lab_server *server)
 {
     char want[FILES_PATH_MAX + 32];
     char answer[FILES_PATH_MAX + 1024];
@@ -122,8 +121,47 @@ bool lab_zookeeper_answers(const struct lab *lab, const struct lab_server *serve
     lab_zookeeper_ask(server->port, "ruok", answer, sizeof answer);
     if (strcmp(answer, "imok") != 0)
         return false;
+    if (lab_role_count(server->role) > 1)
+        return true;
     /* Between the placeholder and java another's server may have taken the port. */
-    snprintf(want, sizeof want, "dataDir=%s/zookeeper/", lab->data_root);
+    snprintf(want, sizeof want, "dataDir=%s/%s/", lab->data_root, server->name);
     lab_zookeeper_ask(server->port, "conf", answer, sizeof answer);
     return strstr(answer, want) != NULL;
 }
+
+void lab_zookeeper_describe(const struct lab *lab, const struct lab_server *server,
+                     char out[LAB_PART_MAX])
+{
+    char answer[ANSWER_MAX];
+    const char *mode;
+
+    (void)lab;
+    out[0] = '\0';
+    if (!lab_zookeeper_ask(server->port, "srvr", answer, sizeof answer))
+        return;
+    mode = strstr(answer, "Mode: ");
+    if (mode != NULL)
+        snprintf(out, LAB_PART_MAX, "%.*s", (int)strcspn(mode + 6, "\n"), mode + 6);
+    else
+        snprintf(out, LAB_PART_MAX, "in no quorum");
+}
+
+static void write_url(const struct lab *lab, int port, int database, char *out, size_t size)
+{
+    (void)lab;
+    (void)database;
+    snprintf(out, size, "127.0.0.1:%d", port);
+}
+
+const struct lab_kind_row lab_kind_zookeeper = {
+    .name = "zookeeper",
+    .start = start,
+    .answers = answers,
+    .describe = lab_zookeeper_describe,
+    .url = write_url,
+    .discard_ms = DISCARD_MS,
+    .may_lose_port = true,
+};
+
+/* One server alone: its store's address is enough. */
+const struct lab_topology_row lab_topology_zookeeper = {0};

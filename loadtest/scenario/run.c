@@ -178,13 +178,14 @@ static bool has_any(const struct batch *t, bool own)
     return false;
 }
 
-static bool needs_zookeeper(const struct batch *t, bool own)
+static lab_topologies needed(const struct batch *t, bool own)
 {
+    lab_topologies wanted = 0;
+
     for (size_t i = 0; i < t->count; i++)
-        if (is_meant(&t->all[i], own) &&
-            lab_lock_needs_zookeeper(t->all[i].setup->lock->name))
-            return true;
-    return false;
+        if (is_meant(&t->all[i], own))
+            wanted |= lab_lock_needs(t->all[i].setup->lock->name);
+    return wanted;
 }
 
 /* Prepare the lab for the next performance: keep the lab if all its servers are up,
@@ -198,7 +199,7 @@ static bool is_restored(const struct batch *t, struct place *place)
     fprintf(stderr, "seckill scenario: the lab in %s is not as it was; making it anew\n",
             place->dir);
     return lab_remove(place->dir, &was_there) == EXIT_VALID &&
-           lab_keep(&place->lab, place->dir, needs_zookeeper(t, true), &was_there) ==
+           lab_keep(&place->lab, place->dir, needed(t, true), &was_there) ==
                EXIT_VALID;
 }
 
@@ -300,7 +301,7 @@ static enum exit_code run_beside_others(struct batch *t)
 
     if (!has_any(t, false))
         return EXIT_VALID;
-    rc = lab_open(&place.lab, lab_choose_dir(t->run->dir), needs_zookeeper(t, false));
+    rc = lab_open(&place.lab, lab_choose_dir(t->run->dir), needed(t, false));
     if (rc != EXIT_VALID)
         return rc;
     place.room = t->run->jobs > 0 ? t->run->jobs
@@ -324,7 +325,7 @@ static enum exit_code run_alone(struct batch *t)
     for (; has_any(t, true) && rc == EXIT_VALID && made < count; made++) {
         files_path(places[made].dir, "%s/lab-%d", t->run->out, made + 1);
         places[made].room = 1;
-        rc = lab_keep(&places[made].lab, places[made].dir, needs_zookeeper(t, true),
+        rc = lab_keep(&places[made].lab, places[made].dir, needed(t, true),
                       &was_there);
     }
     if (rc == EXIT_VALID && made > 0)

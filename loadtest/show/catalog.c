@@ -11,13 +11,13 @@
 #include "loadtest/show/trouble.h"
 #include "lock/dlock.h"
 
-static json_t *locks_json(bool has_zookeeper)
+static json_t *locks_json(lab_topologies has)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; i < dlock_variant_count(); i++) {
         const dlock_variant_info *v = dlock_variant_at(i);
-        bool is_there = has_zookeeper || !lab_lock_needs_zookeeper(v->name);
+        bool is_there = (lab_lock_needs(v->name) & ~has) == 0;
 
         json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:b}", "name", v->name,
                                               "store", v->store, "promises", v->promises,
@@ -55,7 +55,7 @@ static json_t *faults_json(void)
     return list;
 }
 
-char *catalog_make(bool has_zookeeper)
+char *catalog_make(lab_topologies has)
 {
     json_t *choices = json_object(), *numbers = json_object(), *json;
     char *text;
@@ -70,7 +70,7 @@ char *catalog_make(bool has_zookeeper)
     SHOW_NUMBERS(X)
 #undef X
     json = json_pack("{s:i, s:o, s:o, s:o, s:o}", "format", 1, "locks",
-                     locks_json(has_zookeeper), "choices", choices, "numbers", numbers, "faults",
+                     locks_json(has), "choices", choices, "numbers", numbers, "faults",
                      faults_json());
     text = memory_need(json_dumps(json, JSON_COMPACT));
     json_decref(json);

@@ -3,9 +3,9 @@
 #ifndef LOADTEST_SHOW_CATALOG_H
 #define LOADTEST_SHOW_CATALOG_H
 
-#include <stdbool.h>
+#include "loadtest/lab/lab.h"
 
 /* The text, which the caller frees. */
-char *catalog_make(bool has_zookeeper);
+char *catalog_make(lab_topologies has);
 
 #endif /* LOADTEST_SHOW_CATALOG_H */

@@ -128,7 +128,7 @@ static void answer_state(struct show_server *server, struct http_exchange *x)
 
 static void answer_catalog(struct show_server *server, struct http_exchange *x)
 {
-    char *text = catalog_make(server->has_zookeeper);
+    char *text = catalog_make(server->topologies);
 
     send(x, 200, JSON_TYPE, text);
     free(text);

@@ -15,7 +15,7 @@
 
 struct show_server {
     struct show_board *board;
-    bool has_zookeeper;
+    lab_topologies topologies;
     struct admin_access access;
     struct connections *connections;
     struct http_server *http;
@@ -23,7 +23,7 @@ struct show_server {
 };
 
 /* Listen on `address`, HOST:PORT, with a token that was never used before; `board` and
- * `has_zookeeper` are set.  False: the log says why, and nothing is left. */
+ * `topologies` are set.  False: the log says why, and nothing is left. */
 bool show_server_open(struct show_server *server, const char *address);
 void show_server_close(struct show_server *server);
 

@@ -331,7 +331,7 @@ enum exit_code show_run(const struct show_plan *plan)
     secret_random_hex(show->boot_id, BOOT_BYTES);
     show_board_init(&show->board, &plan->switches);
     show->server.board = &show->board;
-    show->server.has_zookeeper = lab_has_zookeeper(plan->lab);
+    show->server.topologies = lab_has_which(plan->lab);
     if (show_server_open(&show->server, plan->listen)) {
         rc = offer(show, &plan->switches);
         if (rc == EXIT_VALID) {

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* ensemble.c -- three ZooKeeper servers that elect a leader.
+ *
+ * A server of an ensemble answers `ruok` by `imok` also while it belongs to no quorum and
+ * serves nobody; `srvr` tells its part. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "loadtest/lab/topology.h"
+
+enum { TO_QUORUM, TO_ELECTION }; /* places of a server's peer ports */
+
+/* Which of the servers it is, ZooKeeper reads in a file of its data directory. */
+static void write_number(const struct lab *lab, const struct lab_server *server)
+{
+    char path[FILES_PATH_MAX], number[16];
+
+    files_path(path, "%s/%s", lab->data_root, server->name);
+    snprintf(number, sizeof number, "%d\n", server->node + 1);
+    if (mkdir(path, 0700) == 0 || errno == EEXIST) {
+        files_path(path, "%s/%s/myid", lab->data_root, server->name);
+        if (files_write(path, number))
+            return;
+    }
+    fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+}
+
+/* In ticks: 10 s to find a leader and copy its data, 2 s without hearing of it. */
+static void configure(const struct lab *lab, const struct lab_server *server, FILE *out)
+{
+    write_number(lab, server);
+    fputs("initLimit=50\nsyncLimit=10\n", out);
+    for (int i = 0; i < lab->server_count; i++) {
+        const struct lab_server *peer = &lab->servers[i];
+
+        if (peer->role == LAB_ENSEMBLE)
+            fprintf(out, "server.%d=127.0.0.1:%d:%d\n", peer->node + 1,
+                    peer->peer_ports[TO_QUORUM], peer->peer_ports[TO_ELECTION]);
+    }
+}
+
+/* One leader, whom all others follow. */
+static bool stands(const struct lab *lab, enum lab_role role, char why[LAB_WHY_MAX])
+{
+    char part[LAB_PART_MAX];
+    int leaders = 0;
+
+    for (int i = 0; i < lab->server_count; i++) {
+        const struct lab_server *server = &lab->servers[i];
+
+        if (server->role != role)
+            continue;
+        lab_zookeeper_describe(lab, server, part);
+        if (strcmp(part, "leader") != 0 && strcmp(part, "follower") != 0) {
+            snprintf(why, LAB_WHY_MAX, "%s %s%s", server->name,
+                     part[0] != '\0' ? "is " : "does not answer", part);
+            return false;
+        }
+        leaders += part[0] == 'l';
+    }
+    if (leaders == 1)
+        return true;
+    snprintf(why, LAB_WHY_MAX, "%d of the servers are leaders", leaders);
+    return false;
+}
+
+static void address(const struct lab *lab, char *out)
+{
+    int used = 0;
+
+    out[0] = '\0';
+    for (int i = 0; i < LAB_COUNT_ENSEMBLE; i++)
+        used += snprintf(out + used, LAB_ADDRESS_MAX - (size_t)used, "%s127.0.0.1:%d",
+                         i > 0 ? "," : "", lab_port(lab, LAB_ENSEMBLE, i));
+}
+
+const struct lab_topology_row lab_topology_ensemble = {
+    .configure = configure,
+    .stands = stands,
+    .variable = "SECKILL_LAB_ENSEMBLE_URL",
+    .address = address,
+};

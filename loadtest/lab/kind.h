@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* kind.h -- what a lab has to know of the program that a server runs: one row per kind. */
+#ifndef LOADTEST_LAB_KIND_H
+#define LOADTEST_LAB_KIND_H
+
+#include "loadtest/lab/lab.h"
+#include "loadtest/lab/topology.h"
+
+struct lab_kind_row {
+    const char *name; /* "redis" */
+    /* Begin the program by lab_server_run(), with a configuration to which the topology may
+     * add lines.  False: said on stderr. */
+    bool (*start)(struct lab *lab, struct lab_server *server,
+                  const struct lab_topology_row *topology);
+    /* Is it up, and ours?  One question, which takes at most a second or two. */
+    bool (*answers)(const struct lab *lab, const struct lab_server *server);
+    /* MAY.  Its part among its peers, such as "master"; "": it did not say. */
+    void (*describe)(const struct lab *lab, const struct lab_server *server,
+                     char out[LAB_PART_MAX]);
+    /* MAY.  Remove what a server that was killed leaves to say that it runs.  None of its
+     * processes may run any more. */
+    void (*forget)(const struct lab *lab);
+    /* How clients of the service's role reach it on that port; `database` is of Redis. */
+    void (*url)(const struct lab *lab, int port, int database, char *out, size_t size);
+    int stop_signal;    /* ends it in order: before a restart; 0: SIGTERM               */
+    int discard_signal; /* ends it at once, when its data is removed; 0: SIGTERM        */
+    int discard_ms;     /* until it is killed when its data is removed                  */
+    /* Until it listens no other process is kept from its port: a start that fails may be
+     * tried with another one. */
+    bool may_lose_port;
+};
+
+#define KIND(id, file) extern const struct lab_kind_row lab_kind_##file;
+#include "loadtest/lab/kinds.def"
+#undef KIND
+
+const struct lab_kind_row *lab_kind_row(enum lab_kind kind);
+const struct lab_kind_row *lab_kind_of(const struct lab_server *server);
+
+#endif /* LOADTEST_LAB_KIND_H */

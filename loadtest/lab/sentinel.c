@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* sentinel.c -- a Sentinel of a lab, and the company of a Redis master, two replicas and three
+ * Sentinels.
+ *
+ * Sentinels write into their own configuration, and into those of the Redis servers, which of
+ * these is the master.  So a lab writes each configuration once, and a server that starts again
+ * does what it was told last. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "loadtest/lab/kind.h"
+
+enum {
+    ANSWER_MAX = 8192,
+    DOWN_AFTER_MS = 1000,
+    FAILOVER_TIMEOUT_MS = 5000,
+    QUORUM = LAB_COUNT_SENTINEL / 2 + 1,
+    DISCARD_MS = 3000,
+};
+
+#define MASTER_NAME "shop"
+
+static bool write_config(const struct lab *lab, const struct lab_server *server,
+                         const char *path)
+{
+    char *text = NULL;
+    bool ok;
+
+    if (access(path, F_OK) == 0)
+        return true;
+    ok = asprintf(&text,
+                  "bind 127.0.0.1\n"
+                  "port %d\n"
+                  "dir \"%s\"\n"
+                  "daemonize no\n"
+                  "requirepass %s\n"
+                  "sentinel sentinel-pass %s\n"
+                  "sentinel monitor " MASTER_NAME " 127.0.0.1 %d %d\n"
+                  "sentinel auth-pass " MASTER_NAME " %s\n"
+                  "sentinel down-after-milliseconds " MASTER_NAME " %d\n"
+                  "sentinel failover-timeout " MASTER_NAME " %d\n",
+                  server->port, lab->dir, lab->redis_password, lab->redis_password,
+                  lab_port(lab, LAB_WATCHED, 0), QUORUM, lab->redis_password, DOWN_AFTER_MS,
+                  FAILOVER_TIMEOUT_MS) > 0 &&
+         files_write_secret(path, text);
+    free(text);
+    return ok;
+}
+
+static bool start(struct lab *lab, struct lab_server *server,
+                  const struct lab_topology_row *topology)
+{
+    char config[FILES_PATH_MAX];
+    const char *argv[] = {"redis-server", config, "--sentinel", NULL};
+    struct child_options options = child_options_default(argv);
+
+    (void)topology; /* its configuration has the master, whoever its peers are */
+    files_path(config, "%s/%s.conf", lab->dir, server->name);
+    if (!write_config(lab, server, config)) {
+        fprintf(stderr, "seckill: cannot write %s: %s\n", config, strerror(errno));
+        return false;
+    }
+    options.death_signal = SIGKILL;
+    if (lab_server_run(lab, server, &options))
+        return true;
+    if (errno == ENOENT)
+        fprintf(stderr, "  install it: apt-get install redis-server\n");
+    return false;
+}
+
+/* The port of the master that a Sentinel names; 0: it names none, or did not say. */
+static int named_port(const struct lab *lab, const struct lab_server *server)
+{
+    char answer[ANSWER_MAX];
+    const char *at;
+
+    if (!lab_redis_ask(lab, server->port, "INFO sentinel", answer, sizeof answer))
+        return 0;
+    at = strstr(answer, ",address=127.0.0.1:");
+    return at != NULL ? atoi(strchr(at, ':') + 1) : 0;
+}
+
+static void describe(const struct lab *lab, const struct lab_server *server,
+                     char out[LAB_PART_MAX])
+{
+    int port = named_port(lab, server);
+
+    if (port != 0)
+        snprintf(out, LAB_PART_MAX, "names 127.0.0.1:%d", port);
+    else
+        snprintf(out, LAB_PART_MAX, "names no master");
+}
+
+static void write_url(const struct lab *lab, int port, int database, char *out, size_t size)
+{
+    (void)lab;
+    (void)database;
+    snprintf(out, size, "127.0.0.1:%d", port);
+}
+
+const struct lab_kind_row lab_kind_sentinel = {
+    .name = "sentinel",
+    .start = start,
+    .answers = lab_redis_answers,
+    .describe = describe,
+    .url = write_url,
+    .discard_ms = DISCARD_MS,
+};
+
+/* What a replica was sent for its first copy would be read again after a restart. */
+static void configure(const struct lab *lab, const struct lab_server *server, FILE *out)
+{
+    fputs("rdb-del-sync-files yes\n", out);
+    if (server->node > 0)
+        fprintf(out, "replicaof 127.0.0.1 %d\n", lab_port(lab, LAB_WATCHED, 0));
+}
+
+/* One master, to which all others are connected. */
+static bool redis_stands(const struct lab *lab, char why[LAB_WHY_MAX])
+{
+    char answer[ANSWER_MAX], others[32];
+    int masters = 0;
+
+    snprintf(others, sizeof others, "connected_slaves:%d\r\n", LAB_COUNT_WATCHED - 1);
+    for (int i = 0; i < LAB_COUNT_WATCHED; i++) {
+        const char *name = lab_server_name(lab, LAB_WATCHED, i);
+
+        if (!lab_redis_ask(lab, lab_port(lab, LAB_WATCHED, i), "INFO replication", answer,
+                           sizeof answer)) {
+            snprintf(why, LAB_WHY_MAX, "%s does not answer", name);
+            return false;
+        }
+        if (strstr(answer, "role:master") == NULL) {
+            if (strstr(answer, "master_link_status:up") != NULL)
+                continue;
+            snprintf(why, LAB_WHY_MAX, "%s is not connected to its master", name);
+            return false;
+        }
+        masters++;
+        if (strstr(answer, others) == NULL) {
+            snprintf(why, LAB_WHY_MAX, "%s is a master without %d replicas", name,
+                     LAB_COUNT_WATCHED - 1);
+            return false;
+        }
+    }
+    if (masters == 1)
+        return true;
+    snprintf(why, LAB_WHY_MAX, "%d of the Redis servers are masters", masters);
+    return false;
+}
+
+static bool sentinel_stands(const struct lab *lab, const char *name, int port,
+                            char why[LAB_WHY_MAX])
+{
+    char answer[ANSWER_MAX], peers[48];
+
+    snprintf(peers, sizeof peers, ",slaves=%d,sentinels=%d", LAB_COUNT_WATCHED - 1,
+             LAB_COUNT_SENTINEL);
+    if (!lab_redis_ask(lab, port, "SENTINEL CKQUORUM " MASTER_NAME, answer, sizeof answer)) {
+        snprintf(why, LAB_WHY_MAX, "%s does not answer", name);
+        return false;
+    }
+    if (strncmp(answer, "+OK", 3) != 0) {
+        snprintf(why, LAB_WHY_MAX, "%s says: %.*s", name, (int)strcspn(answer, "\r"), answer);
+        return false;
+    }
+    if (lab_redis_ask(lab, port, "INFO sentinel", answer, sizeof answer) &&
+        strstr(answer, "status=ok") != NULL && strstr(answer, peers) != NULL)
+        return true;
+    snprintf(why, LAB_WHY_MAX, "%s does not know a master, %d replicas and %d Sentinels", name,
+             LAB_COUNT_WATCHED - 1, LAB_COUNT_SENTINEL);
+    return false;
+}
+
+static bool stands(const struct lab *lab, enum lab_role role, char why[LAB_WHY_MAX])
+{
+    if (role == LAB_WATCHED)
+        return redis_stands(lab, why);
+    for (int i = 0; i < LAB_COUNT_SENTINEL; i++)
+        if (!sentinel_stands(lab, lab_server_name(lab, LAB_SENTINEL, i),
+                             lab_port(lab, LAB_SENTINEL, i), why))
+            return false;
+    return true;
+}
+
+static void address(const struct lab *lab, char *out)
+{
+    int used = snprintf(out, LAB_ADDRESS_MAX, "redis-sentinel://:%s@", lab->redis_password);
+
+    for (int i = 0; i < LAB_COUNT_SENTINEL; i++)
+        used += snprintf(out + used, LAB_ADDRESS_MAX - (size_t)used, "%s127.0.0.1:%d",
+                         i > 0 ? "," : "", lab_port(lab, LAB_SENTINEL, i));
+    snprintf(out + used, LAB_ADDRESS_MAX - (size_t)used,
+             "/" MASTER_NAME "?sentinel-password=%s", lab->redis_password);
+}
+
+const struct lab_topology_row lab_topology_sentinel = {
+    .configure = configure,
+    .stands = stands,
+    .variable = "SECKILL_LAB_SENTINEL_URL",
+    .address = address,
+    .keeps_configuration = true,
+};

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* topology.h -- how the servers of a topology become one: one row per topology. */
+#ifndef LOADTEST_LAB_TOPOLOGY_H
+#define LOADTEST_LAB_TOPOLOGY_H
+
+#include <stdio.h>
+
+#include "loadtest/lab/lab.h"
+
+struct lab_topology_row {
+    /* MAY.  The lines about its peers in a server's configuration, which the kind writes. */
+    void (*configure)(const struct lab *lab, const struct lab_server *server, FILE *out);
+    /* MAY.  Once, when the servers of a role answer for the first time: make them one.
+     * False: said on stderr. */
+    bool (*join)(struct lab *lab, enum lab_role role);
+    /* MAY.  Do the servers of that role work as one, with nobody missing?  False: why says
+     * what is wrong.  A start waits until they do. */
+    bool (*stands)(const struct lab *lab, enum lab_role role, char why[LAB_WHY_MAX]);
+    /* MAY.  The variable of the lab's environment with the address of the whole, and the
+     * address, LAB_ADDRESS_MAX bytes. */
+    const char *variable;
+    void (*address)(const struct lab *lab, char *out);
+    /* Its servers start when those of the core work. */
+    bool is_late;
+    /* A server may write its own configuration, so a restart leaves that as it is. */
+    bool keeps_configuration;
+};
+
+#define TOPOLOGY(id, file, flag, adds) extern const struct lab_topology_row lab_topology_##file;
+#include "loadtest/lab/topologies.def"
+#undef TOPOLOGY
+
+/* The row of a topology, of a role's; of the core's: one with nothing in it. */
+const struct lab_topology_row *lab_topology_row(enum lab_topology topology);
+const struct lab_topology_row *lab_topology_of(enum lab_role role);
+
+/* Write to stderr what is started: "a Redis master, two ...; and ZooKeeper". */
+void lab_topologies_print(FILE *out, lab_topologies set);
+
+#endif /* LOADTEST_LAB_TOPOLOGY_H */
