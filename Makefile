@@ -503,6 +503,16 @@ prove-failovers: deps-test                       ## fail-overs by Sentinel under
 	@/usr/bin/python3 -B tests/proof/failovers.py $(FAILOVERS)
 FAILOVERS :=
 
+.PHONY: prove-promotions prove-pooler
+prove-promotions: deps-test                      ## promote a standby of PostgreSQL under order load; PROMOTIONS='--times=10 --only=sync'
+	@$(MAKE) --no-print-directory -j2 all
+	@/usr/bin/python3 -B tests/proof/promotions.py $(PROMOTIONS)
+prove-pooler: deps-test                          ## restart PgBouncer and PostgreSQL under order load; POOLER='--seconds=60 --lock=pg-fair'
+	@$(MAKE) --no-print-directory -j2 all
+	@/usr/bin/python3 -B tests/proof/pooler.py $(POOLER)
+PROMOTIONS :=
+POOLER :=
+
 # `make test-more` tries each fault twice.
 .PHONY: prove-orders
 prove-orders: deps-test                          ## break servers under load, compare every answer with the rows; TIMES=20 ORDER_PATH=all

@@ -91,6 +91,7 @@ struct audit_verdict {
     enum verdict valid; /* the worst of the findings */
     struct audit_finding findings[AUDIT_CHECK_COUNT];
     int64_t issued, left, orders, told, queued, unsure;
+    int64_t lost; /* acknowledged orders without a row: lost.h names them */
     int64_t read_us, age_us; /* as in the input */
     bool judges_window;      /* false: no window is known, as in a run from before */
 };

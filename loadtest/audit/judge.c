@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "loadtest/audit/lost.h"
 #include "loadtest/audit/rules.h"
 
 static const char *const names[] = {
@@ -55,6 +56,7 @@ void audit_judge(const struct audit_input *input, struct audit_verdict *out)
     *out = (struct audit_verdict){.orders = (int64_t)input->order_count,
                                   .read_us = input->read_us,
                                   .age_us = input->age_us};
+    out->lost = audit_each_lost(input, NULL, NULL);
     audit_case_make(&c, input);
     for (size_t i = 0; i < input->voucher_count; i++) {
         audit_check_stock(&c, &input->vouchers[i], found);
@@ -102,12 +104,13 @@ json_t *audit_to_json(const struct audit_verdict *verdict, const char *source)
     }
     if (verdict->read_us)
         audit_instant(verdict->read_us, at);
-    return json_pack("{s:o, s:s, s:s*, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+    return json_pack("{s:o, s:s, s:s*, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
                      "valid", verdict_to_json(verdict->valid), "source", source, "read_at",
                      verdict->read_us ? at : NULL, "age_s", (double)verdict->age_us / 1e6,
                      "issued", (json_int_t)verdict->issued, "left",
                      (json_int_t)verdict->left, "orders", (json_int_t)verdict->orders, "told",
                      (json_int_t)verdict->told, "queued",
-                     (json_int_t)verdict->queued, "unsure", (json_int_t)verdict->unsure,
+                     (json_int_t)verdict->queued, "unsure", (json_int_t)verdict->unsure, "lost",
+                     (json_int_t)verdict->lost,
                      "checks", checks);
 }

@@ -31,8 +31,16 @@ void audit_check_told(const struct audit_case *c, struct audit_finding *f)
         if (o ? o->id == e->order : e->what == LEDGER_QUEUED)
             continue;
         audit_worsen(f, VERDICT_INVALID, 1);
-        audit_example(f, "request %s of user %" PRId64 " was told order %" PRId64,
-                      e->request, e->user, e->order);
+        if (o)
+            audit_example(f,
+                          "request %s of user %" PRId64 " was told order %" PRId64
+                          ", and its row is order %" PRId64,
+                          e->request, e->user, e->order, o->id);
+        else
+            audit_example(f,
+                          "request %s of user %" PRId64 " was told order %" PRId64
+                          ", which is lost: the request has no row",
+                          e->request, e->user, e->order);
     }
 }
 

@@ -16,6 +16,11 @@ void report_verdict(FILE *out, const struct audit_verdict *v, const char *source
     if (v->queued > 0)
         fprintf(out, "  clients were told of %" PRId64 " orders that they are queued\n",
                 v->queued);
+    if (v->lost > 0)
+        fprintf(out,
+                "  %" PRId64 " acknowledged orders are lost: their clients were told the "
+                "orders' numbers, and the database has no row of the requests\n",
+                v->lost);
     if (v->read_us) {
         char at[AUDIT_INSTANT_SIZE];
 

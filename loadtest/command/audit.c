@@ -8,6 +8,7 @@
 #include "base/text/settings.h"
 #include "loadtest/audit/audit.h"
 #include "loadtest/audit/evidence.h"
+#include "loadtest/audit/lost.h"
 #include "loadtest/audit/report.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
@@ -18,7 +19,7 @@ enum { QUIET_TRIES = 60, QUIET_POLL_MS = 100 };
 
 struct audit_settings {
     const char *dir, *voucher, *from, *color;
-    bool json;
+    bool json, lost;
 };
 
 static const char *from_name(size_t i)
@@ -44,6 +45,9 @@ static const struct setting settings[] = {
              "scripts order the same variable's"},
     OPTION(SWITCH, "json", AT(json), .fallback = "off",
            .help = "the verdict as JSON on stdout"),
+    OPTION(SWITCH, "lost", AT(lost), .fallback = "off",
+           .help = "every acknowledged order that has no row, instead of the verdict: a line "
+                   "for each with request, order, user and voucher between tabs"),
     COMMAND_DIR(AT(dir)),
     COMMAND_COLOR(AT(color)),
 };
@@ -57,6 +61,7 @@ const struct setting_program command_audit_program = {
         "and the ledger of what clients were told.\n\n"
         "  seckill audit runs/latest                         after `seckill load`\n"
         "  seckill audit runs/latest/oversell/calm/none-1\n"
+        "  seckill audit --lost runs/latest       after a promotion: which orders are gone\n"
         "  SECKILL_LEDGER_DIR=/tmp/r wrk ... && seckill audit --voucher=7 /tmp/r",
     EXITS({EXIT_VALID, "the run is valid"}, {EXIT_INVALID, "the run is invalid"},
           {EXIT_UNKNOWN, NULL}, {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL}),
@@ -165,8 +170,15 @@ static bool gather_live(struct subject *s, const struct lab *lab, struct evidenc
     return evidence_end(&reading) && ok;
 }
 
+/* An audit_lost_fn. */
+static void print_lost(const struct ledger_entry *entry, void *out)
+{
+    fprintf(out, "%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\n", entry->request,
+            entry->order, entry->user, entry->voucher);
+}
+
 static enum exit_code judge(struct subject *s, const char *run, const char *source,
-                            const struct evidence *e, bool as_json)
+                            const struct evidence *e, const struct audit_settings *v)
 {
     struct ledger ledger;
     struct audit_verdict verdict;
@@ -178,7 +190,9 @@ static enum exit_code judge(struct subject *s, const char *run, const char *sour
     }
     input = evidence_input(e, &ledger, s->is_settled);
     audit_judge(&input, &verdict);
-    if (as_json) {
+    if (v->lost) {
+        (void)audit_each_lost(&input, print_lost, stdout);
+    } else if (v->json) {
         json_t *json = audit_to_json(&verdict, source);
 
         json_dumpf(json, stdout, JSON_INDENT(2));
@@ -215,8 +229,7 @@ static enum exit_code run_audit(const struct audit_settings *v, const char *run)
               : evidence_from_files(&evidence, run);
     if (ok)
         rc = judge(&subject, run,
-                   live ? "the live database" : "orders.tsv and stock.json", &evidence,
-                   v->json);
+                   live ? "the live database" : "orders.tsv and stock.json", &evidence, v);
     evidence_free(&evidence);
     return rc;
 }

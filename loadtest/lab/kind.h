@@ -19,7 +19,7 @@ struct lab_kind_row {
                      char out[LAB_PART_MAX]);
     /* MAY.  Remove what a server that was killed leaves to say that it runs.  None of its
      * processes may run any more. */
-    void (*forget)(const struct lab *lab);
+    void (*forget)(const struct lab *lab, const struct lab_server *server);
     /* How clients of the service's role reach it on that port; `database` is of Redis. */
     void (*url)(const struct lab *lab, int port, int database, char *out, size_t size);
     int stop_signal;    /* ends it in order: before a restart; 0: SIGTERM               */

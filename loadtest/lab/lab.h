@@ -276,6 +276,8 @@ bool lab_zookeeper_ask(int port, const char *four_letters, char *answer, size_t 
 
 /* Find PostgreSQL's newest programs: PATH of one of them, such as "initdb". */
 bool lab_postgres_program(char *out, const char *name);
+/* The system user whose rights PostgreSQL and PgBouncer get; NULL: the user of this process. */
+const struct child_user *lab_postgres_user(void);
 /* Make data_root, below the directory that $SECKILL_LAB_DATA names if it is set.  False:
  * said on stderr which directory cannot be used. */
 bool lab_postgres_make_root(struct lab *lab);

@@ -7,9 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <grp.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,60 +16,14 @@
 #include <unistd.h>
 
 #include "db/issue.h"
+#include "db/replication.h"
 #include "gen/postgres_sql.h"
 #include "gen/schema_sql.h"
+#include "loadtest/lab/standby.h"
 
 /* Two services of 64 workers: one connection per worker for orders, and with a pg lock
  * one more for each lock that is held or asked for; and the tools. */
 enum { MAX_CONNECTIONS = 400, DISCARD_MS = 10000 };
-
-static long version_in(const char *path)
-{
-    return strtol(path + strlen("/usr/lib/postgresql/"), NULL, 10);
-}
-
-bool lab_postgres_program(char *out, const char *name)
-{
-    char pattern[FILES_PATH_MAX];
-    long best = -1;
-    glob_t found;
-
-    files_path(pattern, "/usr/lib/postgresql/*/bin/%s", name);
-    if (glob(pattern, 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc; i++) {
-            if (version_in(found.gl_pathv[i]) > best) {
-                best = version_in(found.gl_pathv[i]);
-                files_path(out, "%s", found.gl_pathv[i]);
-            }
-        }
-        globfree(&found);
-    }
-    if (best < 0)
-        fprintf(stderr,
-                "seckill: no %s under /usr/lib/postgresql\n"
-                "  install it: apt-get install postgresql\n",
-                name);
-    return best >= 0;
-}
-
-/* The system user whose rights PostgreSQL gets; NULL: the user of this process. */
-static const struct child_user *server_user(void)
-{
-    static struct child_user user;
-    static char name[64];
-    const struct passwd *entry;
-
-    if (geteuid() != 0)
-        return NULL;
-    entry = getpwnam("postgres");
-    if (!entry)
-        entry = getpwnam("nobody");
-    if (!entry)
-        return NULL; /* PostgreSQL itself reports that it refuses to run as root */
-    snprintf(name, sizeof name, "%s", entry->pw_name);
-    user = (struct child_user){entry->pw_uid, entry->pw_gid, name};
-    return &user;
-}
 
 /* Give `path` to that user, and see whether the user can work in it. */
 static bool give_to(const char *path, const struct child_user *user)
@@ -94,7 +46,7 @@ static bool give_to(const char *path, const struct child_user *user)
 /* A new directory in the one that was asked for. */
 static bool make_root_in(struct lab *lab, const char *given)
 {
-    const struct child_user *user = server_user();
+    const struct child_user *user = lab_postgres_user();
     char parent[FILES_PATH_MAX];
 
     if (realpath(given, parent)) {
@@ -115,7 +67,7 @@ static bool make_root_in(struct lab *lab, const char *given)
 
 bool lab_postgres_make_root(struct lab *lab)
 {
-    const struct child_user *user = server_user();
+    const struct child_user *user = lab_postgres_user();
     const char *given = getenv("SECKILL_LAB_DATA");
 
     if (given && *given)
@@ -130,7 +82,7 @@ bool lab_postgres_make_root(struct lab *lab)
 /* initdb reads the first password from a file that its user must be able to read. */
 static bool write_password(const struct lab *lab, char *path)
 {
-    const struct child_user *user = server_user();
+    const struct child_user *user = lab_postgres_user();
 
     files_join(path, lab->data_root, "password");
     return files_write_secret(path, lab->lab_password) &&
@@ -141,7 +93,7 @@ static bool start(struct lab *lab, struct lab_server *server, const char *const 
 {
     struct child_options options = child_options_default(argv);
 
-    options.user = server_user();
+    options.user = lab_postgres_user();
     options.death_signal = SIGQUIT;
     return lab_server_run(lab, server, &options);
 }
@@ -202,22 +154,25 @@ static bool start_server(struct lab *lab, struct lab_server *server,
                           "log_statement=none",
                           "-c",
                           "logging_collector=off",
+                          "-c",
+                          "wal_retrieve_retry_interval=200ms",
                           NULL};
 
-    (void)topology; /* it has no peers */
     files_join(data, lab->data_root, "password");
     unlink(data);
-    files_join(data, lab->data_root, "postgres");
+    files_join(data, lab->data_root, server->name);
+    if (topology->copy && !topology->copy(lab, server, data))
+        return false;
     snprintf(port, sizeof port, "%d", server->port);
     snprintf(connections, sizeof connections, "%d", MAX_CONNECTIONS);
     return lab_postgres_program(program, "postgres") && start(lab, server, argv);
 }
 
-static void forget(const struct lab *lab)
+static void forget(const struct lab *lab, const struct lab_server *server)
 {
     char path[FILES_PATH_MAX];
 
-    files_path(path, "%s/postgres/postmaster.pid", lab->data_root);
+    files_path(path, "%s/%s/postmaster.pid", lab->data_root, server->name);
     unlink(path);
 }
 
@@ -233,16 +188,35 @@ static bool answers(const struct lab *lab, const struct lab_server *server)
     return lab_db_answers(url);
 }
 
+/* The server on that port; the first one with its standbys, one of which may be the primary
+ * by now. */
+static void write_database(const struct lab *lab, const char *role, const char *password,
+                           int port, char *out, size_t size)
+{
+    int used = snprintf(out, size, "postgresql://%s:%s@127.0.0.1:%d", role, password, port);
+    bool has_standby = false;
+
+    for (int i = 0; port == lab_port(lab, LAB_POSTGRES, 0) && i < lab->server_count; i++) {
+        const struct lab_server *server = &lab->servers[i];
+
+        if (server->role == LAB_POSTGRES || lab_server_kind(server) != LAB_IS_POSTGRES)
+            continue;
+        used += snprintf(out + used, size - (size_t)used, ",127.0.0.1:%d", server->port);
+        has_standby = true;
+    }
+    snprintf(out + used, size - (size_t)used, "/seckill%s",
+             has_standby ? "?target_session_attrs=read-write" : "");
+}
+
 void lab_database_url(const struct lab *lab, char *out, size_t size)
 {
-    snprintf(out, size, "postgresql://seckill_lab:%s@127.0.0.1:%d/seckill",
-             lab->lab_password, lab_port(lab, LAB_POSTGRES, 0));
+    write_database(lab, "seckill_lab", lab->lab_password, lab_port(lab, LAB_POSTGRES, 0), out,
+                   size);
 }
 
 void lab_service_url(const struct lab *lab, int port, char *out, size_t size)
 {
-    snprintf(out, size, "postgresql://seckill_service:%s@127.0.0.1:%d/seckill",
-             lab->service_password, port);
+    write_database(lab, "seckill_service", lab->service_password, port, out, size);
 }
 
 bool lab_postgres_fill(const struct lab *lab)
@@ -279,10 +253,24 @@ static void write_url(const struct lab *lab, int port, int database, char *out, 
     lab_service_url(lab, port, out, size);
 }
 
+/* Of a standby: it may have been promoted. */
+static void describe(const struct lab *lab, const struct lab_server *server,
+                     char out[LAB_PART_MAX])
+{
+    static const char *const PARTS[] = {[DB_PART_PRIMARY] = "primary",
+                                        [DB_PART_STREAMING] = "standby",
+                                        [DB_PART_ALONE] = "standby without a primary"};
+    enum db_part part;
+
+    if (lab_standby_part(lab, server, &part))
+        snprintf(out, LAB_PART_MAX, "%s", PARTS[part]);
+}
+
 const struct lab_kind_row lab_kind_postgres = {
     .name = "postgres",
     .start = start_server,
     .answers = answers,
+    .describe = describe,
     .forget = forget,
     .url = write_url,
     .stop_signal = SIGINT,

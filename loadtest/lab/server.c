@@ -72,7 +72,7 @@ bool lab_server_kill(const struct lab *lab, struct lab_server *server)
     all_gone = child_wait(&server->child, GONE_MS, NULL) && all_gone;
     /* A zombie would look like a running server to the next start. */
     if (all_gone && lab_kind_of(server)->forget)
-        lab_kind_of(server)->forget(lab);
+        lab_kind_of(server)->forget(lab, server);
     return all_gone;
 }
 

@@ -10,6 +10,9 @@
 struct lab_topology_row {
     /* MAY.  The lines about its peers in a server's configuration, which the kind writes. */
     void (*configure)(const struct lab *lab, const struct lab_server *server, FILE *out);
+    /* MAY.  Before a server starts whose directory `data` is missing: fill it with what the
+     * server begins with.  It is there already at a restart.  False: said on stderr. */
+    bool (*copy)(struct lab *lab, struct lab_server *server, const char *data);
     /* MAY.  Once, when the servers of a role answer for the first time: make them one.
      * False: said on stderr. */
     bool (*join)(struct lab *lab, enum lab_role role);

@@ -9,6 +9,9 @@
 topologies='
 sentinel 6 watched-1 master
 ensemble 3 ensemble-2 follower|leader
+standby 1 standby standby
+sync-standby 1 synced standby
+pgbouncer 2 pgbouncer-2 pool_mode.transaction
 '
 plan $((7 + 8 * $(grep -c . <<<"$topologies")))
 core=7
@@ -21,7 +24,13 @@ remember() {
 }
 has_servers() { remember && [ ${#lab_pids[@]} -eq "$1" ]; }
 nothing_left() { soon gone "${lab_pids[@]}" && closed "${lab_ports[@]}" && [ ! -e "$lab" ]; }
-variable() { grep -c "^export SECKILL_LAB_${1^^}_URL='..*'$" "$lab/env"; }
+# Standbys are hosts of the database's own URL.
+variable() {
+    case $1 in
+    *standby) grep -c "^export SECKILL_DATABASE_URL='.*,127.0.0.1:[0-9]*/seckill?target_session_attrs=read-write'$" "$lab/env" ;;
+    *) grep -cE "^export SECKILL_LAB_${1^^}_URLS?='..*'$" "$lab/env" ;;
+    esac
+}
 pid_of() { "$seckill" lab status --dir "$lab" | sed -n "s/^$1 .*pid \([0-9]*\) .*/\1/p"; }
 stands() { status 0 "$seckill" lab status --dir "$lab"; }
 whole_message() { says "^--$1 is not whole: " status 69 "$seckill" lab status --dir "$lab"; }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_audit_phantoms.c -- orders that were told of and are not there, and the reverse. */
+#include "loadtest/audit/lost.h"
 #include "tests/unit/audited_sale.h"
 
 static void a_number_that_does_not_exist_is_a_phantom(void **state)
@@ -10,6 +11,49 @@ static void a_number_that_does_not_exist_is_a_phantom(void **state)
     sold(&s, 1, 1, 1);
     told(&s, LEDGER_ACCEPTED, 2, 2, 1);
     expect_only(&s, AUDIT_TOLD_NOT_THERE, VERDICT_INVALID, 1);
+}
+
+struct names {
+    char text[64];
+};
+
+static void add_name(const struct ledger_entry *entry, void *arg)
+{
+    struct names *names = arg;
+    size_t used = strlen(names->text);
+
+    snprintf(names->text + used, sizeof names->text - used, "%s=%lld ", entry->request,
+             (long long)entry->order);
+}
+
+/* What nobody was told, what was only promised, and what has a row of another number are
+ * not lost. */
+static void acknowledged_orders_without_a_row_are_named(void **state)
+{
+    struct sale s = begin(9, 7);
+    struct names names = {""};
+    struct audit_input input;
+
+    (void)state;
+    sold(&s, 1, 1, 1);
+    told(&s, LEDGER_ACCEPTED, 2, 2, 1);
+    told(&s, LEDGER_UNSURE, 3, 3, 1);
+    told(&s, LEDGER_QUEUED, 4, 4, 1);
+    there(&s, 5, 5, 1);
+    told(&s, LEDGER_ACCEPTED, 5, 5, 1);
+    s.entries[s.ledger.count - 1].order = 99;
+    told(&s, LEDGER_ACCEPTED, 6, 6, 1);
+    judge(&s);
+    assert_int_equal(s.verdict.lost, 2);
+    s.ledger.entries = s.entries;
+    input = (struct audit_input){.vouchers = s.vouchers,
+                                 .voucher_count = s.voucher_count,
+                                 .orders = s.orders,
+                                 .order_count = s.order_count,
+                                 .ledger = &s.ledger,
+                                 .is_settled = true};
+    assert_int_equal(audit_each_lost(&input, add_name, &names), 2);
+    assert_string_equal(names.text, "r-2=2 r-6=6 ");
 }
 
 static void another_users_order_is_a_phantom(void **state)
@@ -109,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_number_that_does_not_exist_is_a_phantom),
+        cmocka_unit_test(acknowledged_orders_without_a_row_are_named),
         cmocka_unit_test(another_users_order_is_a_phantom),
         cmocka_unit_test(two_users_may_choose_the_same_id),
         cmocka_unit_test(an_unanswered_request_excuses_its_own_user),

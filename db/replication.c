@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* replication.c -- asks and changes the part that a PostgreSQL server plays. */
+#include "db/replication.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "db/lab_db_ask.h"
+
+bool db_replication_part(lab_db *db, enum db_part *part)
+{
+    static const char ASK[] =
+        "SELECT CASE WHEN NOT pg_is_in_recovery() THEN 'primary' WHEN EXISTS (SELECT FROM"
+        " pg_stat_wal_receiver WHERE status = 'streaming') THEN 'streaming' ELSE 'alone' END";
+    struct postgres_result *result = lab_db_ask(db, ASK, 0, NULL);
+    const char *said = result ? postgres_result_text(result, 0, 0) : "";
+
+    *part = strcmp(said, "primary") == 0     ? DB_PART_PRIMARY
+            : strcmp(said, "streaming") == 0 ? DB_PART_STREAMING
+                                             : DB_PART_ALONE;
+    postgres_result_free(result);
+    return result != NULL;
+}
+
+bool db_replication_wait_for(lab_db *db, const char *standby)
+{
+    char sql[96];
+
+    snprintf(sql, sizeof sql, "ALTER SYSTEM SET synchronous_standby_names = '%.32s'",
+             standby ? standby : "");
+    return lab_db_run(db, sql) && lab_db_run(db, "SELECT pg_reload_conf()");
+}
+
+bool db_replication_promote(lab_db *db)
+{
+    struct postgres_result *result = lab_db_ask(db, "SELECT pg_promote(true, 30)", 0, NULL);
+    bool ok = result && postgres_result_text(result, 0, 0)[0] == 't';
+
+    if (result && !ok)
+        snprintf(db->error, sizeof db->error, "it was not promoted within 30 s");
+    postgres_result_free(result);
+    return ok;
+}
