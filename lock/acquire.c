@@ -155,7 +155,7 @@ static dlock_status send(struct acquiring *job)
     dlock_status st;
 
     prepare(job);
-    job->hold->facts.era = dlock_era(job->sys);
+    job->hold->facts.era = dlock_era_of(job->sys, job->hold->facts.key.name);
     job->sent_ns = dlock_clock_ns();
     st = job->sys->variant->try_acquire(job->sys->state, &job->claim);
     if (dlock_era_look(job->sys))

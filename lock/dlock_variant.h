@@ -91,9 +91,10 @@ typedef struct dlock_variant {
     /* MUST, if the store's address may come to mean another server.  Which of the servers that
      * the address has meant so far is the store: the answer grows with each of them.  A
      * server before may have granted what the server of now does not know, so the core takes
-     * for lost what was granted in an earlier era.  0: the address means one server.  At once
-     * and without asking the store. */
-    uint64_t (*era)(void *state);
+     * for lost what was granted in an earlier era.  `name`: that of the server that keeps the
+     * lock of this name, where the names are spread over several; NULL: a count of all changes.
+     * 0: the address means one server.  At once and without asking the store. */
+    uint64_t (*era)(void *state, const char *name);
 
     /* MUST.  Make one attempt.  The attempt may sleep only in its store, see store_until_ns.
      *   OK        the claim holds the lock

@@ -6,20 +6,25 @@
 
 uint64_t dlock_era(const dlock_system *sys)
 {
-    return sys->variant->era != NULL ? sys->variant->era(sys->state) : 0;
+    return dlock_era_of(sys, NULL);
+}
+
+uint64_t dlock_era_of(const dlock_system *sys, const char *name)
+{
+    return sys->variant->era != NULL ? sys->variant->era(sys->state, name) : 0;
 }
 
 bool dlock_era_is_over(const dlock_system *sys, const struct dlock_hold_facts *facts)
 {
-    return facts->era != dlock_era(sys);
+    return facts->era != dlock_era_of(sys, facts->key.name);
 }
 
 /* With the shard locked. */
 static void lose_old(struct dlock_hold *root, void *arg)
 {
-    const uint64_t *era = arg;
+    const dlock_system *sys = arg;
 
-    if (root->facts.era != *era)
+    if (dlock_era_is_over(sys, &root->facts))
         dlock_hold_mark_lost(root, true);
 }
 
@@ -30,7 +35,7 @@ bool dlock_era_look(const dlock_system *sys)
     if (era == atomic_load(&sys->holds->era))
         return false;
     /* The holds are marked before another thread can see that they need not be looked at. */
-    dlock_holds_visit(sys->holds, lose_old, &era);
+    dlock_holds_visit(sys->holds, lose_old, (void *)(uintptr_t)sys);
     atomic_store(&sys->holds->era, era);
     return true;
 }

@@ -12,8 +12,10 @@
 
 #include "lock/system.h"
 
-/* The era of the store; 0: its address means one server. */
+/* The number of changes of the store's servers so far, from 1 on; 0: its address means one server.
+ * The second is the era of the server that keeps the lock `name`, which is what a hold remembers. */
 uint64_t dlock_era(const dlock_system *sys);
+uint64_t dlock_era_of(const dlock_system *sys, const char *name);
 
 /* If the era has changed since the last look, mark the holds of earlier eras as lost, of which
  * the watchdog tells.  True: it has.  Costs two loads if not. */

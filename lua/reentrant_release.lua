@@ -3,12 +3,15 @@
 -- The caller says which level it gives back, so that a request arriving twice, or for a
 -- level that never came to be, changes nothing below it.
 --
+-- The channel is no key: while the slot of a cluster moves, a script is refused if one of its keys is
+-- missing.
+--
 -- KEYS[1]  the lock, a hash
--- KEYS[2]  the channel on which its waiters listen
 -- ARGV[1]  owner, "uuid:number"
 -- ARGV[2]  level to give back; the levels below it are kept
 -- ARGV[3]  lease in ms, above 0
 -- ARGV[4]  what to publish when the lock becomes free; empty: nothing
+-- ARGV[5]  the channel on which its waiters listen
 --
 -- Returns  n >= 1  free now, and published if asked to: n - 1 clients were told
 --          0       given back, levels below it are still held; lease as ARGV[3] from now
@@ -23,7 +26,7 @@ if kept == 0 then
     if ARGV[4] == '' then
         return 1
     end
-    return 1 + redis.call('PUBLISH', KEYS[2], ARGV[4])
+    return 1 + redis.call('PUBLISH', ARGV[5], ARGV[4])
 end
 if held > kept then
     redis.call('HSET', KEYS[1], ARGV[1], kept)

@@ -36,6 +36,22 @@ static enum redis_outcome refusal(const char *text, size_t len)
     return REDIS_PROTOCOL;
 }
 
+static enum redis_redirect redirect_of(const char *text, size_t len)
+{
+    static const struct {
+        const char *beginning;
+        enum redis_redirect redirect;
+    } REDIRECTS[] = {{"MOVED ", REDIS_MOVED},
+                     {"ASK ", REDIS_ASK},
+                     {"TRYAGAIN ", REDIS_TRY_AGAIN},
+                     {"CLUSTERDOWN ", REDIS_CLUSTER_DOWN}};
+
+    for (size_t i = 0; i < sizeof(REDIRECTS) / sizeof(REDIRECTS[0]); i++)
+        if (begins_with(text, len, REDIRECTS[i].beginning))
+            return REDIRECTS[i].redirect;
+    return REDIS_NO_REDIRECT;
+}
+
 static void take_text(struct redis_answer *answer, enum redis_kind kind,
                       const struct redis_part *part)
 {
@@ -70,6 +86,7 @@ static void take_error(struct redis_reading *reading, const struct redis_part *p
     answer->outcome = refusal(part->text, part->len);
     answer->not_master = begins_with(part->text, part->len, "READONLY ");
     answer->lacks_script = begins_with(part->text, part->len, "NOSCRIPT ");
+    answer->redirect = redirect_of(part->text, part->len);
     snprintf(answer->text, sizeof(answer->text), "%.60s: %.*s", reading->label,
              part->len < REDIS_TEXT_SIZE ? (int)part->len : REDIS_TEXT_SIZE, part->text);
 }
@@ -124,6 +141,7 @@ static void clear(struct redis_answer *answer)
     answer->len = 0;
     answer->not_master = false;
     answer->lacks_script = false;
+    answer->redirect = REDIS_NO_REDIRECT;
     answer->text[0] = '\0';
 }
 
@@ -156,5 +174,6 @@ void redis_answer_fail(struct redis_answer *answer, enum redis_outcome outcome,
     answer->kind = REDIS_OTHER;
     answer->not_master = false;
     answer->lacks_script = false;
+    answer->redirect = REDIS_NO_REDIRECT;
     snprintf(answer->text, sizeof(answer->text), "%s", why);
 }

@@ -23,6 +23,16 @@ enum redis_kind {
     REDIS_OTHER,
 };
 
+/* What a node of a cluster answers in place of the command's answer.  The command was not
+ * executed. */
+enum redis_redirect {
+    REDIS_NO_REDIRECT,
+    REDIS_MOVED,        /* another node has the slot: the text names it */
+    REDIS_ASK,          /* the slot is moving, and this key may be on the node that the text names */
+    REDIS_TRY_AGAIN,    /* the slot is moving, and the keys of the command are on two nodes */
+    REDIS_CLUSTER_DOWN, /* no node has the slot, or the cluster has no majority */
+};
+
 struct redis_answer {
     enum redis_outcome outcome; /* ANSWERED: the fields below hold; otherwise only text */
     enum redis_kind kind;
@@ -30,6 +40,7 @@ struct redis_answer {
     size_t len;         /* of a STATUS or BULK, as it was sent */
     bool not_master;    /* it failed since the server is a replica, which does not write */
     bool lacks_script;  /* it failed since the server does not know the script's hash */
+    enum redis_redirect redirect; /* it failed since the server is a node of a cluster */
     char text[REDIS_TEXT_SIZE]; /* of a STATUS or BULK, cut; or what went wrong, where */
 };
 

@@ -17,38 +17,20 @@
 #ifndef DLOCK_REDIS_CHANNELS_H
 #define DLOCK_REDIS_CHANNELS_H
 
-
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/os/mutex.h"
-
-struct redis_waiter;
-
-enum { REDIS_CHANNEL_MAX = 319 };
-
-struct redis_channel;
-
-/* Whom a message wakes.  All waiters of a channel come with the same rule.  The functions
- * are called with the channels' mutex held, and call those at the end of this header. */
-struct redis_wake_rule {
-    /* A message came: `number`, or 0 if it is none.  `is_enough`: somebody elsewhere goes on
-     * by it, see redis_subscription_tell(). */
-    void (*heard)(struct redis_channel *channel, int64_t number, bool is_enough);
-    /* A waiter that was woken leaves, and is none any more.  `heard` is as
-     * redis_waiter_heard() says; `satisfied`: it got what it waited for. */
-    void (*left)(struct redis_channel *channel, int64_t heard, bool satisfied);
-    bool lingers;
-};
-
-struct redis_wake {
-    const struct redis_wake_rule *rule;
-    int64_t need; /* for redis_channel_wake_for() */
-};
+#include "base/redis/wake_rule.h"
 
 enum { REDIS_LINGER_MS = 1000 };
 
 struct redis_channels {
+    bool is_sharded; /* the server drops a channel whose slot goes to another node */
+    /* NULL, or the channels of the server that has the channel `name` now: a waiter whose channel has
+     * gone goes on there.  NULL: there is none.  Called unlocked. */
+    struct redis_channels *(*elsewhere)(void *arg, const char *name);
+    void *elsewhere_arg;
     struct dlock_mutex mutex; /* of all below */
     struct redis_channel *all;
     struct redis_channel *changed; /* to be settled */
@@ -69,6 +51,13 @@ void redis_channels_destroy(struct redis_channels *channels);
 /* Begin to wait.  NULL: no memory. */
 struct redis_waiter *redis_channels_join(struct redis_channels *channels,
                                          const char *name, struct redis_wake wake);
+
+/* The channels that do not `stay` have gone to other servers: their waiters are woken, and go on there.
+ * Only where is_sharded. */
+void redis_channels_sift(struct redis_channels *channels,
+                         bool (*stays)(void *arg, const char *name), void *arg);
+
+bool redis_channels_is_empty(struct redis_channels *channels);
 
 /* Is the channel subscribed to, as far as the server has answered? */
 bool redis_channels_listens(struct redis_channels *channels, const char *name);

@@ -57,3 +57,18 @@ void redis_written_free(struct redis_written *written)
     if (written->bytes != written->room)
         free(written->bytes);
 }
+
+const char *redis_command_key(const struct redis_command *command)
+{
+    static const char *const WITHOUT[] = {"PING", "SCRIPT", "INFO", "MULTI", "EXEC", "DISCARD",
+                                          "UNWATCH", "ROLE", "PUBSUB", "CLUSTER"};
+    bool is_script = strcmp(command->argv[0], "EVALSHA") == 0 ||
+                     strcmp(command->argv[0], "EVAL") == 0;
+
+    for (size_t i = 0; i < sizeof(WITHOUT) / sizeof(WITHOUT[0]); i++)
+        if (strcmp(command->argv[0], WITHOUT[i]) == 0)
+            return NULL;
+    if (is_script)
+        return command->argc > 3 && strcmp(command->argv[2], "0") != 0 ? command->argv[3] : NULL;
+    return command->argc > 1 ? command->argv[1] : NULL;
+}

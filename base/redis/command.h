@@ -31,6 +31,9 @@ struct redis_written {
 bool redis_command_write(struct redis_written *out, const struct redis_command *command);
 void redis_written_free(struct redis_written *written);
 
+/* The first key of the command, by which a cluster finds the node for it; NULL: it has none. */
+const char *redis_command_key(const struct redis_command *command);
+
 extern _Thread_local uint64_t redis_commands_sent;
 
 /* The number of commands that the calling thread or fiber has sent to servers, since its

@@ -14,6 +14,9 @@
 
 enum { YIELDS = 2 };
 
+/* Counts for the next command of the connection. */
+static const char ASKING[] = "*1\r\n$6\r\nASKING\r\n";
+
 /* One exchange: all its state, on the stack of the caller. */
 struct exchange {
     struct redis_link_group *group;
@@ -36,7 +39,9 @@ static void depart(struct exchange *ex, struct redis_request_leg *trip)
         link->hold_until_ns = 0;
     if (!link->is_ready && !leg->insist && !leg->courtesy && redis_link_rests(link))
         redis_answer_fail(&leg->answer, REDIS_NOT_DONE, link->why);
-    else if (!redis_queue_add(&link->queue, trip, ex->written.bytes, ex->written.len,
+    else if ((leg->asking && !redis_queue_add(&link->queue, NULL, ASKING, sizeof(ASKING) - 1,
+                                              ex->begun_ns)) ||
+             !redis_queue_add(&link->queue, trip, ex->written.bytes, ex->written.len,
                               ex->begun_ns))
         redis_answer_fail(&leg->answer, REDIS_NO_MEMORY,
                           "no memory for a command, or too many are unanswered");
@@ -160,6 +165,11 @@ void redis_exchange(struct redis_leg *legs, size_t leg_count,
     DLOCK_SCRATCH struct exchange ex;
 
     assert(leg_count > 0 && leg_count <= REDIS_GROUP_LINKS_MAX);
+    if (legs[0].link->router != NULL) {
+        assert(leg_count == 1);
+        legs[0].link->router->exchange(legs[0].link->routes, &legs[0], command, give_up_ns);
+        return;
+    }
     *redis_commands_here() += leg_count;
     if (!come_here(legs, leg_count))
         return;

@@ -12,6 +12,7 @@ struct redis_leg {
     struct redis_link *link;
     bool insist;   /* try even if the server was left alone                */
     bool courtesy; /* the others' answers end the exchange; implies insist */
+    bool asking;   /* send ASKING before: the node is to answer for a slot that comes to it */
     const struct redis_shape *shape;     /* the exchange sets it: that of the command   */
     struct redis_answer answer; /* out */
 };

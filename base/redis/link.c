@@ -13,7 +13,6 @@
 
 #include "base/os/clock.h"
 #include "base/os/fiber.h"
-#include "base/os/scratch.h"
 #include "base/redis/link_inside.h"
 #include "base/redis/resolve.h"
 
@@ -55,6 +54,19 @@ struct redis_link *redis_link_new(struct redis_link *beside, const struct redis_
     return NULL;
 }
 
+struct redis_link *redis_link_new_routed(const struct redis_router *router, void *routes,
+                                         const char *label)
+{
+    struct redis_link *link = calloc(1, sizeof(*link));
+
+    if (link == NULL)
+        return NULL;
+    link->router = router;
+    link->routes = routes;
+    snprintf(link->url.label, sizeof(link->url.label), "%s", label);
+    return link;
+}
+
 void redis_link_close(struct redis_link *link)
 {
     struct redis_link_group *group;
@@ -62,6 +74,11 @@ void redis_link_close(struct redis_link *link)
 
     if (link == NULL)
         return;
+    if (link->router != NULL) {
+        link->router->close(link->routes);
+        free(link);
+        return;
+    }
     if (!link->is_twin)
         redis_watch_close(link->watch);
     redis_link_close(atomic_load(&link->twin));
@@ -93,6 +110,7 @@ static struct redis_link *make_twin(struct redis_link *link)
     twin = new_link(beside, &link->url, link->timeout_ms, link->slow_is_down);
     if (twin != NULL) {
         twin->is_twin = true;
+        twin->follows_redirects = link->follows_redirects;
         twin->watch = link->watch;
     }
     return twin;
@@ -124,7 +142,42 @@ const char *redis_link_label(const struct redis_link *link)
 
 uint64_t redis_link_era(const struct redis_link *link)
 {
-    return redis_watch_era(link->watch);
+    return redis_link_key_era(link, NULL);
+}
+
+uint64_t redis_link_key_era(const struct redis_link *link, const char *key)
+{
+    return link->router != NULL ? link->router->era(link->routes, key)
+                                : redis_watch_era(link->watch);
+}
+
+bool redis_link_is_routed(const struct redis_link *link)
+{
+    return link->router != NULL;
+}
+
+const char *redis_link_script_text(const struct redis_link *link, const char *text)
+{
+    return link->router != NULL ? link->router->script_text(link->routes, text) : text;
+}
+
+void redis_link_place(const struct redis_link *link, struct redis_place *out)
+{
+    memcpy(out->host, link->url.host, sizeof(out->host));
+    out->port = link->url.port;
+}
+
+/* ---- redirects ---- */
+
+void redis_link_follow_redirects(struct redis_link *link)
+{
+    link->follows_redirects = true;
+}
+
+void redis_link_judge_redirect(const struct redis_link *link, struct redis_answer *answer)
+{
+    if (link->follows_redirects && answer->redirect != REDIS_NO_REDIRECT)
+        answer->outcome = REDIS_NOT_DONE;
 }
 
 /* ---- leaving it alone ---- */
@@ -144,11 +197,11 @@ bool redis_link_rests(struct redis_link *link)
 
 bool redis_link_is_left_alone(struct redis_link *asked)
 {
-    struct redis_link *link = redis_link_here(asked);
+    struct redis_link *link = asked->router == NULL ? redis_link_here(asked) : NULL;
     bool rests;
 
     if (link == NULL)
-        return false; /* the exchange says that there is no memory */
+        return false; /* several servers; or no memory, which the exchange says */
     redis_link_group_lock(link->group);
     rests = redis_link_rests(link);
     redis_link_group_unlock(link->group);
@@ -266,107 +319,32 @@ void redis_link_advance(struct redis_link *link)
         redis_link_break(link, link->conn->outcome, link->conn->why, false);
 }
 
-void redis_link_cut(struct redis_link *asked)
+static void cut(struct redis_link *link)
 {
-    struct redis_link *link = redis_link_here(asked);
-
-    if (link == NULL)
-        return;
     redis_link_group_lock(link->group);
     if (link->conn != NULL)
         redis_wire_cut(link->conn->wire);
     redis_link_group_unlock(link->group);
 }
 
-/* ---- receiving ---- */
-
-/* Hand out answers.  False: one too many, or one that does not fit, or the connection was
- * dropped meanwhile. */
-static bool deliver(struct redis_link *link, uint64_t serial,
-                    const struct redis_answer *answers, size_t count)
+void redis_link_cut(struct redis_link *asked)
 {
-    if (link->serial != serial)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        struct redis_request request;
-        struct redis_leg *leg;
-        bool fits;
+    struct redis_link *link;
 
-        if (redis_queue_count(&link->queue) == 0 ||
-            !redis_queue_first_has_left(&link->queue, link->is_sending)) {
-            redis_link_break_by(link, REDIS_NOT_DONE, "an answer that nobody asked for");
-            return false;
-        }
-        request = redis_queue_pop(&link->queue);
-        if (request.trip == NULL)
-            continue;
-        leg = request.trip->leg;
-        leg->answer = answers[i];
-        fits = answers[i].outcome != REDIS_ANSWERED ||
-               redis_shape_check(leg->shape, link->url.label, &leg->answer);
-        redis_leg_end(link->group, request.trip);
-        if (answers[i].not_master && link->watch != NULL) {
-            redis_link_break_by(link, REDIS_NOT_DONE, "the server is no master any more");
-            return false;
-        }
-        if (!fits) {
-            redis_link_break_by(link, REDIS_NOT_DONE, "another answer was none to its command");
-            return false;
-        }
+    if (asked->router != NULL) {
+        asked->router->cut(asked->routes);
+        return;
     }
-    if (count > 0)
-        link->pause_ms = 0;
-    redis_link_group_expect(link->group);
-    return true;
+    link = redis_link_here(asked);
+    if (link != NULL)
+        cut(link);
 }
 
-/* The number to answer at once: all, or of more than a batch half, but no more than a batch.
- * While the next ones are answered the first ask again, and from then on they take turns: the
- * server works for some while others run here. */
-static size_t batch_size(const struct redis_link *link)
+void redis_link_drop(struct redis_link *link)
 {
-    size_t half = (redis_queue_count(&link->queue) + 1) / 2;
+    struct redis_link *twin = atomic_load(&link->twin);
 
-    return half > REDIS_GROUP_BATCH_MAX / 2 && half < REDIS_GROUP_BATCH_MAX ? half
-                                                                        : REDIS_GROUP_BATCH_MAX;
-}
-
-/* Hand out what `feed` has read. */
-static void hear(struct redis_link *link, bool feed(struct redis_conn *))
-{
-    DLOCK_SCRATCH struct redis_answer answers[REDIS_GROUP_BATCH_MAX];
-    struct redis_conn *conn = redis_link_borrow(link);
-    uint64_t serial = link->serial;
-    size_t batch = batch_size(link);
-    size_t count;
-    bool goes_on;
-
-    redis_link_group_unlock(link->group);
-    goes_on = feed(conn);
-    do {
-        count = 0;
-        while (goes_on && count < batch &&
-               redis_conn_next_answer(conn, &answers[count]))
-            count++;
-        redis_link_group_lock(link->group);
-        goes_on = deliver(link, serial, answers, count) && count == batch;
-        if (goes_on)
-            redis_link_group_unlock(link->group);
-    } while (goes_on);
-    if (link->serial == serial && conn->state == REDIS_BROKEN)
-        redis_link_break(link, conn->outcome, conn->why, false);
-    else if (link->serial == serial && redis_queue_count(&link->queue) == 0 &&
-             redis_conn_has_leftover(conn))
-        redis_link_break_by(link, REDIS_NOT_DONE, "an answer that nobody asked for");
-    redis_conn_return(link, conn, serial);
-}
-
-void redis_link_hear(struct redis_link *link)
-{
-    hear(link, redis_conn_feed);
-}
-
-void redis_link_await(struct redis_link *link)
-{
-    hear(link, redis_conn_await);
+    cut(link);
+    if (twin != NULL)
+        cut(twin);
 }

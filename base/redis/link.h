@@ -54,6 +54,16 @@ const char *redis_link_label(const struct redis_link *link);
  * be unknown to the last one.  0: none was named yet, or the address is fixed. */
 uint64_t redis_link_era(const struct redis_link *link);
 
+/* The same for the server that has `key`, where the servers of a link change one by one. */
+uint64_t redis_link_key_era(const struct redis_link *link, const char *key);
+
+/* Does the link stand for several servers, of which each has a part of the keys? */
+bool redis_link_is_routed(const struct redis_link *link);
+
+/* The script `text`, a constant, as the servers of the link have to get it: for SCRIPT LOAD and
+ * EVAL.  NULL: no memory. */
+const char *redis_link_script_text(const struct redis_link *link, const char *text);
+
 /* Is the server to be left alone now?  When the time for that is over, one caller is
  * told no, to find out whether it is back. */
 bool redis_link_is_left_alone(struct redis_link *link);

@@ -9,6 +9,7 @@
 #include "base/redis/connection.h"
 #include "base/redis/link_group.h"
 #include "base/redis/queue.h"
+#include "base/redis/router.h"
 
 struct redis_link {
     struct redis_link_group *group;
@@ -29,7 +30,20 @@ struct redis_link {
     struct redis_link *_Atomic twin; /* for fibers, made when it is needed; or NULL */
     bool is_twin;
     struct redis_watch *watch; /* of the Sentinels; a twin's is that of its link; or NULL */
+    bool follows_redirects;    /* see redis_link_follow_redirects() */
+    const struct redis_router *router; /* NULL: the link has one server.  Otherwise the link has */
+    void *routes;                      /* only these two, and the label of its URL        */
 };
+
+/* Where its server is; port 0: at a socket. */
+void redis_link_place(const struct redis_link *link, struct redis_place *out);
+
+/* Cut the connections that threads and fibers share: the server is not to be asked any more. */
+void redis_link_drop(struct redis_link *link);
+
+/* What the server has answered counts as if it could not be reached, if the answer is a redirect that
+ * a router follows. */
+void redis_link_judge_redirect(const struct redis_link *link, struct redis_answer *answer);
 
 /* The link to the same server that serves the caller: fibers have one of their own, so that
  * threads never wait for the thread of a loop to come to its turn.  NULL: no memory.  Without

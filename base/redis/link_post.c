@@ -6,16 +6,20 @@
 #include "base/redis/link_inside.h"
 #include "base/redis/post.h"
 
-bool redis_link_post(struct redis_link *link, const struct redis_command *command,
+bool redis_link_post(struct redis_link *asked, const struct redis_command *command,
                      struct redis_post *post)
 {
     DLOCK_SCRATCH struct redis_written written;
+    DLOCK_SCRATCH char why[REDIS_WHY_SIZE];
+    struct redis_link *link = asked;
     bool is_queued;
 
-    if (!redis_command_write(&written, command))
+    if (asked->router != NULL)
+        link = asked->router->pick(asked->routes, command, 0, why);
+    if (link == NULL || !redis_command_write(&written, command))
         return false;
     post->leg.link = link;
-    post->leg.insist = post->leg.courtesy = false;
+    post->leg.insist = post->leg.courtesy = post->leg.asking = false;
     post->leg.shape = command->shape;
     post->trip = (struct redis_request_leg){.leg = &post->leg};
     ++*redis_commands_here();
@@ -32,6 +36,8 @@ bool redis_link_push(struct redis_link *link)
 {
     bool is_ready;
 
+    if (link->router != NULL)
+        return link->router->push(link->routes);
     redis_link_group_lock(link->group);
     redis_link_send_now(link);
     is_ready = link->is_ready;

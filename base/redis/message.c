@@ -10,6 +10,8 @@ void redis_message_part(void *arg, const struct redis_part *part)
 {
     struct redis_message *message = arg;
 
+    if (part->kind == REDIS_PART_ERROR && part->depth == 0)
+        message->is_error = true;
     if (part->kind != REDIS_PART_BULK || part->depth != 1 ||
         part->index >= REDIS_MESSAGE_PARTS || part->len >= REDIS_MESSAGE_PART_SIZE ||
         memchr(part->text, '\0', part->len) != NULL)
@@ -22,4 +24,5 @@ void redis_message_part(void *arg, const struct redis_part *part)
 void redis_message_clear(struct redis_message *message)
 {
     memset(message->parts, 0, sizeof(message->parts));
+    message->is_error = false;
 }

@@ -6,6 +6,8 @@
 #ifndef DLOCK_REDIS_MESSAGE_H
 #define DLOCK_REDIS_MESSAGE_H
 
+#include <stdbool.h>
+
 enum { REDIS_MESSAGE_PARTS = 3, REDIS_MESSAGE_PART_SIZE = 320 };
 
 /* The buffer in which the parts of a message are put together. */
@@ -13,6 +15,7 @@ struct redis_message {
     /* NULL: no such part, or not a text, or one that is too long or has a NUL in it. */
     const char *parts[REDIS_MESSAGE_PARTS];
     char texts[REDIS_MESSAGE_PARTS][REDIS_MESSAGE_PART_SIZE];
+    bool is_error; /* no message, but the refusal of a command */
 };
 
 struct redis_part;

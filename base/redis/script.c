@@ -33,12 +33,18 @@ void redis_script_exchange(struct redis_leg *legs, size_t leg_count,
     size_t which[LEGS_MAX];
     size_t again_count = 0;
     char key_count[12];
+    const char *text;
     struct redis_command command;
 
+    text = redis_link_script_text(legs[0].link, call->script->text);
+    if (text == NULL) {
+        for (size_t i = 0; i < leg_count; i++)
+            redis_answer_fail(&legs[i].answer, REDIS_NO_MEMORY, "no memory for a script");
+        return;
+    }
     snprintf(key_count, sizeof(key_count), "%d", call->key_count);
-    command = call->by_text
-                  ? command_of(call, "EVAL", call->script->text, key_count)
-                  : command_of(call, "EVALSHA", call->script->sha, key_count);
+    command = call->by_text ? command_of(call, "EVAL", text, key_count)
+                            : command_of(call, "EVALSHA", call->script->sha, key_count);
     redis_exchange(legs, leg_count, &command, give_up_ns);
     for (size_t i = 0; i < leg_count; i++)
         if (legs[i].answer.lacks_script) {
@@ -47,7 +53,7 @@ void redis_script_exchange(struct redis_leg *legs, size_t leg_count,
         }
     if (again_count == 0)
         return;
-    command = command_of(call, "EVAL", call->script->text, key_count);
+    command = command_of(call, "EVAL", text, key_count);
     redis_exchange(again, again_count, &command, give_up_ns);
     for (size_t i = 0; i < again_count; i++)
         legs[which[i]].answer = again[i].answer;

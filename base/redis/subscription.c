@@ -6,6 +6,7 @@
 #include "base/redis/subscription.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,10 +23,13 @@ enum {
     PAUSE_FIRST_MS = 20, /* between connects, doubling until the server makes sense */
     PAUSE_MAX_MS = 1000,
     PAUSE_MAX_SENTINEL_MS = 250, /* a fail-over lasts seconds, and waiters wait for it */
+    VERB_SIZE = 16,
     QUIET_MS = 5000,     /* then a PING shows whether the server is still there */
 };
 
 struct redis_subscription {
+    const struct redis_subscription_router *router; /* NULL: one server.  Otherwise only these */
+    void *routes;                                   /* two are used                         */
     struct redis_url url;
     int timeout_ms;
     int nudge_fd;
@@ -75,9 +79,21 @@ static bool say_command(struct redis_subscription *sub,
 
 static bool say(void *arg, const char *verb, const char *name)
 {
+    struct redis_subscription *sub = arg;
+    char sharded[VERB_SIZE];
     struct redis_command command = {2, {verb, name}, REDIS_SHAPE_ANY};
 
-    return say_command(arg, &command);
+    if (sub->channels.is_sharded) {
+        snprintf(sharded, sizeof(sharded), "S%s", verb);
+        command.argv[0] = sharded;
+    }
+    return say_command(sub, &command);
+}
+
+/* What the server has said, without the mark of channels that stay with a slot. */
+static const char *kind_of(const struct redis_subscription *sub, const char *kind)
+{
+    return sub->channels.is_sharded && kind[0] == 's' ? kind + 1 : kind;
 }
 
 /* False: what the server says does not fit what it was asked. */
@@ -91,8 +107,10 @@ static bool hear_all(struct redis_subscription *sub)
         sub->heard_ns = dlock_clock_ns();
         sub->has_pinged = false;
         if (parts[0] != NULL && parts[1] != NULL)
-            makes_sense =
-                redis_channels_hear(&sub->channels, parts[0], parts[1], parts[2]);
+            makes_sense = redis_channels_hear(&sub->channels, kind_of(sub, parts[0]), parts[1],
+                                              parts[2]);
+        else if (sub->message.is_error && sub->channels.is_sharded)
+            makes_sense = false; /* the node has not, or not yet, the slot of a channel */
         if (makes_sense && parts[0] != NULL)
             sub->pause_ms = PAUSE_FIRST_MS;
         redis_message_clear(&sub->message);
@@ -201,6 +219,10 @@ static void *run(void *arg)
     struct redis_subscription *sub = arg;
 
     while (!atomic_load(&sub->stopping)) {
+        if (sub->channels.is_sharded && redis_channels_is_empty(&sub->channels)) {
+            rest(sub, dlock_clock_after(dlock_clock_ns(), REDIS_LINGER_MS));
+            continue;
+        }
         if (call_up(sub))
             listen_on(sub);
         hang_up(sub);
@@ -236,22 +258,59 @@ struct redis_subscription *redis_subscription_new(const struct redis_url *url,
     return sub;
 }
 
+struct redis_subscription *redis_subscription_new_sharded(
+    const struct redis_url *url, int timeout_ms,
+    struct redis_channels *(*elsewhere)(void *arg, const char *name), void *arg)
+{
+    struct redis_subscription *sub = redis_subscription_new(url, timeout_ms);
+
+    if (sub == NULL)
+        return NULL;
+    sub->channels.is_sharded = true;
+    sub->channels.elsewhere = elsewhere;
+    sub->channels.elsewhere_arg = arg;
+    return sub;
+}
+
+struct redis_subscription *redis_subscription_new_routed(
+    const struct redis_subscription_router *router, void *routes)
+{
+    struct redis_subscription *sub = calloc(1, sizeof(*sub));
+
+    if (sub == NULL)
+        return NULL;
+    sub->router = router;
+    sub->routes = routes;
+    return sub;
+}
+
 void redis_subscription_tell(struct redis_subscription *sub,
                              bool (*tell)(void *arg, const char *channel), void *arg)
 {
+    if (sub->router != NULL) {
+        sub->router->tell(sub->routes, tell, arg);
+        return;
+    }
     sub->channels.tell = tell;
     sub->channels.tell_arg = arg;
 }
 
 bool redis_subscription_listens(struct redis_subscription *sub, const char *channel)
 {
-    return redis_channels_listens(&sub->channels, channel);
+    if (sub->router != NULL)
+        sub = sub->router->pick(sub->routes, channel);
+    return sub != NULL && redis_channels_listens(&sub->channels, channel);
 }
 
 void redis_subscription_close(struct redis_subscription *sub)
 {
     if (sub == NULL)
         return;
+    if (sub->router != NULL) {
+        sub->router->close(sub->routes);
+        free(sub);
+        return;
+    }
     if (sub->is_running) {
         atomic_store(&sub->stopping, true);
         nudge(sub);
@@ -264,9 +323,7 @@ void redis_subscription_close(struct redis_subscription *sub)
     free(sub);
 }
 
-struct redis_waiter *redis_subscription_join(struct redis_subscription *sub,
-                                             const char *channel,
-                                             struct redis_wake wake)
+struct redis_channels *redis_subscription_channels(struct redis_subscription *sub)
 {
     bool is_running;
 
@@ -275,5 +332,17 @@ struct redis_waiter *redis_subscription_join(struct redis_subscription *sub,
         sub->is_running = dlock_thread_start(&sub->thread, run, sub) == 0;
     is_running = sub->is_running;
     dlock_mutex_unlock(&sub->start_mutex);
-    return is_running ? redis_channels_join(&sub->channels, channel, wake) : NULL;
+    return is_running ? &sub->channels : NULL;
+}
+
+struct redis_waiter *redis_subscription_join(struct redis_subscription *sub,
+                                             const char *channel,
+                                             struct redis_wake wake)
+{
+    struct redis_channels *channels;
+
+    if (sub->router != NULL)
+        sub = sub->router->pick(sub->routes, channel);
+    channels = sub != NULL ? redis_subscription_channels(sub) : NULL;
+    return channels != NULL ? redis_channels_join(channels, channel, wake) : NULL;
 }

@@ -20,6 +20,28 @@ struct redis_subscription;
 struct redis_subscription *redis_subscription_new(const struct redis_url *url,
                                                   int timeout_ms);
 
+/* The same for one node of a cluster: it hears what is published by SPUBLISH, and only on channels
+ * whose slots the node has.  `elsewhere`: see channels.h. */
+struct redis_subscription *redis_subscription_new_sharded(
+    const struct redis_url *url, int timeout_ms,
+    struct redis_channels *(*elsewhere)(void *arg, const char *name), void *arg);
+
+/* A subscription that leaves each channel to that of one of several servers. */
+struct redis_subscription_router {
+    /* The subscription of the server that has the channel.  NULL: none is known. */
+    struct redis_subscription *(*pick)(void *routes, const char *channel);
+    /* As redis_subscription_tell(), for all of them. */
+    void (*tell)(void *routes, bool (*tell)(void *arg, const char *channel), void *arg);
+    void (*close)(void *routes);
+};
+
+/* NULL: no memory, and nothing was closed. */
+struct redis_subscription *redis_subscription_new_routed(
+    const struct redis_subscription_router *router, void *routes);
+
+/* The channels of one server, listened to from now on.  NULL: no thread. */
+struct redis_channels *redis_subscription_channels(struct redis_subscription *sub);
+
 /* From the first waiter on call `tell` with every message's channel, under a mutex: an answer
  * that is true says that somebody elsewhere goes on by the message, so that not one waiter
  * has to be woken by a rule for which one is enough. */

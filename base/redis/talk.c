@@ -11,6 +11,8 @@
 #include "base/redis/link_inside.h"
 #include "base/redis/resolve.h"
 
+enum { HOPS_MAX = 5 }; /* from node to node of a cluster, by redirects */
+
 /* An idle connection that is fit for use, or NULL. */
 static struct redis_conn *take_idle(struct redis_link *link)
 {
@@ -126,7 +128,35 @@ static void say(struct redis_talk *talk, const struct redis_command *command,
     if (talk->conn != NULL)
         talk->conn->reading.whole = NULL;
     talk->is_broken = talk->conn == NULL;
+    redis_link_judge_redirect(link, answer);
     redis_written_free(&written);
+}
+
+/* Put the first command of a conversation with one of several servers, which then has all of it. */
+static void say_first(struct redis_talk *talk, const struct redis_command *command,
+                      int64_t give_up_ns, struct room room, struct redis_answer *answer)
+{
+    const struct redis_router *router = talk->link->router;
+    void *routes = talk->link->routes;
+    char why[REDIS_WHY_SIZE] = "";
+    struct redis_link *link = router->pick(routes, command, give_up_ns, why);
+
+    if (link == NULL)
+        redis_answer_fail(answer, REDIS_NOT_DONE, why);
+    for (int hops = 0; link != NULL && hops < HOPS_MAX; hops++) {
+        redis_talk_end(talk, !talk->is_broken);
+        talk->link = redis_link_here(link);
+        if (talk->link == NULL) {
+            redis_answer_fail(answer, REDIS_NO_MEMORY, "no memory for a link");
+            talk->link = link;
+            break;
+        }
+        talk->is_broken = false;
+        say(talk, command, give_up_ns, room, answer);
+        link = router->pick_again(routes, command, link, answer);
+    }
+    if (answer->outcome != REDIS_ANSWERED)
+        talk->is_broken = true;
 }
 
 void redis_talk_ask(struct redis_talk *talk, const struct redis_command *command,
@@ -139,9 +169,14 @@ void redis_talk_ask_text(struct redis_talk *talk, const struct redis_command *co
                          int64_t give_up_ns, char *text, size_t size,
                          struct redis_answer *answer)
 {
-    struct redis_link *link = redis_link_here(talk->link);
+    struct redis_link *link;
     char why[REDIS_TEXT_SIZE];
 
+    if (talk->link->router != NULL && !talk->is_broken) {
+        say_first(talk, command, give_up_ns, (struct room){text, size}, answer);
+        return;
+    }
+    link = talk->link->router == NULL ? redis_link_here(talk->link) : talk->link;
     if (link == NULL) {
         redis_answer_fail(answer, REDIS_NO_MEMORY, "no memory for a link");
         talk->is_broken = true;

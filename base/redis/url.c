@@ -190,24 +190,34 @@ static bool read_socket(const char *text, struct redis_url *out, const struct wh
     return true;
 }
 
+/* Servers that know the others, and how they are called in messages. */
+struct guides {
+    const char *name;
+    int default_port;
+    int max;
+    struct redis_place *places;
+    int *count;
+};
+
 /* Read host[:port],host[:port]... */
-static bool read_sentinels(const char *text, size_t len, struct redis_url *out,
-                           const struct why *why)
+static bool read_guides(const char *text, size_t len, const struct guides *out,
+                        const struct why *why)
 {
     const char *end = text + len;
 
     for (;;) {
         const char *comma = memchr(text, ',', (size_t)(end - text));
-        struct redis_url one = {.port = REDIS_SENTINEL_PORT};
-        struct redis_place *place = &out->sentinels[out->sentinel_count];
+        struct redis_url one = {.port = out->default_port};
+        struct redis_place *place;
 
-        if (out->sentinel_count == REDIS_SENTINELS_MAX)
-            return refuse(why, "it has more than %d Sentinels", (int)REDIS_SENTINELS_MAX);
+        if (*out->count == out->max)
+            return refuse(why, "it has more than %d %s", out->max, out->name);
         if (!read_address(text, (size_t)((comma != NULL ? comma : end) - text), &one, why))
             return false;
+        place = &out->places[*out->count];
         memcpy(place->host, one.host, sizeof(place->host));
         place->port = one.port;
-        out->sentinel_count++;
+        ++*out->count;
         if (comma == NULL)
             return true;
         text = comma + 1;
@@ -245,6 +255,8 @@ static bool read_by_sentinel(const char *text, struct redis_url *out, const stru
     const char *slash = strchr(text, '/');
     const char *at = strchr(text, '@');
     const char *query = strchr(text, '?');
+    struct guides sentinels = {"Sentinels", REDIS_SENTINEL_PORT, REDIS_SENTINELS_MAX,
+                               out->sentinels, &out->sentinel_count};
 
     if (slash == NULL || slash[1] == '\0' || slash + 1 == query ||
         (query != NULL && query < slash))
@@ -258,7 +270,7 @@ static bool read_by_sentinel(const char *text, struct redis_url *out, const stru
             return false;
         text = at + 1;
     }
-    if (!read_sentinels(text, (size_t)(slash - text), out, why) ||
+    if (!read_guides(text, (size_t)(slash - text), &sentinels, why) ||
         !decode(slash + 1, query != NULL ? (size_t)(query - slash - 1) : strlen(slash + 1),
                 out->master_name, sizeof(out->master_name), "name of the master", why))
         return false;
@@ -276,12 +288,34 @@ static bool read_by_sentinel(const char *text, struct redis_url *out, const stru
     return true;
 }
 
+static bool read_cluster(const char *text, struct redis_url *out, const struct why *why)
+{
+    const char *at = strchr(text, '@');
+    struct guides seeds = {"nodes", REDIS_DEFAULT_PORT, REDIS_SEEDS_MAX, out->seeds,
+                           &out->seed_count};
+
+    if (at != NULL) {
+        if (!read_login(text, (size_t)(at - text), out, why))
+            return false;
+        text = at + 1;
+    }
+    if (strpbrk(text, "/?#@") != NULL)
+        return refuse(why, "behind the nodes comes neither a / nor options: a cluster has only "
+                           "database 0; write %%40 for an @ in a password");
+    if (!read_guides(text, strlen(text), &seeds, why))
+        return false;
+    snprintf(out->label, sizeof(out->label), "cluster %.240s:%d", out->seeds[0].host,
+             out->seeds[0].port);
+    return true;
+}
+
 bool redis_url_parse(const char *text, struct redis_url *out, char *why_text,
                      size_t why_size)
 {
     static const char tcp[] = "redis://";
     static const char local[] = "unix://";
     static const char sentinel[] = "redis-sentinel://";
+    static const char cluster[] = "redis-cluster://";
     struct why why = {why_text, why_size};
 
     memset(out, 0, sizeof(*out));
@@ -296,7 +330,10 @@ bool redis_url_parse(const char *text, struct redis_url *out, char *why_text,
         return read_socket(text + sizeof(local) - 1, out, &why);
     if (strncmp(text, sentinel, sizeof(sentinel) - 1) == 0)
         return read_by_sentinel(text + sizeof(sentinel) - 1, out, &why);
+    if (strncmp(text, cluster, sizeof(cluster) - 1) == 0)
+        return read_cluster(text + sizeof(cluster) - 1, out, &why);
     if (strncmp(text, "rediss://", 9) == 0)
         return refuse(&why, "TLS (rediss://) is not supported");
-    return refuse(&why, "it begins with none of redis://, unix:// and redis-sentinel://");
+    return refuse(&why, "it begins with none of redis://, unix://, redis-sentinel:// and "
+                        "redis-cluster://");
 }

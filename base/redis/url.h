@@ -13,6 +13,7 @@ enum {
     REDIS_DEFAULT_PORT = 6379,
     REDIS_SENTINEL_PORT = 26379,
     REDIS_SENTINELS_MAX = 7,
+    REDIS_SEEDS_MAX = 7,
     REDIS_MASTER_NAME_MAX = 127,
 };
 
@@ -32,11 +33,14 @@ struct redis_url {
     int sentinel_count; /* 0: host or path is the server; else these know where it is */
     struct redis_place sentinels[REDIS_SENTINELS_MAX];
     char master_name[REDIS_MASTER_NAME_MAX + 1];
+    int seed_count; /* 0: no cluster; else these nodes know the others of the cluster */
+    struct redis_place seeds[REDIS_SEEDS_MAX];
     char sentinel_user[REDIS_SECRET_MAX + 1];     /* "": the default user */
     char sentinel_password[REDIS_SECRET_MAX + 1]; /* "": none needed */
 };
 
-/* Read redis://[user:password@]host[:port][/db], unix:///path[?db=N], or
+/* Read redis://[user:password@]host[:port][/db], unix:///path[?db=N],
+ * redis-cluster://[user:password@]host[:port],host[:port]..., or
  * redis-sentinel://[user:password@]host[:port],host[:port].../name with ?db=N,
  * &sentinel-user=U and &sentinel-password=P behind the name, with %xx in users, passwords, name
  * and path.  The login before the @ is for the master; the Sentinels get their own.  False:

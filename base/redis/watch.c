@@ -10,7 +10,7 @@
 #include "base/os/event.h"
 #include "base/os/thread.h"
 #include "base/redis/master.h"
-#include "base/redis/reader.h"
+#include "base/redis/question.h"
 
 enum {
     ANSWER_MS = 300,  /* a Sentinel has so long to connect and to answer */
@@ -70,44 +70,23 @@ static void tell(struct redis_watch *watch)
     watch->named(watch->arg);
 }
 
-static bool send_command(struct redis_conn *conn, const struct redis_command *command,
-                         int64_t until_ns)
+static void on_wake(void *watch)
 {
-    struct redis_written written;
-    size_t sent = 0;
-
-    if (!redis_command_write(&written, command))
-        return false;
-    while (redis_conn_send(conn, written.bytes, written.len, &sent) && sent < written.len &&
-           dlock_clock_ns() < until_ns)
-        redis_conn_wait(conn, REDIS_WIRE_CAN_SEND, until_ns);
-    redis_written_free(&written);
-    return sent == written.len;
+    tell(watch);
 }
 
-/* Wait for a reply until `until_ns`, or until the watch is to stop. */
-static bool await_reply(struct redis_watch *watch, struct redis_conn *conn, int64_t until_ns)
+static struct redis_asker asker_of(struct redis_watch *watch)
 {
-    while (!atomic_load(&watch->stopping)) {
-        struct redis_wire_look look = {.wire = conn->wire, .wanted = REDIS_WIRE_CAN_RECEIVE};
-
-        tell(watch);
-        if (redis_conn_read_one(conn))
-            return true;
-        if (conn->state == REDIS_BROKEN || dlock_clock_ns() >= until_ns)
-            return false;
-        (void)redis_wire_wait(&look, 1, watch->wake_fd, until_ns);
-        (void)redis_conn_feed(conn);
-    }
-    return false;
+    return (struct redis_asker){watch->wake_fd, &watch->stopping, on_wake, watch};
 }
 
 static bool ask(struct redis_watch *watch, struct redis_conn *conn,
                 const struct redis_command *command, struct redis_said *said, int64_t until_ns)
 {
+    struct redis_asker asker = asker_of(watch);
+
     memset(said, 0, sizeof(*said));
-    redis_reader_hand_to(conn->reader, redis_said_part, said);
-    return send_command(conn, command, until_ns) && await_reply(watch, conn, until_ns);
+    return redis_question_ask(&asker, conn, command, redis_said_part, said, until_ns);
 }
 
 /* Ask the Sentinel `number` for the master.  False: no answer, or none that helps. */
@@ -134,12 +113,13 @@ static bool listen_to(struct redis_watch *watch, struct redis_conn *conn, int64_
 {
     static const struct redis_command subscribe = {2, {"SUBSCRIBE", "+switch-master"},
                                                    REDIS_SHAPE_ANY};
+    struct redis_asker asker = asker_of(watch);
     struct redis_said said = {0};
 
     redis_reader_hand_to(conn->reader, redis_said_part, &said);
-    if (!send_command(conn, &subscribe, until_ns))
+    if (!redis_question_send(conn, &subscribe, until_ns))
         return false;
-    while (await_reply(watch, conn, until_ns))
+    while (redis_question_await(&asker, conn, until_ns))
         if (said.parts[0] != NULL && strcmp(said.parts[0], "message") == 0)
             return true;
     return false;
@@ -147,13 +127,9 @@ static bool listen_to(struct redis_watch *watch, struct redis_conn *conn, int64_
 
 static void pause_a_while(struct redis_watch *watch)
 {
-    int64_t until_ns = dlock_clock_after(dlock_clock_ns(), PAUSE_MS);
-    struct redis_wire_look none = {0};
+    struct redis_asker asker = asker_of(watch);
 
-    while (!atomic_load(&watch->stopping) && dlock_clock_ns() < until_ns) {
-        tell(watch);
-        (void)redis_wire_wait(&none, 1, watch->wake_fd, until_ns);
-    }
+    redis_asker_pause(&asker, dlock_clock_after(dlock_clock_ns(), PAUSE_MS), false);
 }
 
 /* Ask and hear one Sentinel.  Answers the number of the Sentinel to attend next: the same one

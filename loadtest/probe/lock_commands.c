@@ -29,8 +29,7 @@ static const struct recipe recipes[] = {
         .acquire_script = LUA_REENTRANT_ACQUIRE,
         .release_script = LUA_REENTRANT_RELEASE,
         .acquire = {"EVALSHA", "@sha", "1", "@name", "@lease", "@owner", "1"},
-        .release = {"EVALSHA", "@sha", "2", "@name", "@channel", "@owner", "1",
-                    "@lease", "0"},
+        .release = {"EVALSHA", "@sha", "1", "@name", "@owner", "1", "@lease", "0", "@channel"},
         .fill = fill_hashes,
     },
     {

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/redis/cluster_links.h"
+#include "base/redis/cluster_subscription.h"
 #include "lock/dlock_variant.h"
 #include "lock/stores/redis_fault.h"
 
@@ -23,6 +25,10 @@ static dlock_status told(const struct redis_answer *answer)
 {
     if (answer->outcome == REDIS_ANSWERED)
         return DLOCK_OK;
+    if (answer->redirect != REDIS_NO_REDIRECT)
+        return dlock_fail(redis_status(answer->outcome),
+                          "%s; the server is a node of a Redis Cluster, whose address is "
+                          "redis-cluster://host:port", answer->text);
     return dlock_fail(redis_status(answer->outcome), "%s", answer->text);
 }
 
@@ -50,7 +56,9 @@ dlock_status redis_link_open_beside(struct redis_link *first, struct redis_link 
     *out = NULL;
     if (st != DLOCK_OK)
         return st;
-    *out = redis_link_new(first, &place, timeout_ms, slow_is_down);
+    *out = place.seed_count > 0
+               ? redis_cluster_link_new(&place, timeout_ms, slow_is_down)
+               : redis_link_new(first, &place, timeout_ms, slow_is_down);
     return *out != NULL ? DLOCK_OK : dlock_fail(DLOCK_NOMEM, "no memory for a link to Redis");
 }
 
@@ -63,7 +71,8 @@ dlock_status redis_subscription_open(struct redis_subscription **out, const char
     *out = NULL;
     if (st != DLOCK_OK)
         return st;
-    *out = redis_subscription_new(&place, timeout_ms);
+    *out = place.seed_count > 0 ? redis_cluster_subscription_new(&place, timeout_ms)
+                                : redis_subscription_new(&place, timeout_ms);
     return *out != NULL ? DLOCK_OK
                         : dlock_fail(DLOCK_NOMEM, "no memory or event for a subscription");
 }
@@ -97,10 +106,14 @@ dlock_status redis_talk_say(struct redis_talk *talk,
 
 dlock_status redis_script_load(struct redis_link *link, struct redis_script *script)
 {
-    struct redis_command load = {3, {"SCRIPT", "LOAD", script->text}, REDIS_SHAPE_SHA};
+    const char *text = redis_link_script_text(link, script->text);
+    struct redis_command load = {3, {"SCRIPT", "LOAD", text}, REDIS_SHAPE_SHA};
     struct redis_answer answer;
-    dlock_status st = redis_call(link, &load, INT64_MAX, &answer);
+    dlock_status st;
 
+    if (text == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for a script");
+    st = redis_call(link, &load, INT64_MAX, &answer);
     if (st == DLOCK_OK)
         memcpy(script->sha, answer.text, REDIS_SHA_SIZE);
     return st;

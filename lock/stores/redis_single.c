@@ -25,9 +25,9 @@ dlock_status redis_single_open(const dlock_options *opts, struct redis_link **ou
     return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
 }
 
-uint64_t redis_single_era(void *link)
+uint64_t redis_single_era(void *link, const char *name)
 {
-    return redis_link_era(link);
+    return redis_link_key_era(link, name);
 }
 
 /* A command about `key`, which is its first argument. */

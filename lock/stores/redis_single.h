@@ -14,7 +14,7 @@
 dlock_status redis_single_open(const dlock_options *opts, struct redis_link **out);
 
 /* A slot of variants whose state is the link. */
-uint64_t redis_single_era(void *link);
+uint64_t redis_single_era(void *link, const char *name);
 
 /* SET key value NX PX lease_ms.  OK or BUSY, or a failure. */
 dlock_status redis_set_if_absent(struct redis_link *link, const char *key,

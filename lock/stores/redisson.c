@@ -79,11 +79,11 @@ dlock_status redisson_check(void *opaque)
     return redis_ping(lock->link);
 }
 
-uint64_t redisson_era(void *opaque)
+uint64_t redisson_era(void *opaque, const char *name)
 {
     const struct redisson_lock *lock = opaque;
 
-    return redis_link_era(lock->link);
+    return redis_link_key_era(lock->link, name);
 }
 
 void redisson_name(const char *prefix, const char *name, char out[REDISSON_NAME_SIZE])
@@ -233,9 +233,9 @@ dlock_status redisson_release(void *opaque, const dlock_claim *claim)
     struct redis_script_call call = {
         &lock->release,
         false,
-        2,
+        1,
         6,
-        {claim->name, channel, claim->owner, level, lease, message},
+        {claim->name, claim->owner, level, lease, message, channel},
         lock->subscription != NULL || claim->level > 1 ? redisson_release_shape(claim)
                                                        : REDIS_SHAPE_RELEASE};
 

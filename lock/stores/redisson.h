@@ -53,7 +53,7 @@ dlock_status redisson_open(struct redisson_lock **out, const dlock_options *opts
                            enum redisson_waiting waiting);
 void redisson_close(void *lock);
 dlock_status redisson_check(void *lock);
-uint64_t redisson_era(void *lock);
+uint64_t redisson_era(void *lock, const char *name);
 
 /* "prefix:{name}", by which it shares the cluster slot of `name`; without braces of its
  * own if there are some in it. */

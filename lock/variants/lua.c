@@ -56,11 +56,11 @@ static dlock_status check(void *opaque)
     return redis_ping(state->link);
 }
 
-static uint64_t era(void *opaque)
+static uint64_t era(void *opaque, const char *name)
 {
     const struct state *state = opaque;
 
-    return redis_link_era(state->link);
+    return redis_link_key_era(state->link, name);
 }
 
 static dlock_status try_acquire(void *opaque, dlock_claim *claim)

@@ -90,9 +90,9 @@ static dlock_status release(void *opaque, const dlock_claim *claim)
     struct redis_script_call call = {
         &state->release,
         true,
-        2,
+        1,
         6,
-        {claim->name, channel, claim->owner, level, lease, REDISSON_FREED},
+        {claim->name, claim->owner, level, lease, REDISSON_FREED, channel},
         redisson_release_shape(claim)};
     struct redis_question question = {.script = &call, .yes = REDIS_YES_IS_INTEGER};
     struct redis_vote vote;

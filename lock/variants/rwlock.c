@@ -104,11 +104,11 @@ static dlock_status check(void *opaque)
     return redisson_check(lock->writer);
 }
 
-static uint64_t era(void *opaque)
+static uint64_t era(void *opaque, const char *name)
 {
     const struct rwlock *lock = opaque;
 
-    return redisson_era(lock->writer);
+    return redisson_era(lock->writer, name);
 }
 
 static dlock_status try_acquire(void *opaque, dlock_claim *claim)

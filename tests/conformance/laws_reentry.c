@@ -164,7 +164,7 @@ static const redisReply *send_release(const char *variant, const char *name,
     if (rig_is(variant, "rwlock"))
         return servers_tell(0, "EVAL %s 3 %s c l: %s %d 60000 1",
                             LUA_RWLOCK_WRITE_RELEASE, name, owner, level);
-    return servers_tell(0, "EVAL %s 2 %s c %s %d 60000 0", LUA_REENTRANT_RELEASE, name,
+    return servers_tell(0, "EVAL %s 1 %s %s %d 60000 0 c", LUA_REENTRANT_RELEASE, name,
                         owner, level);
 }
 

@@ -109,7 +109,7 @@ static const struct {
     const char *text;
     const char *form; /* of what follows the text */
 } scripts[] = {
-    {LUA_REENTRANT_ACQUIRE, "1 H T O J"}, {LUA_REENTRANT_RELEASE, "2 H K O J T M"},
+    {LUA_REENTRANT_ACQUIRE, "1 H T O J"}, {LUA_REENTRANT_RELEASE, "1 H O J T M K"},
     {LUA_REENTRANT_RENEW, "1 H T O"},     {LUA_TOKEN_RELEASE, "1 S V"},
     {LUA_TOKEN_RENEW, "1 S V T"},         {LUA_FAIR_ACQUIRE, "3 H L2 Z2 T O J T"},
     {LUA_FAIR_RELEASE, "3 H L2 Z2 O J T M K"}, {LUA_FENCED_ACQUIRE, "3 H N H2 T O J ? V"},

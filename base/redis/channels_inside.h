@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* channels_inside.h -- a channel and its waiters, for channels.c and waiter.c.
+ *
+ * Only for these two.  All of it under the mutex of the channels. */
+#ifndef BASE_REDIS_CHANNELS_INSIDE_H
+#define BASE_REDIS_CHANNELS_INSIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/os/bell.h"
+#include "base/os/hash_table.h"
+#include "base/redis/wake_rule.h"
+
+struct redis_channels;
+
+enum redis_channel_state { REDIS_CHANNEL_OFF, REDIS_CHANNEL_JOINING, REDIS_CHANNEL_ON, REDIS_CHANNEL_LEAVING };
+
+struct redis_waiter {
+    struct redis_channels *channels;
+    struct redis_channel *channel;
+    struct dlock_bell bell;
+    struct redis_wake wake;
+    int64_t heard; /* see redis_waiter_heard() */
+    bool woken;    /* its bell rings, or is about to */
+    struct redis_waiter *prev, *next;
+    struct redis_waiter *prev_to_ring, *next_to_ring;
+};
+
+struct redis_channel {
+    char name[REDIS_CHANNEL_MAX + 1];
+    enum redis_channel_state state;
+    struct redis_waiter *waiters; /* longest first */
+    bool is_changed;              /* in the list of those */
+    bool is_gone;                 /* to another server; OFF, and not to be subscribed to here */
+    struct redis_channel *next_changed;
+    int64_t lingers_until_ns; /* 0: it does not; otherwise it is in the list of those */
+    bool was_missed;          /* while it lingered a message came */
+    struct redis_channel *prev_lingering, *next_lingering;
+    UT_hash_handle hh;
+};
+
+/* What the channel is to be is not what it is: the subscription settles it. */
+void redis_channels_mark_changed(struct redis_channels *channels, struct redis_channel *channel);
+
+/* Ring the waiter's bell once the mutex is free. */
+void redis_waiter_wake(struct redis_waiter *waiter);
+
+/* Let go of the mutex, and ring.  A waiter does not go before it was rung. */
+void redis_channels_unlock(struct redis_channels *channels);
+
+/* The channel of that name.  If there is none it is made of `spare`, and *spare is NULL then. */
+struct redis_channel *redis_channels_find(struct redis_channels *channels, const char *name,
+                                          struct redis_channel **spare);
+
+void redis_channel_stop_lingering(struct redis_channels *channels, struct redis_channel *channel);
+
+#endif /* BASE_REDIS_CHANNELS_INSIDE_H */

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* cluster.c -- a thread that asks the nodes of a Redis Cluster who has which slot. */
+#include "base/redis/cluster.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os/clock.h"
+#include "base/os/event.h"
+#include "base/os/mutex.h"
+#include "base/os/thread.h"
+#include "base/redis/question.h"
+#include "base/redis/sentinel.h"
+
+enum {
+    ANSWER_MS = 500, /* a node has so long to connect and to answer */
+    EVERY_MS = 1000,
+    PAUSE_MS = 50,   /* between two questions at the least */
+    AWAIT_STEP_MS = 2,
+};
+
+struct redis_cluster {
+    struct redis_url url;
+    void (*changed)(void *arg);
+    void *arg;
+    struct dlock_mutex mutex;
+    struct redis_cluster_map map; /* under the mutex, as what follows */
+    char why[REDIS_WHY_SIZE];     /* the last node that was asked did not tell */
+    struct redis_place doubted;   /* port 0: none */
+    bool is_doubted;              /* ask now */
+    _Atomic uint64_t era;         /* that of the map */
+    /* The thread's own: */
+    struct redis_cluster_view view;
+    int next; /* to ask: a node of the map, or behind these one of the URL */
+    int wake_fd;
+    atomic_bool stopping;
+    struct dlock_thread thread;
+};
+
+/* What the parts of the answer go to. */
+struct telling {
+    struct redis_cluster *cluster;
+    const struct redis_place *asked;
+    bool is_read;
+    char why[REDIS_WHY_SIZE];
+};
+
+static void take_part(void *arg, const struct redis_part *part)
+{
+    struct telling *telling = arg;
+
+    if (part->depth != 0)
+        return;
+    if (part->kind == REDIS_PART_BULK)
+        telling->is_read =
+            redis_cluster_view_read(&telling->cluster->view, part->text, part->len,
+                                    telling->asked, telling->why, sizeof(telling->why));
+    else if (part->kind == REDIS_PART_ERROR)
+        snprintf(telling->why, sizeof(telling->why), "%.*s",
+                 part->len < REDIS_WHY_SIZE ? (int)part->len : REDIS_WHY_SIZE, part->text);
+    else
+        snprintf(telling->why, sizeof(telling->why), "its answer to CLUSTER NODES is no text");
+}
+
+static struct redis_asker asker_of(struct redis_cluster *cluster)
+{
+    return (struct redis_asker){cluster->wake_fd, &cluster->stopping, NULL, NULL};
+}
+
+/* Ask the node of `url` for its view.  False: telling->why says what it has said instead. */
+static bool ask_node(struct redis_cluster *cluster, const struct redis_url *url,
+                     struct telling *telling)
+{
+    static const struct redis_command nodes = {2, {"CLUSTER", "NODES"}, REDIS_SHAPE_ANY};
+    struct redis_asker asker = asker_of(cluster);
+    int64_t until_ns = dlock_clock_after(dlock_clock_ns(), ANSWER_MS);
+    struct redis_conn *conn = redis_conn_open(url);
+
+    if (conn == NULL) {
+        snprintf(telling->why, sizeof(telling->why), "no memory for a connection");
+        return false;
+    }
+    redis_conn_finish(conn, until_ns);
+    if (conn->state == REDIS_READY &&
+        !redis_question_ask(&asker, conn, &nodes, take_part, telling, until_ns) &&
+        conn->state == REDIS_READY)
+        redis_conn_break(conn, REDIS_NOT_DONE, "no answer in %d ms", (int)ANSWER_MS);
+    if (conn->state == REDIS_BROKEN)
+        snprintf(telling->why, sizeof(telling->why), "%s", conn->why);
+    redis_conn_close(conn);
+    return telling->is_read;
+}
+
+/* The place to ask next: the one that was named in a doubt, or in turn one of all nodes that are
+ * known and of the URL, since all known addresses may have gone. */
+static struct redis_place choose(struct redis_cluster *cluster)
+{
+    struct redis_place place;
+    int count;
+
+    dlock_mutex_lock(&cluster->mutex);
+    place = cluster->doubted;
+    cluster->doubted.port = 0;
+    cluster->is_doubted = false;
+    count = cluster->map.node_count;
+    while (place.port == 0) {
+        int i = cluster->next++ % (count + cluster->url.seed_count);
+
+        place = i < count ? cluster->map.nodes[i].said.place : cluster->url.seeds[i - count];
+        if (cluster->next >= count + cluster->url.seed_count)
+            cluster->next = 0;
+    }
+    dlock_mutex_unlock(&cluster->mutex);
+    return place;
+}
+
+/* Ask one node, and tell of what has changed.  False: it did not tell. */
+static bool learn(struct redis_cluster *cluster)
+{
+    struct redis_place place = choose(cluster);
+    struct telling telling = {.cluster = cluster, .asked = &place};
+    struct redis_url url;
+    bool has_changed = false;
+
+    redis_cluster_url(cluster, &place, &url);
+    (void)ask_node(cluster, &url, &telling);
+    dlock_mutex_lock(&cluster->mutex);
+    if (telling.is_read)
+        has_changed = redis_cluster_map_hear(&cluster->map, &cluster->view, dlock_clock_ns());
+    else
+        snprintf(cluster->why, sizeof(cluster->why), "%.60s: %.90s", url.label, telling.why);
+    atomic_store(&cluster->era, cluster->map.era);
+    dlock_mutex_unlock(&cluster->mutex);
+    explicit_bzero(&url, sizeof(url));
+    if (has_changed)
+        cluster->changed(cluster->arg);
+    return telling.is_read;
+}
+
+static bool is_doubted(struct redis_cluster *cluster)
+{
+    bool doubted;
+
+    dlock_mutex_lock(&cluster->mutex);
+    doubted = cluster->is_doubted;
+    dlock_mutex_unlock(&cluster->mutex);
+    return doubted;
+}
+
+static void *run(void *arg)
+{
+    struct redis_cluster *cluster = arg;
+    struct redis_asker asker = asker_of(cluster);
+
+    while (!atomic_load(&cluster->stopping)) {
+        int64_t begun_ns = dlock_clock_ns();
+        bool knows = learn(cluster);
+
+        redis_asker_pause(&asker, dlock_clock_after(begun_ns, PAUSE_MS), false);
+        while (knows && !is_doubted(cluster) && !atomic_load(&cluster->stopping) &&
+               dlock_clock_ns() < dlock_clock_after(begun_ns, EVERY_MS))
+            redis_asker_pause(&asker, dlock_clock_after(begun_ns, EVERY_MS), true);
+    }
+    return NULL;
+}
+
+struct redis_cluster *redis_cluster_open(const struct redis_url *url, void (*changed)(void *arg),
+                                         void *arg)
+{
+    struct redis_cluster *cluster = calloc(1, sizeof(*cluster));
+
+    if (cluster == NULL)
+        return NULL;
+    cluster->url = *url;
+    cluster->changed = changed;
+    cluster->arg = arg;
+    snprintf(cluster->why, sizeof(cluster->why), "%.100s: no node has answered yet", url->label);
+    dlock_mutex_init(&cluster->mutex);
+    cluster->wake_fd = dlock_event_open();
+    if (cluster->wake_fd >= 0 && dlock_thread_start(&cluster->thread, run, cluster) == 0)
+        return cluster;
+    dlock_event_close(cluster->wake_fd);
+    dlock_mutex_destroy(&cluster->mutex);
+    free(cluster);
+    return NULL;
+}
+
+void redis_cluster_close(struct redis_cluster *cluster)
+{
+    if (cluster == NULL)
+        return;
+    atomic_store(&cluster->stopping, true);
+    dlock_event_raise(cluster->wake_fd, 1);
+    dlock_thread_join(&cluster->thread);
+    dlock_event_close(cluster->wake_fd);
+    dlock_mutex_destroy(&cluster->mutex);
+    explicit_bzero(&cluster->url, sizeof(cluster->url));
+    free(cluster);
+}
+
+bool redis_cluster_await(struct redis_cluster *cluster, int64_t until_ns,
+                         char why[REDIS_WHY_SIZE])
+{
+    while (redis_cluster_era(cluster) == 0) {
+        int64_t now_ns = dlock_clock_ns();
+
+        if (now_ns >= until_ns) {
+            dlock_mutex_lock(&cluster->mutex);
+            snprintf(why, REDIS_WHY_SIZE, "%s", cluster->why);
+            dlock_mutex_unlock(&cluster->mutex);
+            return false;
+        }
+        dlock_clock_sleep_until(dlock_clock_after(now_ns, AWAIT_STEP_MS));
+    }
+    return true;
+}
+
+void redis_cluster_url(const struct redis_cluster *cluster, const struct redis_place *place,
+                       struct redis_url *out)
+{
+    *out = cluster->url;
+    out->seed_count = 0;
+    redis_url_go_to(out, place);
+}
+
+/* A slot that some node has; 0 if none has any.  With the mutex held. */
+static int any_slot(const struct redis_cluster_map *map)
+{
+    for (int slot = 0; slot < REDIS_SLOT_COUNT; slot++)
+        if (redis_cluster_map_place(map, slot) != NULL)
+            return slot;
+    return 0;
+}
+
+bool redis_cluster_find(struct redis_cluster *cluster, int slot, struct redis_url *out)
+{
+    const struct redis_place *place;
+
+    dlock_mutex_lock(&cluster->mutex);
+    place = redis_cluster_map_place(&cluster->map,
+                                    slot >= 0 ? slot : any_slot(&cluster->map));
+    if (place != NULL)
+        redis_cluster_url(cluster, place, out);
+    dlock_mutex_unlock(&cluster->mutex);
+    return place != NULL;
+}
+
+static bool is_at(const struct redis_place *a, const struct redis_place *b)
+{
+    return a != NULL && a->port == b->port && strcmp(a->host, b->host) == 0;
+}
+
+bool redis_cluster_has(struct redis_cluster *cluster, const struct redis_place *place, int slot)
+{
+    const struct redis_cluster_map *map = &cluster->map;
+    int last = REDIS_NO_NODE;
+    bool has = false;
+
+    dlock_mutex_lock(&cluster->mutex);
+    if (slot >= 0)
+        has = is_at(redis_cluster_map_place(map, slot), place);
+    for (int i = 0; slot < 0 && i < REDIS_SLOT_COUNT && !has; i++) {
+        if (map->owners[i] != last)
+            has = is_at(redis_cluster_map_place(map, i), place);
+        last = map->owners[i];
+    }
+    dlock_mutex_unlock(&cluster->mutex);
+    return has;
+}
+
+void redis_cluster_doubt(struct redis_cluster *cluster, const struct redis_place *place)
+{
+    dlock_mutex_lock(&cluster->mutex);
+    if (place != NULL)
+        cluster->doubted = *place;
+    cluster->is_doubted = true;
+    dlock_mutex_unlock(&cluster->mutex);
+    dlock_event_raise(cluster->wake_fd, 1);
+}
+
+uint64_t redis_cluster_era(const struct redis_cluster *cluster)
+{
+    return atomic_load(&cluster->era);
+}
+
+uint64_t redis_cluster_slot_era(const struct redis_cluster *cluster, int slot)
+{
+    return atomic_load(&cluster->map.eras[slot]);
+}

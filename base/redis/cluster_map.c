@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* cluster_map.c -- which node of a Redis Cluster has a slot. */
+#include "base/redis/cluster_map.h"
+
+#include <string.h>
+
+#include "base/os/clock.h"
+
+/* The number of the node with that id, made if need be; REDIS_NO_NODE: there is no room. */
+static int number_of(struct redis_cluster_map *map, const struct redis_view_node *said)
+{
+    struct redis_map_node *node;
+
+    for (int i = 0; i < map->node_count; i++)
+        if (strcmp(map->nodes[i].said.id, said->id) == 0)
+            return i;
+    if (map->node_count == REDIS_CLUSTER_NODES_MAX)
+        return REDIS_NO_NODE;
+    node = &map->nodes[map->node_count];
+    memset(node, 0, sizeof(*node));
+    node->said = *said;
+    node->is_new = true;
+    return map->node_count++;
+}
+
+/* Can what `before` granted not be vouched for, now that `after` has its slot? */
+static bool is_promotion(const struct redis_map_node *before, const struct redis_map_node *after,
+                         const struct redis_cluster_view *view)
+{
+    const struct redis_view_node *left = redis_cluster_view_find(view, before->said.id);
+
+    if (after->is_new || !after->said.is_master || left == NULL || left->is_failed)
+        return true;
+    /* A master that gave its last slot away becomes a replica of the taker. */
+    return !left->is_master && strcmp(left->master_id, after->said.id) != 0;
+}
+
+/* Is the claim of `after` to be believed against `before`, the owner that is known? */
+static bool is_newer(const struct redis_map_node *before, int64_t epoch, int64_t now_ns)
+{
+    return epoch > before->said.epoch ||
+           now_ns >= dlock_clock_after(before->named_ns, REDIS_MAP_FORGET_MS);
+}
+
+struct hearing {
+    struct redis_cluster_map *map;
+    const struct redis_cluster_view *view;
+    int numbers[REDIS_CLUSTER_NODES_MAX]; /* in the map, of the nodes of the view */
+    int64_t now_ns;
+    bool has_changed;
+    bool has_promoted;
+};
+
+static void hear_slot(struct hearing *hearing, int slot)
+{
+    struct redis_cluster_map *map = hearing->map;
+    int said = hearing->view->owners[slot];
+    int after = said != REDIS_NO_NODE ? hearing->numbers[said] : REDIS_NO_NODE;
+    int before = map->owners[slot];
+
+    if (after == REDIS_NO_NODE)
+        return;
+    if (before == REDIS_NO_NODE) {
+        map->eras[slot]++;
+    } else if (before != after) {
+        if (!is_newer(&map->nodes[before], hearing->view->nodes[said].epoch, hearing->now_ns))
+            return;
+        if (is_promotion(&map->nodes[before], &map->nodes[after], hearing->view)) {
+            map->eras[slot]++;
+            hearing->has_promoted = true;
+        }
+    }
+    hearing->has_changed = hearing->has_changed || before != after;
+    map->owners[slot] = (int16_t)after;
+}
+
+/* What is said of a node replaces what is known, unless it is of an older epoch. */
+static void hear_node(struct hearing *hearing, int said)
+{
+    const struct redis_view_node *news = &hearing->view->nodes[said];
+    struct redis_map_node *node;
+
+    if (hearing->numbers[said] == REDIS_NO_NODE)
+        return;
+    node = &hearing->map->nodes[hearing->numbers[said]];
+    node->is_new = false;
+    if (news->epoch < node->said.epoch &&
+        hearing->now_ns < dlock_clock_after(node->named_ns, REDIS_MAP_FORGET_MS))
+        return;
+    if (strcmp(news->place.host, node->said.place.host) != 0 ||
+        news->place.port != node->said.place.port)
+        hearing->has_changed = true;
+    node->said = *news;
+}
+
+static void note_owners(struct hearing *hearing)
+{
+    for (int slot = 0; slot < REDIS_SLOT_COUNT; slot++) {
+        int said = hearing->view->owners[slot];
+
+        if (said != REDIS_NO_NODE && hearing->map->owners[slot] == hearing->numbers[said] &&
+            hearing->map->owners[slot] != REDIS_NO_NODE)
+            hearing->map->nodes[hearing->map->owners[slot]].named_ns = hearing->now_ns;
+    }
+}
+
+bool redis_cluster_map_hear(struct redis_cluster_map *map, const struct redis_cluster_view *view,
+                            int64_t now_ns)
+{
+    struct hearing hearing = {.map = map, .view = view, .now_ns = now_ns};
+
+    if (!map->is_known)
+        for (int slot = 0; slot < REDIS_SLOT_COUNT; slot++)
+            map->owners[slot] = REDIS_NO_NODE;
+    for (int i = 0; i < view->node_count; i++)
+        hearing.numbers[i] = number_of(map, &view->nodes[i]);
+    for (int slot = 0; slot < REDIS_SLOT_COUNT; slot++)
+        hear_slot(&hearing, slot);
+    for (int i = 0; i < view->node_count; i++)
+        hear_node(&hearing, i);
+    note_owners(&hearing);
+    if (!map->is_known)
+        map->era = 1;
+    else if (hearing.has_promoted)
+        map->era++;
+    map->is_known = true;
+    return hearing.has_changed;
+}
+
+const struct redis_place *redis_cluster_map_place(const struct redis_cluster_map *map, int slot)
+{
+    const struct redis_place *place;
+
+    if (!map->is_known || map->owners[slot] == REDIS_NO_NODE)
+        return NULL;
+    place = &map->nodes[map->owners[slot]].said.place;
+    return place->port != 0 ? place : NULL;
+}

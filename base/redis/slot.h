@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* slot.h -- in which of the 16,384 slots of a Redis Cluster a key is.
+ *
+ * Source      The Redis Cluster specification: CRC16 (XMODEM) of the key, or of what stands in
+ *             its first braces, so that keys with the same text in braces share a slot.
+ * Threads     Any. */
+#ifndef BASE_REDIS_SLOT_H
+#define BASE_REDIS_SLOT_H
+
+enum { REDIS_SLOT_COUNT = 16384 };
+
+/* The slot of the key, from 0 to REDIS_SLOT_COUNT - 1. */
+int redis_slot_of(const char *key);
+
+#endif /* BASE_REDIS_SLOT_H */

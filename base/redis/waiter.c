@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* waiter.c -- a thread that waits for a message of a channel.
+ *
+ * redis_waiter_sleep() is where a thread waits for the release of a lock in Redis. */
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/os/clock.h"
+#include "base/os/fiber.h"
+#include "base/redis/channels.h"
+#include "base/redis/channels_inside.h"
+
+/* Let the waiter wait on the channel of that name, which is made of `spare` if there is none.  The
+ * spare is used up. */
+static void attach(struct redis_channels *channels, struct redis_waiter *waiter,
+                   const char *name, struct redis_channel *spare)
+{
+    struct redis_channel *channel;
+    bool is_new;
+
+    dlock_mutex_lock(&channels->mutex);
+    channel = redis_channels_find(channels, name, &spare);
+    waiter->channels = channels;
+    waiter->channel = channel;
+    waiter->heard = -1;
+    channel->is_gone = false;
+    /* Of a channel that lingered every message has been heard. */
+    if (channel->state == REDIS_CHANNEL_ON && (channel->lingers_until_ns == 0 || channel->was_missed))
+        redis_waiter_wake(waiter);
+    redis_channel_stop_lingering(channels, channel);
+    is_new = channel->state == REDIS_CHANNEL_OFF;
+    DL_APPEND(channel->waiters, waiter);
+    redis_channels_mark_changed(channels, channel);
+    redis_channels_unlock(channels);
+    free(spare);
+    if (is_new)
+        channels->nudge(channels->nudge_arg);
+}
+
+struct redis_waiter *redis_channels_join(struct redis_channels *channels,
+                                         const char *name, struct redis_wake wake_by)
+{
+    struct redis_waiter *waiter = calloc(1, sizeof(*waiter));
+    struct redis_channel *spare = calloc(1, sizeof(*spare));
+
+    if (waiter == NULL || spare == NULL) {
+        free(waiter);
+        free(spare);
+        return NULL;
+    }
+    waiter->wake = wake_by;
+    attach(channels, waiter, name, spare);
+    return waiter;
+}
+
+/* If the channel has gone to another server, and the waiter has looked since, wait on there. */
+static void follow_channel(struct redis_waiter *waiter)
+{
+    struct redis_channels *channels = waiter->channels;
+    struct redis_channel *channel = waiter->channel;
+    struct redis_channels *elsewhere;
+    struct redis_channel *spare;
+    char name[REDIS_CHANNEL_MAX + 1];
+    bool has_gone;
+
+    dlock_mutex_lock(&channels->mutex);
+    has_gone = channel->is_gone && !waiter->woken;
+    redis_channels_unlock(channels);
+    if (!has_gone)
+        return;
+    memcpy(name, channel->name, sizeof(name)); /* it stays while it has a waiter */
+    elsewhere = channels->elsewhere(channels->elsewhere_arg, name);
+    if (elsewhere == NULL || elsewhere == channels)
+        return;
+    spare = calloc(1, sizeof(*spare));
+    if (spare == NULL)
+        return;
+    dlock_mutex_lock(&channels->mutex);
+    has_gone = !waiter->woken;
+    if (has_gone)
+        DL_DELETE(channel->waiters, waiter);
+    redis_channels_mark_changed(channels, channel);
+    redis_channels_unlock(channels);
+    if (has_gone)
+        attach(elsewhere, waiter, name, spare);
+    else
+        free(spare);
+}
+
+/* Does its bell ring, or is it about to? */
+static bool is_woken(struct redis_waiter *waiter)
+{
+    bool woken;
+
+    dlock_mutex_lock(&waiter->channels->mutex);
+    woken = waiter->woken;
+    redis_channels_unlock(waiter->channels);
+    return woken;
+}
+
+bool redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns)
+{
+    if (waiter->channels->is_sharded)
+        follow_channel(waiter);
+    if (!dlock_bell_wait(&waiter->bell, until_ns)) {
+        if (!is_woken(waiter))
+            return false;
+        /* The ring is on its way, and comes to this waiter's memory: a hurried fiber, too,
+         * stays until then. */
+        dlock_fiber_let_hurry(false);
+        (void)dlock_bell_wait(&waiter->bell, INT64_MAX);
+    }
+    dlock_mutex_lock(&waiter->channels->mutex);
+    waiter->woken = false;
+    waiter->bell = (struct dlock_bell){0};
+    redis_channels_unlock(waiter->channels);
+    return true;
+}
+
+int64_t redis_waiter_heard(struct redis_waiter *waiter)
+{
+    int64_t heard;
+
+    dlock_mutex_lock(&waiter->channels->mutex);
+    heard = waiter->heard;
+    redis_channels_unlock(waiter->channels);
+    return heard;
+}
+
+/* With the mutex held: the last waiter has left. */
+static void linger(struct redis_channels *channels, struct redis_channel *channel)
+{
+    channel->was_missed = false;
+    channel->lingers_until_ns = dlock_clock_after(dlock_clock_ns(), REDIS_LINGER_MS);
+    DL_APPEND2(channels->lingering, channel, prev_lingering, next_lingering);
+}
+
+void redis_waiter_leave(struct redis_waiter *waiter, bool satisfied)
+{
+    struct redis_channels *channels = waiter->channels;
+    struct redis_channel *channel = waiter->channel;
+    bool has_to_settle, was_woken;
+
+    dlock_mutex_lock(&channels->mutex);
+    DL_DELETE(channel->waiters, waiter);
+    was_woken = waiter->woken;
+    if (was_woken)
+        waiter->wake.rule->left(channel, waiter->heard, satisfied);
+    has_to_settle = channel->waiters == NULL;
+    if (has_to_settle && channel->state == REDIS_CHANNEL_ON && waiter->wake.rule->lingers) {
+        linger(channels, channel);
+        has_to_settle = false;
+    }
+    if (has_to_settle)
+        redis_channels_mark_changed(channels, channel);
+    redis_channels_unlock(channels);
+    if (has_to_settle)
+        channels->nudge(channels->nudge_arg);
+    if (was_woken)
+        (void)dlock_bell_wait(&waiter->bell, INT64_MAX);
+    free(waiter);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* wake_rule.h -- whom a message of a channel wakes. */
+#ifndef BASE_REDIS_WAKE_RULE_H
+#define BASE_REDIS_WAKE_RULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct redis_waiter;
+
+enum { REDIS_CHANNEL_MAX = 319 };
+
+struct redis_channel;
+
+/* Whom a message wakes.  All waiters of a channel come with the same rule.  The functions
+ * are called with the channels' mutex held, and call those at the end of channels.h. */
+struct redis_wake_rule {
+    /* A message came: `number`, or 0 if it is none.  `is_enough`: somebody elsewhere goes on
+     * by it, see redis_subscription_tell(). */
+    void (*heard)(struct redis_channel *channel, int64_t number, bool is_enough);
+    /* A waiter that was woken leaves, and is none any more.  `heard` is as
+     * redis_waiter_heard() says; `satisfied`: it got what it waited for. */
+    void (*left)(struct redis_channel *channel, int64_t heard, bool satisfied);
+    bool lingers;
+};
+
+struct redis_wake {
+    const struct redis_wake_rule *rule;
+    int64_t need; /* for redis_channel_wake_for() */
+};
+
+#endif /* BASE_REDIS_WAKE_RULE_H */

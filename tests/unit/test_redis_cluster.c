@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* test_redis_cluster.c -- slots of keys, what CLUSTER NODES says, and whom to believe. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os/clock.h"
+#include "base/redis/cluster_map.h"
+#include "base/redis/command.h"
+#include "base/redis/sharded_text.h"
+#include "base/redis/url.h"
+
+#define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+#define C "cccccccccccccccccccccccccccccccccccccccc"
+
+static const struct redis_place ASKED = {.host = "10.0.0.9", .port = 6379};
+
+static struct redis_cluster_view view;
+static struct redis_cluster_map map;
+static char why[160];
+
+static bool read_view(const char *text)
+{
+    return redis_cluster_view_read(&view, text, strlen(text), &ASKED, why, sizeof(why));
+}
+
+static int forget_all(void **state)
+{
+    (void)state;
+    memset(&map, 0, sizeof(map));
+    return 0;
+}
+
+/* A node says `text` at that second. */
+static bool hear(const char *text, int64_t second)
+{
+    assert_true(read_view(text));
+    return redis_cluster_map_hear(&map, &view, second * 1000 * DLOCK_NS_PER_MS);
+}
+
+static int port_of(int slot)
+{
+    const struct redis_place *place = redis_cluster_map_place(&map, slot);
+
+    return place != NULL ? place->port : 0;
+}
+
+static void a_slot_is_the_checksum_of_the_key_or_of_its_braces(void **state)
+{
+    (void)state;
+    assert_int_equal(12739, redis_slot_of("123456789"));
+    assert_int_equal(redis_slot_of("lock:order:5"),
+                     redis_slot_of("redisson_lock__channel:{lock:order:5}"));
+    assert_int_equal(redis_slot_of("user"), redis_slot_of("a{user}b{other}"));
+    assert_int_not_equal(redis_slot_of("a{}b"), redis_slot_of("a{}c"));
+    assert_int_equal(redis_slot_of("{a"), redis_slot_of("{a"));
+    assert_int_equal(0, redis_slot_of(""));
+}
+
+static void a_command_is_for_the_slot_of_its_first_key(void **state)
+{
+    struct redis_command set = {3, {"SET", "k", "v"}, NULL};
+    struct redis_command eval = {5, {"EVAL", "return 1", "1", "k", "v"}, NULL};
+    struct redis_command without = {3, {"EVAL", "return 1", "0"}, NULL};
+    struct redis_command load = {3, {"SCRIPT", "LOAD", "return 1"}, NULL};
+
+    (void)state;
+    assert_string_equal("k", redis_command_key(&set));
+    assert_string_equal("k", redis_command_key(&eval));
+    assert_null(redis_command_key(&without));
+    assert_null(redis_command_key(&load));
+}
+
+static void reads_what_a_node_says(void **state)
+{
+    (void)state;
+    assert_true(read_view(
+        A " 10.0.0.1:7001@17001 myself,master - 0 0 3 connected 0-99 200 [300->-" B "]\n"
+        B " 10.0.0.2:7002@17002,host.example slave " A " 0 1 3 connected\n"
+        C " ::1:7003@17003 master,fail - 1 2 9 disconnected 16383\n"));
+    assert_int_equal(3, view.node_count);
+    assert_string_equal("10.0.0.1", view.nodes[0].place.host);
+    assert_int_equal(7001, view.nodes[0].place.port);
+    assert_int_equal(3, view.nodes[0].epoch);
+    assert_true(view.nodes[0].is_master);
+    assert_false(view.nodes[0].is_failed);
+    assert_string_equal(A, view.nodes[1].master_id);
+    assert_false(view.nodes[1].is_master);
+    assert_string_equal("::1", view.nodes[2].place.host);
+    assert_true(view.nodes[2].is_failed);
+    assert_int_equal(0, view.owners[0]);
+    assert_int_equal(0, view.owners[99]);
+    assert_int_equal(REDIS_NO_NODE, view.owners[100]);
+    assert_int_equal(0, view.owners[200]);
+    assert_int_equal(REDIS_NO_NODE, view.owners[300]);
+    assert_int_equal(2, view.owners[16383]);
+}
+
+static void a_node_without_an_address_is_the_one_that_was_asked(void **state)
+{
+    (void)state;
+    assert_true(read_view(A " :7001@17001 myself,master - 0 0 1 connected 0-16383\n"));
+    assert_string_equal("10.0.0.9", view.nodes[0].place.host);
+    assert_int_equal(7001, view.nodes[0].place.port);
+    assert_true(read_view(A " :0@0 master,noaddr - 0 0 1 disconnected 5\n"));
+    assert_int_equal(0, view.nodes[0].place.port);
+}
+
+static void refuses_what_is_no_list_of_nodes(void **state)
+{
+    static const char *const texts[] = {
+        "", "\n\n", "hello\n", A " 10.0.0.1 master - 0 0 1 connected 0\n",
+        A " 10.0.0.1:70000@1 master - 0 0 1 connected 0\n",
+        "short 10.0.0.1:7001@1 master - 0 0 1 connected 0\n",
+        A " 10.0.0.1:7001@1 master - 0 0 x connected 0\n",
+        A " 10.0.0.1:7001@1 master - 0 0 1\n",
+        A " 10.0.0.1:7001@1 master - 0 0 1 connected 16384\n",
+        A " 10.0.0.1:7001@1 master - 0 0 1 connected 5-x\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        why[0] = '\0';
+        if (read_view(texts[i]))
+            fail_msg("read \"%s\"", texts[i]);
+        assert_true(why[0] != '\0');
+    }
+}
+
+#define AT_A A " h:1@1 master - 0 0 1 connected 0-16383\n"
+#define B_FOLLOWS B " h:2@2 slave " A " 0 0 1 connected\n"
+
+static void a_promotion_begins_a_new_era_of_its_slots(void **state)
+{
+    (void)state;
+    assert_true(hear(A " h:1@1 master - 0 0 1 connected 0-99\n" B_FOLLOWS
+                     C " h:3@3 master - 0 0 2 connected 100-16383\n", 1));
+    assert_int_equal(1, map.era);
+    assert_true(hear(A " h:1@1 master,fail - 0 0 1 disconnected\n"
+                     B " h:2@2 master - 0 0 3 connected 0-99\n"
+                     C " h:3@3 master - 0 0 2 connected 100-16383\n", 2));
+    assert_int_equal(2, port_of(50));
+    assert_int_equal(2, map.era);
+    assert_int_equal(2, map.eras[50]);
+    assert_int_equal(1, map.eras[100]);
+}
+
+static void a_slot_that_moves_keeps_its_era(void **state)
+{
+    (void)state;
+    (void)hear(A " h:1@1 master - 0 0 1 connected 0-99\n"
+               C " h:3@3 master - 0 0 2 connected 100-16383\n", 1);
+    assert_true(hear(A " h:1@1 master - 0 0 1 connected 0-49\n"
+                     C " h:3@3 master - 0 0 3 connected 50-16383\n", 2));
+    assert_int_equal(3, port_of(60));
+    assert_int_equal(1, map.eras[60]);
+    /* The master that gave its last slot away follows the taker. */
+    assert_true(hear(A " h:1@1 slave " C " 0 0 4 connected\n"
+                     C " h:3@3 master - 0 0 4 connected 0-16383\n", 3));
+    assert_int_equal(3, port_of(0));
+    assert_int_equal(1, map.eras[0]);
+    assert_int_equal(1, map.era);
+}
+
+static void a_slot_that_comes_to_an_unknown_node_cannot_be_vouched_for(void **state)
+{
+    (void)state;
+    (void)hear(AT_A, 1);
+    assert_true(hear(A " h:1@1 master - 0 0 1 connected 1-16383\n"
+                     B " h:2@2 master - 0 0 2 connected 0\n", 2));
+    assert_int_equal(2, map.eras[0]);
+    assert_int_equal(1, map.eras[1]);
+}
+
+static void an_older_view_is_not_believed(void **state)
+{
+    (void)state;
+    (void)hear(AT_A B_FOLLOWS, 1);
+    assert_true(hear(A " h:1@1 master,fail - 0 0 1 disconnected\n"
+                     B " h:2@2 master - 0 0 2 connected 0-16383\n", 2));
+    assert_false(hear(AT_A B_FOLLOWS, 3));
+    assert_int_equal(2, port_of(7));
+    assert_int_equal(2, map.era);
+}
+
+static void a_cluster_that_was_made_anew_is_believed_in_the_end(void **state)
+{
+    (void)state;
+    (void)hear(A " h:1@1 master - 0 0 9 connected 0-16383\n", 1);
+    assert_false(hear(C " h:3@3 master - 0 0 1 connected 0-16383\n", 2));
+    assert_true(hear(C " h:3@3 master - 0 0 1 connected 0-16383\n",
+                     2 + REDIS_MAP_FORGET_MS / 1000));
+    assert_int_equal(3, port_of(7));
+    assert_int_equal(2, map.eras[7]);
+}
+
+static void a_slot_that_no_node_has_stays_with_its_last_owner(void **state)
+{
+    (void)state;
+    (void)hear(AT_A, 1);
+    assert_false(hear(A " h:1@1 master - 0 0 1 connected 1-16383\n", 2));
+    assert_int_equal(1, port_of(0));
+    memset(&map, 0, sizeof(map));
+    (void)hear(A " h:1@1 master - 0 0 1 connected 1-16383\n", 1);
+    assert_int_equal(0, port_of(0));
+}
+
+static void a_node_that_moves_house_is_found_again(void **state)
+{
+    (void)state;
+    (void)hear(AT_A, 1);
+    assert_true(hear(A " h:5@5 master - 0 0 1 connected 0-16383\n", 2));
+    assert_int_equal(5, port_of(0));
+    assert_int_equal(1, map.eras[0]);
+}
+
+static void scripts_publish_to_the_shard(void **state)
+{
+    struct redis_sharded_texts texts;
+    static const char plain[] = "redis.call('PUBLISH', a) 'PUBSUB', 'NUMSUB' 'publish'";
+    const char *sharded;
+
+    (void)state;
+    redis_sharded_texts_init(&texts);
+    sharded = redis_sharded_text(&texts, plain);
+    assert_string_equal("redis.call('SPUBLISH', a) 'PUBSUB', 'SHARDNUMSUB' 'publish'", sharded);
+    assert_ptr_equal(sharded, redis_sharded_text(&texts, plain));
+    redis_sharded_texts_destroy(&texts);
+}
+
+static void reads_the_address_of_a_cluster(void **state)
+{
+    struct redis_url url;
+
+    (void)state;
+    assert_true(redis_url_parse("redis-cluster://me:s%40@a,b:7,[::1]:8", &url, why, sizeof(why)));
+    assert_int_equal(3, url.seed_count);
+    assert_string_equal("a", url.seeds[0].host);
+    assert_int_equal(REDIS_DEFAULT_PORT, url.seeds[0].port);
+    assert_int_equal(7, url.seeds[1].port);
+    assert_string_equal("::1", url.seeds[2].host);
+    assert_string_equal("s@", url.password);
+    assert_int_equal(0, url.sentinel_count);
+}
+
+static void refuses_an_address_of_a_cluster_that_is_nearly_right(void **state)
+{
+    static const char *const texts[] = {
+        "redis-cluster://", "redis-cluster://a,", "redis-cluster://a:0", "redis-cluster://a/1",
+        "redis-cluster://a?db=1", "redis-cluster://me@a", "redis-cluster://me:p@q@a",
+        "redis-cluster://a,b,c,d,e,f,g,h",
+    };
+    struct redis_url url;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (redis_url_parse(texts[i], &url, why, sizeof(why)))
+            fail_msg("read \"%s\"", texts[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slot_is_the_checksum_of_the_key_or_of_its_braces),
+        cmocka_unit_test(a_command_is_for_the_slot_of_its_first_key),
+        cmocka_unit_test(reads_what_a_node_says),
+        cmocka_unit_test(a_node_without_an_address_is_the_one_that_was_asked),
+        cmocka_unit_test(refuses_what_is_no_list_of_nodes),
+        cmocka_unit_test_setup(a_promotion_begins_a_new_era_of_its_slots, forget_all),
+        cmocka_unit_test_setup(a_slot_that_moves_keeps_its_era, forget_all),
+        cmocka_unit_test_setup(a_slot_that_comes_to_an_unknown_node_cannot_be_vouched_for,
+                               forget_all),
+        cmocka_unit_test_setup(an_older_view_is_not_believed, forget_all),
+        cmocka_unit_test_setup(a_cluster_that_was_made_anew_is_believed_in_the_end, forget_all),
+        cmocka_unit_test_setup(a_slot_that_no_node_has_stays_with_its_last_owner, forget_all),
+        cmocka_unit_test_setup(a_node_that_moves_house_is_found_again, forget_all),
+        cmocka_unit_test(scripts_publish_to_the_shard),
+        cmocka_unit_test(reads_the_address_of_a_cluster),
+        cmocka_unit_test(refuses_an_address_of_a_cluster_that_is_nearly_right),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
