@@ -12,7 +12,8 @@
  *
  * A store that cannot be reached, or does not answer, may be restarting.  A waiter then
  * tries again after a pause of 10 to 20 ms, which doubles up to a second (or is that of its
- * policy).  The waiter answers the failure only when its time is over.
+ * policy), or up to a quarter of a second where a fail-over is to be expected.  The waiter answers
+ * the failure only when its time is over.
  *
  * A waiter that may be cancelled sleeps in short slices.  A fiber is woken by a hurry. */
 #include "lock/wait.h"
@@ -30,6 +31,7 @@ enum {
     POLL_SPREAD_MS = 200,
     FAILED_FIRST_MS = 20,
     FAILED_MAX_MS = 1000,
+    FAILED_MAX_MOVES_MS = 250, /* where another server may take the store's place at any moment */
     CANCEL_SLICE_MS = 10,
 };
 
@@ -91,6 +93,12 @@ struct rest {
     int64_t early_ms;          /* least time until a look at the end of a lease */
 };
 
+/* Is the store found by Sentinels or in a cluster? */
+static bool can_move(const struct dlock_waiting *w)
+{
+    return w->variant->era != NULL && w->variant->era(w->state, NULL) != 0;
+}
+
 static struct rest begin_rests(const struct dlock_waiting *w)
 {
     struct rest rest = {.busy = *w->retry, .failed = *w->retry,
@@ -108,7 +116,7 @@ static struct rest begin_rests(const struct dlock_waiting *w)
     rest.failed = (struct dlock_retry){
         .kind = DLOCK_RETRY_EXPONENTIAL,
         .first_ms = FAILED_FIRST_MS,
-        .max_ms = FAILED_MAX_MS,
+        .max_ms = can_move(w) ? FAILED_MAX_MOVES_MS : FAILED_MAX_MS,
         .jitter_percent = BACKOFF_JITTER_PERCENT,
     };
     return rest;

@@ -16,6 +16,8 @@
 enum {
     ANSWER_MS = 500, /* a node has so long to connect and to answer */
     EVERY_MS = 1000,
+    EVERY_TROUBLED_MS = 100, /* while a node seems to have failed, and for TROUBLED_MS after a doubt */
+    TROUBLED_MS = 3000,
     PAUSE_MS = 50,   /* between two questions at the least */
     AWAIT_STEP_MS = 2,
 };
@@ -29,6 +31,7 @@ struct redis_cluster {
     char why[REDIS_WHY_SIZE];     /* the last node that was asked did not tell */
     struct redis_place doubted;   /* port 0: none */
     bool is_doubted;              /* ask now */
+    int64_t troubled_until_ns;    /* ask often */
     _Atomic uint64_t era;         /* that of the map */
     /* The thread's own: */
     struct redis_cluster_view view;
@@ -115,6 +118,21 @@ static struct redis_place choose(struct redis_cluster *cluster)
     return place;
 }
 
+/* Does the view name an owner of slots that has failed, so that another is about to come? */
+static bool has_failed_owner(const struct redis_cluster_view *view)
+{
+    for (int slot = 0; slot < REDIS_SLOT_COUNT; slot++)
+        if (view->owners[slot] != REDIS_NO_NODE && view->nodes[view->owners[slot]].is_failed)
+            return true;
+    return false;
+}
+
+/* With the mutex held. */
+static void expect_trouble(struct redis_cluster *cluster)
+{
+    cluster->troubled_until_ns = dlock_clock_after(dlock_clock_ns(), TROUBLED_MS);
+}
+
 /* Ask one node, and tell of what has changed.  False: it did not tell. */
 static bool learn(struct redis_cluster *cluster)
 {
@@ -128,7 +146,9 @@ static bool learn(struct redis_cluster *cluster)
     dlock_mutex_lock(&cluster->mutex);
     if (telling.is_read)
         has_changed = redis_cluster_map_hear(&cluster->map, &cluster->view, dlock_clock_ns());
-    else
+    if (telling.is_read && has_failed_owner(&cluster->view))
+        expect_trouble(cluster);
+    if (!telling.is_read)
         snprintf(cluster->why, sizeof(cluster->why), "%.60s: %.90s", url.label, telling.why);
     atomic_store(&cluster->era, cluster->map.era);
     dlock_mutex_unlock(&cluster->mutex);
@@ -138,14 +158,19 @@ static bool learn(struct redis_cluster *cluster)
     return telling.is_read;
 }
 
-static bool is_doubted(struct redis_cluster *cluster)
+/* When to ask again what was asked at `begun_ns`. */
+static int64_t due_ns(struct redis_cluster *cluster, int64_t begun_ns)
 {
-    bool doubted;
+    int64_t due_ns;
 
     dlock_mutex_lock(&cluster->mutex);
-    doubted = cluster->is_doubted;
+    due_ns = dlock_clock_after(begun_ns, begun_ns < cluster->troubled_until_ns
+                                             ? EVERY_TROUBLED_MS
+                                             : EVERY_MS);
+    if (cluster->is_doubted)
+        due_ns = begun_ns;
     dlock_mutex_unlock(&cluster->mutex);
-    return doubted;
+    return due_ns;
 }
 
 static void *run(void *arg)
@@ -158,9 +183,9 @@ static void *run(void *arg)
         bool knows = learn(cluster);
 
         redis_asker_pause(&asker, dlock_clock_after(begun_ns, PAUSE_MS), false);
-        while (knows && !is_doubted(cluster) && !atomic_load(&cluster->stopping) &&
-               dlock_clock_ns() < dlock_clock_after(begun_ns, EVERY_MS))
-            redis_asker_pause(&asker, dlock_clock_after(begun_ns, EVERY_MS), true);
+        while (knows && !atomic_load(&cluster->stopping) &&
+               dlock_clock_ns() < due_ns(cluster, begun_ns))
+            redis_asker_pause(&asker, due_ns(cluster, begun_ns), true);
     }
     return NULL;
 }
@@ -275,6 +300,7 @@ void redis_cluster_doubt(struct redis_cluster *cluster, const struct redis_place
     if (place != NULL)
         cluster->doubted = *place;
     cluster->is_doubted = true;
+    expect_trouble(cluster);
     dlock_mutex_unlock(&cluster->mutex);
     dlock_event_raise(cluster->wake_fd, 1);
 }

@@ -2,8 +2,8 @@
 /* cluster.h -- a thread that asks the nodes of a Redis Cluster who has which slot, and what is
  * known of that (cluster_map.h).
  *
- * The thread asks one node after the other, one in a second, and at once after
- * redis_cluster_doubt().
+ * The thread asks one node after the other, one in a second, at once after redis_cluster_doubt(), and
+ * ten in a second for a while after that or while a master seems to have failed.
  *
  * Only for this room.
  *

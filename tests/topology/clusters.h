@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* clusters.h -- three masters of a Redis Cluster and a replica of each, of a test's own, to be
+ * killed, stopped and asked; moves of slots between them. */
+#ifndef TESTS_TOPOLOGY_CLUSTERS_H
+#define TESTS_TOPOLOGY_CLUSTERS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <hiredis/hiredis.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/os/clock.h"
+#include "base/redis/slot.h"
+
+enum {
+    PATIENCE_MS = 40000, /* for states that have to come */
+    NODE_COUNT = 6,      /* the masters come first, and node i + 3 begins as the replica of i */
+    MASTER_COUNT = 3,
+    BUS_ABOVE = 10000,   /* the port of the bus less that of the clients */
+    NODE_TIMEOUT_MS = 2000,
+};
+
+static struct {
+    char dir[48];
+    char url[128];
+    int ports[NODE_COUNT];
+    pid_t pids[NODE_COUNT];
+    char ids[NODE_COUNT][48];
+} nodes;
+
+#define assert_comes(state)                                                            \
+    do {                                                                               \
+        int64_t end_ns_ = dlock_clock_after(dlock_clock_ns(), PATIENCE_MS);            \
+        while (!(state)) {                                                             \
+            assert_true(dlock_clock_ns() < end_ns_);                                   \
+            dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), 5));           \
+        }                                                                              \
+    } while (0)
+
+/* Ask node `i`.  NULL: no answer in half a second.  The caller frees the reply. */
+static inline redisReply *tell(int i, const char *format, ...)
+{
+    struct timeval limit = {.tv_usec = 500000};
+    redisContext *side = redisConnectWithTimeout("127.0.0.1", nodes.ports[i], limit);
+    redisReply *reply = NULL;
+    va_list args;
+
+    va_start(args, format);
+    if (side != NULL && side->err == 0 && redisSetTimeout(side, limit) == REDIS_OK)
+        reply = redisvCommand(side, format, args);
+    va_end(args);
+    if (side != NULL)
+        redisFree(side);
+    return reply;
+}
+
+/* Has the reply `text` in it?  Frees the reply. */
+static inline bool has(redisReply *reply, const char *text)
+{
+    bool found = reply != NULL && reply->str != NULL && strstr(reply->str, text) != NULL;
+
+    freeReplyObject(reply);
+    return found;
+}
+
+/* A port whose bus port can be had too.  Both are free a moment later only if nobody takes them,
+ * which a node that does not start shows. */
+static inline int free_port(unsigned *seed)
+{
+    return 11000 + (int)(rand_r(seed) % 9000);
+}
+
+static inline void launch(int i)
+{
+    char port[12], bus[12], timeout[12], file[24];
+
+    snprintf(port, sizeof(port), "%d", nodes.ports[i]);
+    snprintf(bus, sizeof(bus), "%d", nodes.ports[i] + BUS_ABOVE);
+    snprintf(timeout, sizeof(timeout), "%d", (int)NODE_TIMEOUT_MS);
+    snprintf(file, sizeof(file), "nodes-%d.conf", i);
+    nodes.pids[i] = fork();
+    assert_true(nodes.pids[i] >= 0);
+    if (nodes.pids[i] == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (freopen("/dev/null", "w", stdout) != NULL)
+            execlp("redis-server", "redis-server", "--bind", "127.0.0.1", "--port", port,
+                   "--cluster-enabled", "yes", "--cluster-port", bus,
+                   "--cluster-node-timeout", timeout, "--cluster-config-file", file, "--dir",
+                   nodes.dir, "--save", "", "--appendonly", "no", "--repl-diskless-sync-delay",
+                   "0", (char *)NULL);
+        _exit(127);
+    }
+}
+
+static inline void kill_node(int i)
+{
+    kill(nodes.pids[i], SIGKILL);
+    waitpid(nodes.pids[i], NULL, 0);
+    nodes.pids[i] = 0;
+}
+
+/* Start node `i` on ports that nobody has. */
+static inline void start_node(int i, unsigned *seed)
+{
+    for (int tries = 0; tries < 20; tries++) {
+        int64_t end_ns;
+
+        nodes.ports[i] = free_port(seed);
+        launch(i);
+        end_ns = dlock_clock_after(dlock_clock_ns(), PATIENCE_MS);
+        while (dlock_clock_ns() < end_ns && waitpid(nodes.pids[i], NULL, WNOHANG) == 0) {
+            redisReply *id = tell(i, "CLUSTER MYID");
+
+            if (id != NULL && id->str != NULL) {
+                snprintf(nodes.ids[i], sizeof(nodes.ids[i]), "%s", id->str);
+                freeReplyObject(id);
+                return;
+            }
+            freeReplyObject(id);
+        }
+    }
+    fail_msg("no node could be started");
+}
+
+/* Do all that run know every node, and the same slots? */
+static inline bool is_settled(void)
+{
+    for (int i = 0; i < NODE_COUNT; i++)
+        if (nodes.pids[i] > 0 &&
+            (!has(tell(i, "CLUSTER INFO"), "cluster_state:ok") ||
+             !has(tell(i, "CLUSTER INFO"), "cluster_known_nodes:6") ||
+             (i >= MASTER_COUNT && !has(tell(i, "INFO replication"), "role:"))))
+            return false;
+    return true;
+}
+
+static inline bool is_linked(int i)
+{
+    return has(tell(i, "INFO replication"), "master_link_status:up");
+}
+
+static inline int start_nodes(void **state)
+{
+    static const int FIRST[] = {0, 5461, 10923, REDIS_SLOT_COUNT};
+    unsigned seed = (unsigned)getpid();
+    size_t len = 0;
+
+    (void)state;
+    memset(&nodes, 0, sizeof(nodes));
+    strcpy(nodes.dir, "/tmp/seckill-cluster-XXXXXX");
+    assert_non_null(mkdtemp(nodes.dir));
+    for (int i = 0; i < NODE_COUNT; i++)
+        start_node(i, &seed);
+    for (int i = 0; i < MASTER_COUNT; i++)
+        assert_true(has(tell(i, "CLUSTER ADDSLOTSRANGE %d %d", FIRST[i], FIRST[i + 1] - 1), "OK"));
+    for (int i = 0; i < MASTER_COUNT; i++)
+        assert_true(has(tell(i, "CLUSTER SET-CONFIG-EPOCH %d", i + 1), "OK"));
+    for (int i = 1; i < NODE_COUNT; i++)
+        assert_true(has(tell(i, "CLUSTER MEET 127.0.0.1 %d %d", nodes.ports[0],
+                             nodes.ports[0] + BUS_ABOVE), "OK"));
+    assert_comes(is_settled());
+    for (int i = MASTER_COUNT; i < NODE_COUNT; i++)
+        assert_comes(has(tell(i, "CLUSTER REPLICATE %s", nodes.ids[i - MASTER_COUNT]), "OK"));
+    for (int i = MASTER_COUNT; i < NODE_COUNT; i++)
+        assert_comes(is_linked(i));
+    for (int i = 0; i < MASTER_COUNT; i++)
+        len += (size_t)snprintf(nodes.url + len, sizeof(nodes.url) - len, "%s127.0.0.1:%d",
+                                i == 0 ? "redis-cluster://" : ",", nodes.ports[i]);
+    return 0;
+}
+
+static inline int end_nodes(void **state)
+{
+    char line[80];
+
+    (void)state;
+    for (int i = 0; i < NODE_COUNT; i++)
+        if (nodes.pids[i] > 0)
+            kill_node(i);
+    snprintf(line, sizeof(line), "rm -r '%s'", nodes.dir);
+    return system(line);
+}
+
+/* A name whose slot the master `i` had at first. */
+static inline const char *name_on(int i, char out[32])
+{
+    for (int n = 0;; n++) {
+        int slot;
+
+        snprintf(out, 32, "lock:order:%d", n);
+        slot = redis_slot_of(out);
+        if (slot / 5462 == i && slot % 5462 < 5000)
+            return out;
+    }
+}
+
+/* Begin to move the slot, and end it with all its keys. */
+static inline void begin_move(int slot, int from, int to)
+{
+    assert_true(has(tell(to, "CLUSTER SETSLOT %d IMPORTING %s", slot, nodes.ids[from]), "OK"));
+    assert_true(has(tell(from, "CLUSTER SETSLOT %d MIGRATING %s", slot, nodes.ids[to]), "OK"));
+}
+
+static inline void end_move(int slot, int from, int to)
+{
+    for (;;) {
+        redisReply *keys = tell(from, "CLUSTER GETKEYSINSLOT %d 100", slot);
+        bool has_keys = keys != NULL && keys->type == REDIS_REPLY_ARRAY && keys->elements > 0;
+
+        for (size_t i = 0; has_keys && i < keys->elements; i++)
+            freeReplyObject(tell(from, "MIGRATE 127.0.0.1 %d %s 0 1000", nodes.ports[to],
+                                 keys->element[i]->str));
+        freeReplyObject(keys);
+        if (!has_keys)
+            break;
+    }
+    assert_comes(has(tell(to, "CLUSTER SETSLOT %d NODE %s", slot, nodes.ids[to]), "OK"));
+    assert_comes(has(tell(from, "CLUSTER SETSLOT %d NODE %s", slot, nodes.ids[to]), "OK"));
+}
+
+#endif /* TESTS_TOPOLOGY_CLUSTERS_H */
