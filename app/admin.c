@@ -33,6 +33,27 @@ void admin_ready(const struct request *rq, struct answer *an)
     text_add(an->body, "%s}\n", is_leaving ? ",\"stopping\":true" : "");
 }
 
+static void add_pool(struct db_pool_stats *sum, const struct db_pool_stats *one)
+{
+    sum->size += one->size;
+    sum->open += one->open;
+    sum->in_use += one->in_use;
+    sum->waiting += one->waiting;
+    sum->taken += one->taken;
+    sum->queued += one->queued;
+    sum->timed_out += one->timed_out;
+    sum->refused += one->refused;
+}
+
+static void read_databases(struct service *s, struct metrics_facts *facts)
+{
+    facts->partition_count = partitions_count(s->databases);
+    for (size_t i = 0; i < facts->partition_count; i++) {
+        partitions_read_stats(s->databases, i, &facts->partitions[i]);
+        add_pool(&facts->database, &facts->partitions[i].pool);
+    }
+}
+
 void admin_metrics(const struct request *rq, struct answer *an)
 {
     struct service *s = rq->service;
@@ -53,7 +74,7 @@ void admin_metrics(const struct request *rq, struct answer *an)
     facts.workers_total = pool.total;
     facts.workers_waiting = pool.waiting;
     facts.workers_timed_out = pool.timed_out;
-    db_pool_read_stats(s->database, &facts.database);
+    read_databases(s, &facts);
     connections_read_stats(s->connections, &facts.connections);
     dlock_metrics_read(s->locks, &facts.locks);
     an->outcome = OUTCOME_ACCEPTED;

@@ -7,6 +7,7 @@
 #include "app/handlers.h"
 #include "app/stream.h"
 #include "db/order.h"
+#include "db/partition.h"
 
 static enum outcome place(const struct request *rq, struct answer *an,
                           int64_t *order_id)
@@ -95,20 +96,49 @@ void api_order(const struct request *rq, struct answer *an)
                    order_id);
 }
 
-/* Look for an order by its number, or by the id of its request.  False: the answer is
- * written. */
-static bool find(const struct request *rq, struct answer *an, bool is_by_number,
-                 struct order_found *order)
+/* Look in one database. */
+static enum outcome find_in(const struct request *rq, size_t partition, bool is_by_number,
+                            struct order_found *order)
 {
     struct worker *w = rq->worker;
-    enum outcome outcome = worker_take_db(w);
+    enum outcome outcome = worker_enter(w, partition);
     enum db_status st;
 
+    *order = (struct order_found){0};
+    if (outcome == OUTCOME_ACCEPTED)
+        outcome = worker_take_db(w);
     if (outcome == OUTCOME_ACCEPTED) {
         st = is_by_number ? order_find(w->db, rq->number, order)
                           : order_find_request(w->db, rq->user_id, rq->word, order);
         outcome = st == DB_OK ? OUTCOME_ACCEPTED : OUTCOME_UNAVAILABLE;
-        worker_give_db(w);
+    }
+    worker_give_db(w);
+    worker_leave(w);
+    return outcome;
+}
+
+/* The databases that may have an order: `asked` of them, from `first` on. */
+struct search {
+    bool is_by_number;
+    size_t first, asked;
+};
+
+/* Look for an order by its number, or by the id of its request.  An order that none of the
+ * databases has may be in one that did not answer.  False: the answer is written. */
+static bool find(const struct request *rq, struct answer *an, struct search search,
+                 struct order_found *order)
+{
+    size_t count = partitions_count(rq->service->databases);
+    enum outcome outcome = OUTCOME_ACCEPTED;
+
+    for (size_t i = 0; i < search.asked; i++) {
+        enum outcome one =
+            find_in(rq, (search.first + i) % count, search.is_by_number, order);
+
+        if (one != OUTCOME_ACCEPTED)
+            outcome = one;
+        else if (order->found)
+            return true;
     }
     if (outcome != OUTCOME_ACCEPTED)
         answer_outcome(rq, an, FACE_API, outcome, NULL);
@@ -117,9 +147,11 @@ static bool find(const struct request *rq, struct answer *an, bool is_by_number,
 
 void api_order_find(const struct request *rq, struct answer *an)
 {
+    size_t count = partitions_count(rq->service->databases);
+    struct search search = {true, partition_of_order(rq->number, count), count};
     struct order_found order;
 
-    if (!find(rq, an, true, &order))
+    if (!find(rq, an, search, &order))
         return;
     /* A user learns nothing of another user's order, not even that the order exists. */
     if (!order.found || order.user_id != rq->user_id) {
@@ -130,19 +162,43 @@ void api_order_find(const struct request *rq, struct answer *an)
     write_order(an, 200, order.id, order.voucher_id, order.user_id);
 }
 
+/* Read from ?voucher= which database is to be asked; without it all are.  False: it names none. */
+static bool read_search(const struct request *rq, struct search *search)
+{
+    size_t count = partitions_count(rq->service->databases);
+    int64_t voucher = 0;
+    char text[24];
+
+    *search = (struct search){.asked = count};
+    if (!request_has_query(rq, "voucher"))
+        return true;
+    if (!request_query(rq, "voucher", text, sizeof(text)) ||
+        ident_parse(text, &voucher) != NULL)
+        return false;
+    search->first = partition_of_voucher(voucher, count);
+    search->asked = 1;
+    return search->first < count;
+}
+
 /* A queued order is written at any moment, so the stream is asked before PostgreSQL is: what
  * the stream has settled has its row by then. */
 void api_request_find(const struct request *rq, struct answer *an)
 {
     struct stream *stream = rq->service->stream;
     struct stream_request queued = {.state = "none"};
+    struct search search;
     struct order_found order;
 
+    if (!read_search(rq, &search)) {
+        answer_outcome(rq, an, FACE_API, OUTCOME_BAD_REQUEST,
+                       "voucher must be the id of a voucher");
+        return;
+    }
     if (stream != NULL && !stream_find_request(stream, rq->user_id, rq->word, &queued)) {
         answer_outcome(rq, an, FACE_API, OUTCOME_UNAVAILABLE, NULL);
         return;
     }
-    if (!find(rq, an, false, &order))
+    if (!find(rq, an, search, &order))
         return;
     an->outcome = OUTCOME_ACCEPTED;
     if (order.found)

@@ -7,6 +7,7 @@
 #include "app/query_lock.h"
 #include "app/handlers.h"
 #include "app/voucher_json.h"
+#include "db/partition.h"
 
 /* A voucher takes less than 10 KiB (its texts have at most 1534 characters, and JSON writes
  * none with more than 6 bytes), so every page has at least one. */
@@ -24,30 +25,55 @@ static void refuse(const struct request *rq, struct answer *an, enum face face,
                    st == DB_ERROR ? OUTCOME_INTERNAL : OUTCOME_UNAVAILABLE, NULL);
 }
 
-/* False: the answer is written. */
-static bool take_db(const struct request *rq, struct answer *an, enum face face)
+/* Give back the connection, and be busy with no database. */
+static void leave_db(const struct request *rq)
 {
-    enum outcome outcome = worker_take_db(rq->worker);
+    worker_give_db(rq->worker);
+    worker_leave(rq->worker);
+}
 
+/* leave_db() must follow an answer of ACCEPTED. */
+static enum outcome enter_db(const struct request *rq, size_t partition)
+{
+    enum outcome outcome = worker_enter(rq->worker, partition);
+
+    if (outcome == OUTCOME_ACCEPTED)
+        outcome = worker_take_db(rq->worker);
     if (outcome != OUTCOME_ACCEPTED)
-        answer_outcome(rq, an, face, outcome, NULL);
-    return outcome == OUTCOME_ACCEPTED;
+        worker_leave(rq->worker);
+    return outcome;
+}
+
+/* The databases are asked in turn for a place for the voucher; nothing was sent to one that
+ * gives no connection. */
+static enum outcome enter_next_db(const struct request *rq)
+{
+    size_t count = partitions_count(rq->service->databases);
+    size_t first = partitions_next(rq->service->databases);
+    enum outcome outcome = OUTCOME_UNAVAILABLE;
+
+    for (size_t i = 0; i < count && outcome != OUTCOME_ACCEPTED; i++)
+        outcome = enter_db(rq, (first + i) % count);
+    return outcome;
 }
 
 /* Store a voucher.  False: the answer is written. */
 static bool store(const struct request *rq, struct answer *an, enum face face,
                   const struct voucher *voucher, int64_t *id)
 {
+    enum outcome outcome = enter_next_db(rq);
     enum db_status st;
 
-    if (!take_db(rq, an, face))
+    if (outcome != OUTCOME_ACCEPTED) {
+        answer_outcome(rq, an, face, outcome, NULL);
         return false;
+    }
     st = voucher_create(rq->worker->db, voucher, id);
     if (st != DB_OK)
         refuse(rq, an, face, st);
     else
         an->outcome = OUTCOME_ACCEPTED;
-    worker_give_db(rq->worker);
+    leave_db(rq);
     return st == DB_OK;
 }
 
@@ -115,64 +141,93 @@ static const char *read_page(const struct request *rq, struct voucher_page *page
     return NULL;
 }
 
-/* Write as many of the rows as a page may have; how many. */
-static size_t write_rows(struct text *out, const struct db_conn *db, enum face face,
-                         int64_t limit, int64_t *last_id)
-{
-    size_t begin = out->len;
-    size_t row = 0;
+/* A page of vouchers while it is written. */
+struct listing {
+    const struct request *rq;
+    struct answer *an;
+    enum face face;
+    struct voucher_page page; /* what is left to be read; limit has one more, which says that
+                               * there is a next page */
+    size_t begin;             /* of the array, in the body */
+    int64_t last_id;          /* of the last voucher that was written */
+    bool is_cut;              /* there are vouchers behind the page */
+};
 
-    for (; row < db_rows(db, 0) && (int64_t)row < limit; row++) {
+/* Write as many of the rows that were read as the page may have. */
+static void write_rows(struct listing *l)
+{
+    const struct db_conn *db = l->rq->worker->db;
+    struct text *out = l->an->body;
+
+    for (size_t row = 0; row < db_rows(db, 0) && !l->is_cut; row++) {
         size_t before = out->len;
         struct voucher v = voucher_at(db, row);
 
-        text_add(out, "%s", row > 0 ? "," : "");
-        voucher_write(out, &v, face == FACE_API);
-        if (out->len - begin > PAGE_MAX_BYTES - sizeof("[]") && row > 0) {
+        l->is_cut = l->page.limit == 1;
+        if (l->is_cut)
+            return;
+        text_add(out, "%s", l->last_id != 0 ? "," : "");
+        voucher_write(out, &v, l->face == FACE_API);
+        l->is_cut = out->len - l->begin > PAGE_MAX_BYTES - sizeof("[]") && l->last_id != 0;
+        if (l->is_cut) {
             text_cut(out, before);
-            break;
+            return;
         }
-        *last_id = v.id;
+        l->last_id = v.id;
+        l->page.limit--;
     }
-    return row;
 }
 
-/* Write a page of vouchers as an array between these texts, and where the next one is. */
+/* Write the vouchers of one database.  False: the answer is written. */
+static bool list_partition(struct listing *l, size_t partition)
+{
+    enum outcome outcome = enter_db(l->rq, partition);
+    enum db_status st;
+
+    if (outcome != OUTCOME_ACCEPTED) {
+        answer_outcome(l->rq, l->an, l->face, outcome, NULL);
+        return false;
+    }
+    st = voucher_list(l->rq->worker->db, &l->page);
+    if (st == DB_OK)
+        write_rows(l);
+    else
+        refuse(l->rq, l->an, l->face, st);
+    leave_db(l->rq);
+    return st == DB_OK;
+}
+
+static void write_next(const struct listing *l, int64_t limit)
+{
+    char shop[40] = "";
+
+    if (l->face == FACE_API && l->page.shop_id > 0)
+        (void)snprintf(shop, sizeof(shop), "shop=%" PRId64 "&", l->page.shop_id);
+    (void)snprintf(l->an->next, sizeof(l->an->next), "%s?%slimit=%" PRId64 "&after=%" PRId64,
+                   l->rq->head->uri, shop, limit, l->last_id);
+}
+
+/* Write a page of vouchers as an array between these texts, and where the next one is.  Ids of
+ * a later partition are above all ids of an earlier one, so that a page goes through the
+ * partitions from the last to the first. */
 static void list(const struct request *rq, struct answer *an, enum face face,
                  struct voucher_page page, const char *before, const char *behind)
 {
-    int64_t limit = page.limit;
-    int64_t last_id = 0;
-    enum db_status st;
-    size_t count = 0;
-    bool is_last = true;
+    size_t count = partitions_count(rq->service->databases);
+    size_t last = page.after > 0 ? partition_of_voucher(page.after, count) : count - 1;
+    struct listing l = {.rq = rq, .an = an, .face = face, .page = page};
 
-    if (!take_db(rq, an, face))
-        return;
-    page.limit++; /* one more, which says that there is a next page */
-    st = voucher_list(rq->worker->db, &page);
-    if (st != DB_OK) {
-        refuse(rq, an, face, st);
-        worker_give_db(rq->worker);
-        return;
-    }
-    an->outcome = OUTCOME_ACCEPTED;
+    l.page.limit++;
     answer_json(an, 200);
     text_add(an->body, "%s[", before);
-    count = write_rows(an->body, rq->worker->db, face, limit, &last_id);
-    is_last = count == db_rows(rq->worker->db, 0);
+    l.begin = an->body->len;
+    for (size_t i = last < count ? last + 1 : count; i > 0 && !l.is_cut; i--)
+        if (!list_partition(&l, i - 1))
+            return;
+    an->outcome = OUTCOME_ACCEPTED;
     text_add(an->body, "]%s", behind);
-    worker_give_db(rq->worker);
-    if (is_last)
-        return;
-    if (face == FACE_API && page.shop_id > 0)
-        (void)snprintf(an->next, sizeof(an->next),
-                       "%s?shop=%" PRId64 "&limit=%" PRId64 "&after=%" PRId64,
-                       rq->head->uri, page.shop_id, limit, last_id);
-    else
-        (void)snprintf(an->next, sizeof(an->next),
-                       "%s?limit=%" PRId64 "&after=%" PRId64, rq->head->uri, limit,
-                       last_id);
+    if (l.is_cut)
+        write_next(&l, page.limit);
 }
 
 /* Keys of the query that it does not know are ignored, as the courses do it. */
@@ -235,8 +290,13 @@ void api_voucher_find(const struct request *rq, struct answer *an)
         answer_outcome(rq, an, FACE_API, outcome, NULL);
         return;
     }
-    if (take_db(rq, an, FACE_API))
+    outcome = worker_enter_voucher(rq->worker, rq->number);
+    if (outcome == OUTCOME_ACCEPTED)
+        outcome = worker_take_db(rq->worker);
+    if (outcome == OUTCOME_ACCEPTED)
         read_voucher(rq, an);
-    worker_give_db(rq->worker);
+    else
+        answer_outcome(rq, an, FACE_API, outcome, NULL);
+    leave_db(rq);
     query_lock_give(rq->worker, &lock);
 }

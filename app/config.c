@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/config_databases.h"
 #include "app/lane.h"
 #include "base/http/address.h"
 #include "base/http/admin_access.h"
@@ -285,9 +286,8 @@ static bool has_store(const struct config *c)
     return false;
 }
 
-static bool check(const struct config *c)
+static bool check(struct config *c)
 {
-    char why[256];
     uint32_t fronts[CONFIG_FRONTS_MAX];
     size_t front_count;
 
@@ -301,16 +301,8 @@ static bool check(const struct config *c)
                 (int)CONFIG_FRONTS_MAX, c->front);
         return false;
     }
-    if (c->database_url == NULL)
-        return complain("--database-url (or SECKILL_DATABASE_URL) is missing: "
-                        "give the URL of PostgreSQL; a lab has one: . .lab/env");
-    if (!db_url_is_valid(c->database_url, why, sizeof(why))) {
-        fprintf(stderr,
-                "seckilld: --database-url (or SECKILL_DATABASE_URL) must be "
-                "postgresql://USER:PASSWORD@HOST:PORT/DATABASE: %s\n",
-                why);
+    if (!config_read_databases(c->database_url, c->lock_database_url, &c->databases))
         return false;
-    }
     if (c->token_key_file == NULL)
         return complain("--token-key-file (or SECKILL_TOKEN_KEY_FILE) is missing: "
                         "name the file with the key of the tokens; a lab has one: . .lab/env");

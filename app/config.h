@@ -8,6 +8,7 @@
 
 #include "base/text/log.h"
 #include "base/text/settings.h"
+#include "db/partition.h"
 #include "db/sale_types.h"
 
 enum { CONFIG_PROCESS_MAX = 63, CONFIG_FRONTS_MAX = 32, CONFIG_PATH_MAX = 4096,
@@ -23,6 +24,7 @@ struct config {
 #include "app/config.def"
 #undef SETTING
     /* Derived from the settings. */
+    struct partition_urls databases; /* of --database-url */
     char process_name[CONFIG_PROCESS_MAX + 1];
     uint32_t fronts[CONFIG_FRONTS_MAX]; /* network order */
     size_t front_count;

@@ -16,7 +16,7 @@
 #include "app/outcome.h"
 #include "base/http/connections.h"
 #include "base/text/text.h"
-#include "db/pool.h"
+#include "app/partitions.h"
 #include "lock/dlock.h"
 
 /* The part of the service that stopped an order. */
@@ -86,7 +86,9 @@ struct metrics_facts {
     int64_t workers_total;
     int64_t workers_waiting;
     uint64_t workers_timed_out;
-    struct db_pool_stats database;
+    struct db_pool_stats database; /* the sums over all partitions */
+    size_t partition_count;
+    struct partition_stats partitions[PARTITIONS_MAX];
     struct connections_stats connections;
     dlock_metrics locks;
 };

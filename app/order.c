@@ -106,8 +106,8 @@ static enum outcome find_waiting(struct worker *w, const struct order_request *r
 
 /* A request that comes again is found out when it is refused, here or by the unique index
  * at its insert: asking first would cost every new order a round trip. */
-enum outcome order_place(struct worker *w, const struct order_request *request,
-                         struct order_placed *placed)
+static enum outcome place(struct worker *w, const struct order_request *request,
+                          struct order_placed *placed)
 {
     bool is_new = false, has_asked = false;
     enum outcome outcome = place_new(w, request, placed, &has_asked);
@@ -126,4 +126,15 @@ enum outcome order_place(struct worker *w, const struct order_request *request,
     if (is_new)
         return waiting == OUTCOME_ACCEPTED ? outcome : waiting;
     return earlier;
+}
+
+enum outcome order_place(struct worker *w, const struct order_request *request,
+                         struct order_placed *placed)
+{
+    enum outcome outcome = worker_enter_voucher(w, request->voucher_id);
+
+    if (outcome == OUTCOME_ACCEPTED)
+        outcome = place(w, request, placed);
+    worker_leave(w);
+    return outcome;
 }

@@ -53,8 +53,8 @@ static enum outcome settle(struct order_sale *e)
                  e->order->request->request_id,
                  w->db != NULL ? db_error(w->db) : "that of a batch");
     worker_give_db(w);
-    switch (order_settle(w->service->database, &commit, w->service->config->settle_ms,
-                         &e->order->placed.order_id)) {
+    switch (order_settle(partitions_pool(w->service->databases, w->partition), &commit,
+                         w->service->config->settle_ms, &e->order->placed.order_id)) {
     case ORDER_SOLD_BEFORE:
         e->order->placed.is_replay = true;
         return OUTCOME_ACCEPTED;

@@ -24,14 +24,19 @@ enum {
     CLUSTER_SLOTS = 16384,
 };
 
+struct database_probe {
+    struct health_check check;
+    struct db_conn *db;
+};
+
 struct readiness {
     const struct config *config;
-    struct health_check locks_check, database_check;
+    struct health_check locks_check;
     dlock_system *locks; /* opened by the first probe */
     char names[NAME_COUNT][NAME_SIZE];
     size_t name_count;
     int64_t busy_since_ns; /* 0: it is not */
-    struct db_conn *database;
+    struct database_probe databases[]; /* one for each partition */
 };
 
 /* ---- the lock's store ---- */
@@ -147,10 +152,9 @@ static const struct postgres_statement LOOK = {
     " (SELECT count(*) FROM (SELECT stock FROM tb_seckill_voucher LIMIT 1) AS one)",
     ""};
 
-static bool probe_database(void *readiness, char said[HEALTH_SAID_MAX])
+static bool probe_database(void *probe, char said[HEALTH_SAID_MAX])
 {
-    struct readiness *r = readiness;
-    struct db_conn *db = r->database;
+    struct db_conn *db = ((struct database_probe *)probe)->db;
 
     if (db_run_one(db, &LOOK, NULL) != DB_OK)
         (void)snprintf(said, HEALTH_SAID_MAX, "%s", db_error(db));
@@ -165,9 +169,9 @@ static bool probe_database(void *readiness, char said[HEALTH_SAID_MAX])
     return false;
 }
 
-static struct db_conn *make_connection(const struct config *c)
+static struct db_conn *make_connection(const struct config *c, size_t partition)
 {
-    struct db_options opts = stores_database_options(c);
+    struct db_options opts = stores_database_options(c, partition);
 
     if (opts.statement_timeout_ms > STATEMENT_TIMEOUT_MS)
         opts.statement_timeout_ms = STATEMENT_TIMEOUT_MS;
@@ -178,15 +182,22 @@ static struct db_conn *make_connection(const struct config *c)
 
 struct readiness *readiness_start(const struct config *c)
 {
-    struct readiness *r = calloc(1, sizeof(*r));
+    struct readiness *r = calloc(1, sizeof(*r) + c->databases.count * sizeof(r->databases[0]));
+    bool has_begun;
 
     if (r == NULL)
         return NULL;
     r->config = c;
     choose_names(r);
-    r->database = make_connection(c);
-    if (r->database != NULL && health_check_start(&r->locks_check, probe_locks, r) &&
-        health_check_start(&r->database_check, probe_database, r))
+    has_begun = health_check_start(&r->locks_check, probe_locks, r);
+    for (size_t i = 0; i < c->databases.count && has_begun; i++) {
+        struct database_probe *probe = &r->databases[i];
+
+        probe->db = make_connection(c, i);
+        has_begun = probe->db != NULL &&
+                    health_check_start(&probe->check, probe_database, probe);
+    }
+    if (has_begun)
         return r;
     readiness_stop(r);
     return NULL;
@@ -197,21 +208,52 @@ void readiness_stop(struct readiness *r)
     if (r == NULL)
         return;
     health_check_stop(&r->locks_check);
-    health_check_stop(&r->database_check);
+    for (size_t i = 0; i < r->config->databases.count; i++) {
+        health_check_stop(&r->databases[i].check);
+        db_free(r->databases[i].db);
+    }
     dlock_close(r->locks);
-    db_free(r->database);
     free(r);
+}
+
+/* Name the partition that does not answer behind those that were named before. */
+static void name_partition(char said[READINESS_SAID_MAX], size_t partition, size_t count,
+                           const char *wrong)
+{
+    size_t len = strlen(said);
+
+    (void)snprintf(said + len, READINESS_SAID_MAX - len, "%spartition %zu of %zu: %s",
+                   len > 0 ? "; " : "", partition, count, wrong);
+}
+
+/* Orders of one partition go on while another is down, so one that answers is enough. */
+static bool ask_databases(struct readiness *r, char said[READINESS_SAID_MAX])
+{
+    size_t count = r->config->databases.count;
+    size_t answering = 0;
+
+    said[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        char wrong[READINESS_SAID_MAX];
+
+        if (health_check_ask(&r->databases[i].check, wrong, sizeof(wrong)))
+            answering++;
+        else if (count == 1)
+            (void)snprintf(said, READINESS_SAID_MAX, "%s", wrong);
+        else
+            name_partition(said, i, count, wrong);
+    }
+    if (answering == count)
+        (void)snprintf(said, READINESS_SAID_MAX, "ok");
+    return answering > 0;
 }
 
 void readiness_ask(struct readiness *r, struct readiness_report *out)
 {
     bool has_locks = health_check_ask(&r->locks_check, out->locks, sizeof(out->locks));
-    bool has_database =
-        health_check_ask(&r->database_check, out->postgresql, sizeof(out->postgresql));
+    bool has_database = ask_databases(r, out->postgresql);
 
     if (has_locks)
         (void)snprintf(out->locks, sizeof(out->locks), "ok");
-    if (has_database)
-        (void)snprintf(out->postgresql, sizeof(out->postgresql), "ok");
     out->is_ready = has_locks && has_database;
 }

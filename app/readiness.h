@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* readiness.h -- can orders be taken now?  Two probes, of the lock's store and of PostgreSQL.
+/* readiness.h -- can orders be taken now?  Probes of the lock's store and of each PostgreSQL.
  *
  * A probe does a harmless piece of what an order does.  That of the lock takes and releases
  * locks of the service's own kind, under names that no order has.  That of PostgreSQL reads
@@ -24,9 +24,9 @@ struct readiness; /* opaque */
 
 /* The last answers of the probes. */
 struct readiness_report {
-    bool is_ready;                       /* both are "ok" */
+    bool is_ready;                       /* the locks are "ok", and a PostgreSQL is */
     char locks[READINESS_SAID_MAX];      /* "ok", or what is wrong */
-    char postgresql[READINESS_SAID_MAX]; /* the same */
+    char postgresql[READINESS_SAID_MAX]; /* the same; with several, each that is not well */
 };
 
 /* Start the threads; the settings must outlive them.  NULL: no memory, or no thread. */

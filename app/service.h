@@ -16,7 +16,7 @@
 #include "base/text/exit_codes.h"
 #include "base/http/token.h"
 #include "db/conn.h"
-#include "db/pool.h"
+#include "app/partitions.h"
 #include "db/sale_types.h"
 #include "lock/dlock.h"
 
@@ -38,7 +38,7 @@ struct service {
     struct stream_writer *stream_writer; /* the same */
     struct sale_terms terms;     /* of every sale */
     struct metrics *metrics;
-    struct db_pool *database; /* what requests share */
+    struct partitions *databases; /* what requests share */
     struct voucher_cache *vouchers;
     struct sold_out sold_out;
     struct readiness *readiness;
@@ -51,6 +51,8 @@ struct service {
 struct worker {
     struct service *service;
     struct db_conn *db; /* between worker_take_db() and worker_give_db(); else NULL */
+    size_t partition;   /* the database that worker_take_db() asks; 0 until it is chosen */
+    bool is_inside;     /* between worker_enter() and worker_leave() */
     struct metrics_cell *cell;
 };
 
@@ -70,7 +72,21 @@ struct worker *worker_new(struct service *s);
 
 void worker_free(struct worker *w);
 
-/* Take one of the connections that requests share into w->db, waiting for it as long as
+/* Choose the database that the request needs, by its number or by a voucher of it, and be busy
+ * with it until worker_leave(): so a database that hangs cannot take all workers.
+ *   ACCEPTED         it is w->partition
+ *   DATABASE_BUSY    too many requests are busy with that database; the log says so
+ *   UNKNOWN_VOUCHER  the voucher's id is of no database here */
+enum outcome worker_enter(struct worker *w, size_t partition);
+enum outcome worker_enter_voucher(struct worker *w, int64_t voucher_id);
+/* Nothing happens if it is inside none.  The worker has no connection. */
+void worker_leave(struct worker *w);
+
+/* Choose the database of a voucher without a bound, for a thread of its own.  False: the
+ * voucher's id is of no database here. */
+bool worker_choose_voucher(struct worker *w, int64_t voucher_id);
+
+/* Take one of the connections that requests share into w->db, of the database w->partition, waiting for it as long as
  * --database-wait says.  Not while the worker has one; see db/pool.h for what must not be
  * waited for while it has.
  *   ACCEPTED       give it back with worker_give_db()

@@ -8,7 +8,6 @@
 
 #include "app/lane.h"
 #include "app/order_path.h"
-#include "app/store_options.h"
 #include "app/stores.h"
 #include "app/stream.h"
 #include "app/stream_writer.h"
@@ -18,12 +17,10 @@
 
 static bool open_database(struct service *s)
 {
-    struct db_options opts = stores_database_options(s->config);
-
-    s->database = db_pool_new(&opts, (size_t)s->config->database_connections);
+    s->databases = partitions_open(s->config);
     s->readiness = readiness_start(s->config);
     s->vouchers = aligned_alloc(alignof(struct voucher_cache), sizeof(*s->vouchers));
-    if (s->database == NULL || s->readiness == NULL || s->vouchers == NULL) {
+    if (s->databases == NULL || s->readiness == NULL || s->vouchers == NULL) {
         log_error("out of memory");
         return false;
     }
@@ -80,14 +77,14 @@ void service_close(struct service *s)
     stream_close(s->stream);
     admission_close(s->admission);
     dlock_close(s->locks);
-    db_pool_free(s->database);
+    partitions_close(s->databases);
     readiness_stop(s->readiness);
     free(s->vouchers);
     lanes_free(s->lanes);
     metrics_free(s->metrics);
     s->stream_writer = NULL;
     s->stream = NULL;
-    s->database = NULL;
+    s->databases = NULL;
     s->readiness = NULL;
     s->vouchers = NULL;
     s->admission = NULL;

@@ -2,9 +2,9 @@
 /* store_options.c -- how the settings want the stores to be asked. */
 #include "app/store_options.h"
 
-struct db_options stores_database_options(const struct config *c)
+struct db_options stores_database_options(const struct config *c, size_t partition)
 {
-    struct db_options opts = db_options_default(c->database_url);
+    struct db_options opts = db_options_default(partition_url(&c->databases, partition));
 
     opts.application_name = c->process_name;
     opts.statement_timeout_ms = (int)c->statement_timeout_ms;
@@ -23,6 +23,8 @@ dlock_options stores_lock_options(const struct config *c)
 #include "lock/stores.def"
 #undef LOCAL_STORE
 #undef STORE
+    opts.database_url = c->lock_database_url != NULL ? c->lock_database_url
+                                                     : partition_url(&c->databases, 0);
     opts.record_dir = c->record;
     opts.database_pooler = c->database_pooler;
     opts.database_timeout_ms = (int)c->statement_timeout_ms;

@@ -165,10 +165,24 @@ static enum attempt_answer check_pooler(struct db_conn *db, const struct db_opti
                             : ATTEMPT_AGAIN;
 }
 
-/* Connect once, to see that PostgreSQL is there and has the tables. */
-static enum attempt_answer try_database(struct service *s, char why[WHY_MAX])
+/* Is it the partition whose place its URL has? */
+static enum attempt_answer check_partition(struct db_conn *db, const struct config *c,
+                                           size_t partition, char why[WHY_MAX])
 {
-    struct db_options opts = stores_database_options(s->config);
+    enum db_status st = partition_check(db, partition, c->databases.count, why, WHY_MAX);
+
+    if (st == DB_OK)
+        return ATTEMPT_OK;
+    if (st == DB_ERROR && db_state(db)[0] == '\0')
+        return ATTEMPT_REFUSED;
+    return judge_connection(db, why);
+}
+
+/* Connect once, to see that PostgreSQL is there and has the tables. */
+static enum attempt_answer try_partition(struct service *s, size_t partition,
+                                         char why[WHY_MAX])
+{
+    struct db_options opts = stores_database_options(s->config, partition);
     struct db_conn *db;
     enum attempt_answer answer;
 
@@ -183,7 +197,25 @@ static enum attempt_answer try_database(struct service *s, char why[WHY_MAX])
                                      : check_pooler(db, &opts, why);
     if (answer == ATTEMPT_OK)
         answer = look_for_tables(db, s->config->record != NULL, why);
+    if (answer == ATTEMPT_OK)
+        answer = check_partition(db, s->config, partition, why);
     db_free(db);
+    return answer;
+}
+
+static enum attempt_answer try_databases(struct service *s, char why[WHY_MAX])
+{
+    size_t count = s->config->databases.count;
+    enum attempt_answer answer = ATTEMPT_OK;
+    char said[WHY_MAX];
+
+    for (size_t i = 0; i < count && answer == ATTEMPT_OK; i++) {
+        answer = try_partition(s, i, said);
+        if (answer != ATTEMPT_OK && count > 1)
+            (void)snprintf(why, WHY_MAX, "partition %zu of %zu: %.500s", i, count, said);
+        else if (answer != ATTEMPT_OK)
+            (void)snprintf(why, WHY_MAX, "%s", said);
+    }
     return answer;
 }
 
@@ -227,6 +259,6 @@ enum exit_code stores_open(struct service *s)
     if (rc == EXIT_VALID && config_has_stream(c))
         rc = reach(s, &patience, try_stream, "Redis", "--order-path", c->order_path);
     if (rc == EXIT_VALID)
-        rc = reach(s, &patience, try_database, "PostgreSQL", NULL, NULL);
+        rc = reach(s, &patience, try_databases, "PostgreSQL", NULL, NULL);
     return rc;
 }

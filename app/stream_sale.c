@@ -224,6 +224,10 @@ void stream_sell(struct worker *w, struct stream_writing *const *writings, size_
 {
     struct group g = {.w = w};
 
+    if (!worker_choose_voucher(w, writings[0]->entry.voucher_id)) {
+        writings[0]->is_tried = true; /* the others of the voucher follow it */
+        return;
+    }
     take_locks(&g, writings, count);
     if (g.count > 0 && worker_take_db(w) == OUTCOME_ACCEPTED)
         sell_batch(&g);

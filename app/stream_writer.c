@@ -15,6 +15,7 @@ enum {
     LOOK_MS = 100, /* how long an order that another process left may wait to be claimed */
     PAUSE_FIRST_MS = 10,
     PAUSE_LAST_MS = 500,
+    IDLE_ROUNDS_MAX = 2, /* in which no order came to an end */
 };
 
 struct stream_writer {
@@ -156,10 +157,21 @@ static void take(struct stream_writer *t)
     }
 }
 
+/* With several databases, one that is down must not keep the orders of the others waiting: what
+ * it keeps from being written is left, and claimed again after --stream-claim. */
+static bool must_leave(struct stream_writer *t, int idle_rounds)
+{
+    if (partitions_count(t->service->databases) == 1 || idle_rounds < IDLE_ROUNDS_MAX)
+        return false;
+    t->count = 0;
+    return true;
+}
+
 /* Write what was taken, again and again until all of it has come to an end. */
 static void write_batch(struct stream_writer *t)
 {
     int64_t pause_ms = PAUSE_FIRST_MS;
+    int idle_rounds = 0;
 
     while (t->count > 0) {
         struct stream_writing *group[STREAM_BATCH_MAX];
@@ -171,6 +183,8 @@ static void write_batch(struct stream_writer *t)
         if (settle(t) && t->count == 0)
             return;
         if (is_over(t))
+            return;
+        if (t->count == before && must_leave(t, ++idle_rounds))
             return;
         pause_ms = t->count < before ? PAUSE_FIRST_MS : pause_ms * 2;
         pause_ms = pause_ms < PAUSE_LAST_MS ? pause_ms : PAUSE_LAST_MS;

@@ -109,6 +109,53 @@ CREATE INDEX IF NOT EXISTS orders_by_voucher_and_user
 CREATE UNIQUE INDEX IF NOT EXISTS orders_one_per_user
     ON tb_voucher_order (voucher_id, user_id) WHERE duplicate_guard = 'unique';
 
+-- Which part of the vouchers this database has, where they are spread over several databases;
+-- no row: it has them all.  db/partition.h says how ids name their partition.
+CREATE TABLE IF NOT EXISTS tb_partition (
+    is_only boolean  PRIMARY KEY DEFAULT true CHECK (is_only),
+    number  smallint NOT NULL,
+    count   smallint NOT NULL,
+    CONSTRAINT partition_is_one_of_count CHECK (0 <= number AND number < count AND count <= 64)
+);
+
+-- Make this database the partition `wanted` of `of`, or tell a partition that their count has
+-- grown.  Nothing moves: a voucher whose id is of another partition is refused.  Ids that are
+-- drawn afterwards name the partition.
+CREATE OR REPLACE FUNCTION become_partition(wanted integer, of integer) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    first_id    CONSTANT bigint := wanted * 1000000000000 + 1;
+    last_id     CONSTANT bigint := wanted * 1000000000000 + 999999999999;
+    first_order CONSTANT bigint := greatest(wanted::bigint << 25, 1);
+    last_order  CONSTANT bigint := ((wanted + 1)::bigint << 25) - 1;
+    other       bigint;
+BEGIN
+    LOCK TABLE tb_partition IN SHARE ROW EXCLUSIVE MODE;
+    SELECT number INTO other FROM tb_partition WHERE number <> wanted;
+    IF FOUND THEN
+        RAISE EXCEPTION 'this database is partition % already', other;
+    END IF;
+    SELECT id INTO other FROM tb_voucher WHERE id NOT BETWEEN first_id AND last_id LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'voucher % is here, and its id is not of partition %', other, wanted
+            USING HINT = 'A database with vouchers of its own can become partition 0.';
+    END IF;
+    UPDATE tb_partition SET count = of;
+    IF FOUND THEN
+        RETURN;
+    END IF;
+    INSERT INTO tb_partition (number, count) VALUES (wanted, of);
+    EXECUTE format('ALTER TABLE tb_voucher ALTER COLUMN id SET MINVALUE %s SET MAXVALUE %s'
+                   ' SET START WITH %s %s',
+                   first_id, last_id, first_id,
+                   CASE WHEN wanted > 0 THEN 'RESTART WITH ' || first_id ELSE '' END);
+    SELECT last_value INTO other FROM order_number;
+    EXECUTE format('ALTER SEQUENCE order_number MINVALUE %s MAXVALUE %s START WITH %s CYCLE %s',
+                   first_order, last_order, first_order,
+                   CASE WHEN other BETWEEN first_order AND last_order THEN ''
+                        ELSE 'RESTART' END);
+END $$;
+
 -- What the voucher's row was asked to do and what it decided, in the order in which it
 -- decided: its own record, for judging the locks by something that no lock had a hand in.
 -- Services with --record write it; they can neither read nor change what is written.
@@ -166,6 +213,8 @@ GRANT SELECT, INSERT, UPDATE ON tb_seckill_voucher TO seckill_service;
 GRANT SELECT, INSERT ON tb_voucher_order TO seckill_service;
 GRANT INSERT ON tb_voucher_write TO seckill_service;
 GRANT USAGE ON SEQUENCE order_number TO seckill_service;
+GRANT SELECT ON tb_partition TO seckill_service;
+REVOKE EXECUTE ON FUNCTION become_partition FROM PUBLIC;
 
 -- The pg locks, where their tables are there.
 DO $$

@@ -67,7 +67,7 @@ void orders_draw_settings(const char *path, bool is_bare)
     *c = (struct config){
         .order_path = path,
         .redis_url = "redis://127.0.0.1:7000",
-        .database_url = "postgresql://simulated",
+        .databases = {.count = 1, .text = "postgresql://simulated"},
         .database_pooler = "none",
         .retry = chance_one_in(3) ? "fixed:20ms" : "push",
         .redis_timeout_ms = 500,
@@ -110,7 +110,6 @@ static bool has_opened(dlock_status st)
 
 static bool open_stores(struct service *s)
 {
-    struct db_options database = stores_database_options(s->config);
     dlock_options locks = stores_lock_options(s->config);
 
     locks.database_url = NULL; /* no epochs of fences */
@@ -119,9 +118,9 @@ static bool open_stores(struct service *s)
     if (strcmp(s->config->order_path, "stream") == 0 && s->stream == NULL &&
         !has_opened(stream_open(&s->stream, s->config)))
         return false;
-    if (s->database == NULL)
-        s->database = db_pool_new(&database, (size_t)s->config->database_connections);
-    return s->database != NULL;
+    if (s->databases == NULL)
+        s->databases = partitions_open(s->config);
+    return s->databases != NULL;
 }
 
 void orders_open_service(struct orders_process *process)
@@ -172,5 +171,5 @@ void orders_close_service(struct orders_process *process)
     stream_writer_stop(s->stream_writer, 0);
     stream_close(s->stream);
     dlock_close(s->locks);
-    db_pool_free(s->database);
+    partitions_close(s->databases);
 }

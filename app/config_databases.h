@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* config_databases.h -- the settings that name databases. */
+#ifndef APP_CONFIG_DATABASES_H
+#define APP_CONFIG_DATABASES_H
+
+#include "db/partition.h"
+
+/* Read the value of --database-url, and check that of --lock-database-url; NULL: not given.
+ * False: standard error says what is wrong with which. */
+bool config_read_databases(const char *database_url, const char *lock_database_url,
+                           struct partition_urls *out);
+
+#endif /* APP_CONFIG_DATABASES_H */

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* test_partition.c -- ids name their partition, and a list of URLs is read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "db/partition.h"
+
+static struct partition_urls urls;
+static char why[300];
+
+static bool read_urls(const char *text)
+{
+    why[0] = '\0';
+    return partition_urls_read(text, &urls, why, sizeof(why));
+}
+
+static void the_id_of_a_voucher_names_its_partition(void **state)
+{
+    (void)state;
+    assert_int_equal(partition_of_voucher(1, 4), 0);
+    assert_int_equal(partition_of_voucher(999999999999, 4), 0);
+    assert_int_equal(partition_of_voucher(1000000000001, 4), 1);
+    assert_int_equal(partition_of_voucher(3999999999999, 4), 3);
+    assert_int_equal(partition_of_voucher(4000000000001, 4), 4); /* there is none */
+    assert_int_equal(partition_of_voucher(INT64_MAX, 64) < 64, 0);
+}
+
+/* A partition that is added moves no voucher. */
+static void the_partition_does_not_depend_on_their_number(void **state)
+{
+    (void)state;
+    for (size_t count = 2; count <= PARTITIONS_MAX; count++) {
+        assert_int_equal(partition_of_voucher(17, count), 0);
+        assert_int_equal(partition_of_voucher(1000000000017, count), 1);
+    }
+}
+
+/* Its vouchers may have been given any ids by somebody else. */
+static void a_single_database_has_every_voucher(void **state)
+{
+    (void)state;
+    assert_int_equal(partition_of_voucher(1, 1), 0);
+    assert_int_equal(partition_of_voucher(5000000000000, 1), 0);
+    assert_int_equal(partition_of_voucher(INT64_MAX, 1), 0);
+}
+
+static int64_t order_number(int64_t second, int64_t low)
+{
+    return second * 4294967296 + low;
+}
+
+static void the_number_of_an_order_hints_at_its_partition(void **state)
+{
+    (void)state;
+    assert_int_equal(partition_of_order(order_number(123456789, 1), 4), 0);
+    assert_int_equal(partition_of_order(order_number(123456789, 1 << 25), 4), 1);
+    assert_int_equal(partition_of_order(order_number(123456789, (4 << 25) - 1), 4), 3);
+    assert_int_equal(partition_of_order(order_number(123456789, 7 << 25), 4), 0);
+    assert_int_equal(partition_of_order(order_number(123456789, 2147483648 + (1 << 25)), 4), 0);
+}
+
+static void one_url_is_one_partition(void **state)
+{
+    (void)state;
+    assert_true(read_urls("postgresql://u:p@h1:5432,h2:5433/db?target_session_attrs=any"));
+    assert_int_equal(urls.count, 1);
+    assert_true(read_urls("host=h dbname=d user=u"));
+    assert_int_equal(urls.count, 1);
+    assert_string_equal(partition_url(&urls, 0), "host=h dbname=d user=u");
+}
+
+static void urls_have_white_space_between_them(void **state)
+{
+    struct partition_urls copy;
+
+    (void)state;
+    assert_true(read_urls("  postgresql://a/x\n\tpostgresql://b1,b2/x postgres://c/x "));
+    copy = urls;
+    memset(&urls, 0, sizeof(urls));
+    assert_int_equal(copy.count, 3);
+    assert_string_equal(partition_url(&copy, 0), "postgresql://a/x");
+    assert_string_equal(partition_url(&copy, 1), "postgresql://b1,b2/x");
+    assert_string_equal(partition_url(&copy, 2), "postgres://c/x");
+}
+
+static void a_bad_url_is_named(void **state)
+{
+    (void)state;
+    assert_false(read_urls("postgresql://a/x redis://b/x"));
+    assert_non_null(strstr(why, "URL 2: "));
+    assert_false(read_urls("redis://b/x"));
+    assert_null(strstr(why, "URL 1"));
+    assert_true(why[0] != '\0');
+    assert_false(read_urls(" \n "));
+    assert_true(why[0] != '\0');
+}
+
+static void too_many_urls_are_refused(void **state)
+{
+    char text[(PARTITIONS_MAX + 1) * 18 + 1] = "";
+
+    (void)state;
+    for (size_t i = 0; i <= PARTITIONS_MAX; i++)
+        (void)strcat(text, "postgresql://a/xx ");
+    assert_false(read_urls(text));
+    assert_non_null(strstr(why, "64"));
+    text[PARTITIONS_MAX * 18] = '\0';
+    assert_true(read_urls(text));
+    assert_int_equal(urls.count, PARTITIONS_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_id_of_a_voucher_names_its_partition),
+        cmocka_unit_test(the_partition_does_not_depend_on_their_number),
+        cmocka_unit_test(a_single_database_has_every_voucher),
+        cmocka_unit_test(the_number_of_an_order_hints_at_its_partition),
+        cmocka_unit_test(one_url_is_one_partition),
+        cmocka_unit_test(urls_have_white_space_between_them),
+        cmocka_unit_test(a_bad_url_is_named),
+        cmocka_unit_test(too_many_urls_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
