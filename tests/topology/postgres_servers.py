@@ -136,6 +136,14 @@ class Laboratory:
     def pid(self):
         return int(re.search(r"^postgres .*?pid (\d+)", run(SECKILL, "lab", "status", "--dir", self.dir), re.MULTILINE).group(1))
 
+    def signal_all(self, number):
+        """To every process of the server."""
+        pid = self.pid()
+        children = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False).stdout.split()
+        for one in (pid, *map(int, children)):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(one, number)
+
     def kill(self):
         run(SECKILL, "lab", "kill", "postgres", "--dir", self.dir)
 

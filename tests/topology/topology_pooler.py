@@ -35,7 +35,7 @@ class Poolers:
 
 
 def refused(service, status, words):
-    got = service.process.wait()
+    got = service.process.wait(timeout=60)
     assert got == status and words in service.said(), (got, service.said())
 
 

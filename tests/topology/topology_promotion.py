@@ -12,18 +12,26 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 # pylint: disable=wrong-import-position
-from postgres_servers import SECKILL, Laboratory, Service, seed, soon  # noqa: E402
+from dlock import BUSY, LOST, OK, System  # noqa: E402
+from postgres_servers import Laboratory, Service, seed, soon  # noqa: E402
 from tap import main  # noqa: E402
+
+
+def with_standby():
+    lab = Laboratory()
+    lab.add_standby()
+    return lab
+
 
 NARROW = ("--lock=none", "--database-connections=4", "--statement-timeout=2s", "--settle-timeout=1s")
 
 
 def a_standby_is_named_at_the_start(lab):
     service = Service(lab, "--lock=none", f"--database-url={lab.url([lab.standby_port])}", "--start-timeout=1s", wait=False)
-    assert service.process.wait() == 69
+    assert service.process.wait(timeout=60) == 69
     assert f"port {lab.standby_port} failed: session is read-only" in service.said(), service.said()
     locks = Service(lab, "--lock=pg-unique", f"--database-url={lab.url([lab.standby_port])}", "--start-timeout=1s", wait=False)
-    assert locks.process.wait() == 69
+    assert locks.process.wait(timeout=60) == 69
     assert "not available for --lock=pg-unique" in locks.said() and "session is read-only" in locks.said(), locks.said()
 
 
@@ -90,12 +98,6 @@ def a_commit_without_its_standby_is_unknown(lab):
     assert service.end() == 0
 
 
-def hold(lab, variant, name):
-    """A `seckill lock` that holds the lock until it is told that it is lost."""
-    return subprocess.Popen([SECKILL, "lock", f"--locks={variant}", f"--database-url={lab.url()}", "--lease=3s", name, "--",
-                             "sleep", "60"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-
 def requests_go_on_after_a_promotion(lab):
     """Orders wait for the new primary, statements are prepared anew, and no answer is a 500."""
     service = Service(lab, *NARROW, "--database-wait=30s", f"--database-url={lab.url()}")
@@ -127,17 +129,68 @@ def requests_go_on_after_a_promotion(lab):
     assert service.end() == 0
 
 
+def a_primary_that_fell_silent_is_left(_lab):
+    """Its sessions stay open at this end.  When it goes on, it takes writes again, and is asked nothing."""
+    lab = with_standby()
+    try:
+        service = Service(lab, *NARROW, "--database-wait=5s", f"--database-url={lab.url()}")
+        voucher, tokens = seed(lab, 200, 200)
+        soon("the voucher is on the standby", lambda: lab.sql("SELECT count(*) FROM tb_voucher", lab.standby_port) == "1")
+        assert service.order(voucher, tokens[0])[:2] == (201, "accepted")
+        old = lab.sql("SELECT count(*) FROM tb_voucher_order")
+        lab.signal_all(signal.SIGSTOP)
+        lab.promote()
+        rest = iter(tokens[1:150])
+        soon("an order at the new primary", lambda: service.order(voucher, next(rest))[:2] == (201, "accepted"))
+        lab.signal_all(signal.SIGCONT)
+        soon("the old primary answers", lambda: lab.sql("SELECT pg_is_in_recovery()") == "f")
+        for token in tokens[150:180]:
+            assert service.order(voucher, token)[:2] == (201, "accepted"), service.said()
+        assert lab.sql("SELECT count(*) FROM tb_voucher_order") == old, "orders went to the old primary"
+        assert service.end() == 0
+    finally:
+        lab.end()
+
+
+def locks_are_what_their_kind_promises_after_a_promotion(_lab):
+    """The sessions of pg-row and pg-advisory end with the primary, and their holders learn it.  A row of pg-unique or
+    pg-fair that the standby has is the holder's still; one that it never had is free, and its holder is told LOST."""
+    lab = with_standby()
+    try:
+        sessions, rows = ("pg-row", "pg-advisory"), ("pg-unique", "pg-fair")
+        systems = {variant: System(variant, lab.url()) for variant in sessions + rows}
+        others = {variant: System(variant, lab.url()) for variant in sessions + rows}
+        kept = {variant: system.hold(f"{variant}-kept") for variant, system in systems.items()}
+        soon("the standby has it all", lambda: lab.sql("SELECT replay_lsn = pg_current_wal_lsn() FROM pg_stat_replication") == "t")
+        lab.hold_replication()
+        gone = {variant: systems[variant].hold(f"{variant}-gone") for variant in rows}
+        lab.kill()
+        for variant in sessions:
+            soon(f"the holder of {variant} learns its loss", lambda v=variant: not systems[v].is_valid(kept[v]))
+        lab.promote()
+        for variant in sessions:
+            assert systems[variant].release(kept[variant]) == LOST, variant
+            soon("another owner has it", lambda v=variant: others[v].acquire(f"{v}-kept", 1000)[0] == OK)
+        for variant in rows:
+            soon("the lease is renewed at the new primary", lambda v=variant: systems[v].renew(kept[v]) == OK)
+            assert others[variant].acquire(f"{variant}-kept")[0] == BUSY, variant
+            assert systems[variant].release(kept[variant]) == OK, (variant, systems[variant].error())
+            soon("the lost row's lock is free", lambda v=variant: others[v].acquire(f"{v}-gone")[0] == OK)
+            assert systems[variant].renew(gone[variant]) == LOST, variant
+            assert not systems[variant].is_valid(gone[variant])
+            assert systems[variant].release(gone[variant]) == LOST, variant
+        for system in (*systems.values(), *others.values()):
+            system.close()
+    finally:
+        lab.end()
+
+
 CASES = (a_standby_is_named_at_the_start, a_standby_that_comes_first_is_passed_over,
          a_silent_first_host_takes_its_part_of_the_time, a_server_that_becomes_read_only_is_left,
-         a_commit_without_its_standby_is_unknown, requests_go_on_after_a_promotion)
-
-
-def prepare():
-    lab = Laboratory()
-    lab.add_standby()
-    return lab
+         a_commit_without_its_standby_is_unknown, requests_go_on_after_a_promotion, a_primary_that_fell_silent_is_left,
+         locks_are_what_their_kind_promises_after_a_promotion)
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    sys.exit(main(CASES, prepare))
+    sys.exit(main(CASES, with_standby))

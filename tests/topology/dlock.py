@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""dlock.py -- the lock library, as far as tests of promotions call it."""
+import ctypes
+
+OK, BUSY, TIMEOUT, LOST, UNKNOWN, IO = 0, 1, 2, 3, 10, 11
+LEASE_SIZE = 368  # which programs were built with, so that it stays
+
+
+class Options(ctypes.Structure):
+    """dlock_options up to database_pooler; a longer one of a later library has its defaults in the rest."""
+    _fields_ = [("size", ctypes.c_size_t)] + [
+        (name, ctypes.c_char_p) for name in ("variant", "redis_url", "redlock_urls", "record_dir", "database_url", "zookeeper_url")
+    ] + [("lease_ms", ctypes.c_int), ("watchdog", ctypes.c_bool), ("retry", ctypes.c_char_p), ("redlock_sequential", ctypes.c_bool)] + [
+        (name, ctypes.c_int) for name in ("redis_timeout_ms", "redlock_node_timeout_ms", "database_timeout_ms", "zookeeper_timeout_ms")
+    ] + [("on_lost", ctypes.c_void_p), ("on_lost_arg", ctypes.c_void_p), ("handover", ctypes.c_int64), ("database_pooler", ctypes.c_char_p)]
+
+
+class System:
+    """A dlock_system on PostgreSQL."""
+    library = None
+
+    def __init__(self, variant, url, lease_ms=20000):
+        if not System.library:
+            System.library = ctypes.CDLL("build/libdlock.so.1")
+            System.library.dlock_error.restype = ctypes.c_char_p
+            System.library.dlock_lease_valid.restype = ctypes.c_bool
+        options = Options()
+        self.library.dlock_options_init(ctypes.byref(options), ctypes.c_size_t(ctypes.sizeof(options)))
+        options.variant, options.database_url, options.lease_ms = variant.encode(), url.encode(), lease_ms
+        self.handle = ctypes.c_void_p()
+        answer = self.library.dlock_open(ctypes.byref(self.handle), ctypes.byref(options))
+        assert answer == OK, (variant, answer, self.error())
+
+    def error(self):
+        return self.library.dlock_error().decode()
+
+    def acquire(self, name, wait_ms=0):
+        """The answer, and the lease."""
+        lease = ctypes.create_string_buffer(LEASE_SIZE)
+        return self.library.dlock_acquire(self.handle, name.encode(), ctypes.c_int64(wait_ms), lease), lease
+
+    def hold(self, name):
+        answer, lease = self.acquire(name, 5000)
+        assert answer == OK, (name, answer, self.error())
+        return lease
+
+    def is_valid(self, lease):
+        return self.library.dlock_lease_valid(self.handle, lease)
+
+    def renew(self, lease):
+        return self.library.dlock_renew(self.handle, lease)
+
+    def release(self, lease):
+        return self.library.dlock_release(self.handle, lease)
+
+    def close(self):
+        self.library.dlock_close(self.handle)
