@@ -22,6 +22,7 @@ struct zookeeper_call {
     struct dlock_condition answered;
     int user_count; /* its maker, and the library while it is under way */
     bool was_sent;
+    bool is_write; /* a quorum of an ensemble agrees before it is answered */
     bool is_done;
     int rc;
     uint64_t czxid;
@@ -82,10 +83,12 @@ static bool is_from_server(int rc)
            rc == ZBADVERSION;
 }
 
-/* With the mutex held, which is given back; in the library's thread. */
+/* With the mutex held, which is given back; in the library's thread.  A follower that is cut
+ * off from its leader goes on answering what it is asked to read, while the leader ends the
+ * session: such an answer says nothing of it. */
 static void finish(struct zookeeper_call *call, int rc)
 {
-    if (is_from_server(rc))
+    if (call->is_write && is_from_server(rc))
         zookeeper_session_heard(call->session, call->epoch, call->sent_ns);
     call->rc = rc;
     call->is_done = true;
@@ -169,12 +172,13 @@ static void on_list(int rc, const struct String_vector *found, const void *arg)
 }
 
 /* Begin to send: NULL if there is no connection. */
-static zhandle_t *begin(struct zookeeper_call *call)
+static zhandle_t *begin(struct zookeeper_call *call, bool is_write)
 {
     zhandle_t *zh = zookeeper_session_lock(call->session, call->epoch);
 
     if (zh != NULL) {
         call->sent_ns = dlock_clock_ns();
+        call->is_write = is_write;
         call->was_sent = true;
         call->user_count++;
         dlock_commands_sent++;
@@ -201,7 +205,7 @@ void zookeeper_send_create(struct zookeeper_call *call, const char *path,
                 : mode == ZOOKEEPER_CONTAINER  ? ZOO_CONTAINER
                 : mode == ZOOKEEPER_SEQUENTIAL ? ZOO_EPHEMERAL_SEQUENTIAL
                                                : ZOO_EPHEMERAL;
-    zhandle_t *zh = begin(call);
+    zhandle_t *zh = begin(call, true);
 
     if (zh != NULL)
         end(call, zoo_acreate2(zh, path, data, (int)strlen(data),
@@ -212,7 +216,7 @@ void zookeeper_send_create(struct zookeeper_call *call, const char *path,
 void zookeeper_send_delete_version(struct zookeeper_call *call, const char *path,
                                    int version)
 {
-    zhandle_t *zh = begin(call);
+    zhandle_t *zh = begin(call, true);
 
     if (zh != NULL)
         end(call, zoo_adelete(zh, path, version, on_void, call));
@@ -225,7 +229,7 @@ void zookeeper_send_delete(struct zookeeper_call *call, const char *path)
 
 void zookeeper_send_get(struct zookeeper_call *call, const char *path)
 {
-    zhandle_t *zh = begin(call);
+    zhandle_t *zh = begin(call, false);
 
     if (zh != NULL)
         end(call, zoo_aget(zh, path, 0, on_data, call));
@@ -234,7 +238,7 @@ void zookeeper_send_get(struct zookeeper_call *call, const char *path)
 void zookeeper_send_set(struct zookeeper_call *call, const char *path,
                         const char *data)
 {
-    zhandle_t *zh = begin(call);
+    zhandle_t *zh = begin(call, true);
 
     if (zh != NULL)
         end(call, zoo_aset(zh, path, data, (int)strlen(data), -1, on_stat, call));
@@ -242,7 +246,7 @@ void zookeeper_send_set(struct zookeeper_call *call, const char *path,
 
 void zookeeper_send_list(struct zookeeper_call *call, const char *path)
 {
-    zhandle_t *zh = begin(call);
+    zhandle_t *zh = begin(call, false);
 
     if (zh != NULL)
         end(call, zoo_aget_children(zh, path, 0, on_list, call));
@@ -250,7 +254,7 @@ void zookeeper_send_list(struct zookeeper_call *call, const char *path)
 
 void zookeeper_send_sync(struct zookeeper_call *call, const char *path)
 {
-    zhandle_t *zh = begin(call);
+    zhandle_t *zh = begin(call, false);
 
     if (zh != NULL)
         end(call, zoo_async(zh, path, on_text, call));
@@ -266,14 +270,10 @@ void zookeeper_delete_unasked(struct zookeeper_session *session, uint64_t epoch,
     zookeeper_call_drop(call);
 }
 
+/* Deleting what never exists changes nothing, and is yet a write. */
 void zookeeper_beat(struct zookeeper_session *session, uint64_t epoch)
 {
-    struct zookeeper_call *call = zookeeper_call_make(session, epoch);
-    zhandle_t *zh = call != NULL ? begin(call) : NULL;
-
-    if (zh != NULL)
-        end(call, zoo_aexists(zh, ZOOKEEPER_ROOT, 0, on_stat, call));
-    zookeeper_call_drop(call);
+    zookeeper_delete_unasked(session, epoch, ZOOKEEPER_ROOT "/beat");
 }
 
 enum zookeeper_result zookeeper_call_wait(struct zookeeper_call *call,

@@ -65,7 +65,7 @@ void zookeeper_send_sync(struct zookeeper_call *call, const char *path);
 void zookeeper_delete_unasked(struct zookeeper_session *session, uint64_t epoch,
                               const char *path);
 
-/* Ask whether the server is there, for zookeeper_session_heard(). */
+/* Write what changes nothing, for zookeeper_session_heard(). */
 void zookeeper_beat(struct zookeeper_session *session, uint64_t epoch);
 
 /* Wait for the answer until `deadline_ns`. */

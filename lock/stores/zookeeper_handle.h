@@ -98,7 +98,8 @@ struct _zhandle *zookeeper_session_lock(struct zookeeper_session *session,
                                         uint64_t epoch);
 void zookeeper_session_unlock(struct zookeeper_session *session);
 
-/* The server answered a request that was sent then. */
+/* The server answered a write that was sent then, so the leader of its ensemble knew the
+ * session. */
 void zookeeper_session_heard(struct zookeeper_session *session, uint64_t epoch,
                              int64_t sent_ns);
 

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* ensemble.c -- locks in a ZooKeeper ensemble of the laboratory while its leader is killed or
+ * stands still, the server of a session goes away, and the quorum is lost. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/os/clock.h"
+#include "loadtest/lab/lab.h"
+#include "lock/dlock.h"
+
+enum {
+    PATIENCE_MS = 60000, /* for states that have to come */
+    SESSION_MS = 1200,   /* less than the 2 s after which a follower leaves a silent leader */
+    TIMEOUT_MS = 1000,
+    LATE_MS = 1000,      /* of this program on a busy machine; a follower would vouch for 2 s */
+    SERVERS = LAB_COUNT_ENSEMBLE,
+};
+
+static struct lab lab;
+static char dir[64];
+static const char *const variants[] = {"zk-basic", "zk-seq"};
+
+#define assert_comes(state)                                                            \
+    do {                                                                               \
+        int64_t end_ns_ = dlock_clock_after(dlock_clock_ns(), PATIENCE_MS);            \
+        while (!(state)) {                                                             \
+            assert_true(dlock_clock_ns() < end_ns_);                                   \
+            pause_ms(5);                                                               \
+        }                                                                              \
+    } while (0)
+
+static void pause_ms(int ms)
+{
+    struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+
+    nanosleep(&ts, NULL);
+}
+
+static bool stands(void)
+{
+    char why[LAB_WHY_MAX];
+
+    return lab_topology_stands(&lab, LAB_TOPOLOGY_ENSEMBLE, why);
+}
+
+static bool has_part(int i, const char *part)
+{
+    char found[LAB_PART_MAX];
+
+    lab_server_describe(&lab, lab_server(&lab, LAB_ENSEMBLE, i), found);
+    return strcmp(found, part) == 0;
+}
+
+/* The server that has that part now. */
+static int server_with(const char *part)
+{
+    for (int i = 0; i < SERVERS; i++)
+        if (has_part(i, part))
+            return i;
+    return -1;
+}
+
+static struct child *process(int i)
+{
+    return &lab_server(&lab, LAB_ENSEMBLE, i)->child;
+}
+
+static void kill_server(int i)
+{
+    assert_int_equal(EXIT_VALID, lab_kill(&lab, lab_server_name(&lab, LAB_ENSEMBLE, i)));
+}
+
+static void start_server(int i)
+{
+    assert_int_equal(EXIT_VALID, lab_restart(&lab, lab_server_name(&lab, LAB_ENSEMBLE, i)));
+}
+
+/* A system that knows all servers, or only server `only`. */
+static dlock_system *open_system(const char *variant, int only)
+{
+    dlock_options opts = dlock_options_default();
+    dlock_system *sys = NULL;
+    char url[128] = "";
+
+    for (int i = 0; i < SERVERS; i++)
+        if (only < 0 || i == only)
+            snprintf(url + strlen(url), sizeof(url) - strlen(url), "%s127.0.0.1:%d",
+                     url[0] != '\0' ? "," : "", lab_port(&lab, LAB_ENSEMBLE, i));
+    opts.variant = variant;
+    opts.zookeeper_url = url;
+    opts.zookeeper_timeout_ms = TIMEOUT_MS;
+    opts.lease_ms = SESSION_MS;
+    assert_int_equal(DLOCK_OK, dlock_open(&sys, &opts));
+    return sys;
+}
+
+static bool enters(dlock_system *sys, dlock_lease *lease)
+{
+    return dlock_acquire(sys, "voucher", TIMEOUT_MS, lease) == DLOCK_OK;
+}
+
+/* The lease is held as long as nobody is told otherwise: no other system gets in. */
+static void assert_kept(dlock_system *holder, const dlock_lease *lease, dlock_system *other)
+{
+    dlock_lease stolen;
+
+    assert_true(dlock_lease_valid(holder, lease));
+    assert_int_not_equal(DLOCK_OK, dlock_acquire(other, "voucher", 0, &stolen));
+}
+
+static void session_outlives(const char *variant, int killed)
+{
+    dlock_system *holder = open_system(variant, -1), *other = open_system(variant, -1);
+    dlock_lease lease, next;
+    uint64_t fence;
+
+    assert_comes(enters(holder, &lease));
+    fence = lease.fence;
+    kill_server(killed);
+    assert_comes(server_with("leader") >= 0);
+    assert_kept(holder, &lease, other);
+    assert_comes(dlock_check(holder) == DLOCK_OK);
+    assert_true(dlock_lease_valid(holder, &lease));
+    assert_int_equal(DLOCK_OK, dlock_release(holder, &lease));
+    assert_comes(enters(other, &next));
+    assert_true(next.fence > fence);
+    assert_int_equal(DLOCK_OK, dlock_release(other, &next));
+    start_server(killed);
+    assert_comes(stands());
+    dlock_close(holder);
+    dlock_close(other);
+}
+
+static void a_killed_leader_takes_no_lock(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        session_outlives(variants[i], server_with("leader"));
+}
+
+static void a_session_moves_to_another_server(void **state)
+{
+    (void)state;
+    /* Whichever follower has the session, one of the two rounds kills it. */
+    for (size_t i = 0; i < 2; i++)
+        for (int server = 0; server < SERVERS; server++)
+            if (server != server_with("leader"))
+                session_outlives(variants[i], server);
+}
+
+/* A follower answers what it reads for two more seconds after it heard of its leader last.  The
+ * leader may have ended the session then, so the holder must not count on such answers. */
+static void a_follower_alone_vouches_for_nothing(const char *variant)
+{
+    int leader = server_with("leader"), follower = server_with("follower");
+    dlock_system *holder = open_system(variant, follower);
+    dlock_lease lease;
+    int64_t stopped_ns;
+
+    assert_comes(enters(holder, &lease));
+    stopped_ns = dlock_clock_ns();
+    child_signal(process(leader), SIGSTOP);
+    while (dlock_lease_valid(holder, &lease))
+        assert_true(dlock_clock_ns() < dlock_clock_after(stopped_ns, SESSION_MS + LATE_MS));
+    child_signal(process(leader), SIGCONT);
+    assert_int_equal(DLOCK_LOST, dlock_release(holder, &lease));
+    dlock_close(holder);
+    assert_comes(stands());
+}
+
+static void a_cut_off_follower_is_not_believed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        a_follower_alone_vouches_for_nothing(variants[i]);
+}
+
+/* Without a quorum nobody says that a session has expired: the holder's own clock does. */
+static void a_lost_quorum_ends_the_lease(const char *variant)
+{
+    dlock_system *holder = open_system(variant, -1), *other = open_system(variant, -1);
+    dlock_lease lease, next;
+    int first = server_with("follower"), second = server_with("leader");
+    int64_t broken_ns;
+
+    assert_comes(enters(holder, &lease));
+    broken_ns = dlock_clock_ns();
+    kill_server(first);
+    kill_server(second);
+    assert_comes(!dlock_lease_valid(holder, &lease));
+    print_message("# %s: the lease ended %lld ms after the quorum\n", variant,
+                  (long long)(dlock_clock_ns() - broken_ns) / DLOCK_NS_PER_MS);
+    assert_int_not_equal(DLOCK_OK, dlock_acquire(other, "voucher", 0, &next));
+    assert_int_not_equal(DLOCK_OK, dlock_check(other));
+    start_server(first);
+    start_server(second);
+    assert_comes(stands());
+    assert_comes(enters(other, &next));
+    assert_true(next.fence > lease.fence);
+    assert_int_equal(DLOCK_LOST, dlock_release(holder, &lease));
+    assert_int_equal(DLOCK_OK, dlock_release(other, &next));
+    dlock_close(holder);
+    dlock_close(other);
+}
+
+static void a_quorum_is_lost_and_back(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        a_lost_quorum_ends_the_lease(variants[i]);
+}
+
+static int start_lab(void **state)
+{
+    bool was_up;
+
+    (void)state;
+    strcpy(dir, "/tmp/seckill-ensemble-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(EXIT_VALID, lab_keep(&lab, dir, LAB_WITH(ENSEMBLE), &was_up));
+    return 0;
+}
+
+static int end_lab(void **state)
+{
+    bool was_there;
+
+    (void)state;
+    return lab_remove(dir, &was_there) == EXIT_VALID ? 0 : 1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_killed_leader_takes_no_lock),
+        cmocka_unit_test(a_session_moves_to_another_server),
+        cmocka_unit_test(a_cut_off_follower_is_not_believed),
+        cmocka_unit_test(a_quorum_is_lost_and_back),
+    };
+
+    return cmocka_run_group_tests_name("ensemble", tests, start_lab, end_lab);
+}
