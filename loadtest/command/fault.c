@@ -110,11 +110,7 @@ static struct lab_server *choose_server(struct lab *lab,
                                         const struct server_fault *fault,
                                         const char *name)
 {
-    for (int i = 0; !name && i < lab->server_count; i++) {
-        if (fault->servers & FAULT_ON(lab_server_kind(&lab->servers[i])))
-            return &lab->servers[i];
-    }
-    return name ? lab_find_server(lab, name) : NULL;
+    return name ? lab_find_server(lab, name) : server_fault_aim(fault, lab);
 }
 
 /* "30s", "-1h" */

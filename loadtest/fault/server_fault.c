@@ -16,6 +16,29 @@ bool server_fault_lasts(const struct server_fault *fault)
     return fault->end != NULL;
 }
 
+bool server_fault_suits(const struct server_fault *fault, const struct lab_server *server)
+{
+    return (fault->servers & FAULT_ON(lab_server_kind(server))) != 0 &&
+           (fault->topologies == 0 ||
+            (fault->topologies & 1u << lab_role_topology(server->role)) != 0);
+}
+
+struct lab_server *server_fault_aim(const struct server_fault *fault, struct lab *lab)
+{
+    for (unsigned t = 0; t < LAB_TOPOLOGY_COUNT; t++) {
+        struct lab_server *leader = fault->topologies & 1u << t
+                                        ? lab_topology_leader(lab, (enum lab_topology)t)
+                                        : NULL;
+
+        if (leader)
+            return leader;
+    }
+    for (int i = 0; fault->topologies == 0 && i < lab->server_count; i++)
+        if (server_fault_suits(fault, &lab->servers[i]))
+            return &lab->servers[i];
+    return NULL;
+}
+
 bool server_fault_complain(const struct fault_scene *scene, const char *fmt, ...)
 {
     va_list args;
@@ -59,9 +82,13 @@ static bool complain_of_server(const struct server_fault *fault,
 
     fprintf(stderr, "seckill: %s %s; it can be made on:", fault->name, what);
     for (int i = 0; i < lab->server_count; i++) {
-        if (fault->servers & FAULT_ON(lab_server_kind(&lab->servers[i])))
+        if (server_fault_suits(fault, &lab->servers[i]))
             fprintf(stderr, " %s", lab->servers[i].name);
     }
+    for (unsigned t = 0; t < LAB_TOPOLOGY_COUNT; t++)
+        if ((fault->topologies & 1u << t) != 0 && !lab_has(lab, 1u << t))
+            fprintf(stderr, "\n  start what this lab has not: seckill lab up --%s --dir=%s",
+                    lab_topology_flag((enum lab_topology)t), lab->dir);
     if (fault->servers == FAULT_ON(LAB_IS_ZOOKEEPER) && !lab_has(lab, LAB_WITH(ZOOKEEPER)) &&
         !lab_has(lab, LAB_WITH(ENSEMBLE)))
         fprintf(stderr,
@@ -77,7 +104,7 @@ bool server_fault_fits(const struct server_fault *fault,
 {
     if (!scene->server)
         return complain_of_server(fault, scene, "needs a server that this lab has");
-    if (!(fault->servers & FAULT_ON(lab_server_kind(scene->server))))
+    if (!server_fault_suits(fault, scene->server))
         return complain_of_server(fault, scene, "is not for that server");
     if (!child_runs(&scene->server->child))
         return server_fault_complain(

@@ -62,6 +62,8 @@ struct server_fault {
     const char *does;    /* one line                                                  */
     const char *needs;   /* what must be there besides the server; NULL: nothing      */
     unsigned servers;    /* the kinds that it can be done to: FAULT_ON(...)            */
+    lab_topologies topologies; /* 0: to any such server; else to the leader of one of
+                          * these, which needs not be named                            */
     dlock_assumption breaks[LAB_KIND_COUNT]; /* of a lease, by kind of server          */
     bool needs_key;
     bool spares_others;  /* who does not use the lock, or order, notices nothing      */
@@ -79,6 +81,13 @@ struct server_fault {
      * after a failure in the middle.  Must be fine with a zeroed state. */
     bool (*disarm)(struct fault_scene *);
 };
+
+/* Is it for that server: has that the kind, and belongs to the topology? */
+bool server_fault_suits(const struct server_fault *fault, const struct lab_server *server);
+
+/* The server that it is done to if none is named: the leader of the first topology that it is
+ * for, else the first that suits.  NULL: the lab has none. */
+struct lab_server *server_fault_aim(const struct server_fault *fault, struct lab *lab);
 
 /* Does it go on until it is ended, or is it over as soon as it has happened? */
 bool server_fault_lasts(const struct server_fault *fault);

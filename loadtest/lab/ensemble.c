@@ -65,6 +65,20 @@ static bool stands(const struct lab *lab, enum lab_role role, char why[LAB_WHY_M
     return false;
 }
 
+static int leader(const struct lab *lab)
+{
+    char part[LAB_PART_MAX];
+
+    for (int i = 0; i < lab->server_count; i++) {
+        if (lab->servers[i].role != LAB_ENSEMBLE)
+            continue;
+        lab_zookeeper_describe(lab, &lab->servers[i], part);
+        if (strcmp(part, "leader") == 0)
+            return i;
+    }
+    return -1;
+}
+
 static void address(const struct lab *lab, char *out)
 {
     int used = 0;
@@ -78,6 +92,7 @@ static void address(const struct lab *lab, char *out)
 const struct lab_topology_row lab_topology_ensemble = {
     .configure = configure,
     .stands = stands,
+    .leader = leader,
     .variable = "SECKILL_LAB_ENSEMBLE_URL",
     .address = address,
 };

@@ -169,6 +169,14 @@ const char *lab_topology_flag(enum lab_topology topology);
 bool lab_topology_stands(const struct lab *lab, enum lab_topology topology,
                          char why[LAB_WHY_MAX]);
 
+/* The server of that topology that decides for the others now: the master, the leader.
+ * NULL: none does, or the lab has no such topology. */
+struct lab_server *lab_topology_leader(struct lab *lab, enum lab_topology topology);
+/* Ask a topology for another leader, without waiting for it.  False: why says what was
+ * answered, or that it elects none on request. */
+bool lab_topology_promote(const struct lab *lab, enum lab_topology topology,
+                          char why[LAB_WHY_MAX]);
+
 /* The part of a server among its peers, such as "master"; "": none, or it did not say. */
 void lab_server_describe(const struct lab *lab, const struct lab_server *server,
                          char out[LAB_PART_MAX]);
@@ -259,6 +267,9 @@ void lab_redis_log_path(const struct lab *lab, const struct lab_server *server, 
  * now on.  False: said on stderr. */
 bool lab_redis_set_clock(const struct lab *lab, const struct lab_server *server,
                          int64_t ahead_ms);
+/* The login of replicas and Sentinels at the Redis servers of --sentinel. */
+#define LAB_PEER_USER "peer"
+
 /* Does a Redis server or a Sentinel say PONG? */
 bool lab_redis_answers(const struct lab *lab, const struct lab_server *server);
 /* Ask a Redis server or a Sentinel of the lab by one line, such as "INFO replication"; the

@@ -38,6 +38,7 @@ static bool write_config(const struct lab *lab, const struct lab_server *server,
                   "requirepass %s\n"
                   "sentinel sentinel-pass %s\n"
                   "sentinel monitor " MASTER_NAME " 127.0.0.1 %d %d\n"
+                  "sentinel auth-user " MASTER_NAME " " LAB_PEER_USER "\n"
                   "sentinel auth-pass " MASTER_NAME " %s\n"
                   "sentinel down-after-milliseconds " MASTER_NAME " %d\n"
                   "sentinel failover-timeout " MASTER_NAME " %d\n",
@@ -109,10 +110,15 @@ const struct lab_kind_row lab_kind_sentinel = {
     .discard_ms = DISCARD_MS,
 };
 
-/* What a replica was sent for its first copy would be read again after a restart. */
+/* What a replica was sent for its first copy would be read again after a restart.  Replicas and
+ * Sentinels have a login of their own, so that a fault can shut them out beside the clients. */
 static void configure(const struct lab *lab, const struct lab_server *server, FILE *out)
 {
-    fputs("rdb-del-sync-files yes\n", out);
+    fprintf(out,
+            "rdb-del-sync-files yes\n"
+            "user " LAB_PEER_USER " on >%s ~* &* +@all\n"
+            "masteruser " LAB_PEER_USER "\n",
+            lab->redis_password);
     if (server->node > 0)
         fprintf(out, "replicaof 127.0.0.1 %d\n", lab_port(lab, LAB_WATCHED, 0));
 }
@@ -185,6 +191,39 @@ static bool stands(const struct lab *lab, enum lab_role role, char why[LAB_WHY_M
     return true;
 }
 
+/* The Redis server that most Sentinels name. */
+static int leader(const struct lab *lab)
+{
+    int named[LAB_SERVER_MAX] = {0};
+
+    for (int i = 0; i < lab->server_count; i++) {
+        int port = lab->servers[i].role == LAB_SENTINEL ? named_port(lab, &lab->servers[i]) : 0;
+
+        for (int j = 0; port != 0 && j < lab->server_count; j++)
+            if (lab->servers[j].role == LAB_WATCHED && lab->servers[j].port == port &&
+                ++named[j] == QUORUM)
+                return j;
+    }
+    return -1;
+}
+
+static bool promote(const struct lab *lab, char why[LAB_WHY_MAX])
+{
+    char answer[ANSWER_MAX];
+
+    snprintf(why, LAB_WHY_MAX, "no Sentinel answers");
+    for (int i = 0; i < LAB_COUNT_SENTINEL; i++) {
+        if (!lab_redis_ask(lab, lab_port(lab, LAB_SENTINEL, i), "SENTINEL FAILOVER " MASTER_NAME,
+                           answer, sizeof answer))
+            continue;
+        if (strncmp(answer, "+OK", 3) == 0)
+            return true;
+        snprintf(why, LAB_WHY_MAX, "%s says: %.*s", lab_server_name(lab, LAB_SENTINEL, i),
+                 (int)strcspn(answer, "\r"), answer);
+    }
+    return false;
+}
+
 static void address(const struct lab *lab, char *out)
 {
     int used = snprintf(out, LAB_ADDRESS_MAX, "redis-sentinel://:%s@", lab->redis_password);
@@ -199,6 +238,8 @@ static void address(const struct lab *lab, char *out)
 const struct lab_topology_row lab_topology_sentinel = {
     .configure = configure,
     .stands = stands,
+    .leader = leader,
+    .promote = promote,
     .variable = "SECKILL_LAB_SENTINEL_URL",
     .address = address,
     .keeps_configuration = true,

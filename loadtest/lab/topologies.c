@@ -77,3 +77,23 @@ bool lab_topology_stands(const struct lab *lab, enum lab_topology topology,
             return false;
     return true;
 }
+
+struct lab_server *lab_topology_leader(struct lab *lab, enum lab_topology topology)
+{
+    const struct lab_topology_row *row = TOPOLOGIES[topology].row;
+    int place = row->leader && lab_has(lab, 1u << topology) ? row->leader(lab) : -1;
+
+    return place < 0 ? NULL : &lab->servers[place];
+}
+
+bool lab_topology_promote(const struct lab *lab, enum lab_topology topology,
+                          char why[LAB_WHY_MAX])
+{
+    const struct lab_topology_row *row = TOPOLOGIES[topology].row;
+
+    if (row->promote)
+        return row->promote(lab, why);
+    snprintf(why, LAB_WHY_MAX, "--%s elects no other leader on request",
+             TOPOLOGIES[topology].flag);
+    return false;
+}

@@ -19,6 +19,11 @@ struct lab_topology_row {
     /* MAY.  Do the servers of that role work as one, with nobody missing?  False: why says
      * what is wrong.  A start waits until they do. */
     bool (*stands)(const struct lab *lab, enum lab_role role, char why[LAB_WHY_MAX]);
+    /* MAY.  The server that decides for the others now, as they say themselves: the master
+     * that most Sentinels name, the leader.  Its place in lab->servers; -1: there is none. */
+    int (*leader)(const struct lab *lab);
+    /* MAY.  Ask for another leader, and do not wait for it.  False: why has the answer. */
+    bool (*promote)(const struct lab *lab, char why[LAB_WHY_MAX]);
     /* MAY.  The variable of the lab's environment with the address of the whole, and the
      * address, LAB_ADDRESS_MAX bytes. */
     const char *variable;

@@ -136,7 +136,7 @@ void show_servers_free(struct show_servers *servers, struct lab *lab)
 
 static bool can_suffer(const struct lab_server *server, const struct server_fault *fault)
 {
-    return (fault->servers & FAULT_ON(lab_server_kind(server))) != 0;
+    return server_fault_suits(fault, server);
 }
 
 const char *show_servers_choose(const struct show_servers *servers, enum lab_role role,

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* kill_leader.c -- the leader dies, another server is elected, and later the dead one starts
+ * again with its data. */
+#include "base/os/clock.h"
+#include "loadtest/fault/leader.h"
+
+struct kill {
+    bool is_dead;
+};
+
+static bool begin(struct fault_scene *scene)
+{
+    struct kill *kill = server_fault_state(scene, sizeof *kill);
+    int pid = (int)scene->server->child.pid;
+    int64_t since_ns = dlock_clock_ns();
+
+    if (!fault_leader_is_it(scene))
+        return false;
+    kill->is_dead = true;
+    if (!lab_server_kill(scene->lab, scene->server))
+        return server_fault_complain(scene, "process %d was killed and still runs", pid);
+    server_fault_note(scene, "%s: process %d was killed", scene->server->name, pid);
+    return fault_leader_await_other(scene, since_ns);
+}
+
+static bool end(struct fault_scene *scene)
+{
+    struct kill *kill = server_fault_state(scene, sizeof *kill);
+
+    if (!kill->is_dead)
+        return true;
+    if (!lab_server_start(scene->lab, scene->server) ||
+        !lab_server_wait(scene->lab, scene->server))
+        return false;
+    kill->is_dead = false;
+    server_fault_note(scene, "%s: process %d answers", scene->server->name,
+                      (int)scene->server->child.pid);
+    return fault_leader_await_whole(scene);
+}
+
+const struct server_fault fault_kill_leader = {
+    .name = "kill-leader",
+    .does = "the leader dies (SIGKILL), another one is elected; later it starts again",
+    .needs = "a lab with --ensemble",
+    .servers = FAULT_ON(LAB_IS_ZOOKEEPER),
+    .topologies = LAB_WITH(ENSEMBLE),
+    .breaks = {[LAB_IS_ZOOKEEPER] = DLOCK_ASSUMES_NETWORK},
+    .begin = begin,
+    .end = end,
+    .disarm = end,
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* leader.h -- what several faults do to the leader of a topology: the master that Sentinels
+ * name, the leader of an ensemble. */
+#ifndef LOADTEST_FAULT_LEADER_H
+#define LOADTEST_FAULT_LEADER_H
+
+#include "loadtest/fault/server_fault.h"
+
+/* The topology of the scene's server. */
+enum lab_topology fault_leader_topology(const struct fault_scene *scene);
+
+/* Is the scene's server the leader now?  False: said which server is. */
+bool fault_leader_is_it(const struct fault_scene *scene);
+
+/* Wait until another server is the leader, and add to the note which one, and after how long.
+ * False: none came, which is said. */
+bool fault_leader_await_other(struct fault_scene *scene, int64_t since_ns);
+
+/* Wait until the topology stands with all its servers, and add that to the note. */
+bool fault_leader_await_whole(struct fault_scene *scene);
+
+#endif /* LOADTEST_FAULT_LEADER_H */

@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# topology_faults.sh -- faults of the leader of a topology: each names the leader that it broke and
+# the one that came, and leaves the topology whole.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/../cli/support/tap.sh"
+plan 17
+lab=$work/lab
+labs+=("$lab")
+
+fault() { "$seckill" fault run "$@" --dir "$lab"; }
+stands() { status 0 "$seckill" lab status --dir "$lab"; }
+# with_part PART: the server of the lab that has that part.
+with_part() { "$seckill" lab status --dir "$lab" | sed -n "s/^\([a-z0-9-]*\) .* up, $1\$/\1/p"; }
+
+check 'a lab comes up' "$seckill" lab up --ensemble --dir "$lab"
+check 'a fault of a topology that is not there says how to get it' \
+    says 'seckill lab up --sentinel' status 64 fault promote
+check 'the lab gets it' "$seckill" lab up --sentinel --dir "$lab"
+
+# moves FAULT PART: it breaks the leader, and another one takes its place.
+moves() {
+    local name=$1 part=$2 before
+    before=$(with_part "$part")
+    says "^begun +$before: .*; [a-z]+-[1-3] takes its place after [0-9]+ ms" status 0 fault "$name" --for=500ms &&
+        [ "$(with_part "$part")" != "$before" ]
+}
+for name in promote pause-master partition; do
+    check "$name gives the master's place to another" moves "$name" master
+    check "$name leaves the topology whole" stands
+done
+check 'kill-leader gives the leader'"'"'s place to another' moves kill-leader leader
+check 'kill-leader leaves the topology whole' stands
+
+replica=$(with_part replica | head -n 1)
+check 'a replica is not the master' \
+    says "^seckill: $replica: it is not the leader now; watched-[1-3] is" status 1 fault promote "--server=$replica"
+check 'a server of the core has no master beside it' \
+    says 'is not for that server; it can be made on: watched-1 watched-2 watched-3$' status 64 \
+    fault promote --server=redis
+
+# Whatever the fault has stopped goes on when its command is killed.
+"$seckill" fault run pause-master --for=60s --dir "$lab" >"$work/out" 2>&1 &
+own $!
+paused=$!
+check 'pause-master begins' soon grep -q '^begun' "$work/out"
+send KILL "$paused"
+check 'and what it stopped goes on when the command is killed' soon stands
+
+# Two Sentinels of three are gone: nobody may name another master.
+for i in 1 2; do "$seckill" lab kill "sentinel-$i" --dir "$lab" >/dev/null; done
+refused() { says 'it is not the leader now; no server is' status 1 fault pause-master "--server=$(with_part master)"; }
+check 'without a majority of Sentinels no server is the leader, which is said' refused
+for i in 1 2; do "$seckill" lab restart "sentinel-$i" --dir "$lab" >/dev/null; done
+check 'with all of them the topology stands' soon stands
+done_testing
