@@ -35,13 +35,13 @@ static const char *outcome_at(size_t i)
                : NULL;
 }
 
-/* The stories; a measurement has a length of its own and is no part of the matrix. */
+/* The stories that are a part of the matrix. */
 static const char *scenario_name_at(size_t i)
 {
     const struct scenario *scenario;
 
     for (size_t at = 0; (scenario = scenario_at(at)) != NULL; at++)
-        if (!scenario_is_measured(scenario) && i-- == 0)
+        if (scenario_is_in_all(scenario) && i-- == 0)
             return scenario->name;
     return NULL;
 }

@@ -28,6 +28,9 @@ struct scenario_settings {
     bool wire, no_pager, quiet, json_lines;
 };
 
+/* The word for the stories of topologies. */
+#define TOPOLOGIES "topologies"
+
 static const char *language_at(size_t i)
 {
     static const char *const languages[] = {"en", "zh"};
@@ -70,7 +73,7 @@ static const struct setting settings[] = {
 
 const struct setting_program command_scenario_program = {
     .name = "seckill scenario",
-    .synopsis = "list | run NAME|all [OPTIONS]",
+    .synopsis = "list | run NAME|all|topologies [OPTIONS]",
     .intro =
         "The stories of the articles, told again on real servers, each time the same:\n"
         "the lock expires while the work goes on, the wrong lock is deleted, the process\n"
@@ -83,6 +86,7 @@ const struct setting_program command_scenario_program = {
         "  seckill scenario run wrong-delete --locks=naive,lua  two locks side by side\n"
         "  seckill scenario run expired-lease        under every lock it is about\n"
         "  seckill scenario run all                  every story under every lock\n"
+        "  seckill scenario run topologies           those of Sentinels and ensembles\n"
         "  seckill scenario run pause-storm          how much is lost; takes minutes\n\n"
         "Each story has an expected outcome.  A broken lock that does not break is as much\n"
         "a failure as a sound lock that does.",
@@ -97,9 +101,10 @@ const struct setting_program command_scenario_program = {
 
 static const char *word_at(size_t i)
 {
-    const struct scenario *scenario = i > 0 ? scenario_at(i - 1) : NULL;
+    static const char *const words[] = {"all", TOPOLOGIES};
+    const struct scenario *scenario = i > 1 ? scenario_at(i - 2) : NULL;
 
-    return i == 0 ? "all" : scenario != NULL ? scenario->name : NULL;
+    return i < 2 ? words[i] : scenario != NULL ? scenario->name : NULL;
 }
 
 /* "no scenario called X; did you mean Y?" */
@@ -171,6 +176,11 @@ static enum exit_code list(const struct scenario_settings *v)
                               : "      measured: %" PRId64 " s for each lock; run by its "
                                 "name only, not by `all`\n",
                    scenario->duration_ms / 1000);
+        if (scenario->topology != LAB_TOPOLOGY_CORE)
+            printf(is_chinese ? "      在 lab up --%s 的服务器上；按名字或 topologies 运行，不在 all 里\n"
+                              : "      on the servers of lab up --%s; run by its name or with "
+                                "`topologies`, not by `all`\n",
+                   lab_topology_flag(scenario->topology));
         print_expected(scenario, is_chinese);
     }
     return EXIT_VALID;
@@ -252,10 +262,19 @@ static enum exit_code refuse_duration(void)
     return EXIT_USAGE;
 }
 
+static bool is_called(const struct scenario *scenario, const char *name)
+{
+    if (strcmp(name, "all") == 0)
+        return scenario_is_in_all(scenario);
+    if (strcmp(name, TOPOLOGIES) == 0)
+        return scenario->topology != LAB_TOPOLOGY_CORE;
+    return strcmp(scenario->name, name) == 0;
+}
+
 /* The performances of all scenarios, or of the one that is named, in one array. */
 static enum exit_code run_named(const struct scenario_settings *v, const char *name)
 {
-    bool is_all = strcmp(name, "all") == 0;
+    bool is_all = strcmp(name, "all") == 0 || strcmp(name, TOPOLOGIES) == 0;
     struct scenario_setup *setups = NULL, *some;
     const struct scenario *scenario;
     size_t count = 0, more;
@@ -267,7 +286,7 @@ static enum exit_code run_named(const struct scenario_settings *v, const char *n
     if (v->duration_ms > 0 && (is_all || !scenario_is_measured(scenario)))
         return refuse_duration();
     for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++) {
-        if (is_all ? scenario_is_measured(scenario) : strcmp(scenario->name, name) != 0)
+        if (!is_called(scenario, name))
             continue;
         more = scenario_setups(scenario, v->lock, v->guard ? guard_find(v->guard) : NULL,
                                  &some);

@@ -93,6 +93,8 @@ const struct lab_topology_row lab_topology_ensemble = {
     .configure = configure,
     .stands = stands,
     .leader = leader,
+    .role = LAB_ENSEMBLE,
+    .takes_list = true,
     .variable = "SECKILL_LAB_ENSEMBLE_URL",
     .address = address,
 };

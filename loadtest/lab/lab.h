@@ -172,6 +172,11 @@ bool lab_topology_stands(const struct lab *lab, enum lab_topology topology,
 /* The server of that topology that decides for the others now: the master, the leader.
  * NULL: none does, or the lab has no such topology. */
 struct lab_server *lab_topology_leader(struct lab *lab, enum lab_topology topology);
+/* Its address (LAB_ADDRESS_MAX), if a client asks the servers where they are, as it asks
+ * Sentinels.  False: the address is the list of the servers of lab_topology_role(). */
+bool lab_topology_address(const struct lab *lab, enum lab_topology topology, char *out);
+/* The role of its servers that keep locks. */
+enum lab_role lab_topology_role(enum lab_topology topology);
 /* Ask a topology for another leader, without waiting for it.  False: why says what was
  * answered, or that it elects none on request. */
 bool lab_topology_promote(const struct lab *lab, enum lab_topology topology,

@@ -239,6 +239,7 @@ const struct lab_topology_row lab_topology_sentinel = {
     .configure = configure,
     .stands = stands,
     .leader = leader,
+    .role = LAB_WATCHED,
     .promote = promote,
     .variable = "SECKILL_LAB_SENTINEL_URL",
     .address = address,

@@ -97,3 +97,18 @@ bool lab_topology_promote(const struct lab *lab, enum lab_topology topology,
              TOPOLOGIES[topology].flag);
     return false;
 }
+
+enum lab_role lab_topology_role(enum lab_topology topology)
+{
+    return TOPOLOGIES[topology].row->role;
+}
+
+bool lab_topology_address(const struct lab *lab, enum lab_topology topology, char *out)
+{
+    const struct lab_topology_row *row = TOPOLOGIES[topology].row;
+
+    if (!row->address || row->takes_list)
+        return false;
+    row->address(lab, out);
+    return true;
+}

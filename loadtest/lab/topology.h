@@ -24,10 +24,15 @@ struct lab_topology_row {
     int (*leader)(const struct lab *lab);
     /* MAY.  Ask for another leader, and do not wait for it.  False: why has the answer. */
     bool (*promote)(const struct lab *lab, char why[LAB_WHY_MAX]);
+    /* Of one with a leader or an address: the servers that keep locks. */
+    enum lab_role role;
     /* MAY.  The variable of the lab's environment with the address of the whole, and the
      * address, LAB_ADDRESS_MAX bytes. */
     const char *variable;
     void (*address)(const struct lab *lab, char *out);
+    /* The address is a list of the servers of `role`, so that a proxy can stand before each of
+     * them; else the servers tell where they are. */
+    bool takes_list;
     /* Its servers start when those of the core work. */
     bool is_late;
     /* A server may write its own configuration, so a restart leaves that as it is. */

@@ -48,8 +48,13 @@ void lab_urls_use(const struct lab_urls *urls, dlock_options *options)
 void lab_store_url(const struct lab *lab, enum dlock_store store,
                    const struct lab_route *route, char out[LAB_URL_MAX])
 {
+    lab_role_url(lab, lab_store_role(store), route, out);
+}
+
+void lab_role_url(const struct lab *lab, enum lab_role role, const struct lab_route *route,
+                  char out[LAB_URL_MAX])
+{
     static const struct lab_route straight = {0};
-    enum lab_role role = lab_store_role(store);
     size_t used = 0;
 
     out[0] = '\0';

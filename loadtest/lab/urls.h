@@ -30,6 +30,10 @@ enum lab_role lab_store_role(enum dlock_store store);
 void lab_store_url(const struct lab *lab, enum dlock_store store,
                    const struct lab_route *route, char out[LAB_URL_MAX]);
 
+/* The URLs of the servers of a role, with commas between. */
+void lab_role_url(const struct lab *lab, enum lab_role role, const struct lab_route *route,
+                  char out[LAB_URL_MAX]);
+
 /* The place of a store's URL; NULL: it needs none. */
 char *lab_url_of(struct lab_urls *urls, enum dlock_store store);
 

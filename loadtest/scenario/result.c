@@ -56,3 +56,8 @@ bool scenario_is_measured(const struct scenario *scenario)
 {
     return scenario->duration_ms > 0;
 }
+
+bool scenario_is_in_all(const struct scenario *scenario)
+{
+    return !scenario_is_measured(scenario) && scenario->topology == LAB_TOPOLOGY_CORE;
+}

@@ -47,6 +47,10 @@ enum verdict scenario_verdict(const struct scenario_result *result);
 /* Does the scenario measure for a time, instead of telling a story? */
 bool scenario_is_measured(const struct scenario *scenario);
 
+/* Is it a part of `run all` and of the matrix?  What takes minutes, and what needs servers
+ * beside the core of a lab, is not. */
+bool scenario_is_in_all(const struct scenario *scenario);
+
 const char *scenario_outcome_name(enum scenario_outcome outcome, bool is_chinese);
 const char *scenario_sign_name(int number, bool is_chinese);
 /* The English names of a set of signs, as a JSON array that the caller owns. */

@@ -31,6 +31,7 @@
 enum {
     LIMIT_MS = 120000, /* of a story; of what a measurement takes beside its length     */
     POLL_MS = 5,
+    JOIN_MS = 20000,
     STORY_JOBS = 3,
     MEASURE_JOBS = 12, /* pauses take time, but no processor                            */
     NAME_SIZE = 160,
@@ -182,19 +183,39 @@ static lab_topologies needed(const struct batch *t, bool own)
 {
     lab_topologies wanted = 0;
 
-    for (size_t i = 0; i < t->count; i++)
-        if (is_meant(&t->all[i], own))
-            wanted |= lab_lock_needs(t->all[i].setup->lock->name);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct scenario_setup *setup = t->all[i].setup;
+
+        if (!is_meant(&t->all[i], own))
+            continue;
+        wanted |= setup->scenario->topology != LAB_TOPOLOGY_CORE
+                      ? 1u << setup->scenario->topology
+                      : lab_lock_needs(setup->lock->name);
+    }
     return wanted;
 }
 
-/* Prepare the lab for the next performance: keep the lab if all its servers are up,
- * otherwise make it anew.  False: that failed. */
+/* Does every topology stand, now or soon?  A server that went on joins its peers by itself. */
+static bool is_whole(const struct lab *lab)
+{
+    int64_t end_ns = dlock_clock_after(dlock_clock_ns(), JOIN_MS);
+    char why[LAB_WHY_MAX];
+
+    for (unsigned topology = 0; topology < LAB_TOPOLOGY_COUNT; topology++)
+        while (!lab_topology_stands(lab, (enum lab_topology)topology, why))
+            if (dlock_clock_ns() >= end_ns || !interrupt_sleep_ms(POLL_MS))
+                return false;
+    return true;
+}
+
+/* Prepare the lab for the next performance: keep the lab if all its servers are up and its
+ * topologies stand, otherwise make it anew.  False: that failed. */
 static bool is_restored(const struct batch *t, struct place *place)
 {
     bool was_there;
 
-    if (lab_state_read(&place->lab, place->dir) && lab_is_up(&place->lab))
+    if (lab_state_read(&place->lab, place->dir) && lab_is_up(&place->lab) &&
+        is_whole(&place->lab))
         return true;
     fprintf(stderr, "seckill scenario: the lab in %s is not as it was; making it anew\n",
             place->dir);

@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "loadtest/expect/expectation.h"
+#include "loadtest/lab/lab.h"
 #include "db/sale_types.h"
 #include "lock/fault.h"
 #include "lock/record/record.h"
@@ -66,6 +67,8 @@ struct scenario {
     int earlier_fences;    /* so many holders there were before, if the lock counts them */
     bool has_fence_epochs; /* fences that Redis counts begin at epochs of the database */
     bool needs_own_servers; /* it hurts servers: it gets a lab that nobody else uses  */
+    enum lab_topology topology; /* whose servers have the lock; CORE: the store's own.  It
+                            * runs by its name or with `topologies`, not with `all`   */
     int64_t duration_ms;   /* 0: a story.  Else a measurement, see below, of that length */
     const char *published; /* of a measurement: who else did it, and what came out    */
     void (*play)(struct stage *s);
@@ -221,6 +224,9 @@ dlock_status actor_release_for(struct actor *a, struct actor *holder);
  * last.  Was it let in? */
 bool actor_walk_in(struct actor *late, struct actor *early);
 
+/* Wait until the library says that nobody vouches for the actor's lease any more. */
+void actor_await_unprotected(struct actor *a);
+
 /* The actor's lease: does it still protect, which fence, and what does the store say? */
 bool actor_is_protected(struct actor *a);
 uint64_t actor_fence(const struct actor *a);
@@ -309,13 +315,17 @@ bool actor_has_wire(const struct actor *a, enum actor_wire wire);
 
 /* ---- what is done to servers (if the scenario needs_own_servers) ---- */
 
+/* The name of the leader of the story's topology; the story did not happen if there is none. */
+const char *stage_leader(struct stage *s);
+
 /* The name of the server that has the lock, or of the `node`th, from 0, of several; NULL:
  * this lock has no server. */
 const char *stage_lock_server(const struct stage *s, int node);
 
 /* A fault of `seckill fault list`: prepared (before the lock is taken, where
- * its help says so), made, and, if it lasts, ended.  The key is the stage's lock; by_ms
- * is what the fault asks for, or 0.  A fault that is left is undone at the end. */
+ * its help says so), made, and, if it lasts, ended.  `server` NULL: of a fault of topologies,
+ * the leader.  The key is the stage's lock; by_ms is what the fault asks for, or 0.  A fault
+ * that is left is undone at the end. */
 int stage_server_arm(struct stage *s, const char *fault, const char *server,
                      int64_t by_ms);
 void stage_server_begin(struct stage *s, int number);

@@ -86,6 +86,14 @@ int stage_lease_ms(const struct stage *s)
     return (int)varied_ms(s, as_written);
 }
 
+enum lab_role stage_lock_role(const struct stage *s)
+{
+    enum lab_topology topology = s->setup->scenario->topology;
+
+    return topology != LAB_TOPOLOGY_CORE ? lab_topology_role(topology)
+                                         : lab_store_role(stage_store(s));
+}
+
 int stage_node(const struct stage *s, enum lab_role role, int node)
 {
     return (node + s->vary.first_node) % lab_role_count(role);

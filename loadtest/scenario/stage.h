@@ -156,6 +156,10 @@ void stage_say_since(struct stage *s, enum stage_line_kind kind, int64_t from_ns
 /* The actor's name in English, or as it is spoken in Chinese. */
 const char *stage_person(const struct actor *a, bool is_chinese);
 
+/* The role of the servers that have the lock: of the story's topology, or of the lock's store.
+ * LAB_ROLE_COUNT: the lock has no server. */
+enum lab_role stage_lock_role(const struct stage *s);
+
 /* The server that is the `node`th of several in this performance. */
 int stage_node(const struct stage *s, enum lab_role role, int node);
 

@@ -41,7 +41,7 @@ dump() { # what ZooKeeper says of its sessions
 }
 
 # ---- what is refused ----
-check 'the list has them all' test "$(fault list | grep -c '^[a-z]')" -eq 17
+check 'the list has them all' test "$(fault list | grep -c '^[a-z]')" -eq "$(grep -c '^SERVER_FAULT' "$root/loadtest/fault/faults.def")"
 check 'a name that is none: 64' says 'did you mean "script-flush"' \
     status 64 fault run script-flash
 check 'a server of the wrong kind: 64' says 'can be made on: redis' \

@@ -13,7 +13,7 @@
 #include "loadtest/scenario/participants/process_inside.h"
 #include "loadtest/scenario/stage.h"
 
-enum { POLL_MS = 5 };
+enum { POLL_MS = 5, ASK_MS = 10 };
 
 /* ---- the lines of the narration ---- */
 
@@ -217,6 +217,18 @@ dlock_status actor_release_for(struct actor *a, struct actor *holder)
 bool actor_is_protected(struct actor *a)
 {
     return perform(a, &(struct actor_order){.what = ACTOR_IS_PROTECTED})->is_so;
+}
+
+void actor_await_unprotected(struct actor *a)
+{
+    const struct actor_order ask = {.what = ACTOR_IS_PROTECTED};
+    int64_t end_ns = dlock_clock_after(dlock_clock_ns(), SCENARIO_STEP_MS);
+
+    while (actor_act(a, &ask)->is_so) {
+        if (dlock_clock_ns() >= end_ns || !interrupt_sleep_ms(ASK_MS))
+            stage_fail(a->stage, "%s goes on being told that its lease is valid", a->name);
+    }
+    (void)actor_is_protected(a);
 }
 
 uint64_t actor_fence(const struct actor *a)

@@ -16,11 +16,21 @@
 
 const char *stage_lock_server(const struct stage *s, int node)
 {
-    enum lab_role role = lab_store_role(stage_store(s));
+    enum lab_role role = stage_lock_role(s);
 
     if (role == LAB_ROLE_COUNT || node < 0 || node >= LAB_COUNT_REDLOCK)
         return NULL;
     return lab_server_name(s->lab, role, stage_node(s, role, node));
+}
+
+const char *stage_leader(struct stage *s)
+{
+    const struct lab_server *leader =
+        lab_topology_leader(s->lab, s->setup->scenario->topology);
+
+    if (leader == NULL)
+        stage_fail(s, "no server is the leader");
+    return leader->name;
 }
 
 static void say_note(struct stage *s, const struct stage_server_fault *f,
@@ -59,18 +69,22 @@ int stage_server_arm(struct stage *s, const char *fault, const char *server,
 
     if (!s->setup->scenario->needs_own_servers)
         stage_fail(s, "a scenario that hurts servers says so: needs_own_servers");
-    if (s->server_fault_count == STAGE_FAULTS_MAX || server == NULL)
-        stage_fail(s, "no server for %s, or too many faults", fault);
+    if (s->server_fault_count == STAGE_FAULTS_MAX)
+        stage_fail(s, "too many faults: %s", fault);
     f = &s->server_faults[s->server_fault_count];
     f->fault = server_fault_find(fault);
+    if (f->fault == NULL)
+        stage_fail(s, "no fault called %s", fault);
+    if (server == NULL)
+        server = stage_leader(s);
     f->scene = (struct fault_scene){.lab = s->lab,
                                     .server = lab_find_server(s->lab, server),
                                     /* The locks of a service have names of its own. */
                                     .key = s->service_count > 0 ? NULL : s->lock,
                                     .by_ms = by_ms,
                                     .history = s->faults};
-    if (f->fault == NULL || f->scene.server == NULL)
-        stage_fail(s, "no fault called %s, or no server called %s", fault, server);
+    if (f->scene.server == NULL)
+        stage_fail(s, "no server called %s for %s", server, fault);
     if (!server_fault_fits(f->fault, &f->scene))
         stage_fail(s, "%s cannot be made on %s", fault, server);
     s->server_fault_count++;

@@ -124,11 +124,15 @@ static enum proxy_protocol protocol_of(enum dlock_store store)
 static void open_lock_wires(struct stage *s, struct stage_process *p, int actor)
 {
     enum dlock_store store = stage_store(s);
-    enum lab_role role = lab_store_role(store);
+    enum lab_role role = stage_lock_role(s);
     int ports[SCENARIO_NODES_MAX];
     const struct lab_route route = {.ports = ports};
+    char *url = lab_url_of(&p->part.urls, store);
 
     if (role == LAB_ROLE_COUNT)
+        return;
+    /* Servers that tell a client where they are tell it their own ports. */
+    if (lab_topology_address(s->lab, s->setup->scenario->topology, url))
         return;
     for (int i = 0; i < lab_role_count(role); i++) {
         struct stage_wire *wire = &p->lock_wires[p->lock_wire_count++];
@@ -137,7 +141,7 @@ static void open_lock_wires(struct stage *s, struct stage_process *p, int actor)
                   protocol_of(store));
         ports[i] = wire->port;
     }
-    lab_store_url(s->lab, store, &route, lab_url_of(&p->part.urls, store));
+    lab_role_url(s->lab, role, &route, url);
 }
 
 void stage_open_wires(struct stage *s, struct stage_process *p, int actor)

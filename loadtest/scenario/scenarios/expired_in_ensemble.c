@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* expired_in_ensemble.c -- an ensemble ends the session that holds a lock, and its holder writes. */
+#include "loadtest/scenario/scenario.h"
+
+static void play(struct stage *s)
+{
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
+
+    stage_tell(s, "Ann takes the lock and sees that one voucher is left.",
+               "小安拿到锁，看到还剩一张券。");
+    actor_enter(ann);
+    actor_read(ann);
+    stage_tell(s, "The ensemble ends her session on every server; her shop works on.",
+               "集群在每台服务器上都结束了她的会话；她到店铺的连接照常。");
+    stage_server_hurt(s, "zookeeper-expire", stage_leader(s), 0);
+    stage_tell(s, "Bo takes the lock and buys the last one.", "小博拿到锁，买走最后一张。");
+    actor_enter(bo);
+    actor_buy(bo);
+    stage_tell(s, "Ann writes, for she has looked already.", "小安早就看过了，接着写。");
+    actor_buy(ann);
+    actor_release(ann);
+    actor_leave(bo);
+}
+
+const struct scenario scenario_expired_in_ensemble = {
+    .name = "expired-in-ensemble",
+    .number = "S55",
+    .title = "An ensemble ends a session, and its holder writes",
+    .title_zh = "集群结束了会话，持有者还在写",
+    .source = "ZooKeeper's expired sessions",
+    .story = {"Ann's lock lives in a session; her writes go over another connection.",
+              "The session is ended, by agreement of the servers.",
+              "Bo takes the lock, with a greater fence, and buys the last one.",
+              "Ann's library knows that the lock is lost; she does not ask it.",
+              "Three servers forget no lock, and stop no writer: the fence does."},
+    .story_zh = {"小安的锁住在会话里，她的写走另一条连接。",
+                 "几台服务器一致结束了这个会话。",
+                 "小博拿到锁，栅栏号更大，买走最后一张。",
+                 "小安的锁库知道锁丢了，她却没有问。",
+                 "三台服务器不会忘记锁，也拦不住写：栅栏才拦得住。"},
+    .actors = {"Ann", "Bo"},
+    .breaks = SIGN_OVERSOLD | SIGN_LOST_UPDATE,
+    .lease_ms = 10000,
+    .needs_own_servers = true,
+    .topology = LAB_TOPOLOGY_ENSEMBLE,
+    .play = play,
+};
