@@ -23,6 +23,7 @@
 #include "loadtest/scenario/narration/measurements.h"
 #include "loadtest/scenario/narration/report.h"
 #include "loadtest/scenario/performance.h"
+#include "loadtest/scenario/place.h"
 #include "loadtest/scenario/plan.h"
 
 #include "base/os/clock.h"
@@ -31,7 +32,6 @@
 enum {
     LIMIT_MS = 120000, /* of a story; of what a measurement takes beside its length     */
     POLL_MS = 5,
-    JOIN_MS = 20000,
     STORY_JOBS = 3,
     MEASURE_JOBS = 12, /* pauses take time, but no processor                            */
     NAME_SIZE = 160,
@@ -166,62 +166,12 @@ static void finish(struct batch *t, struct performance *p)
     batch_tell_end(t, p);
 }
 
-static bool is_meant(const struct performance *p, bool own)
-{
-    return p->setup->scenario->needs_own_servers == own;
-}
-
 static bool has_any(const struct batch *t, bool own)
 {
     for (size_t i = 0; i < t->count; i++)
-        if (is_meant(&t->all[i], own))
+        if (place_is_meant(&t->all[i], own))
             return true;
     return false;
-}
-
-static lab_topologies needed(const struct batch *t, bool own)
-{
-    lab_topologies wanted = 0;
-
-    for (size_t i = 0; i < t->count; i++) {
-        const struct scenario_setup *setup = t->all[i].setup;
-
-        if (!is_meant(&t->all[i], own))
-            continue;
-        wanted |= setup->scenario->topology != LAB_TOPOLOGY_CORE
-                      ? 1u << setup->scenario->topology
-                      : lab_lock_needs(setup->lock->name);
-    }
-    return wanted;
-}
-
-/* Does every topology stand, now or soon?  A server that went on joins its peers by itself. */
-static bool is_whole(const struct lab *lab)
-{
-    int64_t end_ns = dlock_clock_after(dlock_clock_ns(), JOIN_MS);
-    char why[LAB_WHY_MAX];
-
-    for (unsigned topology = 0; topology < LAB_TOPOLOGY_COUNT; topology++)
-        while (!lab_topology_stands(lab, (enum lab_topology)topology, why))
-            if (dlock_clock_ns() >= end_ns || !interrupt_sleep_ms(POLL_MS))
-                return false;
-    return true;
-}
-
-/* Prepare the lab for the next performance: keep the lab if all its servers are up and its
- * topologies stand, otherwise make it anew.  False: that failed. */
-static bool is_restored(const struct batch *t, struct place *place)
-{
-    bool was_there;
-
-    if (lab_state_read(&place->lab, place->dir) && lab_is_up(&place->lab) &&
-        is_whole(&place->lab))
-        return true;
-    fprintf(stderr, "seckill scenario: the lab in %s is not as it was; making it anew\n",
-            place->dir);
-    return lab_remove(place->dir, &was_there) == EXIT_VALID &&
-           lab_keep(&place->lab, place->dir, needed(t, true), &was_there) ==
-               EXIT_VALID;
 }
 
 /* A performance that a busy machine spoilt is repeated; among thousands, any that did not
@@ -235,7 +185,7 @@ static bool begins_anew(struct batch *t, struct performance *p, struct place *pl
 {
     return deserves_another(t, p->result) && p->result->tries < SCENARIO_TRIES &&
            !interrupted() &&
-           (!p->setup->scenario->needs_own_servers || is_restored(t, place)) &&
+           (!p->setup->scenario->needs_own_servers || place_restore(t, place)) &&
            start(t, p, &place->lab);
 }
 
@@ -252,13 +202,13 @@ static bool begin_next(struct batch *t, struct place *places, bool own, size_t *
     struct performance *p = &t->all[*next];
     struct place *place = places;
 
-    if (!is_meant(p, own)) {
+    if (!place_is_meant(p, own)) {
         ++*next;
         return true;
     }
     while (place->running == place->room)
         place++;
-    if (own && !is_restored(t, place))
+    if (own && !place_restore(t, place))
         return false;
     p->place = (int)(place - places);
     ++*next;
@@ -322,7 +272,7 @@ static enum exit_code run_beside_others(struct batch *t)
 
     if (!has_any(t, false))
         return EXIT_VALID;
-    rc = lab_open(&place.lab, lab_choose_dir(t->run->dir), needed(t, false));
+    rc = lab_open(&place.lab, lab_choose_dir(t->run->dir), place_needs(t, false));
     if (rc != EXIT_VALID)
         return rc;
     place.room = t->run->jobs > 0 ? t->run->jobs
@@ -346,7 +296,7 @@ static enum exit_code run_alone(struct batch *t)
     for (; has_any(t, true) && rc == EXIT_VALID && made < count; made++) {
         files_path(places[made].dir, "%s/lab-%d", t->run->out, made + 1);
         places[made].room = 1;
-        rc = lab_keep(&places[made].lab, places[made].dir, needed(t, true),
+        rc = lab_keep(&places[made].lab, places[made].dir, place_needs(t, true),
                       &was_there);
     }
     if (rc == EXIT_VALID && made > 0)

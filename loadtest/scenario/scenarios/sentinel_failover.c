@@ -21,7 +21,8 @@ static void play(struct stage *s)
                "小安得知锁已没有保证，放弃手上的活。");
     stage_tell(s, "Bo asks the new master, which has the copy of Ann's lock.",
                "小博问新的主节点，那里有小安那把锁的副本。");
-    actor_acquire(bo, 0);
+    stage_need_in_time(s, actor_try_until_answered(bo) != DLOCK_OK,
+                       "the copy of Ann's lock was there when Bo asked");
     actor_release(ann);
     actor_enter(bo);
     actor_buy(bo);
@@ -46,7 +47,7 @@ const struct scenario scenario_sentinel_failover = {
                  "切换之后，旧主节点给的锁谁都不能再当真。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
-    .lease_ms = 30000,
+    .lease_ms = 8000,
     .needs_own_servers = true,
     .topology = LAB_TOPOLOGY_SENTINEL,
     .play = play,

@@ -20,7 +20,11 @@ static void play(struct stage *s)
     stage_server_begin(s, cut);
     stage_tell(s, "Bo takes the lock at the new master; Ann is still at work.",
                "小博在新主节点拿到锁，小安还在干活。");
-    actor_walk_in(bo, ann);
+    actor_enter(bo); /* waits until his library has heard of the new master */
+    actor_buy(bo);
+    actor_buy(ann);
+    actor_release(ann);
+    actor_leave(bo);
 }
 
 const struct scenario scenario_sentinel_partition = {

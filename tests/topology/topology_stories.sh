@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# topology_stories.sh -- the stories of Sentinels and ensembles, each under a lock or two, on servers
+# that the command starts itself; `seckill scenario run topologies` tells them under every lock.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/../cli/support/tap.sh"
+plan 10
+stories=(sentinel-failover sentinel-partition old-master-returns leader-killed split-ensemble expired-in-ensemble)
+
+tell() { status 0 "$seckill" scenario run "$1" "--locks=$2" --out="$work/runs" --dir="$work/lab"; }
+named() { "$seckill" scenario list --no-pager | grep -c '; run by its name or with .topologies., not by .all.'; }
+check 'the list says of each that all does not run it' test "$(named)" -ge "${#stories[@]}"
+no_topology_in_matrix() {
+    says 'unknown|no scenario|must be|among' status 64 "$seckill" matrix --scenarios=leader-killed --seeds=1 --out="$work/runs"
+}
+check 'the matrix has none of them' no_topology_in_matrix
+check 'after a fail-over the holder is told, and nobody else is let in' tell sentinel-failover reentrant
+check 'a lock that no replica had is held twice, and the fence refuses the older write' tell sentinel-partition fenced
+check 'an old master that is back grants nothing' tell old-master-returns owner
+check 'a dead leader takes no lock along' tell leader-killed zk-basic,zk-seq
+check 'a holder whose ensemble is silent counts its own time' tell split-ensemble zk-basic,zk-seq
+check 'an ended session is fenced off' tell expired-in-ensemble zk-basic,zk-seq
+check 'a story is not about a lock in another store' \
+    status 64 "$seckill" scenario run leader-killed --locks=reentrant --out="$work/runs" --dir="$work/lab"
+no_servers_left() { ! pgrep -f "$work/runs" >/dev/null; }
+check 'no server is left' soon no_servers_left
+done_testing
