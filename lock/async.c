@@ -104,6 +104,8 @@ static const char *blocking_client(const dlock_variant *variant)
         return "libpq";
     case DLOCK_STORE_ZOOKEEPER:
         return "ZooKeeper's client";
+    case DLOCK_STORE_ETCD:
+        return "libcurl, as it is used for etcd,";
     default:
         return NULL;
     }

@@ -131,7 +131,7 @@ enum dlock_caps {
 typedef struct dlock_variant_info {
     const char *name;     /* the value of `variant`                       */
     const char *store;    /* a name in stores.def: "-", "process", "redis",
-                           * "redis x5", "postgresql", "zookeeper"         */
+                           * "redis x5", "postgresql", "zookeeper", "etcd" */
     const char *promises; /* one line: what holds                         */
     const char *breaks;   /* one line: what breaks it                     */
     const char *source;   /* where it is described                        */
@@ -214,6 +214,11 @@ typedef struct dlock_options {
                                *   transaction  one that gives each transaction any
                                *                session; pg-row and pg-advisory do not
                                *                work there                           */
+    const char *etcd_url;     /* http://[user:password@]host:port[,host:port...], or
+                               * https://; the members of one etcd, for the variant
+                               * etcd                                                */
+    int64_t etcd_timeout_ms;  /* for one request, connecting included; with several
+                               * members, one has a half of it                       */
 } dlock_options;
 
 /* The limit of dlock_options.handover.  With `handover` above 0 the waiters of a name

@@ -19,6 +19,7 @@ enum {
     DEFAULT_NODE_TIMEOUT_MS = 50,
     DEFAULT_DATABASE_TIMEOUT_MS = 2000,
     DEFAULT_ZOOKEEPER_TIMEOUT_MS = 2000,
+    DEFAULT_ETCD_TIMEOUT_MS = 2000,
     NAMES_SIZE = 256,
 };
 
@@ -31,7 +32,8 @@ enum {
     X(database_url)                                                                    \
     X(zookeeper_url)                                                                   \
     X(retry)                                                                           \
-    X(database_pooler)
+    X(database_pooler)                                                                 \
+    X(etcd_url)
 #define VALUES(X)                                                                      \
     X(lease_ms)                                                                        \
     X(watchdog)                                                                        \
@@ -42,7 +44,8 @@ enum {
     X(zookeeper_timeout_ms)                                                            \
     X(on_lost)                                                                         \
     X(on_lost_arg)                                                                     \
-    X(handover)
+    X(handover)                                                                        \
+    X(etcd_timeout_ms)
 
 /* The offset at which a field ends.  The struct of an older program has the field if the
  * struct is at least so long. */
@@ -50,7 +53,7 @@ enum {
     (offsetof(dlock_options, field) + sizeof(((dlock_options *)0)->field))
 
 /* A new field in what was padding would be read from a program that never wrote it. */
-_Static_assert(END_OF(database_pooler) == sizeof(dlock_options), "no padding at the end");
+_Static_assert(END_OF(etcd_timeout_ms) == sizeof(dlock_options), "no padding at the end");
 
 static const dlock_options DEFAULTS = {
     .size = sizeof(dlock_options),
@@ -61,6 +64,7 @@ static const dlock_options DEFAULTS = {
     .redlock_node_timeout_ms = DEFAULT_NODE_TIMEOUT_MS,
     .database_timeout_ms = DEFAULT_DATABASE_TIMEOUT_MS,
     .zookeeper_timeout_ms = DEFAULT_ZOOKEEPER_TIMEOUT_MS,
+    .etcd_timeout_ms = DEFAULT_ETCD_TIMEOUT_MS,
 };
 
 void dlock_options_init(dlock_options *opts, size_t size)
@@ -148,7 +152,8 @@ const dlock_variant *dlock_options_check(const dlock_options *opts)
         (void)dlock_fail(DLOCK_INVALID, "a lease of %d ms is below the least, %d ms",
                          opts->lease_ms, (int)DLOCK_LEASE_MIN_MS);
     else if (opts->redis_timeout_ms <= 0 || opts->redlock_node_timeout_ms <= 0 ||
-             opts->database_timeout_ms <= 0 || opts->zookeeper_timeout_ms <= 0)
+             opts->database_timeout_ms <= 0 || opts->zookeeper_timeout_ms <= 0 ||
+             opts->etcd_timeout_ms <= 0)
         (void)dlock_fail(DLOCK_INVALID, "a timeout has to be above 0 ms");
     else if (dlock_retry_parse(opts->retry, &retry) == DLOCK_OK &&
              check_handover(opts, variant, &retry))

@@ -40,6 +40,8 @@ libraries='
 hiredis/      base/redis/reader\.c|loadtest/probe/
 libpq         base/postgres/wire(_open)?\.c|base/postgres/wire_inside\.h
 zookeeper     lock/stores/
+curl          lock/stores/etcd_wire\.h|loadtest/
+jansson\.h    lock/stores/etcd_|app/|loadtest/
 civetweb      base/http/(server|session)\.c
 '
 

@@ -34,7 +34,8 @@ declare -A packages=(
         redis-server redis-tools postgresql wrk"
     [test]="libcmocka-dev clang libclang-rt-14-dev shellcheck procps curl
         g++ man-db python3 nginx-light cppcheck zsh
-        libuv1-dev libev-dev liblua5.1-0-dev jq prometheus haproxy pgbouncer"
+        libuv1-dev libev-dev liblua5.1-0-dev jq prometheus haproxy pgbouncer
+        etcd-server etcd-client"
     [browser]="chromium chromium-driver python3-selenium fonts-wqy-microhei"
     [analyze]="cppcheck clang"
     [compose]="curl python3"

@@ -20,6 +20,7 @@ struct lock_settings {
     const char *redlock_urls;
     const char *database_url;
     const char *zookeeper_url;
+    const char *etcd_url;
     bool json;
 };
 
@@ -43,6 +44,7 @@ static const struct setting settings[] = {
     URL(redlock_urls, "redlock-urls", "URL,URL,...", "the Redis servers of redlock and multi"),
     URL(database_url, "database-url", "URL", "the PostgreSQL of the pg locks"),
     URL(zookeeper_url, "zookeeper-url", "HOST:PORT,...", "the ZooKeeper of the zk locks"),
+    URL(etcd_url, "etcd-url", "http://HOST:PORT,...", "the etcd of the lock etcd"),
 };
 
 const struct setting_program command_lock_program = {

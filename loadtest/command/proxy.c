@@ -21,7 +21,7 @@ static const struct setting settings[] = {
            .help = "the server behind it: HOST:PORT or unix:PATH"),
     OPTION(CHOICE, "protocol", AT(protocol), .fallback = "raw", .meta = "PROTOCOL",
            .choices = proxy_protocol_name,
-           .help = "the format of messages: redis, postgres, zookeeper, or raw: there are "
+           .help = "the format of messages: redis, postgres, zookeeper, http, or raw: there are "
                    "none"),
     OPTION(COUNT, "listen", AT(port), .fallback = "0", .max = 65535, .meta = "PORT",
            .help = "the port on 127.0.0.1; 0: a free one, which is printed"),

@@ -132,8 +132,9 @@ ENSEMBLE = (
     Contestant("curator", "mutex", "InterProcessMutex, threads, one session", "zookeeper",
                "org/apache/curator/framework/recipes/locks/LockInternals.java", "zk-seq",
                **JVM),
+    ours("etcd", "threads, a lease for each lock", "etcd"),
     Contestant("etcd", "session", "concurrency.Mutex, goroutines, one session", "etcd",
-               "client/v3/concurrency/mutex.go", "zk-seq"),
+               "client/v3/concurrency/mutex.go", "etcd"),
 )
 
 HOT_ENSEMBLE = tuple(replace(contestant, **TWO) for contestant in ENSEMBLE)

@@ -68,7 +68,7 @@ class RedisServers:
         self.urls, self.nodes = urls, nodes
         self.servers = [RedisServer(url) for url in urls.split(",")]
 
-    def address(self, _peer):
+    def address(self, _contestant):
         return self.urls
 
     def clear(self):
@@ -131,8 +131,11 @@ class Ensemble:
         self.zookeeper_url = zookeeper_url
         self.etcd = Etcd(where) if shutil.which("etcd") else None
 
-    def address(self, peer):
-        return self.etcd.url.replace("http://", "") if peer == "etcd" else self.zookeeper_url
+    def address(self, contestant):
+        if contestant.takes != "etcd":
+            return self.zookeeper_url
+        # The Go client takes a host, this library a URL.
+        return self.etcd.url if contestant.is_ours() else self.etcd.url.replace("http://", "")
 
     def clear(self):
         """Nothing to do, since the lab with the leftovers is deleted."""

@@ -80,7 +80,7 @@ class Runner:
         self.prefix = "bench:" + re.sub("[^a-z0-9]+", "-", contestant.name)
         self.guard = os.path.join(where, self.prefix.replace(":", "-") + ".guard")
         self.clear_guard()
-        command = [*fetched.command(), contestant.setting, servers.address(contestant.peer),
+        command = [*fetched.command(), contestant.setting, servers.address(contestant),
                    self.prefix, self.guard]
         log = os.path.join(where, self.prefix.replace(":", "-") + ".log")
         self.processes = []

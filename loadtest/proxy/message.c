@@ -6,7 +6,9 @@
  * counting. */
 #include "loadtest/proxy/message.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define ELEMENTS_MAX (UINT64_C(1) << 40)
 #define BULK_MAX (UINT64_C(1) << 40)
@@ -201,18 +203,116 @@ static bool read_zookeeper(struct proxy_scanner *s)
     return ended;
 }
 
+/* ---- http ---- */
+
+/* The states of a scanner of http: in the head, at a chunk's size, behind a chunk, behind the
+ * last one. */
+enum { IN_HEAD, AT_SIZE, BEHIND_CHUNK, BEHIND_LAST };
+
+enum { HTTP_DIGITS_MAX = 15, HEXADECIMAL = 16, DECIMAL = 10 };
+
+/* The number that the text begins with.  False: there is none, or it is too great. */
+static bool number_at(const char *text, int base, uint64_t *out)
+{
+    static const char DIGITS[] = "0123456789abcdefABCDEF";
+    size_t len = strspn(text, base == HEXADECIMAL ? DIGITS : "0123456789");
+
+    *out = len > 0 && len <= HTTP_DIGITS_MAX ? strtoull(text, NULL, base) : 0;
+    return len > 0 && len <= HTTP_DIGITS_MAX;
+}
+
+static void read_header(struct proxy_scanner *s)
+{
+    static const char LENGTH[] = "content-length:", CODING[] = "transfer-encoding:";
+
+    if (strncasecmp(s->line, LENGTH, strlen(LENGTH)) == 0) {
+        const char *value = s->line + strlen(LENGTH);
+
+        s->is_lost = !number_at(value + strspn(value, " "), DECIMAL, &s->number);
+    } else if (strncasecmp(s->line, CODING, strlen(CODING)) == 0) {
+        s->is_chunked = strcasestr(s->line, "chunked") != NULL;
+    }
+}
+
+/* The head is over.  True: and so is the message. */
+static bool head_ended(struct proxy_scanner *s)
+{
+    if (s->is_chunked) {
+        s->state = AT_SIZE;
+        return false;
+    }
+    s->skip = s->number;
+    s->number = 0;
+    return s->skip == 0;
+}
+
+static bool message_ended(struct proxy_scanner *s)
+{
+    s->state = IN_HEAD;
+    s->is_chunked = false;
+    s->number = 0;
+    return true;
+}
+
+/* A line without its end; s->line has its beginning. */
+static bool read_http_line(struct proxy_scanner *s)
+{
+    bool is_empty = s->line_len == 0;
+
+    switch (s->state) {
+    case IN_HEAD:
+        if (!is_empty) {
+            s->has_digits = true; /* a line has come: an empty one ends the head */
+            read_header(s);
+            return false;
+        }
+        if (!s->has_digits)
+            return false;
+        s->has_digits = false;
+        return head_ended(s);
+    case AT_SIZE:
+        s->is_lost = !number_at(s->line, HEXADECIMAL, &s->skip);
+        s->state = s->skip > 0 ? BEHIND_CHUNK : BEHIND_LAST;
+        return false;
+    case BEHIND_CHUNK:
+        s->is_lost = !is_empty;
+        s->state = AT_SIZE;
+        return false;
+    default: /* trailers, up to an empty line */
+        return is_empty && message_ended(s);
+    }
+}
+
+static bool read_http(struct proxy_scanner *s, char c)
+{
+    bool ended = false;
+
+    if (c == '\n') {
+        s->line[s->line_len < sizeof s->line ? s->line_len : sizeof s->line - 1] = '\0';
+        ended = read_http_line(s);
+        s->line_len = 0;
+    } else if (c != '\r' && s->line_len < sizeof s->line) {
+        s->line[s->line_len++] = c;
+    }
+    return ended;
+}
+
 /* ---- all ---- */
 
 static bool read_byte(struct proxy_scanner *s, unsigned char c)
 {
     if (s->protocol == PROXY_REDIS)
         return read_redis(s, (char)c);
+    if (s->protocol == PROXY_HTTP)
+        return read_http(s, (char)c);
     s->head[s->head_len++] = c;
     return s->protocol == PROXY_POSTGRES ? read_postgres(s) : read_zookeeper(s);
 }
 
 static bool body_ended(struct proxy_scanner *s)
 {
+    if (s->protocol == PROXY_HTTP)
+        return !s->is_chunked;
     return s->protocol == PROXY_REDIS ? element_ended(s) : true;
 }
 

@@ -12,12 +12,15 @@
  *   postgres   a type and a length; the startup packet; the one byte that answers an
  *              SSLRequest.  Once TLS has begun there are no messages to be seen
  *   zookeeper  a length and a frame
+ *   http       a request or an answer of HTTP/1.1, with a Content-Length or in chunks.  An
+ *              answer without either, and the news of a stream, have no end
  *   raw        bytes only */
 #define PROXY_PROTOCOLS(X)                                                             \
     X(RAW, "raw")                                                                      \
     X(REDIS, "redis")                                                                  \
     X(POSTGRES, "postgres")                                                            \
-    X(ZOOKEEPER, "zookeeper")
+    X(ZOOKEEPER, "zookeeper")                                                          \
+    X(HTTP, "http")
 
 enum proxy_protocol {
 #define X(id, name) PROXY_##id,
@@ -45,6 +48,9 @@ struct proxy_scanner {
     uint64_t number;  /* of redis: of the line                                        */
     uint64_t pending; /* of redis: elements that the message still has                */
     uint64_t skip;    /* bytes of a body still to come                                */
+    char line[64];    /* of http: the beginning of the line that is being read         */
+    size_t line_len;
+    bool is_chunked;  /* of http: the body comes in chunks                            */
 };
 
 /* Take bytes up to the end of the message, and no further.  Returns how many were

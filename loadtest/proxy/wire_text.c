@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* wire_text.c -- the text of the messages on a connection, for people: Redis commands and
- * replies, SQL, ZooKeeper's requests by name.  Pings and handshakes are left out, and so
+ * replies, SQL, ZooKeeper's requests by name, etcd's by path and operation.  Pings and handshakes are left out, and so
  * is every password. */
 #include "loadtest/proxy/wire_text.h"
 
@@ -320,6 +320,58 @@ static bool zookeeper_text(struct cut *c, bool is_request, uint64_t number)
     return true;
 }
 
+/* ---- etcd, by HTTP ---- */
+
+static bool has_text(const struct cut *c, const char *text)
+{
+    return memmem(c->at, (size_t)(c->end - c->at), text, strlen(text)) != NULL;
+}
+
+/* The operations of a request; keys and values are in base64, which nobody reads. */
+static void put_operations(struct cut *c)
+{
+    static const char *const OPERATIONS[][2] = {
+        {"request_put", " put"}, {"request_delete_range", " delete"}, {"request_range", " look"}};
+
+    for (size_t i = 0; i < sizeof OPERATIONS / sizeof OPERATIONS[0]; i++)
+        if (has_text(c, OPERATIONS[i][0]))
+            put_text(c, OPERATIONS[i][1]);
+}
+
+static bool etcd_request(struct cut *c)
+{
+    static const char START[] = "POST /v3/";
+    size_t size = (size_t)(c->end - c->at);
+    const char *path = (const char *)c->at + sizeof START - 1;
+    const unsigned char *end;
+
+    if (size < sizeof START || memcmp(c->at, START, sizeof START - 1) != 0)
+        return false;
+    end = memchr(path, ' ', size - (sizeof START - 1));
+    if (end == NULL || has_text(c, "/v3/auth/")) /* a password stands in it */
+        return false;
+    put(c, path, (size_t)((const char *)end - path));
+    put_operations(c);
+    return true;
+}
+
+static bool etcd_answer(struct cut *c)
+{
+    static const char WORDS[] = "\"message\":\"";
+    size_t size = (size_t)(c->end - c->at);
+    const unsigned char *words = memmem(c->at, size, WORDS, sizeof WORDS - 1);
+    const unsigned char *end;
+
+    if (words == NULL) {
+        put_text(c, has_text(c, "\"succeeded\":true") ? "done" : "answered");
+        return !has_text(c, "\"token\"");
+    }
+    words += sizeof WORDS - 1;
+    end = memchr(words, '"', (size_t)(c->end - words));
+    put_short(c, (const char *)words, (size_t)((end != NULL ? end : c->end) - words), LONG_MAX);
+    return true;
+}
+
 bool wire_text(const struct proxy_glimpse *glimpse, enum proxy_protocol protocol,
                char *out, size_t size)
 {
@@ -339,6 +391,8 @@ bool wire_text(const struct proxy_glimpse *glimpse, enum proxy_protocol protocol
         return postgres_text(&c, is_request);
     case PROXY_ZOOKEEPER:
         return zookeeper_text(&c, is_request, glimpse->number);
+    case PROXY_HTTP:
+        return is_request ? etcd_request(&c) : etcd_answer(&c);
     default:
         return false;
     }

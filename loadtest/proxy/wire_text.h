@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wire_text.h -- a message on a wire as a line of text: Redis, PostgreSQL, ZooKeeper. */
+/* wire_text.h -- a message on a wire as a line of text: Redis, PostgreSQL, ZooKeeper,
+ * and etcd by HTTP. */
 #ifndef LOADTEST_PROXY_WIRE_TEXT_H
 #define LOADTEST_PROXY_WIRE_TEXT_H
 

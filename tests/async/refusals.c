@@ -61,7 +61,8 @@ static void a_forked_child_is_refused(void)
 
 static bool is_blocking(const char *store)
 {
-    return strcmp(store, "postgresql") == 0 || strcmp(store, "zookeeper") == 0;
+    return strcmp(store, "postgresql") == 0 || strcmp(store, "zookeeper") == 0 ||
+           strcmp(store, "etcd") == 0;
 }
 
 static void use_variant(const dlock_variant_info *info)

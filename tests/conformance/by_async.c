@@ -51,7 +51,8 @@ bool by_async_applies(const char *variant, const char *law)
     };
     const char *store = dlock_variant_find(variant)->store;
 
-    if (strcmp(store, "postgresql") == 0 || strcmp(store, "zookeeper") == 0)
+    if (strcmp(store, "postgresql") == 0 || strcmp(store, "zookeeper") == 0 ||
+        strcmp(store, "etcd") == 0)
         return false;
     for (size_t i = 0; i < sizeof(OF_THREADS) / sizeof(OF_THREADS[0]); i++)
         if (strstr(law, OF_THREADS[i]) != NULL)

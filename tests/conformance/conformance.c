@@ -65,6 +65,7 @@ static unsigned store_of(const char *variant)
         return LAW_REDIS;
     return strcmp(store, "postgresql") == 0  ? LAW_POSTGRES
            : strcmp(store, "zookeeper") == 0 ? LAW_ZOOKEEPER
+           : strcmp(store, "etcd") == 0      ? LAW_ETCD
                                              : 0;
 }
 
@@ -75,7 +76,7 @@ static law_fn *choose(const struct law *law, const char *variant)
     unsigned other_stores = LAW_STORES & ~store;
     unsigned caps = rig_caps(variant) | store |
                     (store != 0 ? LAW_REMOTE : 0) |
-                    (store & (LAW_POSTGRES | LAW_ZOOKEEPER) ? LAW_DURABLE : 0) |
+                    (store & (LAW_POSTGRES | LAW_ZOOKEEPER | LAW_ETCD) ? LAW_DURABLE : 0) |
                     (rig_is_watched(variant) ? LAW_WATCHED : 0) |
                     (rig_may_be_handed_over(variant) ? LAW_HANDED : 0) |
                     (is_left_to_itself(variant) ? LAW_LATER : 0) |
@@ -85,7 +86,7 @@ static law_fn *choose(const struct law *law, const char *variant)
 
     if (store != 0 && (law->needs & other_stores))
         return NULL;
-    if (store == 0 && (law->needs & (LAW_POSTGRES | LAW_ZOOKEEPER)))
+    if (store == 0 && (law->needs & (LAW_POSTGRES | LAW_ZOOKEEPER | LAW_ETCD)))
         return NULL;
     if ((caps & law->needs) == law->needs)
         return law->claimed;
@@ -246,8 +247,9 @@ int main(int argc, char **argv)
     if (getenv("SECKILL_REDIS_URL") == NULL || getenv("SECKILL_REDLOCK_URLS") == NULL ||
         getenv("SECKILL_DATABASE_URL") == NULL ||
         getenv("SECKILL_LAB_DATABASE_URL") == NULL ||
-        getenv("SECKILL_ZOOKEEPER_URL") == NULL) {
-        puts("Bail out! the environment of a lab with ZooKeeper is not set: . .lab/env");
+        getenv("SECKILL_ZOOKEEPER_URL") == NULL || getenv("SECKILL_ETCD_URL") == NULL) {
+        puts("Bail out! the environment of a lab with ZooKeeper and etcd is not set: "
+             ". .lab/env");
         return 69;
     }
     if (request.wrong && request.lie == NULL)

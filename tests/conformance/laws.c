@@ -20,6 +20,7 @@
 #define POSTGRES LAW_POSTGRES
 #define UNSHARED LAW_UNSHARED
 #define ZOOKEEPER LAW_ZOOKEEPER
+#define ETCD LAW_ETCD
 
 const struct law laws[] = {
     {"excludes a second owner", LOCAL, excludes_a_second_owner, lets_everybody_in, 0},
@@ -238,6 +239,17 @@ const struct law laws[] = {
      refuses_its_own_owner, LAW_ZOOKEEPER},
     {"believes no node that is no place", ZOOKEEPER | FAIR, believes_no_odd_place,
      believes_no_odd_node, LAW_ZOOKEEPER},
+    {"refuses bad URLs of etcd", ETCD, refuses_bad_etcd_urls, NULL, 0},
+    {"minds no keys that are not of its form", ETCD, minds_no_other_keys, NULL, 0},
+    {"contends with the keys of etcd's own recipe", ETCD, contends_with_the_recipe, NULL, 0},
+    {"is lost with its key or its lease, and no other lock with it", ETCD,
+     is_lost_with_its_key, NULL, 0},
+    {"enters with its own key only", ETCD, enters_with_its_own_key_only, NULL, 0},
+    {"is told of a release after its watch broke", ETCD, is_told_after_a_cut, NULL, 0},
+    {"a lost answer leaves no key", ETCD, a_lost_answer_leaves_no_key, NULL, 0},
+    {"a pair of calls is two requests", ETCD, costs_two_requests, NULL, 0},
+    {"a release wakes only the next waiter", ETCD, wakes_only_the_next, NULL, 0},
+    {"leaves no keys of many names", ETCD, leaves_no_keys, NULL, 0},
     {"serves waiters in the order they came", FAIR, serves_in_arrival_order, NULL, 0},
     {"lets nobody pass a waiter", FAIR, lets_nobody_pass_a_waiter, NULL, 0},
     {"is given back without waiting", 0, is_released_later, NULL, 0},

@@ -23,11 +23,12 @@ enum {
     LAW_POSTGRES = 1 << 25,
     LAW_UNSHARED = 1 << 24, /* it knows no readers */
     LAW_ZOOKEEPER = 1 << 23,
+    LAW_ETCD = 1 << 21,
     LAW_REMOTE = 1 << 22, /* they are kept by some server */
     LAW_DURABLE = 1 << 20, /* and that keeps its data when it is killed */
     LAW_HANDED = 1 << 19,  /* it may be handed over inside a process */
     LAW_LATER = 1 << 18,   /* its releases can be left to themselves */
-    LAW_STORES = LAW_REDIS | LAW_POSTGRES | LAW_ZOOKEEPER,
+    LAW_STORES = LAW_REDIS | LAW_POSTGRES | LAW_ZOOKEEPER | LAW_ETCD,
 };
 
 typedef void law_fn(const char *variant);
@@ -232,6 +233,18 @@ law_fn frees_no_other_after_a_removal;
 law_fn comes_through_ended_sessions;
 law_fn keeps_odd_names_apart;
 law_fn writes_its_level;
+
+/* laws_etcd.c */
+law_fn refuses_bad_etcd_urls;
+law_fn minds_no_other_keys;
+law_fn contends_with_the_recipe;
+law_fn is_lost_with_its_key;
+law_fn enters_with_its_own_key_only;
+law_fn is_told_after_a_cut;
+law_fn a_lost_answer_leaves_no_key;
+law_fn costs_two_requests;
+law_fn wakes_only_the_next;
+law_fn leaves_no_keys;
 
 /* laws_zookeeper_queue.c */
 law_fn wakes_a_herd, wakes_one_by_one;

@@ -242,6 +242,7 @@ static dlock_options chaos_options(const char *variant)
     opts.watchdog = true;
     opts.redis_timeout_ms = opts.redlock_node_timeout_ms = ANSWER_MS;
     opts.database_timeout_ms = opts.zookeeper_timeout_ms = ANSWER_MS;
+    opts.etcd_timeout_ms = ANSWER_MS;
     return opts;
 }
 

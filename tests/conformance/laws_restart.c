@@ -103,6 +103,7 @@ static struct rig_helper *hold_and_kill(const char *variant, const char *name,
     struct rig_helper *holder;
 
     opts.database_timeout_ms = opts.zookeeper_timeout_ms = timeout_ms;
+    opts.etcd_timeout_ms = timeout_ms;
     lab_use(&opts);
     *pair = rig_open_pair(&opts);
     *lease_end_ms = rig_now_ms() + opts.lease_ms;

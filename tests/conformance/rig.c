@@ -50,9 +50,10 @@ dlock_options rig_options(const char *variant)
     opts.redlock_urls = getenv("SECKILL_REDLOCK_URLS");
     opts.database_url = getenv("SECKILL_DATABASE_URL");
     opts.zookeeper_url = getenv("SECKILL_ZOOKEEPER_URL");
+    opts.etcd_url = getenv("SECKILL_ETCD_URL");
     opts.watchdog = false;
     opts.redis_timeout_ms = opts.redlock_node_timeout_ms = ANSWER_MS;
-    opts.database_timeout_ms = opts.zookeeper_timeout_ms = ANSWER_MS;
+    opts.etcd_timeout_ms = opts.database_timeout_ms = opts.zookeeper_timeout_ms = ANSWER_MS;
     return opts;
 }
 
@@ -61,7 +62,7 @@ static bool is_hasty(const dlock_options *opts)
     return opts->redis_timeout_ms < ANSWER_MS ||
            opts->redlock_node_timeout_ms < ANSWER_MS ||
            opts->database_timeout_ms < ANSWER_MS ||
-           opts->zookeeper_timeout_ms < ANSWER_MS;
+           opts->zookeeper_timeout_ms < ANSWER_MS || opts->etcd_timeout_ms < ANSWER_MS;
 }
 
 dlock_system *rig_open(const dlock_options *opts)

@@ -41,7 +41,7 @@ static void every_field_stays_where_it_is(void **state)
     (void)state;
     if (sizeof(void *) != 8)
         return;
-    assert_int_equal(sizeof(dlock_options), 128);
+    assert_int_equal(sizeof(dlock_options), 144);
     assert_int_equal(offsetof(dlock_options, size), 0);
     assert_int_equal(offsetof(dlock_options, variant), 8);
     assert_int_equal(offsetof(dlock_options, zookeeper_url), 48);
@@ -55,6 +55,8 @@ static void every_field_stays_where_it_is(void **state)
     assert_int_equal(offsetof(dlock_options, on_lost_arg), 104);
     assert_int_equal(offsetof(dlock_options, handover), 112);
     assert_int_equal(offsetof(dlock_options, database_pooler), 120);
+    assert_int_equal(offsetof(dlock_options, etcd_url), 128);
+    assert_int_equal(offsetof(dlock_options, etcd_timeout_ms), 136);
     assert_int_equal(sizeof(dlock_request), 32);
     assert_int_equal(offsetof(dlock_request, cancel), 24);
     assert_int_equal(sizeof(dlock_lease), 368);
@@ -112,11 +114,10 @@ static void half_a_field_is_not_read(void **state)
     dlock_options got;
 
     (void)state;
-    given.handover = 7;
-    given.size = offsetof(dlock_options, handover) + sizeof(given.handover) - 1;
-    given.database_pooler = NULL;
+    given.etcd_timeout_ms = 7;
+    given.size = sizeof(given) - 1;
     assert_int_equal(dlock_options_read(&got, &given), DLOCK_OK);
-    assert_int_equal(got.handover, 0);
+    assert_int_equal(got.etcd_timeout_ms, dlock_options_default().etcd_timeout_ms);
 }
 
 static void every_field_is_read(void **state)

@@ -50,6 +50,16 @@ static const struct sample samples[] = {
     {"frames", PROXY_ZOOKEEPER, PROXY_TO_SERVER, S("\0\0\0\x02" "ab\0\0\0\0\0\0\0\x01z"),
      {6, 10, 15}},
     {"a four-letter word", PROXY_ZOOKEEPER, PROXY_TO_SERVER, S("ruokruok"), {LOST}},
+    {"a request, and its answer's kind", PROXY_HTTP, PROXY_TO_SERVER,
+     S("POST /v3 HTTP/1.1\r\ncontent-length:  2\r\n\r\n{}GET / HTTP/1.1\r\n\r\n"), {43, 61}},
+    {"chunks, with a trailer", PROXY_HTTP, PROXY_TO_CLIENT,
+     S("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\na;x=y\r\n0123456789\r\n"
+       "0\r\nx: y\r\n\r\nHTTP/1.1 404 No\r\n\r\n"),
+     {84, 103}},
+    {"a chunk without a size", PROXY_HTTP, PROXY_TO_CLIENT,
+     S("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n"), {LOST}},
+    {"a length that is none", PROXY_HTTP, PROXY_TO_CLIENT,
+     S("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"), {LOST}},
     {"raw bytes", PROXY_RAW, PROXY_TO_SERVER, S("+OK\r\n+OK\r\n"), {0}},
 };
 
@@ -82,14 +92,14 @@ static void messages_end_where_they_end_in_pieces_of_any_size(void **state)
 
 static void any_bytes_are_taken_in_full(void **state)
 {
-    static const char likely[] = "*$:+-%|>_0129\r\n\0\0\0\x04Qab";
+    static const char likely[] = "*$:+-%|>_0129\r\n\0\0\0\x04Qab\n\n";
     unsigned char bytes[64];
     unsigned seed = 7;
 
     (void)state;
     for (int round = 0; round < 20000; round++) {
-        struct proxy_scanner s = {.protocol = (enum proxy_protocol)(round % 4),
-                                  .direction = (enum proxy_direction)(round / 4 % 2)};
+        struct proxy_scanner s = {.protocol = (enum proxy_protocol)(round % 5),
+                                  .direction = (enum proxy_direction)(round / 5 % 2)};
         size_t at = 0;
         bool ended;
 

@@ -132,10 +132,12 @@ static bool open_system(char *setting, const char *servers, struct slice *slice)
     options.redis_url = servers;
     options.redlock_urls = servers;
     options.zookeeper_url = servers;
+    options.etcd_url = servers;
     /* A long timeout, since a busy machine may delay a server that is not dead. */
     options.redis_timeout_ms = PATIENCE_MS;
     options.redlock_node_timeout_ms = PATIENCE_MS;
     options.zookeeper_timeout_ms = PATIENCE_MS;
+    options.etcd_timeout_ms = PATIENCE_MS;
     return dlock_open(&slice->sys, &options) == DLOCK_OK &&
            (!is_async || dlock_async_open(&slice->async, slice->sys, 0) == DLOCK_OK);
 }

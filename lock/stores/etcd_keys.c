@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/* etcd_keys.c -- the keys of a lock in etcd: to put one, to see where it stands, to delete it.
+ *
+ * A comparison needs its `target`: without one etcd compares the version, and says nothing. */
+#include "lock/stores/etcd_keys.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lock/stores/etcd_txns.h"
+
+/* The longest transaction has three keys, two prefixes with their ends, and two values. */
+enum { BODY_SIZE = 4096 };
+
+#define BY_AGE(order, limit)                                                           \
+    "\"sort_target\":\"CREATE\",\"sort_order\":\"" order "\",\"keys_only\":true,"      \
+    "\"limit\":\"" limit "\""
+
+struct etcd_keys {
+    struct etcd_http *http;
+    struct etcd_txns *txns;
+};
+
+struct etcd_keys *etcd_keys_open(struct etcd_http *http)
+{
+    struct etcd_keys *keys = calloc(1, sizeof(*keys));
+
+    if (keys == NULL)
+        return NULL;
+    keys->http = http;
+    keys->txns = etcd_txns_open(http);
+    if (keys->txns != NULL)
+        return keys;
+    free(keys);
+    return NULL;
+}
+
+void etcd_keys_close(struct etcd_keys *keys)
+{
+    if (keys == NULL)
+        return;
+    etcd_txns_close(keys->txns);
+    free(keys);
+}
+
+static dlock_status refuse(const char *what)
+{
+    return dlock_fail(DLOCK_PROTOCOL, "etcd: an answer to %s that cannot be", what);
+}
+
+static dlock_status ask_range(struct etcd_keys *keys, const char *body, int64_t give_up_ns,
+                              struct etcd_reply *out)
+{
+    struct etcd_request request = {"/v3/kv/range", body, give_up_ns};
+
+    return etcd_http_ask(keys->http, &request, out);
+}
+
+/* --- reading answers --- */
+
+static bool read_revision(const json_t *json, uint64_t *out)
+{
+    int64_t revision;
+
+    if (!etcd_number(json_object_get(json, "header"), "revision", 1, &revision) || revision < 1)
+        return false;
+    *out = (uint64_t)revision;
+    return true;
+}
+
+/* The keys that a range has found: an array, or NULL, which is none.  False: it is no
+ * answer to a range. */
+static bool read_keys(const json_t *range, const json_t **out)
+{
+    *out = json_object_get(range, "kvs");
+    return json_is_object(range) && (*out == NULL || json_is_array(*out));
+}
+
+/* The answer to the nth operation of a transaction; NULL: there is none. */
+static const json_t *response(const json_t *json, size_t nth, const char *kind)
+{
+    return json_object_get(json_array_get(json_object_get(json, "responses"), nth), kind);
+}
+
+enum kind { OF_THE_LOCK, OF_ANOTHER, NO_KEY };
+
+/* Is that a key of the lock?  Then *out is which. */
+static enum kind read_key(const json_t *entry, const char *name, struct etcd_key *out)
+{
+    const json_t *text = json_object_get(entry, "key");
+    int64_t created;
+
+    if (!json_is_string(text) || !etcd_number(entry, "create_revision", 1, &created) ||
+        created < 1)
+        return NO_KEY;
+    *out = (struct etcd_key){.name = name, .created = (uint64_t)created};
+    return etcd_key_read(json_string_value(text), name, &out->lease) ? OF_THE_LOCK
+                                                                     : OF_ANOTHER;
+}
+
+/* --- all keys --- */
+
+/* All keys in the prefix of the lock, the oldest first.  OK: *reply is the caller's. */
+static dlock_status list(struct etcd_keys *keys, const char *name, bool with_values,
+                         int64_t give_up_ns, struct etcd_reply *reply, const json_t **found_keys)
+{
+    struct etcd_range range = etcd_range_of(name);
+    char body[BODY_SIZE];
+    dlock_status st;
+
+    snprintf(body, sizeof(body),
+             "{\"key\":\"%s\",\"range_end\":\"%s\",\"sort_target\":\"CREATE\","
+             "\"sort_order\":\"ASCEND\",\"keys_only\":%s}",
+             range.from, range.to, with_values ? "false" : "true");
+    st = ask_range(keys, body, give_up_ns, reply);
+    if (st != DLOCK_OK)
+        return st;
+    if (reply->error == ETCD_DONE && read_keys(reply->json, found_keys))
+        return DLOCK_OK;
+    json_decref(reply->json);
+    return refuse("kv/range");
+}
+
+/* Where does the key stand among all that are there?  A key of another lock is in the way of
+ * the short questions. */
+static dlock_status look_at_all(struct etcd_keys *keys, const struct etcd_key *key,
+                                int64_t give_up_ns, struct etcd_sight *out)
+{
+    struct etcd_reply reply;
+    const json_t *found_keys;
+    struct etcd_key other;
+    dlock_status st = list(keys, key->name, false, give_up_ns, &reply, &found_keys);
+
+    if (st != DLOCK_OK)
+        return st;
+    *out = (struct etcd_sight){.created = 0};
+    if (!read_revision(reply.json, &out->revision))
+        st = refuse("kv/range");
+    for (size_t i = 0; st == DLOCK_OK && i < json_array_size(found_keys) && out->created == 0; i++) {
+        enum kind kind = read_key(json_array_get(found_keys, i), key->name, &other);
+
+        if (kind == NO_KEY)
+            st = refuse("kv/range");
+        else if (kind == OF_THE_LOCK && other.lease == key->lease)
+            out->created = other.created;
+        else if (kind == OF_THE_LOCK)
+            out->before = other.lease;
+    }
+    json_decref(reply.json);
+    return st;
+}
+
+/* A key without a text has none that could be read; one that is too long is cut. */
+static bool read_owner(const json_t *entry, char owner[DLOCK_OWNER_MAX + 1])
+{
+    const json_t *value = json_object_get(entry, "value");
+    size_t len = 0;
+
+    memset(owner, 0, DLOCK_OWNER_MAX + 1);
+    if (value == NULL)
+        return true;
+    if (!json_is_string(value))
+        return false;
+    if (!etcd_base64_read(json_string_value(value), owner, DLOCK_OWNER_MAX, &len))
+        owner[0] = '\0'; /* no text of ours */
+    return true;
+}
+
+dlock_status etcd_keys_list(struct etcd_keys *keys, const char *name,
+                            struct etcd_listed *first, int *count)
+{
+    struct etcd_reply reply;
+    const json_t *found_keys;
+    dlock_status st = list(keys, name, true, INT64_MAX, &reply, &found_keys);
+
+    *count = 0;
+    if (st != DLOCK_OK)
+        return st;
+    for (size_t i = 0; st == DLOCK_OK && i < json_array_size(found_keys); i++) {
+        const json_t *entry = json_array_get(found_keys, i);
+        struct etcd_key key;
+        enum kind kind = read_key(entry, name, &key);
+
+        if (kind == NO_KEY || (kind == OF_THE_LOCK && *count == 0 &&
+                               !read_owner(entry, first->owner)))
+            st = refuse("kv/range");
+        if (kind == OF_THE_LOCK && (*count)++ == 0) {
+            first->lease = key.lease;
+            first->created = key.created;
+        }
+    }
+    json_decref(reply.json);
+    return st;
+}
+
+/* --- one key --- */
+
+/* Read the one key that a range of a transaction has found, if any.  False: it is none. */
+static bool read_one(const json_t *range, const char *name, struct etcd_key *out,
+                     enum kind *kind)
+{
+    const json_t *found_keys;
+
+    *kind = NO_KEY;
+    if (!read_keys(range, &found_keys))
+        return false;
+    if (json_array_size(found_keys) == 0)
+        return true;
+    *kind = read_key(json_array_get(found_keys, 0), name, out);
+    return *kind != NO_KEY && json_array_size(found_keys) == 1;
+}
+
+/* The key was put, and the two youngest keys are read: it, and the one before it. */
+static dlock_status read_place(struct etcd_keys *keys, const struct etcd_key *key,
+                               const json_t *range, int64_t give_up_ns, struct etcd_sight *out)
+{
+    struct etcd_key own = {.lease = 0}, other = {.lease = 0};
+    const json_t *found_keys;
+    size_t count;
+
+    if (!read_keys(range, &found_keys))
+        return refuse("kv/txn");
+    count = json_array_size(found_keys);
+    if (read_key(json_array_get(found_keys, 0), key->name, &own) != OF_THE_LOCK ||
+        own.lease != key->lease || count > 2 ||
+        (count == 2 &&
+         read_key(json_array_get(found_keys, 1), key->name, &other) != OF_THE_LOCK))
+        return look_at_all(keys, key, give_up_ns, out);
+    out->created = own.created;
+    out->before = other.lease;
+    return DLOCK_OK;
+}
+
+/* The key was not put, and the oldest key is read. */
+static dlock_status read_holder(struct etcd_keys *keys, const struct etcd_key *key,
+                                const json_t *range, int64_t give_up_ns,
+                                struct etcd_sight *out)
+{
+    struct etcd_key found;
+    enum kind kind;
+
+    if (!read_one(range, key->name, &found, &kind) || kind == NO_KEY)
+        return refuse("kv/txn");
+    if (kind == OF_ANOTHER)
+        return look_at_all(keys, key, give_up_ns, out);
+    if (found.lease == key->lease)
+        out->created = found.created; /* a copy of the request has put it */
+    else
+        out->before = found.lease;
+    return DLOCK_OK;
+}
+
+/* A transaction that puts the key and reads it and the key before it; or, for a key that does not
+ * wait, puts it if there is none, and else reads the oldest. */
+static void describe_put(char body[BODY_SIZE], const struct etcd_key *key, const char *owner,
+                         bool waits)
+{
+    struct etcd_range range = etcd_range_of(key->name);
+    char text[ETCD_KEY_SIZE], value[ETCD_VALUE_SIZE], put[BODY_SIZE / 4];
+
+    etcd_key_of(text, key->name, key->lease);
+    etcd_base64(value, owner, strlen(owner));
+    snprintf(put, sizeof(put),
+             "{\"request_put\":{\"key\":\"%s\",\"value\":\"%s\",\"lease\":\"%" PRIu64 "\"}}", text,
+             value, key->lease);
+    if (waits)
+        snprintf(body, BODY_SIZE,
+                 "{\"success\":[%s,{\"request_range\":{\"key\":\"%s\",\"range_end\":\"%s\",%s}}]}",
+                 put, range.from, range.to, BY_AGE("DESCEND", "2"));
+    else
+        snprintf(body, BODY_SIZE,
+                 "{\"compare\":[{\"key\":\"%s\",\"range_end\":\"%s\",\"target\":\"CREATE\","
+                 "\"result\":\"EQUAL\",\"create_revision\":\"0\"}],\"success\":[%s],"
+                 "\"failure\":[{\"request_range\":{\"key\":\"%s\",\"range_end\":\"%s\",%s}}]}",
+                 range.from, range.to, put, range.from, range.to, BY_AGE("ASCEND", "1"));
+}
+
+dlock_status etcd_key_put(struct etcd_keys *keys, const struct etcd_key *key,
+                          const char *owner, bool waits, int64_t give_up_ns,
+                          struct etcd_sight *out, bool *was_repeated)
+{
+    struct etcd_reply reply;
+    char body[BODY_SIZE];
+    dlock_status st;
+
+    describe_put(body, key, owner, waits);
+    *out = (struct etcd_sight){.created = 0};
+    st = etcd_txn_ask(keys->txns, key->name, body, give_up_ns, &reply);
+    *was_repeated = reply.was_repeated;
+    if (st != DLOCK_OK)
+        return st;
+    if (reply.error == ETCD_NOT_FOUND)
+        st = DLOCK_LOST;
+    else if (reply.error != ETCD_DONE || !read_revision(reply.json, &out->revision))
+        st = refuse("kv/txn");
+    else if (waits)
+        st = read_place(keys, key, response(reply.json, 1, "response_range"), give_up_ns, out);
+    else if (json_is_true(json_object_get(reply.json, "succeeded")))
+        out->created = out->revision;
+    else
+        st = read_holder(keys, key, response(reply.json, 0, "response_range"), give_up_ns, out);
+    json_decref(reply.json);
+    return st;
+}
+
+/* A transaction on one key, if the key was created so. */
+static dlock_status ask_of(struct etcd_keys *keys, const struct etcd_key *key,
+                           const char *operation, int64_t give_up_ns,
+                           struct etcd_reply *reply)
+{
+    char text[ETCD_KEY_SIZE], body[BODY_SIZE];
+    dlock_status st;
+
+    etcd_key_of(text, key->name, key->lease);
+    snprintf(body, sizeof(body),
+             "{\"compare\":[{\"key\":\"%s\",\"target\":\"CREATE\",\"result\":\"EQUAL\","
+             "\"create_revision\":\"%" PRIu64 "\"}],\"success\":[%s]}",
+             text, key->created, operation);
+    st = etcd_txn_ask(keys->txns, key->name, body, give_up_ns, reply);
+    if (st == DLOCK_OK && reply->error != ETCD_DONE) {
+        json_decref(reply->json);
+        st = refuse("kv/txn");
+    }
+    return st;
+}
+
+dlock_status etcd_key_look(struct etcd_keys *keys, const struct etcd_key *key,
+                           int64_t give_up_ns, struct etcd_sight *out)
+{
+    struct etcd_range range = etcd_range_of(key->name);
+    struct etcd_key other = {.lease = 0};
+    char operation[BODY_SIZE / 2];
+    struct etcd_reply reply;
+    enum kind kind = NO_KEY;
+    dlock_status st;
+
+    *out = (struct etcd_sight){.created = 0};
+    snprintf(operation, sizeof(operation),
+             "{\"request_range\":{\"key\":\"%s\",\"range_end\":\"%s\","
+             "\"max_create_revision\":\"%" PRIu64 "\"," BY_AGE("DESCEND", "1") "}}",
+             range.from, range.to, key->created - 1);
+    st = ask_of(keys, key, operation, give_up_ns, &reply);
+    if (st != DLOCK_OK)
+        return st;
+    if (!read_revision(reply.json, &out->revision)) {
+        st = refuse("kv/txn");
+    } else if (json_is_true(json_object_get(reply.json, "succeeded"))) {
+        out->created = key->created;
+        if (!read_one(response(reply.json, 0, "response_range"), key->name, &other, &kind))
+            st = refuse("kv/txn");
+        else if (kind == OF_ANOTHER)
+            st = look_at_all(keys, key, give_up_ns, out);
+        else
+            out->before = other.lease;
+    }
+    json_decref(reply.json);
+    return st;
+}
+
+dlock_status etcd_key_delete(struct etcd_keys *keys, const struct etcd_key *key,
+                             int64_t give_up_ns, uint64_t *revision)
+{
+    char text[ETCD_KEY_SIZE], operation[BODY_SIZE / 4];
+    struct etcd_reply reply;
+    dlock_status st;
+
+    etcd_key_of(text, key->name, key->lease);
+    snprintf(operation, sizeof(operation), "{\"request_delete_range\":{\"key\":\"%s\"}}", text);
+    st = ask_of(keys, key, operation, give_up_ns, &reply);
+    if (st != DLOCK_OK)
+        return st;
+    if (!read_revision(reply.json, revision))
+        st = refuse("kv/txn");
+    else if (!json_is_true(json_object_get(reply.json, "succeeded")))
+        st = reply.was_repeated ? dlock_fail(DLOCK_UNKNOWN, "etcd: the connection was cut, "
+                                             "and an earlier copy may have deleted the key")
+                                : DLOCK_LOST;
+    json_decref(reply.json);
+    return st;
+}
+
+dlock_status etcd_keys_check(struct etcd_keys *keys)
+{
+    struct etcd_reply reply;
+    const json_t *found_keys;
+    /* Any key will do: to read it needs a majority. */
+    dlock_status st = ask_range(keys, "{\"key\":\"AA==\",\"count_only\":true}", INT64_MAX, &reply);
+
+    if (st != DLOCK_OK)
+        return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
+    if (reply.error != ETCD_DONE || !read_keys(reply.json, &found_keys))
+        st = refuse("kv/range");
+    json_decref(reply.json);
+    return st;
+}

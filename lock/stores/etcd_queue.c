@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* etcd_queue.c -- queues of keys in etcd, one for each name of a lock. */
+#include "lock/stores/etcd_queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os/clock.h"
+#include "lock/stores/etcd_queue_inside.h"
+
+enum {
+    LOOK_EVERY_MS = 2000, /* also if no watch tells of anything */
+    RENEWALS_PER_LEASE = 3,
+    TAKE_TRIES = 3, /* a kept lease may have ended, and then another one serves */
+};
+
+/* No lease has this number: of a waiter that does not know which key is before its own. */
+#define NOT_KNOWN UINT64_MAX
+
+static struct etcd_key key_of(const dlock_claim *claim, const struct etcd_place *place)
+{
+    struct etcd_key key = {claim->name, place->lease.id, place->created};
+
+    return key;
+}
+
+static bool holds(const struct etcd_place *place)
+{
+    return place->created != 0 && place->before == 0;
+}
+
+static bool get(struct etcd_queue *queue, const dlock_claim *claim, struct etcd_place *out)
+{
+    return etcd_places_get(queue->places, claim->owner, claim->name, out);
+}
+
+static bool put(struct etcd_queue *queue, const dlock_claim *claim,
+                const struct etcd_place *place)
+{
+    return etcd_places_put(queue->places, claim->owner, claim->name, place);
+}
+
+static void drop(struct etcd_queue *queue, const dlock_claim *claim)
+{
+    etcd_places_drop(queue->places, claim->owner, claim->name);
+}
+
+/* --- leaving --- */
+
+/* The key of the place is gone, or was never put: what becomes of the lease. */
+static void end_lease(struct etcd_queue *queue, const struct etcd_place *place,
+                      int64_t give_up_ns)
+{
+    if (!place->is_doubtful)
+        etcd_lease_give(queue->leases, &place->lease);
+    else if (dlock_is_failure(etcd_lease_end(queue->leases, place->lease.id, give_up_ns)))
+        etcd_lease_owe(queue->leases, place->lease.id);
+}
+
+/* Delete the key of the place, and tell of it. */
+static dlock_status delete_key(struct etcd_queue *queue, const dlock_claim *claim,
+                               const struct etcd_place *place)
+{
+    struct etcd_key key = key_of(claim, place);
+    uint64_t revision = 0;
+    dlock_status st = etcd_key_delete(queue->keys, &key, claim->give_up_ns, &revision);
+
+    if (st == DLOCK_OK)
+        etcd_watches_note(queue->watches, claim->name, key.lease, revision);
+    return st;
+}
+
+/* Give up a place that does not hold, and forget it.  OK: nothing is left of it. */
+static dlock_status give_up(struct etcd_queue *queue, const dlock_claim *claim,
+                            struct etcd_place *place)
+{
+    dlock_status st = DLOCK_UNKNOWN;
+
+    if (place->created != 0 && !place->is_doubtful)
+        st = delete_key(queue, claim, place);
+    if (!dlock_is_failure(st)) {
+        end_lease(queue, place, claim->give_up_ns);
+    } else {
+        /* With its lease goes the key, also one that is still to come. */
+        st = etcd_lease_end(queue->leases, place->lease.id, claim->give_up_ns);
+        if (dlock_is_failure(st))
+            etcd_lease_owe(queue->leases, place->lease.id);
+        else
+            st = DLOCK_OK;
+    }
+    drop(queue, claim);
+    return st == DLOCK_LOST ? DLOCK_OK : st;
+}
+
+/* Give a hold back.  One that cannot be now stays, for the next try. */
+static dlock_status release(struct etcd_queue *queue, const dlock_claim *claim,
+                            struct etcd_place *place)
+{
+    bool is_over = dlock_clock_ns() >= place->hold_end_ns;
+    dlock_status st = delete_key(queue, claim, place);
+
+    if (dlock_is_failure(st))
+        return st;
+    end_lease(queue, place, claim->give_up_ns);
+    drop(queue, claim);
+    return is_over ? DLOCK_LOST : st;
+}
+
+dlock_status etcd_queue_leave(struct etcd_queue *queue, const dlock_claim *claim)
+{
+    struct etcd_place place;
+    dlock_status st;
+
+    if (!get(queue, claim, &place))
+        return DLOCK_LOST;
+    if (holds(&place))
+        return strcmp(place.token, claim->token) == 0 ? release(queue, claim, &place)
+                                                      : DLOCK_LOST;
+    st = give_up(queue, claim, &place);
+    return st == DLOCK_OK ? DLOCK_LOST : st;
+}
+
+/* --- waiting --- */
+
+/* The place was looked at.  OK: it is the first; BUSY; LOST: its key is gone. */
+static dlock_status move(struct etcd_queue *queue, const dlock_claim *claim,
+                         struct etcd_place *place, const struct etcd_sight *sight)
+{
+    bool has_moved = place->before != sight->before && place->before != NOT_KNOWN;
+
+    if (sight->created != place->created)
+        return DLOCK_LOST;
+    if (has_moved && place->is_watched && !place->was_told)
+        etcd_watches_doubt(queue->watches, claim->name);
+    place->before = sight->before;
+    place->revision = sight->revision;
+    place->was_told = false;
+    place->look_ns = dlock_clock_after(dlock_clock_ns(), LOOK_EVERY_MS);
+    return place->before == 0 ? DLOCK_OK : DLOCK_BUSY;
+}
+
+static bool is_renewal_due(const struct etcd_place *place)
+{
+    return dlock_clock_ns() >= dlock_clock_after(place->lease.renewed_ns,
+                                                 place->lease.ttl_ms / RENEWALS_PER_LEASE);
+}
+
+/* Look at the place where the claim waits, and keep its lease alive.  OK: it is the first, with
+ * a whole lease; BUSY; LOST: there is no such place any more; or a failure. */
+static dlock_status look(struct etcd_queue *queue, const dlock_claim *claim,
+                         struct etcd_place *place)
+{
+    struct etcd_key key = key_of(claim, place);
+    struct etcd_sight sight;
+    dlock_status st = DLOCK_OK;
+
+    if (is_renewal_due(place))
+        st = etcd_lease_renew(queue->leases, &place->lease, claim->give_up_ns);
+    if (st == DLOCK_OK)
+        st = etcd_key_look(queue->keys, &key, claim->give_up_ns, &sight);
+    if (st == DLOCK_OK)
+        st = move(queue, claim, place, &sight);
+    if (st == DLOCK_OK && !etcd_lease_lasts(&place->lease, place->hold_end_ns))
+        st = etcd_lease_renew(queue->leases, &place->lease, claim->give_up_ns);
+    return st;
+}
+
+/* Another attempt of a claim that waits.  LOST: it has to take another place. */
+static dlock_status wait_on(struct etcd_queue *queue, const dlock_claim *claim,
+                            struct etcd_place *place)
+{
+    dlock_status st;
+
+    if (place->is_watched && !place->was_told && dlock_clock_ns() < place->look_ns &&
+        !is_renewal_due(place))
+        return DLOCK_BUSY;
+    st = look(queue, claim, place);
+    if (dlock_is_failure(st) && etcd_lease_lasts(&place->lease, dlock_clock_ns())) {
+        /* The place is still good, whoever is before it, and not known to be the first. */
+        place->before = NOT_KNOWN;
+        place->was_told = false;
+        place->look_ns = 0;
+        st = claim->wait_until_ns != 0 ? DLOCK_BUSY : st == DLOCK_UNKNOWN ? DLOCK_IO : st;
+    } else if (dlock_is_failure(st)) {
+        place->is_doubtful = true; /* who knows what of it is left */
+        (void)give_up(queue, claim, place);
+        return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
+    }
+    if (st != DLOCK_LOST && !put(queue, claim, place))
+        return dlock_fail(DLOCK_NOMEM, "no memory for a place in the queue");
+    return st;
+}
+
+/* --- entering --- */
+
+/* Put the key of a new place.  OK: it is the first; BUSY: it waits, or there is none; LOST: its
+ * lease has ended; or a failure. */
+static dlock_status put_key(struct etcd_queue *queue, const dlock_claim *claim,
+                            struct etcd_place *place)
+{
+    struct etcd_key key = key_of(claim, place);
+    bool waits = claim->wait_until_ns != 0;
+    bool was_repeated = false;
+    struct etcd_sight sight;
+    dlock_status st = etcd_key_put(queue->keys, &key, claim->owner, waits, claim->give_up_ns,
+                                   &sight, &was_repeated);
+
+    /* Keys of other locks lie in the prefix: only a place tells who is first. */
+    if (st == DLOCK_OK && sight.created == 0 && sight.before == 0)
+        st = etcd_key_put(queue->keys, &key, claim->owner, true, claim->give_up_ns, &sight,
+                          &was_repeated);
+    place->is_doubtful = was_repeated;
+    if (st != DLOCK_OK)
+        return st;
+    if (sight.created == 0 && (waits || sight.before == 0))
+        return DLOCK_LOST;
+    place->created = sight.created;
+    place->before = sight.created != 0 ? sight.before : NOT_KNOWN;
+    place->revision = sight.revision;
+    return holds(place) ? DLOCK_OK : DLOCK_BUSY;
+}
+
+/* Take a place with one lease.  LOST: the lease has ended, and nothing is left. */
+static dlock_status take_once(struct etcd_queue *queue, dlock_claim *claim,
+                              struct etcd_place *place)
+{
+    dlock_status st = etcd_lease_take(queue->leases, claim->lease_ms, claim->give_up_ns,
+                                      &place->lease);
+
+    if (st != DLOCK_OK)
+        return st;
+    place->is_doubtful = true; /* until there is an answer */
+    if (!put(queue, claim, place)) {
+        etcd_lease_give(queue->leases, &place->lease);
+        return dlock_fail(DLOCK_NOMEM, "no memory for a place in the queue");
+    }
+    st = put_key(queue, claim, place);
+    if (st == DLOCK_UNKNOWN || st == DLOCK_PROTOCOL)
+        return st; /* etcd_queue_leave() will end the lease */
+    if (st == DLOCK_OK || (st == DLOCK_BUSY && claim->wait_until_ns != 0)) {
+        place->look_ns = dlock_clock_after(dlock_clock_ns(), LOOK_EVERY_MS);
+        return put(queue, claim, place) ? st : DLOCK_NOMEM;
+    }
+    if (place->created != 0) {
+        (void)give_up(queue, claim, place);
+        return st;
+    }
+    if (st != DLOCK_LOST)
+        end_lease(queue, place, claim->give_up_ns);
+    drop(queue, claim);
+    return st;
+}
+
+static dlock_status take(struct etcd_queue *queue, dlock_claim *claim)
+{
+    dlock_status st = DLOCK_LOST;
+
+    for (int i = 0; i < TAKE_TRIES && st == DLOCK_LOST; i++) {
+        struct etcd_place place = {.hold_end_ns = dlock_clock_after(dlock_clock_ns(),
+                                                                    claim->lease_ms)};
+
+        strcpy(place.token, claim->token);
+        st = take_once(queue, claim, &place);
+        claim->fence = place.created;
+    }
+    return st == DLOCK_LOST ? dlock_fail(DLOCK_IO, "etcd: leases end as soon as they are granted")
+                            : st;
+}
+
+dlock_status etcd_queue_enter(struct etcd_queue *queue, dlock_claim *claim)
+{
+    struct etcd_place place;
+    dlock_status st = DLOCK_LOST;
+    bool is_known = get(queue, claim, &place);
+
+    if (is_known && holds(&place)) {
+        claim->fence = place.created;
+        return strcmp(place.token, claim->token) == 0 ? DLOCK_OK : DLOCK_BUSY;
+    }
+    if (is_known && place.created != 0) {
+        strcpy(place.token, claim->token);
+        place.hold_end_ns = dlock_clock_after(dlock_clock_ns(), claim->lease_ms);
+        st = wait_on(queue, claim, &place);
+        claim->fence = place.created;
+    }
+    if (st != DLOCK_LOST)
+        return st;
+    if (is_known)
+        (void)give_up(queue, claim, &place);
+    return take(queue, claim);
+}
+
+/* --- holding --- */
+
+dlock_status etcd_queue_renew(struct etcd_queue *queue, const dlock_claim *claim)
+{
+    int64_t now_ns = dlock_clock_ns();
+    struct etcd_place place;
+    struct etcd_sight sight;
+    struct etcd_key key;
+    dlock_status st;
+
+    if (!get(queue, claim, &place) || !holds(&place) || strcmp(place.token, claim->token) != 0)
+        return DLOCK_LOST;
+    if (now_ns >= place.hold_end_ns) {
+        /* etcd counts in whole seconds, so the key may still be there. */
+        st = delete_key(queue, claim, &place);
+        return dlock_is_failure(st) ? st : DLOCK_LOST;
+    }
+    st = etcd_lease_renew(queue->leases, &place.lease, claim->give_up_ns);
+    if (st != DLOCK_OK)
+        return st;
+    key = key_of(claim, &place);
+    st = etcd_key_look(queue->keys, &key, claim->give_up_ns, &sight);
+    if (st != DLOCK_OK)
+        return st;
+    if (sight.created != key.created)
+        return DLOCK_LOST; /* freed by force: the lease lives on without its key */
+    etcd_places_renewed(queue->places, claim->owner, claim->name, &place.lease,
+                        dlock_clock_after(now_ns, claim->lease_ms));
+    return DLOCK_OK;
+}

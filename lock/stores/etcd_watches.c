@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/* etcd_watches.c -- waiters that are told of the end of the key before theirs.
+ *
+ * One thread runs the watches of all locks that are waited for.  It starts with the first
+ * waiter.  A lock whose last waiter has left stays watched for a while, since another is
+ * likely to come. */
+#include "lock/stores/etcd_watches.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/os/clock.h"
+#include "base/os/condition.h"
+#include "base/os/hash_table.h"
+#include "base/os/thread.h"
+#include "lock/stores/etcd_stream.h"
+
+enum {
+    ENDS_KEPT = 64, /* for waiters that come to sleep after the end that they wait for */
+    LINGER_MS = 2000,
+    BACKOFF_FIRST_MS = 20,
+    BACKOFF_LAST_MS = 1000,
+    FOREVER_MS = 3600000,
+};
+
+struct etcd_waiter {
+    struct etcd_watches *watches;
+    struct lock_watch *lock;
+    struct dlock_condition told;
+    uint64_t before; /* 0: it does not sleep */
+    struct etcd_waiter *prev, *next;
+};
+
+/* The watch of one lock. */
+struct lock_watch {
+    struct etcd_watches *watches;
+    char name[DLOCK_NAME_MAX + 1];
+    struct etcd_waiter *waiters;
+    bool is_used;        /* a waiter has slept, so there is a revision to begin with */
+    uint64_t seen;       /* the stream goes on after this revision */
+    uint64_t complete;   /* every end after this revision is in `ends`, or will be told */
+    struct key_end {
+        uint64_t lease, revision;
+    } ends[ENDS_KEPT];
+    size_t end_count; /* of all time: the oldest are overwritten */
+    int64_t idle_ns;  /* since when nobody waits */
+    bool is_doubted;
+    /* Of the thread alone. */
+    struct etcd_stream *stream;
+    int64_t retry_ns;
+    int64_t backoff_ms;
+    UT_hash_handle hh;
+};
+
+struct etcd_watches {
+    struct etcd_http *http;
+    CURLM *multi;
+    struct dlock_thread thread;
+    struct dlock_mutex mutex; /* of what follows */
+    bool has_thread;
+    bool stopping;
+    struct lock_watch *locks;
+};
+
+struct etcd_watches *etcd_watches_open(struct etcd_http *http)
+{
+    struct etcd_watches *watches = calloc(1, sizeof(*watches));
+
+    if (watches == NULL)
+        return NULL;
+    watches->http = http;
+    watches->multi = curl_multi_init();
+    if (watches->multi == NULL) {
+        free(watches);
+        return NULL;
+    }
+    dlock_mutex_init(&watches->mutex);
+    return watches;
+}
+
+static void free_lock(struct etcd_watches *watches, struct lock_watch *lock)
+{
+    etcd_stream_end(lock->stream);
+    HASH_DEL(watches->locks, lock);
+    free(lock);
+}
+
+void etcd_watches_close(struct etcd_watches *watches)
+{
+    struct lock_watch *lock, *next;
+    bool has_thread;
+
+    if (watches == NULL)
+        return;
+    dlock_mutex_lock(&watches->mutex);
+    watches->stopping = true;
+    has_thread = watches->has_thread;
+    dlock_mutex_unlock(&watches->mutex);
+    if (has_thread) {
+        (void)curl_multi_wakeup(watches->multi);
+        dlock_thread_join(&watches->thread);
+    }
+    HASH_ITER(hh, watches->locks, lock, next)
+        free_lock(watches, lock);
+    (void)curl_multi_cleanup(watches->multi);
+    dlock_mutex_destroy(&watches->mutex);
+    free(watches);
+}
+
+/* --- news, all with the mutex held --- */
+
+static void tell(struct lock_watch *lock, uint64_t lease)
+{
+    struct etcd_waiter *waiter;
+
+    DL_FOREACH(lock->waiters, waiter)
+        if (waiter->before == lease)
+            dlock_condition_signal(&waiter->told);
+}
+
+static void tell_all(struct lock_watch *lock)
+{
+    struct etcd_waiter *waiter;
+
+    DL_FOREACH(lock->waiters, waiter)
+        dlock_condition_signal(&waiter->told);
+}
+
+/* Has the key with that lease ended since the revision? */
+static bool has_ended(const struct lock_watch *lock, uint64_t lease, uint64_t revision)
+{
+    size_t kept = lock->end_count < ENDS_KEPT ? lock->end_count : ENDS_KEPT;
+
+    for (size_t i = 0; i < kept; i++)
+        if (lock->ends[i].lease == lease && lock->ends[i].revision > revision)
+            return true;
+    return false;
+}
+
+static void note_end(struct lock_watch *lock, uint64_t lease, uint64_t revision)
+{
+    struct key_end *place = &lock->ends[lock->end_count % ENDS_KEPT];
+
+    if (has_ended(lock, lease, revision - 1))
+        return; /* told by this process and by etcd */
+    if (lock->end_count >= ENDS_KEPT && place->revision > lock->complete)
+        lock->complete = place->revision;
+    *place = (struct key_end){lease, revision};
+    lock->end_count++;
+    tell(lock, lease);
+}
+
+static void on_ended(void *arg, uint64_t lease, uint64_t revision)
+{
+    struct lock_watch *lock = arg;
+
+    dlock_mutex_lock(&lock->watches->mutex);
+    note_end(lock, lease, revision);
+    dlock_mutex_unlock(&lock->watches->mutex);
+}
+
+static void on_seen(void *arg, uint64_t revision)
+{
+    struct lock_watch *lock = arg;
+
+    dlock_mutex_lock(&lock->watches->mutex);
+    lock->seen = revision;
+    lock->backoff_ms = 0;
+    dlock_mutex_unlock(&lock->watches->mutex);
+}
+
+static void on_forgotten(void *arg, uint64_t revision)
+{
+    struct lock_watch *lock = arg;
+
+    dlock_mutex_lock(&lock->watches->mutex);
+    lock->seen = lock->complete = revision;
+    tell_all(lock);
+    dlock_mutex_unlock(&lock->watches->mutex);
+}
+
+void etcd_watches_note(struct etcd_watches *watches, const char *name, uint64_t lease,
+                       uint64_t revision)
+{
+    struct lock_watch *lock = NULL;
+
+    dlock_mutex_lock(&watches->mutex);
+    HASH_FIND_STR(watches->locks, name, lock);
+    if (lock != NULL)
+        note_end(lock, lease, revision);
+    dlock_mutex_unlock(&watches->mutex);
+}
+
+void etcd_watches_doubt(struct etcd_watches *watches, const char *name)
+{
+    struct lock_watch *lock = NULL;
+
+    dlock_mutex_lock(&watches->mutex);
+    HASH_FIND_STR(watches->locks, name, lock);
+    if (lock != NULL)
+        lock->is_doubted = true;
+    dlock_mutex_unlock(&watches->mutex);
+    (void)curl_multi_wakeup(watches->multi);
+}
+
+/* --- the thread --- */
+
+static void begin_stream(struct lock_watch *lock, int64_t now_ns)
+{
+    struct etcd_news news = {on_ended, on_seen, on_forgotten, lock};
+
+    lock->is_doubted = false;
+    lock->backoff_ms = lock->backoff_ms == 0                     ? BACKOFF_FIRST_MS
+                       : lock->backoff_ms * 2 < BACKOFF_LAST_MS ? lock->backoff_ms * 2
+                                                                : BACKOFF_LAST_MS;
+    lock->retry_ns = dlock_clock_after(now_ns, lock->backoff_ms);
+    lock->stream = etcd_stream_begin(lock->watches->http, lock->watches->multi, lock->name,
+                                     lock->seen, &news);
+}
+
+/* Look after one lock, with the mutex held.  Answers when to look again. */
+static int64_t attend(struct lock_watch *lock, int64_t now_ns)
+{
+    int64_t over_ns = dlock_clock_after(lock->idle_ns, LINGER_MS);
+
+    if (lock->waiters == NULL && now_ns >= over_ns) {
+        free_lock(lock->watches, lock);
+        return INT64_MAX;
+    }
+    if (lock->is_doubted) {
+        etcd_stream_end(lock->stream);
+        lock->stream = NULL;
+    }
+    if (lock->stream == NULL && lock->is_used && lock->waiters != NULL &&
+        now_ns >= lock->retry_ns)
+        begin_stream(lock, now_ns);
+    if (lock->waiters == NULL)
+        return over_ns;
+    return lock->stream == NULL && lock->is_used ? lock->retry_ns : INT64_MAX;
+}
+
+/* Streams that came to an end. */
+static void clear_broken(struct etcd_watches *watches)
+{
+    struct lock_watch *lock, *next;
+    int rest;
+
+    for (CURLMsg *said; (said = curl_multi_info_read(watches->multi, &rest)) != NULL;) {
+        struct etcd_stream *broken = etcd_stream_of(said->easy_handle);
+
+        etcd_stream_broke(broken);
+        HASH_ITER(hh, watches->locks, lock, next)
+            if (lock->stream == broken)
+                lock->stream = NULL;
+        etcd_stream_end(broken);
+    }
+}
+
+static void *run(void *arg)
+{
+    struct etcd_watches *watches = arg;
+    struct lock_watch *lock, *next;
+    int running;
+
+    dlock_mutex_lock(&watches->mutex);
+    while (!watches->stopping) {
+        int64_t now_ns = dlock_clock_ns();
+        int64_t next_ns = dlock_clock_after(now_ns, FOREVER_MS);
+
+        clear_broken(watches);
+        HASH_ITER(hh, watches->locks, lock, next) {
+            int64_t due_ns = attend(lock, now_ns);
+
+            if (due_ns < next_ns)
+                next_ns = due_ns;
+        }
+        dlock_mutex_unlock(&watches->mutex);
+        (void)curl_multi_perform(watches->multi, &running);
+        (void)curl_multi_poll(watches->multi, NULL, 0, dlock_clock_poll_ms(next_ns), NULL);
+        (void)curl_multi_perform(watches->multi, &running);
+        dlock_mutex_lock(&watches->mutex);
+    }
+    dlock_mutex_unlock(&watches->mutex);
+    return NULL;
+}
+
+/* --- waiters --- */
+
+/* With the mutex held: the watch of the lock, new if need be.  NULL: no memory. */
+static struct lock_watch *find(struct etcd_watches *watches, const char *name)
+{
+    struct lock_watch *lock = NULL;
+
+    HASH_FIND_STR(watches->locks, name, lock);
+    if (lock != NULL)
+        return lock;
+    lock = calloc(1, sizeof(*lock));
+    if (lock == NULL)
+        return NULL;
+    lock->watches = watches;
+    snprintf(lock->name, sizeof(lock->name), "%s", name);
+    HASH_ADD_STR(watches->locks, name, lock);
+    return lock;
+}
+
+struct etcd_waiter *etcd_waiter_begin(struct etcd_watches *watches, const char *name)
+{
+    struct etcd_waiter *waiter = calloc(1, sizeof(*waiter));
+
+    if (waiter == NULL || !dlock_condition_init(&waiter->told)) {
+        free(waiter);
+        return NULL;
+    }
+    waiter->watches = watches;
+    dlock_mutex_lock(&watches->mutex);
+    if (!watches->has_thread)
+        watches->has_thread = dlock_thread_start(&watches->thread, run, watches) == 0;
+    if (watches->has_thread)
+        waiter->lock = find(watches, name);
+    if (waiter->lock != NULL)
+        DL_APPEND(waiter->lock->waiters, waiter);
+    dlock_mutex_unlock(&watches->mutex);
+    if (waiter->lock != NULL)
+        return waiter;
+    dlock_condition_destroy(&waiter->told);
+    free(waiter);
+    return NULL;
+}
+
+/* With the mutex held: the first sleeper says where the watch begins. */
+static void use(struct lock_watch *lock, uint64_t revision)
+{
+    bool has_to_begin = !lock->is_used || lock->stream == NULL;
+
+    if (!lock->is_used)
+        lock->seen = lock->complete = revision;
+    lock->is_used = true;
+    if (has_to_begin)
+        (void)curl_multi_wakeup(lock->watches->multi);
+}
+
+bool etcd_waiter_sleep(struct etcd_waiter *waiter, uint64_t before, uint64_t revision,
+                       int64_t until_ns)
+{
+    struct dlock_mutex *mutex = &waiter->watches->mutex;
+    struct lock_watch *lock = waiter->lock;
+    bool may_have_ended;
+
+    dlock_mutex_lock(mutex);
+    use(lock, revision);
+    waiter->before = before;
+    while (!(may_have_ended = lock->complete > revision || has_ended(lock, before, revision)) &&
+           dlock_clock_ns() < until_ns)
+        (void)dlock_condition_wait_until(&waiter->told, mutex, until_ns);
+    waiter->before = 0;
+    dlock_mutex_unlock(mutex);
+    return may_have_ended;
+}
+
+void etcd_waiter_end(struct etcd_waiter *waiter)
+{
+    struct etcd_watches *watches = waiter->watches;
+
+    dlock_mutex_lock(&watches->mutex);
+    DL_DELETE(waiter->lock->waiters, waiter);
+    if (waiter->lock->waiters == NULL) {
+        waiter->lock->idle_ns = dlock_clock_ns();
+        (void)curl_multi_wakeup(watches->multi);
+    }
+    dlock_mutex_unlock(&watches->mutex);
+    dlock_condition_destroy(&waiter->told);
+    free(waiter);
+}

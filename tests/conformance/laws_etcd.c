@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_etcd.c -- locks that are keys with leases in etcd. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/conformance/cutter.h"
+#include "tests/conformance/keys.h"
+#include "tests/conformance/laws.h"
+
+enum {
+    MANY = 40,
+    WAITERS = 3,
+    TOLD_MS = 100,    /* by the watch; a waiter looks by itself after LOOKS_MS */
+    LOOKS_MS = 2000,
+    HASTE_MS = 300,
+    LEASE_S = 20,
+    LATE_MS = 300,
+};
+
+static void assert_refused(const dlock_options *opts, dlock_status want, const char *why)
+{
+    dlock_system *sys = NULL;
+    dlock_status got = dlock_open(&sys, opts);
+
+    if (got != want || strstr(dlock_error(), why) == NULL)
+        print_error("%s: %s: %s\n", opts->etcd_url != NULL ? opts->etcd_url : "(none)",
+                    dlock_status_id(got), dlock_error());
+    assert_int_equal(want, got);
+    assert_null(sys);
+    assert_non_null(strstr(dlock_error(), why));
+}
+
+void refuses_bad_etcd_urls(const char *variant)
+{
+    static const char *const bad[] = {
+        "127.0.0.1:2379",     "http://",          "http://:2379",     "http://a:0",
+        "http://a:65536",     "http://a:2379x",   "http://a:1,",      "http://a:1,,b:2",
+        "http://a b:1",       "http://a:1/path",  "http://user@a:1",  "http://:secret@a:1",
+        "redis://a:1",        "http://a:1,http://b:1"};
+    dlock_options opts = rig_options(variant);
+
+    opts.etcd_url = NULL;
+    assert_refused(&opts, DLOCK_INVALID, "URL");
+    opts.etcd_url = "";
+    assert_refused(&opts, DLOCK_INVALID, "URL");
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        opts.etcd_url = bad[i];
+        assert_refused(&opts, DLOCK_INVALID, "http://[user:password@]host:port");
+        assert_null(strstr(dlock_error(), "secret"));
+    }
+    opts.etcd_timeout_ms = HASTE_MS;
+    opts.etcd_url = "http://127.0.0.1:1";
+    assert_refused(&opts, DLOCK_IO, "127.0.0.1:1");
+    opts.etcd_timeout_ms = 0;
+    assert_refused(&opts, DLOCK_INVALID, "timeout");
+}
+
+/* A system behind the cutter, and one that is not. */
+static struct rig_pair open_cut_and_whole(dlock_options opts)
+{
+    struct rig_pair pair;
+
+    pair.b = rig_open(&opts);
+    opts.etcd_url = cutter_start_before(opts.etcd_url);
+    pair.a = rig_open(&opts);
+    return pair;
+}
+
+/* Only keys of the form NAME/LEASE count: "a/b" is another lock, and its keys begin with "a/". */
+void minds_no_other_keys(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    static const char *const ends[] = {"/zz", "/0a", "/ABC", "/", "/12345678123456789"};
+    char other[DLOCK_NAME_MAX + 1], key[DLOCK_NAME_MAX + 40];
+    struct rig_helper *waiter;
+    dlock_lease inner, lease;
+    dlock_info info;
+
+    snprintf(other, sizeof(other), "%s/b", name);
+    assert_status(OK, dlock_acquire(pair.a, other, 0, &inner));
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        snprintf(key, sizeof(key), "%s%s", name, ends[i]);
+        keys_put(key);
+    }
+    assert_status(OK, dlock_inspect(pair.b, name, &info));
+    assert_false(info.locked);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    assert_status(BUSY, rig_try(pair.b, name));
+    waiter = rig_helper_start(pair.b, name, -1);
+    assert_comes(rig_waiter_count(pair.a, name) == 1);
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_status(OK, rig_helper_acquired(waiter));
+    assert_status(OK, rig_helper_finish(waiter));
+    assert_status(OK, dlock_release(pair.a, &inner));
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        snprintf(key, sizeof(key), "%s%s", name, ends[i]);
+        keys_delete(key);
+    }
+    assert_int_equal(0, keys_count(name));
+}
+
+/* The keys of etcd's own recipe: NAME/LEASE, without a text. */
+void contends_with_the_recipe(const char *variant)
+{
+    enum { LEASE = 0x1e61 };
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    char key[DLOCK_NAME_MAX + 40];
+    struct rig_helper *waiter;
+    dlock_lease lease;
+    dlock_info info;
+
+    snprintf(key, sizeof(key), "%s/%x", name, (unsigned)LEASE);
+    keys_put_leased(key, LEASE, LEASE_S);
+    assert_status(BUSY, rig_try(pair.a, name));
+    assert_status(OK, dlock_inspect(pair.a, name, &info));
+    assert_true(info.locked && info.left_ms > 0 && info.left_ms <= LEASE_S * 1000);
+    assert_string_equal("lease 1e61", info.owner);
+    waiter = rig_helper_start(pair.b, name, -1);
+    assert_comes(rig_waiter_count(pair.a, name) == 1);
+    keys_revoke(LEASE);
+    assert_status(OK, rig_helper_acquired(waiter));
+    keys_put_leased(key, LEASE, LEASE_S); /* behind the holder */
+    assert_status(BUSY, rig_try(pair.a, name));
+    assert_status(OK, rig_helper_finish(waiter));
+    assert_status(BUSY, rig_try(pair.a, name));
+    keys_revoke(LEASE);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    assert_status(OK, dlock_release(pair.a, &lease));
+}
+
+static atomic_int told_count;
+
+static void tell(const dlock_lease *lease, void *arg)
+{
+    (void)lease;
+    (void)arg;
+    atomic_fetch_add(&told_count, 1);
+}
+
+/* Its lease ends in etcd before its time, or its key is deleted while its lease lives on. */
+void is_lost_with_its_key(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_lease lease, kept;
+
+    for (int deletes = 0; deletes < 2; deletes++) {
+        const char *name = rig_name(), *kept_name = rig_name();
+        struct rig_pair pair;
+
+        opts.lease_ms = KEPT_LEASE_MS;
+        opts.watchdog = true;
+        opts.on_lost = tell;
+        atomic_store(&told_count, 0);
+        pair = rig_open_pair(&opts);
+        assert_status(OK, dlock_acquire(pair.a, kept_name, 0, &kept));
+        assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+        if (deletes)
+            assert_status(OK, dlock_force_release(pair.b, name));
+        else
+            keys_revoke(keys_oldest_lease(name));
+        assert_comes(atomic_load(&told_count) == 1);
+        assert_false(dlock_lease_valid(pair.a, &lease));
+        assert_status(OK, rig_try(pair.b, name));
+        assert_status(LOST, dlock_release(pair.a, &lease));
+        /* Each lock has a lease of its own. */
+        assert_status(BUSY, rig_try(pair.b, kept_name));
+        assert_status(OK, dlock_release(pair.a, &kept));
+    }
+}
+
+/* etcd-io/etcd#11456: the key of a waiter ends while it waits, and nobody is before it then. */
+void enters_with_its_own_key_only(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    struct rig_helper *vanishing, *behind;
+    dlock_system *between = rig_open(&opts);
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    vanishing = rig_helper_start(between, name, -1);
+    assert_comes(keys_count(name) == 2);
+    keys_revoke(keys_youngest_lease(name));
+    behind = rig_helper_start(pair.b, name, -1);
+    /* The first lines up again, behind the other. */
+    assert_comes(keys_count(name) == 3);
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_status(OK, rig_helper_acquired(behind));
+    assert_stays(!rig_helper_is_done(vanishing), TOLD_MS);
+    assert_status(OK, rig_helper_finish(behind));
+    assert_status(OK, rig_helper_acquired(vanishing));
+    assert_status(OK, rig_helper_finish(vanishing));
+}
+
+/* A watch that broke goes on where it broke; if etcd has forgotten the past by then, the waiters
+ * look. */
+void is_told_after_a_cut(const char *variant)
+{
+    for (int compacts = 0; compacts < 2; compacts++) {
+        dlock_options opts = rig_options(variant);
+        struct rig_pair pair = open_cut_and_whole(opts);
+        const char *name = rig_name();
+        struct rig_helper *waiter;
+        dlock_lease lease;
+
+        assert_status(OK, dlock_acquire(pair.b, name, 0, &lease));
+        waiter = rig_helper_start(pair.a, name, -1);
+        rig_let_wait(pair.b, name, LATE_MS);
+        cutter_refuse();
+        assert_status(OK, dlock_release(pair.b, &lease));
+        if (compacts)
+            keys_compact();
+        assert_stays(!rig_helper_is_done(waiter), TOLD_MS);
+        cutter_open();
+        assert_status(OK, rig_helper_acquired(waiter));
+        assert_status(OK, rig_helper_finish(waiter));
+        rig_close_systems();
+        cutter_stop();
+    }
+}
+
+/* The answer to putting a key is lost: with the lease goes the key, also one that comes late. */
+void a_lost_answer_leaves_no_key(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_pair pair;
+    dlock_lease lease;
+    dlock_status st;
+
+    opts.etcd_timeout_ms = HASTE_MS;
+    pair = open_cut_and_whole(opts);
+    assert_comes(rig_try(pair.a, name) == DLOCK_OK); /* its lease is there, and kept */
+    cutter_set(CUTTER_DEAF);
+    st = dlock_acquire(pair.a, name, 0, &lease);
+    assert_int_equal(DLOCK_UNKNOWN, st);
+    cutter_cut();
+    assert_comes(rig_try(pair.a, rig_name()) == DLOCK_OK); /* which ends the lease */
+    assert_comes(keys_count(name) == 0);
+    assert_comes(rig_try(pair.b, name) == DLOCK_OK);
+}
+
+/* A lease serves again, so an acquire is one request, and so is its release; a refusal, too,
+ * which therefore writes nothing that it would have to delete. */
+void costs_two_requests(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    dlock_metrics before, after;
+    dlock_lease lease;
+
+    assert_status(OK, rig_try(pair.a, name));
+    assert_status(OK, rig_try(pair.b, name)); /* both have a lease */
+    dlock_metrics_read(pair.a, &before);
+    premise_watch_pace();
+    for (int i = 0; i < MANY; i++)
+        assert_status(OK, rig_try(pair.a, name));
+    dlock_metrics_read(pair.a, &after);
+    assert_provided(is_steady(LATE_MS), after.acquire_commands - before.acquire_commands == MANY);
+    assert_true(after.other_commands - before.other_commands == MANY);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    dlock_metrics_read(pair.b, &before);
+    assert_status(BUSY, rig_try(pair.b, name));
+    dlock_metrics_read(pair.b, &after);
+    assert_provided(is_steady(LATE_MS), after.acquire_commands - before.acquire_commands == 1);
+    assert_status(OK, dlock_release(pair.a, &lease));
+}
+
+void wakes_only_the_next(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    struct rig_helper *waiters[WAITERS];
+    dlock_metrics metrics;
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    for (int i = 0; i < WAITERS; i++) {
+        waiters[i] = rig_helper_start(pair.b, name, -1);
+        assert_comes(rig_waiter_count(pair.a, name) == i + 1);
+    }
+    assert_status(OK, dlock_release(pair.a, &lease));
+    for (int i = 0; i < WAITERS; i++) {
+        assert_status(OK, rig_helper_acquired(waiters[i]));
+        assert_status(OK, rig_helper_finish(waiters[i]));
+    }
+    dlock_metrics_read(pair.b, &metrics);
+    assert_true(metrics.wake_ups <= WAITERS);
+    assert_int_equal(0, metrics.useless_wake_ups);
+    assert_int_equal(0, keys_count(name));
+}
+
+/* Nothing is left in etcd of locks that were released, and of waits that ended. */
+void leaves_no_keys(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    dlock_lease lease, none;
+
+    for (int i = 0; i < MANY; i++) {
+        const char *name = rig_name();
+
+        assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+        if (i % 8 == 0)
+            assert_status(TIMEOUT, dlock_acquire(pair.b, name, 10, &none));
+        else
+            assert_status(BUSY, rig_try(pair.b, name));
+        assert_status(OK, dlock_release(pair.a, &lease));
+        assert_int_equal(0, keys_count(name));
+    }
+}

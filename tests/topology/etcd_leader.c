@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/* etcd_leader.c -- the lock etcd on three real members that are killed and stopped, under threads
+ * that take and give back locks; and beside `etcdctl lock`. */
+#include "tests/topology/etcd_members.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "lock/dlock.h"
+
+enum {
+    WORKERS = 6,
+    NAMES = 2,
+    TIMEOUT_MS = 2000,
+    LEASE_MS = 6000,
+    SHORT_LEASE_MS = 2000,
+    STALL_MS = 6000, /* an election, the timeouts of requests under way, and a busy machine */
+    PAUSED_MS = 3000,
+    TURNS = 5,
+};
+
+static struct {
+    dlock_system *sys;
+    atomic_bool stopping;
+    pthread_t threads[WORKERS];
+    atomic_int inside[NAMES];
+    _Atomic uint64_t fences[NAMES];
+    atomic_int overlaps, backward, grants;
+    _Atomic int64_t granted_ns;
+    atomic_int lost_count;
+} run;
+
+static void note_loss(const dlock_lease *lease, void *arg)
+{
+    (void)arg;
+    if (strcmp(lease->name, "held") == 0)
+        atomic_fetch_add(&run.lost_count, 1);
+}
+
+static dlock_options options(int lease_ms)
+{
+    dlock_options opts = dlock_options_default();
+
+    opts.variant = "etcd";
+    opts.etcd_url = company.urls;
+    opts.etcd_timeout_ms = TIMEOUT_MS;
+    opts.lease_ms = lease_ms;
+    opts.watchdog = true;
+    return opts;
+}
+
+/* Take and give back one of the names for ever; what is done inside counts if the lease is
+ * valid at its end. */
+static void *work(void *arg)
+{
+    int which = (int)((uintptr_t)arg % NAMES);
+    char name[16];
+
+    snprintf(name, sizeof(name), "work-%d", which);
+    while (!atomic_load(&run.stopping)) {
+        dlock_lease lease;
+        bool overlaps;
+        uint64_t before;
+
+        if (dlock_acquire(run.sys, name, 20000, &lease) != DLOCK_OK)
+            continue;
+        before = atomic_exchange(&run.fences[which], lease.fence);
+        overlaps = atomic_fetch_add(&run.inside[which], 1) != 0;
+        pause_ms(1);
+        atomic_fetch_sub(&run.inside[which], 1);
+        if (dlock_lease_valid(run.sys, &lease)) {
+            atomic_fetch_add(&run.overlaps, overlaps);
+            atomic_fetch_add(&run.backward, before >= lease.fence);
+            atomic_fetch_add(&run.grants, 1);
+            atomic_store(&run.granted_ns, dlock_clock_ns());
+        }
+        (void)dlock_release(run.sys, &lease);
+    }
+    return NULL;
+}
+
+static bool goes_on(int from)
+{
+    return atomic_load(&run.grants) >= from + 4 * WORKERS;
+}
+
+static void begin(void)
+{
+    dlock_options opts = options(LEASE_MS);
+
+    memset(&run, 0, sizeof(run));
+    opts.on_lost = note_loss;
+    assert_int_equal(DLOCK_OK, dlock_open(&run.sys, &opts));
+    for (uintptr_t i = 0; i < WORKERS; i++)
+        assert_int_equal(0, pthread_create(&run.threads[i], NULL, work, (void *)i));
+    assert_comes(goes_on(0));
+}
+
+static void end(void)
+{
+    atomic_store(&run.stopping, true);
+    for (int i = 0; i < WORKERS; i++)
+        pthread_join(run.threads[i], NULL);
+    assert_int_equal(0, atomic_load(&run.overlaps));
+    assert_int_equal(0, atomic_load(&run.backward));
+    dlock_close(run.sys);
+}
+
+/* A held lock and the work outlive the fault, which begin_fault() makes. */
+static void outlive(void (*begin_fault)(void), const char *what)
+{
+    dlock_lease held;
+    int64_t broken_ns;
+
+    begin();
+    for (int turn = 0; turn < TURNS; turn++) {
+        int grants;
+
+        assert_int_equal(DLOCK_OK, dlock_acquire(run.sys, "held", 0, &held));
+        assert_comes(leader() >= 0);
+        broken_ns = dlock_clock_ns();
+        begin_fault();
+        grants = atomic_load(&run.grants);
+        assert_comes(goes_on(grants));
+        print_message("# %s: work went on after %lld ms\n", what,
+                      (long long)(atomic_load(&run.granted_ns) - broken_ns) / DLOCK_NS_PER_MS);
+        assert_true(atomic_load(&run.granted_ns) - broken_ns < STALL_MS * DLOCK_NS_PER_MS);
+        assert_true(dlock_lease_valid(run.sys, &held));
+        pause_ms(turn == 0 ? PAUSED_MS : 0);
+        mend_company();
+        assert_true(dlock_lease_valid(run.sys, &held));
+        assert_int_equal(DLOCK_OK, dlock_release(run.sys, &held));
+        assert_int_equal(0, atomic_load(&run.lost_count));
+    }
+    end();
+}
+
+static void kill_leader(void)
+{
+    kill_member(leader());
+}
+
+static void pause_leader(void)
+{
+    pause_member(leader());
+}
+
+static void kill_follower(void)
+{
+    kill_member((leader() + 1) % MEMBERS);
+}
+
+static void outlives_a_killed_leader(void **state)
+{
+    (void)state;
+    outlive(kill_leader, "leader killed");
+}
+
+static void outlives_a_stopped_leader(void **state)
+{
+    (void)state;
+    outlive(pause_leader, "leader stopped");
+}
+
+static void a_lost_minority_loses_nothing(void **state)
+{
+    (void)state;
+    outlive(kill_follower, "follower killed");
+}
+
+/* Nobody is let in, a holder stops at its own deadline, and all goes on when a majority is back,
+ * without what was there being lost. */
+static void a_lost_majority_lets_nobody_in(void **state)
+{
+    dlock_options opts = options(SHORT_LEASE_MS);
+    dlock_lease held, next;
+    dlock_system *sys;
+    dlock_status st;
+    int64_t asked_ns;
+
+    (void)state;
+    assert_int_equal(DLOCK_OK, dlock_open(&sys, &opts));
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, "held", 0, &held));
+    kill_member(0);
+    kill_member(1);
+    asked_ns = dlock_clock_ns();
+    st = dlock_acquire(sys, "other", 0, &next);
+    assert_true(st == DLOCK_IO || st == DLOCK_UNKNOWN);
+    assert_true(dlock_clock_ns() - asked_ns < 4 * TIMEOUT_MS * DLOCK_NS_PER_MS);
+    assert_comes(!dlock_lease_valid(sys, &held));
+    assert_int_equal(DLOCK_IO, dlock_check(sys));
+    assert_int_not_equal(DLOCK_OK, dlock_release(sys, &held));
+    mend_company();
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, "held", PATIENCE_MS, &next));
+    assert_true(next.fence > held.fence);
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &next));
+    dlock_close(sys);
+}
+
+/* A member that was away for many changes tells the truth when it is back. */
+static void a_member_that_comes_back_knows_the_holder(void **state)
+{
+    dlock_options opts = options(LEASE_MS);
+    char url[URL_SIZE];
+    dlock_system *sys, *alone;
+    dlock_lease lease;
+
+    (void)state;
+    assert_int_equal(DLOCK_OK, dlock_open(&sys, &opts));
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, "held", 0, &lease));
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
+    kill_member(2);
+    for (int i = 0; i < 50; i++) {
+        assert_int_equal(DLOCK_OK, dlock_acquire(sys, "held", 0, &lease));
+        if (i < 49)
+            assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
+    }
+    launch(2);
+    snprintf(url, sizeof(url), "http://127.0.0.1:%d", company.ports[2]);
+    opts.etcd_url = url;
+    assert_comes(dlock_open(&alone, &opts) == DLOCK_OK);
+    assert_int_equal(DLOCK_BUSY, dlock_acquire(alone, "held", 0, &(dlock_lease){0}));
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
+    assert_int_equal(DLOCK_OK, dlock_acquire(alone, "held", PATIENCE_MS, &lease));
+    assert_int_equal(DLOCK_OK, dlock_release(alone, &lease));
+    dlock_close(alone);
+    dlock_close(sys);
+    mend_company();
+}
+
+/* Another process: holds the lock, says so, and tells at the end whether it lost it. */
+static pid_t hold_elsewhere(int *out_fd)
+{
+    int fds[2];
+    pid_t pid;
+
+    assert_int_equal(0, pipe(fds));
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        dlock_options opts = options(SHORT_LEASE_MS);
+        dlock_system *sys;
+        dlock_lease lease;
+        uint64_t fence = 0;
+
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (dlock_open(&sys, &opts) != DLOCK_OK ||
+            dlock_acquire(sys, "frozen", 0, &lease) != DLOCK_OK)
+            _exit(1);
+        fence = lease.fence;
+        if (write(fds[1], &fence, sizeof(fence)) != sizeof(fence))
+            _exit(2);
+        kill(getpid(), SIGSTOP);
+        _exit(!dlock_lease_valid(sys, &lease) && dlock_release(sys, &lease) == DLOCK_LOST ? 0 : 3);
+    }
+    close(fds[1]);
+    *out_fd = fds[0];
+    return pid;
+}
+
+/* The next one has a greater fence, and the first one knows when it goes on. */
+static void a_frozen_holder_is_overtaken_and_knows_it(void **state)
+{
+    dlock_options opts = options(LEASE_MS);
+    dlock_system *sys;
+    dlock_lease lease;
+    uint64_t fence = 0;
+    int fd, status = 0;
+    pid_t pid = hold_elsewhere(&fd);
+
+    (void)state;
+    assert_int_equal(sizeof(fence), read(fd, &fence, sizeof(fence)));
+    close(fd);
+    assert_int_equal(pid, waitpid(pid, &status, WUNTRACED));
+    assert_true(WIFSTOPPED(status));
+    assert_int_equal(DLOCK_OK, dlock_open(&sys, &opts));
+    assert_int_equal(DLOCK_BUSY, dlock_acquire(sys, "frozen", 0, &lease));
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, "frozen", PATIENCE_MS, &lease));
+    assert_true(lease.fence > fence);
+    kill(pid, SIGCONT);
+    assert_int_equal(pid, waitpid(pid, &status, 0));
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
+    dlock_close(sys);
+}
+
+/* ---- beside etcdctl ---- */
+
+/* `etcdctl lock NAME` prints the key once it holds, and until it is interrupted. */
+static pid_t lock_by_etcdctl(const char *name, int *out_fd)
+{
+    int fds[2];
+    pid_t pid;
+
+    assert_int_equal(0, pipe(fds));
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setenv("ETCDCTL_API", "3", 1);
+        dup2(fds[1], STDOUT_FILENO);
+        execlp("etcdctl", "etcdctl", "--endpoints", company.urls + strlen("http://"), "lock",
+               name, (char *)NULL);
+        _exit(127);
+    }
+    close(fds[1]);
+    assert_int_equal(0, fcntl(fds[0], F_SETFL, O_NONBLOCK));
+    *out_fd = fds[0];
+    return pid;
+}
+
+/* Has it printed its key, NAME/LEASE? */
+static bool holds(int fd, const char *name, char *key, size_t size)
+{
+    ssize_t len = read(fd, key, size - 1);
+
+    if (len <= 0)
+        return false;
+    key[len] = '\0';
+    return strncmp(key, name, strlen(name)) == 0 && key[strlen(name)] == '/';
+}
+
+static int waiters(dlock_system *sys, const char *name)
+{
+    dlock_info info;
+
+    assert_int_equal(DLOCK_OK, dlock_inspect(sys, name, &info));
+    return info.waiter_count;
+}
+
+static void contends_with_etcdctl_both_ways(void **state)
+{
+    const char *name = "beside/etcdctl";
+    dlock_options opts = options(LEASE_MS);
+    dlock_system *sys;
+    dlock_lease lease;
+    char key[128];
+    int fd, status;
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(DLOCK_OK, dlock_open(&sys, &opts));
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, name, 0, &lease));
+    pid = lock_by_etcdctl(name, &fd);
+    assert_comes(waiters(sys, name) == 1);
+    for (int i = 0; i < 20; i++) {
+        assert_false(holds(fd, name, key, sizeof(key)));
+        pause_ms(10);
+    }
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
+    assert_comes(holds(fd, name, key, sizeof(key)));
+    assert_int_equal(DLOCK_BUSY, dlock_acquire(sys, name, 0, &lease));
+    assert_int_equal(DLOCK_TIMEOUT, dlock_acquire(sys, name, 300, &lease));
+    kill(pid, SIGINT);
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, name, PATIENCE_MS, &lease));
+    assert_int_equal(pid, waitpid(pid, &status, 0));
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
+    close(fd);
+    dlock_close(sys);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    signal(SIGPIPE, SIG_IGN);
+    start_company();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    end_company();
+    return 0;
+}
+
+static int mend(void **state)
+{
+    (void)state;
+    mend_company();
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, mend)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(contends_with_etcdctl_both_ways),
+        TEST(a_frozen_holder_is_overtaken_and_knows_it),
+        TEST(a_member_that_comes_back_knows_the_holder),
+        TEST(a_lost_minority_loses_nothing),
+        TEST(a_lost_majority_lets_nobody_in),
+        TEST(outlives_a_killed_leader),
+        TEST(outlives_a_stopped_leader),
+    };
+
+    return cmocka_run_group_tests_name("etcd", tests, set_up, tear_down);
+}

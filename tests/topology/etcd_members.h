@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* etcd_members.h -- three members of an etcd of a test's own, to be killed, stopped and started
+ * again; and waiting for states. */
+#ifndef TESTS_TOPOLOGY_ETCD_MEMBERS_H
+#define TESTS_TOPOLOGY_ETCD_MEMBERS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/os/clock.h"
+#include "loadtest/kit/http_client.h"
+
+enum { PATIENCE_MS = 30000, MEMBERS = 3, URL_SIZE = 48, URLS_SIZE = 128, ANSWER_MS = 500 };
+
+static struct {
+    char dir[48];
+    char urls[URLS_SIZE]; /* as dlock_options.etcd_url has them */
+    int ports[MEMBERS];
+    pid_t pids[MEMBERS]; /* 0: it does not run */
+} company;
+
+#define assert_comes(state)                                                            \
+    do {                                                                               \
+        int64_t end_ns_ = dlock_clock_after(dlock_clock_ns(), PATIENCE_MS);            \
+        while (!(state)) {                                                             \
+            if (dlock_clock_ns() > end_ns_)                                            \
+                fail_msg("did not come: %s", #state);                                  \
+            pause_ms(5);                                                               \
+        }                                                                              \
+    } while (0)
+
+static inline void pause_ms(int ms)
+{
+    struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+
+    nanosleep(&ts, NULL);
+}
+
+static inline int free_port(void)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    socklen_t len = sizeof(at);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(0, bind(fd, (struct sockaddr *)&at, sizeof(at)));
+    assert_int_equal(0, getsockname(fd, (struct sockaddr *)&at, &len));
+    close(fd);
+    return ntohs(at.sin_port);
+}
+
+/* Does the member say that at the path? */
+static inline bool says(int i, const char *path, const char *text)
+{
+    char url[URL_SIZE + 32];
+    char *answer;
+    bool found;
+
+    snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", company.ports[i], path);
+    answer = http_client_read(url, NULL, ANSWER_MS);
+    found = answer != NULL && strstr(answer, text) != NULL;
+    free(answer);
+    return found;
+}
+
+static inline bool is_well(int i)
+{
+    return says(i, "/health", "\"true\"");
+}
+
+/* The member that leads; -1: none says so. */
+static inline int leader(void)
+{
+    for (int i = 0; i < MEMBERS; i++)
+        if (company.pids[i] != 0 && says(i, "/metrics", "\netcd_server_is_leader 1"))
+            return i;
+    return -1;
+}
+
+/* The members talk over Unix sockets in the directory. */
+static inline void launch(int i)
+{
+    char name[16], client[URL_SIZE], peer[URL_SIZE], log[16];
+
+    snprintf(name, sizeof(name), "e%d", i);
+    snprintf(log, sizeof(log), "e%d.log", i);
+    snprintf(client, sizeof(client), "http://127.0.0.1:%d", company.ports[i]);
+    snprintf(peer, sizeof(peer), "unix://peer-%d:1", i);
+    company.pids[i] = fork();
+    assert_true(company.pids[i] >= 0);
+    if (company.pids[i] != 0)
+        return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (chdir(company.dir) != 0 ||
+        dup2(open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600), STDERR_FILENO) < 0)
+        _exit(127);
+    execlp("etcd", "etcd", "--name", name, "--data-dir", name, "--listen-client-urls", client,
+           "--advertise-client-urls", client, "--listen-peer-urls", peer,
+           "--initial-advertise-peer-urls", peer, "--initial-cluster",
+           "e0=unix://peer-0:1,e1=unix://peer-1:1,e2=unix://peer-2:1", "--heartbeat-interval",
+           "50", "--election-timeout", "500", "--logger", "zap", "--log-level", "error",
+           (char *)NULL);
+    _exit(127);
+}
+
+static inline void start_company(void)
+{
+    memset(&company, 0, sizeof(company));
+    snprintf(company.dir, sizeof(company.dir), "/tmp/seckill-etcd-XXXXXX");
+    assert_non_null(mkdtemp(company.dir));
+    for (int i = 0; i < MEMBERS; i++)
+        company.ports[i] = free_port();
+    snprintf(company.urls, sizeof(company.urls),
+             "http://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d", company.ports[0],
+             company.ports[1], company.ports[2]);
+    for (int i = 0; i < MEMBERS; i++)
+        launch(i);
+    for (int i = 0; i < MEMBERS; i++)
+        assert_comes(is_well(i));
+}
+
+static inline void kill_member(int i)
+{
+    kill(company.pids[i], SIGKILL);
+    waitpid(company.pids[i], NULL, 0);
+    company.pids[i] = 0;
+}
+
+static inline void pause_member(int i)
+{
+    kill(company.pids[i], SIGSTOP);
+    waitpid(company.pids[i], NULL, WUNTRACED);
+}
+
+/* Start those that do not run, let go on those that are stopped, and wait for all. */
+static inline void mend_company(void)
+{
+    for (int i = 0; i < MEMBERS; i++) {
+        if (company.pids[i] == 0)
+            launch(i);
+        else
+            kill(company.pids[i], SIGCONT);
+    }
+    for (int i = 0; i < MEMBERS; i++)
+        assert_comes(is_well(i));
+}
+
+static inline void end_company(void)
+{
+    char command[64];
+
+    for (int i = 0; i < MEMBERS; i++)
+        if (company.pids[i] != 0)
+            kill_member(i);
+    snprintf(command, sizeof(command), "rm -rf %s", company.dir);
+    if (company.dir[0] != '\0')
+        assert_int_equal(0, system(command));
+}
+
+#endif /* TESTS_TOPOLOGY_ETCD_MEMBERS_H */

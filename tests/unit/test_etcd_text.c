@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* test_etcd_text.c -- the texts of etcd: its URL, base64, the keys of a lock, numbers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <string.h>
+
+#include "lock/stores/etcd_address.h"
+#include "lock/stores/etcd_text.h"
+
+static void base64_is_as_its_rfc_shows(void **state)
+{
+    static const char *const PAIRS[][2] = {
+        {"", ""},          {"f", "Zg=="},         {"fo", "Zm8="},       {"foo", "Zm9v"},
+        {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}, {"\xff\xfe\xfd", "//79"},
+    };
+    char text[16], bytes[16];
+    size_t len;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(PAIRS) / sizeof(PAIRS[0]); i++) {
+        etcd_base64(text, PAIRS[i][0], strlen(PAIRS[i][0]));
+        assert_string_equal(PAIRS[i][1], text);
+        assert_true(etcd_base64_read(PAIRS[i][1], bytes, sizeof(bytes), &len));
+        assert_int_equal(strlen(PAIRS[i][0]), len);
+        assert_memory_equal(PAIRS[i][0], bytes, len);
+    }
+}
+
+static void what_is_no_base64_is_refused(void **state)
+{
+    static const char *const TEXTS[] = {"Z", "Zg=", "Zg", "Z===", "====", "Zg==Zg==", "Z g=", "Zm9v\n"};
+    char bytes[16];
+    size_t len;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(TEXTS) / sizeof(TEXTS[0]); i++)
+        if (etcd_base64_read(TEXTS[i], bytes, sizeof(bytes), &len))
+            fail_msg("%s is read", TEXTS[i]);
+    assert_false(etcd_base64_read("Zm9vYmFy", bytes, 5, &len));
+    assert_true(etcd_base64_read("Zm9vYmFy", bytes, 6, &len));
+}
+
+static bool key_of(const char *text, const char *name, uint64_t *lease)
+{
+    char key[64];
+
+    etcd_base64(key, text, strlen(text));
+    return etcd_key_read(key, name, lease);
+}
+
+static void a_key_has_its_lease_behind_the_name(void **state)
+{
+    char key[ETCD_KEY_SIZE];
+    uint64_t lease = 0;
+
+    (void)state;
+    assert_true(key_of("a/b/2040a213b222fa05", "a/b", &lease));
+    assert_true(lease == UINT64_C(0x2040a213b222fa05));
+    etcd_key_of(key, "a/b", lease);
+    assert_string_equal("YS9iLzIwNDBhMjEzYjIyMmZhMDU=", key);
+    assert_true(etcd_key_read(key, "a/b", &lease));
+    assert_true(key_of("a/7fffffffffffffff", "a", &lease));
+    assert_true(lease == INT64_MAX);
+}
+
+static void other_keys_are_none_of_the_lock(void **state)
+{
+    static const char *const TEXTS[] = {"a", "a/", "a/0", "a/01", "a/A", "a/g", "a/1 ", "a/1/2",
+                                        "b/1", "aa/1", "a1", "a/8000000000000000",
+                                        "a/12345678123456781", "a/-1"};
+    uint64_t lease;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(TEXTS) / sizeof(TEXTS[0]); i++)
+        if (key_of(TEXTS[i], "a", &lease))
+            fail_msg("%s is a key of a", TEXTS[i]);
+    assert_false(etcd_key_read("YS8x\x01", "a", &lease));
+    assert_false(etcd_key_read("YS8AMQ==", "a", &lease)); /* a NUL in it */
+}
+
+static void a_range_has_all_keys_of_a_name(void **state)
+{
+    struct etcd_range range = etcd_range_of("a");
+
+    (void)state;
+    assert_string_equal("YS8=", range.from);
+    assert_string_equal("YTA=", range.to);
+}
+
+static void a_number_is_a_text_or_left_out(void **state)
+{
+    json_t *json = json_loads("{\"a\":\"-1\",\"b\":\"7\",\"c\":7,\"d\":\"7x\",\"e\":\"\","
+                              "\"f\":\"9223372036854775808\"}", 0, NULL);
+    int64_t number = 3;
+
+    (void)state;
+    assert_non_null(json);
+    assert_true(etcd_number(json, "none", 1, &number) && number == 0);
+    assert_true(etcd_number(json, "b", 1, &number) && number == 7);
+    assert_true(etcd_number(json, "a", -1, &number) && number == -1);
+    assert_false(etcd_number(json, "a", 0, &number));
+    assert_false(etcd_number(json, "c", 0, &number));
+    assert_false(etcd_number(json, "d", 0, &number));
+    assert_false(etcd_number(json, "e", 0, &number));
+    assert_false(etcd_number(json, "f", 0, &number));
+    json_decref(json);
+}
+
+static void an_address_is_taken_apart(void **state)
+{
+    struct etcd_address address;
+    char why[ETCD_WHY_SIZE];
+
+    (void)state;
+    assert_true(etcd_address_read("http://me:p@ss:word@a:1,b,[::1]:3", &address, why));
+    assert_int_equal(3, address.member_count);
+    assert_string_equal("http://a:1", address.members[0]);
+    assert_string_equal("http://b:2379", address.members[1]);
+    assert_string_equal("http://[::1]:3", address.members[2]);
+    assert_string_equal("me", address.user);
+    assert_string_equal("p@ss:word", address.password);
+    assert_true(etcd_address_read("https://etcd.example", &address, why));
+    assert_string_equal("https://etcd.example:2379", address.members[0]);
+    assert_string_equal("", address.user);
+}
+
+static void a_bad_address_is_refused_with_its_form(void **state)
+{
+    static const char *const URLS[] = {"", "a:1", "ftp://a:1", "http://", "http://a:", "http://a:0",
+                                       "http://a:1,", "http://a:1/x", "http://@a:1", "http://x@a:1",
+                                       "http://a b", "http://1,2,3,4,5,6,7,8,9,10"};
+    struct etcd_address address;
+    char why[ETCD_WHY_SIZE];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(URLS) / sizeof(URLS[0]); i++) {
+        if (etcd_address_read(URLS[i], &address, why))
+            fail_msg("%s is read", URLS[i]);
+        assert_non_null(strstr(why, "host:port"));
+    }
+    assert_false(etcd_address_read(NULL, &address, why));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(base64_is_as_its_rfc_shows),
+        cmocka_unit_test(what_is_no_base64_is_refused),
+        cmocka_unit_test(a_key_has_its_lease_behind_the_name),
+        cmocka_unit_test(other_keys_are_none_of_the_lock),
+        cmocka_unit_test(a_range_has_all_keys_of_a_name),
+        cmocka_unit_test(a_number_is_a_text_or_left_out),
+        cmocka_unit_test(an_address_is_taken_apart),
+        cmocka_unit_test(a_bad_address_is_refused_with_its_form),
+    };
+
+    return cmocka_run_group_tests_name("etcd_text", tests, NULL, NULL);
+}
