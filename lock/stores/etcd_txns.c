@@ -114,7 +114,7 @@ static char *join(struct part *const *parts, int count)
     return text;
 }
 
-/* Give a part its own of the answer to all. */
+/* Give a part its own of the answer to all, and nothing that another thread has too. */
 static void share(const struct etcd_reply *whole, int nth, int count, struct part *part)
 {
     const json_t *responses = json_object_get(whole->json, "responses");
@@ -125,7 +125,7 @@ static void share(const struct etcd_reply *whole, int nth, int count, struct par
     if (whole->error != ETCD_DONE) {
         part->has_to_go_alone = true;
     } else if (json_array_size(responses) != (size_t)count || !json_is_object(own) ||
-               json_object_set(own, "header", header) != 0) {
+               json_object_set_new(own, "header", json_deep_copy(header)) != 0) {
         part->st = DLOCK_PROTOCOL;
         snprintf(part->error, sizeof(part->error),
                  "etcd: an answer to kv/txn that cannot be");

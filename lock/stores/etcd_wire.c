@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/os/mutex.h"
 #include "base/os/once.h"
@@ -97,7 +98,18 @@ static struct wire *make_wire(void)
     return NULL;
 }
 
-static struct wire *take(struct etcd_wires *wires)
+/* An idle connection has nothing to say: it was hung up, or what comes is the answer to no
+ * request, and would be taken for that to the next one. */
+static bool is_quiet(const struct wire *wire)
+{
+    curl_socket_t fd = CURL_SOCKET_BAD;
+    char byte;
+
+    (void)curl_easy_getinfo(wire->easy, CURLINFO_ACTIVESOCKET, &fd);
+    return fd != CURL_SOCKET_BAD && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
+}
+
+static struct wire *take_idle(struct etcd_wires *wires)
 {
     struct wire *wire = NULL;
 
@@ -105,6 +117,17 @@ static struct wire *take(struct etcd_wires *wires)
     if (wires->idle_count > 0)
         wire = wires->idle[--wires->idle_count];
     dlock_mutex_unlock(&wires->mutex);
+    return wire;
+}
+
+static struct wire *take(struct etcd_wires *wires)
+{
+    struct wire *wire = take_idle(wires);
+
+    while (wire != NULL && !is_quiet(wire)) {
+        hang_up(wire);
+        wire = take_idle(wires);
+    }
     return wire != NULL ? wire : make_wire();
 }
 

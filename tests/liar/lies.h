@@ -8,10 +8,12 @@
 /* All of them; answers how many. */
 size_t redis_lies(const struct lie **lies);
 size_t postgres_lies(const struct lie **lies);
+size_t etcd_lies(const struct lie **lies);
 
-/* Is the lie a grant in due form, in answer to what was asked: a command of Redis, or a
- * statement? */
+/* Is the lie a grant in due form, in answer to what was asked: a command of Redis, a
+ * statement, or a request of HTTP? */
 bool redis_is_grant(const struct lie *lie, const char *verb);
 bool postgres_is_grant(const struct lie *lie, const char *sql);
+bool etcd_is_grant(const struct lie *lie, const char *asked);
 
 #endif /* LIAR_LIES_H */

@@ -105,3 +105,8 @@ int listener_connect(int port)
         send_at_once(fd);
     return fd;
 }
+
+void listener_hang_up(int fd)
+{
+    close(fd);
+}

@@ -18,5 +18,6 @@ void listener_stop(struct listener *listener);
 
 /* A connection to a port of the loopback; -1: none. */
 int listener_connect(int port);
+void listener_hang_up(int fd);
 
 #endif /* LIAR_LISTENER_H */

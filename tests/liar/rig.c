@@ -21,6 +21,8 @@ struct store stores[] = {
      redis_lies, redis_is_grant},
     {"postgresql", "SECKILL_DATABASE_URL", "", NULL, postgres_server_start,
      postgres_server_stop, postgres_lies, postgres_is_grant},
+    {"etcd", "SECKILL_ETCD_URL", "", NULL, etcd_server_start, etcd_server_stop, etcd_lies,
+     etcd_is_grant},
 };
 
 bool rig_start_servers(void)
@@ -66,15 +68,18 @@ const char *rig_new_name(void)
 dlock_options rig_options(const struct subject_of_lies *of, const struct store *liar)
 {
     const struct store *redis = &stores[REDIS], *postgres = &stores[POSTGRES];
+    const struct store *etcd = &stores[ETCD];
     dlock_options opts = dlock_options_default();
 
     opts.variant = of->variant;
     opts.redis_url = opts.redlock_urls = liar == redis ? redis->url : redis->real_url;
     if (of->has_epochs || of->liar == postgres)
         opts.database_url = liar == postgres ? postgres->url : postgres->real_url;
+    opts.etcd_url = liar == etcd ? etcd->url : etcd->real_url;
     opts.watchdog = false;
     opts.redis_timeout_ms = opts.redlock_node_timeout_ms = TIMEOUT_MS;
     opts.database_timeout_ms = TIMEOUT_MS;
+    opts.etcd_timeout_ms = TIMEOUT_MS;
     return opts;
 }
 

@@ -23,7 +23,7 @@ struct store {
     bool (*is_grant)(const struct lie *lie, const char *asked);
 };
 
-enum { REDIS, POSTGRES, STORE_COUNT };
+enum { REDIS, POSTGRES, ETCD, STORE_COUNT };
 
 extern struct store stores[STORE_COUNT];
 

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* etcd_server.c -- a server in front of a real etcd, which may lie.
+ *
+ * A watch is never answered: a waiter looks by itself. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+#include "tests/liar/listener.h"
+#include "tests/liar/script.h"
+#include "tests/liar/servers.h"
+
+enum { ROOM = 65536 };
+
+static int real_port;
+static struct listener listener;
+
+/* One message of HTTP: a head and a body of a known length. */
+struct message {
+    char bytes[ROOM];
+    size_t len; /* of what has come, which may be more than one message */
+};
+
+/* The length of the message that the bytes begin with; 0: it is not there as a whole. */
+static size_t whole_message(struct message *m)
+{
+    char *end, *length;
+    size_t head;
+
+    m->bytes[m->len] = '\0';
+    end = strstr(m->bytes, "\r\n\r\n");
+    if (end == NULL)
+        return 0;
+    head = (size_t)(end - m->bytes) + 4;
+    if (strncasecmp(m->bytes, "HTTP/1.1 ", 9) == 0 &&
+        strcasestr(m->bytes, "Transfer-Encoding: chunked") != NULL) {
+        end = strstr(m->bytes + head, "\r\n0\r\n\r\n");
+        return end != NULL ? (size_t)(end - m->bytes) + 7 : 0;
+    }
+    length = strcasestr(m->bytes, "Content-Length:");
+    head += length != NULL ? strtoul(length + strlen("Content-Length:"), NULL, 10) : 0;
+    return m->len >= head ? head : 0;
+}
+
+/* Read a whole message behind what is left of the last one; 0: the other end is gone. */
+static size_t read_message(int fd, struct message *m)
+{
+    size_t len;
+
+    while ((len = whole_message(m)) == 0) {
+        ssize_t got = recv(fd, m->bytes + m->len, ROOM - 1 - m->len, 0);
+
+        if (got <= 0)
+            return 0;
+        m->len += (size_t)got;
+    }
+    return len;
+}
+
+static void forget(struct message *m, size_t len)
+{
+    memmove(m->bytes, m->bytes + len, m->len - len);
+    m->len -= len;
+}
+
+/* Pass a request on and its answer back.  False: hang up. */
+static bool pass(int client, int real, struct message *asked, size_t len)
+{
+    static const char WATCH[] = "POST /v3/watch";
+    struct message *answered = calloc(1, sizeof(*answered));
+    char text[SCRIPT_ASKED_SIZE];
+    const char *body = strstr(asked->bytes, "\r\n\r\n");
+    size_t answer_len = 0;
+    bool goes_on = answered != NULL;
+
+    snprintf(text, sizeof(text), "%.*s %.400s", (int)strcspn(asked->bytes, "\r"), asked->bytes,
+             body != NULL ? body + 4 : "");
+    if (strncmp(asked->bytes, WATCH, strlen(WATCH)) != 0) {
+        goes_on = goes_on && send(real, asked->bytes, len, MSG_NOSIGNAL) == (ssize_t)len;
+        if (goes_on)
+            answer_len = read_message(real, answered);
+        goes_on = answer_len > 0 && script_answer(client, text, answered->bytes, answer_len);
+    }
+    free(answered);
+    return goes_on;
+}
+
+static void serve(int client)
+{
+    struct message *asked = calloc(1, sizeof(*asked));
+    int real = listener_connect(real_port);
+    bool goes_on = asked != NULL && real >= 0;
+
+    while (goes_on) {
+        size_t len = read_message(client, asked);
+
+        goes_on = len > 0 && pass(client, real, asked, len);
+        if (goes_on)
+            forget(asked, len);
+    }
+    script_part(client);
+    if (real >= 0)
+        listener_hang_up(real);
+    free(asked);
+}
+
+const char *etcd_server_start(const char *etcd_url)
+{
+    static char url[64];
+    int port;
+
+    real_port = atoi(strrchr(etcd_url, ':') + 1);
+    port = listener_start(&listener, serve);
+    snprintf(url, sizeof(url), "http://127.0.0.1:%d", port);
+    return port > 0 ? url : NULL;
+}
+
+void etcd_server_stop(void)
+{
+    listener_stop(&listener);
+}
