@@ -303,6 +303,8 @@ enum actor_wire { WIRE_LOCK, WIRE_SHOP };
  * servers, if the lock has several, or on one of them only. */
 void actor_wire(struct actor *a, enum actor_wire wire, const char *fault);
 void actor_wire_node(struct actor *a, int node, const char *fault);
+/* At the next request for the lock: "cut to-client". */
+void actor_wire_asking(struct actor *a, const char *fault);
 /* Wait until the last fault that was made on this wire has struck (on each server). */
 void actor_await_wire(struct actor *a, enum actor_wire wire);
 /* Cut, with a reset, the connections on which the last fault of this wire has struck; what

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lab.c -- a PostgreSQL and a ZooKeeper of the laws' own, which a law may kill. */
+/* lab.c -- a PostgreSQL, a ZooKeeper and an etcd of the laws' own, which a law may kill. */
 #include "tests/conformance/lab.h"
 
 #include <stdio.h>
@@ -78,15 +78,17 @@ static const char *read_url(const char *name)
 
 void lab_use(dlock_options *opts)
 {
-    bool is_zookeeper =
-        strcmp(dlock_variant_find(opts->variant)->store, "zookeeper") == 0;
+    const char *store = dlock_variant_find(opts->variant)->store;
+    bool is_zookeeper = strcmp(store, "zookeeper") == 0, is_etcd = strcmp(store, "etcd") == 0;
 
     if (lab.keeper == NULL)
         start_keeper();
-    assert_true(run("up", is_zookeeper ? "--zookeeper" : ""));
-    lab.server = is_zookeeper ? "zookeeper" : "postgres";
+    assert_true(run("up", is_zookeeper ? "--zookeeper" : is_etcd ? "--etcd-alone" : ""));
+    lab.server = is_zookeeper ? "zookeeper" : is_etcd ? "etcd" : "postgres";
     if (is_zookeeper)
         opts->zookeeper_url = read_url("SECKILL_ZOOKEEPER_URL");
+    else if (is_etcd)
+        opts->etcd_url = read_url("SECKILL_ETCD_URL");
     else
         opts->database_url = read_url("SECKILL_DATABASE_URL");
 }

@@ -12,6 +12,7 @@ ensemble 3 ensemble-2 follower|leader
 standby 1 standby standby
 sync-standby 1 synced standby
 pgbouncer 2 pgbouncer-2 pool_mode.transaction
+etcd 3 etcd-2 follower|leader
 '
 plan $((7 + 8 * $(grep -c . <<<"$topologies")))
 core=7

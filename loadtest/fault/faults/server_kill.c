@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* server_kill.c -- a server is killed, and starts again with its data.
  *
- * PostgreSQL and ZooKeeper keep their data themselves.  A Redis server of the lab has
+ * PostgreSQL, ZooKeeper and etcd keep their data themselves.  A Redis server of the lab has
  * nothing on disk, so it saves everything just before the kill, and answers no write
  * after that. */
 #include <inttypes.h>
@@ -87,7 +87,8 @@ const struct server_fault fault_server_kill = {
     .servers = FAULT_ON_ALL,
     .breaks = {[LAB_IS_POSTGRES] = DLOCK_ASSUMES_SESSION,
                [LAB_IS_REDIS] = DLOCK_ASSUMES_NETWORK,
-               [LAB_IS_ZOOKEEPER] = DLOCK_ASSUMES_NETWORK},
+               [LAB_IS_ZOOKEEPER] = DLOCK_ASSUMES_NETWORK,
+               [LAB_IS_ETCD] = DLOCK_ASSUMES_NETWORK},
     .begin = begin,
     .end = end,
 };

@@ -48,7 +48,10 @@ const struct server_fault fault_server_stop = {
     .name = "server-stop",
     .does = "the server hangs: SIGSTOP, and later SIGCONT",
     .servers = FAULT_ON_ALL,
-    .breaks = {DLOCK_ASSUMES_NETWORK, DLOCK_ASSUMES_NETWORK, DLOCK_ASSUMES_NETWORK},
+    .breaks = {[LAB_IS_POSTGRES] = DLOCK_ASSUMES_NETWORK,
+               [LAB_IS_REDIS] = DLOCK_ASSUMES_NETWORK,
+               [LAB_IS_ZOOKEEPER] = DLOCK_ASSUMES_NETWORK,
+               [LAB_IS_ETCD] = DLOCK_ASSUMES_NETWORK},
     .begin = begin,
     .end = end,
 };

@@ -11,7 +11,7 @@ static void play(struct stage *s)
 
     stage_tell(s, "Ann asks for the lock.  The store grants it; its answer is lost.",
                "小安申请锁。存储给了她，应答却丢了。");
-    actor_wire(ann, WIRE_LOCK, "cut to-client at to-server ghost");
+    actor_wire_asking(ann, "cut to-client");
     st = actor_try(ann);
     if (st == DLOCK_OK) {
         stage_tell(s, "Her library asked again, and found that what is there is hers.",

@@ -26,7 +26,7 @@ static void play(struct stage *s)
         stage_tell(s, "Bo has the lock.", "小博拿着锁。");
         actor_enter(bo);
     }
-    actor_wire(ann, WIRE_LOCK, "hold to-client at to-server lost-place");
+    actor_wire_asking(ann, "hold to-client");
     actor_begin_acquire(ann, SCENARIO_STEP_MS / 2);
     actor_await_wire(ann, WIRE_LOCK);
     stage_tell(s, "Ann asks, and her node is made: a place in line, or the lock itself.",

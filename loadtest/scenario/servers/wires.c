@@ -11,7 +11,7 @@
 #include "loadtest/scenario/result.h"
 #include "loadtest/scenario/stage.h"
 
-enum { LOOK_MS = 20 };
+enum { LOOK_MS = 20, FAULT_SIZE = 96 };
 
 /* Redis answers requests in their order, so a reply has the number of its request. */
 static bool is_of_left_out(const struct stage_wire *wire,
@@ -212,6 +212,18 @@ void actor_wire(struct actor *a, enum actor_wire wire, const char *fault)
     say_armed(a, wire == WIRE_SHOP ? "the shop" : a->stage->setup->lock->store, fault);
     for (int i = 0; i < wire_count(a, wire); i++)
         arm(a, wire_at(a, wire, i), fault);
+}
+
+/* The name of the lock begins with that of the scenario; in etcd's JSON it is in base64. */
+void actor_wire_asking(struct actor *a, const char *fault)
+{
+    const char *words = stage_store(a->stage) == DLOCK_STORE_ETCD
+                            ? "request_put"
+                            : a->stage->setup->scenario->name;
+    char text[FAULT_SIZE];
+
+    snprintf(text, sizeof text, "%s at to-server %s", fault, words);
+    actor_wire(a, WIRE_LOCK, text);
 }
 
 void actor_wire_node(struct actor *a, int node, const char *fault)
