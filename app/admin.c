@@ -17,13 +17,19 @@ void admin_live(const struct request *rq, struct answer *an)
     text_add(an->body, "{\"alive\":true}\n");
 }
 
+/* A service that is about to stop takes no orders, whatever its stores say. */
+static void ask_readiness(struct service *s, struct readiness_report *report)
+{
+    readiness_ask(s->readiness, report);
+    report->is_ready = report->is_ready && !atomic_load(&s->is_leaving);
+}
+
 void admin_ready(const struct request *rq, struct answer *an)
 {
     bool is_leaving = atomic_load(&rq->service->is_leaving);
     struct readiness_report report;
 
-    readiness_ask(rq->service->readiness, &report);
-    report.is_ready = report.is_ready && !is_leaving;
+    ask_readiness(rq->service, &report);
     an->outcome = report.is_ready ? OUTCOME_ACCEPTED : OUTCOME_UNAVAILABLE;
     answer_json(an, report.is_ready ? 200 : 503);
     text_add(an->body, "{\"ready\":%s,\"postgresql\":", report.is_ready ? "true" : "false");
@@ -41,6 +47,8 @@ static void add_pool(struct db_pool_stats *sum, const struct db_pool_stats *one)
     sum->waiting += one->waiting;
     sum->taken += one->taken;
     sum->queued += one->queued;
+    sum->opened += one->opened;
+    sum->failed += one->failed;
     sum->timed_out += one->timed_out;
     sum->refused += one->refused;
 }
@@ -75,6 +83,8 @@ void admin_metrics(const struct request *rq, struct answer *an)
     facts.workers_waiting = pool.waiting;
     facts.workers_timed_out = pool.timed_out;
     read_databases(s, &facts);
+    ask_readiness(s, &facts.readiness);
+    redis_traffic_read(&facts.redis);
     connections_read_stats(s->connections, &facts.connections);
     dlock_metrics_read(s->locks, &facts.locks);
     an->outcome = OUTCOME_ACCEPTED;

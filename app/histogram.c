@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* histogram.c -- durations in buckets that grow with them. */
+/* histogram.c -- durations and sizes in buckets that grow with them. */
 #include "app/histogram.h"
 
 size_t histogram_bucket(uint64_t duration_us)
@@ -31,10 +31,13 @@ static void add(atomic_uint_fast64_t *counter, uint64_t n)
 
 void histogram_record(struct histogram *h, int64_t duration_ns)
 {
-    uint64_t us = duration_ns > 0 ? (uint64_t)duration_ns / 1000 : 0;
+    histogram_record_size(h, duration_ns > 0 ? (uint64_t)duration_ns / 1000 : 0);
+}
 
-    add(&h->buckets[histogram_bucket(us)], 1);
-    add(&h->sum_us, us);
+void histogram_record_size(struct histogram *h, uint64_t size)
+{
+    add(&h->buckets[histogram_bucket(size)], 1);
+    add(&h->sum_us, size);
 }
 
 void histogram_collect(struct histogram *h, struct histogram_sum *sum)

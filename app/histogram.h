@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* histogram.h -- durations in buckets that grow with them: four to every doubling.
+/* histogram.h -- durations, or sizes, in buckets that grow with them: four to every doubling.
+ *
+ * The names speak of durations in microseconds; a histogram of sizes counts a size of N
+ * things where one of durations counts N microseconds.
  *
  * Threads     Any.
  */
@@ -29,6 +32,9 @@ struct histogram_sum {
 
 /* Count a duration; below 0 counts as 0. */
 void histogram_record(struct histogram *h, int64_t duration_ns);
+
+/* Count a size, of so many things. */
+void histogram_record_size(struct histogram *h, uint64_t size);
 
 /* Add what `h` holds to `sum`. */
 void histogram_collect(struct histogram *h, struct histogram_sum *sum);

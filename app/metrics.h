@@ -14,7 +14,9 @@
 
 #include "app/histogram.h"
 #include "app/outcome.h"
+#include "app/readiness.h"
 #include "base/http/connections.h"
+#include "base/redis/traffic.h"
 #include "base/text/text.h"
 #include "app/partitions.h"
 #include "lock/dlock.h"
@@ -60,6 +62,7 @@ struct metrics_cell {
 #define COUNTER_BY(field, name, unit, labels, counted_in, help)                        \
     atomic_uint_fast64_t field[labels];
 #define DURATION(field, name, labels, counted_in, help) struct histogram field;
+#define SIZE(field, name, unit, labels, counted_in, help) struct histogram field;
 #define DURATION_BY(field, name, labels, counted_in, help)                             \
     struct histogram field[labels];
 #include "app/metrics.def"
@@ -86,6 +89,8 @@ struct metrics_facts {
     int64_t workers_total;
     int64_t workers_waiting;
     uint64_t workers_timed_out;
+    struct readiness_report readiness; /* as /readyz says it */
+    struct redis_traffic redis;        /* of all connections of this process */
     struct db_pool_stats database; /* the sums over all partitions */
     size_t partition_count;
     struct partition_stats partitions[PARTITIONS_MAX];

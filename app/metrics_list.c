@@ -2,6 +2,8 @@
 /* metrics_list.c -- what is known of each metric before anything is counted. */
 #include "app/metrics_list.h"
 
+#include <string.h>
+
 #include "app/metrics.h"
 
 #define LABELS_0 {METRICS_NO_LABEL}
@@ -17,6 +19,8 @@ static const struct metrics_entry ENTRIES[] = {
     {name, unit, counted_in, help, METRICS_COUNTER, labels, CELL(field)},
 #define DURATION(field, name, labels, counted_in, help)                                \
     {name, "seconds", counted_in, help, METRICS_HISTOGRAM, labels, CELL(field)},
+#define SIZE(field, name, unit, labels, counted_in, help)                              \
+    {name, unit, counted_in, help, METRICS_HISTOGRAM, labels, CELL(field)},
 #define DURATION_BY(field, name, labels, counted_in, help)                             \
     {name, "seconds", counted_in, help, METRICS_HISTOGRAM, labels, CELL(field)},
 #define READING(id, type, name, unit, labels, value, counted_in, help)                 \
@@ -31,6 +35,11 @@ static const struct metrics_entry ENTRIES[] = {
 const struct metrics_entry *metrics_at(size_t i)
 {
     return i < sizeof(ENTRIES) / sizeof(ENTRIES[0]) ? &ENTRIES[i] : NULL;
+}
+
+bool metrics_is_of_sizes(const struct metrics_entry *entry)
+{
+    return entry->type == METRICS_HISTOGRAM && strcmp(entry->unit, "seconds") != 0;
 }
 
 const char *metrics_type_name(enum metrics_type type)

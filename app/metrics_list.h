@@ -51,6 +51,9 @@ struct metrics_entry {
 /* The entry with this number, in the order of the list; NULL past the last.  Lent. */
 const struct metrics_entry *metrics_at(size_t i);
 
+/* Is it a histogram of sizes, and not of durations? */
+bool metrics_is_of_sizes(const struct metrics_entry *entry);
+
 /* "counter", "gauge", "histogram". */
 const char *metrics_type_name(enum metrics_type type);
 

@@ -18,6 +18,12 @@ static const char *const STATUSES[METRICS_LOCK_STATUSES] = {
 
 static const char *const TAKES[] = {"ok", "timeout", "lost"};
 
+static const char *const STORES[] = {
+#define X(id, name) name,
+    READINESS_STORES(X)
+#undef X
+};
+
 static const char *const LISTENERS[CONNECTION_LISTENERS] = {"orders", "admin"};
 
 /* A place without a connection has no line, nor has a connection that was shut down. */

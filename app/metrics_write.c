@@ -53,12 +53,15 @@ static void write_name(const struct scrape *s, const char *ending, const char *l
                  end != NULL ? "le=\"" : "", end != NULL ? end : "", end != NULL ? "\"" : "");
 }
 
+/* A bucket holds whole numbers below `end_us`, so sizes up to the one before it. */
 static void write_bucket(const struct scrape *s, const char *labels, uint64_t end_us,
                          uint64_t count)
 {
     char end[32] = "+Inf";
 
-    if (end_us != UINT64_MAX)
+    if (end_us != UINT64_MAX && metrics_is_of_sizes(s->entry))
+        (void)snprintf(end, sizeof(end), "%" PRIu64, end_us - 1);
+    else if (end_us != UINT64_MAX)
         (void)snprintf(end, sizeof(end), "%g", (double)end_us / 1e6);
     write_name(s, "_bucket", labels, end);
     text_add(s->out, " %" PRIu64 "\n", count);
@@ -68,7 +71,10 @@ static void write_sum(const struct scrape *s, const char *labels, uint64_t sum_u
                       uint64_t count)
 {
     write_name(s, "_sum", labels, NULL);
-    text_add(s->out, " %.6f\n", (double)sum_us / 1e6);
+    if (metrics_is_of_sizes(s->entry))
+        text_add(s->out, " %" PRIu64 "\n", sum_us);
+    else
+        text_add(s->out, " %.6f\n", (double)sum_us / 1e6);
     write_name(s, "_count", labels, NULL);
     text_add(s->out, " %" PRIu64 "\n", count);
 }

@@ -255,5 +255,7 @@ void readiness_ask(struct readiness *r, struct readiness_report *out)
 
     if (has_locks)
         (void)snprintf(out->locks, sizeof(out->locks), "ok");
+    out->is_store_ready[READINESS_LOCKS] = has_locks;
+    out->is_store_ready[READINESS_POSTGRESQL] = strcmp(out->postgresql, "ok") == 0;
     out->is_ready = has_locks && has_database;
 }

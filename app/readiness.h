@@ -22,9 +22,22 @@ enum { READINESS_SAID_MAX = 400 };
 
 struct readiness; /* opaque */
 
+/* The stores that are asked, with their names on /readyz and /metrics. */
+#define READINESS_STORES(X)                                                            \
+    X(POSTGRESQL, "postgresql")                                                        \
+    X(LOCKS, "locks")
+
+enum readiness_store {
+#define X(id, name) READINESS_##id,
+    READINESS_STORES(X)
+#undef X
+    READINESS_STORE_COUNT
+};
+
 /* The last answers of the probes. */
 struct readiness_report {
     bool is_ready;                       /* the locks are "ok", and a PostgreSQL is */
+    bool is_store_ready[READINESS_STORE_COUNT]; /* what follows is "ok" for it */
     char locks[READINESS_SAID_MAX];      /* "ok", or what is wrong */
     char postgresql[READINESS_SAID_MAX]; /* the same; with several, each that is not well */
 };

@@ -157,6 +157,8 @@ static void open_one(struct db_pool *pool, struct db_conn *db)
     dlock_mutex_unlock(&pool->mutex);
     st = db_connect(db);
     dlock_mutex_lock(&pool->mutex);
+    pool->sums.opened += st == DB_OK;
+    pool->sums.failed += st != DB_OK;
     if (st == DB_OK) {
         pool->host = db->host;
         pool->is_down = false;

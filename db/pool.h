@@ -55,6 +55,8 @@ struct db_pool_stats {
     uint64_t queued;    /* takes that found none free and waited */
     uint64_t timed_out; /* takes answered TIMEOUT */
     uint64_t refused;   /* takes answered LOST */
+    uint64_t opened;    /* connections that were opened, again or for the first time */
+    uint64_t failed;    /* attempts to open one that failed */
 };
 
 /* Make a pool of `size` connections (1 to DB_POOL_MAX) and begin to open them; strings of

@@ -10,7 +10,9 @@
 #include <utlist.h>
 
 #include "base/os/clock.h"
+#include "lock/era.h"
 #include "lock/lease.h"
+#include "lock/lost.h"
 #include "lock/recording.h"
 #include "lock/stores/redis_request.h"
 
@@ -79,7 +81,8 @@ static void tell(const struct dlock_debt *debt, dlock_status st)
     if (st == DLOCK_LOST && debt->was_unanswered)
         st = DLOCK_UNKNOWN; /* an earlier request may have freed it */
     if (st == DLOCK_LOST && !debt->is_counted)
-        dlock_metrics_add(&sys->metrics, DLOCK_METRIC_lost, 1);
+        dlock_lost_count(sys, dlock_era_is_over(sys, &debt->facts) ? DLOCK_LOSS_FAIL_OVER
+                                                                  : DLOCK_LOSS_REFUSED);
     dlock_recording_end(sys, debt->call, st, &claim, 0, false, 0);
     dlock_metrics_add(&sys->metrics,
                       is_paid ? DLOCK_METRIC_debts_paid : DLOCK_METRIC_debts_given_up, 1);

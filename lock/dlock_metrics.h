@@ -25,7 +25,10 @@
     X(debts, "releases that nobody waited for")                                          \
     X(debts_paid, "those of them that the store answered")                               \
     X(debts_given_up, "those that had no answer until their leases had ended")           \
-    X(fail_overs, "times that another server became the master that is asked")
+    X(fail_overs, "times that another server became the master that is asked")          \
+    X(lost_expired, "lost holds whose lease ended before a renewal was answered")        \
+    X(lost_refused, "lost holds that the store did not know as this owner's any more")   \
+    X(lost_fail_over, "lost holds that a server before the present master had granted")
 
 enum { DLOCK_STATUS_LIMIT = 16, DLOCK_HISTOGRAM_BUCKETS = 28 };
 

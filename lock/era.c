@@ -25,7 +25,7 @@ static void lose_old(struct dlock_hold *root, void *arg)
     const dlock_system *sys = arg;
 
     if (dlock_era_is_over(sys, &root->facts))
-        dlock_hold_mark_lost(root, true);
+        dlock_hold_mark_lost(root, true, DLOCK_LOSS_FAIL_OVER);
 }
 
 bool dlock_era_look(const dlock_system *sys)

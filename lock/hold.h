@@ -35,6 +35,13 @@ struct dlock_hold_facts {
     int lease_ms;
 };
 
+/* Why a hold was lost. */
+enum dlock_loss {
+    DLOCK_LOSS_EXPIRED,   /* its lease ended before a renewal was answered               */
+    DLOCK_LOSS_REFUSED,   /* the store did not know it as this owner's any more          */
+    DLOCK_LOSS_FAIL_OVER, /* it was granted by a server before the present master; era.h */
+};
+
 struct dlock_hold {
     _Atomic uint64_t id;              /* of the lease; 0: none                      */
     _Atomic int64_t deadline_ns;      /* of a root; 0 once lost                     */
@@ -50,6 +57,7 @@ struct dlock_hold {
                                        * kind, reader or writer, of the same name   */
     bool indexed;                     /* of a root: can be found by key             */
     bool is_in_line;                  /* of a root: see handover.h; the owner's own */
+    enum dlock_loss loss;             /* of a root: why, once it is lost            */
     bool untold;                      /* of a root: lost, on_lost not called yet    */
     bool was_lost;                    /* of a root: before its last level's release */
     bool counted;                     /* of a root: its loss is in the metrics      */

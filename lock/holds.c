@@ -17,12 +17,13 @@ static void unindex(struct dlock_shard *shard, struct dlock_hold *root)
     root->indexed = false;
 }
 
-void dlock_hold_mark_lost(struct dlock_hold *root, bool untold)
+void dlock_hold_mark_lost(struct dlock_hold *root, bool untold, enum dlock_loss loss)
 {
     if (root->state != DLOCK_HOLD_HELD)
         return;
     root->state = DLOCK_HOLD_LOST;
     root->untold = untold;
+    root->loss = loss;
     atomic_store(&root->deadline_ns, 0);
 }
 
@@ -64,7 +65,7 @@ static void give_up_root(struct dlock_shard *shard, struct dlock_hold *root)
 {
     part(shard, root);
     unindex(shard, root);
-    dlock_hold_mark_lost(root, true);
+    dlock_hold_mark_lost(root, true, DLOCK_LOSS_REFUSED);
 }
 
 /* The valid hold of `key`, or NULL.  With the shard's mutex held. */
@@ -224,7 +225,7 @@ static struct dlock_hold *spend(struct dlock_holds *holds, uint64_t id, bool for
         *level = root->level_count--;
         root->watched_count -= hold->watched;
         if (forget) {
-            dlock_hold_mark_lost(root, false);
+            dlock_hold_mark_lost(root, false, DLOCK_LOSS_REFUSED);
             root->abandoned = true;
             unindex(shard, root);
         }
@@ -322,7 +323,7 @@ void dlock_holds_lose(struct dlock_holds *holds, struct dlock_hold *root,
                       uint64_t serial, bool untold)
 {
     if (lock_held(holds, root, serial))
-        dlock_hold_mark_lost(root, untold);
+        dlock_hold_mark_lost(root, untold, DLOCK_LOSS_REFUSED);
     unlock(holds, root);
 }
 

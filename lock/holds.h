@@ -71,7 +71,7 @@ bool dlock_holds_renewed(struct dlock_holds *holds, struct dlock_hold *root,
 void dlock_holds_retry_at(struct dlock_holds *holds, struct dlock_hold *root,
                           uint64_t serial, int64_t renew_at_ns);
 
-/* The root is no longer ours.  `untold`: on_lost has to be called for it. */
+/* The store says that the root is no longer ours.  `untold`: on_lost has to be called for it. */
 void dlock_holds_lose(struct dlock_holds *holds, struct dlock_hold *root,
                       uint64_t serial, bool untold);
 
@@ -97,7 +97,7 @@ bool dlock_holds_look(struct dlock_holds *holds, uint64_t id,
 void dlock_holds_visit(struct dlock_holds *holds,
                        void (*visit)(struct dlock_hold *root, void *arg), void *arg);
 
-/* For `visit`: the root is lost. */
-void dlock_hold_mark_lost(struct dlock_hold *root, bool untold);
+/* For `visit`: the root is lost, for that reason if it was not lost before. */
+void dlock_hold_mark_lost(struct dlock_hold *root, bool untold, enum dlock_loss loss);
 
 #endif /* DLOCK_HOLDS_H */

@@ -6,6 +6,7 @@
 #include "lock/era.h"
 #include "lock/handover.h"
 #include "lock/lease.h"
+#include "lock/lost.h"
 #include "lock/recording.h"
 #include "lock/retry.h"
 #include "lock/status.h"
@@ -20,8 +21,11 @@ static void count_end(dlock_system *sys, const struct dlock_hold *root, dlock_st
                       int64_t ended_ns)
 {
     dlock_metrics_hold(&sys->metrics, ended_ns - root->taken_ns);
-    if (!root->counted && (st == DLOCK_LOST || root->was_lost))
-        dlock_metrics_add(&sys->metrics, DLOCK_METRIC_lost, 1);
+    if (!root->counted && root->was_lost)
+        dlock_lost_count(sys, root->loss);
+    else if (!root->counted && st == DLOCK_LOST)
+        dlock_lost_count(sys, dlock_era_is_over(sys, &root->facts) ? DLOCK_LOSS_FAIL_OVER
+                                                                  : DLOCK_LOSS_REFUSED);
 }
 
 /* Ask the variant to give it back; and again, while its store may be restarting, until its

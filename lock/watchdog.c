@@ -47,6 +47,7 @@ struct look {
     } due[BATCH];
     size_t lost_count;
     dlock_lease lost[BATCH];
+    enum dlock_loss losses[BATCH];
 };
 
 struct dlock_watchdog {
@@ -72,6 +73,7 @@ static void note_loss(struct look *look, struct dlock_hold *root)
     root->untold = false;
     root->counted = true;
     dlock_recording_mark(look->sys, DLOCK_EVENT_LOST, &claim, 0, 0);
+    look->losses[look->lost_count] = root->loss;
     dlock_lease_fill(&look->lost[look->lost_count++], &claim, 0,
                      atomic_load(&root->id));
 }
@@ -93,7 +95,7 @@ static void look_at(struct dlock_hold *root, void *arg)
         return;
     }
     if (root->state == DLOCK_HOLD_HELD && deadline_ns <= look->now_ns)
-        dlock_hold_mark_lost(root, true);
+        dlock_hold_mark_lost(root, true, DLOCK_LOSS_EXPIRED);
     if (root->state == DLOCK_HOLD_LOST) {
         note_loss(look, root);
         return;
@@ -168,7 +170,7 @@ static int64_t patrol(struct dlock_watchdog *dog)
     look->due_count = 0;
     look->lost_count = 0;
     dlock_holds_visit(sys->holds, look_at, look);
-    dlock_lost_tell(sys, look->lost, look->lost_count);
+    dlock_lost_tell(sys, look->lost, look->losses, look->lost_count);
     for (size_t i = 0; i < look->due_count; i++) {
         if (dlock_clock_ns() >= look->deadline_ns)
             break;

@@ -116,7 +116,10 @@ static void write_metric(struct dashboard *d, const struct metrics_entry *e)
     list_labels(e, labels, "instance", ", ", "");
     list_labels(e, legend, "{{instance}}", " {{", "}}");
     begin_panel(d, e->name, e->help,
-                e->type == METRICS_HISTOGRAM ? "s" : is_counter ? "cps" : "short");
+                metrics_is_of_sizes(e)            ? "short"
+                : e->type == METRICS_HISTOGRAM ? "s"
+                : is_counter                    ? "cps"
+                                                : "short");
     if (e->type == METRICS_HISTOGRAM) {
         write_quantile(d, e, 'A', "0.5", labels, legend);
         write_quantile(d, e, 'B', "0.99", labels, legend);
@@ -130,10 +133,10 @@ static void write_metric(struct dashboard *d, const struct metrics_entry *e)
 }
 
 static void write_panel(struct dashboard *d, const char *title, const char *query,
-                        const char *help)
+                        const char *legend, const char *help)
 {
     begin_panel(d, title, help, "short");
-    write_target(d, 'A', query, "{{instance}}");
+    write_target(d, 'A', query, legend);
     end_panel(d);
 }
 
@@ -150,7 +153,7 @@ void watch_dashboard(FILE *out)
           "    \"label\": \"Data source\", \"query\": \"prometheus\"}]},\n"
           "  \"panels\": [",
           out);
-#define PANEL(title, query, help) write_panel(&d, title, query, help);
+#define PANEL(title, query, legend, help) write_panel(&d, title, query, legend, help);
 #include "tools/watch.def"
     for (size_t i = 0; (e = metrics_at(i)) != NULL; i++)
         write_metric(&d, e);

@@ -15,6 +15,7 @@
 #include "base/os/fiber.h"
 #include "base/redis/link_inside.h"
 #include "base/redis/resolve.h"
+#include "base/redis/traffic.h"
 
 enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 500 };
 
@@ -257,6 +258,7 @@ void redis_link_break(struct redis_link *link, enum redis_outcome outcome, const
 {
     struct redis_conn *conn = link->conn;
 
+    redis_traffic_failed();
     if (!link->is_ready || (was_slow && link->slow_is_down))
         redis_link_failed(link, why);
     fail_all(link, outcome, why);
@@ -311,8 +313,11 @@ void redis_link_advance(struct redis_link *link)
     if (link->conn == NULL)
         return;
     redis_conn_advance(link->conn);
-    if (link->conn->state == REDIS_READY)
+    if (link->conn->state == REDIS_READY && !link->is_ready) {
         link->is_ready = !redis_watch_is_elsewhere(link->watch, link->conn);
+        if (link->is_ready)
+            redis_traffic_opened();
+    }
     if (link->conn->state == REDIS_READY && !link->is_ready)
         redis_link_break_by(link, REDIS_NOT_DONE, "a Sentinel has named another master");
     else if (link->conn->state == REDIS_BROKEN)

@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/redis/traffic.h"
+
 enum { RING_FIRST = 64, RING_MAX = 1 << 16, BYTES_FIRST = 4096 };
 
 void redis_queue_free(struct redis_queue *queue)
 {
+    redis_traffic_add(-(int64_t)redis_queue_count(queue));
     free(queue->ring);
     free(queue->out.at);
     free(queue->leaving.at);
@@ -88,11 +91,13 @@ bool redis_queue_add(struct redis_queue *queue, struct redis_request_leg *trip,
     memcpy(queue->out.at + queue->out.len, bytes, len);
     queue->out.len += len;
     *slot(queue, queue->next++) = request;
+    redis_traffic_add(1);
     return true;
 }
 
 struct redis_request redis_queue_pop(struct redis_queue *queue)
 {
+    redis_traffic_add(-1);
     return *slot(queue, queue->first++);
 }
 
@@ -148,6 +153,7 @@ static void take_out(struct redis_queue *queue, uint64_t number)
         slot(queue, i)->begins_at -= len;
     }
     queue->next--;
+    redis_traffic_add(-1);
 }
 
 bool redis_queue_forsake(struct redis_queue *queue, const struct redis_request_leg *trip)

@@ -5,8 +5,12 @@
 # answer.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
+# shellcheck source=tests/cli/support/prometheus.sh
+. "$(dirname "$0")/support/prometheus.sh"
 plan 12
 rules=$root/docker/prometheus-rules.yml
+# An alert that has to hold for minutes is raised at once.
+sed "s/^        for: .*/        for: 0s/" "$rules" >"$work/rules.yml"
 dashboard=$root/docker/grafana-dashboard.json
 lab=$work/lab
 labs+=("$lab")
@@ -26,41 +30,8 @@ admin=$(sed -n 's/.*admin=http:..\([^ ]*\).*/\1/p' "$work/ready")
 cd "$root" && wrk -t1 -c8 -d600s --timeout 30s -s loadtest/wrk/order.lua "$orders" >"$work/wrk" 2>&1 &
 own $!
 
-cat >"$work/prometheus.yml" <<YAML
-global: {scrape_interval: 500ms, evaluation_interval: 500ms}
-rule_files: ["$rules"]
-scrape_configs:
-  - job_name: seckill
-    authorization: {credentials_file: "$SECKILL_ADMIN_TOKEN_FILE"}
-    static_configs: [{targets: ["$admin"]}]
-YAML
+start_prometheus "$work/rules.yml" "$admin" || exit 1
 
-# Prometheus tells its port to nobody, so ports are tried.
-start_prometheus() {
-    local port pid
-    for port in $(shuf -i 20000-29999 -n 20); do
-        prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$work/data" \
-            --web.listen-address="127.0.0.1:$port" >"$work/prometheus.log" 2>&1 &
-        pid=$!
-        own "$pid"
-        watcher=http://127.0.0.1:$port
-        until curl -sf "$watcher/-/ready" >/dev/null; do
-            is_own "$pid" || continue 2
-            sleep 0.05
-        done
-        is_own "$pid" && return 0
-    done
-    cat "$work/prometheus.log"
-    return 1
-}
-start_prometheus || exit 1
-
-# ask QUERY: the values of its answer, one on a line.  None: the query has no answer, or
-# Prometheus refuses it.
-ask() {
-    curl -s "$watcher/api/v1/query" --data-urlencode "query=$1" | tee "$work/answer" |
-        jq -r 'select(.status == "success") | .data.result[].value[1]'
-}
 has_answer() { [ -n "$(ask "$1")" ]; }
 is_positive() { ask "$1" | awk '$1 > 0 {found = 1} END {exit !found}'; }
 
@@ -95,14 +66,6 @@ lists_each_metric() {
     [ "$count" -gt 0 ] && return "$status"
 }
 checks_metrics() { operator -s "http://$admin/metrics" | promtool check metrics; }
-has_evaluated() {
-    curl -s "$watcher/api/v1/rules" >"$work/rules"
-    jq -e '[.data.groups[].rules[] | .health == "ok"] | length > 0 and all' "$work/rules"
-}
-fires() {
-    curl -s "$watcher/api/v1/alerts" |
-        jq -e --arg name "$1" 'any(.data.alerts[]; .labels.alertname == $name)'
-}
 
 check 'promtool accepts the alert rules' promtool check rules "$rules"
 check 'orders are sold' soon is_positive 'seckill_batched_orders_total'

@@ -124,8 +124,11 @@ void tells_of_losses_by_a_descriptor(const char *variant)
                     read(fd, &count, sizeof(count)) == -1 && errno == EAGAIN);
     assert_comes(is_readable(fd));
     assert_int_equal(2, read_metrics(sys).lost);
+    assert_int_equal(2, read_metrics(sys).lost_expired);
     (void)dlock_release(sys, &first);
     (void)dlock_release(sys, &second);
     assert_status(OK, dlock_release(sys, &kept));
     assert_int_equal(2, read_metrics(sys).lost);
+    assert_int_equal(2, read_metrics(sys).lost_expired);
+    assert_int_equal(0, read_metrics(sys).lost_refused + read_metrics(sys).lost_fail_over);
 }

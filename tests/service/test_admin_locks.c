@@ -69,6 +69,9 @@ static void the_counters_of_the_locks_are_shown(void **state)
                                      "variant=\"reentrant\"}") >= 4);
     assert_true(rig_metric(&service, "seckill_dlock_hold_seconds_sum{"
                                      "variant=\"reentrant\"}") > 0);
+    assert_true(rig_metric(&service, "seckill_redis_connections_opened_total ") >= 1);
+    assert_true(rig_metric(&service, "seckill_database_connections_opened_total ") >= 1);
+    assert_int_equal(0, (int)rig_metric(&service, "seckill_redis_requests_in_flight "));
     assert_int_equal(0, (int)rig_metric(&service, "seckill_dlock_lost_total{"
                                                   "variant=\"reentrant\"}"));
 }

@@ -56,6 +56,9 @@ static void a_batch_is_one_transaction(void **state)
     assert_int_equal(db_int(rig_db(), 0, 0, 0), 2); /* the first alone, then ten */
     assert_int_equal(db_int(rig_db(), 0, 0, 1), 11);
     assert_true(rig_metric(&service, "seckill_batched_orders_total ") == 10);
+    assert_true(rig_metric(&service, "seckill_batch_size_orders_bucket{le=\"9\"}") == 0);
+    assert_true(rig_metric(&service, "seckill_batch_size_orders_bucket{le=\"11\"}") == 1);
+    assert_true(rig_metric(&service, "seckill_batch_size_orders_sum ") == 10);
     batch_expect_own_orders(voucher);
     rig_stop(&service);
 }

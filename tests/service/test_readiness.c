@@ -66,6 +66,16 @@ static const char *redis(const char *url, const char *command)
     return said;
 }
 
+/* Each 1 or 0, as /readyz has just said. */
+static void assert_metrics_say(int ready, int locks, int postgresql)
+{
+    assert_int_equal(ready, (int)rig_metric(&service, "seckill_ready "));
+    assert_int_equal(locks,
+                     (int)rig_metric(&service, "seckill_store_ready{store=\"locks\"}"));
+    assert_int_equal(postgresql, (int)rig_metric(&service, "seckill_store_ready{store="
+                                                           "\"postgresql\"}"));
+}
+
 static void a_read_only_replica_is_not_ready(void **state)
 {
     static const char *const LOCKS[] = {"--lock=reentrant", "--lock=setnx", "--lock=fair",
@@ -79,8 +89,10 @@ static void a_read_only_replica_is_not_ready(void **state)
         (void)redis(url, "REPLICAOF 127.0.0.1 1");
         await_refusal("read only replica");
         assert_non_null(strstr(answer.body, "\"postgresql\":\"ok\""));
+        assert_metrics_say(0, 0, 1);
         (void)redis(url, "REPLICAOF NO ONE");
         await_ready();
+        assert_metrics_say(1, 1, 1);
         rig_stop(&service);
     }
 }

@@ -239,6 +239,7 @@ static void tells_the_holder(void **state)
     dlock_metrics_read(sys, &metrics);
     assert_int_equal(1, metrics.fail_overs);
     assert_int_equal(1, metrics.lost);
+    assert_int_equal(1, metrics.lost_fail_over);
     say(&fakes[3], ON_ANYTHING, ":1\r\n");
     assert_int_equal(DLOCK_OK, dlock_release(sys, &next));
     dlock_close(sys);

@@ -46,7 +46,7 @@ static void names_tell_what_is_measured(void **state)
         if (ends_in(e->name, "_total") != (e->type == METRICS_COUNTER))
             fail_msg("%s is a %s", e->name, metrics_type_name(e->type));
         if (ends_in(e->name, "_seconds") != (strcmp(e->unit, "seconds") == 0) ||
-            (e->type == METRICS_HISTOGRAM && strcmp(e->unit, "seconds") != 0))
+            (e->type == METRICS_HISTOGRAM && !ends_in(e->name, e->unit)))
             fail_msg("%s counts %s", e->name, e->unit);
         if (is_info != (strcmp(e->unit, "none") == 0) || e->unit[0] == '\0')
             fail_msg("%s has the unit \"%s\"", e->name, e->unit);
@@ -95,6 +95,7 @@ static const struct {
 #define COUNTER(field, name, unit, labels, counted_in, help) {name, #field},
 #define COUNTER_BY(field, name, unit, labels, counted_in, help) {name, #field},
 #define DURATION(field, name, labels, counted_in, help) {name, #field},
+#define SIZE(field, name, unit, labels, counted_in, help) {name, #field},
 #define DURATION_BY(field, name, labels, counted_in, help) {name, #field},
 #include "app/metrics.def"
 };
