@@ -66,7 +66,7 @@ CC := clang
 endif
 OUT := build$(if $(filter-out release,$(BUILD)),/$(BUILD))
 
-PKGS     := hiredis libpq jansson libcrypto libcurl
+PKGS     := hiredis libpq jansson libssl libcrypto libcurl
 CSTD     := -std=c11 -D_GNU_SOURCE
 WARN     := -Wall -Wextra -Wconversion -Wshadow -Wformat=2 -Wvla -Wstrict-prototypes \
             -Wmissing-prototypes -Wimplicit-fallthrough
@@ -80,7 +80,7 @@ COMPILE   = $(CSTD) $(WARN) $(OPT.$(BUILD)) $(if $(filter 1,$(WERROR)),-Werror) 
 LINK     := $(if $(findstring sanitize,$(OPT.$(BUILD))),$(OPT.$(BUILD))) -pthread \
             -Wl,--as-needed -Wl,-z,relro,-z,now,-z,noexecstack $(CFLAGS) $(LDFLAGS)
 # The client library of ZooKeeper comes without a .pc file.
-LIBS.lock := $(shell pkg-config --libs hiredis libpq libcurl jansson 2>/dev/null) -lzookeeper_mt
+LIBS.lock := $(shell pkg-config --libs hiredis libpq libssl libcrypto libcurl jansson 2>/dev/null) -lzookeeper_mt
 LIBS.db   := $(shell pkg-config --libs libpq 2>/dev/null)
 LIBS.base := $(shell pkg-config --libs libcrypto 2>/dev/null)
 LIBS.app  := -lcivetweb $(shell pkg-config --libs jansson 2>/dev/null)

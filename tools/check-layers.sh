@@ -38,6 +38,7 @@ rooms+='loadtest/peers/ lock/dlock(_async)?\.h|loadtest/peers/
 # Headers of other libraries, and which files may include them.
 libraries='
 hiredis/      base/redis/reader\.c|loadtest/probe/
+openssl/(ssl|bio|x509) base/redis/tls(_stream)?\.c
 libpq         base/postgres/wire(_open)?\.c|base/postgres/wire_inside\.h
 zookeeper     lock/stores/
 curl          lock/stores/etcd_wire\.h|loadtest/
@@ -88,7 +89,7 @@ not_named() {
 # shellcheck disable=SC2086  # a list of rooms
 complain "only base/os/ knows threads, polling, clocks and random bytes of the system" \
     "$(not_named "$system_names" 'base/os/' $system_rooms)"
-complain 'only base/redis/wire.c knows sockets' "$(not_named "$socket_names" 'base/redis/wire\.c' base/redis)"
+complain 'only base/redis/wire.c and tls_stream.c know sockets' "$(not_named "$socket_names" 'base/redis/(wire|tls_stream)\.c' base/redis)"
 # received.c defines poll() anew for civetweb, which has to go through it.
 complain 'base/os/ gives threads, polling, clocks and sleep' \
     "$(not_named 'pthread_|PTHREAD_|sem_(init|post|wait)|p?poll\(|eventfd|clock_gettime|nanosleep|usleep' 'base/http/received\.c' app base/http base/text)"

@@ -12,6 +12,7 @@
 #include "base/os/thread.h"
 #include "base/redis/question.h"
 #include "base/redis/sentinel.h"
+#include "base/redis/tls.h"
 
 enum {
     ANSWER_MS = 500, /* a node has so long to connect and to answer */
@@ -203,10 +204,12 @@ struct redis_cluster *redis_cluster_open(const struct redis_url *url, void (*cha
     snprintf(cluster->why, sizeof(cluster->why), "%.100s: no node has answered yet", url->label);
     dlock_mutex_init(&cluster->mutex);
     cluster->wake_fd = dlock_event_open();
-    if (cluster->wake_fd >= 0 && dlock_thread_start(&cluster->thread, run, cluster) == 0)
+    if (cluster->wake_fd >= 0 && redis_tls_make(&cluster->url) &&
+        dlock_thread_start(&cluster->thread, run, cluster) == 0)
         return cluster;
     dlock_event_close(cluster->wake_fd);
     dlock_mutex_destroy(&cluster->mutex);
+    redis_tls_drop(&cluster->url);
     free(cluster);
     return NULL;
 }
@@ -220,6 +223,7 @@ void redis_cluster_close(struct redis_cluster *cluster)
     dlock_thread_join(&cluster->thread);
     dlock_event_close(cluster->wake_fd);
     dlock_mutex_destroy(&cluster->mutex);
+    redis_tls_drop(&cluster->url);
     explicit_bzero(&cluster->url, sizeof(cluster->url));
     free(cluster);
 }

@@ -170,7 +170,7 @@ bool redis_conn_send(struct redis_conn *conn, const char *bytes, size_t len,
         if (done == -EAGAIN)
             return true;
         if (done < 0) {
-            redis_conn_break(conn, REDIS_NOT_DONE, "%s", strerror((int)-done));
+            redis_conn_break(conn, REDIS_NOT_DONE, "%s", redis_wire_why(conn->wire, (int)-done));
             return false;
         }
         *sent += (size_t)done;
@@ -190,9 +190,9 @@ static bool take_bytes(struct redis_conn *conn, const char *bytes, ssize_t got)
         else
             return true;
     } else if (got == 0) {
-        redis_conn_break(conn, REDIS_NOT_DONE, "the server closed the connection");
+        redis_conn_break(conn, REDIS_NOT_DONE, "%s", redis_wire_why(conn->wire, 0));
     } else if (got != -EAGAIN) {
-        redis_conn_break(conn, REDIS_NOT_DONE, "%s", strerror((int)-got));
+        redis_conn_break(conn, REDIS_NOT_DONE, "%s", redis_wire_why(conn->wire, (int)-got));
     }
     return false;
 }
@@ -258,7 +258,7 @@ static unsigned advance_connect(struct redis_conn *conn)
     if (done == -EAGAIN)
         return REDIS_WIRE_CAN_SEND;
     if (done < 0)
-        redis_conn_break(conn, REDIS_NOT_DONE, "%s", strerror((int)-done));
+        redis_conn_break(conn, REDIS_NOT_DONE, "%s", redis_wire_why(conn->wire, (int)-done));
     else
         conn->state = REDIS_GREETING;
     return 0;

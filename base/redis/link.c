@@ -15,6 +15,7 @@
 #include "base/os/fiber.h"
 #include "base/redis/link_inside.h"
 #include "base/redis/resolve.h"
+#include "base/redis/tls.h"
 #include "base/redis/traffic.h"
 
 enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 500 };
@@ -49,7 +50,7 @@ struct redis_link *redis_link_new(struct redis_link *beside, const struct redis_
 {
     struct redis_link *link = new_link(beside, url, timeout_ms, slow_is_down);
 
-    if (link == NULL || redis_link_follow_master(link))
+    if (link == NULL || (redis_tls_make(&link->url) && redis_link_follow_master(link)))
         return link;
     redis_link_close(link);
     return NULL;
@@ -96,6 +97,9 @@ void redis_link_close(struct redis_link *link)
         link->talkers = next;
     }
     redis_queue_free(&link->queue);
+    if (!link->is_twin)
+        redis_tls_drop(&link->url);
+    explicit_bzero(&link->url, sizeof(link->url));
     free(link);
     redis_link_group_let_go(group);
 }
@@ -285,7 +289,9 @@ void redis_link_overdue(struct redis_link *link)
 {
     char why[REDIS_WHY_SIZE];
 
-    snprintf(why, sizeof(why), "%.100s: no answer in time", link->url.label);
+    snprintf(why, sizeof(why), "%.100s: %s", link->url.label,
+             link->conn != NULL && link->conn->wire != NULL ? redis_wire_silence(link->conn->wire)
+                                                            : "no answer in time");
     redis_link_break(link, REDIS_NOT_DONE, why, true);
 }
 

@@ -66,7 +66,7 @@ void redis_link_send(struct redis_link *link)
             redis_link_group_nudge(link->group);
         } else {
             link->is_sending = false; /* what was tried did not leave */
-            redis_link_break_by(link, REDIS_NOT_DONE, strerror((int)-sent));
+            redis_link_break_by(link, REDIS_NOT_DONE, redis_wire_why(conn->wire, (int)-sent));
             break;
         }
     } while (!link->is_full && redis_queue_has_to_send(&link->queue) &&

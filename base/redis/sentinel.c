@@ -78,6 +78,9 @@ void redis_sentinel_url(const struct redis_url *url, int number, struct redis_ur
     memset(out, 0, sizeof(*out));
     memcpy(out->user, url->sentinel_user, sizeof(out->user));
     memcpy(out->password, url->sentinel_password, sizeof(out->password));
+    out->is_encrypted = url->is_encrypted;
+    memcpy(out->server_name, url->server_name, sizeof(out->server_name));
+    out->tls = url->tls;
     redis_url_go_to(out, &url->sentinels[number]);
 }
 

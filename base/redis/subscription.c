@@ -18,6 +18,7 @@
 #include "base/redis/command.h"
 #include "base/redis/connection.h"
 #include "base/redis/resolve.h"
+#include "base/redis/tls.h"
 
 enum {
     PAUSE_FIRST_MS = 20, /* between connects, doubling until the server makes sense */
@@ -244,12 +245,10 @@ struct redis_subscription *redis_subscription_new(const struct redis_url *url,
     sub->timeout_ms = timeout_ms;
     sub->pause_ms = PAUSE_FIRST_MS;
     sub->nudge_fd = dlock_event_open();
-    if (sub->nudge_fd < 0) {
-        free(sub);
-        return NULL;
-    }
-    if (url->sentinel_count > 0 && !redis_watch_open(&sub->watch, &sub->url, nudge, sub)) {
+    if (sub->nudge_fd < 0 || !redis_tls_make(&sub->url) ||
+        (url->sentinel_count > 0 && !redis_watch_open(&sub->watch, &sub->url, nudge, sub))) {
         dlock_event_close(sub->nudge_fd);
+        redis_tls_drop(&sub->url);
         free(sub);
         return NULL;
     }
@@ -320,6 +319,8 @@ void redis_subscription_close(struct redis_subscription *sub)
     redis_channels_destroy(&sub->channels);
     dlock_mutex_destroy(&sub->start_mutex);
     dlock_event_close(sub->nudge_fd);
+    redis_tls_drop(&sub->url);
+    explicit_bzero(&sub->url, sizeof(sub->url));
     free(sub);
 }
 

@@ -83,10 +83,11 @@ static bool read_number(const char *text, size_t len, int max, int *out)
     return number <= max;
 }
 
-static bool read_db(const char *text, struct redis_url *out, const struct why *why)
+static bool read_db(const char *text, size_t len, struct redis_url *out,
+                    const struct why *why)
 {
-    if (!read_number(text, strlen(text), DB_MAX, &out->db))
-        return refuse(why, "\"%.20s\" is not a database number", text);
+    if (!read_number(text, len, DB_MAX, &out->db))
+        return refuse(why, "\"%.*s\" is not a database number", len < 20 ? (int)len : 20, text);
     return true;
 }
 
@@ -146,14 +147,75 @@ static bool read_address(const char *text, size_t len, struct redis_url *out,
     return true;
 }
 
+/* What may stand behind the ?. */
+enum { OF_DB = 1, OF_SENTINELS = 2, OF_TLS = 4 };
+
+/* Read name=value. */
+static bool read_option(const char *text, size_t len, unsigned groups, struct redis_url *out,
+                        const struct why *why)
+{
+    const struct {
+        const char *name;
+        unsigned group;
+        char *value;
+        size_t size;
+    } options[] = {
+        {"sentinel-user", OF_SENTINELS, out->sentinel_user, sizeof(out->sentinel_user)},
+        {"sentinel-password", OF_SENTINELS, out->sentinel_password,
+         sizeof(out->sentinel_password)},
+        {"ca", OF_TLS, out->ca_file, sizeof(out->ca_file)},
+        {"cert", OF_TLS, out->cert_file, sizeof(out->cert_file)},
+        {"key", OF_TLS, out->key_file, sizeof(out->key_file)},
+        {"server-name", OF_TLS, out->server_name, sizeof(out->server_name)},
+    };
+    const char *equals = memchr(text, '=', len);
+    size_t name_len = equals != NULL ? (size_t)(equals - text) : len;
+
+    if (equals == text + len - 1 && len > 0)
+        return refuse(why, "there is no value behind %.*s", (int)len, text);
+    if (equals != NULL && groups & OF_DB && name_len == 2 && memcmp(text, "db", 2) == 0)
+        return read_db(equals + 1, len - 3, out, why);
+    for (size_t i = 0; equals != NULL && i < sizeof(options) / sizeof(options[0]); i++)
+        if (groups & options[i].group && strlen(options[i].name) == name_len &&
+            memcmp(text, options[i].name, name_len) == 0)
+            return decode(equals + 1, len - name_len - 1, options[i].value, options[i].size,
+                          options[i].name, why);
+    return refuse(why, "behind the ? may stand%s%s%s, with & in between",
+                  groups & OF_DB ? " db=N" : "",
+                  groups & OF_SENTINELS ? ", sentinel-user=U, sentinel-password=P" : "",
+                  groups & OF_TLS ? " ca=FILE, cert=FILE, key=FILE, server-name=NAME" : "");
+}
+
+/* Read the options at the end of a URL; "": there are none. */
+static bool read_options(const char *query, unsigned groups, struct redis_url *out,
+                         const struct why *why)
+{
+    while (*query != '\0') {
+        size_t len = strcspn(query + 1, "&");
+
+        if (!read_option(query + 1, len, groups, out, why))
+            return false;
+        query += 1 + len;
+    }
+    if (out->sentinel_user[0] != '\0' && out->sentinel_password[0] == '\0')
+        return refuse(why, "sentinel-user= needs sentinel-password=");
+    if ((out->cert_file[0] == '\0') != (out->key_file[0] == '\0'))
+        return refuse(why, "cert= and key= need each other");
+    return true;
+}
+
 static bool read_tcp(const char *text, struct redis_url *out, const struct why *why)
 {
-    const char *slash = strchr(text, '/');
-    size_t len = slash != NULL ? (size_t)(slash - text) : strlen(text);
+    const char *query = text + (out->is_encrypted ? strcspn(text, "?") : strlen(text));
+    const char *slash = memchr(text, '/', (size_t)(query - text));
+    size_t len = (size_t)((slash != NULL ? slash : query) - text);
     const char *at = NULL;
 
-    if (strpbrk(text, "?#") != NULL)
-        return refuse(why, "there is a ? or # in it; write %%3F or %%23 in a password");
+    if (strcspn(text, "?#") < (size_t)(query - text))
+        return refuse(why, "there is a ? or # in it; write %%3F or %%23 in a password, and "
+                           "rediss:// in front of options of TLS");
+    if (!read_options(query, OF_TLS, out, why))
+        return false;
     for (size_t i = 0; i < len; i++)
         if (text[i] == '@') {
             if (at != NULL)
@@ -166,7 +228,8 @@ static bool read_tcp(const char *text, struct redis_url *out, const struct why *
         len -= (size_t)(at + 1 - text);
         text = at + 1;
     }
-    if (slash != NULL && slash[1] != '\0' && !read_db(slash + 1, out, why))
+    if (slash != NULL && slash + 1 < query &&
+        !read_db(slash + 1, (size_t)(query - slash - 1), out, why))
         return false;
     return read_address(text, len, out, why);
 }
@@ -183,7 +246,7 @@ static bool read_socket(const char *text, struct redis_url *out, const struct wh
     if (query != NULL) {
         if (strncmp(query, "?db=", 4) != 0)
             return refuse(why, "only ?db=N may follow the path");
-        if (!read_db(query + 4, out, why))
+        if (!read_db(query + 4, strlen(query + 4), out, why))
             return false;
     }
     snprintf(out->label, sizeof(out->label), "%s", out->path);
@@ -224,45 +287,19 @@ static bool read_guides(const char *text, size_t len, const struct guides *out,
     }
 }
 
-/* Read db=N, sentinel-user=U or sentinel-password=P. */
-static bool read_option(const char *text, size_t len, struct redis_url *out,
-                        const struct why *why)
-{
-    static const char db[] = "db=", user[] = "sentinel-user=",
-                      password[] = "sentinel-password=";
-
-    if (strncmp(text, db, sizeof(db) - 1) == 0) {
-        size_t skip = sizeof(db) - 1;
-
-        return read_number(text + skip, len - skip, DB_MAX, &out->db) ||
-               refuse(why, "the value of db= is not a database number");
-    }
-    if (len > 0 && memchr(text, '=', len) == text + len - 1)
-        return refuse(why, "there is no value behind %.*s", (int)len, text);
-    if (strncmp(text, user, sizeof(user) - 1) == 0)
-        return decode(text + sizeof(user) - 1, len - (sizeof(user) - 1), out->sentinel_user,
-                      sizeof(out->sentinel_user), "sentinel-user", why);
-    if (strncmp(text, password, sizeof(password) - 1) == 0)
-        return decode(text + sizeof(password) - 1, len - (sizeof(password) - 1),
-                      out->sentinel_password, sizeof(out->sentinel_password),
-                      "sentinel-password", why);
-    return refuse(why, "only db=N, sentinel-user=U and sentinel-password=P may follow the "
-                       "name of the master");
-}
-
 static bool read_by_sentinel(const char *text, struct redis_url *out, const struct why *why)
 {
     const char *slash = strchr(text, '/');
     const char *at = strchr(text, '@');
-    const char *query = strchr(text, '?');
+    const char *query = text + strcspn(text, "?");
+    unsigned groups = OF_DB | OF_SENTINELS | (out->is_encrypted ? OF_TLS : 0);
     struct guides sentinels = {"Sentinels", REDIS_SENTINEL_PORT, REDIS_SENTINELS_MAX,
                                out->sentinels, &out->sentinel_count};
 
-    if (slash == NULL || slash[1] == '\0' || slash + 1 == query ||
-        (query != NULL && query < slash))
+    if (slash == NULL || slash + 1 >= query)
         return refuse(why, "the name of the master is missing: write "
                            "redis-sentinel://host:port,host:port/name");
-    if (strchr(slash + 1, '/') != NULL)
+    if (memchr(slash + 1, '/', (size_t)(query - slash - 1)) != NULL)
         return refuse(why, "there is a / behind the name of the master; write ?db=N for a "
                            "database, and %%2F for a / of the name");
     if (at != NULL && at < slash) {
@@ -271,19 +308,10 @@ static bool read_by_sentinel(const char *text, struct redis_url *out, const stru
         text = at + 1;
     }
     if (!read_guides(text, (size_t)(slash - text), &sentinels, why) ||
-        !decode(slash + 1, query != NULL ? (size_t)(query - slash - 1) : strlen(slash + 1),
-                out->master_name, sizeof(out->master_name), "name of the master", why))
+        !decode(slash + 1, (size_t)(query - slash - 1), out->master_name,
+                sizeof(out->master_name), "name of the master", why) ||
+        !read_options(query, groups, out, why))
         return false;
-    while (query != NULL) {
-        const char *option = query + 1;
-        size_t len = strcspn(option, "&");
-
-        if (!read_option(option, len, out, why))
-            return false;
-        query = option[len] == '&' ? option + len : NULL;
-    }
-    if (out->sentinel_user[0] != '\0' && out->sentinel_password[0] == '\0')
-        return refuse(why, "sentinel-user= needs sentinel-password=");
     snprintf(out->label, sizeof(out->label), "master %s", out->master_name);
     return true;
 }
@@ -293,16 +321,18 @@ static bool read_cluster(const char *text, struct redis_url *out, const struct w
     const char *at = strchr(text, '@');
     struct guides seeds = {"nodes", REDIS_DEFAULT_PORT, REDIS_SEEDS_MAX, out->seeds,
                            &out->seed_count};
+    size_t len;
 
     if (at != NULL) {
         if (!read_login(text, (size_t)(at - text), out, why))
             return false;
         text = at + 1;
     }
-    if (strpbrk(text, "/?#@") != NULL)
+    len = out->is_encrypted ? strcspn(text, "?") : strlen(text);
+    if (strcspn(text, "/?#@") < len)
         return refuse(why, "behind the nodes comes neither a / nor options: a cluster has only "
                            "database 0; write %%40 for an @ in a password");
-    if (!read_guides(text, strlen(text), &seeds, why))
+    if (!read_guides(text, len, &seeds, why) || !read_options(text + len, OF_TLS, out, why))
         return false;
     snprintf(out->label, sizeof(out->label), "cluster %.240s:%d", out->seeds[0].host,
              out->seeds[0].port);
@@ -312,11 +342,15 @@ static bool read_cluster(const char *text, struct redis_url *out, const struct w
 bool redis_url_parse(const char *text, struct redis_url *out, char *why_text,
                      size_t why_size)
 {
-    static const char tcp[] = "redis://";
     static const char local[] = "unix://";
-    static const char sentinel[] = "redis-sentinel://";
-    static const char cluster[] = "redis-cluster://";
+    static const char plain[] = "redis";
+    static const char encrypted[] = "rediss";
+    /* What comes behind one of the two. */
+    static const char tcp[] = "://";
+    static const char sentinel[] = "-sentinel://";
+    static const char cluster[] = "-cluster://";
     struct why why = {why_text, why_size};
+    const char *rest = "";
 
     memset(out, 0, sizeof(*out));
     if (text == NULL || text[0] == '\0')
@@ -324,16 +358,19 @@ bool redis_url_parse(const char *text, struct redis_url *out, char *why_text,
     for (const char *c = text; *c != '\0'; c++)
         if ((unsigned char)*c <= ' ' || *c == 127)
             return refuse(&why, "there is a space or control character in it");
-    if (strncmp(text, tcp, sizeof(tcp) - 1) == 0)
-        return read_tcp(text + sizeof(tcp) - 1, out, &why);
+    out->is_encrypted = strncmp(text, encrypted, sizeof(encrypted) - 1) == 0;
+    if (out->is_encrypted)
+        rest = text + sizeof(encrypted) - 1;
+    else if (strncmp(text, plain, sizeof(plain) - 1) == 0)
+        rest = text + sizeof(plain) - 1;
+    if (strncmp(rest, tcp, sizeof(tcp) - 1) == 0)
+        return read_tcp(rest + sizeof(tcp) - 1, out, &why);
+    if (strncmp(rest, sentinel, sizeof(sentinel) - 1) == 0)
+        return read_by_sentinel(rest + sizeof(sentinel) - 1, out, &why);
+    if (strncmp(rest, cluster, sizeof(cluster) - 1) == 0)
+        return read_cluster(rest + sizeof(cluster) - 1, out, &why);
     if (strncmp(text, local, sizeof(local) - 1) == 0)
         return read_socket(text + sizeof(local) - 1, out, &why);
-    if (strncmp(text, sentinel, sizeof(sentinel) - 1) == 0)
-        return read_by_sentinel(text + sizeof(sentinel) - 1, out, &why);
-    if (strncmp(text, cluster, sizeof(cluster) - 1) == 0)
-        return read_cluster(text + sizeof(cluster) - 1, out, &why);
-    if (strncmp(text, "rediss://", 9) == 0)
-        return refuse(&why, "TLS (rediss://) is not supported");
-    return refuse(&why, "it begins with none of redis://, unix://, redis-sentinel:// and "
-                        "redis-cluster://");
+    return refuse(&why, "it begins with none of redis://, redis-sentinel://, redis-cluster://, the "
+                        "same with rediss for TLS, and unix://");
 }

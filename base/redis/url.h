@@ -15,12 +15,15 @@ enum {
     REDIS_SENTINELS_MAX = 7,
     REDIS_SEEDS_MAX = 7,
     REDIS_MASTER_NAME_MAX = 127,
+    REDIS_FILE_MAX = 255, /* the path of a certificate or key */
 };
 
 struct redis_place {
     char host[REDIS_HOST_MAX + 1];
     int port;
 };
+
+struct redis_tls;
 
 struct redis_url {
     char host[REDIS_HOST_MAX + 1]; /* "" for a socket */
@@ -37,14 +40,22 @@ struct redis_url {
     struct redis_place seeds[REDIS_SEEDS_MAX];
     char sentinel_user[REDIS_SECRET_MAX + 1];     /* "": the default user */
     char sentinel_password[REDIS_SECRET_MAX + 1]; /* "": none needed */
+    bool is_encrypted; /* by TLS, to the server and to the Sentinels alike */
+    char ca_file[REDIS_FILE_MAX + 1];   /* "": the authorities that the system trusts */
+    char cert_file[REDIS_FILE_MAX + 1]; /* of this client; "": the server asks for none */
+    char key_file[REDIS_FILE_MAX + 1];
+    char server_name[REDIS_HOST_MAX + 1]; /* in certificates; "": the host that is spoken to */
+    const struct redis_tls *tls; /* whoever keeps the URL makes it before a wire is opened */
 };
 
-/* Read redis://[user:password@]host[:port][/db], unix:///path[?db=N],
- * redis-cluster://[user:password@]host[:port],host[:port]..., or
+/* Read redis://[user:password@]host[:port][/db], unix:///path[?db=N], or
  * redis-sentinel://[user:password@]host[:port],host[:port].../name with ?db=N,
- * &sentinel-user=U and &sentinel-password=P behind the name, with %xx in users, passwords, name
- * and path.  The login before the @ is for the master; the Sentinels get their own.  False:
- * `why` says what is wrong, without secrets. */
+ * &sentinel-user=U and &sentinel-password=P behind the name, or
+ * redis-cluster://[user:password@]host[:port],host[:port]...  rediss in place of redis is the same
+ * over TLS, and takes ca=FILE, cert=FILE, key=FILE and server-name=NAME behind the ? too.
+ * %xx may stand in users, passwords, names and paths.  The login before the @ is for the master;
+ * the Sentinels get their own.  out->tls is NULL.  False: `why` says what is wrong, without
+ * secrets. */
 bool redis_url_parse(const char *text, struct redis_url *out, char *why,
                      size_t why_size);
 

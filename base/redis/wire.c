@@ -8,6 +8,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/os/clock.h"
 #include "base/os/event.h"
+#include "base/redis/tls.h"
+#include "base/redis/tls_stream.h"
 
 enum { PORT_SIZE = 12 };
 
@@ -25,6 +29,9 @@ struct redis_wire {
     int fd;
     bool is_tcp;
     bool is_open; /* the sender's: the connect is done */
+    bool is_connected; /* the sender's: TCP is; the handshake of TLS may go on */
+    struct redis_tls_stream *tls; /* NULL: the bytes travel as they are */
+    atomic_bool has_heard;        /* the receiver's: something has come */
 };
 
 /* ---- opening ---- */
@@ -92,23 +99,36 @@ static int connect_to_host(const struct redis_url *url, char why[REDIS_WHY_SIZE]
     return fd;
 }
 
+static int begin(const struct redis_url *url, char why[REDIS_WHY_SIZE])
+{
+    int fd;
+
+    if (url->path[0] == '\0')
+        return connect_to_host(url, why);
+    fd = connect_to_path(url->path);
+    if (fd < 0)
+        snprintf(why, REDIS_WHY_SIZE, "%s", strerror(errno));
+    return fd;
+}
+
 struct redis_wire *redis_wire_open(const struct redis_url *url, char why[REDIS_WHY_SIZE])
 {
-    struct redis_wire *wire = calloc(1, sizeof(*wire));
+    struct redis_wire *wire;
 
-    why[0] = '\0';
+    /* Without this nothing would be encrypted. */
+    assert(!url->is_encrypted || url->tls != NULL);
+    snprintf(why, REDIS_WHY_SIZE, "%s", url->tls != NULL ? redis_tls_why_not(url->tls) : "");
+    wire = why[0] == '\0' ? calloc(1, sizeof(*wire)) : NULL;
     if (wire == NULL)
         return NULL;
     wire->is_tcp = url->path[0] == '\0';
-    if (wire->is_tcp) {
-        wire->fd = connect_to_host(url, why);
-    } else {
-        wire->fd = connect_to_path(url->path);
-        if (wire->fd < 0)
-            snprintf(why, REDIS_WHY_SIZE, "%s", strerror(errno));
-    }
-    if (wire->fd >= 0)
+    wire->fd = begin(url, why);
+    if (wire->fd >= 0 && url->tls != NULL)
+        wire->tls = redis_tls_begin(url, wire->fd);
+    if (wire->fd >= 0 && (url->tls == NULL || wire->tls != NULL))
         return wire;
+    if (wire->fd >= 0)
+        (void)close(wire->fd);
     free(wire);
     return NULL;
 }
@@ -142,8 +162,8 @@ static int let_block(int fd)
     return 0;
 }
 
-/* 0: the connect is done; otherwise an errno, EAGAIN while it goes on. */
-static int finish_connect(struct redis_wire *wire)
+/* 0: TCP is connected; otherwise an errno, EAGAIN while it goes on. */
+static int finish_tcp(struct redis_wire *wire)
 {
     int error = 0;
     socklen_t error_len = sizeof(error);
@@ -156,6 +176,17 @@ static int finish_connect(struct redis_wire *wire)
         error = ECONNREFUSED;
     if (error == 0)
         error = let_block(wire->fd);
+    wire->is_connected = error == 0;
+    return error;
+}
+
+/* The same for the whole connect. */
+static int finish_connect(struct redis_wire *wire)
+{
+    int error = wire->is_connected ? 0 : finish_tcp(wire);
+
+    if (error == 0 && wire->tls != NULL)
+        error = redis_tls_shake(wire->tls);
     wire->is_open = error == 0;
     return error;
 }
@@ -167,6 +198,29 @@ static ssize_t minus_errno(void)
     return errno == EWOULDBLOCK ? -EAGAIN : -errno;
 }
 
+const char *redis_wire_why(const struct redis_wire *wire, int error)
+{
+    bool is_closed = error == 0 || error == ECONNRESET || error == EPIPE;
+
+    if (wire->tls != NULL && error == EPROTO && redis_tls_why(wire->tls) != NULL)
+        return redis_tls_why(wire->tls);
+    if (is_closed && wire->is_open && !atomic_load(&wire->has_heard) && wire->tls != NULL)
+        return "the server closed the connection before it answered: does it want a certificate "
+               "of this client (cert=FILE, key=FILE)?";
+    if (is_closed && wire->is_open && !atomic_load(&wire->has_heard) && wire->is_tcp)
+        return "the server closed the connection before it answered: is its port one of TLS "
+               "(rediss://)?";
+    return error == 0 ? "the server closed the connection" : strerror(error);
+}
+
+/* A receive has answered `got`, which is passed on. */
+static ssize_t heard(struct redis_wire *wire, ssize_t got)
+{
+    if (got > 0 && !atomic_load_explicit(&wire->has_heard, memory_order_relaxed))
+        atomic_store(&wire->has_heard, true);
+    return got >= 0 ? got : minus_errno();
+}
+
 ssize_t redis_wire_send(struct redis_wire *wire, const char *bytes, size_t len)
 {
     int error = wire->is_open ? 0 : finish_connect(wire);
@@ -174,29 +228,61 @@ ssize_t redis_wire_send(struct redis_wire *wire, const char *bytes, size_t len)
 
     if (error != 0 || len == 0)
         return -error;
+    if (wire->tls != NULL)
+        return redis_tls_send(wire->tls, bytes, len);
     do
         sent = send(wire->fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
     while (sent < 0 && errno == EINTR);
     return sent >= 0 ? sent : minus_errno();
 }
 
+static ssize_t receive_by_tls(struct redis_wire *wire, char *bytes, size_t size)
+{
+    ssize_t got = redis_tls_receive(wire->tls, bytes, size);
+
+    return got < 0 ? got : heard(wire, got);
+}
+
 ssize_t redis_wire_receive(struct redis_wire *wire, char *bytes, size_t size)
 {
     ssize_t got;
 
+    if (wire->tls != NULL)
+        return receive_by_tls(wire, bytes, size);
     do
         got = recv(wire->fd, bytes, size, MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
-    return got >= 0 ? got : minus_errno();
+    return heard(wire, got);
 }
 
 ssize_t redis_wire_await(struct redis_wire *wire, char *bytes, size_t size)
 {
-    ssize_t got = recv(wire->fd, bytes, size, 0);
+    ssize_t got;
 
+    if (wire->tls != NULL) {
+        if (!redis_tls_has_more(wire->tls))
+            (void)dlock_poll_one(wire->fd, POLLIN,
+                                 dlock_clock_after(dlock_clock_ns(), REDIS_WIRE_SLICE_MS));
+        return receive_by_tls(wire, bytes, size);
+    }
+    got = recv(wire->fd, bytes, size, 0);
     if (got < 0 && errno == EINTR)
         return -EAGAIN;
-    return got >= 0 ? got : minus_errno();
+    return heard(wire, got);
+}
+
+/* Is the handshake of TLS under way?  Its end is what the sender waits for, whatever the socket
+ * has to be ready for in between. */
+static bool is_shaking(const struct redis_wire *wire)
+{
+    return wire->tls != NULL && wire->is_connected && !wire->is_open;
+}
+
+/* Has the wire read what it was not asked for yet? */
+static bool has_more(const struct redis_wire_look *look)
+{
+    return look->wire != NULL && look->wire->tls != NULL &&
+           look->wanted & REDIS_WIRE_CAN_RECEIVE && redis_tls_has_more(look->wire->tls);
 }
 
 static struct pollfd question_of(const struct redis_wire_look *look)
@@ -206,11 +292,21 @@ static struct pollfd question_of(const struct redis_wire_look *look)
     if (look->wire == NULL)
         return asked;
     asked.fd = look->wire->fd;
+    if (is_shaking(look->wire)) {
+        asked.events = redis_tls_shake_events(look->wire->tls);
+        return asked;
+    }
     if (look->wanted & REDIS_WIRE_CAN_RECEIVE)
         asked.events |= POLLIN;
     if (look->wanted & REDIS_WIRE_CAN_SEND)
         asked.events |= POLLOUT;
     return asked;
+}
+
+const char *redis_wire_silence(const struct redis_wire *wire)
+{
+    return is_shaking(wire) ? "no answer to the handshake of TLS in time: is the port one of TLS?"
+                            : "no answer in time";
 }
 
 _Bool redis_wire_wait(struct redis_wire_look *looks, size_t count, int event_fd,
@@ -222,6 +318,9 @@ _Bool redis_wire_wait(struct redis_wire_look *looks, size_t count, int event_fd,
     assert(count <= REDIS_WIRE_LOOKS_MAX);
     for (size_t i = 0; i < count; i++)
         polled[i] = question_of(&looks[i]);
+    for (size_t i = 0; i < count; i++)
+        if (has_more(&looks[i]))
+            until_ns = 0;
     polled[count] = (struct pollfd){.fd = event_fd, .events = POLLIN};
     found = dlock_poll_until(polled, count + 1, until_ns);
     for (size_t i = 0; i < count; i++) {
@@ -230,6 +329,12 @@ _Bool redis_wire_wait(struct redis_wire_look *looks, size_t count, int event_fd,
             looks[i].seen |= REDIS_WIRE_CAN_SEND;
         if (polled[i].revents & ~POLLOUT)
             looks[i].seen |= REDIS_WIRE_CAN_RECEIVE;
+        if (looks[i].seen != 0 && is_shaking(looks[i].wire))
+            looks[i].seen = REDIS_WIRE_CAN_SEND;
+        if (has_more(&looks[i])) {
+            looks[i].seen |= REDIS_WIRE_CAN_RECEIVE;
+            found++;
+        }
     }
     if (polled[count].revents != 0)
         dlock_event_clear(event_fd);
@@ -247,6 +352,7 @@ void redis_wire_close(struct redis_wire *wire)
     if (wire == NULL)
         return;
     dlock_poll_forget(wire->fd);
+    redis_tls_end(wire->tls);
     (void)close(wire->fd);
     free(wire);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* wire.h -- a stream of bytes to one Redis server: the only way to a socket.
  *
- * The code above knows a server by these seven calls only.  An implementation of the seven
- * can stand in for the network.  Only the waits block, and an open where a host name has to be
+ * The bytes of a URL that is_encrypted travel by TLS (tls.h), and the connect is done when its
+ * handshake is.  The code above knows a server by these nine calls only.  An implementation of
+ * the nine can stand in for the network.  Only the waits block, and an open where a host name has to be
  * resolved; a peer that closed raises no SIGPIPE.
  *
  * Threads     One that sends, one that receives and one that waits, at the same time; any
@@ -22,6 +23,13 @@ struct redis_wire;
 /* Begin to connect to the server of `url`.  NULL: there is no way to it, and `why` says so,
  * or there is no memory, and `why` is "". */
 struct redis_wire *redis_wire_open(const struct redis_url *url, char why[REDIS_WHY_SIZE]);
+
+/* What an errno means whose negative a call answered, in the words of TLS or of the system;
+ * of 0, that the server has closed.  The text lives until the wire is closed. */
+const char *redis_wire_why(const struct redis_wire *wire, int error);
+
+/* What it means that the peer does not answer. */
+const char *redis_wire_silence(const struct redis_wire *wire);
 
 /* Send as many of the `len` bytes as there is room for.  Answers how many, or -EAGAIN: there
  * is no room, or the connect goes on; or another negative errno: the connect failed, or the

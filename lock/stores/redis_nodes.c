@@ -51,7 +51,7 @@ dlock_status redis_nodes_open(struct redis_nodes *nodes, const char *urls,
     copy = strdup(urls);
     if (copy == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the URLs");
-    if (strstr(copy, "redis-sentinel://") != NULL || strstr(copy, "redis-cluster://") != NULL)
+    if (strstr(copy, "-sentinel://") != NULL || strstr(copy, "-cluster://") != NULL)
         st = dlock_fail(DLOCK_INVALID, "a node cannot be an address of Sentinels or of a "
                         "cluster, since the votes of Redlock need servers that fail one by "
                         "one; name the servers, as redis://host:port");

@@ -117,7 +117,7 @@ check 'an exception says why a lock cannot be had' run 'no variant "nonsense"' .
 static_cpp() {
     # shellcheck disable=SC2046
     (cd "$work/c" && g++ -o static-holder holder.cpp $(pkg-config --cflags dlock) -Wl,--no-as-needed \
-        "$HOME/.local/lib/libdlock.a" $(pkg-config --libs hiredis libpq libcurl jansson) -lzookeeper_mt -pthread)
+        "$HOME/.local/lib/libdlock.a" $(pkg-config --libs hiredis libpq libssl libcrypto libcurl jansson) -lzookeeper_mt -pthread)
 }
 check 'a C++ program links it statically' static_cpp
 check 'and runs so' run '^reentrant: held by ' env -u LD_LIBRARY_PATH ./static-holder

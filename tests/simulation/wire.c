@@ -25,6 +25,18 @@ struct redis_wire *redis_wire_open(const struct redis_url *url, char why[REDIS_W
     return NULL;
 }
 
+const char *redis_wire_why(const struct redis_wire *wire, int error)
+{
+    (void)wire;
+    return error == 0 ? "the server closed the connection" : strerror(error);
+}
+
+const char *redis_wire_silence(const struct redis_wire *wire)
+{
+    (void)wire;
+    return "no answer in time";
+}
+
 /* 0, or why nothing can be sent. */
 static int error_of(const struct redis_wire *wire)
 {

@@ -53,6 +53,18 @@ struct redis_wire *redis_wire_open(const struct redis_url *url, char why[REDIS_W
     return &wires[url->port];
 }
 
+const char *redis_wire_why(const struct redis_wire *wire, int error)
+{
+    (void)wire;
+    return error == 0 ? "the server closed the connection" : strerror(error);
+}
+
+const char *redis_wire_silence(const struct redis_wire *wire)
+{
+    (void)wire;
+    return "no answer in time";
+}
+
 ssize_t redis_wire_send(struct redis_wire *wire, const char *bytes, size_t len)
 {
     (void)bytes;

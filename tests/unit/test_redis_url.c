@@ -88,6 +88,34 @@ static void reads_sentinels(void **state)
     assert_int_equal(0, url.sentinel_count);
 }
 
+static void reads_tls(void **state)
+{
+    (void)state;
+    assert_true(parse("rediss://me:secret@h:7/3?ca=/etc/a%26b&cert=/c&key=/k&server-name=n"));
+    assert_true(url.is_encrypted);
+    assert_string_equal("h", url.host);
+    assert_int_equal(7, url.port);
+    assert_int_equal(3, url.db);
+    assert_string_equal("secret", url.password);
+    assert_string_equal("/etc/a&b", url.ca_file);
+    assert_string_equal("/c", url.cert_file);
+    assert_string_equal("/k", url.key_file);
+    assert_string_equal("n", url.server_name);
+    assert_true(parse("rediss://h?ca=/a/b"));
+    assert_string_equal("h", url.host);
+    assert_string_equal("/a/b", url.ca_file);
+    assert_true(parse("rediss-sentinel://a,b/shop?db=2&ca=/a/b&sentinel-password=p"));
+    assert_true(url.is_encrypted);
+    assert_string_equal("shop", url.master_name);
+    assert_string_equal("/a/b", url.ca_file);
+    assert_true(parse("rediss-cluster://a,b?ca=/a/b"));
+    assert_true(url.is_encrypted);
+    assert_int_equal(2, url.seed_count);
+    assert_true(parse("redis://h:1"));
+    assert_false(url.is_encrypted);
+    assert_string_equal("", url.ca_file);
+}
+
 static void refuses_sentinels_that_are_nearly_right(void **state)
 {
     static const char *const bad[] = {
@@ -119,7 +147,10 @@ static void refuses_what_is_nearly_right(void **state)
         "redis://h:1/1/2", "redis://h:1?db=1", "redis://h:1#a", "redis://me@h:1",
         "redis://me:@h:1", "redis://a:b@c@h:1", "redis://:a%4@h:1", "redis://:a%zz@h:1",
         "redis://:a%00@h:1", "redis://[::1:1", "redis://[::1]x:1", "redis://[]:1",
-        "redis://h :1", " redis://h:1", "redis://h:1\n", "rediss://h:1", "http://h:1",
+        "redis://h :1", " redis://h:1", "redis://h:1\n", "rediss:///0", "rediss://h:1?", "rediss://h:1?ca=", "rediss://h:1?ca",
+        "rediss://h:1?cert=/c", "rediss://h:1?db=1", "rediss://h:1?ca=/c&", "redis://h:1?ca=/c",
+        "redis-sentinel://a/shop?ca=/c", "rediss-cluster://a/0?ca=/c", "redis-cluster://a?ca=/c",
+        "http://h:1",
         "REDIS://h:1", "unix://", "unix://rel", "unix:///", "unix:///s?x=1",
         "unix:///s?db=", "unix:///s?db=1x", "redis://h:1/12345678901",
     };
@@ -176,6 +207,7 @@ int main(void)
         cmocka_unit_test(reads_hosts_and_ports),
         cmocka_unit_test(reads_logins),
         cmocka_unit_test(reads_sentinels),
+        cmocka_unit_test(reads_tls),
         cmocka_unit_test(refuses_sentinels_that_are_nearly_right),
         cmocka_unit_test(reads_sockets),
         cmocka_unit_test(refuses_what_is_nearly_right),

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* address_pairs.c -- acquire and release through several addresses, in turn: do the locks hold,
+ * and how fast is each address beside the first?
+ *
+ *     address_pairs VARIANT THREADS ROUNDS MS NAMES ADDRESS...
+ *
+ * In each round each address is used for MS milliseconds by THREADS threads.  NAMES: `own`, a
+ * name for each thread; or `one`, a name for all of them, where two holders at once are an error.
+ * ADDRESS is that of one Redis, or a list for redlock.  The ratios are those of the medians.
+ *
+ * Exit status: 0, 1 a call failed or two held the lock at once, 64 usage. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lock/dlock.h"
+
+enum { ADDRESSES_MAX = 8, THREADS_MAX = 128, ROUNDS_MAX = 99, WAIT_MS = 20000, NAME_SIZE = 24 };
+
+struct address {
+    const char *url;
+    dlock_system *locks;
+    double rates[ROUNDS_MAX]; /* pairs per second */
+    atomic_int holder_count;
+};
+
+struct lap {
+    struct address *address;
+    int thread; /* below 0: all have one name */
+    atomic_bool *is_over;
+    long pair_count;
+    bool has_failed;
+};
+
+static double now_s(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static bool fail(const char *call, dlock_status st)
+{
+    fprintf(stderr, "address_pairs: %s: %s: %s\n", call, dlock_status_text(st), dlock_error());
+    return false;
+}
+
+static bool make_pair(struct address *address, const char *name)
+{
+    dlock_lease lease;
+    dlock_status st = dlock_acquire(address->locks, name, WAIT_MS, &lease);
+    bool is_alone;
+
+    if (st != DLOCK_OK)
+        return fail("acquire", st);
+    is_alone = strcmp(name, "pairs") != 0 || atomic_fetch_add(&address->holder_count, 1) == 0;
+    (void)atomic_fetch_sub(&address->holder_count, strcmp(name, "pairs") == 0);
+    st = dlock_release(address->locks, &lease);
+    if (!is_alone)
+        fprintf(stderr, "address_pairs: two held the lock at once\n");
+    return st == DLOCK_OK ? is_alone : fail("release", st);
+}
+
+static void *run_lap(void *arg)
+{
+    struct lap *lap = arg;
+    char name[NAME_SIZE] = "pairs";
+
+    if (lap->thread >= 0)
+        (void)snprintf(name, sizeof(name), "pairs:%d", lap->thread);
+    while (!atomic_load(lap->is_over) && !lap->has_failed) {
+        lap->has_failed = !make_pair(lap->address, name);
+        lap->pair_count++;
+    }
+    return NULL;
+}
+
+static bool run_round(struct address *address, int thread_count, int ms, bool is_one_name,
+                      double *rate)
+{
+    static struct lap laps[THREADS_MAX];
+    pthread_t threads[THREADS_MAX];
+    struct timespec rest = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+    atomic_bool is_over = false;
+    double begun_s = now_s();
+    long pair_count = 0;
+    bool is_good = true;
+
+    for (int i = 0; i < thread_count; i++) {
+        laps[i] = (struct lap){address, is_one_name ? -1 : i, &is_over, 0, false};
+        if (pthread_create(&threads[i], NULL, run_lap, &laps[i]) != 0)
+            abort();
+    }
+    (void)nanosleep(&rest, NULL);
+    atomic_store(&is_over, true);
+    for (int i = 0; i < thread_count; i++) {
+        (void)pthread_join(threads[i], NULL);
+        pair_count += laps[i].pair_count;
+        is_good = is_good && !laps[i].has_failed;
+    }
+    *rate = (double)pair_count / (now_s() - begun_s);
+    return is_good;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+
+    return (left > right) - (left < right);
+}
+
+static double median(double *rates, int count)
+{
+    qsort(rates, (size_t)count, sizeof(*rates), compare);
+    return rates[count / 2];
+}
+
+static bool open_address(struct address *address, const char *variant, const char *url)
+{
+    dlock_options opts = dlock_options_default();
+    dlock_status st;
+
+    opts.variant = variant;
+    opts.redis_url = opts.redlock_urls = address->url = url;
+    st = dlock_open(&address->locks, &opts);
+    return st == DLOCK_OK || fail(variant, st);
+}
+
+int main(int argc, char **argv)
+{
+    static struct address addresses[ADDRESSES_MAX];
+    int count = argc - 6;
+    int threads = argc > 2 ? atoi(argv[2]) : 0;
+    int rounds = argc > 3 ? atoi(argv[3]) : 0;
+    bool is_good = true;
+    double first = 0;
+
+    if (count < 1 || count > ADDRESSES_MAX || threads < 1 || threads > THREADS_MAX || rounds < 1 ||
+        rounds > ROUNDS_MAX) {
+        fprintf(stderr, "usage: address_pairs VARIANT THREADS ROUNDS MS own|one ADDRESS...\n");
+        return 64;
+    }
+    for (int i = 0; i < count; i++)
+        if (!open_address(&addresses[i], argv[1], argv[6 + i]))
+            return 1;
+    for (int round = 0; round < rounds; round++)
+        for (int i = 0; i < count; i++)
+            is_good &= run_round(&addresses[i], threads, atoi(argv[4]), strcmp(argv[5], "one") == 0,
+                                 &addresses[i].rates[round]);
+    for (int i = 0; i < count; i++) {
+        double rate = median(addresses[i].rates, rounds);
+
+        first = i == 0 ? rate : first;
+        printf("%s %d threads, address %d: %.0f pairs/s, ratio %.3f\n", argv[1], threads, i + 1,
+               rate, rate / first);
+        dlock_close(addresses[i].locks);
+    }
+    return is_good ? 0 : 1;
+}
