@@ -95,6 +95,16 @@ static void write_challenge(const struct answer *an, struct text *out)
     text_add(out, "\r\n");
 }
 
+/* The span in which the service worked, for the client to record: W3C's draft of Trace
+ * Response Headers. */
+static void write_trace(const struct request *rq, struct text *out)
+{
+    char value[TRACE_HEADER_LEN + 1];
+
+    trace_format(&rq->trace, value);
+    text_add(out, "traceresponse: %s\r\n", value);
+}
+
 void answer_write(const struct request *rq, struct answer *an, bool closes,
                   struct text *out)
 {
@@ -109,6 +119,8 @@ void answer_write(const struct request *rq, struct answer *an, bool closes,
              "X-Content-Type-Options: nosniff\r\nConnection: %s\r\n",
              an->status, http_status_reason(an->status), an->type, an->body->len,
              outcome_info(an->outcome)->name, rq->id, closes ? "close" : "keep-alive");
+    if (rq->is_traced)
+        write_trace(rq, out);
     if (outcome_is_passing(an->outcome))
         text_add(out, "Retry-After: 1\r\n");
     write_challenge(an, out);

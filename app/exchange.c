@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/os/clock.h"
+#include "base/text/log.h"
 
 /* An answer that says 500 until somebody answers. */
 static struct answer empty_answer(struct text *body)
@@ -51,6 +52,23 @@ static bool name_request(struct request *rq)
     else
         ident_make_request_id(rq->id);
     return given == 0 || rq->is_named_by_client;
+}
+
+/* The trace that it brought, with a span of its own for the work here.  What the specification
+ * calls invalid, two headers among it, counts as none: a trace decides nothing. */
+static void trace_request(struct request *rq)
+{
+    const char *value = NULL;
+    size_t given = 0;
+
+    for (size_t i = 0; i < rq->head->header_count; i++)
+        if (strcasecmp(rq->head->headers[i].name, "traceparent") == 0) {
+            value = rq->head->headers[i].value;
+            given++;
+        }
+    rq->is_traced = given == 1 && trace_parse(value, &rq->trace);
+    if (rq->is_traced)
+        trace_enter_span(&rq->trace);
 }
 
 /* Refuse it; the connection is closed then, since what follows is not to be trusted. */
@@ -155,11 +173,22 @@ void exchange_answer(void *arg, struct http_exchange *x)
     struct exchange_desk *desk = arg;
     struct request rq = {.service = desk->service, .head = x->head, .gate = x->gate};
     struct answer an = empty_answer(x->body);
+    bool is_wanted = true;
 
     if (x->is_unreadable) {
         ident_make_request_id(rq.id);
         refuse_head(&rq, &an);
-    } else if (!answer_request(desk, x, &rq, &an)) {
+    } else {
+        if (rq.gate.status == 0)
+            trace_request(&rq);
+        log_set_trace(rq.is_traced ? &rq.trace : NULL);
+        is_wanted = answer_request(desk, x, &rq, &an);
+        if (is_wanted && rq.is_traced)
+            log_debug("request %s was answered %d %s", rq.id, an.status,
+                      outcome_info(an.outcome)->name);
+        log_set_trace(NULL);
+    }
+    if (!is_wanted) {
         x->status = an.status;
         return;
     }

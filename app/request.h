@@ -6,6 +6,7 @@
 #include "base/http/gate.h"
 #include "app/ident.h"
 #include "app/service.h"
+#include "base/text/trace.h"
 
 /* The two faces of the service. */
 enum face {
@@ -20,6 +21,8 @@ struct request {
     struct gate_verdict gate;
     char id[REQUEST_ID_MAX + 1]; /* Idempotency-Key, or a new UUID */
     bool is_named_by_client;     /* it was the former */
+    bool is_traced;              /* it brought a valid traceparent */
+    struct trace trace;          /* if so: its trace, and the span of the service's work */
     int64_t user_id;             /* 0: nobody in particular */
     int64_t number;              /* the number in the path, where the route has one */
     const char *word;            /* or the word */

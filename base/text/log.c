@@ -15,11 +15,14 @@
 enum {
     LINE_MAX_BYTES = 1024,
     TIME_BYTES = 64, /* of a time, with room for any year */
-    JSON_MAX_BYTES = 2 * (LINE_MAX_BYTES + TIME_BYTES) /* each byte of a message escaped */
+    JSON_MAX_BYTES = 2 * (LINE_MAX_BYTES + TIME_BYTES), /* each byte of a message escaped */
+    TRACE_BYTES = 128 /* the fields of a trace, in either format */
 };
 
 static atomic_int lowest = LOG_INFO;
 static atomic_int format_now = LOG_TEXT;
+
+static _Thread_local const struct trace *trace_here;
 
 static const char *const LEVELS[] = {"debug", "info", "warn", "error"};
 
@@ -31,6 +34,28 @@ void log_set_level(enum log_level level)
 void log_set_format(enum log_format format)
 {
     atomic_store(&format_now, (int)format);
+}
+
+void log_set_trace(const struct trace *trace)
+{
+    trace_here = trace;
+}
+
+/* Add the fields of the trace, if the thread works on one; the length is returned. */
+static size_t add_trace(char *line, size_t len, enum log_format format)
+{
+    const struct trace *trace = trace_here;
+    int added;
+
+    if (trace == NULL)
+        return len;
+    if (format == LOG_JSON)
+        added = snprintf(line + len, TRACE_BYTES, ",\"trace_id\":\"%s\",\"span_id\":\"%s\"",
+                         trace->trace_id, trace->span_id);
+    else
+        added = snprintf(line + len, TRACE_BYTES, " trace_id=%s span_id=%s", trace->trace_id,
+                         trace->span_id);
+    return len + (size_t)added;
 }
 
 /* "2026-01-31T23:59:59.123Z" */
@@ -46,7 +71,8 @@ static void format_time(char time_text[TIME_BYTES])
     (void)snprintf(time_text + len, TIME_BYTES - len, ".%03ldZ", (long)(now_ms % 1000));
 }
 
-/* The line in `line`, of at most LINE_MAX_BYTES with its end; the length is returned. */
+/* The line in `line`, of at most LINE_MAX_BYTES with its end, and its trace; the length is
+ * returned. */
 static size_t format_text(char *line, const char *level, const char *message)
 {
     char time_text[TIME_BYTES];
@@ -55,11 +81,12 @@ static size_t format_text(char *line, const char *level, const char *message)
     format_time(time_text);
     len = (size_t)snprintf(line, LINE_MAX_BYTES, "%s %-5s ", time_text, level);
     len += printable_len(message, line + len, LINE_MAX_BYTES - len - 1);
+    len = add_trace(line, len, LOG_TEXT);
     line[len++] = '\n';
     return len;
 }
 
-/* The same as an object, of at most JSON_MAX_BYTES.  A printable message is UTF-8 without
+/* The same as an object, of at most JSON_MAX_BYTES and the trace.  A printable message is UTF-8 without
  * control characters, so only the quote and the backslash are left to escape. */
 static size_t format_json(char *line, const char *level, const char *message)
 {
@@ -76,15 +103,17 @@ static size_t format_json(char *line, const char *level, const char *message)
             line[len++] = '\\';
         line[len++] = *at;
     }
-    memcpy(line + len, "\"}\n", 3);
-    return len + 3;
+    line[len++] = '"';
+    len = add_trace(line, len, LOG_JSON);
+    memcpy(line + len, "}\n", 2);
+    return len + 2;
 }
 
 void log_line(enum log_level level, const char *fmt, ...)
 {
     /* `message` has a byte more than a line, so that a message that was cut here is cut
      * there. */
-    char line[JSON_MAX_BYTES], message[LINE_MAX_BYTES + 1];
+    char line[JSON_MAX_BYTES + TRACE_BYTES], message[LINE_MAX_BYTES + 1];
     va_list args;
     size_t len;
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* log.h -- one line per event on standard error: time, level, message; as text or as JSON.
+ * A thread that works on a request of a trace writes that trace into its lines.
  *
  * Threads     Any; a line is one write.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
+
+#include "base/text/trace.h"
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 
@@ -14,14 +17,19 @@ void log_set_level(enum log_level level);
 /* LOG_TEXT   2026-01-31T23:59:59.123Z info  MESSAGE
  * LOG_JSON   {"time":"2026-01-31T23:59:59.123Z","level":"info","message":"MESSAGE"}
  * Times are UTC (RFC 3339).  Later versions may append fields to the object; these three keep
- * their names and their order. */
+ * their names and their order.  In a trace the object has "trace_id" and "span_id" too, and the
+ * text ends in " trace_id=TRACE span_id=SPAN": the names of OpenTelemetry. */
 enum log_format { LOG_TEXT, LOG_JSON };
 
 /* Lines that are written from now on have this format.  LOG_TEXT at the start. */
 void log_set_format(enum log_format format);
 
+/* Lines of the calling thread belong to `trace` from now on, which is lent until the next call;
+ * NULL: to none, as at the start. */
+void log_set_trace(const struct trace *trace);
+
 /* Write a line whose message is printable (base/text/printable.h), so that no input can
- * forge a line, or break an object of JSON.  A line of text has at most 1024 bytes, and so has
+ * forge a line, or break an object of JSON.  A line of text has at most 1024 bytes without its trace, and so has
  * the message of an object before it is escaped; a longer message ends in "...". */
 void log_line(enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
