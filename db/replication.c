@@ -22,6 +22,19 @@ bool db_replication_part(lab_db *db, enum db_part *part)
     return result != NULL;
 }
 
+bool db_replication_has_all(lab_db *db, bool *has_all)
+{
+    struct postgres_result *result = lab_db_ask(
+        db,
+        "SELECT coalesce(bool_and(flush_lsn >= pg_current_wal_lsn()), false)"
+        " FROM pg_stat_replication",
+        0, NULL);
+
+    *has_all = result && postgres_result_text(result, 0, 0)[0] == 't';
+    postgres_result_free(result);
+    return result != NULL;
+}
+
 bool db_replication_wait_for(lab_db *db, const char *standby)
 {
     char sql[96];

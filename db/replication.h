@@ -18,6 +18,10 @@ enum db_part {
 /* False: lab_db_error() says why it did not say. */
 bool db_replication_part(lab_db *db, enum db_part *part);
 
+/* Of a primary: do all standbys that are connected, and at least one, have on their disks
+ * what was committed?  False: lab_db_error() says why it did not say. */
+bool db_replication_has_all(lab_db *db, bool *has_all);
+
 /* From now on a COMMIT of this primary waits until the standby of that name has it on its
  * disk; NULL: no COMMIT waits.  False: lab_db_error() says why. */
 bool db_replication_wait_for(lab_db *db, const char *standby);

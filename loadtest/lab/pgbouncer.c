@@ -159,6 +159,7 @@ static void address(const struct lab *lab, char *out)
 
 const struct lab_topology_row lab_topology_pgbouncer = {
     .stands = stands,
+    .role = LAB_PGBOUNCER,
     .variable = "SECKILL_LAB_PGBOUNCER_URLS",
     .address = address,
     .is_late = true,

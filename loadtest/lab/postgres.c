@@ -188,37 +188,6 @@ static bool answers(const struct lab *lab, const struct lab_server *server)
     return lab_db_answers(url);
 }
 
-/* The server on that port; the first one with its standbys, one of which may be the primary
- * by now. */
-static void write_database(const struct lab *lab, const char *role, const char *password,
-                           int port, char *out, size_t size)
-{
-    int used = snprintf(out, size, "postgresql://%s:%s@127.0.0.1:%d", role, password, port);
-    bool has_standby = false;
-
-    for (int i = 0; port == lab_port(lab, LAB_POSTGRES, 0) && i < lab->server_count; i++) {
-        const struct lab_server *server = &lab->servers[i];
-
-        if (server->role == LAB_POSTGRES || lab_server_kind(server) != LAB_IS_POSTGRES)
-            continue;
-        used += snprintf(out + used, size - (size_t)used, ",127.0.0.1:%d", server->port);
-        has_standby = true;
-    }
-    snprintf(out + used, size - (size_t)used, "/seckill%s",
-             has_standby ? "?target_session_attrs=read-write" : "");
-}
-
-void lab_database_url(const struct lab *lab, char *out, size_t size)
-{
-    write_database(lab, "seckill_lab", lab->lab_password, lab_port(lab, LAB_POSTGRES, 0), out,
-                   size);
-}
-
-void lab_service_url(const struct lab *lab, int port, char *out, size_t size)
-{
-    write_database(lab, "seckill_service", lab->service_password, port, out, size);
-}
-
 bool lab_postgres_fill(const struct lab *lab)
 {
     char url[256], error[512] = "";

@@ -146,9 +146,18 @@ static bool join(struct lab *lab, enum lab_role role)
     return ok;
 }
 
+/* All servers of the database, of which one takes writes. */
+static void address(const struct lab *lab, char *out)
+{
+    lab_service_url(lab, lab_port(lab, LAB_POSTGRES, 0), out, LAB_ADDRESS_MAX);
+}
+
 const struct lab_topology_row lab_topology_standby = {
     .copy = copy,
     .stands = stands,
+    .role = LAB_STANDBY,
+    .variable = "SECKILL_LAB_STANDBY_URL",
+    .address = address,
     .is_late = true,
 };
 
@@ -156,5 +165,8 @@ const struct lab_topology_row lab_topology_synced = {
     .copy = copy,
     .join = join,
     .stands = stands,
+    .role = LAB_SYNCED,
+    .variable = "SECKILL_LAB_SYNC_STANDBY_URL",
+    .address = address,
     .is_late = true,
 };

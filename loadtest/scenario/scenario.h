@@ -336,6 +336,9 @@ void stage_server_end(struct stage *s, int number);
 int stage_server_hurt(struct stage *s, const char *fault, const char *server,
                       int64_t by_ms);
 
+/* Wait until the standby of PostgreSQL has everything that was committed. */
+void stage_await_standby(struct stage *s);
+
 /* Stop one of PostgreSQL's own processes, such as "walwriter", until the server is
  * killed. */
 void stage_stop_in_postgres(struct stage *s, const char *backend_type);

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# topology_stories.sh -- the stories of Sentinels and ensembles, each under a lock or two, on servers
+# topology_stories.sh -- the stories of Sentinels, ensembles and standbys, each under a lock or two, on servers
 # that the command starts itself; `seckill scenario run topologies` tells them under every lock.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
-plan 10
-stories=(sentinel-failover sentinel-partition old-master-returns leader-killed split-ensemble expired-in-ensemble)
+plan 12
+stories=(sentinel-failover sentinel-partition old-master-returns leader-killed split-ensemble expired-in-ensemble
+    promotion-lost promotion-kept)
 
 tell() { status 0 "$seckill" scenario run "$1" "--locks=$2" --out="$work/runs" --dir="$work/lab"; }
 named() { "$seckill" scenario list --no-pager | grep -c '; run by its name or with .topologies., not by .all.'; }
@@ -20,6 +21,8 @@ check 'an old master that is back grants nothing' tell old-master-returns owner
 check 'a dead leader takes no lock along' tell leader-killed zk-basic,zk-seq
 check 'a holder whose ensemble is silent counts its own time' tell split-ensemble zk-basic,zk-seq
 check 'an ended session is fenced off' tell expired-in-ensemble zk-basic,zk-seq
+check 'a standby that never had an order loses it' tell promotion-lost pg-unique,pg-row
+check 'a standby that was waited for keeps it' tell promotion-kept pg-fair,pg-advisory
 check 'a story is not about a lock in another store' \
     status 64 "$seckill" scenario run leader-killed --locks=reentrant --out="$work/runs" --dir="$work/lab"
 no_servers_left() { ! pgrep -f "$work/runs" >/dev/null; }

@@ -10,9 +10,13 @@
 
 #include "base/os/clock.h"
 #include "db/backend.h"
+#include "db/replication.h"
 #include "loadtest/fault/catalogue.h"
+#include "loadtest/kit/interrupt.h"
 #include "loadtest/scenario/participants/process_inside.h"
 #include "loadtest/scenario/stage.h"
+
+enum { STANDBY_MS = 15000 };
 
 const char *stage_lock_server(const struct stage *s, int node)
 {
@@ -120,6 +124,27 @@ int stage_server_hurt(struct stage *s, const char *fault, const char *server,
 
     stage_server_begin(s, number);
     return number;
+}
+
+void stage_await_standby(struct stage *s)
+{
+    int64_t deadline_ns = dlock_clock_after(dlock_clock_ns(), STANDBY_MS);
+    char url[256], error[512];
+    bool has_all = false;
+    lab_db *db;
+
+    lab_database_url(s->lab, url, sizeof url);
+    if (!lab_db_open(&db, url, error, sizeof error))
+        stage_fail(s, "%s", error);
+    while (!has_all) {
+        if (!db_replication_has_all(db, &has_all))
+            stage_fail(s, "the primary does not tell of its standby: %s", lab_db_error(db));
+        if (!has_all && dlock_clock_ns() >= deadline_ns)
+            stage_fail(s, "the standby does not follow");
+        if (!has_all)
+            interrupt_sleep_ms(10);
+    }
+    lab_db_close(db);
 }
 
 void stage_stop_in_postgres(struct stage *s, const char *backend_type)

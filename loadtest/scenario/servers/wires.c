@@ -144,6 +144,13 @@ static void open_lock_wires(struct stage *s, struct stage_process *p, int actor)
     lab_role_url(s->lab, role, &route, url);
 }
 
+static bool moves_database(const struct stage *s)
+{
+    enum lab_topology topology = s->setup->scenario->topology;
+
+    return topology == LAB_TOPOLOGY_STANDBY || topology == LAB_TOPOLOGY_SYNCED;
+}
+
 void stage_open_wires(struct stage *s, struct stage_process *p, int actor)
 {
     open_lock_wires(s, p, actor);
@@ -151,7 +158,10 @@ void stage_open_wires(struct stage *s, struct stage_process *p, int actor)
         return;
     open_wire(s, &p->sale_wire, actor, lab_server(s->lab, LAB_POSTGRES, 0),
               PROXY_POSTGRES);
-    lab_service_url(s->lab, p->sale_wire.port, p->part.sale_url, LAB_URL_MAX);
+    /* The shop follows a promotion by an address with both servers. */
+    lab_service_url(s->lab,
+                    moves_database(s) ? lab_port(s->lab, LAB_POSTGRES, 0) : p->sale_wire.port,
+                    p->part.sale_url, LAB_URL_MAX);
     if (s->setup->scenario->has_fence_epochs && stage_store(s) == DLOCK_STORE_REDIS)
         lab_service_url(s->lab, p->sale_wire.port, p->part.urls.database_url,
                         LAB_URL_MAX);
