@@ -5,11 +5,11 @@
 #include "loadtest/lab/kind.h"
 #include "loadtest/lab/topology.h"
 
-/* One leader, whom all others follow. */
+/* Every member leads or follows, and so one leads. */
 static bool stands(const struct lab *lab, enum lab_role role, char why[LAB_WHY_MAX])
 {
     char part[LAB_PART_MAX];
-    int leaders = 0;
+    bool has_leader = false;
 
     for (int i = 0; i < lab->server_count; i++) {
         const struct lab_server *server = &lab->servers[i];
@@ -22,12 +22,25 @@ static bool stands(const struct lab *lab, enum lab_role role, char why[LAB_WHY_M
                      part[0] != '\0' ? "is " : "does not answer", part);
             return false;
         }
-        leaders += part[0] == 'l';
+        has_leader = has_leader || part[0] == 'l';
     }
-    if (leaders == 1)
-        return true;
-    snprintf(why, LAB_WHY_MAX, "%d of the members are leaders", leaders);
-    return false;
+    snprintf(why, LAB_WHY_MAX, "no member is the leader");
+    return has_leader;
+}
+
+/* Also while another member is away. */
+static int leader(const struct lab *lab)
+{
+    char part[LAB_PART_MAX];
+
+    for (int i = 0; i < lab->server_count; i++) {
+        if (lab->servers[i].role != LAB_ETCD_MEMBER)
+            continue;
+        lab_server_describe(lab, &lab->servers[i], part);
+        if (strcmp(part, "leader") == 0)
+            return i;
+    }
+    return -1;
 }
 
 static void address(const struct lab *lab, char *out)
@@ -41,6 +54,8 @@ static void address(const struct lab *lab, char *out)
 
 const struct lab_topology_row lab_topology_etcd_members = {
     .stands = stands,
+    .leader = leader,
+    .role = LAB_ETCD_MEMBER,
     .variable = "SECKILL_LAB_ETCD_URL",
     .address = address,
 };

@@ -121,6 +121,23 @@ int keys_count(const char *name)
     return count;
 }
 
+bool keys_have_a_revision_each(const char *name)
+{
+    json_t *json = range(name, "ASCEND");
+    const json_t *keys = json_object_get(json, "kvs");
+    int64_t last = 0;
+    bool has_each = true;
+
+    for (size_t i = 0; i < json_array_size(keys); i++) {
+        int64_t created = number(json_array_get(keys, i), "create_revision");
+
+        has_each = has_each && created > last;
+        last = created;
+    }
+    json_decref(json);
+    return has_each;
+}
+
 static uint64_t first_lease(const char *name, const char *order)
 {
     json_t *json = range(name, order);

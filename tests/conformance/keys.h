@@ -4,6 +4,7 @@
 #ifndef CONFORMANCE_KEYS_H
 #define CONFORMANCE_KEYS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The number of keys that begin with "NAME/", of whatever kind. */
@@ -18,6 +19,9 @@ void keys_delete(const char *key);
 /* The lease of the oldest key that begins with "NAME/", and of the youngest. */
 uint64_t keys_oldest_lease(const char *name);
 uint64_t keys_youngest_lease(const char *name);
+
+/* Were all keys that begin with "NAME/" created in revisions of their own? */
+bool keys_have_a_revision_each(const char *name);
 
 /* End a lease with its key, as its time would. */
 void keys_revoke(uint64_t lease);

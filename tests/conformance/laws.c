@@ -250,6 +250,7 @@ const struct law laws[] = {
     {"a pair of calls is two requests", ETCD, costs_two_requests, NULL, 0},
     {"a release wakes only the next waiter", ETCD, wakes_only_the_next, NULL, 0},
     {"leaves no keys of many names", ETCD, leaves_no_keys, NULL, 0},
+    {"gives each key a revision of its own", ETCD, gives_each_key_a_revision, NULL, 0},
     {"serves waiters in the order they came", FAIR, serves_in_arrival_order, NULL, 0},
     {"lets nobody pass a waiter", FAIR, lets_nobody_pass_a_waiter, NULL, 0},
     {"is given back without waiting", 0, is_released_later, NULL, 0},

@@ -245,6 +245,7 @@ law_fn a_lost_answer_leaves_no_key;
 law_fn costs_two_requests;
 law_fn wakes_only_the_next;
 law_fn leaves_no_keys;
+law_fn gives_each_key_a_revision;
 
 /* laws_zookeeper_queue.c */
 law_fn wakes_a_herd, wakes_one_by_one;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* laws_etcd.c -- locks that are keys with leases in etcd. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 enum {
     MANY = 40,
+    CROWD = 32,
     WAITERS = 3,
     TOLD_MS = 100,    /* by the watch; a waiter looks by itself after LOOKS_MS */
     LOOKS_MS = 2000,
@@ -173,29 +175,44 @@ void is_lost_with_its_key(const char *variant)
     }
 }
 
+/* Its lease ends with its key, or somebody deletes its key by hand. */
+static void end_youngest_key(const char *name, bool by_hand)
+{
+    char key[DLOCK_NAME_MAX + 40];
+    uint64_t lease = keys_youngest_lease(name);
+
+    snprintf(key, sizeof(key), "%s/%" PRIx64, name, lease);
+    if (by_hand)
+        keys_delete(key);
+    else
+        keys_revoke(lease);
+}
+
 /* etcd-io/etcd#11456: the key of a waiter ends while it waits, and nobody is before it then. */
 void enters_with_its_own_key_only(const char *variant)
 {
-    dlock_options opts = rig_options(variant);
-    struct rig_pair pair = rig_open_pair(&opts);
-    const char *name = rig_name();
-    struct rig_helper *vanishing, *behind;
-    dlock_system *between = rig_open(&opts);
-    dlock_lease lease;
+    for (int by_hand = 0; by_hand < 2; by_hand++) {
+        dlock_options opts = rig_options(variant);
+        struct rig_pair pair = rig_open_pair(&opts);
+        const char *name = rig_name();
+        struct rig_helper *vanishing, *behind;
+        dlock_lease lease;
 
-    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
-    vanishing = rig_helper_start(between, name, -1);
-    assert_comes(keys_count(name) == 2);
-    keys_revoke(keys_youngest_lease(name));
-    behind = rig_helper_start(pair.b, name, -1);
-    /* The first lines up again, behind the other. */
-    assert_comes(keys_count(name) == 3);
-    assert_status(OK, dlock_release(pair.a, &lease));
-    assert_status(OK, rig_helper_acquired(behind));
-    assert_stays(!rig_helper_is_done(vanishing), TOLD_MS);
-    assert_status(OK, rig_helper_finish(behind));
-    assert_status(OK, rig_helper_acquired(vanishing));
-    assert_status(OK, rig_helper_finish(vanishing));
+        assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+        vanishing = rig_helper_start(rig_open(&opts), name, -1);
+        assert_comes(keys_count(name) == 2);
+        end_youngest_key(name, by_hand);
+        behind = rig_helper_start(pair.b, name, -1);
+        /* The first lines up again, behind the other. */
+        assert_comes(keys_count(name) == 3);
+        assert_false(rig_helper_is_done(vanishing));
+        assert_status(OK, dlock_release(pair.a, &lease));
+        assert_status(OK, rig_helper_acquired(behind));
+        assert_stays(!rig_helper_is_done(vanishing), TOLD_MS);
+        assert_status(OK, rig_helper_finish(behind));
+        assert_status(OK, rig_helper_acquired(vanishing));
+        assert_status(OK, rig_helper_finish(vanishing));
+    }
 }
 
 /* A watch that broke goes on where it broke; if etcd has forgotten the past by then, the waiters
@@ -314,6 +331,47 @@ void leaves_no_keys(const char *variant)
         else
             assert_status(BUSY, rig_try(pair.b, name));
         assert_status(OK, dlock_release(pair.a, &lease));
+        assert_int_equal(0, keys_count(name));
+    }
+}
+
+/* Each takes a lock of its own, or all take one. */
+static void crowd_around(dlock_system *sys, struct rig_helper **crowd, const char *name,
+                         bool is_one)
+{
+    char own[DLOCK_NAME_MAX + 1];
+
+    for (int i = 0; i < CROWD; i++) {
+        snprintf(own, sizeof(own), "%s:%d", name, i);
+        crowd[i] = rig_helper_start(sys, is_one ? name : own, -1);
+    }
+}
+
+static void disperse(struct rig_helper *const *crowd)
+{
+    for (int i = 0; i < CROWD; i++)
+        rig_helper_begin_release(crowd[i]);
+    for (int i = 0; i < CROWD; i++)
+        assert_status(OK, rig_helper_finish(crowd[i]));
+}
+
+/* Requests of many threads go in one transaction, whose keys all have one create revision: two
+ * keys of one lock would both be the oldest. */
+void gives_each_key_a_revision(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = rig_open(&opts);
+    struct rig_helper *crowd[CROWD];
+
+    for (int round = 0; round < 4; round++) {
+        const char *name = rig_name();
+
+        crowd_around(sys, crowd, name, false); /* each gets a lease, so that all ask at once */
+        disperse(crowd);
+        crowd_around(sys, crowd, name, true);
+        assert_comes(keys_count(name) == CROWD);
+        assert_true(keys_have_a_revision_each(name));
+        disperse(crowd);
         assert_int_equal(0, keys_count(name));
     }
 }

@@ -4,7 +4,7 @@
 # the one that came, and leaves the topology whole.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
-plan 17
+plan 20
 lab=$work/lab
 labs+=("$lab")
 
@@ -53,4 +53,11 @@ refused() { says 'it is not the leader now; no server is' status 1 fault pause-m
 check 'without a majority of Sentinels no server is the leader, which is said' refused
 for i in 1 2; do "$seckill" lab restart "sentinel-$i" --dir "$lab" >/dev/null; done
 check 'with all of them the topology stands' soon stands
+
+check 'the lab gets an etcd' "$seckill" lab up --etcd --dir "$lab"
+member=$(with_part leader | grep '^etcd-')
+check 'kill-leader gives the place of the leading member to another' \
+    says "^begun +$member: .*; etcd-[1-3] takes its place after [0-9]+ ms" status 0 \
+    fault kill-leader "--server=$member" --for=500ms
+check 'kill-leader leaves the etcd whole' stands
 done_testing
