@@ -67,7 +67,7 @@ static void play(struct stage *s)
 
 const struct scenario scenario_frozen_waiter = {
     .name = "frozen-waiter",
-    .number = "S52",
+    .number = "S42",
     .title = "A lease in etcd is lost while its process is frozen",
     .title_zh = "进程冻住时，etcd 里的租约没了",
     .source = "etcd-io/etcd#11456: a lock is granted on a lease that has ended",
