@@ -146,7 +146,8 @@ PARTS = (
          HOT, Limit("fair:64", HOT_IN_FLIGHT, 5, "one name with hand-over")),
     Part("nodes", "pairs without contention, five nodes", "nodes", "own", 0.18, (1, 64), NODES),
     Part("ensemble", "pairs without contention, ZooKeeper and etcd", "ensemble", "own", 0.1,
-         (1, 8, 64), ENSEMBLE),
+         (1, 8, 64), ENSEMBLE,
+         Limit("etcd", 64, 0.8, "etcd, 64 in flight")),
     Part("hot-ensemble", "one name, two processes, ZooKeeper and etcd", "ensemble", "hot", 0.06,
          (HOT_ENSEMBLE_IN_FLIGHT,), HOT_ENSEMBLE),
 )
