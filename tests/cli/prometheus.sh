@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 # prometheus.sh -- Debian's Prometheus watches a service under load: promtool accepts what the
 # service says and the alert rules, and each query of the rules and of the dashboard has an
-# answer.
+# answer.  Each alert is raised by promtool, and those of servers that die by such deaths.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 # shellcheck source=tests/cli/support/prometheus.sh
 . "$(dirname "$0")/support/prometheus.sh"
-plan 12
+plan 20
 rules=$root/docker/prometheus-rules.yml
 # An alert that has to hold for minutes is raised at once.
 sed "s/^        for: .*/        for: 0s/" "$rules" >"$work/rules.yml"
@@ -68,6 +68,16 @@ lists_each_metric() {
 checks_metrics() { operator -s "http://$admin/metrics" | promtool check metrics; }
 
 check 'promtool accepts the alert rules' promtool check rules "$rules"
+raises_each() {
+    local alert
+    mkdir "$work/unit" && cp "$rules" "$work/unit/rules.yml" &&
+        cp tests/cli/support/alerts.yml "$work/unit" || return 1
+    while read -r alert; do
+        grep -q "alertname=\"$alert\"" tests/cli/support/alerts.yml || { echo "untested: $alert"; return 1; }
+    done < <(sed -n 's/.* alert: //p' "$rules")
+    promtool test rules "$work/unit/alerts.yml"
+}
+check 'each alert is raised by figures of trouble, and none by those of a sale' raises_each
 check 'orders are sold' soon is_positive 'seckill_batched_orders_total'
 check 'requests go on' soon is_positive 'sum(rate(seckill_orders_total[10s]))'
 check 'promtool accepts the metrics of a service under load' checks_metrics
@@ -78,6 +88,19 @@ check 'each query of the dashboard has an answer' panels_answer
 check 'the time of an order is measured' \
     is_positive 'histogram_quantile(0.5, sum by (le) (rate(seckill_http_request_duration_seconds_bucket{route="order"}[10s])))'
 check 'a query of a metric that does not exist has none' status 1 has_answer 'seckill_nothing_total'
+is_calm() { curl -s "$watcher/api/v1/alerts" | jq -e '.data.alerts == []'; }
+check 'no alert is raised while the service sells' soon is_calm
+"$seckill" lab kill redis --dir "$lab" >/dev/null
+check 'a dead Redis raises that the replica is not ready' soon fires SeckillNotReady
+check 'and that connections to Redis break' soon fires SeckillRedisFails
+names_locks() { has_answer 'seckill_store_ready{store="locks"} == 0' && ! has_answer 'seckill_store_ready{store="postgresql"} == 0'; }
+check 'and the metrics name the store of the locks alone' soon names_locks
+"$seckill" lab restart redis --dir "$lab" >/dev/null
+is_ready_again() { ! fires SeckillNotReady; }
+check 'the alert is over when Redis is back' soon is_ready_again
+"$seckill" lab kill postgres --dir "$lab" >/dev/null
+check 'a dead PostgreSQL raises that requests get no connection' soon fires SeckillDatabaseRefuses
+check 'and that none can be opened' soon fires SeckillDatabaseFails
 check 'the alert of a service that is down is not raised while the service runs' \
     status 1 fires SeckillDown
 { send KILL "$service" && wait "$service"; } 2>/dev/null
