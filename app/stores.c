@@ -17,9 +17,15 @@
 #include "db/pooler.h"
 #include "db/sale.h"
 #include "db/voucher.h"
+#include "lock/fault.h"
 #include "lock/store.h"
 
-enum { WHY_MAX = 600 };
+enum {
+    WHY_MAX = 600,
+    PROBE_NAME_SIZE = 80,
+    PROBE_LEASE_MS = 3000,
+    PROBE_NODE_TIMEOUT_MS = 1000, /* an order is in a hurry, a start is not */
+};
 
 /* The outcome of one question to a store. */
 enum attempt_answer {
@@ -89,11 +95,40 @@ static void explain_lock(dlock_status st, char why[WHY_MAX])
                        said[0] != '\0' ? ": " : "", said);
 }
 
+/* Take a lock that no order takes, and release it: a store that answers may still refuse what
+ * an order needs, as a replica of Redis refuses writes.  A lock that is held is an answer. */
+static dlock_status try_one_lock(const struct config *c, char why[WHY_MAX])
+{
+    dlock_options opts = stores_lock_options(c);
+    dlock_system *locks = NULL;
+    dlock_lease lease;
+    char name[PROBE_NAME_SIZE];
+    dlock_status st;
+
+    opts.record_dir = NULL;
+    opts.watchdog = false;
+    opts.lease_ms = PROBE_LEASE_MS;
+    opts.redlock_node_timeout_ms = PROBE_NODE_TIMEOUT_MS;
+    (void)snprintf(name, sizeof(name), "lock:start:%.60s", c->process_name);
+    dlock_fault_spare_thread();
+    st = dlock_open(&locks, &opts);
+    if (st == DLOCK_OK) {
+        st = dlock_acquire(locks, name, 0, &lease);
+        if (st == DLOCK_OK)
+            st = dlock_release(locks, &lease);
+    }
+    explain_lock(st, why); /* before the text of the failure is gone */
+    dlock_close(locks);
+    return st == DLOCK_BUSY || st == DLOCK_TIMEOUT || st == DLOCK_LOST ? DLOCK_OK : st;
+}
+
 static enum attempt_answer try_locks(struct service *s, char why[WHY_MAX])
 {
     dlock_options opts = stores_lock_options(s->config);
-    dlock_status st;
+    dlock_status st = try_one_lock(s->config, why);
 
+    if (st != DLOCK_OK)
+        return judge_lock(st, why);
     opts.on_lost = count_lost_lock;
     opts.on_lost_arg = s;
     st = dlock_open(&s->locks, &opts);

@@ -158,7 +158,8 @@ static void end_node(void)
     (void)shell(line);
 }
 
-/* The node answers a PING, and has none of the slots, or only half of them. */
+/* The node answers a PING, and has lost all of the slots, or half of them.  A service does not
+ * start before a node without slots. */
 static void a_node_of_a_cluster_is_not_ready(void **state)
 {
     char flag[96];
@@ -166,7 +167,9 @@ static void a_node_of_a_cluster_is_not_ready(void **state)
     (void)state;
     start_node();
     (void)snprintf(flag, sizeof(flag), "--redis-url=%s", node_url);
+    (void)redis(node_url, "CLUSTER ADDSLOTSRANGE 0 16383");
     service = RIG_START("--lock=reentrant", flag);
+    (void)redis(node_url, "CLUSTER DELSLOTSRANGE 0 16383");
     await_refusal("CLUSTERDOWN");
     (void)redis(node_url, "CLUSTER ADDSLOTSRANGE 0 8191");
     await_refusal("CLUSTERDOWN Hash slot not served");

@@ -5,7 +5,7 @@
 #
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
-plan 24
+plan 27
 cd "$work" || exit 1
 
 (umask 077 && head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >key && echo >>key)
@@ -28,7 +28,9 @@ serve "${ports[0]}" --save '' --user default on '>secret' '~*' '&*' +@all --user
 serve "${ports[1]}" --save '' --replicaof 127.0.0.1 "$nowhere" --replica-serve-stale-data no
 echo "sentinel monitor shop 127.0.0.1 ${ports[0]} 2" >sentinel.conf
 serve "${ports[2]}" sentinel.conf --sentinel
+serve "${ports[3]}" --save '' --replicaof 127.0.0.1 "$nowhere"
 
+# $command is that of `seckill lock`.
 # names WHAT ADDRESS TEXT: who starts the service with it, and who looks at a lock, reads TEXT.
 names() {
     local got=0
@@ -38,14 +40,18 @@ names() {
     check "$1: the service says so" grep -Eq "error .*Redis is not available for --lock=reentrant.*$3" out
     cat out >>all
     got=0
-    timeout 30 "$seckill" lock show seat --redis-url="$2" >out 2>&1 || got=$?
+    timeout 30 "$seckill" lock "$command" seat --redis-url="$2" >out 2>&1 || got=$?
     cat out >>all
     check "$1: so does the command" test "$got" = 69 -a "$(grep -Ec "$3" out)" = 1 -a "$(wc -l <out)" = 1
 }
+command=show
 names 'no password' "redis://127.0.0.1:${ports[0]}" "127.0.0.1:${ports[0]}: NOAUTH Authentication required"
 names 'a wrong password' "redis://:hush-hush@127.0.0.1:${ports[0]}" "127.0.0.1:${ports[0]}: WRONGPASS invalid"
 names 'a user without rights' "redis://weak:w@127.0.0.1:${ports[0]}" "127.0.0.1:${ports[0]}: NOPERM this user has no permissions"
 names 'a replica without its master' "redis://127.0.0.1:${ports[1]}" 'MASTERDOWN Link with MASTER is down'
+command=force
+names 'a replica' "redis://127.0.0.1:${ports[3]}" 'READONLY You can.t write against a read only replica'
+command=show
 names 'a name that no Sentinel knows' "redis-sentinel://127.0.0.1:${ports[2]}/other" 'master other: .*No such master with that name'
 names 'Sentinels that are away' "redis-sentinel://127.0.0.1:$nowhere/shop" 'no Sentinel led to master shop: .*Connection refused'
 names 'a host without an address' 'redis://nowhere.invalid' 'nowhere.invalid:6379: (Name or service not known|Temporary failure)'
