@@ -229,8 +229,10 @@ static bool is_stream_of_use(const struct config *c)
     if (!config_has_stream(c))
         return true;
     if (c->redis_url == NULL)
-        return complain("--order-path=stream needs --redis-url (or SECKILL_REDIS_URL): its "
-                        "orders are queued in Redis");
+        return complain("--order-path=stream needs --redis-url: its orders are queued in Redis");
+    if (strncmp(c->redis_url, "redis-cluster://", strlen("redis-cluster://")) == 0)
+        return complain("--order-path=stream cannot use a Redis Cluster, which may have its keys "
+                        "on several nodes: give it redis:// or redis-sentinel://");
     if (!is_stream_name(c->stream_name))
         return complain("--stream-name must be 1 to 64 of A-Z a-z 0-9 _ . : -");
     if (dlock_store_of(dlock_variant_find(c->lock)) != DLOCK_STORE_POSTGRES ||

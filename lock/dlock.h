@@ -165,10 +165,11 @@ typedef struct dlock_options {
     const char *variant;      /* a name of the catalogue                             */
     const char *redis_url;    /* redis://[user:password@]host:port[/db] or
                                * unix:///path[?db=N], or the master that Sentinels name:
-                               * redis-sentinel://host:port,host:port/name; for variants
-                               * on one Redis.  rediss for redis: by TLS, with ?ca=FILE,
-                               * cert=FILE, key=FILE, server-name=NAME, and the server's
-                               * certificate is always checked                       */
+                               * redis-sentinel://host:port,host:port/name, or a cluster
+                               * that has these nodes: redis-cluster://host:port,host:port;
+                               * for variants on one Redis.  rediss for redis: by TLS, with
+                               * ?ca=FILE, cert=FILE, key=FILE, server-name=NAME, and the
+                               * server's certificate is always checked              */
     const char *redlock_urls; /* several of these, separated by commas; for redlock
                                * and multi                                           */
     const char *record_dir;   /* the directory for a file that records every call, as

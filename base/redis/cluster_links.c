@@ -183,11 +183,51 @@ static bool turn_by_answer(struct journey *journey)
     return false;
 }
 
+/* The next link behind `node`, or the first, to a node that has slots; NULL: there is none. */
+static struct node_link *next_node(struct routes *routes, const struct node_link *node)
+{
+    struct node_link *next;
+
+    dlock_mutex_lock(&routes->mutex);
+    next = node == NULL ? routes->nodes : node->next;
+    while (next != NULL &&
+           !redis_cluster_has(routes->cluster, &next->place, REDIS_NO_NODE))
+        next = next->next;
+    dlock_mutex_unlock(&routes->mutex);
+    return next;
+}
+
+/* Put a command that is for no key to every node that has been asked anything so far, at the least to
+ * one.  The answer is that of the last one, or that of the first that failed. */
+static void exchange_with_all(struct routes *routes, struct redis_leg *leg,
+                              const struct redis_command *command, int64_t give_up_ns)
+{
+    struct node_link *node = next_node(routes, NULL);
+    bool has_failed = false;
+
+    for (; node != NULL; node = next_node(routes, node)) {
+        struct redis_leg one = *leg;
+
+        one.link = node->link;
+        redis_exchange(&one, 1, command, give_up_ns);
+        if (!has_failed)
+            leg->answer = one.answer;
+        has_failed = has_failed || one.answer.outcome != REDIS_ANSWERED;
+    }
+    if (has_failed)
+        redis_cluster_doubt(routes->cluster, NULL);
+}
+
 static void exchange(void *opaque, struct redis_leg *leg, const struct redis_command *command,
                      int64_t give_up_ns)
 {
     struct routes *routes = opaque;
     DLOCK_SCRATCH struct journey journey;
+
+    if (leg->insist && redis_command_key(command) == NULL && next_node(routes, NULL) != NULL) {
+        exchange_with_all(routes, leg, command, give_up_ns);
+        return;
+    }
 
     journey.routes = routes;
     journey.slot = slot_of(command);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/redis/slot.h"
 #include "gen/lua_scripts.h"
 
 enum { LEVELS_MISSING = -3 }; /* see reentrant_acquire.lua */
@@ -129,13 +130,32 @@ static void note_release(const struct redisson_lock *lock, const dlock_claim *cl
     dlock_fair_shares_released(lock->shares, channel, other_count);
 }
 
+/* Are the keys beside the lock in its slot?  A release that could not publish would have deleted the
+ * lock before it failed. */
+static dlock_status check_slot(const struct redisson_lock *lock, const char *name)
+{
+    char channel[REDISSON_NAME_SIZE];
+
+    if (!redis_link_is_routed(lock->link))
+        return DLOCK_OK;
+    redisson_name(REDISSON_CHANNEL, name, channel);
+    if (redis_slot_of(channel) == redis_slot_of(name))
+        return DLOCK_OK;
+    return dlock_fail(DLOCK_INVALID, "a name with a { needs a text in braces in a Redis Cluster, "
+                                     "or its keys are in several slots");
+}
+
 dlock_status redisson_acquire_by(const struct redisson_lock *lock, dlock_claim *claim,
                                  const struct redis_script_call *call)
 {
     struct redis_answer answer;
-    bool was_held_back = hold_back(lock, claim);
-    dlock_status st = redis_script_run(lock->link, call, claim->give_up_ns, &answer);
+    bool was_held_back;
+    dlock_status st = check_slot(lock, claim->name);
 
+    if (st != DLOCK_OK)
+        return st;
+    was_held_back = hold_back(lock, claim);
+    st = redis_script_run(lock->link, call, claim->give_up_ns, &answer);
     if (st != DLOCK_OK)
         return st;
     if (was_held_back)

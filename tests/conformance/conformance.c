@@ -81,6 +81,7 @@ static law_fn *choose(const struct law *law, const char *variant)
                     (rig_may_be_handed_over(variant) ? LAW_HANDED : 0) |
                     (is_left_to_itself(variant) ? LAW_LATER : 0) |
                     (rig_is(variant, "getset") ? 0 : LAW_TIMELESS) |
+                    (store == LAW_REDIS && rig_is_on_cluster() ? 0 : LAW_ONE_WIRE) |
                     (rig_uses_nodes(variant) ? LAW_NODES : LAW_SINGLE) |
                     (rig_caps(variant) & DLOCK_CAP_SHARED ? 0 : LAW_UNSHARED);
 

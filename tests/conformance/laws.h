@@ -28,6 +28,7 @@ enum {
     LAW_DURABLE = 1 << 20, /* and that keeps its data when it is killed */
     LAW_HANDED = 1 << 19,  /* it may be handed over inside a process */
     LAW_LATER = 1 << 18,   /* its releases can be left to themselves */
+    LAW_ONE_WIRE = 1 << 17, /* a cut before its address cuts it off: it is no cluster */
     LAW_STORES = LAW_REDIS | LAW_POSTGRES | LAW_ZOOKEEPER | LAW_ETCD,
 };
 

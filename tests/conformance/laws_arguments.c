@@ -32,7 +32,9 @@ void refuses_bad_names(const char *variant)
     assert_status(OK, dlock_release(sys, &lease));
     /* Bytes that mean something to Redis, Lua or printf mean nothing here. */
     strcpy(name, rig_name()); /* for another program may be at it too */
-    strcat(name, " %s %n '\"{}[]* \xc3\xa9\xff");
+    /* A cluster reads what is in braces. */
+    strcat(name, rig_is_on_cluster() ? " {a} %s %n '\"[]* \xc3\xa9\xff"
+                                     : " %s %n '\"{}[]* \xc3\xa9\xff");
     assert_status(OK, rig_try(sys, name));
     assert_status(INVALID, dlock_acquire(NULL, "name", 0, &lease));
     assert_status(INVALID, dlock_acquire(sys, "name", 0, NULL));

@@ -138,15 +138,15 @@ void notices_lost_levels(const char *variant)
     assert_int_equal(0, servers_count_keys(name));
 }
 
-/* The variant's own request for a level, as text. */
+/* The variant's own request for a level, as text.  The braces are for a cluster. */
 static const redisReply *send_acquire(const char *variant, const char *name,
                                       const char *owner, int level)
 {
     if (rig_is(variant, "fenced"))
-        return servers_tell(0, "EVAL %s 3 %s %s:fence %s:asked 60000 %s %d %s t",
+        return servers_tell(0, "EVAL %s 3 %s {%s}:fence {%s}:asked 60000 %s %d %s t",
                             LUA_FENCED_ACQUIRE, name, name, name, owner, level, "");
     if (rig_is(variant, "fair"))
-        return servers_tell(0, "EVAL %s 3 %s %s:q %s:t 60000 %s %d 0", LUA_FAIR_ACQUIRE,
+        return servers_tell(0, "EVAL %s 3 %s {%s}:q {%s}:t 60000 %s %d 0", LUA_FAIR_ACQUIRE,
                             name, name, name, owner, level);
     if (rig_is(variant, "rwlock"))
         return servers_tell(0, "EVAL %s 1 %s 60000 %s:write %d",
@@ -159,11 +159,11 @@ static const redisReply *send_release(const char *variant, const char *name,
                                       const char *owner, int level)
 {
     if (rig_is(variant, "fair"))
-        return servers_tell(0, "EVAL %s 3 %s %s:q %s:t %s %d 60000 0 c:",
+        return servers_tell(0, "EVAL %s 3 %s {%s}:q {%s}:t %s %d 60000 0 c:",
                             LUA_FAIR_RELEASE, name, name, name, owner, level);
     if (rig_is(variant, "rwlock"))
-        return servers_tell(0, "EVAL %s 3 %s c l: %s %d 60000 1",
-                            LUA_RWLOCK_WRITE_RELEASE, name, owner, level);
+        return servers_tell(0, "EVAL %s 3 %s {%s}:c {%s}:l: %s %d 60000 1",
+                            LUA_RWLOCK_WRITE_RELEASE, name, name, name, owner, level);
     return servers_tell(0, "EVAL %s 1 %s %s %d 60000 0 c", LUA_REENTRANT_RELEASE, name,
                         owner, level);
 }

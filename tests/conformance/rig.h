@@ -13,6 +13,8 @@
 #include <cmocka.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "lock/dlock.h"
 #include "tests/conformance/premise.h"
@@ -27,6 +29,14 @@
 /* For states that have to come; nothing is measured with it. */
 #define PATIENCE_MS rig_patience_ms
 extern int rig_patience_ms;
+
+/* Are the laws of one Redis tried on a Redis Cluster? */
+static inline bool rig_is_on_cluster(void)
+{
+    const char *url = getenv("SECKILL_REDIS_URL");
+
+    return url != NULL && strncmp(url, "redis-cluster://", strlen("redis-cluster://")) == 0;
+}
 
 /* The options of `variant` on the servers of the environment: no watchdog, and patience
  * with servers that are slow. */

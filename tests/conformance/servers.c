@@ -37,6 +37,13 @@ static void hang_up(struct server *server)
     server->side = NULL;
 }
 
+static void go_to(struct redis_url *url, const char *host, int port)
+{
+    if (host != url->host)
+        snprintf(url->host, sizeof(url->host), "%s", host);
+    url->port = port;
+}
+
 static bool connect_side(struct server *server)
 {
     const struct redis_url *url = &server->url;
@@ -58,6 +65,23 @@ static bool connect_side(struct server *server)
     return true;
 }
 
+/* If the URL is that of a cluster: it counts as one server, whose side connection goes to whichever
+ * node a command is for. */
+static bool find_cluster(const char *text)
+{
+    struct server *server = &servers[0];
+    char why[160];
+
+    assert_true(redis_url_parse(text, &server->url, why, sizeof(why)));
+    if (server->url.seed_count == 0)
+        return false;
+    hang_up(server);
+    go_to(&server->url, server->url.seeds[0].host, server->url.seeds[0].port);
+    assert_true(connect_side(server));
+    found_count = 1;
+    return true;
+}
+
 size_t servers_find(const dlock_options *opts)
 {
     bool many = rig_uses_nodes(opts->variant);
@@ -68,6 +92,8 @@ size_t servers_find(const dlock_options *opts)
     if (!(rig_caps(opts->variant) & DLOCK_CAP_EXPIRES))
         return 0;
     snprintf(urls, sizeof(urls), "%s", many ? opts->redlock_urls : opts->redis_url);
+    if (!many && find_cluster(opts->redis_url))
+        return found_count;
     for (found_count = 0; rest != NULL && found_count < SERVERS_MAX; found_count++) {
         struct server *server = &servers[found_count];
 
@@ -245,14 +271,34 @@ void servers_stop(void)
     found_count = 0;
 }
 
+/* The node has said "MOVED slot host:port". */
+static void follow(struct server *server, const char *moved)
+{
+    char host[64];
+    int port;
+
+    assert_int_equal(2, sscanf(moved, "MOVED %*d %63[0-9.]:%d", host, &port));
+    hang_up(server);
+    go_to(&server->url, host, port);
+    assert_true(connect_side(server));
+}
+
 static const redisReply *tell(size_t which, const char *fmt, va_list args)
 {
     static redisReply *last;
+    va_list again;
 
     assert_true(which < found_count);
     if (last != NULL)
         freeReplyObject(last);
+    va_copy(again, args);
     last = redisvCommand(servers[which].side, fmt, args);
+    if (last != NULL && last->type == REDIS_REPLY_ERROR && strncmp(last->str, "MOVED ", 6) == 0) {
+        follow(&servers[which], last->str);
+        freeReplyObject(last);
+        last = redisvCommand(servers[which].side, fmt, again);
+    }
+    va_end(again);
     if (last == NULL)
         print_error("%s: %s\n", fmt, servers[which].side->errstr);
     assert_non_null(last);

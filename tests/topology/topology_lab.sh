@@ -9,6 +9,7 @@
 topologies='
 sentinel 6 watched-1 master
 ensemble 3 ensemble-2 follower|leader
+cluster 6 cluster-5 replica
 standby 1 standby standby
 sync-standby 1 synced standby
 pgbouncer 2 pgbouncer-2 pool_mode.transaction

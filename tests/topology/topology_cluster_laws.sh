@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# topology_cluster_laws.sh -- the laws of every lock on one Redis, on a Redis Cluster of a lab.  Laws that
+# start servers of their own, or that cut the one wire to a server, are not about the cluster.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/../cli/support/tap.sh"
+variants=(setnx naive owner watch getset lua lua-local reentrant spin fenced fair rwlock)
+at_once=4
+plan $((1 + ${#variants[@]}))
+lab=$work/lab
+labs+=("$lab")
+
+check 'a lab with a cluster comes up' "$seckill" lab up --cluster --zookeeper --dir "$lab"
+# shellcheck disable=SC1091  # written by the lab
+. "$lab/env"
+export SECKILL_REDIS_URL=$SECKILL_LAB_CLUSTER_URL
+printf '%s\n' "${variants[@]}" | xargs -P "$at_once" -I{} sh -c '
+    build/tests/conformance --only "{}: *" >"'"$work"'/{}" 2>&1; echo $? >"'"$work"'/{}.status"'
+holds() { [ "$(cat "$work/$1.status")" = 0 ] || { grep -A3 '^not ok' "$work/$1" >&2 && false; }; }
+for variant in "${variants[@]}"; do
+    check "$variant keeps its laws on a cluster" holds "$variant"
+done
