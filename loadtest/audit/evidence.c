@@ -86,11 +86,28 @@ static bool take_order(const struct audit_db_order *order, void *arg)
     return true;
 }
 
-static bool read_stock(struct evidence *e, lab_db *db, const int64_t *vouchers,
-                       size_t count)
+/* The database of a voucher.  NULL: its id names a partition that there is not; said on
+ * stderr. */
+static lab_db *db_of(const struct evidence_reading *reading, int64_t voucher)
+{
+    size_t partition = partition_of_voucher(voucher, reading->count);
+
+    if (partition < reading->count)
+        return reading->dbs[partition];
+    fprintf(stderr, "seckill: voucher %" PRId64 " is of partition %zu, and there are %zu\n",
+            voucher, partition, reading->count);
+    return NULL;
+}
+
+static bool read_stock(struct evidence *e, const struct evidence_reading *reading,
+                       const int64_t *vouchers, size_t count)
 {
     for (size_t i = 0; i < count && i < EVIDENCE_VOUCHERS_MAX; i++) {
+        lab_db *db = db_of(reading, vouchers[i]);
         struct audit_db_stock stock;
+
+        if (!db)
+            return false;
 
         if (!audit_db_stock(db, vouchers[i], &stock)) {
             fprintf(stderr, "seckill: voucher %" PRId64 ": %s\n", vouchers[i],
@@ -110,22 +127,34 @@ static bool read_stock(struct evidence *e, lab_db *db, const int64_t *vouchers,
     return true;
 }
 
-bool evidence_begin(struct evidence_reading *reading, const char *url)
+bool evidence_begin(struct evidence_reading *reading, const char *urls)
 {
-    char error[512];
+    struct partition_urls list;
+    char error[512] = "";
+    bool ok = partition_urls_read(urls, &list, error, sizeof error);
 
-    if (audit_db_begin(&reading->db, url, &reading->read_us, error, sizeof error))
-        return true;
-    fprintf(stderr, "seckill: cannot read the database: %s\n", error);
-    return false;
+    *reading = (struct evidence_reading){0};
+    for (size_t i = 0; ok && i < list.count; i++) {
+        int64_t read_us = 0;
+
+        ok = audit_db_begin(&reading->dbs[i], partition_url(&list, i), &read_us, error,
+                            sizeof error);
+        reading->count += ok;
+        if (i == 0 || read_us < reading->read_us)
+            reading->read_us = read_us;
+    }
+    if (!ok)
+        fprintf(stderr, "seckill: cannot read the database: %s\n", error);
+    return ok;
 }
 
 bool evidence_end(struct evidence_reading *reading)
 {
-    bool was_begun = reading->db != NULL;
-    bool is_whole = audit_db_end(reading->db);
+    bool is_whole = reading->count > 0;
 
-    if (was_begun && !is_whole)
+    for (size_t i = 0; i < reading->count; i++)
+        is_whole = audit_db_end(reading->dbs[i]) && is_whole;
+    if (reading->count > 0 && !is_whole)
         fprintf(stderr, "seckill: the connection to PostgreSQL was lost, so that what was "
                         "read may not be of one instant; audit again\n");
     *reading = (struct evidence_reading){0};
@@ -143,16 +172,45 @@ static int64_t first_issue_us(const struct evidence *e)
     return first_us;
 }
 
-/* All orders of the vouchers of `e`, and those of vouchers that do not exist. */
-static bool each_order(const struct evidence *e, lab_db *db, audit_db_order_fn *each,
-                       void *arg)
+/* Strays of one partition, and a warning for each whose voucher is in another one. */
+struct stray_reader {
+    const struct evidence *e;
+    size_t partition;
+    audit_db_order_fn *each;
+    void *arg;
+};
+
+static bool take_stray(const struct audit_db_order *order, void *arg)
 {
+    const struct stray_reader *reader = arg;
+    int64_t voucher = strtoll(order->voucher, NULL, 10);
+
+    for (size_t i = 0; i < reader->e->voucher_count; i++)
+        if (reader->e->vouchers[i].id == voucher)
+            fprintf(stderr,
+                    "seckill: order %s of voucher %s is in partition %zu, which has not that "
+                    "voucher\n",
+                    order->id, order->voucher, reader->partition);
+    return reader->each(order, reader->arg);
+}
+
+/* All orders of the vouchers of `e`, and those of vouchers that their database has not. */
+static bool each_order(const struct evidence *e, const struct evidence_reading *reading,
+                       audit_db_order_fn *each, void *arg)
+{
+    struct stray_reader strays = {.e = e, .each = each, .arg = arg};
+    lab_db *db = NULL;
     bool ok = true;
 
-    for (size_t i = 0; ok && i < e->voucher_count; i++)
-        ok = audit_db_orders(db, e->vouchers[i].id, each, arg);
-    ok = ok && audit_db_strays(db, first_issue_us(e), each, arg);
-    if (!ok)
+    for (size_t i = 0; ok && i < e->voucher_count; i++) {
+        db = db_of(reading, e->vouchers[i].id);
+        ok = db && audit_db_orders(db, e->vouchers[i].id, each, arg);
+    }
+    for (; ok && strays.partition < reading->count; strays.partition++) {
+        db = reading->dbs[strays.partition];
+        ok = audit_db_strays(db, first_issue_us(e), take_stray, &strays);
+    }
+    if (!ok && db)
         fprintf(stderr, "seckill: cannot read the orders: %s\n", lab_db_error(db));
     return ok;
 }
@@ -161,8 +219,8 @@ bool evidence_from_database(struct evidence *e, const struct evidence_reading *r
                             const int64_t *vouchers, size_t count)
 {
     *e = (struct evidence){.read_us = reading->read_us};
-    return read_stock(e, reading->db, vouchers, count) &&
-           each_order(e, reading->db, take_order, e);
+    return read_stock(e, reading, vouchers, count) &&
+           each_order(e, reading, take_order, e);
 }
 
 /* The number `name` of a JSON object; `none` if it is not there. */
@@ -256,7 +314,8 @@ static bool write_order(const struct audit_db_order *order, void *arg)
     return true;
 }
 
-static bool export_orders(const struct evidence *e, lab_db *db, const char *dir)
+static bool export_orders(const struct evidence *e, const struct evidence_reading *reading,
+                          const char *dir)
 {
     char path[FILES_PATH_MAX];
     FILE *out;
@@ -269,7 +328,7 @@ static bool export_orders(const struct evidence *e, lab_db *db, const char *dir)
         return false;
     }
     fprintf(out, "%s\n", header);
-    ok = each_order(e, db, write_order, out);
+    ok = each_order(e, reading, write_order, out);
     is_whole = !ferror(out);
     is_whole = fclose(out) == 0 && is_whole;
     if (!is_whole)
@@ -293,12 +352,12 @@ bool evidence_export(const struct evidence_reading *reading, const int64_t *vouc
     char path[FILES_PATH_MAX];
     struct evidence e = {0};
     json_t *list = json_array();
-    bool ok = read_stock(&e, reading->db, vouchers, count);
+    bool ok = read_stock(&e, reading, vouchers, count);
 
     for (size_t i = 0; i < e.voucher_count; i++)
         json_array_append_new(list, stock_to_json(&e.vouchers[i], reading->read_us));
     files_join(path, dir, "stock.json");
-    ok = ok && files_write_json(path, list) && export_orders(&e, reading->db, dir);
+    ok = ok && files_write_json(path, list) && export_orders(&e, reading, dir);
     json_decref(list);
     return ok;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "db/audit.h"
+#include "db/partition.h"
 #include "loadtest/audit/audit.h"
 
 enum { EVIDENCE_VOUCHERS_MAX = 64 };
@@ -27,14 +28,16 @@ struct evidence {
     int64_t read_us; /* the instant of all of it, by the database's clock; 0: not known */
 };
 
-/* A reading of the database on a connection of its own, in one snapshot. */
+/* A reading of each partition on a connection of its own, in one snapshot of each. */
 struct evidence_reading {
-    lab_db *db;
-    int64_t read_us;
+    lab_db *dbs[PARTITIONS_MAX];
+    size_t count;
+    int64_t read_us; /* the first of the instants */
 };
 
-/* Begin a reading.  False: said on stderr why. */
-bool evidence_begin(struct evidence_reading *reading, const char *url);
+/* Begin a reading; `urls` are those of the partitions in their order, with white space between
+ * them.  False: said on stderr why. */
+bool evidence_begin(struct evidence_reading *reading, const char *urls);
 
 /* End it, whatever came of it.  False: the snapshot was lost, so that what was read is of no
  * use; said on stderr.  A zeroed one is fine, and no success. */

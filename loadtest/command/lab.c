@@ -13,10 +13,15 @@
 struct lab_settings {
     const char *dir;
     bool wanted[LAB_TOPOLOGY_COUNT];
+    int64_t partitions;
 };
 
 static const struct setting settings[] = {
     COMMAND_DIR(offsetof(struct lab_settings, dir)),
+    OPTION(COUNT, "partitions", offsetof(struct lab_settings, partitions), .fallback = "0",
+           .meta = "N", .min = 0, .max = LAB_PARTITIONS_MAX,
+           .help = "up: spread vouchers over N databases of the one PostgreSQL; a lab that is "
+                   "up gets those that it has not"),
 #define TOPOLOGY(id, file, flag, adds)                                                 \
     OPTION(SWITCH, flag, offsetof(struct lab_settings, wanted[LAB_TOPOLOGY_##id]),     \
            .fallback = "off", .help = "up: with " adds),
@@ -33,6 +38,7 @@ const struct setting_program command_lab_program = {
         "directory and have nothing to do with the servers of this machine.\n\n"
         "  seckill lab up             start them, unless they are up\n"
         "  seckill lab up --zookeeper the same with ZooKeeper; a lab that is up gets it\n"
+        "  seckill lab up --partitions=4    vouchers are spread over four databases\n"
         "  . .lab/env                 then psql \"$SECKILL_LAB_DATABASE_URL\" and\n"
         "                             build/seckilld work in this shell\n"
         "  seckill lab status         who listens where, and whether a topology stands\n"
@@ -65,13 +71,21 @@ static void print_role(const struct lab *lab, enum lab_role role)
         printf(" %d", lab_port(lab, role, i));
 }
 
-static enum exit_code up(const char *dir, const char *name, lab_topologies wanted)
+/* What is asked of a lab beside its directory. */
+struct request {
+    const char *server; /* NULL: none was named */
+    lab_topologies wanted;
+    int partitions; /* 0: as many as there are */
+};
+
+static enum exit_code up(const char *dir, const struct request *request)
 {
     struct lab lab;
     bool was_up = false;
-    enum exit_code rc = lab_keep(&lab, dir, wanted, &was_up);
+    enum exit_code rc = lab_keep(&lab, dir, request->wanted, &was_up);
 
-    (void)name;
+    if (rc == EXIT_VALID && request->partitions > 0)
+        rc = lab_spread(&lab, request->partitions);
     if (rc != EXIT_VALID)
         return rc;
     printf("%s: postgres on 127.0.0.1:%d", was_up ? "already up" : "up",
@@ -79,19 +93,20 @@ static enum exit_code up(const char *dir, const char *name, lab_topologies wante
     for (unsigned role = LAB_POSTGRES + 1; role < LAB_ROLE_COUNT; role++)
         if (lab_port(&lab, (enum lab_role)role, 0) != 0)
             print_role(&lab, (enum lab_role)role);
+    if (lab.partition_count > 1)
+        printf(", %d partitions", lab.partition_count);
     printf("\nuse it in this shell:  . ");
     shell_print_path(stdout, dir, "env");
     putchar('\n');
     return EXIT_VALID;
 }
 
-static enum exit_code down(const char *dir, const char *name, lab_topologies wanted)
+static enum exit_code down(const char *dir, const struct request *request)
 {
     bool was_there = false;
     enum exit_code rc = lab_remove(dir, &was_there);
 
-    (void)name;
-    (void)wanted;
+    (void)request;
     if (rc == EXIT_VALID)
         printf(was_there ? "down: %s is removed\n" : "nothing to do: there is no %s\n",
                dir);
@@ -112,13 +127,12 @@ static bool tell_topologies(const struct lab *lab)
     return all_stand;
 }
 
-static enum exit_code status(const char *dir, const char *name, lab_topologies wanted)
+static enum exit_code status(const char *dir, const struct request *request)
 {
     char part[LAB_PART_MAX];
     struct lab lab;
 
-    (void)name;
-    (void)wanted;
+    (void)request;
     if (!lab_state_read(&lab, dir)) {
         printf("no lab in %s; start one: seckill lab up --dir=%s\n", dir, dir);
         return EXIT_UNAVAILABLE;
@@ -157,21 +171,19 @@ static enum exit_code change(const char *dir, const char *name, const char *verb
     return rc;
 }
 
-static enum exit_code restart(const char *dir, const char *name, lab_topologies wanted)
+static enum exit_code restart(const char *dir, const struct request *request)
 {
-    (void)wanted;
-    return change(dir, name, "restart", "restarted", lab_restart);
+    return change(dir, request->server, "restart", "restarted", lab_restart);
 }
 
-static enum exit_code kill_one(const char *dir, const char *name, lab_topologies wanted)
+static enum exit_code kill_one(const char *dir, const struct request *request)
 {
-    (void)wanted;
-    return change(dir, name, "kill", "killed", lab_kill);
+    return change(dir, request->server, "kill", "killed", lab_kill);
 }
 
 static const struct action {
     const char *name;
-    enum exit_code (*run)(const char *dir, const char *name, lab_topologies wanted);
+    enum exit_code (*run)(const char *dir, const struct request *request);
 } actions[] = {{"up", up}, {"down", down}, {"status", status}, {"restart", restart},
              {"kill", kill_one}};
 
@@ -185,14 +197,16 @@ static enum exit_code run(const struct settings *s, const void *values)
     const struct lab_settings *v = values;
     const char *dir = lab_choose_dir(v->dir);
     const char *word = s->operand_count > 0 ? s->operands[0] : "";
-    lab_topologies wanted = 0;
+    struct request request = {
+        .server = s->operand_count > 1 ? s->operands[1] : NULL,
+        .partitions = (int)v->partitions,
+    };
 
     for (unsigned t = 0; t < LAB_TOPOLOGY_COUNT; t++)
-        wanted |= v->wanted[t] ? 1u << t : 0;
+        request.wanted |= v->wanted[t] ? 1u << t : 0;
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
         if (strcmp(actions[i].name, word) == 0)
-            return actions[i].run(dir, s->operand_count > 1 ? s->operands[1] : NULL,
-                                  wanted);
+            return actions[i].run(dir, &request);
     }
     if (*word)
         fprintf(stderr, "seckill lab: unknown command \"%s\"", word);

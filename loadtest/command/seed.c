@@ -10,6 +10,7 @@
 #include "base/text/settings.h"
 #include "base/http/token.h"
 #include "db/issue.h"
+#include "db/partition.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/interrupt.h"
@@ -63,8 +64,8 @@ static const struct setting settings[] = {
      .offset = AT(database_url),
      .meta = "URL",
      .group = "Without a lab",
-     .help = "the database's owner, postgresql://seckill_lab@...; then no lab is looked "
-             "for, and the files below are needed too"},
+     .help = "the database's owner, postgresql://seckill_lab@..., or several of these with white "
+             "space between them: one for each partition; then no lab is looked for, and the files below are needed too"},
     {.type = SETTING_TEXT,
      .name = "token-key-file",
      .shared = "token-key-file",
@@ -114,7 +115,7 @@ const struct setting_program command_seed_program = {
 
 /* The database and the files that the command writes to. */
 struct target {
-    char database_url[256], key_path[FILES_PATH_MAX], tokens_path[FILES_PATH_MAX],
+    char database_urls[PARTITION_URLS_MAX], key_path[FILES_PATH_MAX], tokens_path[FILES_PATH_MAX],
         admin_path[FILES_PATH_MAX];
 };
 
@@ -139,7 +140,7 @@ static enum exit_code find_target(const struct seed_settings *v, struct target *
                     "--tokens=FILE (- is the standard output) unless --users=0\n");
             return EXIT_USAGE;
         }
-        snprintf(target->database_url, sizeof target->database_url, "%s",
+        snprintf(target->database_urls, sizeof target->database_urls, "%s",
                  v->database_url ? v->database_url : "");
         files_path(target->key_path, "%s", v->key_path);
         files_path(target->tokens_path, "%s", v->tokens_path ? v->tokens_path : "");
@@ -152,7 +153,7 @@ static enum exit_code find_target(const struct seed_settings *v, struct target *
     rc = lab_use(&lab, lab_choose_dir(v->dir));
     if (rc != EXIT_VALID)
         return rc;
-    lab_database_url(&lab, target->database_url, sizeof target->database_url);
+    lab_database_urls(&lab, target->database_urls);
     files_join(target->key_path, lab.dir, "token.key");
     files_join(target->admin_path, lab.dir, "admin.token");
     if (v->tokens_path && users_is_output(v->tokens_path))
@@ -162,13 +163,18 @@ static enum exit_code find_target(const struct seed_settings *v, struct target *
     return EXIT_VALID;
 }
 
+/* A partition, which gets every voucher of that remainder. */
+struct share {
+    size_t partition, count;
+};
+
 /* Inside the transaction that lab_issue_begin() has begun. */
-static bool issue_all(lab_db *db, const struct seed_settings *v, FILE *report,
-                      int64_t *first)
+static bool issue_all(lab_db *db, const struct seed_settings *v, struct share share,
+                      FILE *report, int64_t *first)
 {
     char title[64];
 
-    for (int64_t i = 0; i < v->vouchers; i++) {
+    for (int64_t i = (int64_t)share.partition; i < v->vouchers; i += (int64_t)share.count) {
         struct lab_voucher voucher = {title, v->stock, v->begin, v->end};
         int64_t id = 0;
 
@@ -182,8 +188,8 @@ static bool issue_all(lab_db *db, const struct seed_settings *v, FILE *report,
     return true;
 }
 
-static enum exit_code make_vouchers(const char *url, const struct seed_settings *v,
-                                    FILE *report, int64_t *first)
+static enum exit_code make_share(const char *url, const struct seed_settings *v,
+                                 struct share share, FILE *report, int64_t *first)
 {
     enum exit_code rc = EXIT_VALID;
     bool has_vouchers = false;
@@ -195,7 +201,7 @@ static enum exit_code make_vouchers(const char *url, const struct seed_settings 
         return EXIT_UNAVAILABLE;
     }
     if (!lab_issue_begin(db, &has_vouchers) ||
-        (!(v->once && has_vouchers) && !issue_all(db, v, report, first)) ||
+        (!(v->once && has_vouchers) && !issue_all(db, v, share, report, first)) ||
         !lab_issue_commit(db)) {
         fprintf(stderr, "seckill: no voucher was made: %s\n", lab_db_error(db));
         *first = 0;
@@ -204,6 +210,24 @@ static enum exit_code make_vouchers(const char *url, const struct seed_settings 
         fprintf(report, "the database has vouchers already, no other was made\n");
     }
     lab_db_close(db);
+    return rc;
+}
+
+/* A transaction in each partition, one after another. */
+static enum exit_code make_vouchers(const char *urls, const struct seed_settings *v,
+                                    FILE *report, int64_t *first)
+{
+    struct partition_urls list;
+    enum exit_code rc = EXIT_VALID;
+    char why[512];
+
+    if (!partition_urls_read(urls, &list, why, sizeof why)) {
+        fprintf(stderr, "seckill seed: --lab-database-url: %s\n", why);
+        return EXIT_USAGE;
+    }
+    for (size_t i = 0; i < list.count && rc == EXIT_VALID; i++)
+        rc = make_share(partition_url(&list, i), v, (struct share){i, list.count}, report,
+                        first);
     return rc;
 }
 
@@ -280,7 +304,7 @@ static enum exit_code run(const struct settings *s, const void *values)
                 target.tokens_path);
     }
     if (v->vouchers > 0)
-        rc = make_vouchers(target.database_url, v, report, &first);
+        rc = make_vouchers(target.database_urls, v, report, &first);
     if (rc == EXIT_VALID && first && !is_without_lab(v) && report == stdout)
         print_next(lab_choose_dir(v->dir), first);
     return rc;

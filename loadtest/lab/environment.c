@@ -29,7 +29,10 @@ size_t lab_environment(const struct lab *lab,
         if (!has_store(lab, (enum dlock_store)store))
             continue;
         (++v)->name = dlock_store_row((enum dlock_store)store)->environment;
-        lab_store_url(lab, (enum dlock_store)store, NULL, v->value);
+        if (store == DLOCK_STORE_POSTGRES)
+            lab_service_urls(lab, v->value);
+        else
+            lab_store_url(lab, (enum dlock_store)store, NULL, v->value);
     }
     for (unsigned t = 0; t < LAB_TOPOLOGY_COUNT; t++) {
         const struct lab_topology_row *topology = lab_topology_row((enum lab_topology)t);

@@ -71,6 +71,12 @@ enum {
     LAB_ENVIRONMENT_MAX = 5 + DLOCK_STORE_COUNT + LAB_TOPOLOGY_COUNT,
 };
 
+enum {
+    LAB_PARTITIONS_MAX = 16,
+    LAB_DATABASE_URL_MAX = 256,
+    LAB_DATABASE_URLS_MAX = LAB_PARTITIONS_MAX * LAB_DATABASE_URL_MAX,
+};
+
 struct lab_server {
     enum lab_role role;
     int node;      /* of several with that role, from 0 on                         */
@@ -92,6 +98,7 @@ struct lab {
     struct lab_server servers[LAB_SERVER_MAX]; /* in the order in which they were added;
                                                 * see lab_server() for one of them   */
     int server_count;
+    int partition_count; /* databases that vouchers are spread over, at least 1         */
     struct lab_server spare; /* a Redis server more, while a fault needs one        */
     char lab_password[LAB_SECRET_LEN + 1];
     char service_password[LAB_SECRET_LEN + 1];
@@ -132,6 +139,10 @@ enum exit_code lab_restart(struct lab *lab, const char *name);
  * stderr. */
 enum exit_code lab_kill(struct lab *lab, const char *name);
 
+/* Spread vouchers over so many databases of the lab's PostgreSQL, which are made.  EXIT_USAGE:
+ * there are more already.  Anything but EXIT_VALID: said on stderr why. */
+enum exit_code lab_spread(struct lab *lab, int count);
+
 /* The server of that name, "redis" or "redlock-3"; NULL: the lab has none. */
 struct lab_server *lab_find_server(struct lab *lab, const char *name);
 
@@ -147,8 +158,13 @@ enum lab_kind lab_role_kind(enum lab_role role);
 enum lab_kind lab_server_kind(const struct lab_server *server);
 const char *lab_kind_name(enum lab_kind kind); /* "redis" */
 
-/* The URL of the database for the laboratory's own role. */
+/* The URL of the database for the laboratory's own role; of several, that of partition 0, or
+ * of any, or all with blanks between them, as --database-url wants them. */
 void lab_database_url(const struct lab *lab, char *out, size_t size);
+void lab_partition_url(const struct lab *lab, int partition, char *out, size_t size);
+void lab_database_urls(const struct lab *lab, char out[LAB_DATABASE_URLS_MAX]);
+/* All for the service's role. */
+void lab_service_urls(const struct lab *lab, char out[LAB_DATABASE_URLS_MAX]);
 /* The same for the service's role, by way of this port: the server's, or a proxy's. */
 void lab_service_url(const struct lab *lab, int port, char *out, size_t size);
 

@@ -34,6 +34,7 @@ static bool prepare(struct lab *lab, lab_topologies wanted)
     files_random_hex(lab->service_password, LAB_SECRET_LEN / 2);
     files_random_hex(lab->redis_password, LAB_SECRET_LEN / 2);
     lab->server_count = 0;
+    lab->partition_count = 1;
     for (unsigned t = 0; t < LAB_TOPOLOGY_COUNT; t++)
         if (t == LAB_TOPOLOGY_CORE || wanted & 1u << t)
             lab_servers_add(lab, (enum lab_topology)t);

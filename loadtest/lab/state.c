@@ -99,6 +99,9 @@ bool lab_state_read(struct lab *lab, const char *dir)
          read_servers(lab, json_object_get(json, "servers")) &&
          (!spare || read_server(&lab->spare, spare));
     lab->owned = json_is_true(json_object_get(json, "owned"));
+    lab->partition_count = (int)json_integer_value(json_object_get(json, "partitions"));
+    if (lab->partition_count < 1)
+        lab->partition_count = 1; /* as in a state file from before */
     json_decref(json);
     return ok;
 }
@@ -123,8 +126,9 @@ bool lab_state_write(const struct lab *lab)
 
     for (int i = 0; i < lab->server_count; i++)
         json_array_append_new(servers, server_json(&lab->servers[i]));
-    json = json_pack("{s:i, s:s, s:b, s:s, s:s, s:s, s:s, s:o, s:o*}", "format",
-                     STATE_FORMAT, "id", lab->id, "owned", lab->owned, "data_root",
+    json = json_pack("{s:i, s:s, s:b, s:i, s:s, s:s, s:s, s:s, s:o, s:o*}", "format",
+                     STATE_FORMAT, "id", lab->id, "owned", lab->owned, "partitions", lab->partition_count,
+                     "data_root",
                      lab->data_root,
                      "lab_password", lab->lab_password, "service_password",
                      lab->service_password, "redis_password", lab->redis_password,

@@ -9,6 +9,7 @@
 
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/sale/issued.h"
 #include "loadtest/sale/running.h"
 #include "loadtest/sale/service_settings.h"
 #include "loadtest/sale/stopped.h"
@@ -28,25 +29,6 @@ enum {
     ENOUGH_ORDERS = 10,
     ENOUGH_STOCKS = 5,
 };
-
-static bool issue_vouchers(struct running *r)
-{
-    const struct run_plan *plan = r->plan;
-    size_t used = 0;
-
-    for (int i = 0; i < plan->voucher_count; i++) {
-        struct lab_voucher voucher = {.title = "a run of the laboratory",
-                                      .stock = plan->stock};
-
-        if (!lab_issue_voucher(plan->db, &voucher, &r->vouchers[i])) {
-            why_say(running_why(r), "cannot make a voucher: %s", lab_db_error(plan->db));
-            return false;
-        }
-        used += (size_t)snprintf(r->voucher_list + used, sizeof r->voucher_list - used,
-                                 "%s%" PRId64, i ? "," : "", r->vouchers[i]);
-    }
-    return true;
-}
 
 static enum exit_code start_services(struct running *r)
 {
@@ -95,7 +77,7 @@ static bool arm_hazard(struct running *r)
         .service_count = r->service_count,
         .db = plan->db,
         .first_voucher = r->vouchers[0],
-        .last_voucher = r->vouchers[plan->voucher_count - 1],
+        .last_voucher = r->vouchers[r->voucher_count_of_first - 1],
         .lease_ms = plan->lease_ms,
         .enough = plan->stock / 4 < ENOUGH_ORDERS ? plan->stock / 4 + 1 : ENOUGH_ORDERS,
         .has_gap = plan->has_gap,
@@ -357,7 +339,7 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
     *result = (struct run_result){0};
     r->plan = plan;
     r->result = result;
-    if (!issue_vouchers(r) || !running_write(r, false)) {
+    if (!run_issue_vouchers(r) || !running_write(r, false)) {
         free(r);
         return EXIT_UNAVAILABLE;
     }

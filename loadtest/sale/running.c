@@ -94,7 +94,7 @@ void running_show(struct running *r)
     struct live_run run = {.title = plan->title ? plan->title : plan->lock ? plan->lock : "a run",
                            .url = url,
                            .vouchers = r->vouchers,
-                           .voucher_count = plan->voucher_count,
+                           .voucher_count = r->voucher_count_of_first,
                            .limit_ms = plan->duration_ms};
 
     lab_database_url(plan->lab, url, sizeof url);
@@ -194,13 +194,13 @@ static bool export_evidence(const struct running *r)
     const struct run_plan *plan = r->plan;
     size_t count = (size_t)plan->voucher_count;
     struct evidence_reading reading = {0};
-    char url[256];
+    char urls[LAB_DATABASE_URLS_MAX];
     bool ok;
 
-    lab_database_url(plan->lab, url, sizeof url);
-    ok = evidence_begin(&reading, url) &&
+    lab_database_urls(plan->lab, urls);
+    ok = evidence_begin(&reading, urls) &&
          evidence_export(&reading, r->vouchers, count, plan->dir) &&
-         (!plan->record || write_log_export(reading.db, r->vouchers, count, plan->dir));
+         (!plan->record || write_log_export(reading.dbs[0], r->vouchers, count, plan->dir));
     return evidence_end(&reading) && ok;
 }
 

@@ -15,6 +15,7 @@ struct running {
     int service_count;
     bool services_ended_well;
     int64_t vouchers[EVIDENCE_VOUCHERS_MAX];
+    int voucher_count_of_first; /* those of partition 0, which are the first */
     char voucher_list[512];
     struct wrk wrk;
     struct hazard_scene scene;
