@@ -503,6 +503,12 @@ prove-failovers: deps-test                       ## fail-overs by Sentinel under
 	@/usr/bin/python3 -B tests/proof/failovers.py $(FAILOVERS)
 FAILOVERS :=
 
+.PHONY: prove-plan
+prove-plan: deps-test                            ## orders/s at 1, 2 and 4 partitions beside what seckill plan predicts; PLAN='--rounds=3'
+	@$(MAKE) --no-print-directory -j2 all
+	@/usr/bin/python3 -B tests/proof/plan.py $(PLAN)
+PLAN :=
+
 .PHONY: prove-promotions prove-pooler
 prove-promotions: deps-test                      ## promote a standby of PostgreSQL under order load; PROMOTIONS='--times=10 --only=sync'
 	@$(MAKE) --no-print-directory -j2 all

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* plan.c -- the arithmetic of a plan. */
+#include "loadtest/plan/plan.h"
+
+#include <math.h>
+
+static const struct {
+    const char *name, *text;
+} PARTS[] = {
+#define X(id, name, text) {name, text},
+    PLAN_PARTS(X)
+#undef X
+};
+
+const char *plan_part_name(enum plan_part part)
+{
+    return PARTS[part].name;
+}
+
+const char *plan_part_text(enum plan_part part)
+{
+    return PARTS[part].text;
+}
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* As many as keep each below the utilisation.  A quotient that is whole but for rounding is
+ * whole. */
+static struct plan_need need_of(double demand, double rate, double utilisation)
+{
+    struct plan_need need = {.demand = demand, .rate = rate, .busy_of_one = demand / rate};
+    double count = ceil(need.busy_of_one / utilisation - 1e-9);
+
+    need.count = count < 1 ? 1 : (int64_t)count;
+    need.utilisation = need.busy_of_one / (double)need.count;
+    return need;
+}
+
+static struct plan_need lane_of(const struct plan *plan, const struct plan_rates *rates)
+{
+    struct plan_need need = need_of(plan->hot, rates->orders, 1);
+
+    need.count = 1;
+    need.utilisation = need.busy_of_one;
+    return need;
+}
+
+/* Orders and refusals cost a replica differently: its rate is that of their mixture. */
+static double mixed_rate(const struct plan *plan, const struct plan_rates *rates)
+{
+    return plan->arrivals / (plan->orders / rates->orders + plan->refused / rates->refused);
+}
+
+void plan_compute(const struct plan_sale *sale, const struct plan_rates *rates,
+                  struct plan *out)
+{
+    double buyers_of_hot = sale->buyers * sale->hot;
+    double rows = least(sale->buyers, sale->vouchers * sale->stock);
+    double u = sale->utilisation;
+
+    *out = (struct plan){
+        .arrivals = sale->buyers * sale->tries * sale->peak / sale->window_s,
+        .orders = rows * sale->peak / sale->window_s,
+        .hot = least(buyers_of_hot, sale->stock) * sale->peak / sale->window_s,
+    };
+    out->refused = out->arrivals - out->orders;
+    out->needs[PLAN_LANE] = lane_of(out, rates);
+    out->needs[PLAN_PARTITION] = need_of(out->orders, rates->orders, u);
+    out->needs[PLAN_REDIS] = need_of(out->arrivals, rates->locks, u);
+    out->needs[PLAN_REPLICA] = need_of(out->arrivals, mixed_rate(out, rates), u);
+    for (int part = 0; part < PLAN_PART_COUNT; part++)
+        if (out->needs[part].busy_of_one > out->needs[out->first].busy_of_one)
+            out->first = (enum plan_part)part;
+    out->lane_is_enough = out->needs[PLAN_LANE].utilisation <= u;
+    out->lane_sells_s = least(buyers_of_hot, sale->stock) / rates->orders;
+    out->returning = out->arrivals * sale->outage_s;
+    out->retry_spread_s = sale->outage_s * u / (1 - u);
+}
+
+double plan_predict(const struct plan_point *one, int64_t partitions)
+{
+    double by_partitions = one->orders * (double)partitions;
+    double by_processors = one->orders + one->idle_cores * 1e6 / one->cpu_us;
+
+    return least(by_partitions, by_processors);
+}

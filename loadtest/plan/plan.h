@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* plan.h -- what a sale needs: from rates that were measured to numbers of servers.
+ *
+ * Each part has a demand per second and a rate that one of it takes; so many are needed that
+ * none is busy for more than `utilisation` of the time.  The file computes and prints nothing.
+ *
+ * Threads     Any.
+ */
+#ifndef LOADTEST_PLAN_PLAN_H
+#define LOADTEST_PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The parts of a sale: id, name, and what one of them is. */
+#define PLAN_PARTS(X)                                                                  \
+    X(LANE, "lane", "the row of the hottest voucher, in one database")                 \
+    X(PARTITION, "partition", "a PostgreSQL that has a part of the vouchers")          \
+    X(REDIS, "redis", "a Redis that keeps a part of the users' locks")                 \
+    X(REPLICA, "replica", "a process of the service")
+
+enum plan_part {
+#define X(id, name, text) PLAN_##id,
+    PLAN_PARTS(X)
+#undef X
+    PLAN_PART_COUNT
+};
+
+/* What was measured, per second. */
+struct plan_rates {
+    double orders;  /* that one database stores of one voucher, and one process accepts */
+    double refused; /* that one process answers "sold out" */
+    double locks;   /* taken and released at one Redis */
+};
+
+struct plan_sale {
+    double buyers;
+    double tries; /* requests of each buyer */
+    double window_s;
+    double peak;  /* the busiest second has so many times the average */
+    double vouchers;
+    double stock; /* of each voucher */
+    double hot;   /* the part of all requests that is for the hottest voucher, 0 to 1 */
+    double utilisation; /* at most, above 0 and below 1 */
+    double outage_s;    /* for which nothing is answered; 0: none */
+};
+
+struct plan_need {
+    double demand;      /* per second, of all of that part together */
+    double rate;        /* per second, of one */
+    double busy_of_one; /* what the demand would keep one busy for: demand / rate */
+    int64_t count;      /* needed; a lane stays one */
+    double utilisation; /* of each, with so many */
+};
+
+struct plan {
+    double arrivals; /* requests per second */
+    double orders;   /* rows per second */
+    double refused;  /* arrivals that get no row, per second */
+    double hot;      /* rows per second of the hottest voucher */
+    struct plan_need needs[PLAN_PART_COUNT];
+    enum plan_part first; /* the part that the demand keeps busiest if there is one of each */
+    bool lane_is_enough;  /* the hottest voucher's row takes its orders at the utilisation */
+    double lane_sells_s;  /* the least time in which one row sells the hottest voucher's stock */
+    double returning;     /* requests that an outage keeps for later */
+    double retry_spread_s; /* over which they must come back, so that no part is overrun */
+};
+
+/* Compute.  All rates and numbers are above 0, but outage_s. */
+void plan_compute(const struct plan_sale *sale, const struct plan_rates *rates,
+                  struct plan *out);
+
+const char *plan_part_name(enum plan_part part);
+const char *plan_part_text(enum plan_part part);
+
+/* A measured sale over several partitions. */
+struct plan_point {
+    int64_t partitions, replicas;
+    double orders;       /* per second, accepted */
+    double cpu_us;       /* of processors for one order: service, PostgreSQL, Redis and load */
+    double idle_cores;   /* processors that nobody used meanwhile */
+    double others_cores; /* processors that other programs used meanwhile */
+};
+
+/* The orders per second at `partitions` of the same machine, from the point with one.  More
+ * partitions take more only as far as processors are idle:
+ *
+ *     min(partitions * orders, orders + idle_cores * 10^6 / cpu_us)
+ */
+double plan_predict(const struct plan_point *one, int64_t partitions);
+
+#endif /* LOADTEST_PLAN_PLAN_H */

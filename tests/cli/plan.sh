@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# plan.sh -- `seckill plan` computes from rates that a file has, says where each comes from, and
+# refuses to guess.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 13
+cd "$work" || exit 1
+
+# Round figures, for the arithmetic; they were measured on no machine.
+mkdir run
+cat >run/bench.json <<'JSON'
+[{"order_path": "each", "lock": "reentrant", "clients": 64, "http_per_s": 7},
+ {"order_path": "combined", "lock": "none", "clients": 64, "http_per_s": 20000},
+ {"order_path": "combined", "lock": "reentrant", "clients": 16, "http_per_s": 8},
+ {"order_path": "combined", "lock": "reentrant", "clients": 64, "http_per_s": 10000},
+ {"claim": "orders-to-empty", "value": {"median": 0.2}},
+ {"claim": "sold-out-to-empty", "value": {"median": 0.5}}]
+JSON
+sale=(--buyers=1000000 --vouchers=100 --stock=10000 --window=50s)
+check 'the formulas are shown with their numbers' \
+    says 'partitions = ceil\(o / \(X \* u\)\) = ceil\(20000 / \(10000 \* 0.6\)\) = 4' "$seckill" plan "${sale[@]}" --bench=run
+check 'each rate has its origin' \
+    says 'X = 10000 +/s +accepted orders of one voucher over HTTP, combined, lock reentrant, 64 clients' \
+    "$seckill" plan "${sale[@]}" --bench=run/bench.json
+check 'a ratio is turned into a rate in sight' \
+    says 'F = 50000 +/s .*: 20000 / 0.20 \* 0.50' "$seckill" plan "${sale[@]}" --bench=run
+check 'the rate of Redis can be told' \
+    says 'R = 60000 +/s +pairs .*--locks-per-s' "$seckill" plan "${sale[@]}" --bench=run --locks-per-s=60000
+json() { "$seckill" plan "${sale[@]}" --bench=run --json "${@:2}" | jq -e "$1"; }
+check 'the same as JSON' json '.needs.partition.count == 4 and .needs.redis.count == 4 and .first_to_saturate == "partition"'
+check 'a hot voucher is one lane, whatever the servers' \
+    says 'no number of partitions' status 3 "$seckill" plan "${sale[@]}" --bench=run --hot=100 --stock=900000
+check 'an outage says over how long the tries have to be spread' \
+    says 'J = d \* u / \(1 - u\) = 6.0 s' "$seckill" plan "${sale[@]}" --bench=run --outage=4s
+check 'without a bench there is no plan' \
+    says 'measure them: seckill bench' status 64 "$seckill" plan "${sale[@]}"
+check 'nor without buyers' says 'buyers is missing' status 64 "$seckill" plan --bench=run
+echo '[]' >empty.json
+check 'a bench without the rates is named' \
+    says 'empty.json has not the rows' status 64 "$seckill" plan "${sale[@]}" --bench=empty.json
+check 'a file that is not there is named' \
+    says 'nowhere' status 64 "$seckill" plan "${sale[@]}" --bench=nowhere.json
+cat >points.json <<'JSON'
+[{"partitions": 1, "replicas": 1, "orders_per_s": 1000, "cpu_us": 1000, "idle_cores": 0.5, "others_cores": 0},
+ {"partitions": 2, "replicas": 1, "orders_per_s": 1250, "cpu_us": 1000, "idle_cores": 0, "others_cores": 0}]
+JSON
+check 'points stand beside their prediction, with the error' \
+    says '^ +2 +1 +1500 +1250 +\+20%' "$seckill" plan --points=points.json
+check 'points that are none are refused' says 'must be a list of points' status 64 "$seckill" plan --points=empty.json
+done_testing

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* test_plan.c -- the arithmetic of `seckill plan`. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "loadtest/plan/plan.h"
+
+static const struct plan_rates RATES = {.orders = 10000, .refused = 50000, .locks = 60000};
+static struct plan plan;
+
+static void assert_near(double value, double wanted)
+{
+    assert_true(value > wanted - 1e-6 && value < wanted + 1e-6);
+}
+
+/* A million buyers in 100 s, for a hundred vouchers that suffice for half of them. */
+static struct plan_sale sale(void)
+{
+    return (struct plan_sale){
+        .buyers = 1000000, .tries = 3, .window_s = 100, .peak = 2, .vouchers = 100,
+        .stock = 5000, .hot = 0.01, .utilisation = 0.5,
+    };
+}
+
+static void compute(struct plan_sale of)
+{
+    plan_compute(&of, &RATES, &plan);
+}
+
+static void the_demand_is_that_of_the_busiest_second(void **state)
+{
+    (void)state;
+    compute(sale());
+    assert_near(plan.arrivals, 60000); /* 1000000 * 3 * 2 / 100 */
+    assert_near(plan.orders, 10000);   /* 100 * 5000 * 2 / 100 */
+    assert_near(plan.refused, 50000);
+    assert_near(plan.hot, 100); /* 5000 * 2 / 100 */
+}
+
+static void no_part_is_busier_than_the_utilisation(void **state)
+{
+    (void)state;
+    compute(sale());
+    assert_int_equal(plan.needs[PLAN_PARTITION].count, 2); /* 10000 / (10000 * 0.5) */
+    assert_int_equal(plan.needs[PLAN_REDIS].count, 2);     /* 60000 / (60000 * 0.5) */
+    assert_int_equal(plan.needs[PLAN_REPLICA].count, 4);   /* (1 + 1) / 0.5 */
+    for (int part = PLAN_PARTITION; part < PLAN_PART_COUNT; part++)
+        assert_true(plan.needs[part].utilisation <= 0.5 + 1e-9);
+    assert_int_equal(plan.first, PLAN_REPLICA);
+}
+
+static void a_little_more_needs_one_more(void **state)
+{
+    struct plan_sale more = sale();
+
+    (void)state;
+    more.stock = 5001;
+    compute(more);
+    assert_int_equal(plan.needs[PLAN_PARTITION].count, 3);
+    assert_true(plan.needs[PLAN_PARTITION].utilisation < 0.5);
+}
+
+static void there_is_one_of_each_at_the_least(void **state)
+{
+    struct plan_sale small = sale();
+
+    (void)state;
+    small.buyers = 1;
+    small.tries = 1;
+    compute(small);
+    for (int part = 0; part < PLAN_PART_COUNT; part++)
+        assert_int_equal(plan.needs[part].count, 1);
+}
+
+/* More servers do not help one voucher. */
+static void a_hot_voucher_stays_one_lane(void **state)
+{
+    struct plan_sale hot = sale();
+
+    (void)state;
+    compute(hot);
+    assert_true(plan.lane_is_enough);
+    hot.hot = 1;
+    hot.stock = 1000000;
+    compute(hot);
+    assert_near(plan.hot, 20000);
+    assert_int_equal(plan.needs[PLAN_LANE].count, 1);
+    assert_near(plan.needs[PLAN_LANE].utilisation, 2);
+    assert_false(plan.lane_is_enough);
+    assert_near(plan.lane_sells_s, 100);
+    assert_int_equal(plan.needs[PLAN_PARTITION].count, 4);
+}
+
+/* At J = d * u / (1 - u) the returning requests fill what the utilisation left free. */
+static void an_outage_is_spread_over_what_is_free(void **state)
+{
+    struct plan_sale down = sale();
+
+    (void)state;
+    down.outage_s = 2;
+    down.utilisation = 0.6;
+    compute(down);
+    assert_near(plan.returning, 120000);
+    assert_near(plan.retry_spread_s, 3);
+    assert_near(plan.arrivals + plan.returning / plan.retry_spread_s, plan.arrivals / 0.6);
+}
+
+static void partitions_help_as_far_as_processors_are_idle(void **state)
+{
+    struct plan_point one = {.partitions = 1, .orders = 5000, .cpu_us = 200, .idle_cores = 0.5};
+
+    (void)state;
+    assert_near(plan_predict(&one, 1), 5000);
+    assert_near(plan_predict(&one, 2), 7500); /* 0.5 * 10^6 / 200 more */
+    assert_near(plan_predict(&one, 4), 7500);
+    one.idle_cores = 0;
+    assert_near(plan_predict(&one, 4), 5000);
+    one.idle_cores = 100;
+    assert_near(plan_predict(&one, 4), 20000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_demand_is_that_of_the_busiest_second),
+        cmocka_unit_test(no_part_is_busier_than_the_utilisation),
+        cmocka_unit_test(a_little_more_needs_one_more),
+        cmocka_unit_test(there_is_one_of_each_at_the_least),
+        cmocka_unit_test(a_hot_voucher_stays_one_lane),
+        cmocka_unit_test(an_outage_is_spread_over_what_is_free),
+        cmocka_unit_test(partitions_help_as_far_as_processors_are_idle),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
