@@ -73,6 +73,7 @@ void orders_draw_settings(const char *path, bool is_bare)
         .redis_timeout_ms = 500,
         .redlock_node_timeout_ms = 50,
         .zookeeper_timeout_ms = 500,
+        .etcd_timeout_ms = 500,
         .statement_timeout_ms = 5000,
         .idle_transaction_ms = 20000,
         .database_wait_ms = 2000,
