@@ -103,7 +103,8 @@ static dlock_status grant(struct etcd_leases *leases, int64_t asked_s, int64_t g
     else if (reply.error != ETCD_DONE || !etcd_number(reply.json, "TTL", 0, &ttl_s) ||
              ttl_s < asked_s || ttl_s > INT64_MAX / MS_PER_S)
         st = refuse("lease/grant");
-    out->ttl_ms = ttl_s * MS_PER_S;
+    if (st == DLOCK_OK)
+        out->ttl_ms = ttl_s * MS_PER_S;
     json_decref(reply.json);
     return st;
 }
@@ -125,7 +126,7 @@ dlock_status etcd_lease_renew(struct etcd_leases *leases, struct etcd_lease *lea
         st = DLOCK_LOST;
     else if (reply.error != ETCD_DONE || !json_is_object(json_object_get(reply.json, "result")) ||
              !etcd_number(json_object_get(reply.json, "result"), "TTL", 0, &ttl_s) ||
-             (ttl_s > 0 && ttl_s * MS_PER_S < lease->ttl_ms))
+             (ttl_s > 0 && ttl_s < lease->ttl_ms / MS_PER_S))
         st = refuse("lease/keepalive");
     else if (ttl_s == 0)
         st = DLOCK_LOST; /* etcd leaves out the 0 */

@@ -160,6 +160,8 @@ dlock_status etcd_queue_inspect(struct etcd_queue *queue, const char *name, dloc
     out->locked = true;
     out->hold_count = 1;
     out->waiter_count = count - 1;
+    if (left_s > INT64_MAX / MS_PER_S) /* no server that is sound says so */
+        left_s = INT64_MAX / MS_PER_S;
     out->left_ms = left_s > 0 ? left_s * MS_PER_S : 1; /* the last second has begun */
     out->fence = first.created;
     if (first.owner[0] != '\0')

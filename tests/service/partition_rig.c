@@ -9,14 +9,20 @@
 #include "gen/postgres_sql.h"
 #include "gen/schema_sql.h"
 
-enum { URLS_MAX = PARTS_MOST * PARTS_URL_MAX };
+enum {
+    URLS_MAX = PARTS_MOST * PARTS_URL_MAX,
+    PARTS_STATEMENT_MS = 120000, /* a busy machine takes long to make and to drop a database */
+};
 
 struct parts parts;
 
 struct db_conn *parts_connect(const char *url)
 {
     struct db_options opts = db_options_default(url);
-    struct db_conn *db = db_new(&opts);
+    struct db_conn *db;
+
+    opts.statement_timeout_ms = PARTS_STATEMENT_MS;
+    db = db_new(&opts);
 
     assert_non_null(db);
     if (db_connect(db) != DB_OK)
