@@ -20,8 +20,9 @@
 
 enum {
     PATIENCE_MS = 60000, /* for states that have to come */
+    LONG_MS = 40000,     /* outlasts an election on a busy machine */
     SESSION_MS = 1200,   /* less than the 2 s after which a follower leaves a silent leader */
-    TIMEOUT_MS = 1000,
+    TIMEOUT_MS = 3000,
     LATE_MS = 1000,      /* of this program on a busy machine; a follower would vouch for 2 s */
     SERVERS = LAB_COUNT_ENSEMBLE,
 };
@@ -86,7 +87,7 @@ static void start_server(int i)
 }
 
 /* A system that knows all servers, or only server `only`. */
-static dlock_system *open_system(const char *variant, int only)
+static dlock_system *open_system(const char *variant, int only, int session_ms)
 {
     dlock_options opts = dlock_options_default();
     dlock_system *sys = NULL;
@@ -99,7 +100,7 @@ static dlock_system *open_system(const char *variant, int only)
     opts.variant = variant;
     opts.zookeeper_url = url;
     opts.zookeeper_timeout_ms = TIMEOUT_MS;
-    opts.lease_ms = SESSION_MS;
+    opts.lease_ms = session_ms;
     assert_int_equal(DLOCK_OK, dlock_open(&sys, &opts));
     return sys;
 }
@@ -120,7 +121,8 @@ static void assert_kept(dlock_system *holder, const dlock_lease *lease, dlock_sy
 
 static void session_outlives(const char *variant, int killed)
 {
-    dlock_system *holder = open_system(variant, -1), *other = open_system(variant, -1);
+    dlock_system *holder = open_system(variant, -1, LONG_MS);
+    dlock_system *other = open_system(variant, -1, LONG_MS);
     dlock_lease lease, next;
     uint64_t fence;
 
@@ -163,7 +165,7 @@ static void a_session_moves_to_another_server(void **state)
 static void a_follower_alone_vouches_for_nothing(const char *variant)
 {
     int leader = server_with("leader"), follower = server_with("follower");
-    dlock_system *holder = open_system(variant, follower);
+    dlock_system *holder = open_system(variant, follower, SESSION_MS);
     dlock_lease lease;
     int64_t stopped_ns;
 
@@ -188,7 +190,8 @@ static void a_cut_off_follower_is_not_believed(void **state)
 /* Without a quorum nobody says that a session has expired: the holder's own clock does. */
 static void a_lost_quorum_ends_the_lease(const char *variant)
 {
-    dlock_system *holder = open_system(variant, -1), *other = open_system(variant, -1);
+    dlock_system *holder = open_system(variant, -1, SESSION_MS);
+    dlock_system *other = open_system(variant, -1, SESSION_MS);
     dlock_lease lease, next;
     int first = server_with("follower"), second = server_with("leader");
     int64_t broken_ns;
@@ -220,6 +223,19 @@ static void a_quorum_is_lost_and_back(void **state)
         a_lost_quorum_ends_the_lease(variants[i]);
 }
 
+/* Each test begins with all servers, whatever the one before left. */
+static int restore(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SERVERS; i++) {
+        child_signal(process(i), SIGCONT);
+        if (!child_runs(process(i)))
+            start_server(i);
+    }
+    assert_comes(stands());
+    return 0;
+}
+
 static int start_lab(void **state)
 {
     bool was_up;
@@ -242,10 +258,10 @@ static int end_lab(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_killed_leader_takes_no_lock),
-        cmocka_unit_test(a_session_moves_to_another_server),
-        cmocka_unit_test(a_cut_off_follower_is_not_believed),
-        cmocka_unit_test(a_quorum_is_lost_and_back),
+        cmocka_unit_test_setup(a_killed_leader_takes_no_lock, restore),
+        cmocka_unit_test_setup(a_session_moves_to_another_server, restore),
+        cmocka_unit_test_setup(a_cut_off_follower_is_not_believed, restore),
+        cmocka_unit_test_setup(a_quorum_is_lost_and_back, restore),
     };
 
     return cmocka_run_group_tests_name("ensemble", tests, start_lab, end_lab);
