@@ -41,7 +41,7 @@ declare -A packages=(
     [compose]="curl python3"
     [peers]="maven default-jdk-headless python3 python3-redis golang-go"
     [bench-peers]="maven default-jdk-headless python3 python3-pip golang-go
-        nodejs npm etcd-server libcurator-recipes-java"
+        nodejs npm etcd-server etcd-client libcurator-recipes-java"
 )
 packages[run]="${packages[build]} ${packages[servers]}"
 packages[test]+=" ${packages[browser]}"

@@ -35,6 +35,7 @@ static const struct contest {
     {"fair", 16, "fair, 16"},
     {"fair", 64, "fair, 64"},
     {"zk-seq", 0, "zk-seq"},
+    {"etcd", 0, "etcd"},
     {"pg-advisory", 0, "pg-advisory"},
 };
 

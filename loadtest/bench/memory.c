@@ -31,8 +31,8 @@ enum {
 };
 
 /* Not `fenced`: its counters outlive the locks, or a fence would come twice. */
-static const char *const variants[] = {"lua",     "reentrant", "fair",
-                                       "redlock", "pg-unique", "zk-seq"};
+static const char *const variants[] = {"lua",       "reentrant", "fair", "redlock",
+                                       "pg-unique", "zk-seq",    "etcd"};
 
 enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
 

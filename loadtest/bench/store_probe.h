@@ -25,8 +25,8 @@ int64_t store_probe_trip_ns(struct store_probe *probe);
 const char *store_probe_question(const char *variant);
 
 /* The traces of locks in the store: keys of the bench's database, on all servers together; rows of
- * the lock library's tables; all of ZooKeeper's nodes, whoever made them; 0 for a store
- * that cannot be asked.  -1: failed. */
+ * the lock library's tables; all of ZooKeeper's nodes and all of etcd's keys, whoever made
+ * them; 0 for a store that cannot be asked.  -1: failed. */
 int64_t store_probe_count(struct store_probe *probe);
 
 #endif /* LOADTEST_BENCH_STORE_PROBE_H */

@@ -184,13 +184,13 @@ static enum exit_code measure(struct bench_locks *b,
     return rc;
 }
 
-/* Only two parts measure zk-seq. */
+/* Only two parts measure zk-seq and etcd. */
 static lab_topologies needed(const char *only)
 {
     bool measures = strcmp(only, "all") == 0 || strcmp(only, "hot") == 0 ||
                     strcmp(only, "memory") == 0;
 
-    return measures ? lab_lock_needs("zk-seq") : 0;
+    return measures ? lab_lock_needs("zk-seq") | lab_lock_needs("etcd") : 0;
 }
 
 static enum exit_code run(const struct settings *s, const void *values)

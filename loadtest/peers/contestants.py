@@ -34,12 +34,13 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Limit:
-    """The least that a contestant of ours may be, in multiples of the best peer."""
+    """The least that a contestant of ours may be, in multiples of a peer."""
 
     setting: str
     in_flight: int
     ratio: float
     text: str
+    peer: str = ""  # the name of the contestant; "": the best one
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Part:
     share: float  # of the time that the whole may take
     sizes: tuple
     contestants: tuple
-    limit: Limit = None
+    limits: tuple = ()
 
 
 def of(peer, file, beside, **more):
@@ -135,19 +136,22 @@ ENSEMBLE = (
     ours("etcd", "threads, a lease for each lock", "etcd"),
     Contestant("etcd", "session", "concurrency.Mutex, goroutines, one session", "etcd",
                "client/v3/concurrency/mutex.go", "etcd"),
+    Contestant("etcd", "etcdctl", "etcdctl lock, a process for each pair", "etcd",
+               "etcdctl/ctlv3/command/lock_command.go", "etcd"),
 )
 
 HOT_ENSEMBLE = tuple(replace(contestant, **TWO) for contestant in ENSEMBLE)
 
 PARTS = (
     Part("pairs", "pairs without contention, one Redis", "redis", "own", 0.36, (1, 8, 64), PAIRS,
-         Limit("lua-async", 64, 2.5, "asynchronous calls, 64 in flight")),
+         (Limit("lua-async", 64, 2.5, "asynchronous calls, 64 in flight"),)),
     Part("hot", "one name, two processes, one Redis", "redis", "hot", 0.1, (HOT_IN_FLIGHT,),
-         HOT, Limit("fair:64", HOT_IN_FLIGHT, 5, "one name with hand-over")),
+         HOT, (Limit("fair:64", HOT_IN_FLIGHT, 5, "one name with hand-over"),)),
     Part("nodes", "pairs without contention, five nodes", "nodes", "own", 0.18, (1, 64), NODES),
     Part("ensemble", "pairs without contention, ZooKeeper and etcd", "ensemble", "own", 0.1,
          (1, 8, 64), ENSEMBLE,
-         Limit("etcd", 64, 0.8, "etcd, 64 in flight")),
+         (Limit("etcd", 64, 0.8, "etcd, 64 in flight", "etcd session"),
+          Limit("etcd", 64, 2, "etcd, 64 in flight", "etcd etcdctl"))),
     Part("hot-ensemble", "one name, two processes, ZooKeeper and etcd", "ensemble", "hot", 0.06,
          (HOT_ENSEMBLE_IN_FLIGHT,), HOT_ENSEMBLE),
 )

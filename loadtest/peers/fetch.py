@@ -276,6 +276,12 @@ class Redsync(InGo):
 class Etcd(InGo):
     name, module = "etcd", "go.etcd.io/etcd/client/v3"
     programs = ("go", "etcd")
+    more_files = ("etcd/etcdctl.go",)
+
+    def lacks(self, setting):
+        if setting == "etcdctl" and shutil.which("etcdctl") is None:
+            return "there is no etcdctl"
+        return None
 
     def version(self):
         server = first_line("etcd", "--version").split()[-1]

@@ -45,9 +45,10 @@ class Cells:
                 return cell
         return None
 
-    def best_peer(self, part, in_flight):
-        """The cell with the highest median."""
-        theirs = [c for c in self.of(part, in_flight) if c["peer"] != contestants.OURS]
+    def peer(self, part, limit):
+        """The cell of the limit's peer; if it names none, that with the highest median."""
+        theirs = [c for c in self.of(part, limit.in_flight) if c["peer"] != contestants.OURS
+                  and limit.peer in ("", c["name"])]
         return max(theirs, key=lambda c: statistics.median(c["per_s"]), default=None)
 
 
@@ -68,18 +69,22 @@ def table(part, cells, slices):
     return lines
 
 
-def limit_line(part, cells):
-    """The line of a part's limit, and whether it was reached; None: not measured."""
-    limit = part.limit
+def limit_line(part, limit, cells):
+    """The line of a limit, and whether it was reached; None: not measured."""
     ours = cells.ours(part, limit.in_flight, limit.setting)
-    best = cells.best_peer(part, limit.in_flight)
-    if not ours or not best:
-        who = "this build has no such lock of ours" if not ours else "no peer was measured"
+    peer = cells.peer(part, limit)
+    if not ours or not peer:
+        who = ("this build has no such lock of ours" if not ours
+               else f"{limit.peer} was not measured" if limit.peer else "no peer was measured")
         return f"{limit.text}: not measured, since {who}", None
-    values = ratios(ours, best)
+    values = ratios(ours, peer)
     reached = statistics.median(values) >= limit.ratio
-    return (f"{limit.text}: {of_spread(values)} times the best peer, {best['name']}; "
+    return (f"{limit.text}: {of_spread(values)} times {who_is(limit, peer)}; "
             f"at least {limit.ratio:g} {word(reached)}"), reached
+
+
+def who_is(limit, peer):
+    return peer["name"] if limit.peer else f"the best peer, {peer['name']}"
 
 
 def word(reached):
@@ -137,8 +142,8 @@ def part_lines(results, cells):
         if not any(cell["part"] == part.name for cell in results["cells"]):
             continue
         lines += table(part, cells, results["slices"])
-        if part.limit:
-            text, reached = limit_line(part, cells)
+        for limit in part.limits:
+            text, reached = limit_line(part, limit, cells)
             limits.append(text)
             if reached is not None:
                 verdicts.append(reached)

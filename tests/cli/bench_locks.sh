@@ -126,8 +126,8 @@ check 'a file that is no library is no bare build' idle_fails 70 'cannot be load
 
 check 'a hot name is measured' bench hot --duration=1s # a JVM that warms up
 check 'for three locks and more, in round trips' \
-    rows "$work/hot" "$(("$("$seckill" locks | grep -cE '^zk-seq ')" + 3))" \
-    '^(reentrant|fair|zk-seq|pg-advisory) .*(reached|MISSED)$' 2 3
+    rows "$work/hot" "$(("$("$seckill" locks | grep -cE '^(zk-seq|etcd) ')" + 3))" \
+    '^(reentrant|fair|zk-seq|etcd|pg-advisory) .*(reached|MISSED)$' 2 3
 check 'and fair that is handed over beside fair that is not' \
     grep -Eq '^fair handed over 64 times, beside fair: [0-9.]+ times' "$work/hot"
 check 'releases that nobody waits for are measured' bench later
@@ -143,7 +143,8 @@ check 'memory is measured' bench memory --names=500
 # is enough that they have not become more, which is what "reached" says.
 nothing_left() {
     rows "$work/memory" 5 '^(lua|reentrant|fair|redlock|pg-unique) .* 0 +0 .*reached$' 2 4 &&
-        rows "$work/memory" "$("$seckill" locks | grep -cE '^zk-seq ')" '^zk-seq .*reached$' 2 4
+        rows "$work/memory" "$("$seckill" locks | grep -cE '^zk-seq ')" '^zk-seq .*reached$' 2 4 &&
+        rows "$work/memory" "$("$seckill" locks | grep -cE '^etcd ')" '^etcd .* 0 +0 .*reached$' 2 4
 }
 check 'and nothing is left in the stores' nothing_left
 check 'no key of the measured locks is left in Redis' test \

@@ -30,6 +30,17 @@ report() {
     says "$pattern" status "$wanted" "$peers" --report="$work/results.json"
 }
 
+# ensemble OURS PEER THEIRS: results of etcd beside one of its two peers, whose limits differ.
+ensemble() {
+    results "$1" "$3" | sed -e 's/"part": "hot"/"part": "ensemble"/; s/fair:64 x2/etcd/; s/fair:64/etcd/g' \
+        -e "s/\"redsync\", \"name\": \"redsync pool x2\"/\"etcd\", \"name\": \"$2\"/" >"$work/results.json"
+}
+of_etcd() {
+    local wanted=$1 pattern=$2
+    ensemble "$3" "$4" "$5"
+    says "$pattern" status "$wanted" "$peers" --report="$work/results.json"
+}
+
 # A redis-py that says it has locked and asks no server; `fetched` is what the driver writes
 # once its files are there.
 make_liar() {
@@ -59,7 +70,7 @@ statuses_are_listed() {
     done
 }
 
-plan 19
+plan 22
 check 'its help names each peer' says 'redisson,redis-py,node-redlock' "$peers" --help
 check 'its exit statuses are rows of the list' statuses_are_listed
 check 'a peer that there is not: 64' status 64 bench_peers --peers=redison
@@ -76,6 +87,12 @@ check 'a limit that is reached: 0' \
     report 0 '^one name with hand-over: 10.0 .* redsync pool x2; at least 5 reached$' '100, 80, 200' '10, 10, 10'
 check 'a limit that is missed: 3' \
     report 3 '^one name with hand-over: 4.00 .*; at least 5 MISSED$' '40, 40, 40' '10, 9, 20'
+check 'a limit beside one peer is held to that peer' \
+    of_etcd 3 '^etcd, 64 in flight: 0.70 .* times etcd session; at least 0.8 MISSED$' '70, 70, 70' 'etcd session' '100, 100, 100'
+check 'as low as it is' \
+    of_etcd 0 '^etcd, 64 in flight: 0.90 .* times etcd session; at least 0.8 reached$' '90, 90, 90' 'etcd session' '100, 100, 100'
+check 'beside another peer it is another' \
+    of_etcd 3 '^etcd, 64 in flight: 1.50 .* times etcd etcdctl; at least 2 MISSED$' '150, 150, 150' 'etcd etcdctl' '100, 100, 100'
 check 'a program that failed: 1' report 1 '^FAILED: pairs: etcd session: it fell$' '1' '1' \
     '{"part": "pairs", "name": "etcd session", "reason": "it fell"}'
 check 'a peer that is missing is named, with what installs it' \

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-// Pairs of acquire and release by the lock of etcd's own client, for peers.py.
+// Pairs of acquire and release by the lock of etcd's own client, and by etcd's own command, for
+// peers.py.
 //
-//	etcd session SERVERS PREFIX FILE
+//	etcd session|etcdctl SERVERS PREFIX FILE
 package main
 
 import (
@@ -34,7 +35,12 @@ func (l lock) Close() error {
 
 // The owner is the session: workers with names of their own share one, and those that want
 // one name have each a session of their own.
-func start(_ string, servers []string) (func(string) (peers.Lock, error), error) {
+func start(setting string, servers []string) (func(string) (peers.Lock, error), error) {
+	if setting == "etcdctl" {
+		return func(name string) (peers.Lock, error) {
+			return &command{server: servers[0], name: name}, nil
+		}, nil
+	}
 	client, err := clientv3.New(clientv3.Config{Endpoints: servers})
 	if err != nil {
 		return nil, err
