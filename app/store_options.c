@@ -30,6 +30,7 @@ dlock_options stores_lock_options(const struct config *c)
     opts.database_timeout_ms = (int)c->statement_timeout_ms;
     opts.zookeeper_timeout_ms = (int)c->zookeeper_timeout_ms;
     opts.etcd_timeout_ms = c->etcd_timeout_ms;
+    opts.replicas_acknowledge = c->replicas_acknowledge;
     opts.lease_ms = (int)c->lock_lease_ms;
     opts.watchdog = c->watchdog;
     opts.retry = c->retry;

@@ -321,13 +321,12 @@ static dlock_status check(const dlock_system *sys, const char *name,
     return st == DLOCK_OK ? dlock_request_check(&sys->variant->info, request) : st;
 }
 
-static void count(struct acquiring *job, dlock_status st, uint64_t commands_before)
+static void count(struct acquiring *job, dlock_status st, const struct dlock_spent *before)
 {
     struct dlock_tally *metrics = &job->sys->metrics;
 
     dlock_metrics_acquire(metrics, st);
-    dlock_metrics_add(metrics, DLOCK_METRIC_acquire_commands,
-                      dlock_commands_count() - commands_before);
+    dlock_metrics_spent(metrics, DLOCK_METRIC_acquire_commands, before);
     if (st == DLOCK_OK)
         dlock_metrics_wait(metrics, job->answered_ns - job->begun_ns);
 }
@@ -377,7 +376,7 @@ dlock_status dlock_acquire_with(dlock_system *sys, const char *name,
 {
     struct acquiring job = {
         .sys = sys, .request = request, .begun_ns = dlock_clock_ns()};
-    uint64_t commands_before = dlock_commands_count();
+    struct dlock_spent before = dlock_spent_here();
     dlock_status st;
 
     dlock_error_clear();
@@ -385,7 +384,7 @@ dlock_status dlock_acquire_with(dlock_system *sys, const char *name,
     if (st != DLOCK_OK)
         return st;
     st = acquire(&job, name, lease);
-    count(&job, st, commands_before);
+    count(&job, st, &before);
     return st;
 }
 

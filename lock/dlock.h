@@ -222,7 +222,20 @@ typedef struct dlock_options {
                                * etcd                                                */
     int64_t etcd_timeout_ms;  /* for one request, connecting included; with several
                                * members, one has a half of it                       */
+    int64_t replicas_acknowledge; /* so many replicas of the Redis have to acknowledge each
+                               * grant and each renewal (WAIT) in redis_timeout_ms, or it
+                               * does not count; from 0, which asks none, to
+                               * DLOCK_REPLICAS_LIMIT; for owner, watch, lua, lua-local,
+                               * reentrant, spin, fenced, fair and rwlock.  See below    */
 } dlock_options;
+
+/* The limit of dlock_options.replicas_acknowledge.  A grant that fewer replicas have acknowledged
+ * in time is given back, and the acquire answers UNKNOWN with their number.  A renewal that fewer
+ * have acknowledged moves no deadline, so the hold is lost at the deadline before.  WAIT narrows
+ * the time in which a fail-over lets a second owner in, and does not end it: a replica without the
+ * write may be promoted, and a replica that has it may lose it by a restart.  Releases are not
+ * acknowledged, and dlock_release_later() waits for the answer. */
+enum { DLOCK_REPLICAS_LIMIT = 5 };
 
 /* The limit of dlock_options.handover.  With `handover` above 0 the waiters of a name
  * stand in one line, in the order of arrival, and one of them at a time asks the store
@@ -254,7 +267,8 @@ static inline dlock_options dlock_options_default(void)
  *   INVALID   the variant is unknown; a URL is missing or malformed; lease_ms is below
  *             DLOCK_LEASE_MIN_MS; a timeout is not above 0; the retry policy cannot be
  *             read; handover is out of range, or is above 0 with another variant than
- *             fair or another policy than push; `size` is too small to reach `variant`;
+ *             fair or another policy than push; replicas_acknowledge is out of range, or is
+ *             above 0 with a variant that cannot ask for it; `size` is too small to reach `variant`;
  *             or an option is set that only a newer library knows
  *   IO        a store did not answer (of redlock's nodes: a majority did not), or the
  *             record cannot be made; dlock_error() says which
@@ -309,7 +323,8 @@ typedef struct dlock_request {
  *   UNKNOWN   a request was sent, and no answer came.  The library sent a release with
  *             the same token (naive, setnx and getset have none, and send nothing).  If
  *             that had no answer either, the lock may stay held
- *             until its lease ends.  After a wait, the unanswered request is the last
+ *             until its lease ends.  Or the store granted the lock, and fewer than
+ *             replicas_acknowledge replicas have acknowledged that.  After a wait, the unanswered request is the last
  *             attempt, or an earlier one that could not be released since
  *   UNSUPPORTED  `shared`, and the variant lacks DLOCK_CAP_SHARED; or a lease_ms, and
  *             the variant lacks DLOCK_CAP_EXPIRES, so its locks have no lease

@@ -28,7 +28,8 @@
     X(fail_overs, "times that another server became the master that is asked")          \
     X(lost_expired, "lost holds whose lease ended before a renewal was answered")        \
     X(lost_refused, "lost holds that the store did not know as this owner's any more")   \
-    X(lost_fail_over, "lost holds that a server before the present master had granted")
+    X(lost_fail_over, "lost holds that a server before the present master had granted") \
+    X(unacknowledged, "grants and renewals that too few replicas acknowledged in time")
 
 enum { DLOCK_STATUS_LIMIT = 16, DLOCK_HISTOGRAM_BUCKETS = 28 };
 

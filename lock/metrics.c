@@ -22,6 +22,16 @@ void dlock_metrics_add(struct dlock_tally *tally, enum dlock_metric which, uint6
         count(&cell_here(tally)->counters[which], by);
 }
 
+void dlock_metrics_spent(struct dlock_tally *tally, enum dlock_metric commands,
+                         const struct dlock_spent *before)
+{
+    struct dlock_spent now = dlock_spent_here();
+
+    dlock_metrics_add(tally, commands, now.commands - before->commands);
+    dlock_metrics_add(tally, DLOCK_METRIC_unacknowledged,
+                      now.unacknowledged - before->unacknowledged);
+}
+
 void dlock_metrics_acquire(struct dlock_tally *tally, dlock_status st)
 {
     count(&cell_here(tally)->acquires[st], 1);

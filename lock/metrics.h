@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-#include "base/redis/command.h"
+#include "base/redis/acknowledged.h"
 #include "lock/dlock.h"
 
 enum dlock_metric {
@@ -46,6 +46,22 @@ static inline uint64_t dlock_commands_count(void)
 {
     return dlock_commands_sent + *redis_commands_here();
 }
+
+/* What the calling thread or fiber has asked of stores so far, and what too few replicas have
+ * acknowledged of that. */
+struct dlock_spent {
+    uint64_t commands;
+    uint64_t unacknowledged;
+};
+
+static inline struct dlock_spent dlock_spent_here(void)
+{
+    return (struct dlock_spent){dlock_commands_count(), *redis_unacknowledged_here()};
+}
+
+/* Count what was spent since `before`, the commands as `commands`. */
+void dlock_metrics_spent(struct dlock_tally *tally, enum dlock_metric commands,
+                         const struct dlock_spent *before);
 
 void dlock_metrics_add(struct dlock_tally *tally, enum dlock_metric which,
                        uint64_t count);

@@ -12,6 +12,7 @@
 #include "lock/registry.h"
 #include "lock/retry.h"
 #include "lock/sized.h"
+#include "lock/store.h"
 
 enum {
     DEFAULT_LEASE_MS = 30000,
@@ -45,7 +46,8 @@ enum {
     X(on_lost)                                                                         \
     X(on_lost_arg)                                                                     \
     X(handover)                                                                        \
-    X(etcd_timeout_ms)
+    X(etcd_timeout_ms)                                                                 \
+    X(replicas_acknowledge)
 
 /* The offset at which a field ends.  The struct of an older program has the field if the
  * struct is at least so long. */
@@ -53,7 +55,7 @@ enum {
     (offsetof(dlock_options, field) + sizeof(((dlock_options *)0)->field))
 
 /* A new field in what was padding would be read from a program that never wrote it. */
-_Static_assert(END_OF(etcd_timeout_ms) == sizeof(dlock_options), "no padding at the end");
+_Static_assert(END_OF(replicas_acknowledge) == sizeof(dlock_options), "no padding at the end");
 
 static const dlock_options DEFAULTS = {
     .size = sizeof(dlock_options),
@@ -135,6 +137,31 @@ static bool check_handover(const dlock_options *opts, const dlock_variant *varia
     return false;
 }
 
+/* Can replicas acknowledge the grants of the variant, and can it give back a grant that they did not
+ * acknowledge?  Says why not. */
+static bool check_replicas(const dlock_options *opts, const dlock_variant *variant)
+{
+    enum dlock_store store = dlock_store_of(&variant->info);
+
+    if (opts->replicas_acknowledge < 0 || opts->replicas_acknowledge > DLOCK_REPLICAS_LIMIT)
+        (void)dlock_fail(DLOCK_INVALID, "replicas_acknowledge has to be from 0 to %d",
+                         (int)DLOCK_REPLICAS_LIMIT);
+    else if (opts->replicas_acknowledge > 0 && store == DLOCK_STORE_REDIS_NODES)
+        (void)dlock_fail(DLOCK_INVALID, "replicas_acknowledge is for the locks on one Redis; "
+                         "%s has its copies on independent servers, and counts their votes",
+                         variant->info.name);
+    else if (opts->replicas_acknowledge > 0 && store != DLOCK_STORE_REDIS)
+        (void)dlock_fail(DLOCK_INVALID, "replicas_acknowledge is for the locks on one Redis, and "
+                         "%s is none", variant->info.name);
+    else if (opts->replicas_acknowledge > 0 && variant->blind_release)
+        (void)dlock_fail(DLOCK_INVALID, "a lock of %s names no owner, so a grant that too few "
+                         "replicas acknowledged could not be given back; use lua or reentrant "
+                         "with replicas_acknowledge", variant->info.name);
+    else
+        return true;
+    return false;
+}
+
 const dlock_variant *dlock_options_check(const dlock_options *opts)
 {
     const dlock_variant *variant;
@@ -156,7 +183,7 @@ const dlock_variant *dlock_options_check(const dlock_options *opts)
              opts->etcd_timeout_ms <= 0)
         (void)dlock_fail(DLOCK_INVALID, "a timeout has to be above 0 ms");
     else if (dlock_retry_parse(opts->retry, &retry) == DLOCK_OK &&
-             check_handover(opts, variant, &retry))
+             check_handover(opts, variant, &retry) && check_replicas(opts, variant))
         return variant;
     return NULL;
 }

@@ -26,7 +26,7 @@ static struct dlock_hold *find_root(dlock_system *sys, const dlock_lease *lease,
 
 dlock_status dlock_renew_claim(dlock_system *sys, const dlock_claim *claim)
 {
-    uint64_t commands_before = dlock_commands_count();
+    struct dlock_spent before = dlock_spent_here();
     uint64_t call = dlock_recording_begin(sys, DLOCK_EVENT_RENEW, claim, 0, 0);
     int64_t sent_ns = dlock_clock_ns();
     dlock_status st = sys->variant->renew(sys->state, claim);
@@ -35,8 +35,7 @@ dlock_status dlock_renew_claim(dlock_system *sys, const dlock_claim *claim)
     dlock_metrics_add(&sys->metrics,
                       st == DLOCK_OK ? DLOCK_METRIC_renewals
                                      : DLOCK_METRIC_renewals_failed, 1);
-    dlock_metrics_add(&sys->metrics, DLOCK_METRIC_other_commands,
-                      dlock_commands_count() - commands_before);
+    dlock_metrics_spent(&sys->metrics, DLOCK_METRIC_other_commands, &before);
     return st;
 }
 

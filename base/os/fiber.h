@@ -39,7 +39,7 @@ struct dlock_fiber_host {
 struct dlock_fiber {
     const struct dlock_fiber_host *host;
     void *local;     /* the caller's own things, for who started it             */
-    uint64_t tally;  /* a count that is the fiber's, for who counts by thread   */
+    uint64_t tallies[2]; /* counts that are the fiber's, for who counts by thread */
     bool is_hurried; /* it is to come to its end: see below                     */
     bool may_hurry;
 };

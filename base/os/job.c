@@ -170,7 +170,7 @@ bool dlock_job_start(struct dlock_loop *loop, struct dlock_job *job)
     fiber->job = job;
     fiber->is_over = fiber->is_woken = false;
     fiber->fiber.local = job->local;
-    fiber->fiber.tally = 0;
+    fiber->fiber.tallies[0] = fiber->fiber.tallies[1] = 0;
     fiber->fiber.is_hurried = fiber->fiber.may_hurry = false;
     job->fiber = &fiber->fiber;
     fiber->is_asleep = true;

@@ -255,15 +255,16 @@ static struct redis_link *pick(void *opaque, const struct redis_command *command
 
 static struct redis_link *pick_again(void *opaque, const struct redis_command *command,
                                      const struct redis_link *picked,
-                                     const struct redis_answer *answer)
+                                     const struct redis_answer *answer, bool *asking)
 {
     struct routes *routes = opaque;
     struct redis_link *link = NULL;
     int slot = slot_of(command);
 
-    if (answer->redirect == REDIS_MOVED)
+    *asking = answer->redirect == REDIS_ASK;
+    if (answer->redirect == REDIS_MOVED || *asking)
         link = named_link(routes, picked, answer);
-    if (link != NULL && slot >= 0)
+    if (link != NULL && !*asking && slot >= 0)
         atomic_store(&routes->slots[slot], link);
     return link;
 }

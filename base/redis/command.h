@@ -42,7 +42,7 @@ static inline uint64_t *redis_commands_here(void)
 {
     struct dlock_fiber *fiber = dlock_fiber_here();
 
-    return fiber != NULL ? &fiber->tally : &redis_commands_sent;
+    return fiber != NULL ? &fiber->tallies[0] : &redis_commands_sent;
 }
 
 #endif /* DLOCK_REDIS_COMMAND_H */

@@ -161,6 +161,11 @@ bool redis_link_is_routed(const struct redis_link *link)
     return link->router != NULL;
 }
 
+void redis_link_need_replicas(struct redis_link *link, int count)
+{
+    link->replicas_needed = count;
+}
+
 const char *redis_link_script_text(const struct redis_link *link, const char *text)
 {
     return link->router != NULL ? link->router->script_text(link->routes, text) : text;

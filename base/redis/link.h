@@ -64,6 +64,10 @@ bool redis_link_is_routed(const struct redis_link *link);
  * EVAL.  NULL: no memory. */
 const char *redis_link_script_text(const struct redis_link *link, const char *text);
 
+/* Let what redis_write_exchange() writes (acknowledged.h) count once `count` replicas have it; 0, as
+ * it is in the beginning: at once.  Before any thread uses the link. */
+void redis_link_need_replicas(struct redis_link *link, int count);
+
 /* Is the server to be left alone now?  When the time for that is over, one caller is
  * told no, to find out whether it is back. */
 bool redis_link_is_left_alone(struct redis_link *link);
@@ -100,6 +104,11 @@ void redis_talk_ask(struct redis_talk *talk, const struct redis_command *command
 void redis_talk_ask_text(struct redis_talk *talk, const struct redis_command *command,
                          int64_t give_up_ns, char *text, size_t size,
                          struct redis_answer *answer);
+
+/* Ask how many replicas have all that this conversation has written: an INTEGER, as soon as that
+ * is `count`, or after the link's timeout, or at give_up_ns. */
+void redis_talk_await_replicas(struct redis_talk *talk, int count, int64_t give_up_ns,
+                               struct redis_answer *answer);
 
 /* Cut the conversation's connection, if it has one. */
 void redis_talk_cut(struct redis_talk *talk);

@@ -30,6 +30,7 @@ struct redis_link {
     struct redis_link *_Atomic twin; /* for fibers, made when it is needed; or NULL */
     bool is_twin;
     struct redis_watch *watch; /* of the Sentinels; a twin's is that of its link; or NULL */
+    int replicas_needed;       /* see redis_link_need_replicas() */
     bool follows_redirects;    /* see redis_link_follow_redirects() */
     const struct redis_router *router; /* NULL: the link has one server.  Otherwise the link has */
     void *routes;                      /* only these two, and the label of its URL        */

@@ -32,7 +32,7 @@ void redis_script_exchange(struct redis_leg *legs, size_t leg_count,
     DLOCK_SCRATCH struct redis_leg again[LEGS_MAX];
     size_t which[LEGS_MAX];
     size_t again_count = 0;
-    char key_count[12];
+    char key_count[REDIS_KEY_COUNT_SIZE];
     const char *text;
     struct redis_command command;
 
@@ -59,10 +59,23 @@ void redis_script_exchange(struct redis_leg *legs, size_t leg_count,
         legs[which[i]].answer = again[i].answer;
 }
 
+bool redis_script_command(struct redis_link *link, const struct redis_script_call *call,
+                          bool by_text, char key_count[REDIS_KEY_COUNT_SIZE],
+                          struct redis_command *out)
+{
+    const char *text = redis_link_script_text(link, call->script->text);
+
+    snprintf(key_count, REDIS_KEY_COUNT_SIZE, "%d", call->key_count);
+    if (text != NULL)
+        *out = by_text || call->by_text ? command_of(call, "EVAL", text, key_count)
+                                        : command_of(call, "EVALSHA", call->script->sha, key_count);
+    return text != NULL;
+}
+
 bool redis_script_post(struct redis_link *link, const struct redis_script_call *call,
                        struct redis_post *post)
 {
-    char key_count[12];
+    char key_count[REDIS_KEY_COUNT_SIZE];
     struct redis_command command;
 
     snprintf(key_count, sizeof(key_count), "%d", call->key_count);

@@ -8,7 +8,7 @@
 
 #include "base/redis/link.h"
 
-enum { REDIS_SHA_SIZE = 41 };
+enum { REDIS_SHA_SIZE = 41, REDIS_KEY_COUNT_SIZE = 12 };
 
 struct redis_script {
     const char *text;
@@ -34,5 +34,12 @@ void redis_script_exchange(struct redis_leg *legs, size_t leg_count,
  * (lacks_script), and the script was not executed. */
 bool redis_script_post(struct redis_link *link, const struct redis_script_call *call,
                        struct redis_post *post);
+
+/* Write the call as a command for the servers of `link` into `out`: by hash, or by text, which a
+ * server needs that has answered that it lacks the script.  The command borrows from the call and
+ * from `key_count`.  False: no memory. */
+bool redis_script_command(struct redis_link *link, const struct redis_script_call *call,
+                          bool by_text, char key_count[REDIS_KEY_COUNT_SIZE],
+                          struct redis_command *out);
 
 #endif /* DLOCK_REDIS_SCRIPT_H */

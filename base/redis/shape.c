@@ -7,7 +7,8 @@
 
 #include "base/os/number.h"
 
-enum { SHA_LEN = 40 };
+/* A server has no more clients than ports lead to it. */
+enum { SHA_LEN = 40, REPLICAS_MOST = 65535 };
 
 redis_shape_name REDIS_SHAPE_ANY = {{.what = "a command", .kinds = REDIS_MAY_BE_ALL,
                                      .least = INT64_MIN, .most = INT64_MAX}};
@@ -41,6 +42,8 @@ redis_shape_name REDIS_SHAPE_YES_NO = {
     {.what = "a question of yes or no", .kinds = REDIS_MAY_BE_INTEGER, .most = 1}};
 redis_shape_name REDIS_SHAPE_COUNT = {
     {.what = "a count", .kinds = REDIS_MAY_BE_INTEGER, .most = INT64_MAX}};
+redis_shape_name REDIS_SHAPE_REPLICAS = {
+    {.what = "WAIT", .kinds = REDIS_MAY_BE_INTEGER, .most = REPLICAS_MOST}};
 redis_shape_name REDIS_SHAPE_BALANCE = {{.what = "a count",
                                          .kinds = REDIS_MAY_BE_INTEGER,
                                          .least = INT64_MIN,

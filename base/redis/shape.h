@@ -52,6 +52,7 @@ extern redis_shape_name REDIS_SHAPE_TIME;   /* the same from 0 */
 extern redis_shape_name REDIS_SHAPE_PTTL;   /* that of a key which may be gone, or have no end */
 extern redis_shape_name REDIS_SHAPE_YES_NO;  /* 1 or 0 */
 extern redis_shape_name REDIS_SHAPE_COUNT;   /* from 0 */
+extern redis_shape_name REDIS_SHAPE_REPLICAS; /* WAIT: how many have acknowledged */
 extern redis_shape_name REDIS_SHAPE_BALANCE; /* any integer */
 
 /* A server refuses an end that no int64_t of milliseconds since 1970 holds, so what is

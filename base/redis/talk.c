@@ -11,7 +11,10 @@
 #include "base/redis/link_inside.h"
 #include "base/redis/resolve.h"
 
-enum { HOPS_MAX = 5 }; /* from node to node of a cluster, by redirects */
+enum {
+    HOPS_MAX = 5,   /* from node to node of a cluster, by redirects */
+    SPARE_MS = 500, /* for the answer of WAIT, which Redis sends up to 100 ms after its time */
+};
 
 /* An idle connection that is fit for use, or NULL. */
 static struct redis_conn *take_idle(struct redis_link *link)
@@ -98,15 +101,12 @@ struct room {
     size_t size;
 };
 
-static void say(struct redis_talk *talk, const struct redis_command *command,
-                int64_t give_up_ns, struct room room, struct redis_answer *answer)
+static void say_until(struct redis_talk *talk, const struct redis_command *command,
+                      int64_t end_ns, struct room room, struct redis_answer *answer)
 {
     struct redis_link *link = talk->link;
-    int64_t end_ns = dlock_clock_after(dlock_clock_ns(), link->timeout_ms);
     struct redis_written written;
 
-    if (end_ns > give_up_ns)
-        end_ns = give_up_ns;
     if (!redis_command_write(&written, command)) {
         redis_answer_fail(answer, REDIS_NO_MEMORY, "no memory for a command");
         talk->is_broken = true;
@@ -132,6 +132,29 @@ static void say(struct redis_talk *talk, const struct redis_command *command,
     redis_written_free(&written);
 }
 
+/* The instant at which a request that may take so long is given up. */
+static int64_t end_of(int64_t give_up_ns, int64_t timeout_ms)
+{
+    int64_t end_ns = dlock_clock_after(dlock_clock_ns(), timeout_ms);
+
+    return end_ns < give_up_ns ? end_ns : give_up_ns;
+}
+
+static void say(struct redis_talk *talk, const struct redis_command *command,
+                int64_t give_up_ns, struct room room, struct redis_answer *answer)
+{
+    say_until(talk, command, end_of(give_up_ns, talk->link->timeout_ms), room, answer);
+}
+
+/* Tell the node that the next command is for a slot that moves to it.  False: it was not told. */
+static bool say_asking(struct redis_talk *talk, int64_t give_up_ns, struct redis_answer *answer)
+{
+    static const struct redis_command ASKING = {1, {"ASKING"}, REDIS_SHAPE_DONE};
+
+    say(talk, &ASKING, give_up_ns, (struct room){0}, answer);
+    return answer->outcome == REDIS_ANSWERED;
+}
+
 /* Put the first command of a conversation with one of several servers, which then has all of it. */
 static void say_first(struct redis_talk *talk, const struct redis_command *command,
                       int64_t give_up_ns, struct room room, struct redis_answer *answer)
@@ -140,6 +163,7 @@ static void say_first(struct redis_talk *talk, const struct redis_command *comma
     void *routes = talk->link->routes;
     char why[REDIS_WHY_SIZE] = "";
     struct redis_link *link = router->pick(routes, command, give_up_ns, why);
+    bool asking = false;
 
     if (link == NULL)
         redis_answer_fail(answer, REDIS_NOT_DONE, why);
@@ -152,11 +176,13 @@ static void say_first(struct redis_talk *talk, const struct redis_command *comma
             break;
         }
         talk->is_broken = false;
-        say(talk, command, give_up_ns, room, answer);
-        link = router->pick_again(routes, command, link, answer);
+        if (!asking || say_asking(talk, give_up_ns, answer))
+            say(talk, command, give_up_ns, room, answer);
+        link = router->pick_again(routes, command, link, answer, &asking);
     }
     if (answer->outcome != REDIS_ANSWERED)
         talk->is_broken = true;
+    answer->redirect = REDIS_NO_REDIRECT;
 }
 
 void redis_talk_ask(struct redis_talk *talk, const struct redis_command *command,
@@ -190,6 +216,25 @@ void redis_talk_ask_text(struct redis_talk *talk, const struct redis_command *co
     } else {
         say(talk, command, give_up_ns, (struct room){text, size}, answer);
     }
+}
+
+void redis_talk_await_replicas(struct redis_talk *talk, int count, int64_t give_up_ns,
+                               struct redis_answer *answer)
+{
+    char wanted[12];
+    char limit[12];
+    int64_t left_ms = (give_up_ns - dlock_clock_ns()) / DLOCK_NS_PER_MS;
+    int limit_ms = left_ms < talk->link->timeout_ms ? (int)left_ms : talk->link->timeout_ms;
+    struct redis_command wait = {3, {"WAIT", wanted, limit}, REDIS_SHAPE_REPLICAS};
+
+    if (limit_ms < 1)
+        limit_ms = 1; /* 0 would be for ever */
+    snprintf(wanted, sizeof(wanted), "%d", count);
+    snprintf(limit, sizeof(limit), "%d", limit_ms);
+    if (talk->conn == NULL) /* another connection has written nothing, and would be told so */
+        redis_answer_fail(answer, REDIS_NOT_DONE, "the connection of the write is lost");
+    else
+        say_until(talk, &wait, end_of(give_up_ns, limit_ms + SPARE_MS), (struct room){0}, answer);
 }
 
 void redis_talk_cut(struct redis_talk *talk)

@@ -87,6 +87,13 @@ dlock_status redis_call(struct redis_link *link, const struct redis_command *com
     return told(answer);
 }
 
+dlock_status redis_call_write(struct redis_link *link, const struct redis_write *write,
+                              int64_t give_up_ns, struct redis_answer *answer)
+{
+    redis_write_exchange(link, write, give_up_ns, answer);
+    return told(answer);
+}
+
 dlock_status redis_ping(struct redis_link *link)
 {
     static const struct redis_command ping = {1, {"PING"}, REDIS_SHAPE_PING};
@@ -131,8 +138,18 @@ dlock_status redis_script_run(struct redis_link *link,
         return st;
     redis_script_exchange(&leg, 1, call, give_up_ns);
     *answer = leg.answer;
-    st = told(answer);
-    return st == DLOCK_OK ? redis_fault_after(link, call->argv[0], DLOCK_OK) : st;
+    return redis_fault_after(link, call->argv[0], told(answer));
+}
+
+dlock_status redis_script_write(struct redis_link *link, const struct redis_write *write,
+                                int64_t give_up_ns, struct redis_answer *answer)
+{
+    const char *key = write->script->argv[0];
+    dlock_status st = redis_fault_before(link, DLOCK_FAULT_BEFORE_REQUEST, key);
+
+    if (st != DLOCK_OK)
+        return st;
+    return redis_fault_after(link, key, redis_call_write(link, write, give_up_ns, answer));
 }
 
 dlock_status redis_script_leave(struct redis_link *link,

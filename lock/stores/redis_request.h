@@ -9,7 +9,7 @@
 #ifndef DLOCK_REDIS_REQUEST_H
 #define DLOCK_REDIS_REQUEST_H
 
-#include "base/redis/script.h"
+#include "base/redis/acknowledged.h"
 #include "base/redis/subscription.h"
 #include "lock/dlock.h"
 
@@ -30,6 +30,14 @@ dlock_status redis_subscription_open(struct redis_subscription **out, const char
 /* An exchange with one server. */
 dlock_status redis_call(struct redis_link *link, const struct redis_command *command,
                         int64_t give_up_ns, struct redis_answer *answer);
+
+/* A write that counts once replicas have it, if the link needs any (base/redis/acknowledged.h).
+ * UNKNOWN, too, if too few have acknowledged it.  The second is a script, at the fault points of
+ * redis_script_run(). */
+dlock_status redis_call_write(struct redis_link *link, const struct redis_write *write,
+                              int64_t give_up_ns, struct redis_answer *answer);
+dlock_status redis_script_write(struct redis_link *link, const struct redis_write *write,
+                                int64_t give_up_ns, struct redis_answer *answer);
 
 /* PING the server, even if it was left alone. */
 dlock_status redis_ping(struct redis_link *link);

@@ -16,6 +16,8 @@ dlock_status redis_single_open(const dlock_options *opts, struct redis_link **ou
                           opts->variant);
     st = redis_link_open(out, opts->redis_url, opts->redis_timeout_ms, false);
     if (st == DLOCK_OK)
+        redis_link_need_replicas(*out, (int)opts->replicas_acknowledge);
+    if (st == DLOCK_OK)
         st = redis_ping(*out);
     if (st != DLOCK_OK) {
         redis_link_close(*out);
@@ -43,6 +45,31 @@ static dlock_status call(struct redis_link *link, const struct redis_command *co
     return redis_fault_after(link, key, st);
 }
 
+/* The same, which replicas have to acknowledge if the answer says that it is done. */
+static dlock_status call_write(struct redis_link *link, const struct redis_command *command,
+                               bool is_done(const struct redis_answer *),
+                               struct redis_answer *answer)
+{
+    struct redis_write write = {.command = command, .is_done = is_done};
+    const char *key = command->argv[1];
+    dlock_status st = redis_fault_before(link, DLOCK_FAULT_BEFORE_REQUEST, key);
+
+    if (st != DLOCK_OK)
+        return st;
+    st = redis_call_write(link, &write, INT64_MAX, answer);
+    return redis_fault_after(link, key, st);
+}
+
+static bool is_set(const struct redis_answer *answer)
+{
+    return answer->kind == REDIS_STATUS;
+}
+
+static bool is_one(const struct redis_answer *answer)
+{
+    return answer->integer == 1;
+}
+
 dlock_status redis_set_if_absent(struct redis_link *link, const char *key,
                                  const char *value, int lease_ms)
 {
@@ -53,7 +80,7 @@ dlock_status redis_set_if_absent(struct redis_link *link, const char *key,
     dlock_status st;
 
     snprintf(lease, sizeof(lease), "%d", lease_ms);
-    st = call(link, &set, &answer);
+    st = call_write(link, &set, is_set, &answer);
     if (st != DLOCK_OK)
         return st;
     return answer.kind == REDIS_NIL ? DLOCK_BUSY : DLOCK_OK;
@@ -90,6 +117,18 @@ dlock_status redis_expire(struct redis_link *link, const char *key, int lease_ms
     return yes_or_no(st, &answer);
 }
 
+dlock_status redis_expire_grant(struct redis_link *link, const char *key, int lease_ms)
+{
+    char lease[12];
+    struct redis_command expire = {3, {"PEXPIRE", key, lease}, REDIS_SHAPE_YES_NO};
+    struct redis_answer answer;
+    dlock_status st;
+
+    snprintf(lease, sizeof(lease), "%d", lease_ms);
+    st = call_write(link, &expire, is_one, &answer);
+    return yes_or_no(st, &answer);
+}
+
 dlock_status redis_delete(struct redis_link *link, const char *key)
 {
     struct redis_command del = {2, {"DEL", key}, REDIS_SHAPE_YES_NO};
@@ -119,6 +158,19 @@ dlock_status redis_script_ask(struct redis_link *link,
 
     asked.shape = REDIS_SHAPE_YES_NO;
     st = redis_script_run(link, &asked, give_up_ns, &answer);
+    return yes_or_no(st, &answer);
+}
+
+dlock_status redis_script_extend(struct redis_link *link,
+                                 const struct redis_script_call *call, int64_t give_up_ns)
+{
+    struct redis_script_call asked = *call;
+    struct redis_write write = {.script = &asked, .is_done = is_one};
+    struct redis_answer answer;
+    dlock_status st;
+
+    asked.shape = REDIS_SHAPE_YES_NO;
+    st = redis_script_write(link, &write, give_up_ns, &answer);
     return yes_or_no(st, &answer);
 }
 

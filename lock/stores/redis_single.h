@@ -16,7 +16,8 @@ dlock_status redis_single_open(const dlock_options *opts, struct redis_link **ou
 /* A slot of variants whose state is the link. */
 uint64_t redis_single_era(void *link, const char *name);
 
-/* SET key value NX PX lease_ms.  OK or BUSY, or a failure. */
+/* SET key value NX PX lease_ms, which replicas have to acknowledge if the options say so.  OK or
+ * BUSY, or a failure. */
 dlock_status redis_set_if_absent(struct redis_link *link, const char *key,
                                  const char *value, int lease_ms);
 
@@ -26,6 +27,9 @@ dlock_status redis_set_first(struct redis_link *link, const char *key,
 
 /* PEXPIRE key lease_ms.  OK, or LOST if there is no such key, or a failure. */
 dlock_status redis_expire(struct redis_link *link, const char *key, int lease_ms);
+
+/* The same as the last command of a grant, which replicas have to acknowledge. */
+dlock_status redis_expire_grant(struct redis_link *link, const char *key, int lease_ms);
 
 /* DEL key.  OK, or LOST if there was none, or a failure. */
 dlock_status redis_delete(struct redis_link *link, const char *key);
@@ -38,6 +42,10 @@ dlock_status redis_get(struct redis_link *link, const char *key,
 /* Run a script that answers 1 for yes and 0 for no: OK or LOST, or a failure. */
 dlock_status redis_script_ask(struct redis_link *link,
                               const struct redis_script_call *call, int64_t give_up_ns);
+
+/* The same for a script that renews a lease: replicas have to acknowledge a yes. */
+dlock_status redis_script_extend(struct redis_link *link,
+                                 const struct redis_script_call *call, int64_t give_up_ns);
 
 /* A slot: the answer of such a script to a release that nobody waited for. */
 dlock_status redis_read_yes_no(void *state, const dlock_claim *claim,

@@ -145,9 +145,15 @@ static dlock_status check_slot(const struct redisson_lock *lock, const char *nam
                                      "or its keys are in several slots");
 }
 
+static bool is_granted(const struct redis_answer *answer)
+{
+    return answer->kind != REDIS_INTEGER;
+}
+
 dlock_status redisson_acquire_by(const struct redisson_lock *lock, dlock_claim *claim,
                                  const struct redis_script_call *call)
 {
+    struct redis_write write = {.script = call, .is_done = is_granted};
     struct redis_answer answer;
     bool was_held_back;
     dlock_status st = check_slot(lock, claim->name);
@@ -155,14 +161,14 @@ dlock_status redisson_acquire_by(const struct redisson_lock *lock, dlock_claim *
     if (st != DLOCK_OK)
         return st;
     was_held_back = hold_back(lock, claim);
-    st = redis_script_run(lock->link, call, claim->give_up_ns, &answer);
+    st = redis_script_write(lock->link, &write, claim->give_up_ns, &answer);
     if (st != DLOCK_OK)
         return st;
     if (was_held_back)
         note_answer(lock, claim, answer.kind == REDIS_INTEGER);
     if (answer.kind == REDIS_BULK)
         claim->fence = (uint64_t)answer.integer;
-    if (answer.kind != REDIS_INTEGER)
+    if (is_granted(&answer))
         return DLOCK_OK;
     if (answer.integer == LEVELS_MISSING)
         return DLOCK_LOST;
@@ -203,7 +209,7 @@ dlock_status redisson_renew(void *opaque, const dlock_claim *claim)
         REDIS_SHAPE_YES_NO};
 
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
-    return redis_script_ask(lock->link, &call, claim->give_up_ns);
+    return redis_script_extend(lock->link, &call, claim->give_up_ns);
 }
 
 static dlock_status read_release(const struct redisson_lock *lock,

@@ -79,7 +79,7 @@ static dlock_status renew(void *opaque, const dlock_claim *claim)
         REDIS_SHAPE_YES_NO};
 
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
-    return redis_script_ask(state->link, &call, claim->give_up_ns);
+    return redis_script_extend(state->link, &call, claim->give_up_ns);
 }
 
 static dlock_status release(void *opaque, const dlock_claim *claim)

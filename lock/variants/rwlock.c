@@ -146,8 +146,8 @@ static dlock_status renew(void *opaque, const dlock_claim *claim)
                                       .argv = {claim->name, w.lease, w.writer}};
 
     words_of(claim, &w);
-    return redis_script_ask(lock->writer->link, claim->shared ? &read : &write,
-                            claim->give_up_ns);
+    return redis_script_extend(lock->writer->link, claim->shared ? &read : &write,
+                               claim->give_up_ns);
 }
 
 /* While readers hold the lock, only writers wait, and the release lets one writer in. */

@@ -61,7 +61,7 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
         return st;
     st = redis_fault_before(state, DLOCK_FAULT_BETWEEN_SETNX_AND_EXPIRE, claim->name);
     if (st == DLOCK_OK)
-        st = redis_expire(state, claim->name, claim->lease_ms);
+        st = redis_expire_grant(state, claim->name, claim->lease_ms);
     if (st == DLOCK_LOST) /* it ended meanwhile: somebody had given it a lease */
         return DLOCK_BUSY;
     return st == DLOCK_IO ? DLOCK_UNKNOWN : st; /* the first command did leave */

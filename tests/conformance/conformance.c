@@ -80,6 +80,7 @@ static law_fn *choose(const struct law *law, const char *variant)
                     (rig_is_watched(variant) ? LAW_WATCHED : 0) |
                     (rig_may_be_handed_over(variant) ? LAW_HANDED : 0) |
                     (is_left_to_itself(variant) ? LAW_LATER : 0) |
+                    (is_tried_with_a_replica(variant) ? LAW_COPIED : 0) |
                     (rig_is(variant, "getset") ? 0 : LAW_TIMELESS) |
                     (store == LAW_REDIS && rig_is_on_cluster() ? 0 : LAW_ONE_WIRE) |
                     (rig_uses_nodes(variant) ? LAW_NODES : LAW_SINGLE) |

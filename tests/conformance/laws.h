@@ -29,6 +29,7 @@ enum {
     LAW_HANDED = 1 << 19,  /* it may be handed over inside a process */
     LAW_LATER = 1 << 18,   /* its releases can be left to themselves */
     LAW_ONE_WIRE = 1 << 17, /* a cut before its address cuts it off: it is no cluster */
+    LAW_COPIED = 1 << 16,  /* its grants are tried on a master with a replica */
     LAW_STORES = LAW_REDIS | LAW_POSTGRES | LAW_ZOOKEEPER | LAW_ETCD,
 };
 
@@ -329,6 +330,12 @@ law_fn a_thread_may_release_as_it_ends;
 /* laws_messages.c */
 law_fn a_lost_message_costs_a_look;
 law_fn waits_for_many_names;
+
+/* laws_replicas.c; a string and a hash, since tests/topology/replicas.c asks the other locks. */
+bool is_tried_with_a_replica(const char *variant);
+law_fn refuses_what_no_replica_can_acknowledge;
+law_fn needs_its_replicas;
+law_fn waiting_for_replicas_stops_nobody;
 
 /* laws_errors.c */
 law_fn an_error_is_no_answer;

@@ -17,6 +17,7 @@
 #include "tests/conformance/database.h"
 #include "tests/conformance/lab.h"
 #include "tests/conformance/nodes.h"
+#include "tests/conformance/replica.h"
 #include "tests/conformance/servers.h"
 #include "tests/conformance/slots.h"
 
@@ -59,8 +60,7 @@ dlock_options rig_options(const char *variant)
 
 static bool is_hasty(const dlock_options *opts)
 {
-    return opts->redis_timeout_ms < ANSWER_MS ||
-           opts->redlock_node_timeout_ms < ANSWER_MS ||
+    return opts->redis_timeout_ms < ANSWER_MS || opts->redlock_node_timeout_ms < ANSWER_MS ||
            opts->database_timeout_ms < ANSWER_MS ||
            opts->zookeeper_timeout_ms < ANSWER_MS || opts->etcd_timeout_ms < ANSWER_MS;
 }
@@ -168,12 +168,12 @@ void rig_reset(void)
     cutter_open();
     premise_end_pace();
     if (!dismiss_helpers())
-        system_count = cancel_count = 0; /* the objects that these threads use must stay
-                                          */
+        system_count = cancel_count = 0; /* their threads may still use the objects */
     rig_close_systems();
     while (cancel_count > 0)
         dlock_cancel_free(cancels[--cancel_count]);
     slots_close();
+    replica_stop();
     servers_stop();
     database_stop();
     cutter_stop();

@@ -23,7 +23,7 @@
 enum { CONNS_MAX = 16, FAKES = 4 };
 
 /* What a fake server says to these; NULL: nothing, and the connection stays open. */
-enum topic { ON_EPOCH, ON_ADDRESS, ON_ROLE, ON_ANYTHING, TOPIC_COUNT };
+enum topic { ON_EPOCH, ON_ADDRESS, ON_ROLE, ON_WAIT, ON_ANYTHING, TOPIC_COUNT };
 
 /* A server on a port of its own, which answers each command by its topic. */
 static struct fake {
@@ -50,6 +50,8 @@ static inline enum topic topic_of(const char *heard)
         return ON_ADDRESS;
     if (strstr(heard, "SENTINEL") != NULL)
         return ON_EPOCH;
+    if (strstr(heard, "\r\nWAIT\r\n") != NULL)
+        return ON_WAIT;
     return strstr(heard, "ROLE") != NULL ? ON_ROLE : ON_ANYTHING;
 }
 

@@ -41,7 +41,7 @@ static void every_field_stays_where_it_is(void **state)
     (void)state;
     if (sizeof(void *) != 8)
         return;
-    assert_int_equal(sizeof(dlock_options), 144);
+    assert_int_equal(sizeof(dlock_options), 152);
     assert_int_equal(offsetof(dlock_options, size), 0);
     assert_int_equal(offsetof(dlock_options, variant), 8);
     assert_int_equal(offsetof(dlock_options, zookeeper_url), 48);
@@ -57,6 +57,7 @@ static void every_field_stays_where_it_is(void **state)
     assert_int_equal(offsetof(dlock_options, database_pooler), 120);
     assert_int_equal(offsetof(dlock_options, etcd_url), 128);
     assert_int_equal(offsetof(dlock_options, etcd_timeout_ms), 136);
+    assert_int_equal(offsetof(dlock_options, replicas_acknowledge), 144);
     assert_int_equal(sizeof(dlock_request), 32);
     assert_int_equal(offsetof(dlock_request, cancel), 24);
     assert_int_equal(sizeof(dlock_lease), 368);
@@ -114,10 +115,10 @@ static void half_a_field_is_not_read(void **state)
     dlock_options got;
 
     (void)state;
-    given.etcd_timeout_ms = 7;
+    given.replicas_acknowledge = 3;
     given.size = sizeof(given) - 1;
     assert_int_equal(dlock_options_read(&got, &given), DLOCK_OK);
-    assert_int_equal(got.etcd_timeout_ms, dlock_options_default().etcd_timeout_ms);
+    assert_int_equal(got.replicas_acknowledge, dlock_options_default().replicas_acknowledge);
 }
 
 static void every_field_is_read(void **state)

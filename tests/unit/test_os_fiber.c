@@ -40,9 +40,9 @@ static void keep_floats(struct work *work)
         assert_true(mine == work->number + 0.5);
         assert_int_equal((unsigned char)work->number, (unsigned char)text[i * 700]);
         assert_ptr_equal(work->arg, dlock_fiber_here()->local);
-        dlock_fiber_here()->tally++;
+        dlock_fiber_here()->tallies[0]++;
     }
-    assert_int_equal(3, dlock_fiber_here()->tally);
+    assert_int_equal(3, dlock_fiber_here()->tallies[0]);
 }
 
 static void each_keeps_what_is_its_own(void **state)

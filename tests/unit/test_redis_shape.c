@@ -15,7 +15,7 @@
 /* Every shape but ANY. */
 #define SHAPES(X)                                                                      \
     X(PING) X(DONE) X(QUEUED) X(EXEC) X(SHA) X(SET) X(TEXT) X(NUMBER) X(TIME) X(PTTL)  \
-    X(YES_NO) X(COUNT) X(BALANCE) X(ACQUIRE) X(ACQUIRE_MORE) X(READ_MORE) X(PERMIT)    \
+    X(YES_NO) X(COUNT) X(REPLICAS) X(BALANCE) X(ACQUIRE) X(ACQUIRE_MORE) X(READ_MORE) X(PERMIT)    \
     X(FENCE) X(FENCE_MORE) X(EPOCH) X(EPOCH_MORE) X(RELEASE) X(RELEASE_TOLD)           \
     X(RELEASE_MORE) X(READ_RELEASE) X(INSPECT) X(INSPECT_OR_NIL)
 
@@ -101,11 +101,13 @@ static void an_integer_is_in_its_range(void **state)
     uint64_t waits = ACQUIRES | S(FENCE) | S(EPOCH) | S(PTTL);
 
     (void)state;
-    CHECK(":1\r\n", any | waits | S(YES_NO) | S(COUNT) | S(RELEASE) |
+    CHECK(":1\r\n", any | waits | S(YES_NO) | S(COUNT) | S(REPLICAS) | S(RELEASE) |
                        S(RELEASE_TOLD) | S(READ_RELEASE));
     CHECK(":0\r\n",
-          any | waits | S(YES_NO) | S(COUNT) | S(RELEASE_MORE) | S(READ_RELEASE));
-    CHECK(":2\r\n", any | waits | S(COUNT) | S(RELEASE_TOLD));
+          any | waits | S(YES_NO) | S(COUNT) | S(REPLICAS) | S(RELEASE_MORE) | S(READ_RELEASE));
+    CHECK(":2\r\n", any | waits | S(COUNT) | S(REPLICAS) | S(RELEASE_TOLD));
+    CHECK(":65535\r\n", any | waits | S(COUNT) | S(REPLICAS) | S(RELEASE_TOLD));
+    CHECK(":65536\r\n", any | waits | S(COUNT) | S(RELEASE_TOLD));
     CHECK(":-1\r\n", any | waits);
     CHECK(":-2\r\n", any | S(PTTL));
     CHECK(":-3\r\n", any | S(ACQUIRE_MORE) | S(READ_MORE) | S(FENCE_MORE) |
