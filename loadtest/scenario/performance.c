@@ -72,6 +72,7 @@ static void fill_part(struct stage *s, struct stage_process *p, int first_actor)
     part->stock = scenario->stock > 0 ? scenario->stock : 1;
     part->lease_ms = stage_lease_ms(s);
     part->store_timeout_ms = scenario->store_timeout_ms;
+    part->replicas_acknowledge = scenario->replicas_acknowledge;
     part->node_timeout_ms = scenario->node_timeout_ms;
     part->commits_lazily = scenario->commits_lazily;
     part->watchdog = !scenario->has_no_watchdog;

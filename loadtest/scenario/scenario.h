@@ -65,6 +65,7 @@ struct scenario {
     int node_timeout_ms;   /* the same of redlock's; 0: store_timeout_ms, if any      */
     bool has_no_watchdog;  /* leases are not renewed by themselves                    */
     int earlier_fences;    /* so many holders there were before, if the lock counts them */
+    int replicas_acknowledge; /* so many replicas have to have each grant; 0: none        */
     bool has_fence_epochs; /* fences that Redis counts begin at epochs of the database */
     bool needs_own_servers; /* it hurts servers: it gets a lab that nobody else uses  */
     enum lab_topology topology; /* whose servers have the lock; CORE: the store's own.  It

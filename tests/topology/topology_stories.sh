@@ -4,9 +4,9 @@
 # that the command starts itself; `seckill scenario run topologies` tells them under every lock.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
-plan 12
-stories=(sentinel-failover sentinel-partition old-master-returns leader-killed split-ensemble expired-in-ensemble
-    promotion-lost promotion-kept)
+plan 13
+stories=(sentinel-failover sentinel-partition sentinel-acknowledged old-master-returns leader-killed split-ensemble
+    expired-in-ensemble promotion-lost promotion-kept)
 
 tell() { status 0 "$seckill" scenario run "$1" "--locks=$2" --out="$work/runs" --dir="$work/lab"; }
 named() { "$seckill" scenario list --no-pager | grep -c '; run by its name or with .topologies., not by .all.'; }
@@ -17,6 +17,7 @@ no_topology_in_matrix() {
 check 'the matrix has none of them' no_topology_in_matrix
 check 'after a fail-over the holder is told, and nobody else is let in' tell sentinel-failover reentrant
 check 'a lock that no replica had is held twice, and the fence refuses the older write' tell sentinel-partition fenced
+check 'a grant that no replica acknowledged is given back' tell sentinel-acknowledged lua,reentrant
 check 'an old master that is back grants nothing' tell old-master-returns owner
 check 'a dead leader takes no lock along' tell leader-killed zk-basic,zk-seq
 check 'a holder whose ensemble is silent counts its own time' tell split-ensemble zk-basic,zk-seq

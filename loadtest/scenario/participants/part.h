@@ -20,7 +20,7 @@ struct actor_part {
     char lock[DLOCK_NAME_MAX + 1];
     char name[32];       /* of the actor, also in its orders                          */
     char request[64];    /* the beginning of its requests' ids                        */
-    int lease_ms, store_timeout_ms, node_timeout_ms;
+    int lease_ms, store_timeout_ms, node_timeout_ms, replicas_acknowledge;
     bool watchdog, commits_lazily;
     int64_t voucher, first_user; /* thread i buys as first_user + i                     */
 };

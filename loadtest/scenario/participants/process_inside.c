@@ -260,8 +260,7 @@ dlock_status actor_open(dlock_system **out, const struct actor_part *part)
     options.record_dir = part->record_dir;
     options.lease_ms = part->lease_ms;
     options.watchdog = part->watchdog;
-    /* A busy machine is no dead node. */
-    options.redlock_node_timeout_ms = NODE_TIMEOUT_MS;
+    options.redlock_node_timeout_ms = NODE_TIMEOUT_MS; /* a busy machine is no dead node */
     if (part->store_timeout_ms > 0) {
 #define LOCAL_STORE(id, name)
 #define STORE(id, name, product, field, flag, environment, timeout, ...)               \
@@ -270,6 +269,7 @@ dlock_status actor_open(dlock_system **out, const struct actor_part *part)
 #undef LOCAL_STORE
 #undef STORE
     }
+    options.replicas_acknowledge = part->replicas_acknowledge;
     if (part->node_timeout_ms > 0)
         options.redlock_node_timeout_ms = part->node_timeout_ms;
     for (int i = 0; i < OPEN_TRIES && st == DLOCK_IO; i++)
