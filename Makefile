@@ -497,6 +497,12 @@ bench-show: deps-test                           ## how fast the pages open, what
 	@/usr/bin/python3 -B tests/proof/show_costs.py $(SHOW_COSTS)
 SHOW_COSTS :=
 
+.PHONY: bench-addresses
+bench-addresses: deps-test                      ## locks through an address of Sentinels beside the fixed address; ADDRESSES='--rounds=81'
+	@$(MAKE) --no-print-directory -j2 $(OUT)/tests/topology/address_pairs
+	@/usr/bin/python3 -B tests/proof/addresses.py $(ADDRESSES)
+ADDRESSES :=
+
 .PHONY: prove-failovers
 prove-failovers: deps-test                       ## fail-overs by Sentinel under order load; FAILOVERS='--times=20 --lock=reentrant'
 	@$(MAKE) --no-print-directory -j2 all

@@ -6,7 +6,10 @@
  *
  * In each round each address is used for MS milliseconds by THREADS threads.  NAMES: `own`, a
  * name for each thread; or `one`, a name for all of them, where two holders at once are an error.
- * ADDRESS is that of one Redis, or a list for redlock.  The ratios are those of the medians.
+ * ADDRESS is that of one Redis, or a list for redlock.  Each second round goes through the addresses
+ * backwards.  A ratio is that of an address to the first one in the same round; what is printed is
+ * the median of the rounds, and between which two of them the true median lies with at least
+ * 95 %.
  *
  * Exit status: 0, 1 a call failed or two held the lock at once, 64 usage. */
 #include <pthread.h>
@@ -120,6 +123,40 @@ static double median(double *rates, int count)
     return rates[count / 2];
 }
 
+/* How many values at each end of `count` sorted ones are outside the interval of the median: the
+ * most for which a coin that is thrown `count` times falls on one side less often than that with
+ * at most 2.5 %. */
+static int outside(int count)
+{
+    double chance = 1, sum;
+    int number = 0;
+
+    for (int i = 0; i < count; i++)
+        chance /= 2;
+    for (sum = chance; sum <= 0.025; sum += chance) {
+        chance = chance * (count - number) / (number + 1);
+        number++;
+    }
+    return number;
+}
+
+static void print_ratio(const char *variant, int thread_count, int number,
+                        const struct address *address, const struct address *first, int rounds)
+{
+    double rates[ROUNDS_MAX], ratios[ROUNDS_MAX];
+    int out = outside(rounds) > 0 ? outside(rounds) - 1 : 0;
+
+    for (int i = 0; i < rounds; i++) {
+        rates[i] = address->rates[i];
+        ratios[i] = address->rates[i] / first->rates[i];
+    }
+    printf("%s %d threads, address %d: %.0f pairs/s, ratio %.3f", variant, thread_count, number,
+           median(rates, rounds), median(ratios, rounds));
+    if (outside(rounds) > 0)
+        printf(", between %.3f and %.3f", ratios[out], ratios[rounds - 1 - out]);
+    printf("\n");
+}
+
 static bool open_address(struct address *address, const char *variant, const char *url)
 {
     dlock_options opts = dlock_options_default();
@@ -138,7 +175,6 @@ int main(int argc, char **argv)
     int threads = argc > 2 ? atoi(argv[2]) : 0;
     int rounds = argc > 3 ? atoi(argv[3]) : 0;
     bool is_good = true;
-    double first = 0;
 
     if (count < 1 || count > ADDRESSES_MAX || threads < 1 || threads > THREADS_MAX || rounds < 1 ||
         rounds > ROUNDS_MAX) {
@@ -149,16 +185,15 @@ int main(int argc, char **argv)
         if (!open_address(&addresses[i], argv[1], argv[6 + i]))
             return 1;
     for (int round = 0; round < rounds; round++)
-        for (int i = 0; i < count; i++)
-            is_good &= run_round(&addresses[i], threads, atoi(argv[4]), strcmp(argv[5], "one") == 0,
-                                 &addresses[i].rates[round]);
-    for (int i = 0; i < count; i++) {
-        double rate = median(addresses[i].rates, rounds);
+        for (int nth = 0; nth < count; nth++) {
+            struct address *address = &addresses[round % 2 == 0 ? nth : count - 1 - nth];
 
-        first = i == 0 ? rate : first;
-        printf("%s %d threads, address %d: %.0f pairs/s, ratio %.3f\n", argv[1], threads, i + 1,
-               rate, rate / first);
+            is_good &= run_round(address, threads, atoi(argv[4]), strcmp(argv[5], "one") == 0,
+                                 &address->rates[round]);
+        }
+    for (int i = 0; i < count; i++)
+        print_ratio(argv[1], threads, i + 1, &addresses[i], &addresses[0], rounds);
+    for (int i = 0; i < count; i++)
         dlock_close(addresses[i].locks);
-    }
     return is_good ? 0 : 1;
 }
