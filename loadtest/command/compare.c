@@ -28,7 +28,7 @@ struct compare_settings {
     const char *dir, *out, *markdown, *locks, *hazards, *experiments, *order_path, *objective, *color;
     int64_t repeats, hazard_repeats, processes, connections, stock;
     int64_t duration_ms, lease_ms, calm_lease_ms;
-    bool record, quiet, json_lines;
+    bool front, record, quiet, json_lines;
 };
 
 #define AT(field) offsetof(struct compare_settings, field)
@@ -52,6 +52,9 @@ static const struct setting settings[] = {
     OPTION(COUNT, "processes", AT(processes), .fallback = "2", .meta = "N", .min = 1,
            .max = SERVICE_MAX,
            .help = "seckilld processes; with one of them even `local` is right"),
+    OPTION(SWITCH, "front", AT(front), .fallback = "off",
+           .help = "send all requests to one HAProxy, set up as docker/haproxy.cfg, which chooses "
+                   "a process for each"),
     OPTION(COUNT, "connections", AT(connections), .fallback = "32", .meta = "N", .min = 2,
            .max = 256, .help = "wrk's connections"),
     OPTION(COUNT, "stock", AT(stock), .fallback = "100", .meta = "N", .min = 10,
@@ -91,6 +94,7 @@ const struct setting_program command_compare_program = {
              "unexpected as a sound one that did.\n\n"
              "  seckill compare                             the whole table\n"
              "  seckill compare --locks=owner,lua --hazards=check-gap\n"
+             "  seckill compare --locks=local,lua --front   through a front, as buyers do\n"
              "  seckill compare --experiments=oversell --hazards=calm --repeats=10",
     .outro =
         "A run that cannot be done is tried again; then its cell is unknown, and the "
@@ -139,6 +143,7 @@ static void make_cells(struct comparison *c, const struct compare_settings *v)
     if (!c->cells)
         abort();
     c->processes = (int)v->processes;
+    c->has_front = v->front;
     c->connections = (int)v->connections;
     c->stock = v->stock;
     c->duration_ms = v->duration_ms;

@@ -35,7 +35,7 @@ enum {
 struct load_settings {
     const char *dir, *out, *face, *users, *color, *rate, *objective, *locks;
     int64_t processes, connections, stock, vouchers, duration_ms, pause_ms;
-    bool record, beside_wrk, quiet, json_lines;
+    bool front, record, beside_wrk, quiet, json_lines;
     struct open_loop open; /* the values of --rate and --objective                     */
     char **flags; /* for the service; NULL at the end */
 };
@@ -61,6 +61,9 @@ static const struct setting settings[] = {
                    "lock that the flags after -- name"),
     OPTION(COUNT, "processes", AT(processes), .fallback = "2", .meta = "N", .min = 1,
            .max = SERVICE_MAX, .help = "the number of seckilld processes"),
+    OPTION(SWITCH, "front", AT(front), .fallback = "off",
+           .help = "send all requests to one HAProxy, set up as docker/haproxy.cfg, which chooses "
+                   "a process for each"),
     OPTION(COUNT, "connections", AT(connections), .fallback = "32", .meta = "N", .min = 1,
            .max = CONNECTIONS_MAX,
            .help = "wrk's connections, all processes together; with --rate the most that "
@@ -141,7 +144,8 @@ const struct setting_program command_load_program = {
              "  seckill load --users=same --vouchers=2 -- --lock=local\n"
              "  seckill load --rate=1000..8000/1000 --objective='p99<50ms' \\\n"
              "      --objective='failed<0.1%' -- --lock=reentrant\n"
-             "  seckill load --rate=1000 --pause=500ms --beside-wrk",
+             "  seckill load --rate=1000 --pause=500ms --beside-wrk\n"
+             "  seckill load --front --processes=4 -- --lock=local",
     EXITS({EXIT_VALID, "the audit says that the run is valid"},
           {EXIT_INVALID, "the audit says that it is invalid"},
           {EXIT_UNKNOWN, "the audit depends on answers that never came"},
@@ -211,9 +215,10 @@ static const char *lock_of(char *const *flags)
 /* "lua, 2 processes, 32 connections" */
 static void make_title(char title[TITLE_MAX], const struct load_settings *v, const char *lock)
 {
-    snprintf(title, TITLE_MAX, "%s%s%" PRId64 " %s, %" PRId64 " connections%s%s",
+    snprintf(title, TITLE_MAX, "%s%s%" PRId64 " %s%s, %" PRId64 " connections%s%s",
              lock ? lock : "", lock ? ", " : "", v->processes,
-             v->processes == 1 ? "process" : "processes", v->connections,
+             v->processes == 1 ? "process" : "processes", v->front ? " behind a front" : "",
+             v->connections,
              v->rate ? ", --rate=" : "", v->rate ? v->rate : "");
 }
 
@@ -229,6 +234,7 @@ static enum exit_code run_lock(const struct lab *lab, lab_db *db, const struct l
         .dir = dir,
         .hazard = hazard_find("calm"),
         .processes = (int)v->processes,
+        .has_front = v->front,
         .connections = (int)v->connections,
         .stock = v->stock,
         .voucher_count = (int)v->vouchers,

@@ -103,6 +103,7 @@ struct comparison {
     int64_t elapsed_ms;
     enum order_path_id path;
     int processes, connections;
+    bool has_front; /* clients reach the processes through HAProxy */
     int64_t stock, duration_ms, lease_ms, calm_lease_ms;
     struct objectives objectives;
     bool record;

@@ -55,13 +55,14 @@ bool compare_write_json(const struct comparison *c)
         if (c->cells[i].run_count > 0)
             json_array_append_new(cells, cell_json(&c->cells[i]));
     json = json_pack(
-        "{s:i, s:s, s:s, s:b, s:f, s:o, s:{s:s, s:i, s:i, s:I, s:I, s:I}, s:{s:i, s:i, s:i, "
+        "{s:i, s:s, s:s, s:b, s:f, s:o, s:{s:s, s:i, s:b, s:i, s:I, s:I, s:I}, s:{s:i, s:i, s:i, "
         "s:i, s:i}, "
         "s:o, s:o}",
         "format", SUMMARY_FORMAT, "version", SECKILL_VERSION, "started", c->started,
         "cut_short", c->was_interrupted, "elapsed_s", (double)c->elapsed_ms / 1000,
         "machine", machine_json(), "settings", "order_path",
-        order_path_name_at(c->path), "processes", c->processes, "connections",
+        order_path_name_at(c->path), "processes", c->processes, "front", c->has_front,
+        "connections",
         c->connections, "stock", (json_int_t)c->stock, "lease_ms",
         (json_int_t)c->lease_ms, "calm_lease_ms", (json_int_t)c->calm_lease_ms, "count",
         "as_expected", (int)comparison_count(c, CELL_AS_EXPECTED), "unexpected",

@@ -243,7 +243,7 @@ static void markdown_method(FILE *out, const struct comparison *c)
         "- %s, %s %s, %ld processors, which the load generator, the service, "
         "PostgreSQL "
         "and Redis share\n"
-        "- %d service processes, wrk with %d connections, closed loop: a connection "
+        "- %d service processes%s, wrk with %d connections, closed loop: a connection "
         "sends "
         "its next order when the last one was answered\n"
         "- `oversell` and `fencing` sell one voucher of %" PRId64
@@ -257,7 +257,8 @@ static void markdown_method(FILE *out, const struct comparison *c)
         "- several runs of a cell: the most that was sold too much, the medians of the "
         "rest\n- the services sell with `--order-path=%s`%s\n- took %.0f s\n",
         machine.machine, machine.sysname, machine.release,
-        sysconf(_SC_NPROCESSORS_ONLN), c->processes, c->connections, c->stock,
+        sysconf(_SC_NPROCESSORS_ONLN), c->processes,
+        c->has_front ? " behind HAProxy" : "", c->connections, c->stock,
         duration_format(c->lease_ms, lease, sizeof lease),
         duration_format(c->calm_lease_ms, calm, sizeof calm), order_path_name_at(c->path),
         c->path == ORDER_PATH_stream

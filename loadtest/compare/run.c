@@ -147,8 +147,7 @@ static enum exit_code attempt(const struct session *s, const struct cell *cell,
                               struct run_record *out, struct run_result *result)
 {
     const struct comparison *c = s->c;
-    /* Where there is no gap nobody is held, and nothing hurries: more users take turns.
-     */
+    /* Where there is no gap nobody is held, and nothing hurries: more users take turns. */
     bool many = is_calm(cell) || (cell->hazard == &hazard_check_gap &&
                                   !lock_has_check_gap(dlock_variant_find(cell->lock)));
     int64_t factor = patience(out->attempts);
@@ -163,6 +162,7 @@ static enum exit_code attempt(const struct session *s, const struct cell *cell,
         .flags = flags,
         .hazard = cell->hazard,
         .processes = c->processes,
+        .has_front = c->has_front,
         .connections = c->connections,
         .stock = stock_of(c, cell),
         .voucher_count = cell->experiment->voucher_count,

@@ -17,9 +17,9 @@ static void join_urls(const struct run_stage *stage, char *out, size_t size)
 {
     size_t used = 0;
 
-    for (int i = 0; i < stage->service_count && used < size; i++)
+    for (int i = 0; i < stage->entry_count && used < size; i++)
         used += (size_t)snprintf(out + used, size - used, "%s%s", i ? "," : "",
-                                 stage->services[i].orders_url);
+                                 stage->entries[i].orders_url);
 }
 
 static void join_vouchers(const struct run_stage *stage, char *out, size_t size)

@@ -181,7 +181,7 @@ enum exit_code open_loop_run(void *arg, const struct run_stage *stage)
                                  .is_same_user = d.loop->is_same_user};
     struct generator_client client = {&d, write_request, take_answer, take_silence, tick};
     struct generator_plan sending = {.ports = ports,
-                                     .targets = stage->service_count,
+                                     .targets = stage->entry_count,
                                      .connections = d.loop->connections,
                                      .client = &client};
     struct generator *generator = NULL;
@@ -189,8 +189,8 @@ enum exit_code open_loop_run(void *arg, const struct run_stage *stage)
     enum exit_code rc = EXIT_UNAVAILABLE;
 
     d.loop->steps = json_array();
-    for (int i = 0; i < stage->service_count; i++)
-        ports[i] = service_port(&stage->services[i]);
+    for (int i = 0; i < stage->entry_count; i++)
+        ports[i] = service_port(&stage->entries[i]);
     buyers = buyers_open(&buying);
     if (buyers) {
         d.buyers = buyers_client(buyers);

@@ -42,6 +42,7 @@ static enum exit_code start_services(struct running *r)
         .workers =
             (plan->connections + plan->processes - 1) / plan->processes + SPARE_WORKERS,
         .allow_faults = plan->hazard->needs_faults,
+        .is_behind_front = plan->has_front,
         .record_dir = plan->record ? record : NULL,
         .why = running_why(r),
     };
@@ -55,12 +56,18 @@ static enum exit_code start_services(struct running *r)
         return EXIT_UNAVAILABLE;
     }
     rc = service_start(r->services, &services);
-    r->service_count = rc == EXIT_VALID ? plan->processes : 0;
-    if (rc == EXIT_VALID && !service_settings_write(&services)) {
+    if (rc != EXIT_VALID)
+        return rc;
+    r->service_count = plan->processes;
+    if (!service_settings_write(&services)) {
         why_say(running_why(r), "cannot write into %s: %s", plan->dir, strerror(errno));
+        rc = EXIT_UNAVAILABLE;
+    } else if (plan->has_front) {
+        rc = front_start(&r->front, r->services, r->service_count, plan->dir, running_why(r));
+    }
+    if (rc != EXIT_VALID) {
         service_stop(r->services, r->service_count);
         r->service_count = 0;
-        rc = EXIT_UNAVAILABLE;
     }
     return rc;
 }
@@ -121,11 +128,11 @@ static enum exit_code start_load(struct running *r)
         .why = running_why(r),
     };
 
-    for (int i = 0; i < r->service_count; i++) {
+    for (int i = 0; i < (plan->has_front ? 1 : r->service_count); i++) {
         size_t used = strlen(urls);
 
         snprintf(urls + used, sizeof urls - used, "%s%s", i ? "," : "",
-                 r->services[i].orders_url);
+                 plan->has_front ? r->front.orders_url : r->services[i].orders_url);
     }
     snprintf(face, sizeof face, "SECKILL_FACE=%s", plan->face);
     snprintf(slot, sizeof slot, "SECKILL_SLOT_MS=%d", plan->slot_ms);
@@ -305,6 +312,8 @@ static enum exit_code run_other_load(struct running *r)
                                     .dir = r->plan->dir,
                                     .services = r->services,
                                     .service_count = r->service_count,
+                                    .entries = r->plan->has_front ? &r->front : r->services,
+                                    .entry_count = r->plan->has_front ? 1 : r->service_count,
                                     .vouchers = r->vouchers,
                                     .voucher_count = r->plan->voucher_count,
                                     .why = running_why(r)};
@@ -315,8 +324,8 @@ static enum exit_code run_other_load(struct running *r)
     return r->plan->load(r->plan->load_arg, &stage);
 }
 
-/* No hazard of a run kills a process, so a run in which a process died says nothing of
- * the lock. */
+/* No hazard of a run kills a process, so a run in which a process died, or the front, says
+ * nothing of the lock. */
 static void look_for_dead(struct running *r)
 {
     for (int i = 0; i < r->service_count; i++) {
@@ -326,6 +335,9 @@ static void look_for_dead(struct running *r)
             why_say(running_why(r), "seckilld (%s) died in the middle of the run; its log is %s",
                     s->name, s->log);
     }
+    if (r->plan->has_front && !child_runs(&r->front.child) && !*r->result->reason)
+        why_say(running_why(r), "HAProxy died in the middle of the run; its log is %s",
+                r->front.log);
 }
 
 enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
@@ -348,6 +360,7 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
     if (rc == EXIT_VALID) {
         rc = plan->load ? run_other_load(r) : run_load(r);
         look_for_dead(r);
+        front_stop(&r->front);
         is_drained = running_wait_drained(r);
         if (!stopped_write(plan->dir, r->services, r->service_count) && rc == EXIT_VALID) {
             why_say(running_why(r), "cannot write into %s: %s", plan->dir, strerror(errno));

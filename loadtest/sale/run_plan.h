@@ -8,12 +8,15 @@
 #include "loadtest/sale/hazard.h"
 #include "loadtest/sale/start_signal.h"
 
-/* The services and vouchers that a load works on. */
+/* The services and vouchers that a load works on.  Clients send to the entries: the services
+ * themselves, or the front before them. */
 struct run_stage {
     const struct run_plan *plan;
     const char *dir;
     const struct service *services;
     int service_count;
+    const struct service *entries;
+    int entry_count;
     const int64_t *vouchers;
     int voucher_count;
     char *why; /* for why_say()                                                        */
@@ -32,6 +35,7 @@ struct run_plan {
     const char *const *flags; /* of seckilld                                         */
     const struct hazard *hazard;
     int processes, connections;
+    bool has_front;           /* clients reach the processes through HAProxy         */
     int64_t stock;
     int voucher_count;
     int64_t duration_ms;      /* at most                                             */

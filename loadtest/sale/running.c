@@ -70,7 +70,7 @@ bool running_write(struct running *r, bool is_settled)
     for (int i = 0; i < plan->voucher_count; i++)
         json_array_append_new(vouchers, json_integer(r->vouchers[i]));
     json = json_pack("{s:s*, s:s, s:s*, s:s, s:o, s:o, s:I, s:i, s:i, s:o*, s:b, s:b, s:s, "
-                     "s:o*}",
+                     "s:o*, s:b}",
                      "experiment", plan->experiment, "hazard", plan->hazard->name,
                      "lock", plan->lock, "lab", plan->lab->id, "seckilld_flags", flags,
                      "vouchers", vouchers, "stock", (json_int_t)plan->stock,
@@ -78,7 +78,7 @@ bool running_write(struct running *r, bool is_settled)
                      "start", r->result->start.fired ? start_json(&r->result->start) : NULL,
                      "settled", is_settled, "services_ended_well",
                      r->services_ended_well, "hazard_note", r->scene.note, "times",
-                     r->began_us ? times_json(r) : NULL);
+                     r->began_us ? times_json(r) : NULL, "front", plan->has_front);
     files_join(path, plan->dir, "run.json");
     ok = json && files_write_json(path, json);
     json_decref(json);

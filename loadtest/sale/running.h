@@ -4,6 +4,7 @@
 #define LOADTEST_SALE_RUNNING_H
 
 #include "loadtest/audit/evidence.h"
+#include "loadtest/sale/front.h"
 #include "loadtest/sale/run_plan.h"
 #include "loadtest/sale/wrk.h"
 
@@ -14,6 +15,7 @@ struct running {
     struct service services[SERVICE_MAX];
     int service_count;
     bool services_ended_well;
+    struct service front; /* runs if the plan has one                  */
     int64_t vouchers[EVIDENCE_VOUCHERS_MAX];
     int voucher_count_of_first; /* those of partition 0, which are the first */
     char voucher_list[512];

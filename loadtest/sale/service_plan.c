@@ -23,6 +23,8 @@ void service_words_make(struct service_words *w, const struct service_plan *plan
         w->argv[n++] = w->database;
     if (plan->allow_faults)
         w->argv[n++] = "--allow-faults";
+    if (plan->is_behind_front)
+        w->argv[n++] = "--front=127.0.0.1";
     if (plan->record_dir) {
         files_path(w->record, "--record=%s", plan->record_dir);
         w->argv[n++] = w->record;

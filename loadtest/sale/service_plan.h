@@ -18,6 +18,7 @@ struct service_plan {
     int workers;              /* --workers of each; 0: its default                  */
     int database_connections; /* --database-connections of each; 0: its default     */
     bool allow_faults;
+    bool is_behind_front;     /* a front on this machine sends the requests          */
     const char *record_dir;   /* of the locks; NULL: no record                      */
     const char *const *variables; /* "NAME=value": for each process a variable that its
                                * environment has with this value; NULL: none        */

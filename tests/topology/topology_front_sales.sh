@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# topology_front_sales.sh -- sales through HAProxy (--front): the comparison finds what it finds without a
+# front, the audit counts the orders of all processes, and a front that dies is named.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/../cli/support/tap.sh"
+plan 9
+lab=$work/lab
+labs+=("$lab")
+
+"$seckill" lab up --dir "$lab" >/dev/null || exit 1
+# shellcheck disable=SC1091  # written by the lab
+. "$lab/env"
+sql() { psql --no-psqlrc -qAtX "$SECKILL_LAB_DATABASE_URL" -c "$1"; }
+runs=$work/runs
+note_run() {
+    run=$(readlink -f "$runs/latest")
+    voucher=$(jq '.vouchers[0]' "$run/run.json")
+}
+orders_come_from() {
+    [ "$(sql "SELECT count(DISTINCT process) FROM tb_voucher_order WHERE voucher_id = $voucher")" = "$1" ]
+}
+is_exact() {
+    [ "$(sql "SELECT count(*) FROM tb_voucher_order WHERE voucher_id = $voucher")" = \
+        "$(jq '.outcomes.accepted' "$run/load.json")" ]
+}
+
+compared() {
+    "$seckill" compare --dir="$lab" --out="$work/compared" --front --locks=local,lua,reentrant \
+        --hazards=calm,freeze --experiments=oversell --repeats=1 --hazard-repeats=1 --quiet
+}
+check 'behind a front each lock breaks and holds as without one' compared
+summary=$work/compared/latest/summary.json
+verdict_of() { jq -e --arg lock "$1" --arg hazard "$2" ".cells[] | select(.lock == \$lock and .hazard == \$hazard) | $3" "$summary"; }
+check 'locks of a process oversell, since the front spreads the orders over processes' \
+    verdict_of local calm '.excess_max > 0'
+check 'a lock in Redis does not' verdict_of lua calm '.excess_max == 0'
+check 'the summary says that there was a front' jq -e '.settings.front' "$summary"
+
+rated() {
+    "$seckill" load --dir="$lab" --out="$runs" --front --processes=3 --rate=100 --duration=5s --quiet -- \
+        --lock=reentrant --workers=16
+}
+check 'a load at a fixed rate through the front is valid' rated
+note_run
+check 'all processes behind it sold' orders_come_from 3
+check 'the audit counts the orders of all' is_exact
+
+"$seckill" load --dir="$lab" --out="$runs" --front --stock=1000000 --duration=60s --quiet -- --lock=reentrant \
+    >"$work/dies" 2>&1 &
+load=$!
+own "$load"
+sells() {
+    note_run
+    [ "$(sql "SELECT count(*) FROM tb_voucher_order WHERE voucher_id = $voucher")" -gt 50 ]
+}
+front_dies() {
+    local pid
+    soon sells || return 1
+    pid=$(pgrep -P "$load" -x haproxy) && kill -KILL "$pid"
+}
+first=$run
+starts() { [ "$(readlink -f "$runs/latest")" != "$first" ] && [ -s "$runs/latest/run.json" ]; }
+soon starts
+check 'every request goes through the front: it is killed' front_dies
+{ send INT "$load" && wait "$load"; } 2>/dev/null
+check 'the command names the front that died' grep 'HAProxy died in the middle of the run' "$work/dies"
+done_testing
