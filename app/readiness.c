@@ -18,6 +18,7 @@ enum {
     LOCK_STALE_MS = 10000,   /* a probe's lock that is held for longer has no owner left */
     NODE_TIMEOUT_MS = 1000,  /* an order is in a hurry, a probe is not */
     STATEMENT_TIMEOUT_MS = 2000,
+    STANDBY_WAIT_S = 2,      /* a COMMIT that waits for so long shows that the standby is gone */
     NAME_GROUPS = 64,
     NAME_COUNT = 2,
     NAME_SIZE = 48,
@@ -146,10 +147,14 @@ static bool probe_locks(void *readiness, char said[HEALTH_SAID_MAX])
 
 /* ---- PostgreSQL ---- */
 
+/* The probe writes nothing, so that it never waits for a standby itself.  It sees the COMMITs of
+ * its own user that do, also those that a service gave up. */
 static const struct postgres_statement LOOK = {
     "readiness_look",
     "SELECT pg_is_in_recovery()::int, (current_setting('transaction_read_only') = 'on')::int,"
-    " (SELECT count(*) FROM (SELECT stock FROM tb_seckill_voucher LIMIT 1) AS one)",
+    " (SELECT count(*) FROM (SELECT stock FROM tb_seckill_voucher LIMIT 1) AS one),"
+    " (SELECT coalesce(max(extract(epoch FROM clock_timestamp() - query_start)), 0)::bigint"
+    "  FROM pg_stat_activity WHERE wait_event = 'SyncRep')",
     ""};
 
 static bool probe_database(void *probe, char said[HEALTH_SAID_MAX])
@@ -164,6 +169,11 @@ static bool probe_database(void *probe, char said[HEALTH_SAID_MAX])
     else if (db_int(db, 0, 0, 1) != 0)
         (void)snprintf(said, HEALTH_SAID_MAX,
                        "transactions are read-only (default_transaction_read_only)");
+    else if (db_int(db, 0, 0, 3) >= STANDBY_WAIT_S)
+        (void)snprintf(said, HEALTH_SAID_MAX,
+                       "a COMMIT has waited for %lld s for a synchronous standby "
+                       "(synchronous_standby_names)",
+                       (long long)db_int(db, 0, 0, 3));
     else
         return true;
     return false;

@@ -98,6 +98,27 @@ def a_commit_without_its_standby_is_unknown(lab):
     assert service.end() == 0
 
 
+def readiness_names_a_commit_that_waits_for_its_standby(lab):
+    """The service gives the order up, and the COMMIT goes on waiting in its session."""
+    lab.make_synchronous()
+    service = Service(lab, *NARROW, f"--database-url={lab.url()}")
+    voucher, tokens = seed(lab, 50, 50)
+    assert service.order(voucher, tokens[0])[:2] == (201, "accepted")
+    lab.stop_standby()
+    answers = []
+    ordering = threading.Thread(target=lambda: answers.append(service.order(voucher, tokens[1], "waits")))
+    ordering.start()
+    soon("/readyz names the wait", lambda: "for a synchronous standby" in service.readiness()[1])
+    assert service.readiness()[0] == 503
+    ordering.join()
+    assert answers[0][:2] == (503, "unknown"), (answers, service.said())
+    lab.start_standby()
+    soon("it is ready again", lambda: service.readiness()[0] == 200)
+    soon("the same request is confirmed", lambda: service.order(voucher, tokens[1], "waits")[:2] == (201, "accepted"))
+    lab.set("synchronous_standby_names", "")
+    assert service.end() == 0
+
+
 def requests_go_on_after_a_promotion(lab):
     """Orders wait for the new primary, statements are prepared anew, and no answer is a 500."""
     service = Service(lab, *NARROW, "--database-wait=30s", f"--database-url={lab.url()}")
@@ -187,7 +208,8 @@ def locks_are_what_their_kind_promises_after_a_promotion(_lab):
 
 CASES = (a_standby_is_named_at_the_start, a_standby_that_comes_first_is_passed_over,
          a_silent_first_host_takes_its_part_of_the_time, a_server_that_becomes_read_only_is_left,
-         a_commit_without_its_standby_is_unknown, requests_go_on_after_a_promotion, a_primary_that_fell_silent_is_left,
+         a_commit_without_its_standby_is_unknown, readiness_names_a_commit_that_waits_for_its_standby,
+         requests_go_on_after_a_promotion, a_primary_that_fell_silent_is_left,
          locks_are_what_their_kind_promises_after_a_promotion)
 
 
