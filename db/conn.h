@@ -85,7 +85,8 @@ enum db_status db_connect(struct db_conn *db);
  * not mend, such as a wrong password or a database that is not there? */
 bool db_is_refused(const struct db_conn *db);
 
-/* Can libpq read this URL?  If not, `why` gets its words. */
+/* Is it one URL, and can libpq read it?  If not, `why` says what is wrong, without a password
+ * from it. */
 bool db_url_is_valid(const char *url, char *why, size_t size);
 
 /* Hang up now.  The next run connects again, without a back-off. */

@@ -176,11 +176,33 @@ bool db_is_refused(const struct db_conn *db)
     return postgres_message_is_final(db->state, db->error);
 }
 
+/* libpq takes all of a second URL for a part of the first one, its password too, and then
+ * shows both in the message that the database has no such name. */
+static bool has_second_url(const char *url)
+{
+    const char *first = strstr(url, "://");
+
+    return first != NULL && (strstr(first + 1, "postgresql://") != NULL ||
+                             strstr(first + 1, "postgres://") != NULL);
+}
+
 bool db_url_is_valid(const char *url, char *why, size_t size)
 {
+    static const char BLANKS[] = " \t\r\n";
     char said[ERROR_MAX];
-    bool is_valid = postgres_url_is_valid(url, said, sizeof(said));
+    bool is_valid;
 
+    if (url[strspn(url, BLANKS)] == '\0') {
+        (void)snprintf(why, size, "there is no URL");
+        return false;
+    }
+    if (has_second_url(url)) {
+        (void)snprintf(why, size, "a second URL begins inside it; white space stands between "
+                                  "URLs where several are allowed, and a comma between the "
+                                  "hosts of one URL");
+        return false;
+    }
+    is_valid = postgres_url_is_valid(url, said, sizeof(said));
     postgres_message_fold(why, size, said);
     return is_valid;
 }

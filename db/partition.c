@@ -124,13 +124,20 @@ enum db_status partition_check(struct db_conn *db, size_t number, size_t count, 
                        "of partition %zu belongs: put the URLs of --database-url in the order "
                        "of the partitions, from 0",
                        (long long)own_number, (long long)own_count, number);
-    else if (is_there && own_count != (int64_t)count)
+    else if (is_there && own_count > (int64_t)count)
         (void)snprintf(why, size,
                        "this database is partition %lld of %lld, and --database-url has %zu "
-                       "URL%s: name all partitions; after one was added, run SELECT "
-                       "become_partition(%lld, %zu) in it as its owner",
+                       "URL%s: name all partitions, since the vouchers of one that is left out "
+                       "would not be found",
                        (long long)own_number, (long long)own_count, count,
-                       count == 1 ? "" : "s", (long long)own_number, count);
+                       count == 1 ? "" : "s");
+    else if (is_there && own_count < (int64_t)count)
+        (void)snprintf(why, size,
+                       "this database is partition %lld of %lld, and --database-url has %zu "
+                       "URLs: if a partition was added, run SELECT become_partition(%lld, %zu) "
+                       "in it as its owner",
+                       (long long)own_number, (long long)own_count, count,
+                       (long long)own_number, count);
     else
         return DB_OK;
     return DB_ERROR;

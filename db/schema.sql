@@ -129,11 +129,16 @@ DECLARE
     first_order CONSTANT bigint := greatest(wanted::bigint << 25, 1);
     last_order  CONSTANT bigint := ((wanted + 1)::bigint << 25) - 1;
     other       bigint;
+    counted     bigint;
 BEGIN
     LOCK TABLE tb_partition IN SHARE ROW EXCLUSIVE MODE;
-    SELECT number INTO other FROM tb_partition WHERE number <> wanted;
-    IF FOUND THEN
+    SELECT number, count INTO other, counted FROM tb_partition;
+    IF other <> wanted THEN
         RAISE EXCEPTION 'this database is partition % already', other;
+    END IF;
+    IF counted > of THEN
+        RAISE EXCEPTION 'there are % partitions, and % would leave out vouchers', counted, of
+            USING HINT = 'Name all of them in --database-url; their number can only grow.';
     END IF;
     SELECT id INTO other FROM tb_voucher WHERE id NOT BETWEEN first_id AND last_id LIMIT 1;
     IF FOUND THEN

@@ -191,6 +191,8 @@ static void a_wrong_list_is_refused(void **state)
     (void)snprintf(said, sizeof(said),
                    "this database is partition 0 of %zu, and --database-url has 1 URL", parts.count);
     assert_non_null(strstr(log, said));
+    assert_non_null(strstr(log, "name all partitions"));
+    assert_null(strstr(log, "become_partition")); /* which would make the loss of one lasting */
     assert_int_equal(
         rig_run((const char *const[]){parts_flag(SECOND, 1), NULL}, log, sizeof(log)), 69);
     assert_int_equal(rig_run((const char *const[]){"--database-url=postgresql://x/y redis://z",
@@ -203,6 +205,10 @@ static void a_wrong_list_is_refused(void **state)
                              log, sizeof(log)),
                      64);
     assert_non_null(strstr(log, "--lock-database-url"));
+    assert_int_equal(rig_run((const char *const[]){parts_flag_all(), "--lock-database-url= ",
+                                                   NULL},
+                             log, sizeof(log)),
+                     64);
 }
 
 /* A voucher cannot come into the database of another partition by become_partition(). */
@@ -218,9 +224,12 @@ static void a_database_keeps_its_partition(void **state)
     assert_int_equal(parts_number(1, "SELECT count FROM tb_partition"), 9);
     assert_int_equal(db_script(db, SCHEMA_SQL), DB_OK);
     assert_int_equal(parts_number(1, "SELECT count FROM tb_partition"), 9);
+    assert_int_equal(db_script(db, "SELECT become_partition(1, 8)"), DB_ERROR);
+    assert_non_null(strstr(db_error(db), "there are 9 partitions"));
+    assert_int_equal(parts_number(1, "SELECT count FROM tb_partition"), 9);
     db_free(db);
-    parts_run(parts.owners[1], parts.count == 2 ? "SELECT become_partition(1, 2)"
-                                 : "SELECT become_partition(1, 4)");
+    parts_run(parts.owners[1], parts.count == 2 ? "UPDATE tb_partition SET count = 2"
+                                                : "UPDATE tb_partition SET count = 4");
 }
 
 /* Sell a voucher of each database under this lock; each row's fence is as the guard says. */

@@ -102,6 +102,27 @@ static void a_bad_url_is_named(void **state)
     assert_true(why[0] != '\0');
 }
 
+/* libpq takes the second URL for a part of the first one, and shows its password. */
+static void urls_with_a_comma_between_them_are_refused(void **state)
+{
+    (void)state;
+    assert_false(read_urls("postgresql://u:p@a/x,postgresql://u:secret@b/x"));
+    assert_non_null(strstr(why, "white space"));
+    assert_null(strstr(why, "secret"));
+    assert_false(read_urls("postgresql://a/x postgresql://b/x,postgres://c/x"));
+    assert_non_null(strstr(why, "URL 2: "));
+}
+
+static void one_url_is_no_list_and_no_blanks(void **state)
+{
+    (void)state;
+    assert_false(db_url_is_valid("postgresql://a/x postgresql://b/x", why, sizeof(why)));
+    assert_non_null(strstr(why, "second URL"));
+    assert_false(db_url_is_valid(" ", why, sizeof(why)));
+    assert_string_equal(why, "there is no URL");
+    assert_true(db_url_is_valid("postgresql://a1,a2/x", why, sizeof(why)));
+}
+
 static void too_many_urls_are_refused(void **state)
 {
     char text[(PARTITIONS_MAX + 1) * 18 + 1] = "";
@@ -126,6 +147,8 @@ int main(void)
         cmocka_unit_test(one_url_is_one_partition),
         cmocka_unit_test(urls_have_white_space_between_them),
         cmocka_unit_test(a_bad_url_is_named),
+        cmocka_unit_test(urls_with_a_comma_between_them_are_refused),
+        cmocka_unit_test(one_url_is_no_list_and_no_blanks),
         cmocka_unit_test(too_many_urls_are_refused),
     };
 
