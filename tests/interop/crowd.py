@@ -5,7 +5,7 @@
 
 Both programs run THREADS threads that take the lock, count a number in Redis up by a GET
 and a SET, with a sleep of SECTIONS_US between the two, and give the lock back, for
-ROUND_MS. Each round measures both together and each alone. The program prints TAP: a kind passes
+ROUND_MS. On a Redis Cluster the number is in a file that both programs map. Each round measures both together and each alone. The program prints TAP: a kind passes
 when no count was lost and the median of Redisson's shares is at least SHARE_LEAST. The
 cost of the shares is printed beside them: the total, and the total that the two programs would
 reach together if a change of the program cost nothing, computed from what each reaches
@@ -14,7 +14,10 @@ alone and from the shares."""
 import os
 import statistics
 import sys
+import tempfile
 
+from cluster_redis import is_cluster
+from handover import PLACE_BYTES, counted_in
 from rig import PeerSet, expect, Failed, until
 
 KINDS = ("plain", "fenced", "write")
@@ -28,10 +31,11 @@ SHARE_LEAST = 0.35
 class Crowd:
     """The two programs on one kind of lock."""
 
-    def __init__(self, peers, kind, section_us):
+    def __init__(self, peers, kind, section_us, places):
         self.peers = peers
         self.kind = kind
         self.section_us = section_us
+        self.places = places  # the file; None: the number is in Redis
 
     def contend(self, names, ms=ROUND_MS):
         """Let these programs contend; what each was granted and waited."""
@@ -42,6 +46,10 @@ class Crowd:
             "number": f"{name}number",
             "sectionus": self.section_us,
         }
+        if self.places:
+            words.update(places=self.places.name, names=1)
+            self.places.truncate(0)
+            self.places.truncate(PLACE_BYTES)
         begun = {
             n: self.peers.peer(n).begin("crowd", threads=THREADS, ms=ms, **words)
             for n in names
@@ -50,10 +58,16 @@ class Crowd:
             until(pending.is_done, "the end of the crowd")
         answers = {n: pending.expect("ok") for n, pending in begun.items()}
         granted = sum(a.number("grants") for a in answers.values())
-        counted = int(self.peers.redis.get(words["number"]))
-        self.peers.redis.delete(words["number"])
+        counted = self.counted(words["number"])
         expect(granted == counted, f"{granted} grants and a number of {counted}")
         return answers
+
+    def counted(self, number):
+        if self.places:
+            return counted_in(self.places)
+        counted = int(self.peers.redis.get(number))
+        self.peers.redis.delete(number)
+        return counted
 
     def measure(self, rounds):
         self.contend(("java",), WARM_MS)
@@ -105,6 +119,7 @@ def main():
         },
     )
     failed = 0
+    places = tempfile.NamedTemporaryFile(buffering=0) if is_cluster(urls[0]) else None
     cases = [(kind, us) for us in SECTIONS_US for kind in KINDS]
     print(f"1..{len(cases)}", flush=True)
     for number, (kind, section_us) in enumerate(cases, 1):
@@ -113,7 +128,7 @@ def main():
             f"Redisson's share at least {SHARE_LEAST}"
         )
         try:
-            share = Crowd(peers, kind, section_us).measure(rounds)
+            share = Crowd(peers, kind, section_us, places).measure(rounds)
             expect(share >= SHARE_LEAST, f"a share of {share:.2f}")
             print(f"ok {number} - {text}", flush=True)
         except Failed as error:

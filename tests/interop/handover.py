@@ -11,7 +11,8 @@ one file. Each section says there that it is inside, so that a second holder is 
 reads a number and writes the next, so that two holders at once lose a count. `seckill check`
 judges what our processes recorded in RECORD-DIR afterwards; tests/interop/run calls it.
 
-The faults come FAULT_EVERY_MS (250) apart. HANDOVER (64) is how often a lock is handed over
+On a Redis Cluster slots of these names move to other masters too. The faults come
+FAULT_EVERY_MS (250) apart. HANDOVER (64) is how often a lock is handed over
 after a grant of Redis."""
 
 import os
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import threading
 
+from cluster_redis import Cluster, servers_of
 from rig import Failed, PeerSet, expect, until
 
 HANDOVER = int(os.environ.get("HANDOVER", "64"))
@@ -31,7 +33,7 @@ PLACE_BYTES = 64  # of a name in the file: holders that are inside, sections so 
 ROUND_MS = 10000
 FAULT_S = float(os.environ.get("FAULT_EVERY_MS", "250")) / 1000
 PAUSE_MS = 20
-LOCK_COMMANDS = ("evalsha", "eval", "subscribe", "unsubscribe")
+LOCK_COMMANDS = ("evalsha", "eval", "subscribe", "unsubscribe", "ssubscribe", "sunsubscribe")
 
 
 def redisson_sees_one_owner(peers):
@@ -76,10 +78,13 @@ def redisson_sees_one_owner(peers):
 
 
 class Faults:
-    """Cuts a connection of ours that carries locks, or lets the server stand still."""
+    """Cuts a connection of ours that carries locks, lets a server stand still, or moves the
+    slot of one of the names."""
 
-    def __init__(self, redis):
+    def __init__(self, redis, name):
         self.redis = redis
+        self.name = name
+        self.servers = servers_of(redis)
         self.count = 0
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.run)
@@ -87,16 +92,19 @@ class Faults:
 
     def run(self):
         while not self.ended.wait(FAULT_S):
+            server = random.choice(self.servers)
             ours = [
                 one
-                for one in self.redis.client_list()
+                for one in server.client_list()
                 if one["name"] == "" and one["cmd"] in LOCK_COMMANDS
             ]
             self.count += 1
-            if self.count % 3 == 0 or not ours:
-                self.redis.client_pause(PAUSE_MS)
+            if self.count % 4 == 0 and isinstance(self.redis, Cluster):
+                self.redis.move(f"{self.name}{random.randrange(NAMES)}")
+            elif self.count % 3 == 0 or not ours:
+                server.client_pause(PAUSE_MS)
             else:
-                self.redis.client_kill_filter(_id=random.choice(ours)["id"])
+                server.client_kill_filter(_id=random.choice(ours)["id"])
 
     def end(self):
         self.ended.set()
@@ -124,7 +132,7 @@ def contend(peers, wanted, places):
     }
     ours, theirs = 0, 0
     places.truncate(NAMES * PLACE_BYTES)
-    faults = Faults(peers.redis)
+    faults = Faults(peers.redis, words["name"])
     try:
         while ours < wanted:
             begun = [
@@ -189,4 +197,5 @@ def main():
     sys.exit(1 if failed else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

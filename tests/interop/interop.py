@@ -4,7 +4,8 @@
     interop.py JAVA-CLASSPATH C-PEER [PATTERN]
 
 The servers are those of the laboratory whose env file was read. PATTERN chooses lines
-of the report, as a shell pattern. tests/interop/run calls it."""
+of the report, as a shell pattern. If SECKILL_REDIS_URL is the address of a Redis Cluster, the
+kinds of lock that need other servers are left out. tests/interop/run calls it."""
 
 import fnmatch
 import os
@@ -12,15 +13,18 @@ import sys
 import traceback
 
 from behaviours import Case
+from cluster_redis import is_cluster
 from kinds import KINDS
 from rig import Failed, Rig
 
 WATCHDOG_MS = 1500  # short, so that renewals and the ends of leases come soon
 
 
-def lines(pattern):
+def lines(pattern, url):
     """The cases: text, kind, the two programs and the behaviour."""
     for kind in KINDS:
+        if is_cluster(url) and not kind.in_cluster:
+            continue
         for a, b in kind.directions():
             for behaviour in kind.behaviours(a, b):
                 said = behaviour.__doc__.splitlines()[0].format(a=a, b=b)
@@ -44,7 +48,7 @@ def main():
             "python": [sys.executable, os.path.join(here, "peer.py"), url],
         },
     )
-    chosen = list(lines(sys.argv[3] if len(sys.argv) > 3 else "*"))
+    chosen = list(lines(sys.argv[3] if len(sys.argv) > 3 else "*", url))
     failed = 0
     print(f"1..{len(chosen)}", flush=True)
     for number, (text, kind, a, b, behaviour) in enumerate(chosen, 1):

@@ -60,6 +60,11 @@ class Kind:
         if self.token:
             yield b.renews_by_setting
 
+    @property
+    def in_cluster(self):
+        """Votes need servers that fail one by one; redis-py's Lock asks one server."""
+        return not self.on_nodes and self.other == "java"
+
     def directions(self):
         return ((self.other, "c"), ("c", self.other))
 
@@ -72,6 +77,7 @@ class Listed:
     shown: tuple
     push: bool = True
     fair: bool = False
+    in_cluster: bool = True
 
     def behaviours(self, _a, _other):
         return self.shown

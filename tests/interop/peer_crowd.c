@@ -107,11 +107,12 @@ static bool count_up(redisContext *redis, const struct crowd *c)
 }
 
 /* The same in the file.  False: another was inside. */
-static bool count_up_in_file(struct place *place)
+static bool count_up_in_file(struct place *place, int64_t section_us)
 {
     bool is_alone = atomic_fetch_add(&place->inside, 1) == 0;
     int64_t count = atomic_load(&place->count);
 
+    sleep_us(section_us);
     atomic_store(&place->count, count + 1);
     atomic_fetch_sub(&place->inside, 1);
     return is_alone;
@@ -131,7 +132,7 @@ static bool take_turn(struct crowd *c, const char *name, redisContext *redis,
         complain(c, "acquire", dlock_error());
         return false;
     }
-    if (place != NULL && !count_up_in_file(place))
+    if (place != NULL && !count_up_in_file(place, c->section_us))
         complain(c, "the place", "two holders were inside");
     if (place == NULL && !count_up(redis, c))
         complain(c, "the number", redis->errstr);

@@ -11,6 +11,8 @@ import time
 
 import redis
 
+from cluster_redis import connect, servers_of
+
 PATIENCE_S = 60  # for what has to come; nothing is judged by how soon
 PAUSE_S = 0.01
 
@@ -135,18 +137,19 @@ class Peer:
 
 
 class Trace:
-    """Every command that the server runs, with the server's own time."""
+    """Every command that the servers run, with the servers' own time."""
 
     def __init__(self, url):
-        self.redis = redis.Redis.from_url(url)
+        self.servers = servers_of(connect(url))
         self.events = []
-        self.monitor = redis.Redis.from_url(url).monitor()
-        self.monitor.__enter__()
-        threading.Thread(target=self.listen, daemon=True).start()
+        for server in servers_of(connect(url)):
+            monitor = server.monitor()
+            monitor.__enter__()
+            threading.Thread(target=self.listen, args=(monitor,), daemon=True).start()
 
-    def listen(self):
+    def listen(self, monitor):
         try:
-            for event in self.monitor.listen():
+            for event in monitor.listen():
                 self.events.append(event)
         except (redis.RedisError, OSError, ValueError):
             pass  # the server has ended
@@ -158,10 +161,13 @@ class Trace:
     def matching(self, wanted):
         """The commands until now whose text is wanted, but not in scripts."""
         mark = f"mark-{os.getpid()}-{time.monotonic_ns()}"
-        self.redis.echo(mark)
+        first = len(self.events)
+        for server in self.servers:
+            server.echo(mark)
         until(
-            lambda: any(mark in e["command"] for e in self.events[-50:]),
-            "the server's own account",
+            lambda: sum(mark in e["command"] for e in self.events[first:])
+            == len(self.servers),
+            "the servers' own account",
         )
         return [
             e
@@ -174,7 +180,7 @@ class PeerSet:
     """Peers that are started when they are first asked for, and their server."""
 
     def __init__(self, url, commands):
-        self.redis = redis.Redis.from_url(url, decode_responses=True)
+        self.redis = connect(url, decode_responses=True)
         self.commands = commands
         self.peers = {}
         self.names = itertools.count(1)
@@ -197,7 +203,7 @@ class Rig(PeerSet):
 
     def __init__(self, url, node_urls, commands):
         super().__init__(url, commands)
-        self.raw = redis.Redis.from_url(url)  # for what is no text
+        self.raw = connect(url)  # for what is no text
         self.nodes = [
             redis.Redis.from_url(node, decode_responses=True)
             for node in node_urls.split(",")

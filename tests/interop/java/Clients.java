@@ -4,10 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
+import org.redisson.config.ClusterServersConfig;
 import org.redisson.config.Config;
 
-/** The Redisson instances: one for the server, one for each node of the multi lock. */
+/**
+ * The Redisson instances: one for the server or the cluster, one for each node of the multi
+ * lock.
+ */
 final class Clients {
+    private static final String CLUSTER = "redis-cluster://";
+
     private final String[] nodeUrls;
     private final long watchdogMs;
     private final RedissonClient single;
@@ -24,12 +30,35 @@ final class Clients {
         config.setLockWatchdogTimeout(watchdogMs);
         config.setThreads(2);
         config.setNettyThreads(2);
-        config.useSingleServer()
-                .setAddress(url)
-                .setClientName("redisson")
-                .setConnectionMinimumIdleSize(1)
-                .setSubscriptionConnectionMinimumIdleSize(1);
+        if (url.startsWith(CLUSTER)) {
+            useCluster(config, url.substring(CLUSTER.length()));
+        } else {
+            config.useSingleServer()
+                    .setAddress(url)
+                    .setClientName("redisson")
+                    .setConnectionMinimumIdleSize(1)
+                    .setSubscriptionConnectionMinimumIdleSize(1);
+        }
         return Redisson.create(config);
+    }
+
+    /** The rest of an address: [[user]:password@]host:port[,host:port...]. */
+    @SuppressWarnings("deprecation") // Config has the password too, but only since 4.0
+    private static void useCluster(Config config, String rest) {
+        int at = rest.lastIndexOf('@');
+        String[] login = rest.substring(0, Math.max(at, 0)).split(":", 2);
+        ClusterServersConfig cluster =
+                config.useClusterServers()
+                        .setClientName("redisson")
+                        .setMasterConnectionMinimumIdleSize(1)
+                        .setSlaveConnectionMinimumIdleSize(1)
+                        .setSubscriptionConnectionMinimumIdleSize(1);
+        if (login.length == 2) {
+            cluster.setUsername(login[0].isEmpty() ? null : login[0]).setPassword(login[1]);
+        }
+        for (String node : rest.substring(at + 1).split(",")) {
+            cluster.addNodeAddress("redis://" + node);
+        }
     }
 
     RedissonClient single() {

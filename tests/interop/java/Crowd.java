@@ -122,11 +122,14 @@ final class Crowd {
         number.set(Long.toString((now != null ? Long.parseLong(now) : 0) + 1));
     }
 
-    private void countUpInFile(int at) {
+    private void countUpInFile(int at) throws InterruptedException {
         if ((long) LONG.getAndAdd(places, at, 1L) != 0) {
             complain("two holders were inside");
         }
         long count = (long) LONG.getVolatile(places, at + COUNT_AT);
+        if (sectionUs > 0) {
+            TimeUnit.MICROSECONDS.sleep(sectionUs);
+        }
         LONG.setVolatile(places, at + COUNT_AT, count + 1);
         LONG.getAndAdd(places, at, -1L);
     }

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""A Redis Cluster, asked without any library under test: as far as the behaviours ask one
+server, with the same calls."""
+
+from redis import Redis
+from redis.crc import key_slot
+from redis.exceptions import ResponseError
+
+SCHEME = "redis-cluster://"
+BATCH = 100  # keys that are moved at once
+MOVE_MS = 5000
+
+
+def is_cluster(url):
+    return url.startswith(SCHEME)
+
+
+def node_urls(url):
+    """An address of its own for each node that the URL names."""
+    login, at, hosts = url.removeprefix(SCHEME).rpartition("@")
+    return [f"redis://{login}{at}{host}" for host in hosts.split(",")]
+
+
+class Cluster:
+    """Its masters. A command goes to the one that has the key, which is its first
+    argument; what has no key goes to all of them."""
+
+    def __init__(self, url, **words):
+        nodes = [Redis.from_url(node, **words) for node in node_urls(url)]
+        self.masters = [node for node in nodes if node.role()[0] in ("master", b"master")]
+        self.owners = {}  # the master of each slot that was asked for
+
+    def __getattr__(self, command):
+        return lambda key, *args, **words: self.run(
+            key, lambda node: getattr(node, command)(key, *args, **words)
+        )
+
+    def run(self, key, call):
+        slot = key_slot(key.encode())
+        try:
+            return call(self.owners.get(slot, self.masters[0]))
+        except ResponseError as error:
+            if not str(error).startswith("MOVED "):
+                raise
+            self.owners[slot] = self.at(int(str(error).rpartition(":")[2]))
+            return call(self.owners[slot])
+
+    def at(self, port):
+        return next(m for m in self.masters if port_of(m) == port)
+
+    def keys(self, pattern):
+        return [key for master in self.masters for key in master.keys(pattern)]
+
+    def time(self):
+        return self.masters[0].time()
+
+    def register_script(self, text):
+        return lambda keys: self.run(keys[0], lambda node: node.eval(text, len(keys), *keys))
+
+    def pubsub_channels(self, pattern):
+        """Those that somebody listens to in a shard, as SSUBSCRIBE does."""
+        ask = "PUBSUB SHARDCHANNELS"
+        return [one for m in self.masters for one in m.execute_command(ask, pattern)]
+
+    def pubsub_numsub(self, channel):
+        ask = "PUBSUB SHARDNUMSUB"
+        return [(channel, sum(m.execute_command(ask, channel)[1] for m in self.masters))]
+
+    def move(self, key):
+        """Move the slot of the key, with all its keys, to the next master."""
+        slot = key_slot(key.encode())
+        self.exists(key)  # so that its master is known
+        source = self.owners.get(slot, self.masters[0])
+        target = self.masters[(self.masters.index(source) + 1) % len(self.masters)]
+        source_id, target_id = (node.execute_command("CLUSTER MYID") for node in (source, target))
+        password = target.connection_pool.connection_kwargs.get("password")
+        target.execute_command("CLUSTER SETSLOT", slot, "IMPORTING", source_id)
+        source.execute_command("CLUSTER SETSLOT", slot, "MIGRATING", target_id)
+        while keys := source.execute_command("CLUSTER GETKEYSINSLOT", slot, BATCH):
+            source.migrate("127.0.0.1", port_of(target), keys, 0, MOVE_MS, auth=password)
+        for node in (target, source, *self.masters):
+            node.execute_command("CLUSTER SETSLOT", slot, "NODE", target_id)
+        self.owners[slot] = target
+
+
+def port_of(node):
+    return node.connection_pool.connection_kwargs["port"]
+
+
+def connect(url, **words):
+    """What the behaviours ask: a server or a cluster."""
+    return Cluster(url, **words) if is_cluster(url) else Redis.from_url(url, **words)
+
+
+def servers_of(asked):
+    """Each server behind what was connected."""
+    return asked.masters if isinstance(asked, Cluster) else [asked]
