@@ -3,6 +3,7 @@
  *
  * Each node keeps what it knows of the others in a file of its own, so a node that starts again is
  * a part of the cluster as before. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/os/clock.h"
@@ -15,6 +16,7 @@ enum {
     NODE_TIMEOUT_MS = 2000,
     MASTERS = LAB_COUNT_CLUSTER / 2, /* node i + MASTERS begins as the replica of node i */
     AGAIN_MS = 20,
+    QUORUM = LAB_COUNT_CLUSTER / 2 + 1,
 };
 
 static void configure(const struct lab *lab, const struct lab_server *server, FILE *out)
@@ -136,6 +138,61 @@ static bool stands(const struct lab *lab, enum lab_role role, char why[LAB_WHY_M
     return true;
 }
 
+/* The port of the node that has the slot of LAB_CLUSTER_KEY, as the node on `port` says; 0: it does not
+ * say.  A node redirects from all slots but its own. */
+static int named_port(const struct lab *lab, int port)
+{
+    char answer[ANSWER_MAX];
+    const char *colon;
+
+    if (!lab_redis_ask(lab, port, "GET " LAB_CLUSTER_KEY, answer, sizeof answer))
+        return 0;
+    if (strncmp(answer, "-MOVED ", 7) != 0)
+        return answer[0] == '$' ? port : 0;
+    colon = strrchr(answer, ':');
+    return colon ? (int)strtol(colon + 1, NULL, 10) : 0;
+}
+
+/* The node that more than half of all name. */
+static int leader(const struct lab *lab)
+{
+    int named[LAB_SERVER_MAX] = {0};
+
+    for (int i = 0; i < LAB_COUNT_CLUSTER; i++) {
+        int port = named_port(lab, lab_port(lab, LAB_CLUSTER, i));
+
+        for (int j = 0; port != 0 && j < lab->server_count; j++)
+            if (lab->servers[j].role == LAB_CLUSTER && lab->servers[j].port == port &&
+                ++named[j] == QUORUM)
+                return j;
+    }
+    return -1;
+}
+
+/* Ask the replica of the leader to take its place. */
+static bool promote(const struct lab *lab, char why[LAB_WHY_MAX])
+{
+    int place = leader(lab);
+    char answer[ANSWER_MAX], master[40];
+
+    snprintf(why, LAB_WHY_MAX, "no connected replica of the leader answers");
+    snprintf(master, sizeof master, "master_port:%d\r\nmaster_link_status:up",
+             place >= 0 ? lab->servers[place].port : 0);
+    for (int i = 0; i < LAB_COUNT_CLUSTER; i++) {
+        int port = lab_port(lab, LAB_CLUSTER, i);
+
+        if (!lab_redis_ask(lab, port, "INFO replication", answer, sizeof answer) ||
+            strstr(answer, master) == NULL ||
+            !lab_redis_ask(lab, port, "CLUSTER FAILOVER", answer, sizeof answer))
+            continue;
+        if (strncmp(answer, "+OK", 3) == 0)
+            return true;
+        snprintf(why, LAB_WHY_MAX, "%s says: %.*s", lab_server_name(lab, LAB_CLUSTER, i),
+                 (int)strcspn(answer, "\r"), answer);
+    }
+    return false;
+}
+
 static void address(const struct lab *lab, char *out)
 {
     int used = snprintf(out, LAB_ADDRESS_MAX, "redis-cluster://:%s@", lab->redis_password);
@@ -149,6 +206,9 @@ const struct lab_topology_row lab_topology_cluster = {
     .configure = configure,
     .join = join,
     .stands = stands,
+    .leader = leader,
+    .promote = promote,
+    .role = LAB_CLUSTER,
     .variable = "SECKILL_LAB_CLUSTER_URL",
     .address = address,
     .keeps_configuration = true,

@@ -290,6 +290,9 @@ bool lab_redis_set_clock(const struct lab *lab, const struct lab_server *server,
                          int64_t ahead_ms);
 /* The login of replicas and Sentinels at the Redis servers of --sentinel. */
 #define LAB_PEER_USER "peer"
+/* Of --cluster, the master that has the slot of this key is the leader.  Locks with "{scenario}" in
+ * their names are in that slot. */
+#define LAB_CLUSTER_KEY "scenario"
 
 /* Does a Redis server or a Sentinel say PONG? */
 bool lab_redis_answers(const struct lab *lab, const struct lab_server *server);

@@ -168,8 +168,11 @@ static void begin(struct stage *s, const struct stage_options *options)
     s->is_chinese = options->is_chinese;
     s->shows_wire = options->shows_wire;
     files_join(s->records, s->dir, "locks");
-    snprintf(s->lock, sizeof s->lock, "scenario:%s:%s:%u", s->setup->scenario->name,
-             s->setup->lock->name, options->number);
+    /* In a cluster the name has the slot of the leader. */
+    snprintf(s->lock, sizeof s->lock, "%s:%s:%s:%u",
+             s->setup->scenario->topology == LAB_TOPOLOGY_CLUSTER ? "{" LAB_CLUSTER_KEY "}"
+                                                                  : "scenario",
+             s->setup->scenario->name, s->setup->lock->name, options->number);
     stage_begin_measuring(s, options->duration_ms, options->seed);
     make_voucher(s);
     make_actors(s);

@@ -4,7 +4,7 @@
 # the one that came, and leaves the topology whole.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
-plan 20
+plan 28
 lab=$work/lab
 labs+=("$lab")
 
@@ -53,6 +53,27 @@ refused() { says 'it is not the leader now; no server is' status 1 fault pause-m
 check 'without a majority of Sentinels no server is the leader, which is said' refused
 for i in 1 2; do "$seckill" lab restart "sentinel-$i" --dir "$lab" >/dev/null; done
 check 'with all of them the topology stands' soon stands
+
+check 'the lab gets a Redis Cluster' "$seckill" lab up --cluster --dir "$lab"
+# leads: the master of the slot of the key "scenario", as a node says.
+leads() {
+    local port
+    port=$(redis-cli --no-auth-warning -u "$(sed -nE "s|.*CLUSTER_URL='?redis-cluster(://[^,']*).*|redis\1|p" "$lab/env")" \
+        GET scenario | sed -nE 's/.*MOVED.*:([0-9]+)$/\1/p')
+    "$seckill" lab status --dir "$lab" | sed -nE "s/^(cluster-[0-9]) .*:$port .*/\1/p"
+}
+moves_slot() {
+    local name=$1
+    says "^begun +$(leads): .*; cluster-[1-6] takes its place after [0-9]+ ms" status 0 \
+        fault "$name" "--server=$(leads)" --for=500ms
+}
+for name in reshard kill-leader pause-master promote takeover; do
+    check "$name gives the place of the master in a cluster to another" moves_slot "$name"
+done
+check 'and the cluster is whole' stands
+other=$(with_part master | grep '^cluster-' | grep -v "^$(leads)$" | head -n 1)
+check 'another master of the cluster is not the leader' \
+    says "^seckill: $other: it is not the leader now; $(leads) is" status 1 fault reshard "--server=$other"
 
 check 'the lab gets an etcd' "$seckill" lab up --etcd --dir "$lab"
 member=$(with_part leader | grep '^etcd-')

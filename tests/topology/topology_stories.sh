@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# topology_stories.sh -- the stories of Sentinels, ensembles and standbys, each under a lock or two, on servers
+# topology_stories.sh -- the stories of Sentinels, clusters, ensembles and standbys, each under a lock or two, on servers
 # that the command starts itself; `seckill scenario run topologies` tells them under every lock.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
-plan 13
+plan 16
 stories=(sentinel-failover sentinel-partition sentinel-acknowledged old-master-returns leader-killed split-ensemble
-    expired-in-ensemble promotion-lost promotion-kept)
+    expired-in-ensemble promotion-lost promotion-kept cluster-failover cluster-takeover slots-move)
 
 tell() { status 0 "$seckill" scenario run "$1" "--locks=$2" --out="$work/runs" --dir="$work/lab"; }
 named() { "$seckill" scenario list --no-pager | grep -c '; run by its name or with .topologies., not by .all.'; }
@@ -19,6 +19,9 @@ check 'after a fail-over the holder is told, and nobody else is let in' tell sen
 check 'a lock that no replica had is held twice, and the fence refuses the older write' tell sentinel-partition fenced
 check 'a grant that no replica acknowledged is given back' tell sentinel-acknowledged lua,reentrant
 check 'an old master that is back grants nothing' tell old-master-returns owner
+check 'a replica of a cluster that is promoted grants nobody a lock that it has copied' tell cluster-failover reentrant
+check 'a lock that the replica did not have is held twice, and the fence refuses the older write' tell cluster-takeover fenced
+check 'a slot that moves takes its lock along' tell slots-move fair,lua
 check 'a dead leader takes no lock along' tell leader-killed zk-basic,zk-seq
 check 'a holder whose ensemble is silent counts its own time' tell split-ensemble zk-basic,zk-seq
 check 'an ended session is fenced off' tell expired-in-ensemble zk-basic,zk-seq

@@ -52,9 +52,9 @@ static bool disarm(struct fault_scene *scene)
 const struct server_fault fault_pause_master = {
     .name = "pause-master",
     .does = "the master hangs (SIGSTOP) until another one is named, and later goes on",
-    .needs = "a lab with --sentinel",
+    .needs = "a lab with --sentinel or --cluster",
     .servers = FAULT_ON(LAB_IS_REDIS),
-    .topologies = LAB_WITH(SENTINEL),
+    .topologies = LAB_WITH(SENTINEL) | LAB_WITH(CLUSTER),
     .breaks = {[LAB_IS_REDIS] = DLOCK_ASSUMES_STORE},
     .begin = begin,
     .end = end,

@@ -18,10 +18,10 @@ static bool begin(struct fault_scene *scene)
 
 const struct server_fault fault_promote = {
     .name = "promote",
-    .does = "an operator makes another server the master: SENTINEL FAILOVER",
-    .needs = "a lab with --sentinel",
+    .does = "an operator makes another server the master: SENTINEL or CLUSTER FAILOVER",
+    .needs = "a lab with --sentinel or --cluster",
     .servers = FAULT_ON(LAB_IS_REDIS),
-    .topologies = LAB_WITH(SENTINEL),
+    .topologies = LAB_WITH(SENTINEL) | LAB_WITH(CLUSTER),
     .breaks = {[LAB_IS_REDIS] = DLOCK_ASSUMES_STORE},
     .begin = begin,
 };

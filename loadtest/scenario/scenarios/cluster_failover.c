@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* cluster_failover.c -- a master of a Redis Cluster stands still, and the lock is at its replica too. */
+#include "loadtest/scenario/scenario.h"
+
+enum { COPY_MS = 300 };
+
+static void play(struct stage *s)
+{
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
+
+    stage_tell(s, "Ann takes the lock and sees that one voucher is left.",
+               "小安拿到锁，看到还剩一张券。");
+    actor_enter(ann);
+    actor_read(ann);
+    stage_pass_ms(s, COPY_MS); /* she works, and the replica copies her lock */
+    stage_tell(s, "The master of the lock's slot stands still; the others promote its replica.",
+               "锁所在槽的主节点卡住了，其他主节点把它的从节点升为主节点。");
+    stage_server_hurt(s, "pause-master", NULL, 0);
+    actor_await_unprotected(ann);
+    stage_tell(s, "Ann is told that nobody vouches for her lock, and gives her work up.",
+               "小安得知锁已没有保证，放弃手上的活。");
+    stage_tell(s, "Bo asks the new master, which has the copy of Ann's lock.",
+               "小博问新的主节点，那里有小安那把锁的副本。");
+    stage_need_in_time(s, actor_try_until_answered(bo) != DLOCK_OK,
+                       "the copy of Ann's lock was there when Bo asked");
+    actor_release(ann);
+    actor_enter(bo);
+    actor_buy(bo);
+    actor_leave(bo);
+}
+
+const struct scenario scenario_cluster_failover = {
+    .name = "cluster-failover",
+    .number = "S57",
+    .title = "A Redis Cluster promotes a replica",
+    .title_zh = "Redis 集群切换了主节点",
+    .source = "Redis Cluster; clients that stay with the old master",
+    .story = {"Ann takes the lock; the replica of its slot copies it.",
+              "The master stands still, and the other masters elect the replica.",
+              "Ann's library asks the nodes, and tells her that the lock is lost.",
+              "Bo is refused as long as the copy of Ann's lock is there.",
+              "Locks in the slots of the other masters hold: only this slot has a new master."},
+    .story_zh = {"小安拿到锁，这个槽的从节点复制了它。",
+                 "主节点卡住，其他主节点选出从节点。",
+                 "小安的锁库询问各节点，告诉她锁已丢失。",
+                 "锁的副本还在，小博就拿不到。",
+                 "其他主节点的槽里的锁不受影响：换主的只有这个槽。"},
+    .actors = {"Ann", "Bo"},
+    .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
+    .lease_ms = 15000,
+    .needs_own_servers = true,
+    .topology = LAB_TOPOLOGY_CLUSTER,
+    .play = play,
+};

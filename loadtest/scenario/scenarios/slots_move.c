@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* slots_move.c -- the slot of a lock moves to another master of a Redis Cluster while the lock is held. */
+#include "loadtest/scenario/scenario.h"
+
+static void play(struct stage *s)
+{
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
+    int moved;
+
+    stage_tell(s, "Ann takes the lock and sees that one voucher is left.",
+               "小安拿到锁，看到还剩一张券。");
+    actor_enter(ann);
+    actor_read(ann);
+    stage_tell(s, "The slot of the lock moves to another master, with the lock in it.",
+               "锁所在的槽带着锁搬到另一个主节点。");
+    moved = stage_server_hurt(s, "reshard", NULL, 0);
+    stage_tell(s, "Ann's lease goes on; Bo is led to the new place, and refused there.",
+               "小安的租约照旧；小博被引到新位置，在那里被拒绝。");
+    actor_renew(ann);
+    stage_need_in_time(s, actor_is_protected(ann), "Ann's lease had not ended");
+    actor_try(bo);
+    stage_tell(s, "The slot moves back.", "槽又搬了回来。");
+    stage_server_end(s, moved);
+    actor_renew(ann);
+    stage_need_in_time(s, actor_is_protected(ann), "Ann's lease had not ended");
+    actor_try(bo);
+    actor_buy(ann);
+    actor_leave(ann);
+    stage_tell(s, "Ann gives the lock back, and Bo is let in: all is sold.",
+               "小安放锁，小博进来：已经卖完。");
+    actor_enter(bo);
+    actor_buy(bo);
+    actor_leave(bo);
+}
+
+const struct scenario scenario_slots_move = {
+    .name = "slots-move",
+    .number = "S59",
+    .title = "The slot of a held lock moves",
+    .title_zh = "持有锁的槽搬家了",
+    .source = "Redis Cluster resharding; MOVED and ASK",
+    .story = {"Ann takes the lock.",
+              "Its slot moves to another master, with the lock in it.",
+              "Ann renews there; Bo is led there by MOVED, and refused.",
+              "The slot moves back, and nothing changes for either.",
+              "A slot that moves takes its locks along: nothing is lost, nobody is let in."},
+    .story_zh = {"小安拿到锁。",
+                 "锁所在的槽带着锁搬到另一个主节点。",
+                 "小安在那里续租；小博被 MOVED 引过去，被拒绝。",
+                 "槽又搬回来，两个人都没有变化。",
+                 "槽搬家会带上锁：什么都不丢，谁也进不来。"},
+    .actors = {"Ann", "Bo"},
+    .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE | SIGN_LOST_EARLY,
+    .lease_ms = 15000,
+    .needs_own_servers = true,
+    .topology = LAB_TOPOLOGY_CLUSTER,
+    .play = play,
+};
