@@ -509,6 +509,12 @@ prove-failovers: deps-test                       ## fail-overs by Sentinel under
 	@/usr/bin/python3 -B tests/proof/failovers.py $(FAILOVERS)
 FAILOVERS :=
 
+.PHONY: prove-cluster
+prove-cluster: deps-test                         ## fail-overs and moves of slots in a Redis Cluster under order load; CLUSTER='--times=8'
+	@$(MAKE) --no-print-directory -j2 all
+	@/usr/bin/python3 -B tests/proof/cluster_changes.py $(CLUSTER)
+CLUSTER :=
+
 .PHONY: prove-plan
 prove-plan: deps-test                            ## orders/s at 1, 2 and 4 partitions beside what seckill plan predicts; PLAN='--rounds=3'
 	@$(MAKE) --no-print-directory -j2 all

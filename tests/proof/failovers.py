@@ -192,11 +192,11 @@ class Plain(threading.Thread):
 class Sale:
     """`seckill load` on a laboratory of its own."""
 
-    def __init__(self, folder, address, lock, replica_count):
+    def __init__(self, folder, address, lock, flags=()):
         self.lab = f"{folder}/lab"
+        self.text = None  # of the command, when it has ended
         command = ["build/seckill", "load", f"--dir={self.lab}", f"--out={folder}/runs", f"--rate={RATE}",
-                   f"--duration={LOAD_S}s", "--", f"--redis-url={address}", f"--lock={lock}",
-                   f"--replicas-acknowledge={replica_count}"]
+                   f"--duration={LOAD_S}s", "--", f"--redis-url={address}", f"--lock={lock}", *flags]
         self.output = open(f"{folder}/load", "w+", encoding="utf-8")
         self.load = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT)
 
@@ -227,8 +227,9 @@ class Sale:
         """The first word of the verdict."""
         self.load.wait()
         self.output.seek(0)
-        found = re.search(r"^(VALID|INVALID|[A-Z]+):", self.output.read(), re.MULTILINE)
+        self.text = self.output.read()
         self.output.close()
+        found = re.search(r"^(VALID|INVALID|[A-Z]+):", self.text, re.MULTILINE)
         return found.group(1) if found else "no verdict"
 
     def stop(self):
@@ -243,7 +244,7 @@ def fail_over(way, options, folder):
     machine = Machine()
     try:
         company = Company(folder)
-        sale = Sale(folder, company.address(), options.lock, options.replicas_acknowledge)
+        sale = Sale(folder, company.address(), options.lock, [f"--replicas-acknowledge={options.replicas_acknowledge}"])
         soon("orders", lambda: sale.order_count() > ORDERS_BEFORE)
         gap_s = sale.longest_gap_s()
         plain = Plain(company)
