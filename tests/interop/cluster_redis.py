@@ -7,8 +7,6 @@ from redis.crc import key_slot
 from redis.exceptions import ResponseError
 
 SCHEME = "redis-cluster://"
-BATCH = 100  # keys that are moved at once
-MOVE_MS = 5000
 
 
 def is_cluster(url):
@@ -65,22 +63,6 @@ class Cluster:
     def pubsub_numsub(self, channel):
         ask = "PUBSUB SHARDNUMSUB"
         return [(channel, sum(m.execute_command(ask, channel)[1] for m in self.masters))]
-
-    def move(self, key):
-        """Move the slot of the key, with all its keys, to the next master."""
-        slot = key_slot(key.encode())
-        self.exists(key)  # so that its master is known
-        source = self.owners.get(slot, self.masters[0])
-        target = self.masters[(self.masters.index(source) + 1) % len(self.masters)]
-        source_id, target_id = (node.execute_command("CLUSTER MYID") for node in (source, target))
-        password = target.connection_pool.connection_kwargs.get("password")
-        target.execute_command("CLUSTER SETSLOT", slot, "IMPORTING", source_id)
-        source.execute_command("CLUSTER SETSLOT", slot, "MIGRATING", target_id)
-        while keys := source.execute_command("CLUSTER GETKEYSINSLOT", slot, BATCH):
-            source.migrate("127.0.0.1", port_of(target), keys, 0, MOVE_MS, auth=password)
-        for node in (target, source, *self.masters):
-            node.execute_command("CLUSTER SETSLOT", slot, "NODE", target_id)
-        self.owners[slot] = target
 
 
 def port_of(node):

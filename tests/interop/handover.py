@@ -11,8 +11,7 @@ one file. Each section says there that it is inside, so that a second holder is 
 reads a number and writes the next, so that two holders at once lose a count. `seckill check`
 judges what our processes recorded in RECORD-DIR afterwards; tests/interop/run calls it.
 
-On a Redis Cluster slots of these names move to other masters too. The faults come
-FAULT_EVERY_MS (250) apart. HANDOVER (64) is how often a lock is handed over
+The faults come FAULT_EVERY_MS (250) apart. HANDOVER (64) is how often a lock is handed over
 after a grant of Redis."""
 
 import os
@@ -22,7 +21,7 @@ import sys
 import tempfile
 import threading
 
-from cluster_redis import Cluster, servers_of
+from cluster_redis import servers_of
 from rig import Failed, PeerSet, expect, until
 
 HANDOVER = int(os.environ.get("HANDOVER", "64"))
@@ -78,12 +77,9 @@ def redisson_sees_one_owner(peers):
 
 
 class Faults:
-    """Cuts a connection of ours that carries locks, lets a server stand still, or moves the
-    slot of one of the names."""
+    """Cuts a connection of ours that carries locks, or lets a server stand still."""
 
-    def __init__(self, redis, name):
-        self.redis = redis
-        self.name = name
+    def __init__(self, redis):
         self.servers = servers_of(redis)
         self.count = 0
         self.ended = threading.Event()
@@ -99,9 +95,7 @@ class Faults:
                 if one["name"] == "" and one["cmd"] in LOCK_COMMANDS
             ]
             self.count += 1
-            if self.count % 4 == 0 and isinstance(self.redis, Cluster):
-                self.redis.move(f"{self.name}{random.randrange(NAMES)}")
-            elif self.count % 3 == 0 or not ours:
+            if self.count % 3 == 0 or not ours:
                 server.client_pause(PAUSE_MS)
             else:
                 server.client_kill_filter(_id=random.choice(ours)["id"])
@@ -132,7 +126,7 @@ def contend(peers, wanted, places):
     }
     ours, theirs = 0, 0
     places.truncate(NAMES * PLACE_BYTES)
-    faults = Faults(peers.redis, words["name"])
+    faults = Faults(peers.redis)
     try:
         while ours < wanted:
             begun = [
