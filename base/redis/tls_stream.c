@@ -144,6 +144,9 @@ static void tell_of_failure(struct redis_tls_stream *stream)
     }
     if (reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_PACKET_LENGTH_TOO_LONG)
         advice = ": the port is none of TLS (redis:// is without)";
+    else if (reason == SSL_R_TLSV1_ALERT_PROTOCOL_VERSION ||
+             reason == SSL_R_UNSUPPORTED_PROTOCOL)
+        advice = ": the server speaks no TLS 1.2 (its setting is tls-protocols)";
     else if (reason == SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED ||
              reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE)
         advice = ": the server wants a certificate of this client (cert=FILE, key=FILE)";

@@ -5,7 +5,7 @@
 #
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
-plan 26
+plan 28
 pairs=$root/build/tests/topology/address_pairs
 
 # The authority, and certificates NAME.pem with NAME.key.
@@ -24,7 +24,7 @@ certify client DNS:client.example 2
 openssl ec -in client.key -aes128 -passout pass:secret -out locked.key 2>/dev/null
 
 ports=()
-while [ "${#ports[@]}" -lt 9 ]; do
+while [ "${#ports[@]}" -lt 10 ]; do
     port=$((10000 + (RANDOM * 32768 + RANDOM) % 20000))
     (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || ports+=("$port")
 done
@@ -90,5 +90,11 @@ refuses 'a certificate that has expired' "rediss://127.0.0.1:${ports[2]}?$ca" 'c
 refuses 'a server that wants a certificate' "rediss://127.0.0.1:${ports[4]}?$ca" 'cert=FILE, key=FILE'
 refuses 'a port without TLS' "rediss://127.0.0.1:${ports[3]}?$ca" 'is the port one of TLS?'
 refuses 'a port of TLS without it' "redis://127.0.0.1:${ports[0]}" 'is its port one of TLS (rediss://)?'
+openssl s_server -accept "127.0.0.1:${ports[9]}" -cert server.pem -key server.key -tls1_1 \
+    -cipher 'ALL:@SECLEVEL=0' -quiet >/dev/null 2>&1 &
+own $!
+listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+soon listens "${ports[9]}"
+refuses 'a server without TLS 1.2' "rediss://127.0.0.1:${ports[9]}?$ca" 'the server speaks no TLS 1.2'
 refuses 'a file that is not there' "$one?ca=/nowhere" 'ca=/nowhere cannot be used: No such file or directory'
 refuses 'a key with a passphrase' "$one?$ca&cert=$work/client.pem&key=$work/locked.key" 'locked.key cannot be used'
