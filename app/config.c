@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/config_addresses.h"
 #include "app/config_databases.h"
 #include "app/lane.h"
 #include "base/http/address.h"
@@ -230,7 +231,7 @@ static bool is_stream_of_use(const struct config *c)
         return true;
     if (c->redis_url == NULL)
         return complain("--order-path=stream needs --redis-url: its orders are queued in Redis");
-    if (strncmp(c->redis_url, "redis-cluster://", strlen("redis-cluster://")) == 0)
+    if (strstr(c->redis_url, "-cluster://") != NULL)
         return complain("--order-path=stream cannot use a Redis Cluster, which may have its keys "
                         "on several nodes: give it redis:// or redis-sentinel://");
     if (!is_stream_name(c->stream_name))
@@ -288,7 +289,7 @@ static bool has_store(const struct config *c)
     return false;
 }
 
-static bool check(struct config *c)
+static bool check(struct config *c, const struct settings *s)
 {
     uint32_t fronts[CONFIG_FRONTS_MAX];
     size_t front_count;
@@ -303,7 +304,8 @@ static bool check(struct config *c)
                 (int)CONFIG_FRONTS_MAX, c->front);
         return false;
     }
-    if (!config_read_databases(c->database_url, c->lock_database_url, &c->databases))
+    if (!config_read_databases(c->database_url, c->lock_database_url, s, &c->databases) ||
+        !config_addresses_are_good(s))
         return false;
     if (c->token_key_file == NULL)
         return complain("--token-key-file (or SECKILL_TOKEN_KEY_FILE) is missing: "
@@ -385,7 +387,7 @@ enum settings_result config_load(struct config *config, struct settings *s, int 
         return result;
     choose_order_path(config);
     choose_unlock(config);
-    if (!check(config))
+    if (!check(config, s))
         return SETTINGS_USAGE;
     derive(config);
     return SETTINGS_OK;

@@ -4,23 +4,25 @@
 
 #include <stdio.h>
 
+#include "app/config_addresses.h"
+
 enum { WHY_MAX = 400 };
 
-static bool is_lock_url(const char *url)
+static bool is_lock_url(const char *url, const struct settings *s)
 {
     char why[WHY_MAX];
 
     if (url == NULL || db_url_is_valid(url, why, sizeof(why)))
         return true;
     fprintf(stderr,
-            "seckilld: --lock-database-url (or SECKILL_LOCK_DATABASE_URL) must be one "
+            "seckilld: --lock-database-url (%s) must be one "
             "postgresql://USER:PASSWORD@HOST:PORT/DATABASE: %s\n",
-            why);
+            config_source(s, "lock-database-url"), why);
     return false;
 }
 
 bool config_read_databases(const char *database_url, const char *lock_database_url,
-                           struct partition_urls *out)
+                           const struct settings *s, struct partition_urls *out)
 {
     char why[WHY_MAX];
 
@@ -30,11 +32,11 @@ bool config_read_databases(const char *database_url, const char *lock_database_u
         return false;
     }
     if (partition_urls_read(database_url, out, why, sizeof(why)))
-        return is_lock_url(lock_database_url);
+        return is_lock_url(lock_database_url, s);
     fprintf(stderr,
-            "seckilld: --database-url (or SECKILL_DATABASE_URL) must be "
+            "seckilld: --database-url (%s) must be "
             "postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or several of these with white "
             "space between them: %s\n",
-            why);
+            config_source(s, "database-url"), why);
     return false;
 }

@@ -3,11 +3,12 @@
 #ifndef APP_CONFIG_DATABASES_H
 #define APP_CONFIG_DATABASES_H
 
+#include "base/text/settings.h"
 #include "db/partition.h"
 
 /* Read the value of --database-url, and check that of --lock-database-url; NULL: not given.
- * False: standard error says what is wrong with which. */
+ * False: standard error says what is wrong with which, and where that came from, as `s` knows. */
 bool config_read_databases(const char *database_url, const char *lock_database_url,
-                           struct partition_urls *out);
+                           const struct settings *s, struct partition_urls *out);
 
 #endif /* APP_CONFIG_DATABASES_H */

@@ -13,6 +13,7 @@
 
 #include "base/os/clock.h"
 #include "base/os/event.h"
+#include "base/os/number.h"
 
 /* A result is libpq's own; the struct exists in name only. */
 static const PGresult *own(const struct postgres_result *result)
@@ -259,6 +260,43 @@ void postgres_result_free(struct postgres_result *result)
 
 /* ---- without a session ---- */
 
+/* libpq looks at a port only when it connects.  Has the URL one that is none?  `why` says which, and
+ * where. */
+static bool has_good_ports(const char *url, const PQconninfoOption *options, char *why, size_t size)
+{
+    const char *ports = "";
+    size_t len;
+
+    for (; options->keyword != NULL; options++)
+        if (strcmp(options->keyword, "port") == 0 && options->val != NULL)
+            ports = options->val;
+    for (; *ports != '\0'; ports += len + (ports[len] == ',')) {
+        const char *host = strrchr(url, '@');
+        char shown[24];
+        int64_t number;
+
+        len = strcspn(ports, ",");
+        if (len == 0 || dlock_number_read(ports, len, 1, UINT16_MAX, &number))
+            continue;
+        (void)snprintf(shown, sizeof(shown), "%.*s", len < 20 ? (int)len : 20, ports);
+        host = strstr(host != NULL ? host : url, shown);
+        if (host != NULL)
+            (void)snprintf(why, size, "at character %td: \"%s\" is not a port", host - url + 1,
+                           shown);
+        else
+            (void)snprintf(why, size, "\"%s\" is not a port", shown);
+        return false;
+    }
+    return true;
+}
+
+/* libpq takes a text without a scheme for a list of name=value, and one with another scheme too. */
+static bool has_good_scheme(const char *url)
+{
+    return strstr(url, "://") == NULL || strncmp(url, "postgresql://", 13) == 0 ||
+           strncmp(url, "postgres://", 11) == 0;
+}
+
 bool postgres_url_is_valid(const char *url, char *why, size_t size)
 {
     char *said = NULL;
@@ -266,14 +304,19 @@ bool postgres_url_is_valid(const char *url, char *why, size_t size)
 
     const char *words = said != NULL ? said : options != NULL ? "" : "out of memory";
     const char *repeated = strstr(words, url);
+    bool is_valid = options != NULL;
 
-    if (repeated != NULL)
+    if (!is_valid && !has_good_scheme(url))
+        (void)snprintf(why, size, "at character 1: it does not begin with postgresql://");
+    else if (is_valid)
+        is_valid = has_good_ports(url, options, why, size);
+    else if (repeated != NULL)
         (void)snprintf(why, size, "%.*s...", (int)(repeated - words), words);
     else
         (void)snprintf(why, size, "%s", words);
     PQconninfoFree(options);
     PQfreemem(said);
-    return options != NULL;
+    return is_valid;
 }
 
 bool postgres_answers(const char *url)

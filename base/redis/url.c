@@ -10,19 +10,23 @@
 enum { PORT_MAX = 65535, DB_MAX = 9999999 };
 
 struct why {
+    const char *url; /* from its first character */
     char *text;
     size_t size;
 };
 
-static bool refuse(const struct why *why, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+static bool refuse(const struct why *why, const char *at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
-static bool refuse(const struct why *why, const char *fmt, ...)
+/* `at`: where in the URL it goes wrong, which is what the text begins with. */
+static bool refuse(const struct why *why, const char *at, const char *fmt, ...)
 {
+    int len = snprintf(why->text, why->size, "at character %td: ", at - why->url + 1);
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(why->text, why->size, fmt, args);
+    if (len >= 0 && (size_t)len < why->size)
+        vsnprintf(why->text + len, why->size - (size_t)len, fmt, args);
     va_end(args);
     return false;
 }
@@ -52,15 +56,15 @@ static bool decode(const char *text, size_t len, char *out, size_t out_size,
             int low = i + 2 < len ? hex_value(text[i + 2]) : -1;
 
             if (high < 0 || low < 0)
-                return refuse(why, "a %% in the %s is not followed by two hex digits",
+                return refuse(why, text + i, "a %% in the %s is not followed by two hex digits",
                               part);
             byte = high << 4 | low;
             if (byte == 0)
-                return refuse(why, "there is a %%00 in the %s", part);
+                return refuse(why, text + i, "there is a %%00 in the %s", part);
             i += 2;
         }
         if (used + 1 >= out_size)
-            return refuse(why, "the %s is over %zu bytes", part, out_size - 1);
+            return refuse(why, text + i, "the %s is over %zu bytes", part, out_size - 1);
         out[used++] = (char)byte;
     }
     out[used] = '\0';
@@ -87,7 +91,8 @@ static bool read_db(const char *text, size_t len, struct redis_url *out,
                     const struct why *why)
 {
     if (!read_number(text, len, DB_MAX, &out->db))
-        return refuse(why, "\"%.*s\" is not a database number", len < 20 ? (int)len : 20, text);
+        return refuse(why, text, "\"%.*s\" is not a database number", len < 20 ? (int)len : 20,
+                      text);
     return true;
 }
 
@@ -99,11 +104,11 @@ static bool read_login(const char *text, size_t len, struct redis_url *out,
     size_t user_len;
 
     if (colon == NULL)
-        return refuse(why, "there is no password before the @: write user:password@ or "
+        return refuse(why, text + len, "there is no password before the @: write user:password@ or "
                            ":password@");
     user_len = (size_t)(colon - text);
     if (user_len + 1 == len)
-        return refuse(why, "the password before the @ is empty");
+        return refuse(why, text + len, "the password before the @ is empty");
     return decode(text, user_len, out->user, sizeof(out->user), "user", why) &&
            decode(colon + 1, len - user_len - 1, out->password, sizeof(out->password),
                   "password", why);
@@ -121,10 +126,10 @@ static bool read_address(const char *text, size_t len, struct redis_url *out,
         host++;
         host_end = memchr(text, ']', len);
         if (host_end == NULL)
-            return refuse(why, "the ] after the host is missing");
+            return refuse(why, end, "the ] after the host is missing");
         text = host_end + 1;
         if (text != end && *text != ':')
-            return refuse(why, "after the ] comes neither : nor the end");
+            return refuse(why, text, "after the ] comes neither : nor the end");
     } else {
         host_end = memchr(text, ':', len);
         if (host_end == NULL)
@@ -132,16 +137,16 @@ static bool read_address(const char *text, size_t len, struct redis_url *out,
         text = host_end;
     }
     if (host == host_end)
-        return refuse(why, "the host is missing");
+        return refuse(why, host, "the host is missing");
     if ((size_t)(host_end - host) > REDIS_HOST_MAX)
-        return refuse(why, "the host is over %d bytes", (int)REDIS_HOST_MAX);
+        return refuse(why, host + REDIS_HOST_MAX, "the host is over %d bytes", (int)REDIS_HOST_MAX);
     memcpy(out->host, host, (size_t)(host_end - host));
     if (out->port == 0)
         out->port = REDIS_DEFAULT_PORT;
     if (text != end && (!read_number(text + 1, (size_t)(end - text - 1), PORT_MAX,
                                      &out->port) ||
                         out->port == 0))
-        return refuse(why, "\"%.*s\" is not a port", (int)(end - text - 1), text + 1);
+        return refuse(why, text + 1, "\"%.*s\" is not a port", (int)(end - text - 1), text + 1);
     snprintf(out->label, sizeof(out->label),
              strchr(out->host, ':') ? "[%s]:%d" : "%s:%d", out->host, out->port);
     return true;
@@ -172,7 +177,7 @@ static bool read_option(const char *text, size_t len, unsigned groups, struct re
     size_t name_len = equals != NULL ? (size_t)(equals - text) : len;
 
     if (equals == text + len - 1 && len > 0)
-        return refuse(why, "there is no value behind %.*s", (int)len, text);
+        return refuse(why, text + len, "there is no value behind %.*s", (int)len, text);
     if (equals != NULL && groups & OF_DB && name_len == 2 && memcmp(text, "db", 2) == 0)
         return read_db(equals + 1, len - 3, out, why);
     for (size_t i = 0; equals != NULL && i < sizeof(options) / sizeof(options[0]); i++)
@@ -180,7 +185,7 @@ static bool read_option(const char *text, size_t len, unsigned groups, struct re
             memcmp(text, options[i].name, name_len) == 0)
             return decode(equals + 1, len - name_len - 1, options[i].value, options[i].size,
                           options[i].name, why);
-    return refuse(why, "behind the ? may stand%s%s%s, with & in between",
+    return refuse(why, text, "behind the ? may stand%s%s%s, with & in between",
                   groups & OF_DB ? " db=N" : "",
                   groups & OF_SENTINELS ? ", sentinel-user=U, sentinel-password=P" : "",
                   groups & OF_TLS ? " ca=FILE, cert=FILE, key=FILE, server-name=NAME" : "");
@@ -198,9 +203,9 @@ static bool read_options(const char *query, unsigned groups, struct redis_url *o
         query += 1 + len;
     }
     if (out->sentinel_user[0] != '\0' && out->sentinel_password[0] == '\0')
-        return refuse(why, "sentinel-user= needs sentinel-password=");
+        return refuse(why, query, "sentinel-user= needs sentinel-password=");
     if ((out->cert_file[0] == '\0') != (out->key_file[0] == '\0'))
-        return refuse(why, "cert= and key= need each other");
+        return refuse(why, query, "cert= and key= need each other");
     return true;
 }
 
@@ -212,14 +217,14 @@ static bool read_tcp(const char *text, struct redis_url *out, const struct why *
     const char *at = NULL;
 
     if (strcspn(text, "?#") < (size_t)(query - text))
-        return refuse(why, "there is a ? or # in it; write %%3F or %%23 in a password, and "
+        return refuse(why, text + strcspn(text, "?#"), "there is a ? or # in it; write %%3F or %%23 in a password, and "
                            "rediss:// in front of options of TLS");
     if (!read_options(query, OF_TLS, out, why))
         return false;
     for (size_t i = 0; i < len; i++)
         if (text[i] == '@') {
             if (at != NULL)
-                return refuse(why, "there are two @ in it; write %%40 in a password");
+                return refuse(why, text + i, "there are two @ in it; write %%40 in a password");
             at = text + i;
         }
     if (at != NULL) {
@@ -240,12 +245,12 @@ static bool read_socket(const char *text, struct redis_url *out, const struct wh
     size_t len = query != NULL ? (size_t)(query - text) : strlen(text);
 
     if (text[0] != '/' || len < 2)
-        return refuse(why, "after unix:// has to come an absolute path");
+        return refuse(why, text, "after unix:// has to come an absolute path");
     if (!decode(text, len, out->path, sizeof(out->path), "path", why))
         return false;
     if (query != NULL) {
         if (strncmp(query, "?db=", 4) != 0)
-            return refuse(why, "only ?db=N may follow the path");
+            return refuse(why, query, "only ?db=N may follow the path");
         if (!read_db(query + 4, strlen(query + 4), out, why))
             return false;
     }
@@ -274,7 +279,7 @@ static bool read_guides(const char *text, size_t len, const struct guides *out,
         struct redis_place *place;
 
         if (*out->count == out->max)
-            return refuse(why, "it has more than %d %s", out->max, out->name);
+            return refuse(why, text, "it has more than %d %s", out->max, out->name);
         if (!read_address(text, (size_t)((comma != NULL ? comma : end) - text), &one, why))
             return false;
         place = &out->places[*out->count];
@@ -297,10 +302,11 @@ static bool read_by_sentinel(const char *text, struct redis_url *out, const stru
                                out->sentinels, &out->sentinel_count};
 
     if (slash == NULL || slash + 1 >= query)
-        return refuse(why, "the name of the master is missing: write "
-                           "redis-sentinel://host:port,host:port/name");
+        return refuse(why, slash == NULL ? query : slash + 1,
+                      "the name of the master is missing");
     if (memchr(slash + 1, '/', (size_t)(query - slash - 1)) != NULL)
-        return refuse(why, "there is a / behind the name of the master; write ?db=N for a "
+        return refuse(why, (const char *)memchr(slash + 1, '/', (size_t)(query - slash - 1)),
+                      "there is a / behind the name of the master; write ?db=N for a "
                            "database, and %%2F for a / of the name");
     if (at != NULL && at < slash) {
         if (!read_login(text, (size_t)(at - text), out, why))
@@ -330,7 +336,8 @@ static bool read_cluster(const char *text, struct redis_url *out, const struct w
     }
     len = out->is_encrypted ? strcspn(text, "?") : strlen(text);
     if (strcspn(text, "/?#@") < len)
-        return refuse(why, "behind the nodes comes neither a / nor options: a cluster has only "
+        return refuse(why, text + strcspn(text, "/?#@"),
+                      "behind the nodes comes neither a / nor options: a cluster has only "
                            "database 0; write %%40 for an @ in a password");
     if (!read_guides(text, len, &seeds, why) || !read_options(text + len, OF_TLS, out, why))
         return false;
@@ -349,15 +356,15 @@ bool redis_url_parse(const char *text, struct redis_url *out, char *why_text,
     static const char tcp[] = "://";
     static const char sentinel[] = "-sentinel://";
     static const char cluster[] = "-cluster://";
-    struct why why = {why_text, why_size};
+    struct why why = {text, why_text, why_size};
     const char *rest = "";
 
     memset(out, 0, sizeof(*out));
     if (text == NULL || text[0] == '\0')
-        return refuse(&why, "it is empty");
+        return refuse(&why, text, "it is empty");
     for (const char *c = text; *c != '\0'; c++)
         if ((unsigned char)*c <= ' ' || *c == 127)
-            return refuse(&why, "there is a space or control character in it");
+            return refuse(&why, c, "there is a space or control character in it");
     out->is_encrypted = strncmp(text, encrypted, sizeof(encrypted) - 1) == 0;
     if (out->is_encrypted)
         rest = text + sizeof(encrypted) - 1;
@@ -371,6 +378,5 @@ bool redis_url_parse(const char *text, struct redis_url *out, char *why_text,
         return read_cluster(rest + sizeof(cluster) - 1, out, &why);
     if (strncmp(text, local, sizeof(local) - 1) == 0)
         return read_socket(text + sizeof(local) - 1, out, &why);
-    return refuse(&why, "it begins with none of redis://, redis-sentinel://, redis-cluster://, the "
-                        "same with rediss for TLS, and unix://");
+    return refuse(&why, text, "it begins with none of the schemes");
 }

@@ -54,9 +54,13 @@ struct redis_url {
  * redis-cluster://[user:password@]host[:port],host[:port]...  rediss in place of redis is the same
  * over TLS, and takes ca=FILE, cert=FILE, key=FILE and server-name=NAME behind the ? too.
  * %xx may stand in users, passwords, names and paths.  The login before the @ is for the master;
- * the Sentinels get their own.  out->tls is NULL.  False: `why` says what is wrong, without
- * secrets. */
+ * the Sentinels get their own.  out->tls is NULL.  False: `why` says at which character it goes
+ * wrong, from 1 on, and how, without secrets. */
 bool redis_url_parse(const char *text, struct redis_url *out, char *why,
                      size_t why_size);
+
+/* The form that a URL with the beginning of `text` has to have, or the forms that there are; a
+ * constant. */
+const char *redis_url_form(const char *text);
 
 #endif /* DLOCK_REDIS_URL_H */

@@ -40,7 +40,9 @@ static const struct setting settings[] = {
            .help = "the kind of lock; `seckill locks` describes them"),
     OPTION(SWITCH, "json", offsetof(struct lock_settings, json), .fallback = "off",
            .help = "as JSON, for programs"),
-    URL(redis_url, "redis-url", "URL", "the Redis of the locks that use one"),
+    URL(redis_url, "redis-url", "URL", "the Redis of the locks that use one: redis://[user:password@]host[:port][/db], "
+        "redis-sentinel://[...@]host[:port],.../name, redis-cluster://[...@]host[:port],..., rediss in "
+        "place of redis for TLS, or unix:///path[?db=N]; `seckilld --help` says more"),
     URL(redlock_urls, "redlock-urls", "URL,URL,...", "the Redis servers of redlock and multi"),
     URL(database_url, "database-url", "URL", "the PostgreSQL of the pg locks"),
     URL(zookeeper_url, "zookeeper-url", "HOST:PORT,...", "the ZooKeeper of the zk locks"),

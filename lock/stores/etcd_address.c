@@ -13,9 +13,10 @@ enum { HOST_MAX = 255, PORT_MAX = 65535 };
 #define DEFAULT_PORT "2379"
 #define FORM "http://[user:password@]host:port[,host:port...], or https://"
 
-static bool refuse(char why[ETCD_WHY_SIZE], const char *text)
+/* `url` goes wrong at `at`. */
+static bool refuse(char why[ETCD_WHY_SIZE], const char *url, const char *at, const char *text)
 {
-    snprintf(why, ETCD_WHY_SIZE, "%s; the URL of an etcd is " FORM, text);
+    snprintf(why, ETCD_WHY_SIZE, "at character %td: %s; it has to be " FORM, at - url + 1, text);
     return false;
 }
 
@@ -35,8 +36,8 @@ static size_t host_length(const char *text, size_t len)
     return host > 0 && text[host - 1] == ':' ? host - 1 : len;
 }
 
-static bool read_member(const char *scheme, const char *text, size_t len, char *out,
-                        char why[ETCD_WHY_SIZE])
+static bool read_member(const char *url, const char *scheme, const char *text, size_t len,
+                        char *out, char why[ETCD_WHY_SIZE])
 {
     size_t host = host_length(text, len);
     const char *port = host < len ? text + host + 1 : DEFAULT_PORT;
@@ -44,18 +45,18 @@ static bool read_member(const char *scheme, const char *text, size_t len, char *
     int64_t number;
 
     if (host == 0 || host > HOST_MAX)
-        return refuse(why, "a host is empty or too long");
+        return refuse(why, url, text, "a host is empty or too long");
     for (size_t i = 0; i < host; i++)
         if (!is_of_host(text[i]))
-            return refuse(why, "a host has a byte that no name of a host has");
+            return refuse(why, url, text + i, "a host has a byte that no name of a host has");
     if (!dlock_number_read(port, port_len, 1, PORT_MAX, &number))
-        return refuse(why, "a port is no number from 1 to 65535");
+        return refuse(why, url, port, "a port is no number from 1 to 65535");
     snprintf(out, ETCD_MEMBER_SIZE, "%s%.*s:%d", scheme, (int)host, text, (int)number);
     return true;
 }
 
 /* The user and the password before the last '@'.  Answers where the members begin. */
-static const char *read_user(const char *text, struct etcd_address *out,
+static const char *read_user(const char *url, const char *text, struct etcd_address *out,
                              char why[ETCD_WHY_SIZE])
 {
     const char *at = strrchr(text, '@');
@@ -66,7 +67,7 @@ static const char *read_user(const char *text, struct etcd_address *out,
         return text;
     if (colon == NULL || colon == text || colon - text >= ETCD_SECRET_SIZE ||
         at - colon > ETCD_SECRET_SIZE) {
-        (void)refuse(why, "what stands before the @ is not user:password");
+        (void)refuse(why, url, text, "what stands before the @ is not user:password");
         return NULL;
     }
     snprintf(out->user, sizeof(out->user), "%.*s", (int)(colon - text), text);
@@ -85,14 +86,14 @@ bool etcd_address_read(const char *url, struct etcd_address *out, char why[ETCD_
         if (strncmp(url, SCHEMES[i], strlen(SCHEMES[i])) == 0)
             scheme = SCHEMES[i];
     if (scheme == NULL)
-        return refuse(why, "it does not begin with http:// or https://");
-    text = read_user(url + strlen(scheme), out, why);
+        return refuse(why, url, url, "it does not begin with http:// or https://");
+    text = read_user(url, url + strlen(scheme), out, why);
     while (text != NULL) {
         size_t len = strcspn(text, ",");
 
         if (out->member_count == ETCD_MEMBERS_MAX)
-            return refuse(why, "it names too many members");
-        if (!read_member(scheme, text, len, out->members[out->member_count], why))
+            return refuse(why, url, text, "it names too many members");
+        if (!read_member(url, scheme, text, len, out->members[out->member_count], why))
             return false;
         out->member_count++;
         if (text[len] == '\0')

@@ -38,7 +38,8 @@ static dlock_status read_url(const char *text, struct redis_url *url)
 
     if (redis_url_parse(text, url, why, sizeof(why)))
         return DLOCK_OK;
-    return dlock_fail(DLOCK_INVALID, "the Redis URL cannot be read: %s", why);
+    return dlock_fail(DLOCK_INVALID, "the Redis URL cannot be read, %s; it has to be %s", why,
+                      redis_url_form(text));
 }
 
 dlock_status redis_link_open(struct redis_link **out, const char *url, int timeout_ms,

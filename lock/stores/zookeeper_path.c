@@ -85,6 +85,8 @@ static bool is_chroot(const char *path)
                              strstr(path, "//") == NULL);
 }
 
+#define FORM "host:port[,host:port...][/chroot]"
+
 dlock_status zookeeper_url_check(const char *url)
 {
     const char *rest = url;
@@ -95,12 +97,12 @@ dlock_status zookeeper_url_check(const char *url)
     do {
         len = strcspn(rest, ",/");
         if (!is_host(rest, len))
-            return dlock_fail(DLOCK_INVALID, "the URL of ZooKeeper is not "
-                                             "host:port[,host:port...][/chroot]");
+            return dlock_fail(DLOCK_INVALID, "the URL of ZooKeeper, at character %td: no "
+                              "host:port begins there; it has to be " FORM, rest - url + 1);
         rest += len;
     } while (*rest == ',' && *++rest != '\0');
     if (rest[-1] == ',' || !is_chroot(rest))
-        return dlock_fail(DLOCK_INVALID, "the end of ZooKeeper's URL is no path of a "
-                                         "node: \"%.60s\"", rest);
+        return dlock_fail(DLOCK_INVALID, "the URL of ZooKeeper, at character %td: \"%.60s\" is no "
+                          "path of a node; it has to be " FORM, rest - url + 1, rest);
     return DLOCK_OK;
 }

@@ -54,10 +54,44 @@ static void a_wrong_setting_is_usage(void **state)
     EXPECT_EXIT(64, "front \"\" (flag): expected a value", "--front=");
     EXPECT_EXIT(64, "--admin-listen must", "--admin-listen=127.0.0.1,127.0.0.2:0");
     EXPECT_EXIT(64, "Redis URL cannot be read", "--redis-url=http://127.0.0.1:6379");
-    EXPECT_EXIT(64, "Redis URL cannot be read", "--lock=redlock",
+    EXPECT_EXIT(64, "--redlock-urls (flag): in URL 2 of the list: the Redis URL cannot be read, at "
+                "character 1: ", "--lock=redlock",
                 "--redlock-urls=redis://127.0.0.1:1,127.0.0.1:2,redis://127.0.0.1:3");
+    EXPECT_EXIT(64, "in URL 2 of the list: the Redis URL cannot be read, at character 1: there is a "
+                "space", "--redlock-urls=redis://127.0.0.1:1, redis://127.0.0.1:2");
+    EXPECT_EXIT(64, "--redis-url (flag): the Redis URL cannot be read, at character 19: \"x\" is not "
+                "a port; it has to be redis-cluster://", "--redis-url=redis-cluster://a:x");
+    EXPECT_EXIT(64, "--etcd-url (flag): the URL of the etcd cannot be read, at character 11: a host "
+                "has a byte", "--etcd-url=http://a,b c:2379");
+    EXPECT_EXIT(64, "--zookeeper-url (flag): the URL of ZooKeeper, at character 5: no host:port",
+                "--zookeeper-url=a:1,b:x");
+    EXPECT_EXIT(64, "--database-url (flag) must be postgresql://", "--database-url=postgresql://h:x/d");
+    EXPECT_EXIT(64, "at character 16: \"x\" is not a port", "--database-url=postgresql://h:x/d");
     EXPECT_EXIT(64, "--process", "--process=a b");
     EXPECT_EXIT(64, "", "surplus");
+}
+
+/* An address in a file is named with the file and the line, one in the environment with the variable. */
+static void a_bad_address_is_named_with_its_source(void **state)
+{
+    char path[64] = "/tmp/seckill-test-config-XXXXXX";
+    char flag[96], said[128];
+    FILE *file = fdopen(mkstemp(path), "w");
+
+    (void)state;
+    assert_non_null(file);
+    fputs("# the stores\netcd-url = http://h:0\n", file);
+    fclose(file);
+    snprintf(flag, sizeof(flag), "--config=%s", path);
+    snprintf(said, sizeof(said), "--etcd-url (%s:2): the URL of the etcd cannot be read, at character 10: "
+             "a port", path);
+    EXPECT_EXIT(64, said, flag);
+    unlink(path);
+    setenv("SECKILL_ZOOKEEPER_URL", "h", 1);
+    EXPECT_EXIT(64, "--zookeeper-url (SECKILL_ZOOKEEPER_URL): the URL of ZooKeeper, at character 1: ",
+                "--lock=none");
+    unsetenv("SECKILL_ZOOKEEPER_URL");
+    EXPECT_EXIT(64, "at character 1: it does not begin with postgresql://", "--database-url=mysql://h/d");
 }
 
 /* A key that others may read is no secret. */
@@ -252,6 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wrong_setting_is_usage),
+        cmocka_unit_test(a_bad_address_is_named_with_its_source),
         cmocka_unit_test(the_token_key_is_checked),
         cmocka_unit_test(a_missing_server_is_named),
         cmocka_unit_test(an_exposed_listener_is_warned_of),

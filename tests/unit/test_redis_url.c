@@ -165,6 +165,55 @@ static void refuses_what_is_nearly_right(void **state)
     assert_false(redis_url_parse(NULL, &url, why, sizeof(why)));
 }
 
+/* Each refusal begins with the place, counted from 1. */
+static void names_the_place(void **state)
+{
+    static const struct {
+        const char *text, *begins;
+    } bad[] = {
+        {"", "at character 1: it is empty"},
+        {"http://h:1", "at character 1: it begins with none"},
+        {" redis://h:1", "at character 1: there is a space"},
+        {"redis://h :1", "at character 10: there is a space"},
+        {"redis://h:1x", "at character 11: \"1x\" is not a port"},
+        {"redis://me@h:1", "at character 11: there is no password"},
+        {"redis://me:@h:1", "at character 12: the password"},
+        {"redis://a:b@c@h:1", "at character 14: there are two @"},
+        {"redis://:a%zz@h:1", "at character 11: a % in the password"},
+        {"redis://h:1/x", "at character 13: \"x\" is not a database"},
+        {"redis://h:1?db=1", "at character 12: there is a ? or #"},
+        {"redis://:1", "at character 9: the host is missing"},
+        {"rediss://h:1?ca=/c&x=1", "at character 20: behind the ?"},
+        {"redis-sentinel://a,,b/shop", "at character 20: the host is missing"},
+        {"redis-sentinel://a:x/shop", "at character 20: \"x\" is not a port"},
+        {"redis-sentinel://a", "at character 19: the name of the master"},
+        {"redis-sentinel://a/shop/0", "at character 24: there is a /"},
+        {"redis-sentinel://a/shop?db=x", "at character 28: \"x\" is not a database"},
+        {"redis-cluster://a,b/0", "at character 20: behind the nodes"},
+        {"redis-cluster://a,b:0", "at character 21: \"0\" is not a port"},
+        {"unix://rel", "at character 8: after unix://"},
+        {"unix:///s?x=1", "at character 10: only ?db=N"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_false(parse(bad[i].text));
+        if (strncmp(bad[i].begins, why, strlen(bad[i].begins)) != 0)
+            fail_msg("%s: %s", bad[i].text, why);
+    }
+}
+
+static void tells_the_form_of_each_scheme(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(redis_url_form("redis://x"), "redis://[user:password@]host[:port][/db]"));
+    assert_non_null(strstr(redis_url_form("redis-sentinel://x"), "/name"));
+    assert_non_null(strstr(redis_url_form("rediss-cluster://x"), "rediss-cluster://"));
+    assert_non_null(strstr(redis_url_form("unix://x"), "unix:///path"));
+    assert_non_null(strstr(redis_url_form("http://x"), "redis-sentinel://"));
+    assert_non_null(strstr(redis_url_form(NULL), "redis-cluster://"));
+}
+
 static void refuses_what_is_too_long(void **state)
 {
     char text[600];
@@ -211,6 +260,8 @@ int main(void)
         cmocka_unit_test(refuses_sentinels_that_are_nearly_right),
         cmocka_unit_test(reads_sockets),
         cmocka_unit_test(refuses_what_is_nearly_right),
+        cmocka_unit_test(names_the_place),
+        cmocka_unit_test(tells_the_form_of_each_scheme),
         cmocka_unit_test(refuses_what_is_too_long),
         cmocka_unit_test(tells_no_secrets),
     };
