@@ -6,11 +6,19 @@
 #include "base/redis/link_inside.h"
 #include "base/redis/watch.h"
 
+/* Does the connection lead to a master before?  One that still asks a Sentinel leads to none
+ * yet: it will hear of the new master itself. */
+static bool leads_to_old_master(const struct redis_link *link)
+{
+    return link->conn != NULL && link->conn->era != 0 &&
+           redis_watch_is_elsewhere(link->watch, link->conn);
+}
+
 /* The server of the new address was not tried yet, so it is not left alone. */
 static void leave_old_master(struct redis_link *link)
 {
     redis_link_group_lock(link->group);
-    if (link->conn != NULL && redis_watch_is_elsewhere(link->watch, link->conn))
+    if (leads_to_old_master(link))
         redis_wire_cut(link->conn->wire);
     link->pause_ms = 0;
     redis_link_group_unlock(link->group);

@@ -22,7 +22,14 @@
 
 #include "lock/dlock.h"
 
-enum { ADDRESSES_MAX = 8, THREADS_MAX = 128, ROUNDS_MAX = 99, WAIT_MS = 20000, NAME_SIZE = 24 };
+enum {
+    ADDRESSES_MAX = 8,
+    THREADS_MAX = 128,
+    ROUNDS_MAX = 99,
+    WAIT_MS = 60000,
+    TIMEOUT_MS = 20000, /* of a request: a busy machine is no answer of the server */
+    NAME_SIZE = 24,
+};
 
 struct address {
     const char *url;
@@ -157,14 +164,19 @@ static void print_ratio(const char *variant, int thread_count, int number,
     printf("\n");
 }
 
+/* A server that does not answer yet is asked again. */
 static bool open_address(struct address *address, const char *variant, const char *url)
 {
     dlock_options opts = dlock_options_default();
+    double end_s = now_s() + WAIT_MS / 1000.0;
     dlock_status st;
 
     opts.variant = variant;
     opts.redis_url = opts.redlock_urls = address->url = url;
-    st = dlock_open(&address->locks, &opts);
+    opts.redis_timeout_ms = opts.redlock_node_timeout_ms = TIMEOUT_MS;
+    do
+        st = dlock_open(&address->locks, &opts);
+    while (st == DLOCK_IO && now_s() < end_s);
     return st == DLOCK_OK || fail(variant, st);
 }
 
