@@ -19,6 +19,7 @@ struct plan_settings {
 
 #define AT(field) offsetof(struct plan_settings, field)
 #define LARGE 1000000000
+#define ARRIVALS_MAX 1e9
 static const struct setting settings[] = {
     OPTION(TEXT, "bench", AT(bench), .meta = "FILE|DIR",
            .help = "what `seckill bench` measured: the directory of its run, or the bench.json "
@@ -51,7 +52,7 @@ static const struct setting settings[] = {
            .max = 1024, .help = "--database-connections of the service"),
     OPTION(TEXT, "points", AT(points), .meta = "FILE",
            .help = "instead of a plan: orders per second that were measured at several numbers "
-                   "of partitions, beside what the first of them predicts (`make prove-plan`)"),
+                   "of partitions, beside what the first two predict (`make prove-plan`)"),
     OPTION(SWITCH, "json", AT(json), .fallback = "off", .help = "the plan as JSON on stdout"),
     COMMAND_MARKDOWN(AT(markdown)),
 };
@@ -151,6 +152,14 @@ static enum exit_code run(const struct settings *s, const void *values)
                 v->buyers == 0 ? ", such as --buyers=1000000"
                                : ": a plan needs rates of this machine\n  measure them: seckill "
                                  "bench; then --bench=runs/latest");
+        return EXIT_USAGE;
+    }
+    if (report.sale.buyers * report.sale.tries * report.sale.peak / report.sale.window_s >
+        ARRIVALS_MAX) {
+        fprintf(stderr,
+                "seckill plan: buyers * tries * peak / window is above %.0f requests a second, "
+                "which no sale has: is --window in the unit that you meant (60s, 5m)?\n",
+                ARRIVALS_MAX);
         return EXIT_USAGE;
     }
     if (!rates_read(v->bench, &report.read))

@@ -80,10 +80,31 @@ void plan_compute(const struct plan_sale *sale, const struct plan_rates *rates,
     out->retry_spread_s = sale->outage_s * u / (1 - u);
 }
 
-double plan_predict(const struct plan_point *one, int64_t partitions)
+double plan_transactions(const struct plan_point *point)
 {
-    double by_partitions = one->orders * (double)partitions;
-    double by_processors = one->orders + one->idle_cores * 1e6 / one->cpu_us;
+    return least(1, (double)(point->vouchers * point->replicas) / (double)point->connections);
+}
 
-    return least(by_partitions, by_processors);
+/* Noise may make the dearer point look cheaper: then a transaction is said to cost nothing. */
+void plan_learn(const struct plan_point *one, const struct plan_point *other,
+                struct plan_costs *out)
+{
+    double more = plan_transactions(other) - plan_transactions(one);
+    double slope = more != 0 ? (other->cpu_us - one->cpu_us) / more : 0;
+
+    out->transaction_us = slope > 0 ? slope : 0;
+    out->order_us = one->cpu_us - out->transaction_us * plan_transactions(one);
+    out->cores = one->own_cores + one->idle_cores;
+    out->orders = one->orders;
+}
+
+double plan_predict_cpu_us(const struct plan_costs *costs, const struct plan_point *at)
+{
+    return costs->order_us + costs->transaction_us * plan_transactions(at);
+}
+
+double plan_predict(const struct plan_costs *costs, const struct plan_point *at)
+{
+    return least(costs->orders * (double)at->partitions,
+                 costs->cores * 1e6 / plan_predict_cpu_us(costs, at));
 }

@@ -73,20 +73,44 @@ void plan_compute(const struct plan_sale *sale, const struct plan_rates *rates,
 const char *plan_part_name(enum plan_part part);
 const char *plan_part_text(enum plan_part part);
 
-/* A measured sale over several partitions. */
+/* A measured sale over several partitions of one machine. */
 struct plan_point {
     int64_t partitions, replicas;
+    int64_t vouchers, connections; /* sold at once, and clients of all replicas together */
     double orders;       /* per second, accepted */
     double cpu_us;       /* of processors for one order: service, PostgreSQL, Redis and load */
+    double own_cores;    /* processors that the sale used */
     double idle_cores;   /* processors that nobody used meanwhile */
     double others_cores; /* processors that other programs used meanwhile */
 };
 
-/* The orders per second at `partitions` of the same machine, from the point with one.  More
- * partitions take more only as far as processors are idle:
+enum { PLAN_POINTS_LEARNED = 2 }; /* of a list of points, from which the others are predicted */
+
+/* What a sale costs on one machine whose processors load, service, Redis and PostgreSQL share. */
+struct plan_costs {
+    double order_us;       /* of processors for an order */
+    double transaction_us; /* of processors for a transaction, whatever its orders */
+    double cores;          /* that the sale can have */
+    double orders;         /* per second, at one partition */
+};
+
+/* Transactions for each order.  A voucher has a lane in each replica, and an order waits in its
+ * lane for the next transaction, so each lane has connections / (vouchers * replicas) orders:
  *
- *     min(partitions * orders, orders + idle_cores * 10^6 / cpu_us)
- */
-double plan_predict(const struct plan_point *one, int64_t partitions);
+ *     min(1, vouchers * replicas / connections)                                            */
+double plan_transactions(const struct plan_point *point);
+
+/* Learn the costs from two points of one partition.  They differ in their transactions for each
+ * order, which is how much dearer orders are in small transactions. */
+void plan_learn(const struct plan_point *one, const struct plan_point *other,
+                struct plan_costs *out);
+
+/* Microseconds of processors for an order at a point of which only the numbers are known. */
+double plan_predict_cpu_us(const struct plan_costs *costs, const struct plan_point *at);
+
+/* Orders per second there.  More partitions take more only as far as processors allow:
+ *
+ *     min(partitions * orders, cores * 10^6 / cpu_us)                                      */
+double plan_predict(const struct plan_costs *costs, const struct plan_point *at);
 
 #endif /* LOADTEST_PLAN_PLAN_H */

@@ -11,6 +11,8 @@
 #include "loadtest/kit/files.h"
 
 #define SERVICE_LOCK "reentrant" /* the lock that the service has unless it is told otherwise */
+#define RATE_MAX 1e9
+#define COUNT_MAX 1000000000
 
 static bool is_text(const json_t *object, const char *name, const char *value)
 {
@@ -78,8 +80,26 @@ static void tell_measured(const char *dir, const char *file, struct rates_read *
     json_decref(data);
 }
 
-/* The empty handler's rate is known by two ratios to it. */
-static bool fill(const json_t *list, struct rates_read *out)
+/* A rate that no machine has is a damaged file: later it would be a number of servers. */
+static bool is_rate(double rate)
+{
+    return rate >= 1 && rate <= RATE_MAX;
+}
+
+/* Name what the bench has not.  Answers false. */
+static bool tell_missing(const char *file, const char *what)
+{
+    fprintf(stderr,
+            "seckill plan: %s has not %s, from 1 to %.0f per second: it is damaged, of an older "
+            "version, or of a run that was ended early\n  measure anew: seckill bench; then "
+            "--bench=runs/latest\n",
+            file, what, RATE_MAX);
+    return false;
+}
+
+/* The empty handler's rate is known by two ratios to it.  False: said on stderr what is
+ * missing. */
+static bool fill(const char *file, const json_t *list, struct rates_read *out)
 {
     const json_t *row = row_of(list, SERVICE_LOCK, 0);
     const json_t *alone = row_of(list, "none", 64);
@@ -87,12 +107,18 @@ static bool fill(const json_t *list, struct rates_read *out)
     double refused_to_empty = claim_of(list, "sold-out-to-empty");
     json_int_t clients = json_integer_value(json_object_get(row, "clients"));
 
-    if (!row || !alone || per_s(row) <= 0 || per_s(alone) <= 0 || orders_to_empty <= 0 ||
-        refused_to_empty <= 0)
-        return false;
+    double refused = per_s(alone) / orders_to_empty * refused_to_empty;
+
+    if (!is_rate(per_s(row)))
+        return tell_missing(file, "the orders of path `combined` with the lock " SERVICE_LOCK);
+    if (!is_rate(per_s(alone)))
+        return tell_missing(file, "the orders of path `combined` with the lock none, 64 clients");
+    if (!(orders_to_empty > 0 && refused_to_empty > 0) || !is_rate(refused))
+        return tell_missing(file, "the ratios `orders-to-empty` and `sold-out-to-empty`, which "
+                                  "tell the rate of refusals");
     out->rates = (struct plan_rates){
         .orders = per_s(row),
-        .refused = per_s(alone) / orders_to_empty * refused_to_empty,
+        .refused = refused,
         .locks = per_s(row),
     };
     snprintf(out->orders_origin, sizeof out->orders_origin,
@@ -119,21 +145,18 @@ bool rates_read(const char *path, struct rates_read *out)
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         files_join(file, path, "bench.json");
     list = files_read_json(file);
-    if (!list)
+    if (!list) {
+        fprintf(stderr, "  measure it: seckill bench; then --bench=runs/latest\n");
         return false;
+    }
     files_path(dir, "%s", file);
     if (strrchr(dir, '/'))
         *strrchr(dir, '/') = '\0';
     else
         files_path(dir, ".");
-    ok = json_is_array(list) && fill(list, out);
+    ok = fill(file, list, out);
     if (ok)
         tell_measured(dir, file, out);
-    else
-        fprintf(stderr,
-                "seckill plan: %s has not the rows of `combined` with none and %s at 64 clients, "
-                "and the two ratios to an empty handler\n  measure them: seckill bench\n",
-                file, SERVICE_LOCK);
     json_decref(list);
     return ok;
 }
@@ -143,35 +166,62 @@ static double number(const json_t *object, const char *name)
     return json_number_value(json_object_get(object, name));
 }
 
+static struct plan_point point_of(const json_t *row)
+{
+    return (struct plan_point){.partitions = (int64_t)number(row, "partitions"),
+                               .replicas = (int64_t)number(row, "replicas"),
+                               .vouchers = (int64_t)number(row, "vouchers"),
+                               .connections = (int64_t)number(row, "connections"),
+                               .orders = number(row, "orders_per_s"),
+                               .cpu_us = number(row, "cpu_us"),
+                               .own_cores = number(row, "own_cores"),
+                               .idle_cores = number(row, "idle_cores"),
+                               .others_cores = number(row, "others_cores")};
+}
+
+static bool is_count(int64_t count)
+{
+    return count >= 1 && count <= COUNT_MAX;
+}
+
+static bool is_point(const struct plan_point *p)
+{
+    return is_count(p->partitions) && is_count(p->replicas) && is_count(p->vouchers) &&
+           is_count(p->connections) && is_rate(p->orders) && p->cpu_us > 0 && p->own_cores > 0 &&
+           p->idle_cores >= 0;
+}
+
+/* Can the others be predicted from the first two? */
+static bool can_learn(const struct plan_point *points, int count)
+{
+    return count > PLAN_POINTS_LEARNED && points[0].partitions == 1 &&
+           points[1].partitions == 1 &&
+           plan_transactions(&points[0]) != plan_transactions(&points[1]);
+}
+
 bool points_read(const char *path, struct plan_point *points, int max, int *count)
 {
     json_t *list = files_read_json(path);
     const json_t *row;
-    bool ok = list != NULL;
+    bool ok = list != NULL && json_array_size(list) <= (size_t)max;
     size_t i;
 
     *count = 0;
     json_array_foreach(list, i, row)
     {
-        struct plan_point *p = &points[*count];
-
-        if (!ok || *count == max)
+        if (!ok)
             break;
-        *p = (struct plan_point){.partitions = (int64_t)number(row, "partitions"),
-                                 .replicas = (int64_t)number(row, "replicas"),
-                                 .orders = number(row, "orders_per_s"),
-                                 .cpu_us = number(row, "cpu_us"),
-                                 .idle_cores = number(row, "idle_cores"),
-                                 .others_cores = number(row, "others_cores")};
-        ok = p->partitions > 0 && p->orders > 0 && p->cpu_us > 0;
-        ++*count;
+        points[*count] = point_of(row);
+        ok = is_point(&points[(*count)++]);
     }
-    ok = ok && *count > 1 && points[0].partitions == 1;
+    ok = ok && can_learn(points, *count);
     if (list && !ok)
         fprintf(stderr,
-                "seckill plan: %s must be a list of points, the first of one partition, each with "
-                "partitions, replicas, orders_per_s, cpu_us, idle_cores and others_cores\n",
-                path);
+                "seckill plan: %s must be a list of 3 to %d points, each with partitions, replicas, "
+                "vouchers, connections, orders_per_s, cpu_us, own_cores, idle_cores and "
+                "others_cores; the first two are of one partition and differ in their vouchers\n"
+                "  measure them: make prove-plan\n",
+                path, max);
     json_decref(list);
     return ok;
 }

@@ -3,6 +3,7 @@
 #include "loadtest/plan/report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <unistd.h>
 
 static void print_inputs(FILE *out, const struct plan_report *r)
@@ -133,29 +134,58 @@ json_t *plan_to_json(const struct plan_report *r)
         (json_int_t)((p->needs[PLAN_REPLICA].count + 1) * r->database_connections));
 }
 
+static void print_point(FILE *out, const struct plan_costs *costs, const struct plan_point *p,
+                        bool is_learned)
+{
+    double predicted = plan_predict(costs, p);
+
+    fprintf(out, "%10" PRId64 " %8" PRId64 " %8" PRId64 " ", p->partitions, p->replicas,
+            p->vouchers);
+    if (is_learned)
+        fprintf(out, "%11s %11.0f %6s ", "-", p->orders, "-");
+    else
+        fprintf(out, "%11.0f %11.0f %+5.0f%% ", predicted, p->orders,
+                (predicted / p->orders - 1) * 100);
+    fprintf(out, "%8.0f %8.0f %6.2f %6.2f\n", plan_predict_cpu_us(costs, p), p->cpu_us,
+            p->idle_cores, p->others_cores);
+}
+
+static void print_model(FILE *out, const struct plan_costs *costs)
+{
+    fprintf(out,
+            "\nThe first %d lines are what the others are predicted from:\n\n"
+            "  c(t) = %.0f us for an order + t * %.0f us for a transaction\n"
+            "  t    = min(1, vouchers * replicas / connections) transactions for each order\n"
+            "  X(n) = min(n * %.0f, %.2f processors * 10^6 / c(t)) orders/s at n partitions\n\n",
+            PLAN_POINTS_LEARNED, costs->order_us, costs->transaction_us, costs->orders,
+            costs->cores);
+    fprintf(out,
+            "All partitions, service, Redis and load share the %ld processors here, so more "
+            "partitions add no\nmore than the idle processors allow: the second term of X(n).  "
+            "Partitions with machines of their own\nreach the first term at the most.  A "
+            "replica has lanes of its own, so its transactions have fewer\norders.  `others` "
+            "are processors that other programs of the machine used meanwhile: above 0.1,\nrepeat "
+            "the measurement on a quiet machine.  An error above 0 is a prediction that was too "
+            "high.\n",
+            sysconf(_SC_NPROCESSORS_ONLN));
+}
+
 void plan_print_points(FILE *out, const struct plan_point *points, int count)
 {
-    const struct plan_point *one = &points[0];
+    struct plan_costs costs;
+    double worst = 0;
 
-    fprintf(out, "%10s %8s %12s %12s %7s %9s %6s %7s\n", "partitions", "replicas", "predicted/s",
-            "measured/s", "error", "us/order", "idle", "others");
+    plan_learn(&points[0], &points[1], &costs);
+    fprintf(out, "%28s %11s %11s %6s %17s\n", "", "orders/s", "orders/s", "", "us for an order");
+    fprintf(out, "%10s %8s %8s %11s %11s %6s %8s %8s %6s %6s\n", "partitions", "replicas",
+            "vouchers", "predicted", "measured", "error", "predict.", "measured", "idle",
+            "others");
     for (int i = 0; i < count; i++) {
-        const struct plan_point *p = &points[i];
-        double predicted = plan_predict(one, p->partitions);
+        double error = fabs(plan_predict(&costs, &points[i]) / points[i].orders - 1);
 
-        fprintf(out, "%10" PRId64 " %8" PRId64 " %12.0f %12.0f ", p->partitions, p->replicas,
-                predicted, p->orders);
-        if (i == 0)
-            fprintf(out, "%7s", "-");
-        else
-            fprintf(out, "%+6.0f%%", (predicted / p->orders - 1) * 100);
-        fprintf(out, " %9.0f %6.2f %7.2f\n", p->cpu_us, p->idle_cores, p->others_cores);
+        print_point(out, &costs, &points[i], i < PLAN_POINTS_LEARNED);
+        worst = i >= PLAN_POINTS_LEARNED && error > worst ? error : worst;
     }
-    fprintf(out,
-            "\nThe prediction is min(n * X, X + idle * 10^6 / c) of the first line: X orders/s, c "
-            "microseconds\nof processor for an order, idle processors.  Every partition, service, "
-            "Redis and the load share %ld\nprocessors here, so more partitions add no more than "
-            "the idle ones allow.  `others` are\nprocessors that other programs of the machine "
-            "used meanwhile.  An error above 0 is a prediction\nthat was too high.\n",
-            sysconf(_SC_NPROCESSORS_ONLN));
+    fprintf(out, "\nThe largest error of the orders/s is %.0f %%.\n", worst * 100);
+    print_model(out, &costs);
 }

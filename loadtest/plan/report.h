@@ -25,7 +25,7 @@ void plan_print(FILE *out, const struct plan_report *report);
 /* The same for programs.  The caller owns it. */
 json_t *plan_to_json(const struct plan_report *report);
 
-/* Print measured points beside what the first of them predicts. */
+/* Print measured points beside what the first PLAN_POINTS_LEARNED of them predict. */
 void plan_print_points(FILE *out, const struct plan_point *points, int count);
 
 #endif /* LOADTEST_PLAN_REPORT_H */

@@ -4,7 +4,7 @@
 # refuses to guess.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 13
+plan 23
 cd "$work" || exit 1
 
 # Round figures, for the arithmetic; they were measured on no machine.
@@ -38,14 +38,38 @@ check 'without a bench there is no plan' \
 check 'nor without buyers' says 'buyers is missing' status 64 "$seckill" plan --bench=run
 echo '[]' >empty.json
 check 'a bench without the rates is named' \
-    says 'empty.json has not the rows' status 64 "$seckill" plan "${sale[@]}" --bench=empty.json
+    says 'empty.json has not the orders of path .combined. with the lock reentrant' status 64 "$seckill" plan "${sale[@]}" --bench=empty.json
+sed 's/10000}/1e300}/' run/bench.json >damaged.json
+check 'so is a rate that no machine has' says 'it is damaged' status 64 "$seckill" plan "${sale[@]}" --bench=damaged.json
+sed 's/sold-out-to-empty/sold-out/' run/bench.json >older.json
+check 'and a ratio that an older bench has not' \
+    says 'older.json has not the ratios' status 64 "$seckill" plan "${sale[@]}" --bench=older.json
+head -c 100 run/bench.json >half.json
+check 'a bench that was cut off says how to get a whole one' \
+    says 'measure it: seckill bench' status 64 "$seckill" plan "${sale[@]}" --bench=half.json
+check 'a sale that nobody has is taken for a wrong unit' \
+    says 'is --window in the unit' status 64 "$seckill" plan --buyers=1000000000 --tries=1000 --window=1ms --bench=run
+check 'a window has a unit' says 'expected a duration' status 64 "$seckill" plan --buyers=5 --window=60 --bench=run
 check 'a file that is not there is named' \
     says 'nowhere' status 64 "$seckill" plan "${sale[@]}" --bench=nowhere.json
+# The second point has transactions of half as many orders, so 800 us are those of a transaction.
 cat >points.json <<'JSON'
-[{"partitions": 1, "replicas": 1, "orders_per_s": 1000, "cpu_us": 1000, "idle_cores": 0.5, "others_cores": 0},
- {"partitions": 2, "replicas": 1, "orders_per_s": 1250, "cpu_us": 1000, "idle_cores": 0, "others_cores": 0}]
+[{"partitions": 1, "replicas": 1, "vouchers": 8, "connections": 64, "orders_per_s": 1000, "cpu_us": 1000, "own_cores": 1, "idle_cores": 0.5, "others_cores": 0},
+ {"partitions": 1, "replicas": 1, "vouchers": 16, "connections": 64, "orders_per_s": 900, "cpu_us": 1100, "own_cores": 1, "idle_cores": 0.5, "others_cores": 0},
+ {"partitions": 2, "replicas": 1, "vouchers": 8, "connections": 64, "orders_per_s": 1250, "cpu_us": 1000, "own_cores": 1.5, "idle_cores": 0, "others_cores": 0},
+ {"partitions": 2, "replicas": 2, "vouchers": 8, "connections": 64, "orders_per_s": 1500, "cpu_us": 1090, "own_cores": 1.5, "idle_cores": 0, "others_cores": 0}]
 JSON
 check 'points stand beside their prediction, with the error' \
-    says '^ +2 +1 +1500 +1250 +\+20%' "$seckill" plan --points=points.json
-check 'points that are none are refused' says 'must be a list of points' status 64 "$seckill" plan --points=empty.json
+    says '^ +2 +1 +8 +1500 +1250 +\+20%' "$seckill" plan --points=points.json
+check 'a replica has lanes of its own, so its orders are dearer' \
+    says '^ +2 +2 +8 +1364 +1500 +-9% +1100 +1090' "$seckill" plan --points=points.json
+check 'the costs are shown, and the largest error' \
+    says 'The largest error .* 20 %.*' "$seckill" plan --points=points.json
+check 'with the formula' says 'c\(t\) = 900 us for an order \+ t \* 800 us' "$seckill" plan --points=points.json
+sed 's/"vouchers": 16/"vouchers": 8/' points.json >alike.json
+check 'two points that are alike teach nothing' \
+    says 'differ in their vouchers' status 64 "$seckill" plan --points=alike.json
+sed 's/"cpu_us": 1000/"cpu_us": -1/' points.json >negative.json
+check 'a cost below nothing is refused' says 'must be a list' status 64 "$seckill" plan --points=negative.json
+check 'points that are none are refused' says 'must be a list of 3 to' status 64 "$seckill" plan --points=empty.json
 done_testing

@@ -1,11 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""plan.py [--rounds=3] [--seconds=5] [--vouchers=8] [--points=FILE] [--markdown=FILE] -- orders per second at 1, 2 and 4
-partitions, and with 2 replicas, beside what `seckill plan` predicts from the first.
+"""plan.py [--rounds=5] [--seconds=6] [--vouchers=8] [--points=FILE] [--markdown=FILE] -- orders per second at 1, 2 and 4
+partitions, and with 2 replicas, beside what `seckill plan` predicts from two points with one partition.
+
+The second of these two has twice the vouchers, so its transactions have half the orders: the two points say what an order
+and what a transaction costs.
 
 Each number of partitions has a laboratory of its own, whose PostgreSQL has so many databases.  The same load goes to
 each in turn, round after round, so that a busy machine troubles all of them alike; the figures are medians.  The
-processor time of an order is that of all processes of the run: seckilld, wrk, Redis and PostgreSQL.
+processor time of an order is that of all processes of the run: seckilld, wrk, Redis and PostgreSQL.  It is measured
+while wrk runs, and so without the start and the audit.
 
 Exit status: 0 if every audit was valid, else 1.
 """
@@ -21,8 +25,11 @@ import tempfile
 import time
 
 SECKILL = os.environ.get("SECKILL", "build/seckill")
-CASES = ((1, 1), (2, 1), (4, 1), (4, 2))  # partitions, replicas
-CONNECTIONS, TICKS = 64, os.sysconf("SC_CLK_TCK")
+# Partitions, replicas, and by how much the vouchers are multiplied.  The first two are what the others are predicted from.
+CASES = ((1, 1, 1), (1, 1, 2), (2, 1, 1), (4, 1, 1), (1, 2, 1), (4, 2, 1))
+# More users than any run has orders: wrk searches for a user who has not bought yet.
+CONNECTIONS, USERS, TICKS = 64, 200000, os.sysconf("SC_CLK_TCK")
+WARM_UP_S, LOOK_S = 1.5, 0.1
 RATE = re.compile(r"^([0-9]+) accepted orders per second", re.M)
 
 
@@ -47,17 +54,30 @@ def processor_s(pid, with_children=False):
     return sum(int(n) for n in fields[11:15 if with_children else 13]) / TICKS
 
 
-def children_of(pid):
-    found = []
+def family():
+    """The children of each process of the machine."""
+    found = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
                 with open(f"/proc/{name}/stat", encoding="utf-8") as file:
-                    if int(file.read().rpartition(")")[2].split()[1]) == pid:
-                        found.append(int(name))
+                    parent = int(file.read().rpartition(")")[2].split()[1])
             except OSError:
-                pass
+                continue
+            found.setdefault(parent, []).append(int(name))
     return found
+
+
+def descendants_of(pid, children):
+    return [pid] + [below for child in children.get(pid, []) for below in descendants_of(child, children)]
+
+
+def is_wrk(pid):
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+            return file.read().strip() == "wrk"
+    except OSError:
+        return False
 
 
 class Laboratory:
@@ -68,61 +88,96 @@ class Laboratory:
         up = run(SECKILL, "lab", "up", f"--dir={self.dir}", f"--partitions={partitions}")
         if up.returncode:
             sys.exit(up.stdout)
+        seeded = run(SECKILL, "seed", f"--dir={self.dir}", f"--users={USERS}")
+        if seeded.returncode:
+            sys.exit(seeded.stdout)
         with open(f"{self.dir}/state.json", encoding="utf-8") as file:
             pids = {server["name"]: server["pid"] for server in json.load(file)["servers"]}
         self.postgres, self.redis = pids["postgres"], pids["redis"]
 
-    def servers_s(self):
-        """What Redis and PostgreSQL have used; a backend that has ended is its parent's child."""
-        backends = sum(processor_s(pid) for pid in children_of(self.postgres))
-        return processor_s(self.redis) + processor_s(self.postgres, with_children=True) + backends
+    def look(self, load):
+        """The time, the processor time of a load with its servers, and that of the machine; None unless wrk runs."""
+        children = family()
+        clients = descendants_of(load, children)
+        if not any(is_wrk(pid) for pid in clients):
+            return None
+        # A backend that has ended is its parent's child.
+        own = sum(processor_s(pid) for pid in clients + descendants_of(self.postgres, children)[1:] + [self.redis])
+        return time.monotonic(), own + processor_s(self.postgres, with_children=True), *machine()
 
     def down(self):
         run(SECKILL, "lab", "down", f"--dir={self.dir}")
 
 
-def measure(lab, partitions, replicas, args):
+def watch(lab, load):
+    """The first look once wrk has warmed up, and the last one while it runs."""
+    first = last = begun = None
+    while load.poll() is None:
+        look = lab.look(load.pid)
+        if look:
+            begun = begun or look[0]
+            first = first or (look if look[0] - begun > WARM_UP_S else None)
+            last = look
+        time.sleep(LOOK_S)
+    return first, last
+
+
+def measure(lab, case, args):
     """One load: a point of `seckill plan`."""
-    busy, idle = machine()
-    servers, begun = lab.servers_s(), time.monotonic()
-    before = os.times()
-    said = run(SECKILL, "load", f"--dir={lab.dir}", f"--out={lab.out}", f"--processes={replicas}", f"--connections={CONNECTIONS}",
-               f"--vouchers={args.vouchers}", "--stock=1000000", f"--duration={args.seconds}s", "--quiet", "--",
-               "--duplicate-guard=unique", "--workers=256")
-    after, elapsed = os.times(), time.monotonic() - begun
-    rate = RATE.search(said.stdout)
-    if said.returncode or not rate:
-        sys.exit(f"{partitions} partitions: exit {said.returncode}\n{said.stdout}")
-    own = (after.children_user + after.children_system - before.children_user - before.children_system
-           + lab.servers_s() - servers)
-    now_busy, now_idle = machine()
-    orders = int(re.search(r"VALID: issued \d+, orders (\d+)", said.stdout).group(1))
-    return {"partitions": partitions, "replicas": replicas, "orders_per_s": float(rate.group(1)), "cpu_us": own / orders * 1e6,
-            "idle_cores": (now_idle - idle) / elapsed, "others_cores": max(0.0, (now_busy - busy - own) / elapsed)}
+    partitions, replicas, factor = case
+    vouchers = args.vouchers * factor
+    command = [SECKILL, "load", f"--dir={lab.dir}", f"--out={lab.out}", f"--processes={replicas}", f"--connections={CONNECTIONS}",
+               f"--vouchers={vouchers}", "--stock=1000000", f"--duration={args.seconds}s", "--quiet", "--",
+               "--duplicate-guard=unique", "--workers=256"]
+    with tempfile.TemporaryFile("w+") as out, subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT) as load:
+        first, last = watch(lab, load)
+        out.seek(0)
+        said = out.read()
+    rate = RATE.search(said)
+    if load.returncode or not rate or not first or last[0] <= first[0]:
+        sys.exit(f"{case}: exit {load.returncode}\n{said}")
+    elapsed, own, busy, idle = (after - before for before, after in zip(first, last))
+    per_s = float(rate.group(1))
+    return {"partitions": partitions, "replicas": replicas, "vouchers": vouchers, "connections": CONNECTIONS,
+            "orders_per_s": per_s, "cpu_us": own / elapsed / per_s * 1e6, "own_cores": own / elapsed, "idle_cores": idle / elapsed,
+            "others_cores": max(0.0, (busy - own) / elapsed)}
 
 
 def median_of(points):
     return {key: statistics.median(point[key] for point in points) for key in points[0]}
 
 
+def name_the_measurement(path, load):
+    """The page names the command that was called, and the load of the machine before it measured."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    command = " ".join(["python3", "tests/proof/plan.py", *sys.argv[1:]])
+    text = re.sub(r"^\| load before \| [0-9.]+", f"| load before | {load:.1f}", text, count=1, flags=re.M)
+    text = re.sub(r"^\| command \| .*", lambda _: f"| command | `{command}` |", text, count=1, flags=re.M)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=6)
     parser.add_argument("--vouchers", type=int, default=8)
     parser.add_argument("--points", default="runs/plan-points.json")
     parser.add_argument("--markdown")
     args = parser.parse_args()
+    load = os.getloadavg()[0]
     folder = tempfile.mkdtemp(prefix="seckill-plan-")
     labs, points = {}, {case: [] for case in CASES}
     try:
-        for partitions in sorted({partitions for partitions, _ in CASES}):
+        for partitions in sorted({case[0] for case in CASES}):
             labs[partitions] = Laboratory(folder, partitions)
         for number in range(args.rounds):
             for case in CASES:
-                points[case].append(measure(labs[case[0]], *case, args))
-                print(f"round {number + 1}: {case[0]} partitions, {case[1]} replicas: "
-                      f"{points[case][-1]['orders_per_s']:.0f} orders/s", flush=True)
+                point = measure(labs[case[0]], case, args)
+                points[case].append(point)
+                print(f"round {number + 1}: {case[0]} partitions, {case[1]} replicas, {point['vouchers']} vouchers: "
+                      f"{point['orders_per_s']:.0f} orders/s, {point['cpu_us']:.0f} us each", flush=True)
     finally:
         for lab in labs.values():
             lab.down()
@@ -134,7 +189,10 @@ def main():
     if args.markdown:
         command.append(f"--markdown={args.markdown}")
     print(flush=True)
-    return subprocess.run(command, check=False).returncode
+    status = subprocess.run(command, check=False).returncode
+    if args.markdown and status == 0:
+        name_the_measurement(args.markdown, load)
+    return status
 
 
 if __name__ == "__main__":

@@ -109,18 +109,48 @@ static void an_outage_is_spread_over_what_is_free(void **state)
     assert_near(plan.arrivals + plan.returning / plan.retry_spread_s, plan.arrivals / 0.6);
 }
 
+/* 64 clients; the second point sells twice the vouchers, so its transactions have half the orders. */
+static struct plan_costs learn(double idle_cores, double first_us, double second_us)
+{
+    struct plan_point one = {1, 1, 8, 64, 5000, first_us, 1, idle_cores, 0};
+    struct plan_point other = {1, 1, 16, 64, 4000, second_us, 1, idle_cores, 0};
+    struct plan_costs costs;
+
+    plan_learn(&one, &other, &costs);
+    return costs;
+}
+
+static double predict(struct plan_costs costs, int64_t partitions, int64_t replicas)
+{
+    struct plan_point at = {.partitions = partitions, .replicas = replicas, .vouchers = 8,
+                            .connections = 64};
+
+    return plan_predict(&costs, &at);
+}
+
 static void partitions_help_as_far_as_processors_are_idle(void **state)
 {
-    struct plan_point one = {.partitions = 1, .orders = 5000, .cpu_us = 200, .idle_cores = 0.5};
+    (void)state;
+    assert_near(predict(learn(0.5, 200, 240), 1, 1), 5000);
+    assert_near(predict(learn(0.5, 200, 240), 2, 1), 7500); /* 1.5 * 10^6 / 200 */
+    assert_near(predict(learn(0.5, 200, 240), 4, 1), 7500);
+    assert_near(predict(learn(0, 200, 240), 4, 1), 5000);
+    assert_near(predict(learn(100, 200, 240), 4, 1), 20000);
+}
+
+static void small_transactions_make_orders_dearer(void **state)
+{
+    struct plan_costs costs = learn(0, 200, 240);
+    struct plan_point crowd = {.partitions = 1, .replicas = 99, .vouchers = 8, .connections = 64};
 
     (void)state;
-    assert_near(plan_predict(&one, 1), 5000);
-    assert_near(plan_predict(&one, 2), 7500); /* 0.5 * 10^6 / 200 more */
-    assert_near(plan_predict(&one, 4), 7500);
-    one.idle_cores = 0;
-    assert_near(plan_predict(&one, 4), 5000);
-    one.idle_cores = 100;
-    assert_near(plan_predict(&one, 4), 20000);
+    assert_near(costs.transaction_us, 320); /* 40 us more for an eighth of a transaction more */
+    assert_near(costs.order_us, 160);
+    assert_near(predict(costs, 4, 2), 1e6 / 240); /* as with twice the vouchers */
+    assert_near(plan_transactions(&crowd), 1);     /* no order has more than its own */
+    costs = learn(0, 200, 190);
+    assert_near(costs.transaction_us, 0); /* noise: a transaction gives nothing back */
+    assert_near(costs.order_us, 200);
 }
 
 int main(void)
@@ -133,6 +163,7 @@ int main(void)
         cmocka_unit_test(a_hot_voucher_stays_one_lane),
         cmocka_unit_test(an_outage_is_spread_over_what_is_free),
         cmocka_unit_test(partitions_help_as_far_as_processors_are_idle),
+        cmocka_unit_test(small_transactions_make_orders_dearer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
