@@ -55,7 +55,7 @@ def a_silent_first_host_takes_its_part_of_the_time(lab):
 
 def a_server_that_becomes_read_only_is_left(lab):
     """Its sessions stay open, as those of a demoted server that did not restart."""
-    service = Service(lab, *NARROW, f"--database-url={lab.url()}")
+    service = Service(lab, *NARROW, "--database-wait=30s", f"--database-url={lab.url()}")
     voucher, tokens = seed(lab, 50, 50)
     assert service.order(voucher, tokens[0])[:2] == (201, "accepted")
     lab.set("default_transaction_read_only", "on")
@@ -122,7 +122,7 @@ def readiness_names_a_commit_that_waits_for_its_standby(lab):
 def requests_go_on_after_a_promotion(lab):
     """Orders wait for the new primary, statements are prepared anew, and no answer is a 500."""
     service = Service(lab, *NARROW, "--database-wait=30s", f"--database-url={lab.url()}")
-    voucher, tokens = seed(lab, 400, 400)
+    voucher, tokens = seed(lab, 2000, 2000)
     for token in tokens[:20]:
         assert service.order(voucher, token)[:2] == (201, "accepted")
     answers, is_over = [], threading.Event()
@@ -138,8 +138,8 @@ def requests_go_on_after_a_promotion(lab):
         buyer.start()
     soon("orders", lambda: len(answers) > 20)
     lab.kill()
-    lab.promote()
     reached = len(answers)
+    lab.promote()
     soon("orders at the new primary", lambda: answers[reached:].count((201, "accepted")) > 20)
     is_over.set()
     for buyer in buyers:
