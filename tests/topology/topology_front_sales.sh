@@ -4,7 +4,7 @@
 # front, the audit counts the orders of all processes, and a front that dies is named.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
-plan 9
+plan 10
 lab=$work/lab
 labs+=("$lab")
 
@@ -62,6 +62,19 @@ front_dies() {
 first=$run
 starts() { [ "$(readlink -f "$runs/latest")" != "$first" ] && [ -s "$runs/latest/run.json" ]; }
 soon starts
+# The body never comes, so that the front has something to log.
+trace=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+is_traced() {
+    local client port
+    client=$(pgrep -P "$load" -x wrk | head -n 1) &&
+        port=$(tr '\0' '\n' <"/proc/$client/cmdline" | sed -n 's|^http://127.0.0.1:||p') || return 1
+    exec 3<>"/dev/tcp/127.0.0.1/$port"
+    printf 'POST /x HTTP/1.1\r\nHost: shop\r\ntraceparent: %s\r\nContent-Length: 9\r\n\r\n' "$trace" >&3
+    timeout 30 cat <&3 | grep ' 408 '
+    exec 3>&-
+    soon grep -F "{$trace}" "$runs/latest/front.log"
+}
+check 'the log of the front names the trace of a request that went wrong' eval 'soon sells && is_traced'
 check 'every request goes through the front: it is killed' front_dies
 { send INT "$load" && wait "$load"; } 2>/dev/null
 check 'the command names the front that died' grep 'HAProxy died in the middle of the run' "$work/dies"
