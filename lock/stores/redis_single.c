@@ -105,28 +105,27 @@ dlock_status redis_set_first(struct redis_link *link, const char *key,
     return st == DLOCK_LOST ? DLOCK_BUSY : st;
 }
 
-dlock_status redis_expire(struct redis_link *link, const char *key, int lease_ms)
+/* `is_grant`: replicas have to acknowledge it. */
+static dlock_status expire(struct redis_link *link, const char *key, int lease_ms, bool is_grant)
 {
     char lease[12];
-    struct redis_command expire = {3, {"PEXPIRE", key, lease}, REDIS_SHAPE_YES_NO};
+    struct redis_command command = {3, {"PEXPIRE", key, lease}, REDIS_SHAPE_YES_NO};
     struct redis_answer answer;
     dlock_status st;
 
     snprintf(lease, sizeof(lease), "%d", lease_ms);
-    st = call(link, &expire, &answer);
+    st = is_grant ? call_write(link, &command, is_one, &answer) : call(link, &command, &answer);
     return yes_or_no(st, &answer);
+}
+
+dlock_status redis_expire(struct redis_link *link, const char *key, int lease_ms)
+{
+    return expire(link, key, lease_ms, false);
 }
 
 dlock_status redis_expire_grant(struct redis_link *link, const char *key, int lease_ms)
 {
-    char lease[12];
-    struct redis_command expire = {3, {"PEXPIRE", key, lease}, REDIS_SHAPE_YES_NO};
-    struct redis_answer answer;
-    dlock_status st;
-
-    snprintf(lease, sizeof(lease), "%d", lease_ms);
-    st = call_write(link, &expire, is_one, &answer);
-    return yes_or_no(st, &answer);
+    return expire(link, key, lease_ms, true);
 }
 
 dlock_status redis_delete(struct redis_link *link, const char *key)

@@ -61,6 +61,7 @@ static void a_wrong_setting_is_usage(void **state)
                 "space", "--redlock-urls=redis://127.0.0.1:1, redis://127.0.0.1:2");
     EXPECT_EXIT(64, "--redis-url (flag): the Redis URL cannot be read, at character 19: \"x\" is not "
                 "a port; it has to be redis-cluster://", "--redis-url=redis-cluster://a:x");
+    EXPECT_EXIT(64, "cannot use a Redis Cluster", "--order-path=stream", "--redis-url=rediss-cluster://a");
     EXPECT_EXIT(64, "--etcd-url (flag): the URL of the etcd cannot be read, at character 11: a host "
                 "has a byte", "--etcd-url=http://a,b c:2379");
     EXPECT_EXIT(64, "--zookeeper-url (flag): the URL of ZooKeeper, at character 5: no host:port",
