@@ -20,6 +20,8 @@
 enum {
     AGAIN_MS = 20,   /* before a command is sent again to a cluster that is not ready for it */
     HOPS_MAX = 16,   /* from node to node by redirects, before the nodes count as confused */
+    HEAR_MS = 200,   /* a redirected command waits so long for the map, at the most */
+    HEAR_STEP_MS = 2,
 };
 
 struct node_link {
@@ -135,6 +137,25 @@ static void pause_before_again(const struct journey *journey)
     dlock_clock_sleep_until(until_ns < journey->end_ns ? until_ns : journey->end_ns);
 }
 
+/* Wait until the map too says that the node behind `link` has the slot.  If a promotion gave the slot to
+ * that node, its era has begun then, so that what the node grants now does not end with the old one. */
+static void await_map(const struct journey *journey, const struct redis_link *link)
+{
+    int64_t until_ns = dlock_clock_after(dlock_clock_ns(), HEAR_MS);
+    struct redis_place place;
+
+    if (until_ns > journey->end_ns)
+        until_ns = journey->end_ns;
+    redis_link_place(link, &place);
+    while (!redis_cluster_has(journey->routes->cluster, &place, journey->slot)) {
+        int64_t now_ns = dlock_clock_ns();
+
+        if (now_ns >= until_ns)
+            return;
+        dlock_clock_sleep_until(dlock_clock_after(now_ns, HEAR_STEP_MS));
+    }
+}
+
 /* Turn to the node of the map.  False: there is none, which the answer says. */
 static bool turn_by_map(struct journey *journey)
 {
@@ -161,8 +182,10 @@ static bool turn_by_answer(struct journey *journey)
         named = named_link(routes, journey->leg.link, answer);
         if (named == NULL)
             return false;
-        if (answer->redirect == REDIS_MOVED && journey->slot >= 0)
+        if (answer->redirect == REDIS_MOVED && journey->slot >= 0) {
+            await_map(journey, named);
             atomic_store(&routes->slots[journey->slot], named);
+        }
         journey->leg.asking = answer->redirect == REDIS_ASK;
         journey->leg.link = named;
         if (++journey->hops > HOPS_MAX)

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "lock/dlock.h"
+#include "lock/dlock_metrics.h"
 
 enum {
     WORKERS = 8,
@@ -301,6 +302,39 @@ static void a_stopped_master_is_followed_and_its_leases_are_lost(void **state)
     judge_promotion(stop_node, resume_node);
 }
 
+static int64_t fail_over_count(dlock_system *sys)
+{
+    dlock_metrics metrics;
+
+    dlock_metrics_read(sys, &metrics);
+    return (int64_t)metrics.fail_overs;
+}
+
+/* The old master redirects before the library has asked anew who has the slot. */
+static void a_grant_by_a_redirect_outlives_the_news_of_the_promotion(void **state)
+{
+    dlock_system *sys = open_locks("reentrant", nodes.url);
+    char name[32];
+    int master = is_promoted(0) ? 0 : 3, replica = 3 - master;
+    int64_t before;
+    dlock_lease lease;
+
+    (void)state;
+    name_on(0, name);
+    assert_comes(is_linked(replica));
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, name, 0, &lease));
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
+    before = fail_over_count(sys);
+    assert_true(has(tell(replica, "CLUSTER FAILOVER TAKEOVER"), "OK"));
+    assert_comes(!is_promoted(master));
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, name, 5000, &lease));
+    assert_comes(fail_over_count(sys) > before);
+    assert_true(dlock_lease_valid(sys, &lease));
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
+    dlock_close(sys);
+    assert_comes(is_settled() && is_linked(master));
+}
+
 static void addresses_that_lead_elsewhere_are_named(void **state)
 {
     char url[64];
@@ -356,6 +390,7 @@ int main(void)
         cmocka_unit_test(nodes_that_are_none_are_named),
         cmocka_unit_test(a_killed_master_is_followed_and_its_leases_are_lost),
         cmocka_unit_test(a_stopped_master_is_followed_and_its_leases_are_lost),
+        cmocka_unit_test(a_grant_by_a_redirect_outlives_the_news_of_the_promotion),
     };
 
     return cmocka_run_group_tests(tests, start_nodes, end_nodes);
