@@ -78,7 +78,7 @@ static void every_lock_is_taken_and_given_back_on_every_node(void **state)
             assert_int_equal(DLOCK_OK, dlock_acquire(sys, name, 0, &lease));
             assert_int_equal(DLOCK_TIMEOUT, dlock_acquire(other, name, 50, &second));
             assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
-            assert_int_equal(DLOCK_OK, dlock_acquire(other, name, 1000, &second));
+            assert_int_equal(DLOCK_OK, dlock_acquire(other, name, 20000, &second));
             assert_int_equal(DLOCK_OK, dlock_release(other, &second));
         }
         dlock_close(other);
