@@ -603,7 +603,7 @@ prove-handover: deps-peers                  ## hand a fair lock over beside Redi
 # Not a part of `make test`: the run needs Docker and its registry, and takes minutes.
 COMPOSE ?= docker-compose
 .PHONY: compose
-compose:                                    ## the shop on containers, each part killed; COMPOSE='docker compose'
+compose:                                    ## the shop on containers, and with each profile; parts are killed; COMPOSE='docker compose'
 	@tools/deps.sh compose
 	@COMPOSE='$(COMPOSE)' tests/compose/run
 

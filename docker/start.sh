@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # start.sh -- what the service's container runs: seckilld, with the guard that its lock
-# needs.
+# needs, and with its addresses as names of the listener for operators.
 #
 # fenced gives every holder a number that grows.  The number protects the stock only if
 # the voucher's row compares it, which is --stock-guard=fence, and the numbers of one row
@@ -13,4 +13,7 @@ if [ "${SECKILL_LOCK:-}" = fenced ]; then
     export SECKILL_LOCK_SCOPE="${SECKILL_LOCK_SCOPE:-voucher}"
     export SECKILL_STOCK_GUARD="${SECKILL_STOCK_GUARD:-fence}"
 fi
+# Prometheus finds each replica by its address, and asks for it by that address.
+addresses=$(hostname -I | tr ' ' '\n' | grep -E '^[0-9.]+$' | paste -sd, -)
+[ -z "$addresses" ] || export SECKILL_ADMIN_HOST="${SECKILL_ADMIN_HOST:+$SECKILL_ADMIN_HOST,}$addresses"
 exec seckilld "$@"

@@ -38,7 +38,7 @@ declare -A packages=(
         etcd-server etcd-client"
     [browser]="chromium chromium-driver python3-selenium fonts-wqy-microhei"
     [analyze]="cppcheck clang"
-    [compose]="curl python3"
+    [compose]="curl python3 jq"
     [peers]="maven default-jdk-headless python3 python3-redis golang-go"
     [bench-peers]="maven default-jdk-headless python3 python3-pip golang-go
         nodejs npm etcd-server etcd-client libcurator-recipes-java"

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=bash disable=SC2154  # root and work are tap.sh's
+# shellcheck shell=bash disable=SC2154,SC2034  # root and work are tap.sh's; others read the rest
 # shop.sh -- a shop on containers for tests/compose/run: start it, hurt it, ask it, audit it.
 #
 # Source it after tap.sh.  $COMPOSE is the command, perhaps of two words; the shop has a
-# project name and a port of its own and stands in a copy of the tree, $shop.
+# project name and ports of its own and stands in a copy of the tree, $shop.  $profile_flags are
+# the options of a profile, and $database is the service that has the primary.
 
 export COMPOSE_PROJECT_NAME=seckill-test-$$
 shop=$work/shop
@@ -13,7 +14,8 @@ free_port() {
     python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 FRONT_PORT=$(free_port)
-export FRONT_PORT
+GRAFANA_PORT=$(free_port)
+export FRONT_PORT GRAFANA_PORT
 url=http://127.0.0.1:$FRONT_PORT
 # An order that is held has to stay under way until its replica was found and killed, which
 # takes a busy machine longer than the default of 5 s.
@@ -24,10 +26,25 @@ check_out() {
     mkdir -p "$shop"
     git -C "$root" ls-files -z --cached --others --exclude-standard |
         tar -C "$root" --null --ignore-failed-read -T - -c 2>/dev/null | tar -C "$shop" -x
+    drop_grafana_without_image
 }
 
+# Grafana is the one image of a vendor.  A machine without that registry tests all other services.
+drop_grafana_without_image() {
+    local image
+    image=$(sed -n 's/^ *image: \(grafana\/.*\)/\1/p' "$shop/docker-compose.yml")
+    has_grafana=yes
+    docker image inspect "$image" >/dev/null 2>&1 || timeout 120 docker pull -q "$image" >/dev/null 2>&1 || {
+        has_grafana=
+        note "$image cannot be had: Grafana is not started"
+        sed -i '/^  grafana:$/,/^ *ports: .*GRAFANA_PORT/d' "$shop/docker-compose.yml"
+    }
+}
+
+profile_flags=()
+database=postgres
 # shellcheck disable=SC2086  # it may be two words
-compose() { (cd "$shop" && ${COMPOSE:-docker-compose} "$@"); }
+compose() { (cd "$shop" && ${COMPOSE:-docker-compose} ${profile_flags[@]+"${profile_flags[@]}"} "$@"); }
 
 # containers SERVICE...: those of a service in the order of their numbers, dead ones too.
 containers() {
@@ -46,14 +63,14 @@ take_down() {
     compose down --volumes --remove-orphans --timeout 5 >"$work/down" 2>&1 || cat "$work/down"
 }
 
-# documented HEADING: run the commands that the manual has below that heading.
+# documented HEADING [PAGE]: run the commands (blocks of the language sh) below that heading.
 documented() {
-    local commands
+    local commands page=$root/docs/how-to/${2:-run-in-containers}.md
     commands=$(awk -v heading="## $1" '
         $0 == heading { inside = 1; next }
         /^## / { inside = 0 }
-        /^```/ { block = !block && inside; next }
-        block && inside' "$root/docs/how-to/run-in-containers.md" |
+        /^```/ { block = !block && inside && $0 == "```sh"; next }
+        block && inside' "$page" |
         sed "s|http://127.0.0.1:8080|$url|")
     [ -n "$commands" ] || { echo "no commands below $1"; return 1; }
     # shellcheck disable=SC2086,SC2317  # perhaps two words; called by what is evaluated
@@ -65,7 +82,7 @@ documented() {
     )
 }
 
-sql() { docker exec -i "$(container postgres)" psql -qAtX -U seckill_lab -d seckill -c "$1"; }
+sql() { docker exec -i "$(container "$database")" psql -qAtX -U seckill_lab -d seckill -c "$1"; }
 
 token_of() { awk -v user="$1" '$1 == user {print $2}' "$shop/tokens.txt"; }
 
@@ -169,8 +186,23 @@ audit() {
         cat "$work/issued"
         echo '\.'
         cat "$root/tests/compose/audit.sql"
-    } | docker exec -i "$(container postgres)" psql -qAtX -v ON_ERROR_STOP=1 \
+    } | docker exec -i "$(container "$database")" psql -qAtX -v ON_ERROR_STOP=1 \
         -U seckill_lab -d seckill 2>&1)
     printf '%s\n' "$wrong"
     [ -z "$wrong" ]
+}
+
+# back NAME SINCE COMMAND...: note how long it took until that succeeded.
+back() {
+    local name=$1 began=$2
+    shift 2
+    soon "$@" || { compose ps; return 1; }
+    echo "$name: $(since "$began") s" >>"$work/times"
+}
+
+# The audit is about what clients were told, so they must have been told something.
+ledger_is_whole() {
+    outcomes
+    grep -q '= the sum of the lines above' "$work/wrk-$loads" &&
+        [ "$(cat "$work/ledger-$loads"/*.tsv | grep -c '^accepted')" -ge 20 ]
 }
