@@ -41,7 +41,7 @@ leader_of() {
             inside "$service" env ETCDCTL_API=3 etcdctl endpoint status -w json 2>/dev/null |
                 jq -e '.[0].Status | .leader == .header.member_id' >/dev/null && echo "$service" && return
         done ;;
-    pgbouncer) echo pgbouncer ;;
+    pgbouncer) echo pgbouncer && return ;;
     esac
     return 1
 }
