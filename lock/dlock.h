@@ -217,9 +217,10 @@ typedef struct dlock_options {
                                *   transaction  one that gives each transaction any
                                *                session; pg-row and pg-advisory do not
                                *                work there                           */
-    const char *etcd_url;     /* http://[user:password@]host:port[,host:port...], or
-                               * https://; the members of one etcd, for the variant
-                               * etcd                                                */
+    const char *etcd_url;     /* http://[user:password@]host[:port][,host[:port]...], the
+                               * members of one etcd, for the variant etcd; or https://
+                               * with ?ca=FILE&cert=FILE&key=FILE&server-name=NAME
+                               * behind the hosts, each of which may be left out     */
     int64_t etcd_timeout_ms;  /* for one request, connecting included; with several
                                * members, one has a half of it                       */
     int64_t replicas_acknowledge; /* so many replicas of the Redis have to acknowledge each

@@ -86,7 +86,7 @@ const struct setting_program command_scenario_program = {
         "  seckill scenario run wrong-delete --locks=naive,lua  two locks side by side\n"
         "  seckill scenario run expired-lease        under every lock it is about\n"
         "  seckill scenario run all                  every story under every lock\n"
-        "  seckill scenario run topologies           those of Sentinels and ensembles\n"
+        "  seckill scenario run topologies           those of Sentinels, ensembles and more\n"
         "  seckill scenario run pause-storm          how much is lost; takes minutes\n\n"
         "Each story has an expected outcome.  A broken lock that does not break is as much\n"
         "a failure as a sound lock that does.",

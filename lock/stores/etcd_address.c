@@ -8,10 +8,14 @@
 
 #include "base/os/number.h"
 
-enum { HOST_MAX = 255, PORT_MAX = 65535 };
+enum { HOST_MAX = ETCD_HOST_SIZE - 1, PORT_MAX = 65535 };
 
+#define HTTP "http://"
+#define HTTPS "https://"
 #define DEFAULT_PORT "2379"
-#define FORM "http://[user:password@]host:port[,host:port...], or https://"
+#define FORM                                                                           \
+    "http://[user:password@]host[:port][,host[:port]...], or https:// with "           \
+    "?ca=FILE&cert=FILE&key=FILE&server-name=NAME behind the hosts"
 
 /* `url` goes wrong at `at`. */
 static bool refuse(char why[ETCD_WHY_SIZE], const char *url, const char *at, const char *text)
@@ -20,10 +24,42 @@ static bool refuse(char why[ETCD_WHY_SIZE], const char *url, const char *at, con
     return false;
 }
 
+/* The value of a hex digit; -1: it is none. */
+static int hex_value(char c)
+{
+    static const char DIGITS[] = "0123456789abcdef";
+    const char *found = c != '\0' ? strchr(DIGITS, tolower((unsigned char)c)) : NULL;
+
+    return found != NULL ? (int)(found - DIGITS) : -1;
+}
+
+/* Copy text[0..len), undoing %xx.  False: it is empty or too long, or a % stands for no byte. */
+static bool decode(const char *text, size_t len, char *out, size_t size)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        int byte = (unsigned char)text[i];
+
+        if (text[i] == '%') {
+            int high = i + 2 < len ? hex_value(text[i + 1]) : -1;
+            int low = i + 2 < len ? hex_value(text[i + 2]) : -1;
+
+            byte = high < 0 || low < 0 ? 0 : high << 4 | low;
+            i += 2;
+        }
+        if (byte == 0 || used + 1 >= size)
+            return false;
+        out[used++] = (char)byte;
+    }
+    out[used] = '\0';
+    return used > 0;
+}
+
 /* A byte that may stand in the name of a host, in a number of one, or in [::1]. */
 static bool is_of_host(char c)
 {
-    return isalnum((unsigned char)c) || strchr(".-_:[]", c) != NULL;
+    return c != '\0' && (isalnum((unsigned char)c) || strchr(".-_:[]", c) != NULL);
 }
 
 /* The length of the host in the `len` bytes at `text`: what stands before the port. */
@@ -55,50 +91,115 @@ static bool read_member(const char *url, const char *scheme, const char *text, s
     return true;
 }
 
-/* The user and the password before the last '@'.  Answers where the members begin. */
-static const char *read_user(const char *url, const char *text, struct etcd_address *out,
-                             char why[ETCD_WHY_SIZE])
+/* The members in text[0..len). */
+static bool read_members(const char *url, const char *scheme, const char *text, size_t len,
+                         struct etcd_address *out, char why[ETCD_WHY_SIZE])
 {
-    const char *at = strrchr(text, '@');
-    const char *colon = at != NULL ? memchr(text, ':', (size_t)(at - text)) : NULL;
+    const char *end = text + len;
 
-    out->user[0] = out->password[0] = '\0';
-    if (at == NULL)
-        return text;
-    if (colon == NULL || colon == text || colon - text >= ETCD_SECRET_SIZE ||
-        at - colon > ETCD_SECRET_SIZE) {
-        (void)refuse(why, url, text, "what stands before the @ is not user:password");
-        return NULL;
+    for (;;) {
+        const char *comma = memchr(text, ',', (size_t)(end - text));
+        size_t member_len = (size_t)((comma != NULL ? comma : end) - text);
+
+        if (out->member_count == ETCD_MEMBERS_MAX)
+            return refuse(why, url, text, "it names too many members");
+        if (!read_member(url, scheme, text, member_len, out->members[out->member_count],
+                         why))
+            return false;
+        out->member_count++;
+        if (comma == NULL)
+            return true;
+        text = comma + 1;
     }
-    snprintf(out->user, sizeof(out->user), "%.*s", (int)(colon - text), text);
-    snprintf(out->password, sizeof(out->password), "%.*s", (int)(at - colon - 1), colon + 1);
-    return at + 1;
+}
+
+/* The user and the password in text[0..len), which stands before the last '@'. */
+static bool read_user(const char *url, const char *text, size_t len,
+                      struct etcd_address *out, char why[ETCD_WHY_SIZE])
+{
+    const char *colon = memchr(text, ':', len);
+
+    if (colon == NULL ||
+        !decode(text, (size_t)(colon - text), out->user, sizeof(out->user)) ||
+        !decode(colon + 1, len - (size_t)(colon + 1 - text), out->password,
+                sizeof(out->password)))
+        return refuse(why, url, text, "what stands before the @ is not user:password, with "
+                                      "%25 for a % and %3F for a ?");
+    return true;
+}
+
+/* One option, name=value. */
+static bool read_option(const char *url, const char *text, size_t len,
+                        struct etcd_tls *out, char why[ETCD_WHY_SIZE])
+{
+    const struct {
+        const char *name;
+        char *value;
+        size_t size;
+    } options[] = {
+        {"ca=", out->ca_file, sizeof(out->ca_file)},
+        {"cert=", out->cert_file, sizeof(out->cert_file)},
+        {"key=", out->key_file, sizeof(out->key_file)},
+        {"server-name=", out->server_name, sizeof(out->server_name)},
+    };
+
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        size_t name_len = strlen(options[i].name);
+
+        if (len >= name_len && memcmp(text, options[i].name, name_len) == 0)
+            return decode(text + name_len, len - name_len, options[i].value, options[i].size) ||
+                   refuse(why, url, text, "the value of the option is empty or too long, or "
+                                          "has a % without two hex digits");
+    }
+    return refuse(why, url, text, "an option behind the ? is unknown");
+}
+
+/* The options at the end of a URL, which begin with '?'; "": there are none. */
+static bool read_options(const char *url, const char *query, struct etcd_tls *out,
+                         char why[ETCD_WHY_SIZE])
+{
+    const char *begin = query;
+
+    while (*query != '\0') {
+        size_t len = strcspn(query + 1, "&");
+
+        if (!read_option(url, query + 1, len, out, why))
+            return false;
+        query += 1 + len;
+    }
+    if ((out->cert_file[0] == '\0') != (out->key_file[0] == '\0'))
+        return refuse(why, url, begin, "cert= and key= need each other");
+    for (const char *c = out->server_name; *c != '\0'; c++)
+        if (!is_of_host(*c) || *c == ':')
+            return refuse(why, url, begin, "server-name= has a byte that no name of a host has");
+    return true;
+}
+
+/* The last '@' in text[0..len); NULL: there is none. */
+static const char *find_at(const char *text, size_t len)
+{
+    while (len > 0 && text[len - 1] != '@')
+        len--;
+    return len > 0 ? text + len - 1 : NULL;
 }
 
 bool etcd_address_read(const char *url, struct etcd_address *out, char why[ETCD_WHY_SIZE])
 {
-    static const char *const SCHEMES[] = {"http://", "https://"};
-    const char *scheme = NULL;
-    const char *text;
+    bool is_encrypted = url != NULL && strncmp(url, HTTPS, strlen(HTTPS)) == 0;
+    const char *scheme = is_encrypted ? HTTPS : HTTP;
+    const char *text, *query, *at;
 
     memset(out, 0, sizeof(*out));
-    for (size_t i = 0; url != NULL && i < sizeof(SCHEMES) / sizeof(SCHEMES[0]); i++)
-        if (strncmp(url, SCHEMES[i], strlen(SCHEMES[i])) == 0)
-            scheme = SCHEMES[i];
-    if (scheme == NULL)
+    if (url == NULL || strncmp(url, scheme, strlen(scheme)) != 0)
         return refuse(why, url, url, "it does not begin with http:// or https://");
-    text = read_user(url, url + strlen(scheme), out, why);
-    while (text != NULL) {
-        size_t len = strcspn(text, ",");
-
-        if (out->member_count == ETCD_MEMBERS_MAX)
-            return refuse(why, url, text, "it names too many members");
-        if (!read_member(url, scheme, text, len, out->members[out->member_count], why))
-            return false;
-        out->member_count++;
-        if (text[len] == '\0')
-            return true;
-        text += len + 1;
-    }
-    return false;
+    text = url + strlen(scheme);
+    query = text + strcspn(text, "?");
+    if (*query != '\0' && !is_encrypted)
+        return refuse(why, url, query, "options behind a ? need https://");
+    at = find_at(text, (size_t)(query - text));
+    if (at != NULL && !read_user(url, text, (size_t)(at - text), out, why))
+        return false;
+    text = at != NULL ? at + 1 : text;
+    return read_members(url, scheme, text, (size_t)(query - text), out, why) &&
+           read_options(url, query, &out->tls, why);
 }

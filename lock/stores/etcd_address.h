@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* etcd_address.h -- where an etcd is: the URL of the option etcd_url, taken apart.
  *
- *     http://[user:password@]host:port[,host:port...]
+ *     http://[user:password@]host[:port][,host[:port]...]
+ *     https://[user:password@]host[:port][,host[:port]...][?ca=FILE&cert=FILE&key=FILE&server-name=NAME]
  *
- * or https://.  The hosts are members of one etcd.  A port that is left out is 2379.
+ * The hosts are members of one etcd.  A port that is left out is 2379.  %xx may stand in the
+ * user, the password and the options.
  *
  * Threads     Any. */
 #ifndef DLOCK_ETCD_ADDRESS_H
@@ -16,7 +18,17 @@ enum {
     ETCD_MEMBERS_MAX = 9,
     ETCD_MEMBER_SIZE = 280, /* "https://", a host of 255 bytes, ":", a port, a NUL */
     ETCD_SECRET_SIZE = 128,
-    ETCD_WHY_SIZE = 160,
+    ETCD_FILE_SIZE = 256,
+    ETCD_HOST_SIZE = 256,
+    ETCD_WHY_SIZE = 320,
+};
+
+/* Whom to trust, and who this client is; all "" if the URL says nothing of it. */
+struct etcd_tls {
+    char ca_file[ETCD_FILE_SIZE];     /* "": the authorities that the system trusts     */
+    char cert_file[ETCD_FILE_SIZE];   /* "": no certificate of this client              */
+    char key_file[ETCD_FILE_SIZE];
+    char server_name[ETCD_HOST_SIZE]; /* in certificates; "": the host that is asked    */
 };
 
 struct etcd_address {
@@ -24,6 +36,7 @@ struct etcd_address {
     char members[ETCD_MEMBERS_MAX][ETCD_MEMBER_SIZE]; /* "http://host:port" */
     char user[ETCD_SECRET_SIZE];                      /* "": none           */
     char password[ETCD_SECRET_SIZE];
+    struct etcd_tls tls;
 };
 
 /* Take `url` apart.  False: it is no such URL, and `why` says what is wrong with it,

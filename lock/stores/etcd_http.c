@@ -9,14 +9,15 @@
 #include <string.h>
 
 #include "base/os/clock.h"
+#include "base/os/condition.h"
 #include "base/os/mutex.h"
 #include "lock/metrics.h"
-#include "lock/stores/etcd_address.h"
 
 enum {
-    TOKEN_SIZE = 512,
     SHARES_OF_TIMEOUT = 2,
+    TEXT_SHOWN = 160, /* bytes of an answer that cannot be read */
     /* gRPC's numbers of the refusals that are handled here. */
+    ERROR_ARGUMENT = 3,
     ERROR_EXHAUSTED = 8,
     ERROR_UNAUTHENTICATED = 16,
 };
@@ -27,14 +28,16 @@ struct etcd_http {
     int timeout_ms;
     atomic_int member;        /* the one to ask */
     struct dlock_mutex mutex; /* of what follows */
+    struct dlock_condition logged_in; /* or not: a log-in has come to its end */
+    bool is_logging_in;
     unsigned login;           /* counts the tokens; 0: there is none yet */
-    char token[TOKEN_SIZE];
+    char token[ETCD_TOKEN_SIZE];
 };
 
 /* A token, and which it is. */
 struct login {
     unsigned number;
-    char token[TOKEN_SIZE];
+    char token[ETCD_TOKEN_SIZE];
 };
 
 dlock_status etcd_http_open(struct etcd_http **out, const dlock_options *opts)
@@ -53,7 +56,8 @@ dlock_status etcd_http_open(struct etcd_http **out, const dlock_options *opts)
         return dlock_fail(DLOCK_INVALID, "the URL of the etcd: %s", why);
     }
     http->wires = etcd_wires_open();
-    if (http->wires == NULL) {
+    if (http->wires == NULL || !dlock_condition_init(&http->logged_in)) {
+        etcd_wires_close(http->wires);
         free(http);
         return dlock_fail(DLOCK_NOMEM, "no memory for the connections to etcd");
     }
@@ -68,6 +72,7 @@ void etcd_http_close(struct etcd_http *http)
     if (http == NULL)
         return;
     etcd_wires_close(http->wires);
+    dlock_condition_destroy(&http->logged_in);
     dlock_mutex_destroy(&http->mutex);
     free(http);
 }
@@ -100,15 +105,26 @@ static int64_t read_error(const json_t *json, const char **words)
     return json_integer_value(code) > 0 ? json_integer_value(code) : -1;
 }
 
+/* Is the token missing, over, or older than the last change of a user or a role?  The number of
+ * two of these refusals is that of any bad request. */
+static bool is_of_login(int64_t error, const char *words)
+{
+    return error == ERROR_UNAUTHENTICATED ||
+           (error == ERROR_ARGUMENT && (strstr(words, "revision of auth store is old") != NULL ||
+                                        strstr(words, "user name is empty") != NULL));
+}
+
 /* What etcd's error means for the request. */
-static dlock_status judge(const struct etcd_http *http, int member, int64_t error,
-                          const char *words, struct etcd_reply *out)
+static dlock_status judge(const struct etcd_http *http, const struct etcd_request *request,
+                          int member, int64_t error, const char *words,
+                          struct etcd_reply *out)
 {
     /* gRPC's cancelled, unknown, deadline exceeded, aborted, internal, unavailable. */
     static const int64_t UNDECIDED[] = {1, 2, 4, 10, 13, 14};
     dlock_status st = error == ERROR_EXHAUSTED ? DLOCK_IO : DLOCK_PROTOCOL;
 
-    if (error == ETCD_DONE || error == ETCD_NOT_FOUND || error == ETCD_PRECONDITION) {
+    if (error == ETCD_DONE || error == ETCD_NOT_FOUND || error == ETCD_PRECONDITION ||
+        (error == ETCD_DENIED && request->may_be_denied)) {
         out->error = (enum etcd_error)error;
         return DLOCK_OK;
     }
@@ -118,27 +134,66 @@ static dlock_status judge(const struct etcd_http *http, int member, int64_t erro
     return dlock_fail(st, "etcd %s: %s", name_of(http, member), words);
 }
 
-static dlock_status read_answer(const struct etcd_http *http, int member,
-                                const struct etcd_answer *answer, struct etcd_reply *out,
-                                int64_t *error)
+/* What may help against an error of the connection; "": nothing is known. */
+static const char *advise(const struct etcd_answer *answer)
+{
+    static const char *const ADVICE[][2] = {
+        {"issuer certificate", ": ca=FILE names the authority to trust"},
+        {"self-signed certificate", ": ca=FILE names the authority to trust"},
+        {"subject name", ": server-name=NAME says which name to expect"},
+        {"certificate required", ": cert=FILE&key=FILE shows one of this client"},
+        {"bad certificate", ": cert=FILE&key=FILE shows one of this client"},
+        {"wrong version number", ": is its port one of https?"},
+        {"SSL_ERROR_SYSCALL", ": is its port one of https?"},
+        {"Empty reply", ": is its port one of https?"},
+    };
+
+    for (size_t i = 0; i < sizeof(ADVICE) / sizeof(ADVICE[0]); i++)
+        if (strstr(answer->words, ADVICE[i][0]) != NULL)
+            return ADVICE[i][1];
+    return "";
+}
+
+static dlock_status refuse_connection(const struct etcd_http *http, int member,
+                                      const struct etcd_answer *answer)
+{
+    return dlock_fail(answer->was_sent ? DLOCK_UNKNOWN : DLOCK_IO, "etcd %s: %s%s",
+                      name_of(http, member),
+                      answer->words[0] != '\0' ? answer->words
+                                               : curl_easy_strerror(answer->code),
+                      advise(answer));
+}
+
+/* Its first line says best what answers there. */
+static dlock_status refuse_text(const struct etcd_http *http, int member, const char *text)
+{
+    size_t len = strcspn(text, "\r\n");
+
+    return dlock_fail(DLOCK_PROTOCOL, "etcd %s: answered no JSON of an etcd: %.*s",
+                      name_of(http, member), len < TEXT_SHOWN ? (int)len : TEXT_SHOWN, text);
+}
+
+static dlock_status read_answer(const struct etcd_http *http, const struct etcd_request *request,
+                                int member, const struct etcd_answer *answer,
+                                struct etcd_reply *out, bool *has_to_log_in)
 {
     const char *words;
+    int64_t error;
     dlock_status st;
 
     out->was_repeated = out->was_repeated || answer->was_repeated;
     if (answer->code != CURLE_OK)
-        return dlock_fail(answer->was_sent ? DLOCK_UNKNOWN : DLOCK_IO, "etcd %s: %s",
-                          name_of(http, member), curl_easy_strerror(answer->code));
+        return refuse_connection(http, member, answer);
     out->json = json_loadb(answer->bytes != NULL ? answer->bytes : "", answer->len,
                            JSON_REJECT_DUPLICATES, NULL);
     if (!json_is_object(out->json)) {
         json_decref(out->json);
         out->json = NULL;
-        return dlock_fail(DLOCK_PROTOCOL, "etcd %s: answered no JSON of an etcd: %.60s",
-                          name_of(http, member), answer->len > 0 ? answer->bytes : "nothing");
+        return refuse_text(http, member, answer->len > 0 ? answer->bytes : "nothing");
     }
-    *error = read_error(out->json, &words);
-    st = judge(http, member, *error, words, out);
+    error = read_error(out->json, &words);
+    *has_to_log_in = is_of_login(error, words);
+    st = judge(http, request, member, error, words, out);
     if (st != DLOCK_OK) {
         json_decref(out->json);
         out->json = NULL;
@@ -148,44 +203,41 @@ static dlock_status read_answer(const struct etcd_http *http, int member,
 
 static dlock_status ask_member(struct etcd_http *http, const struct etcd_request *request,
                                const char *token, int member, int64_t until_ns,
-                               struct etcd_reply *out, int64_t *error)
+                               struct etcd_reply *out, bool *has_to_log_in)
 {
-    struct etcd_post post = {name_of(http, member), request->path, request->body, token};
+    struct etcd_post post = {name_of(http, member), &http->address.tls, request->path,
+                             request->body, token};
     struct etcd_answer answer;
     dlock_status st;
 
-    *error = ETCD_DONE;
+    *has_to_log_in = false;
     dlock_commands_sent++;
     if (!etcd_wire_post(http->wires, &post, dlock_clock_poll_ms(until_ns), &answer))
         return dlock_fail(DLOCK_NOMEM, "no memory for a request to etcd");
-    st = read_answer(http, member, &answer, out, error);
+    st = read_answer(http, request, member, &answer, out, has_to_log_in);
     free(answer.bytes);
     return st;
 }
 
 /* --- the user, if the URL names one --- */
 
+/* With the mutex held. */
+static void copy_login(const struct etcd_http *http, struct login *out)
+{
+    out->number = http->login;
+    snprintf(out->token, sizeof(out->token), "%s", http->token);
+}
+
 static void read_login(struct etcd_http *http, struct login *out)
 {
     dlock_mutex_lock(&http->mutex);
-    out->number = http->login;
-    memcpy(out->token, http->token, sizeof(out->token));
+    copy_login(http, out);
     dlock_mutex_unlock(&http->mutex);
 }
 
-static void keep_token(struct etcd_http *http, const struct login *before, const char *token)
-{
-    dlock_mutex_lock(&http->mutex);
-    if (http->login == before->number) { /* else another thread has got one meanwhile */
-        snprintf(http->token, sizeof(http->token), "%s", token);
-        http->login++;
-    }
-    dlock_mutex_unlock(&http->mutex);
-}
-
-/* Get a token in the place of *login, which is then the new one. */
-static dlock_status log_in(struct etcd_http *http, int member, int64_t until_ns,
-                           struct login *login)
+/* Get a token. */
+static dlock_status ask_for_token(struct etcd_http *http, int member, int64_t until_ns,
+                                  char out[ETCD_TOKEN_SIZE])
 {
     json_t *json = json_pack("{ss,ss}", "name", http->address.user, "password",
                              http->address.password);
@@ -193,49 +245,82 @@ static dlock_status log_in(struct etcd_http *http, int member, int64_t until_ns,
     struct etcd_request request = {.path = "/v3/auth/authenticate", .body = body};
     struct etcd_reply reply = {.json = NULL};
     const char *token = NULL;
-    dlock_status st = dlock_fail(DLOCK_NOMEM, "no memory to log in");
-    int64_t error;
+    dlock_status st = dlock_fail(DLOCK_NOMEM, "no memory to log in to etcd, or the user or "
+                                              "the password is no UTF-8");
+    bool has_to_log_in;
 
     if (body != NULL)
-        st = ask_member(http, &request, "", member, until_ns, &reply, &error);
+        st = ask_member(http, &request, "", member, until_ns, &reply, &has_to_log_in);
     if (st == DLOCK_OK && reply.error == ETCD_PRECONDITION)
         token = ""; /* this etcd asks nobody for a name */
     else if (st == DLOCK_OK)
         token = json_string_value(json_object_get(reply.json, "token"));
-    if (st == DLOCK_OK && (token == NULL || strlen(token) >= TOKEN_SIZE))
+    if (st == DLOCK_OK && (token == NULL || strlen(token) >= ETCD_TOKEN_SIZE))
         st = dlock_fail(DLOCK_PROTOCOL, "etcd %s: gave no token", name_of(http, member));
-    if (st == DLOCK_OK) {
-        keep_token(http, login, token);
-        read_login(http, login);
-    }
+    if (st == DLOCK_OK)
+        snprintf(out, ETCD_TOKEN_SIZE, "%s", token);
     json_decref(reply.json);
     json_decref(json);
     free(body);
     return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* the request itself was not sent */
 }
 
+/* Get a token in the place of *login, which is then the new one.  etcd takes its time over each
+ * password, so one thread logs in for all that have the old token. */
+static dlock_status log_in(struct etcd_http *http, int member, int64_t until_ns,
+                           struct login *login)
+{
+    char token[ETCD_TOKEN_SIZE];
+    dlock_status st = DLOCK_OK;
+    bool is_mine;
+
+    dlock_mutex_lock(&http->mutex);
+    while (http->login == login->number && http->is_logging_in && dlock_clock_ns() < until_ns)
+        (void)dlock_condition_wait_until(&http->logged_in, &http->mutex, until_ns);
+    is_mine = http->login == login->number && !http->is_logging_in;
+    http->is_logging_in = http->is_logging_in || is_mine;
+    copy_login(http, login);
+    dlock_mutex_unlock(&http->mutex);
+    if (!is_mine)
+        return dlock_clock_ns() < until_ns
+                   ? DLOCK_OK
+                   : dlock_fail(DLOCK_IO, "etcd %s: the log-in took too long",
+                                name_of(http, member));
+    st = ask_for_token(http, member, until_ns, token);
+    dlock_mutex_lock(&http->mutex);
+    if (st == DLOCK_OK) {
+        snprintf(http->token, sizeof(http->token), "%s", token);
+        http->login++;
+        copy_login(http, login);
+    }
+    http->is_logging_in = false;
+    dlock_condition_broadcast(&http->logged_in);
+    dlock_mutex_unlock(&http->mutex);
+    return st;
+}
+
 /* Ask a member; with a new token, if there was none yet or it has ended. */
 static dlock_status ask_as_user(struct etcd_http *http, const struct etcd_request *request,
                                 int member, int64_t until_ns, struct etcd_reply *out)
 {
-    bool has_user = http->address.user[0] != '\0';
+    bool has_to_log_in;
+    struct login login;
     dlock_status st = DLOCK_OK;
-    struct login login = {.number = 0};
-    int64_t error;
 
-    if (has_user)
-        read_login(http, &login);
-    if (has_user && login.number == 0)
+    if (http->address.user[0] == '\0')
+        return ask_member(http, request, "", member, until_ns, out, &has_to_log_in);
+    read_login(http, &login);
+    if (login.number == 0)
         st = log_in(http, member, until_ns, &login);
     if (st != DLOCK_OK)
         return st;
-    st = ask_member(http, request, login.token, member, until_ns, out, &error);
-    if (error != ERROR_UNAUTHENTICATED || !has_user)
+    st = ask_member(http, request, login.token, member, until_ns, out, &has_to_log_in);
+    if (!has_to_log_in)
         return st;
     st = log_in(http, member, until_ns, &login);
-    return st != DLOCK_OK ? st
-                          : ask_member(http, request, login.token, member, until_ns, out,
-                                       &error);
+    if (st != DLOCK_OK)
+        return st;
+    return ask_member(http, request, login.token, member, until_ns, out, &has_to_log_in);
 }
 
 /* --- one request to the member that answers --- */
@@ -276,14 +361,14 @@ dlock_status etcd_http_ask(struct etcd_http *http, const struct etcd_request *re
 }
 
 int etcd_http_prepare(struct etcd_http *http, CURL *easy, const char *path,
-                      const char *body, struct curl_slist **headers)
+                      const char *body, struct etcd_lists *lists)
 {
     int member = atomic_load(&http->member);
     struct login login;
-    struct etcd_post post = {name_of(http, member), path, body, login.token};
+    struct etcd_post post = {name_of(http, member), &http->address.tls, path, body, login.token};
 
     read_login(http, &login);
-    if (!etcd_wire_prepare(easy, &post, headers) ||
+    if (!etcd_wire_prepare(easy, &post, lists) ||
         curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)http->timeout_ms) != CURLE_OK)
         return -1;
     return member;

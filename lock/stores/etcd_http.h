@@ -21,6 +21,7 @@ struct etcd_http; /* opaque */
 enum etcd_error {
     ETCD_DONE = 0,
     ETCD_NOT_FOUND = 5,
+    ETCD_DENIED = 7,
     ETCD_PRECONDITION = 9, /* a lease to be granted is there already */
 };
 
@@ -28,6 +29,7 @@ struct etcd_request {
     const char *path;   /* "/v3/kv/txn" */
     const char *body;   /* JSON         */
     int64_t give_up_ns; /* no I/O after this instant; INT64_MAX: only the timeout limits */
+    bool may_be_denied; /* ETCD_DENIED, for want of a right, is an answer */
 };
 
 struct etcd_reply {
@@ -59,10 +61,10 @@ dlock_status etcd_http_ask(struct etcd_http *http, const struct etcd_request *re
 int64_t etcd_http_until_ns(const struct etcd_http *http);
 
 /* For streams: prepare `easy`, which is new, to send the POST to the member that requests go
- * to now.  The body has to live as long; the caller frees *headers after `easy`.  Answers the
- * member; -1: no memory, or the log-in failed. */
+ * to now.  The body has to live as long; the caller frees *lists after `easy`.  Answers the
+ * member; -1: no memory. */
 int etcd_http_prepare(struct etcd_http *http, CURL *easy, const char *path,
-                      const char *body, struct curl_slist **headers);
+                      const char *body, struct etcd_lists *lists);
 
 /* The member failed, so the next one is to be asked from now on, unless that is so already. */
 void etcd_http_leave(struct etcd_http *http, int member);

@@ -70,7 +70,7 @@ bool etcd_lease_lasts(const struct etcd_lease *lease, int64_t until_ns)
 static dlock_status ask(struct etcd_leases *leases, const char *path, const char *body,
                         int64_t give_up_ns, struct etcd_reply *out)
 {
-    struct etcd_request request = {path, body, give_up_ns};
+    struct etcd_request request = {path, body, give_up_ns, false};
 
     return etcd_http_ask(leases->http, &request, out);
 }

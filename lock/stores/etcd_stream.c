@@ -18,7 +18,7 @@ struct etcd_stream {
     struct etcd_http *http;
     CURLM *multi;
     CURL *easy;
-    struct curl_slist *headers;
+    struct etcd_lists lists;
     int member;
     struct etcd_news news;
     char name[DLOCK_NAME_MAX + 1];
@@ -98,7 +98,7 @@ static bool set_up(struct etcd_stream *stream)
     if (stream->easy == NULL)
         return false;
     stream->member = etcd_http_prepare(stream->http, stream->easy, "/v3/watch", stream->body,
-                                       &stream->headers);
+                                       &stream->lists);
     return stream->member >= 0 &&
            curl_easy_setopt(stream->easy, CURLOPT_WRITEFUNCTION, on_bytes) == CURLE_OK &&
            curl_easy_setopt(stream->easy, CURLOPT_WRITEDATA, stream) == CURLE_OK &&
@@ -149,7 +149,7 @@ void etcd_stream_end(struct etcd_stream *stream)
     if (stream->multi != NULL)
         (void)curl_multi_remove_handle(stream->multi, stream->easy);
     curl_easy_cleanup(stream->easy);
-    curl_slist_free_all(stream->headers);
+    etcd_lists_free(&stream->lists);
     free(stream->rest);
     free(stream);
 }

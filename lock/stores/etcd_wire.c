@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_wire.c -- POSTs by HTTP on connections that are kept: libcurl, and nothing of etcd.
+/* etcd_wire.c -- POSTs by HTTP or HTTPS on connections that are kept: libcurl, and nothing of
+ * etcd but its address.
  *
  * An idle connection is a handle of libcurl, which keeps its socket.  The one that was used
  * last is taken first, so few are in use while few threads are. */
@@ -16,13 +17,13 @@
 enum {
     IDLE_MAX = 512,        /* connections kept; more are closed after their request */
     ANSWER_MAX = 16 << 20, /* bytes: a queue of 100,000 */
-    MEMBER_SIZE = 300,
-    LINE_SIZE = 600,
+    URL_SIZE = 600,
+    LINE_SIZE = ETCD_TOKEN_SIZE + 32,
 };
 
 struct wire {
     CURL *easy;
-    char member[MEMBER_SIZE]; /* that it is connected to, if it still is; "" */
+    char member[ETCD_MEMBER_SIZE]; /* that it is connected to, if it still is; "" */
     struct etcd_answer answer;
 };
 
@@ -143,49 +144,94 @@ static void give(struct etcd_wires *wires, struct wire *wire)
         hang_up(wire);
 }
 
-static struct curl_slist *make_headers(const char *token)
+/* Put a copy of the line behind the list.  False: no memory. */
+static bool append(struct curl_slist **list, const char *line)
 {
-    struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
-    struct curl_slist *longer;
-    char line[LINE_SIZE];
+    struct curl_slist *longer = curl_slist_append(*list, line);
 
-    if (headers == NULL || token[0] == '\0')
-        return headers;
-    snprintf(line, sizeof(line), "Authorization: %s", token);
-    longer = curl_slist_append(headers, line);
-    if (longer == NULL)
-        curl_slist_free_all(headers);
-    return longer;
+    *list = longer != NULL ? longer : *list;
+    return longer != NULL;
 }
 
-/* The environment may name a proxy, which is for the web; and, as OpenSSL's own programs
- * read it, a file of certificates to trust. */
+void etcd_lists_free(struct etcd_lists *lists)
+{
+    curl_slist_free_all(lists->headers);
+    curl_slist_free_all(lists->connect_to);
+    *lists = (struct etcd_lists){.headers = NULL};
+}
+
+static bool make_headers(const char *token, struct etcd_lists *lists)
+{
+    char line[LINE_SIZE];
+
+    snprintf(line, sizeof(line), "Authorization: %s", token);
+    return append(&lists->headers, "Content-Type: application/json") &&
+           (token[0] == '\0' || append(&lists->headers, line));
+}
+
+/* The URL is asked by the name that its certificate has to have, and where the member is. */
+static bool set_place(CURL *easy, const struct etcd_post *post, struct etcd_lists *lists)
+{
+    const char *name = post->tls->server_name;
+    const char *host = strstr(post->member, "://") + strlen("://");
+    char url[URL_SIZE], where[URL_SIZE];
+
+    snprintf(url, sizeof(url), "%s%s", post->member, post->path);
+    if (name[0] != '\0') {
+        snprintf(url, sizeof(url), "https://%s%s%s", name, strrchr(host, ':'), post->path);
+        snprintf(where, sizeof(where), "::%s", host);
+        if (!append(&lists->connect_to, where))
+            return false;
+    }
+    return curl_easy_setopt(easy, CURLOPT_CONNECT_TO, lists->connect_to) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK;
+}
+
+/* An authority of the URL is trusted instead of the system's.  A key with a passphrase fails: a
+ * library must not ask the terminal for it.  As OpenSSL's own programs read it, the environment
+ * may name a file of certificates to trust. */
+static bool set_tls(CURL *easy, const struct etcd_tls *tls)
+{
+    const char *trusted = tls->ca_file[0] != '\0' ? tls->ca_file : getenv("SSL_CERT_FILE");
+
+    return curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2) ==
+               CURLE_OK &&
+           (trusted == NULL ||
+            (curl_easy_setopt(easy, CURLOPT_CAINFO, trusted) == CURLE_OK &&
+             curl_easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK)) &&
+           (tls->cert_file[0] == '\0' ||
+            (curl_easy_setopt(easy, CURLOPT_SSLCERT, tls->cert_file) == CURLE_OK &&
+             curl_easy_setopt(easy, CURLOPT_SSLKEY, tls->key_file) == CURLE_OK &&
+             curl_easy_setopt(easy, CURLOPT_KEYPASSWD, "") == CURLE_OK));
+}
+
+/* The environment may name a proxy, which is for the web. */
 static bool set_up(CURL *easy)
 {
-    const char *trusted = getenv("SSL_CERT_FILE");
-
     return curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_NOPROXY, "*") == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) ==
-               CURLE_OK &&
-           (trusted == NULL ||
-            curl_easy_setopt(easy, CURLOPT_CAINFO, trusted) == CURLE_OK);
+               CURLE_OK;
 }
 
-bool etcd_wire_prepare(CURL *easy, const struct etcd_post *post,
-                       struct curl_slist **headers)
+bool etcd_wire_prepare(CURL *easy, const struct etcd_post *post, struct etcd_lists *lists)
 {
-    char url[LINE_SIZE];
-
-    snprintf(url, sizeof(url), "%s%s", post->member, post->path);
-    *headers = make_headers(post->token);
-    return *headers != NULL && set_up(easy) &&
-           curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_HTTPHEADER, *headers) == CURLE_OK &&
+    return make_headers(post->token, lists) && set_up(easy) && set_place(easy, post, lists) &&
+           set_tls(easy, post->tls) &&
+           curl_easy_setopt(easy, CURLOPT_HTTPHEADER, lists->headers) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_POST, 1L) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE, (long)strlen(post->body)) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_POSTFIELDS, post->body) == CURLE_OK;
+}
+
+/* Some of libcurl's words end with blanks. */
+static void trim(char *text)
+{
+    size_t len = strlen(text);
+
+    while (len > 0 && strchr(" \r\n", text[len - 1]) != NULL)
+        text[--len] = '\0';
 }
 
 /* Send, and take the answer out of the wire. */
@@ -193,7 +239,12 @@ static void transfer(struct wire *wire, const struct etcd_post *post,
                      struct etcd_answer *out)
 {
     long sent = 0, connect_count = 0;
-    CURLcode code = curl_easy_perform(wire->easy);
+    CURLcode code;
+
+    wire->answer.words[0] = '\0';
+    (void)curl_easy_setopt(wire->easy, CURLOPT_ERRORBUFFER, wire->answer.words);
+    code = curl_easy_perform(wire->easy);
+    trim(wire->answer.words);
 
     (void)curl_easy_getinfo(wire->easy, CURLINFO_REQUEST_SIZE, &sent);
     (void)curl_easy_getinfo(wire->easy, CURLINFO_NUM_CONNECTS, &connect_count);
@@ -210,20 +261,21 @@ bool etcd_wire_post(struct etcd_wires *wires, const struct etcd_post *post, long
                     struct etcd_answer *out)
 {
     struct wire *wire = take(wires);
-    struct curl_slist *headers = NULL;
+    struct etcd_lists lists = {.headers = NULL};
     bool is_ready;
 
     *out = (struct etcd_answer){.bytes = NULL};
     if (wire == NULL)
         return false;
-    is_ready = etcd_wire_prepare(wire->easy, post, &headers) &&
+    is_ready = etcd_wire_prepare(wire->easy, post, &lists) &&
                curl_easy_setopt(wire->easy, CURLOPT_TIMEOUT_MS, limit_ms > 0 ? limit_ms : 1) ==
                    CURLE_OK;
     if (is_ready)
         transfer(wire, post, out);
     /* The handle must not keep what is freed here. */
     (void)curl_easy_setopt(wire->easy, CURLOPT_HTTPHEADER, NULL);
-    curl_slist_free_all(headers);
+    (void)curl_easy_setopt(wire->easy, CURLOPT_CONNECT_TO, NULL);
+    etcd_lists_free(&lists);
     if (is_ready && out->code == CURLE_OK)
         give(wires, wire);
     else

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_wire.h -- POSTs by HTTP on connections that are kept: libcurl, and nothing of etcd.
+/* etcd_wire.h -- POSTs by HTTP or HTTPS on connections that are kept: libcurl, and nothing of
+ * etcd but its address.
+ *
+ * With HTTPS the chain, the dates and the name of the member's certificate are always checked.
+ * A new connection reads the files of etcd_tls anew.
  *
  * Threads     Any, but for open and close. */
 #ifndef DLOCK_ETCD_WIRE_H
@@ -9,13 +13,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lock/stores/etcd_address.h"
+
+enum { ETCD_TOKEN_SIZE = 4096 }; /* a signed token is some hundred bytes */
+
 struct etcd_wires; /* the connections of a system; opaque */
 
 struct etcd_post {
     const char *member; /* "http://host:port" */
+    const struct etcd_tls *tls;
     const char *path;
     const char *body;
-    const char *token;  /* of a log-in; "": none */
+    const char *token;  /* of a log-in, of less than ETCD_TOKEN_SIZE bytes; "": none */
+};
+
+/* What a handle of libcurl borrows for a POST.  Begins as zero. */
+struct etcd_lists {
+    struct curl_slist *headers, *connect_to;
 };
 
 /* What came of a POST. */
@@ -23,6 +37,7 @@ struct etcd_answer {
     char *bytes; /* with a NUL behind them; NULL: none.  The caller's to free */
     size_t len;
     CURLcode code; /* CURLE_OK: this is the whole answer */
+    char words[CURL_ERROR_SIZE]; /* what was wrong; "": libcurl has nothing to say */
     bool was_sent; /* some of the request has left */
     bool was_repeated; /* the connection was kept and had to be made anew, so the request may
                         * have left twice */
@@ -39,8 +54,9 @@ bool etcd_wire_post(struct etcd_wires *wires, const struct etcd_post *post, long
                     struct etcd_answer *out);
 
 /* Prepare `easy`, which is new, for the POST, whose body has to live as long.  The caller
- * frees *headers after it.  False: no memory. */
-bool etcd_wire_prepare(CURL *easy, const struct etcd_post *post,
-                       struct curl_slist **headers);
+ * frees *lists after it, also after False: no memory. */
+bool etcd_wire_prepare(CURL *easy, const struct etcd_post *post, struct etcd_lists *lists);
+
+void etcd_lists_free(struct etcd_lists *lists);
 
 #endif /* DLOCK_ETCD_WIRE_H */

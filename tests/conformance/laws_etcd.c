@@ -39,7 +39,7 @@ void refuses_bad_etcd_urls(const char *variant)
         "127.0.0.1:2379",     "http://",          "http://:2379",     "http://a:0",
         "http://a:65536",     "http://a:2379x",   "http://a:1,",      "http://a:1,,b:2",
         "http://a b:1",       "http://a:1/path",  "http://user@a:1",  "http://:secret@a:1",
-        "redis://a:1",        "http://a:1,http://b:1"};
+        "redis://a:1",        "http://a:1,http://b:1", "http://a:1?ca=b", "https://a:1?cert=b"};
     dlock_options opts = rig_options(variant);
 
     opts.etcd_url = NULL;
@@ -48,7 +48,7 @@ void refuses_bad_etcd_urls(const char *variant)
     assert_refused(&opts, DLOCK_INVALID, "URL");
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         opts.etcd_url = bad[i];
-        assert_refused(&opts, DLOCK_INVALID, "http://[user:password@]host:port");
+        assert_refused(&opts, DLOCK_INVALID, "http://[user:password@]host[:port]");
         assert_null(strstr(dlock_error(), "secret"));
     }
     opts.etcd_timeout_ms = HASTE_MS;

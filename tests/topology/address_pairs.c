@@ -6,8 +6,8 @@
  *
  * In each round each address is used for MS milliseconds by THREADS threads.  NAMES: `own`, a
  * name for each thread; or `one`, a name for all of them, where two holders at once are an error.
- * ADDRESS is that of one Redis, or a list for redlock.  Each second round goes through the addresses
- * backwards.  A ratio is that of an address to the first one in the same round; what is printed is
+ * ADDRESS is that of one Redis, a list for redlock, or that of an etcd.  Each second round goes
+ * through the addresses backwards.  A ratio is that of an address to the first one in the same round; what is printed is
  * the median of the rounds, and between which two of them the true median lies with at least
  * 95 %.
  *
@@ -172,7 +172,7 @@ static bool open_address(struct address *address, const char *variant, const cha
     dlock_status st;
 
     opts.variant = variant;
-    opts.redis_url = opts.redlock_urls = address->url = url;
+    opts.redis_url = opts.redlock_urls = opts.etcd_url = address->url = url;
     opts.redis_timeout_ms = opts.redlock_node_timeout_ms = TIMEOUT_MS;
     do
         st = dlock_open(&address->locks, &opts);

@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# topology_stories.sh -- the stories of Sentinels, clusters, ensembles and standbys, each under a lock or two, on servers
+# topology_stories.sh -- the stories of Sentinels, clusters, ensembles, etcds and standbys, each under a lock or two, on servers
 # that the command starts itself; `seckill scenario run topologies` tells them under every lock.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
-plan 16
+plan 18
 stories=(sentinel-failover sentinel-partition sentinel-acknowledged old-master-returns leader-killed split-ensemble
-    expired-in-ensemble promotion-lost promotion-kept cluster-failover cluster-takeover slots-move)
+    expired-in-ensemble promotion-lost promotion-kept cluster-failover cluster-takeover slots-move
+    frozen-in-etcd waiter-outlives-leader)
 
 tell() { status 0 "$seckill" scenario run "$1" "--locks=$2" --out="$work/runs" --dir="$work/lab"; }
 named() { "$seckill" scenario list --no-pager | grep -c '; run by its name or with .topologies., not by .all.'; }
@@ -25,6 +26,8 @@ check 'a slot that moves takes its lock along' tell slots-move fair,lua
 check 'a dead leader takes no lock along' tell leader-killed zk-basic,zk-seq
 check 'a holder whose ensemble is silent counts its own time' tell split-ensemble zk-basic,zk-seq
 check 'an ended session is fenced off' tell expired-in-ensemble zk-basic,zk-seq
+check 'a lease that ended under a new leader is fenced off' tell frozen-in-etcd etcd
+check 'a place in the queue of an etcd outlives its leader' tell waiter-outlives-leader etcd
 check 'a standby that never had an order loses it' tell promotion-lost pg-unique,pg-row
 check 'a standby that was waited for keeps it' tell promotion-kept pg-fair,pg-advisory
 check 'a story is not about a lock in another store' \

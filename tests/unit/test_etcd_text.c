@@ -123,16 +123,44 @@ static void an_address_is_taken_apart(void **state)
     assert_string_equal("http://[::1]:3", address.members[2]);
     assert_string_equal("me", address.user);
     assert_string_equal("p@ss:word", address.password);
+    assert_true(etcd_address_read("http://a%3Ab:50%25%3f@c", &address, why));
+    assert_string_equal("a:b", address.user);
+    assert_string_equal("50%?", address.password);
     assert_true(etcd_address_read("https://etcd.example", &address, why));
     assert_string_equal("https://etcd.example:2379", address.members[0]);
     assert_string_equal("", address.user);
+}
+
+static void https_has_options(void **state)
+{
+    struct etcd_address address;
+    char why[ETCD_WHY_SIZE];
+
+    (void)state;
+    assert_true(etcd_address_read("https://me:word@a,b:1?ca=/c%26a.pem&cert=/c@me&key=k&"
+                                  "server-name=etcd.example",
+                                  &address, why));
+    assert_int_equal(2, address.member_count);
+    assert_string_equal("https://b:1", address.members[1]);
+    assert_string_equal("me", address.user);
+    assert_string_equal("/c&a.pem", address.tls.ca_file);
+    assert_string_equal("/c@me", address.tls.cert_file);
+    assert_string_equal("k", address.tls.key_file);
+    assert_string_equal("etcd.example", address.tls.server_name);
+    assert_true(etcd_address_read("https://a?server-name=b", &address, why));
+    assert_string_equal("", address.tls.ca_file);
 }
 
 static void a_bad_address_is_refused_with_its_form(void **state)
 {
     static const char *const URLS[] = {"", "a:1", "ftp://a:1", "http://", "http://a:", "http://a:0",
                                        "http://a:1,", "http://a:1/x", "http://@a:1", "http://x@a:1",
-                                       "http://a b", "http://1,2,3,4,5,6,7,8,9,10"};
+                                       "http://a b", "http://1,2,3,4,5,6,7,8,9,10", "http://a?ca=b",
+                                       "https://a?", "https://a?ca=", "https://a?ca", "https://a?ca=b&",
+                                       "https://a?cert=b", "https://a?key=b", "https://a?c=b",
+                                       "https://a?ca=%", "https://a?ca=%4", "https://a?ca=%00",
+                                       "https://a?ca=%zz", "https://a?server-name=b:1", "https://?ca=b",
+                                       "http://a%:b@c", "http://a:%@c"};
     struct etcd_address address;
     char why[ETCD_WHY_SIZE];
 
@@ -140,7 +168,7 @@ static void a_bad_address_is_refused_with_its_form(void **state)
     for (size_t i = 0; i < sizeof(URLS) / sizeof(URLS[0]); i++) {
         if (etcd_address_read(URLS[i], &address, why))
             fail_msg("%s is read", URLS[i]);
-        assert_non_null(strstr(why, "host:port"));
+        assert_non_null(strstr(why, "host[:port]"));
     }
     assert_false(etcd_address_read(NULL, &address, why));
 }
@@ -155,6 +183,7 @@ int main(void)
         cmocka_unit_test(a_range_has_all_keys_of_a_name),
         cmocka_unit_test(a_number_is_a_text_or_left_out),
         cmocka_unit_test(an_address_is_taken_apart),
+        cmocka_unit_test(https_has_options),
         cmocka_unit_test(a_bad_address_is_refused_with_its_form),
     };
 

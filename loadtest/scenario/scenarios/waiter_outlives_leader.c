@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* waiter_outlives_leader.c -- the leader of an etcd dies while one holds a lock and one waits for it. */
+#include "loadtest/scenario/scenario.h"
+
+static void play(struct stage *s)
+{
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1), *chu = stage_actor(s, 2);
+
+    stage_tell(s, "Ann has the lock, and Bo waits behind her.", "小安拿着锁，小博排在后面。");
+    actor_enter(ann);
+    actor_read(ann);
+    actor_begin_acquire(bo, SCENARIO_STEP_MS);
+    actor_await_waiting(bo);
+    stage_tell(s, "The leader dies; the other two elect one of them.",
+               "领导者宕机，另外两台选出新的领导者。");
+    stage_server_hurt(s, "kill-leader", NULL, 0);
+    stage_tell(s, "Chu asks for the lock: it is Ann's, whichever member answers.",
+               "小楚申请锁：不管哪台回答，锁都是小安的。");
+    actor_try_until_answered(chu);
+    stage_need_in_time(s, actor_is_protected(ann), "Ann's lease lives on");
+    stage_tell(s, "Ann buys and leaves.  Bo is told by a member that lives, and buys.",
+               "小安买完离开。活着的成员通知小博，他也买了。");
+    actor_buy(ann);
+    actor_leave(ann);
+    stage_need(s, actor_end(bo) == DLOCK_OK, "Bo is to get in");
+    actor_buy(bo);
+    actor_leave(bo);
+}
+
+const struct scenario scenario_waiter_outlives_leader = {
+    .name = "waiter-outlives-leader",
+    .number = "S57",
+    .title = "The leader of an etcd dies while one waits for a lock",
+    .title_zh = "有人排队时，etcd 的领导者宕机",
+    .source = "etcd's leases and watches, which belong to no member",
+    .story = {"Ann's key is first in the queue, and Bo's key is behind it.",
+              "Bo's process watches the queue through one of three members.",
+              "The leader dies.  The two others elect one, which has all keys and leases.",
+              "Chu is refused; Ann leaves, and Bo is told by another member.",
+              "A majority of an etcd forgets no key, no lease and no place."},
+    .story_zh = {"小安的键排在最前，小博的键在后面。",
+                 "小博的进程通过三台中的一台盯着队列。",
+                 "领导者宕机，剩下两台选出新的，键和租约都在。",
+                 "小楚被拒；小安离开，由另一台通知小博。",
+                 "过半数的 etcd 不会忘记键、租约和位置。"},
+    .actors = {"Ann", "Bo", "Chu"},
+    .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
+    .lease_ms = 10000,
+    .needs_own_servers = true,
+    .topology = LAB_TOPOLOGY_ETCD,
+    .play = play,
+};
