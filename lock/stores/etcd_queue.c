@@ -70,7 +70,7 @@ static dlock_status delete_key(struct etcd_queue *queue, const dlock_claim *clai
     return st;
 }
 
-/* Give up a place that does not hold, and forget it.  OK: nothing is left of it. */
+/* Give up a place that does not hold, or not any more, and forget it.  OK: nothing is left of it. */
 static dlock_status give_up(struct etcd_queue *queue, const dlock_claim *claim,
                             struct etcd_place *place)
 {
@@ -272,12 +272,15 @@ dlock_status etcd_queue_enter(struct etcd_queue *queue, dlock_claim *claim)
     struct etcd_place place;
     dlock_status st = DLOCK_LOST;
     bool is_known = get(queue, claim, &place);
+    bool is_over = is_known && holds(&place) && strcmp(place.token, claim->token) != 0 &&
+                   dlock_clock_ns() >= place.hold_end_ns;
 
-    if (is_known && holds(&place)) {
+    /* Whoever lost a hold need not release it before the next one. */
+    if (is_known && holds(&place) && !is_over) {
         claim->fence = place.created;
         return strcmp(place.token, claim->token) == 0 ? DLOCK_OK : DLOCK_BUSY;
     }
-    if (is_known && place.created != 0) {
+    if (is_known && place.created != 0 && !is_over) {
         strcpy(place.token, claim->token);
         place.hold_end_ns = dlock_clock_after(dlock_clock_ns(), claim->lease_ms);
         st = wait_on(queue, claim, &place);

@@ -144,14 +144,14 @@ labs+=("$work/lab")
 as_root role grant-permission shop --prefix=true readwrite lock: >log-ctl
 # shellcheck source=/dev/null
 . "$work/lab/env"
-service() { # ADDRESS: what it writes is in out-service
-    "$seckilld" --lock=etcd --etcd-url="$1" --start-timeout=2s --listen="127.0.0.1:${ports[5]}" \
+service() { # ADDRESS: becomes the service; what it writes is in out-service
+    exec "$seckilld" --lock=etcd --etcd-url="$1" --start-timeout=2s --listen="127.0.0.1:${ports[5]}" \
         --admin-listen="127.0.0.1:${ports[6]}" >out-service 2>&1
 }
 # dies WHAT ADDRESS TEXT
 dies() {
     local got=0
-    service "$2" || got=$?
+    (service "$2") || got=$?
     check "$1: the service exits with 69" test "$got" = 69
     check "$1: the service says so" grep -Eq "error .*etcd is not available for --lock=etcd.*$3" out-service
 }

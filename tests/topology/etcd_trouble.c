@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* etcd_trouble.c -- the lock etcd on three real members that are full, stand still, forget everything or
+ * lose one for good; and under two hundred waiters. */
+#include "tests/topology/etcd_members.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "lock/dlock.h"
+
+enum {
+    TIMEOUT_MS = 2000,
+    LEASE_MS = 6000,
+    SHORT_LEASE_MS = 2000,
+    STILL_MS = 3000,
+    CROWD = 200,
+    SPARE_SOCKETS = 32, /* requests under way, and connections that are kept */
+    COMMAND_SIZE = 512,
+};
+
+static dlock_system *open_locks(int lease_ms)
+{
+    dlock_options opts = dlock_options_default();
+    dlock_system *sys;
+
+    opts.variant = "etcd";
+    opts.etcd_url = company.urls;
+    opts.etcd_timeout_ms = TIMEOUT_MS;
+    opts.lease_ms = lease_ms;
+    opts.watchdog = true;
+    assert_int_equal(DLOCK_OK, dlock_open(&sys, &opts));
+    return sys;
+}
+
+/* POST to the first member; true: it answered without an error. */
+static bool post(const char *path, const char *body)
+{
+    char command[COMMAND_SIZE];
+
+    snprintf(command, sizeof(command),
+             "curl -sf --max-time 10 -o /dev/null -d '%s' http://127.0.0.1:%d%s", body,
+             company.ports[0], path);
+    return system(command) == 0;
+}
+
+static bool is_taken(dlock_system *sys, const char *name)
+{
+    dlock_lease lease;
+
+    return dlock_acquire(sys, name, 0, &lease) == DLOCK_OK &&
+           dlock_release(sys, &lease) == DLOCK_OK;
+}
+
+/* A full etcd grants nothing, says so, and lets a holder go on and give its lock back. */
+static void a_full_etcd_is_named_and_lets_holders_leave(void **state)
+{
+    dlock_system *sys = open_locks(SHORT_LEASE_MS), *other = open_locks(SHORT_LEASE_MS);
+    dlock_lease held, lease;
+    int64_t until_ns;
+
+    (void)state;
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, "held", 0, &held));
+    assert_true(post("/v3/maintenance/alarm", "{\"action\":\"ACTIVATE\",\"alarm\":\"NOSPACE\"}"));
+    assert_int_equal(DLOCK_IO, dlock_acquire(other, "full", 0, &lease));
+    assert_non_null(strstr(dlock_error(), "database space exceeded"));
+    assert_int_equal(DLOCK_IO, dlock_acquire(other, "held", 500, &lease));
+    until_ns = dlock_clock_after(dlock_clock_ns(), 2 * SHORT_LEASE_MS);
+    while (dlock_clock_ns() < until_ns) {
+        assert_true(dlock_lease_valid(sys, &held));
+        pause_ms(50);
+    }
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &held));
+    assert_true(post("/v3/maintenance/alarm", "{\"action\":\"DEACTIVATE\",\"alarm\":\"NOSPACE\"}"));
+    assert_comes(is_taken(other, "full"));
+    assert_comes(is_taken(other, "held"));
+    dlock_close(other);
+    dlock_close(sys);
+}
+
+/* Nobody is told anything for longer than a lease, and what nobody answered leaves nothing. */
+static void members_that_stand_still_let_nobody_in(void **state)
+{
+    dlock_system *sys = open_locks(SHORT_LEASE_MS), *other = open_locks(SHORT_LEASE_MS);
+    dlock_lease held, lease;
+    dlock_status st;
+    int64_t asked_ns;
+
+    (void)state;
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, "held", 0, &held));
+    for (int i = 0; i < MEMBERS; i++)
+        pause_member(i);
+    asked_ns = dlock_clock_ns();
+    st = dlock_acquire(other, "free", 0, &lease);
+    assert_true(st == DLOCK_IO || st == DLOCK_UNKNOWN);
+    st = dlock_acquire(other, "held", 500, &lease);
+    assert_true(st == DLOCK_IO || st == DLOCK_UNKNOWN || st == DLOCK_TIMEOUT);
+    assert_true(dlock_clock_ns() - asked_ns < 8 * TIMEOUT_MS * DLOCK_NS_PER_MS);
+    assert_comes(!dlock_lease_valid(sys, &held));
+    pause_ms(STILL_MS);
+    mend_company();
+    assert_comes(is_taken(sys, "free"));
+    assert_comes(is_taken(sys, "held")); /* by the thread that lost it, too */
+    assert_int_equal(DLOCK_LOST, dlock_release(sys, &held));
+    dlock_close(other);
+    dlock_close(sys);
+}
+
+static void *wait_for_held(void *arg)
+{
+    dlock_lease lease;
+    dlock_status st = dlock_acquire(arg, "held", PATIENCE_MS, &lease);
+
+    if (st == DLOCK_OK)
+        st = dlock_release(arg, &lease);
+    return (void *)(uintptr_t)st;
+}
+
+/* All members come back with empty directories: the holder is told, and a waiter gets in. */
+static void an_etcd_that_forgot_everything_is_noticed(void **state)
+{
+    dlock_system *sys = open_locks(LEASE_MS), *other = open_locks(LEASE_MS);
+    dlock_lease held;
+    char command[COMMAND_SIZE];
+    pthread_t waiter;
+    dlock_info info = {.waiter_count = 0};
+    void *answer;
+
+    (void)state;
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, "held", 0, &held));
+    assert_int_equal(0, pthread_create(&waiter, NULL, wait_for_held, other));
+    assert_comes(dlock_inspect(sys, "held", &info) == DLOCK_OK && info.waiter_count == 1);
+    for (int i = 0; i < MEMBERS; i++)
+        kill_member(i);
+    snprintf(command, sizeof(command), "cd %s && rm -rf e0 e1 e2", company.dir);
+    assert_int_equal(0, system(command));
+    mend_company();
+    assert_comes(!dlock_lease_valid(sys, &held));
+    assert_int_equal(0, pthread_join(waiter, &answer));
+    assert_int_equal(DLOCK_OK, (dlock_status)(uintptr_t)answer);
+    assert_int_equal(DLOCK_LOST, dlock_release(sys, &held));
+    assert_comes(is_taken(sys, "held"));
+    dlock_close(other);
+    dlock_close(sys);
+}
+
+/* ---- a crowd ---- */
+
+static struct {
+    dlock_system *sys;
+    atomic_int inside, overlaps, grants, failures, unsure;
+    _Atomic uint64_t fence;
+    atomic_int backward;
+} crowd;
+
+static void *join_crowd(void *arg)
+{
+    dlock_lease lease;
+    dlock_status st;
+
+    (void)arg;
+    if (dlock_acquire(crowd.sys, "crowd", 4 * PATIENCE_MS, &lease) != DLOCK_OK) {
+        atomic_fetch_add(&crowd.failures, 1);
+        return NULL;
+    }
+    atomic_fetch_add(&crowd.overlaps, atomic_fetch_add(&crowd.inside, 1) != 0);
+    atomic_fetch_add(&crowd.backward, atomic_exchange(&crowd.fence, lease.fence) >= lease.fence);
+    atomic_fetch_sub(&crowd.inside, 1);
+    atomic_fetch_add(&crowd.grants, 1);
+    /* While the leader dies, a release may stay unanswered; the others get in all the same. */
+    st = dlock_release(crowd.sys, &lease);
+    atomic_fetch_add(&crowd.unsure, st == DLOCK_UNKNOWN || st == DLOCK_IO);
+    atomic_fetch_add(&crowd.failures, st != DLOCK_OK && st != DLOCK_UNKNOWN && st != DLOCK_IO);
+    return NULL;
+}
+
+static int count_sockets(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    char path[300], target[64];
+    int count = 0;
+
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        ssize_t len;
+
+        snprintf(path, sizeof(path), "/proc/self/fd/%s", entry->d_name);
+        len = readlink(path, target, sizeof(target) - 1);
+        target[len > 0 ? len : 0] = '\0';
+        count += strncmp(target, "socket:", 7) == 0;
+    }
+    closedir(dir);
+    return count;
+}
+
+static bool all_wait(void)
+{
+    dlock_info info;
+
+    return dlock_inspect(crowd.sys, "crowd", &info) == DLOCK_OK && info.waiter_count == CROWD;
+}
+
+/* Each of two hundred gets in once, while a leader dies; they share one watch, and all
+ * connections but those that are kept are gone with the system. */
+static void a_crowd_shares_a_watch_and_outlives_a_leader(void **state)
+{
+    pthread_t threads[CROWD];
+    int sockets = count_sockets();
+    dlock_lease first;
+
+    (void)state;
+    memset(&crowd, 0, sizeof(crowd));
+    crowd.sys = open_locks(LEASE_MS);
+    assert_int_equal(DLOCK_OK, dlock_acquire(crowd.sys, "crowd", 0, &first));
+    for (int i = 0; i < CROWD; i++)
+        assert_int_equal(0, pthread_create(&threads[i], NULL, join_crowd, NULL));
+    assert_comes(all_wait());
+    assert_int_equal(DLOCK_OK, dlock_release(crowd.sys, &first));
+    assert_comes(atomic_load(&crowd.grants) > CROWD / 4);
+    assert_comes(leader() >= 0);
+    kill_member(leader());
+    for (int i = 0; i < CROWD; i++)
+        assert_int_equal(0, pthread_join(threads[i], NULL));
+    assert_int_equal(0, atomic_load(&crowd.failures));
+    assert_int_equal(0, atomic_load(&crowd.overlaps));
+    assert_int_equal(0, atomic_load(&crowd.backward));
+    assert_int_equal(CROWD, atomic_load(&crowd.grants));
+    assert_true(atomic_load(&crowd.unsure) <= 2);
+    print_message("# sockets: %d before, %d at the end\n", sockets, count_sockets());
+    dlock_close(crowd.sys);
+    assert_true(count_sockets() <= sockets + SPARE_SOCKETS);
+    mend_company();
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    signal(SIGPIPE, SIG_IGN);
+    start_company();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    end_company();
+    return 0;
+}
+
+static int mend(void **state)
+{
+    (void)state;
+    mend_company();
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, mend)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_full_etcd_is_named_and_lets_holders_leave),
+        TEST(members_that_stand_still_let_nobody_in),
+        TEST(a_crowd_shares_a_watch_and_outlives_a_leader),
+        TEST(an_etcd_that_forgot_everything_is_noticed),
+    };
+
+    return cmocka_run_group_tests_name("etcd in trouble", tests, set_up, tear_down);
+}
