@@ -30,7 +30,7 @@ static void play(struct stage *s)
 
 const struct scenario scenario_frozen_in_etcd = {
     .name = "frozen-in-etcd",
-    .number = "S58",
+    .number = "S60",
     .title = "etcd ends the lease of a holder that stands still",
     .title_zh = "持有者停住，etcd 结束了它的租约",
     .source = "etcd's documentation of its lock: a lease alone stops no writer",

@@ -29,7 +29,7 @@ static void play(struct stage *s)
 
 const struct scenario scenario_waiter_outlives_leader = {
     .name = "waiter-outlives-leader",
-    .number = "S57",
+    .number = "S61",
     .title = "The leader of an etcd dies while one waits for a lock",
     .title_zh = "有人排队时，etcd 的领导者宕机",
     .source = "etcd's leases and watches, which belong to no member",
