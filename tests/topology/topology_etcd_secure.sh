@@ -5,7 +5,7 @@
 #
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
-plan 50
+plan 46
 pairs=$root/build/tests/topology/address_pairs
 export ETCDCTL_API=3
 
