@@ -55,7 +55,13 @@ static const struct setting settings[] = {
     ROW(COUNT, "processes", AT(switches.processes), .fallback = "2", .meta = "N", .min = 1,
         .max = SERVICE_MAX, .help = "the number of seckilld processes"),
     ROW(COUNT, "connections", AT(switches.connections), .fallback = "16", .meta = "N", .min = 1,
-        .max = 256, .help = "wrk's connections, all processes together"),
+        .max = 256, .help = "the connections of the load, all processes together"),
+    ROW(CHOICE, "users", AT(switches.users), .fallback = "different", .choices = show_users_at,
+        .help = "a different user in each request, or the same one from everywhere at once. "
+                "Under --duplicate-guard=count a lock keeps the second order of a user out"),
+    ROW(COUNT, "rate", AT(switches.rate), .fallback = "0", .meta = "N", .min = 0, .max = 20000,
+        .help = "send so many orders a second, whatever the answers do; 0: wrk sends its next "
+                "request when the last one is answered"),
     ROW(COUNT, "stock", AT(switches.stock), .fallback = "1000", .meta = "N", .min = 1,
         .max = 1000000, .help = "stock of the voucher"),
 };

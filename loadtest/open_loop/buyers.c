@@ -15,7 +15,6 @@
 enum {
     TOKEN_LIFETIME_S = 48 * 3600,
     SAME_USER_REQUESTS = 64,
-    SAME_USERS = 100,
     FLUSH_NS = 2000000, /* a line that was told to nobody else is lost with us for so long */
 };
 
@@ -68,7 +67,7 @@ static int64_t voucher_of(const struct buyers *b, int64_t n)
 /* Every request has a user of its own, or many in a row have the same. */
 static int64_t user_of(const struct buyers *b, int64_t n)
 {
-    return b->plan->is_same_user ? n / SAME_USER_REQUESTS % SAME_USERS + 1 : n + 1;
+    return b->plan->same_users ? n / SAME_USER_REQUESTS % b->plan->same_users + 1 : n + 1;
 }
 
 static size_t write_request(void *arg, int64_t n, int target, char *out, size_t size)
@@ -114,12 +113,14 @@ static int64_t order_of(const struct buyers *b, const struct received_answer *an
     return isdigit((unsigned char)*at) ? strtoll(at, NULL, 10) : 0;
 }
 
-static enum answer_kind take_answer(void *arg, int64_t n, const struct received_answer *answer)
+static enum answer_kind take_answer(void *arg, int64_t n, int target,
+                                    const struct received_answer *answer)
 {
     struct buyers *b = arg;
     enum answer_kind kind = answer_kind_of(answer->outcome);
     bool *told = &b->told_sold_out[n % b->plan->voucher_count];
 
+    (void)target;
     b->answered++;
     if (kind == ANSWER_ACCEPTED) {
         b->accepted++;
@@ -135,25 +136,27 @@ static enum answer_kind take_answer(void *arg, int64_t n, const struct received_
     return kind;
 }
 
-static void take_silence(void *arg, int64_t n)
+static void take_silence(void *arg, int64_t n, int target)
 {
     struct buyers *b = arg;
 
+    (void)target;
     b->unanswered++;
     note(b, "unanswered", n, 0);
 }
 
 /* The answers that clients were told must survive the end of this program. */
-static void tick(void *arg, int64_t since_begin_ns)
+static bool tick(void *arg, int64_t since_begin_ns)
 {
     struct buyers *b = arg;
     int64_t now_ns = monotonic_ns();
 
     (void)since_begin_ns;
-    if (now_ns - b->flushed_ns < FLUSH_NS)
-        return;
-    b->flushed_ns = now_ns;
-    fflush(b->ledger);
+    if (now_ns - b->flushed_ns >= FLUSH_NS) {
+        b->flushed_ns = now_ns;
+        fflush(b->ledger);
+    }
+    return true;
 }
 
 struct generator_client buyers_client(struct buyers *buyers)

@@ -23,7 +23,8 @@ struct buyers_plan {
     const int *ports;          /* of the service's processes, for the field Host         */
     const int64_t *vouchers;   /* each request asks for the next one                     */
     int voucher_count;
-    bool is_same_user;         /* the same for 64 requests, then the next of 100 users    */
+    int64_t same_users;        /* so many users in turn, each for 64 requests in a row;
+                                * 0: each request has a user of its own                  */
 };
 
 struct buyers;

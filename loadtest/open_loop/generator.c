@@ -87,7 +87,7 @@ static void lose(struct generator *g, struct connection *c, int64_t now_ns)
         g->in_flight--;
         g->result->unanswered++;
         latency_add(&g->result->latency, now_ns - c->due_ns);
-        g->plan->client->take_silence(g->plan->client->arg, c->request);
+        g->plan->client->take_silence(g->plan->client->arg, c->request, c->target);
     }
     connection_cut(c, now_ns + RETRY_NS);
 }
@@ -130,7 +130,7 @@ static void take_answer(struct generator *g, struct connection *c,
 {
     const struct generator_client *client = g->plan->client;
     int64_t now_ns = monotonic_ns();
-    enum answer_kind kind = client->take_answer(client->arg, c->request, answer);
+    enum answer_kind kind = client->take_answer(client->arg, c->request, c->target, answer);
 
     g->in_flight--;
     g->result->answers.counts[kind]++;
@@ -291,7 +291,8 @@ static bool run_loop(struct generator *g, int64_t give_up_ns)
         waits_for_due = g->next < due && g->free_count > 0;
         if (!wait_events(g, waits_for_due ? due_ns(g, g->next) : give_up_ns))
             return false;
-        client->tick(client->arg, monotonic_ns() - g->begin_ns);
+        if (!client->tick(client->arg, monotonic_ns() - g->begin_ns))
+            break;
     }
     return true;
 }

@@ -34,11 +34,13 @@ struct generator_client {
     /* Write request n for this target: the bytes written, at most `size`. */
     size_t (*write_request)(void *arg, int64_t n, int target, char *out, size_t size);
     /* The answer to request n came; `answer` is valid during the call. */
-    enum answer_kind (*take_answer)(void *arg, int64_t n, const struct received_answer *answer);
+    enum answer_kind (*take_answer)(void *arg, int64_t n, int target,
+                                    const struct received_answer *answer);
     /* Request n was sent, and no answer will come. */
-    void (*take_silence)(void *arg, int64_t n);
-    /* Called each time that the generator has waited. */
-    void (*tick)(void *arg, int64_t since_begin_ns);
+    void (*take_silence)(void *arg, int64_t n, int target);
+    /* Called each time that the generator has waited.  False: send no more, and give up what
+     * has no answer yet. */
+    bool (*tick)(void *arg, int64_t since_begin_ns);
 };
 
 struct generator_plan {

@@ -15,7 +15,7 @@
 #include "loadtest/open_loop/pause.h"
 #include "loadtest/open_loop/step_table.h"
 
-enum { DRAIN_MS = 10000, NICE = -10 };
+enum { DRAIN_MS = 10000, NICE = -10, SAME_USERS = 100 };
 
 /* A run of the steps. */
 struct driving {
@@ -36,18 +36,19 @@ static size_t write_request(void *arg, int64_t n, int target, char *out, size_t 
     return d->buyers.write_request(d->buyers.arg, n, target, out, size);
 }
 
-static enum answer_kind take_answer(void *arg, int64_t n, const struct received_answer *answer)
+static enum answer_kind take_answer(void *arg, int64_t n, int target,
+                                    const struct received_answer *answer)
 {
     struct driving *d = arg;
 
-    return d->buyers.take_answer(d->buyers.arg, n, answer);
+    return d->buyers.take_answer(d->buyers.arg, n, target, answer);
 }
 
-static void take_silence(void *arg, int64_t n)
+static void take_silence(void *arg, int64_t n, int target)
 {
     struct driving *d = arg;
 
-    d->buyers.take_silence(d->buyers.arg, n);
+    d->buyers.take_silence(d->buyers.arg, n, target);
 }
 
 /* Show the counts of the steps before and of this one. */
@@ -71,7 +72,7 @@ static void tell(struct driving *d)
     live_feed(d->stage->plan->live, &counts);
 }
 
-static void tick(void *arg, int64_t since_begin_ns)
+static bool tick(void *arg, int64_t since_begin_ns)
 {
     struct driving *d = arg;
 
@@ -79,7 +80,7 @@ static void tick(void *arg, int64_t since_begin_ns)
         tell(d);
 
     pause_tick(&d->pause, since_begin_ns);
-    d->buyers.tick(d->buyers.arg, since_begin_ns);
+    return d->buyers.tick(d->buyers.arg, since_begin_ns);
 }
 
 /* The pause stands in the middle of the step. */
@@ -178,7 +179,7 @@ enum exit_code open_loop_run(void *arg, const struct run_stage *stage)
                                  .ports = ports,
                                  .vouchers = stage->vouchers,
                                  .voucher_count = stage->voucher_count,
-                                 .is_same_user = d.loop->is_same_user};
+                                 .same_users = d.loop->is_same_user ? SAME_USERS : 0};
     struct generator_client client = {&d, write_request, take_answer, take_silence, tick};
     struct generator_plan sending = {.ports = ports,
                                      .targets = stage->entry_count,

@@ -7,6 +7,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* Other processes and other threads write the page. */
+static int64_t read_number(const volatile int64_t *at)
+{
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+}
+
+static void write_number(volatile int64_t *at, int64_t value)
+{
+    __atomic_store_n(at, value, __ATOMIC_RELAXED);
+}
+
 bool control_open(struct control *c, const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -62,7 +73,20 @@ int64_t control_tried(const struct control *c)
 
 int64_t control_of(const struct control *c, int thread, int number)
 {
-    return c->page ? c->page[CONTROL_THREAD * thread + number] : 0;
+    return c->page ? read_number(&c->page[CONTROL_THREAD * thread + number]) : 0;
+}
+
+void control_count(struct control *c, int thread, int number)
+{
+    volatile int64_t *at = &c->page[CONTROL_THREAD * thread + number];
+
+    write_number(at, read_number(at) + 1);
+}
+
+void control_set_latency(struct control *c, int thread, const int64_t buckets[CONTROL_BUCKETS])
+{
+    for (int k = 0; k < CONTROL_BUCKETS; k++)
+        write_number(&c->page[CONTROL_LATENCY + (thread - 1) * CONTROL_BUCKETS + k], buckets[k]);
 }
 
 int64_t control_sum(const struct control *c, int number)
@@ -78,7 +102,7 @@ void control_add_latency(const struct control *c, int64_t buckets[CONTROL_BUCKET
 {
     for (int i = 0; c->page && i < CONTROL_THREADS_MAX; i++)
         for (int k = 0; k < CONTROL_BUCKETS; k++)
-            buckets[k] += c->page[CONTROL_LATENCY + i * CONTROL_BUCKETS + k];
+            buckets[k] += read_number(&c->page[CONTROL_LATENCY + i * CONTROL_BUCKETS + k]);
 }
 
 double control_bucket_end_us(int bucket)

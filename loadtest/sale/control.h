@@ -55,6 +55,11 @@ int64_t control_tried(const struct control *c);
 /* A number of a thread. */
 int64_t control_of(const struct control *c, int thread, int number);
 
+/* Count one more, as the thread: for a load that is no wrk and runs in this process. */
+void control_count(struct control *c, int thread, int number);
+/* Replace the latencies of a thread. */
+void control_set_latency(struct control *c, int thread, const int64_t buckets[CONTROL_BUCKETS]);
+
 /* The sum of a number over all threads. */
 int64_t control_sum(const struct control *c, int number);
 

@@ -13,6 +13,7 @@
 #define SHOW_EVENTS(X)                                                                 \
     X(OFFERED, "offered")       /* number: the stock                                 */ \
     X(STARTED, "started")       /* number: connections of the load                   */ \
+    X(STARTED_RATED, "started-rated") /* number: orders a second of the load         */ \
     X(SOLD_OUT, "sold-out")     /* number: orders                                    */ \
     X(OVERSOLD, "oversold")     /* number: orders over the stock                     */ \
     X(LOST, "lost-update")      /* number: sold units that are in stock again        */ \

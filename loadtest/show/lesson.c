@@ -72,6 +72,7 @@ struct show_switches lesson_switches(const struct lesson *lesson, int round)
                                   .duplicate_guard = "none",
                                   .watchdog = "on",
                                   .order_path = "each",
+                                  .users = show_users_at(SHOW_USERS_DIFFERENT),
                                   .lease_ms = lesson->lease_ms,
                                   .processes = lesson->processes,
                                   .connections = LESSON_CONNECTIONS,

@@ -130,9 +130,9 @@ static void look_at_hold(const struct lesson_script *script, int process, struct
 static void begin_era(struct lesson_script *script)
 {
     if (!script->has_era)
-        control_begin_era(&script->sale->wrk.control);
+        control_begin_era(&script->sale->control);
     script->has_era = true;
-    script->tried = control_tried(&script->sale->wrk.control);
+    script->tried = control_tried(&script->sale->control);
 }
 
 static enum show_fault fault_of(const struct lesson_script *script)

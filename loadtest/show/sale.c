@@ -12,7 +12,7 @@
 #include "lock/store.h"
 
 enum { FIRE_MS = 30000, POLL_MS = 4, DRAIN_MS = 1000, SPARE_WORKERS = 2, LOOK_MS = 1000,
-       LOAD_MS = 3600000 };
+       LOAD_MS = 3600000, SAME_USERS = 20000 };
 
 static bool all_run(const struct show_sale *sale)
 {
@@ -29,6 +29,8 @@ static bool fit_processes(const struct show_switches *a, const struct show_switc
 
     same.stock = b->stock;
     same.connections = b->connections;
+    same.users = b->users;
+    same.rate = b->rate;
     return show_switches_equal(&same, b) && a->connections >= b->connections;
 }
 
@@ -90,7 +92,12 @@ static void end_load(struct show_sale *sale, int64_t drain_ms)
 {
     if (!sale->is_loaded)
         return;
-    wrk_stop(&sale->wrk, drain_ms);
+    if (sale->rated)
+        show_rated_end(sale->rated);
+    else
+        wrk_stop(&sale->wrk, drain_ms);
+    sale->rated = NULL;
+    sale->control = (struct control){NULL};
     sale->is_loaded = false;
     sale->end_ns = monotonic_ns();
 }
@@ -141,12 +148,41 @@ static bool wait_fired(struct show_sale *sale)
     return true;
 }
 
-bool show_sale_load(struct show_sale *sale)
+/* False: sale->why. */
+static bool start_rated(struct show_sale *sale)
 {
-    char urls[SERVICE_MAX * SERVICE_URL_MAX] = "", voucher[24];
+    int ports[SERVICE_MAX];
+    const struct show_rated_plan plan = {
+        .lab = sale->lab,
+        .dir = sale->dir,
+        .ports = ports,
+        .processes = sale->service_count,
+        .connections = (int)sale->switches.connections,
+        .rate = sale->switches.rate,
+        .duration_ms = LOAD_MS,
+        .voucher = sale->voucher,
+        .same_users = show_switches_same_user(&sale->switches) ? SAME_USERS : 0,
+        .why = sale->why};
+
+    for (int i = 0; i < sale->service_count; i++)
+        ports[i] = service_port(&sale->services[i]);
+    sale->rated = show_rated_start(&plan);
+    if (!sale->rated)
+        return false;
+    sale->control = show_rated_control(sale->rated);
+    sale->is_loaded = sale->has_run = true;
+    sale->begin_ns = monotonic_ns();
+    return true;
+}
+
+/* False: sale->why. */
+static bool start_wrk(struct show_sale *sale)
+{
+    char urls[SERVICE_MAX * SERVICE_URL_MAX] = "", voucher[24], users[48];
+    bool is_same = show_switches_same_user(&sale->switches);
     const struct wrk_plan plan = {.lab = sale->lab,
                                   .dir = sale->dir,
-                                  .script = "order.lua",
+                                  .script = is_same ? "one_per_user.lua" : "order.lua",
                                   .urls = urls,
                                   .vouchers = voucher,
                                   .clients = sale->service_count,
@@ -156,9 +192,10 @@ bool show_sale_load(struct show_sale *sale)
                                                            : sale->switches.connections),
                                   .duration_ms = LOAD_MS,
                                   .keep_ledger = true,
-                                  .extra = {"SECKILL_FACE=v1"},
+                                  .extra = {"SECKILL_FACE=v1", users},
                                   .why = sale->why};
 
+    snprintf(users, sizeof users, "SECKILL_SLOT_USERS=%d", SAME_USERS);
     snprintf(voucher, sizeof voucher, "%" PRId64, sale->voucher);
     for (int i = 0; i < sale->service_count; i++) {
         size_t used = strlen(urls);
@@ -168,6 +205,7 @@ bool show_sale_load(struct show_sale *sale)
     }
     if (wrk_start(&sale->wrk, &plan) != EXIT_VALID)
         return false;
+    sale->control = sale->wrk.control;
     sale->is_loaded = sale->has_run = true;
     sale->begin_ns = monotonic_ns();
     if (wait_fired(sale)) {
@@ -176,6 +214,30 @@ bool show_sale_load(struct show_sale *sale)
     }
     show_sale_unload(sale);
     return false;
+}
+
+bool show_sale_load(struct show_sale *sale)
+{
+    return sale->switches.rate > 0 ? start_rated(sale) : start_wrk(sale);
+}
+
+/* Each of wrk's processes has its share of the users. */
+static bool has_users(const struct show_sale *sale)
+{
+    int64_t share = SHOW_USERS / sale->service_count - SHOW_USERS_SPARE;
+
+    for (int i = 0; i < sale->service_count; i++)
+        if (control_of(&sale->control, i + 1, CONTROL_ACCEPTED) > share)
+            return false;
+    return true;
+}
+
+bool show_sale_load_runs(const struct show_sale *sale)
+{
+    if (sale->rated)
+        return show_rated_runs(sale->rated);
+    return wrk_runs(&sale->wrk) &&
+           (show_switches_same_user(&sale->switches) || has_users(sale));
 }
 
 void show_sale_unload(struct show_sale *sale)

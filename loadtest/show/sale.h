@@ -8,11 +8,13 @@
 
 #include "db/lab_db.h"
 #include "loadtest/sale/wrk.h"
+#include "loadtest/show/rated.h"
 #include "loadtest/show/switches.h"
 #include "loadtest/show/wires.h"
 
-/* The buyers that the load needs: a user comes again after so many requests. */
-enum { SHOW_USERS = 20000 };
+/* The users that wrk has.  The load ends before a user has to come again, since the second order
+ * of a user would be the load's mistake and no lock's. */
+enum { SHOW_USERS = 100000, SHOW_USERS_SPARE = 5000 };
 
 struct show_sale {
     const struct lab *lab;
@@ -27,7 +29,9 @@ struct show_sale {
     int64_t voucher;
     char key[64];    /* of the voucher's lock; "": each user has a lock                */
     struct wrk wrk;
-    bool is_loaded;  /* wrk runs                                                       */
+    struct show_rated *rated; /* sends in place of wrk, if there is a rate              */
+    struct control control;   /* the counts of either                                   */
+    bool is_loaded;  /* either runs                                                    */
     bool has_run;    /* the voucher had its load                                       */
     int64_t begin_ns, end_ns; /* of the load; 0: not yet                               */
     int64_t made_ms;          /* how long the sale took to be offered                  */
@@ -41,6 +45,9 @@ enum exit_code show_sale_offer(struct show_sale *sale, const struct show_switche
 
 /* Start the load.  Returns when all clients have sent something.  False: sale->why. */
 bool show_sale_load(struct show_sale *sale);
+
+/* Does the load go on?  False: it has ended by itself, or its users are used up. */
+bool show_sale_load_runs(const struct show_sale *sale);
 
 /* End the load, waiting for answers for a few seconds; fine if there is none. */
 void show_sale_unload(struct show_sale *sale);

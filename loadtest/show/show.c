@@ -94,7 +94,10 @@ static bool fire(struct show *show)
     }
     show->phase = SHOW_RUNNING;
     points_resume(&show->sight.points);
-    journal_add(&show->journal, JOURNAL_STARTED, 0, show->sale.switches.connections);
+    if (show->sale.switches.rate > 0)
+        journal_add(&show->journal, JOURNAL_STARTED_RATED, 0, show->sale.switches.rate);
+    else
+        journal_add(&show->journal, JOURNAL_STARTED, 0, show->sale.switches.connections);
     return true;
 }
 
@@ -190,7 +193,7 @@ static bool is_over(struct show *show)
                            : show->plan->limit_ms;
 
     if (now_ns - show->sale.begin_ns > limit_ms * 1000000 ||
-        !wrk_runs(&show->sale.wrk) ||
+        !show_sale_load_runs(&show->sale) ||
         sight->tally.orders > STOCKS_MAX * show->sale.switches.stock)
         return true;
     if (show->trouble.is_lesson && show->script.fault == LESSON_CRASH && show->script.is_over)

@@ -5,7 +5,9 @@ const root = document.documentElement, GONE_MS = 2000;
 /* Faults that have a key; GET /api/catalog names all, and the others are in a list.  The first six are presented. */
 const FAULTS = [["F", "freeze"], ["W", "slow"], ["G", "check-gap"], ["K", "kill"], ["C", "cut"], ["R", "server-stop"], ["X", "server-kill"],
   ["O", "redis-failover"], ["E", "redis-restart-empty"], ["J", "clock"]];
-const NUMBERS = ["lease_ms", "processes", "connections", "stock"];
+const NUMBERS = ["lease_ms", "processes", "connections", "rate", "stock"];
+/* Settings whose names are other words of the page, too. */
+const SETTING_WORDS = {processes: "processCount", users: "userChoice", rate: "rateWanted"};
 let language = "en", state = null, catalog = null, chosen = 0, wish = null, refused = null, lastAnswer = performance.now();
 let access = "unknown", keysOn = true, timer = null;
 
@@ -85,7 +87,7 @@ function verdict() {
   const v = state.verdict, s = state.stock, set = state.run.settings, done = state.phase === "ended";
   if (state.phase === "starting") { return ["", word("v_starting"), word("d_starting")]; }
   if (state.phase === "failed") { return ["bad", word("v_failed"), state.run.why || ""]; }
-  if (state.phase === "ready" || !v || !s) { return ["", word("v_ready"), word("d_ready", set.connections, number(set.stock))]; }
+  if (state.phase === "ready" || !v || !s) { return ["", word("v_ready"), set.rate ? word("d_rated", number(set.rate), number(set.stock)) : word("d_ready", set.connections, number(set.stock))]; }
   const late = v.refused ? " " + word("lateRefused", number(v.refused)) : "";
   if (v.oversold > 0) { return ["bad", word("v_over", number(v.oversold)), word("d_over", number(Math.max(0, v.lost_updates)))]; }
   if (v.lost_updates > 0) { return ["bad", word(v.lost_updates === 1 ? "v_lost1" : "v_lost", number(v.lost_updates)), word("d_lost")]; }
@@ -183,7 +185,7 @@ function drawStore() {
 
 /* ---- the lines ---- */
 function bands() {
-  const start = state.events.filter((e) => e.kind === "started").pop(), list = [], open = {};
+  const start = state.events.filter((e) => e.kind.startsWith("started")).pop(), list = [], open = {};
   const begins = {frozen: "continued", slow: "slow-over", killed: "restarted", "in-gap": "gap-over", cut: "mended", "server-fault": "server-well"};
   if (!start) { return list; }
   for (const event of state.events.filter((e) => e.seq > start.seq)) {
@@ -271,7 +273,7 @@ function buildSettings() {
   const add = (name, control) => {
     control.id = "set-" + name;
     control.onchange = () => change(name, control.type === "number" ? Number(control.value) : control.value);
-    box.append(element("label", {}, element("span", {"data-t": name === "processes" ? "processCount" : name}), control));
+    box.append(element("label", {}, element("span", {"data-t": SETTING_WORDS[name] || name}), control));
   };
   for (const name in catalog.choices) {
     const select = element("select", {});

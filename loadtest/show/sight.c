@@ -171,7 +171,7 @@ static void look_at_process(struct sight *sight, int i)
     char state;
 
     if (sight->sale->is_loaded) {
-        const struct control *control = &sight->sale->wrk.control;
+        const struct control *control = &sight->sale->control;
 
         p->orders = control_of(control, i + 1, CONTROL_ACCEPTED);
         if (control_of(control, i + 1, CONTROL_STALE) > p->refused)
@@ -206,14 +206,14 @@ void sight_look(struct sight *sight)
     struct show_sale *sale = sight->sale;
 
     if (sale->is_loaded) {
-        sight->accepted = control_sum(&sale->wrk.control, CONTROL_ACCEPTED);
-        sight->sold_out = control_sum(&sale->wrk.control, CONTROL_SOLD_OUT);
+        sight->accepted = control_sum(&sale->control, CONTROL_ACCEPTED);
+        sight->sold_out = control_sum(&sale->control, CONTROL_SOLD_OUT);
     }
     look_at_store(sight);
     for (int i = 0; i < sale->service_count; i++)
         look_at_process(sight, i);
     if (sale->is_loaded && points_is_due(&sight->points))
-        points_add(&sight->points, &sale->wrk.control);
+        points_add(&sight->points, &sale->control);
     if (!sight->has_tally || (sale->is_loaded && is_older(sight->tally_ns, COUNT_MS)))
         count_new(sight);
     else if (!sight->is_settled && sale->has_run && is_older(sight->tally_ns, COUNT_MS))

@@ -23,6 +23,19 @@ const char *show_scope_at(size_t i)
     return i < sizeof names / sizeof names[0] ? names[i] : NULL;
 }
 
+const char *show_users_at(size_t i)
+{
+    static const char *const names[] = {[SHOW_USERS_DIFFERENT] = "different",
+                                        [SHOW_USERS_SAME] = "same"};
+
+    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+}
+
+bool show_switches_same_user(const struct show_switches *switches)
+{
+    return strcmp(switches->users, show_users_at(SHOW_USERS_SAME)) == 0;
+}
+
 const char *show_on_off_at(size_t i)
 {
     static const char *const names[] = {"on", "off"};

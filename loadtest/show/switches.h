@@ -17,12 +17,14 @@
     X(stock_guard, "stock-guard", true, guard_name_at, "read-write")                   \
     X(duplicate_guard, "duplicate-guard", true, duplicate_guard_name_at, "none")       \
     X(watchdog, "watchdog", true, show_on_off_at, "on")                                \
-    X(order_path, "order-path", true, order_path_name_at, "each")
+    X(order_path, "order-path", true, order_path_name_at, "each")                      \
+    X(users, "users", false, show_users_at, "different")
 /* X(field, flag, of seckilld, least, most, default) */
 #define SHOW_NUMBERS(X)                                                                \
     X(lease_ms, "lock-lease", true, 100, 60000, "1500ms")                              \
     X(processes, "processes", false, 1, SERVICE_MAX, "2")                              \
     X(connections, "connections", false, 1, 256, "16")                                 \
+    X(rate, "rate", false, 0, 20000, "0")                                              \
     X(stock, "stock", false, 1, 1000000, "1000")
 
 /* Every choice is a name of its list, which lives as long as the program. */
@@ -40,6 +42,11 @@ const char *show_lock_at(size_t i);
 enum { SHOW_SCOPE_USER, SHOW_SCOPE_VOUCHER };
 const char *show_scope_at(size_t i);
 const char *show_on_off_at(size_t i);
+enum { SHOW_USERS_DIFFERENT, SHOW_USERS_SAME };
+const char *show_users_at(size_t i);
+
+/* Is the same user to order from everywhere at once? */
+bool show_switches_same_user(const struct show_switches *switches);
 
 enum { SHOW_FLAGS_MAX = 12, SHOW_FLAG_MAX = 64, SHOW_COMMAND_MAX = 512 };
 

@@ -14,7 +14,7 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
 from laboratory import Show, Tap, soon  # noqa: E402  the folder has to be known first
 
-tap = Tap(22)
+tap = Tap(24)
 show = Show("--processes=2", "--stock=200", "--connections=8", "--limit=600s")
 right = {"Authorization": "Bearer " + show.token}
 
@@ -120,6 +120,37 @@ def no_lock_oversells():
     verdict, stock = state["verdict"], state["stock"]
     assert verdict["valid"] is False and verdict["lost_updates"] > 0, verdict
     assert verdict["oversold"] == stock["sold"] - 200 > 0, (verdict, stock)
+
+
+def orders_come_at_the_rate():
+    """The open loop sends in place of wrk: never more than the rate, and what was accepted is in the database."""
+    rate = 100
+    run({"lock": "reentrant", "stock": 500000, "rate": rate})
+    soon("an order", lambda: show.state()["stock"]["sold"] > 20)
+    assert post("/api/fault", {"name": "freeze"})[0] == 202
+    soon("a process is frozen", lambda: fault("freeze")["state"] == "on")
+    assert post("/api/heal")[0] == 202
+    soon("the fault is over", lambda: fault("freeze")["state"] == "off")
+    soon("a median", lambda: show.state()["rates"]["p50_us"][-1] is not None)
+    state = show.state()
+    assert state["stock"]["sold"] <= rate * (state["run"]["elapsed_ms"] / 1000 + 1), (state["stock"], state["run"])
+    assert [e["number"] for e in state["events"] if e["kind"] == "started-rated"] == [rate], state["events"]
+    assert f"--rate={rate}" in state["run"]["command"], state["run"]["command"]
+    stopping_ends_the_load()
+
+
+def one_user_orders_from_everywhere():
+    """The guard counts a user's orders, and only a lock lets it count right."""
+    run({"lock": "none", "stock": 500000, "users": "same", "duplicate_guard": "count", "stock_guard": "conditional", "rate": 0})
+    soon("a second order of a user", lambda: show.state()["verdict"]["duplicates"] > 0)
+    assert show.state()["verdict"]["valid"] is False
+    run({"lock": "reentrant"})
+    soon("orders", lambda: show.state()["stock"]["sold"] > 10)
+    stopping_ends_the_load()
+    soon("the verdict is final", lambda: show.state()["verdict"]["final"])
+    assert show.state()["verdict"]["valid"] is True, show.state()["verdict"]
+    assert post("/api/offer", {"users": "different", "duplicate_guard": "none", "stock_guard": "read-write"})[0] == 202
+    wait_phase("ready")
 
 
 def begin():
@@ -273,6 +304,8 @@ try:
     tap.check("slow work is renewed, and a second fault is given and taken back", slow_work_is_renewed)
     tap.check("a killed process comes back", a_killed_process_comes_back)
     tap.check("a stop ends the load, and the counts are SQL's", stopping_ends_the_load)
+    tap.check("orders come at a fixed rate, and a fault beside them", orders_come_at_the_rate)
+    tap.check("one user orders from everywhere: sound under a lock alone", one_user_orders_from_everywhere)
     tap.check("settings that do not fit say why, and others go on", settings_that_do_not_fit_say_why)
     tap.check("a change restarts the sale with a fresh voucher, and says the command", a_change_restarts_the_sale)
     tap.check("a change under load ends the old processes, a dead one too, before the new load", a_change_under_load_starts_all_anew)

@@ -146,6 +146,12 @@ def settings_change():
     run(lock="owner", connections=6)
     run(lock="none", processes=3)
     run(lock="lua", stock=400000, scope="user")
+    run(lock="reentrant", scope="voucher", processes=2, rate=40)
+    press("kill", "on")
+    press("kill", "off")
+    sells()
+    run(rate=0, users="same", duplicate_guard="count")
+    run(users="different", duplicate_guard="none")
     assert post("/api/offer", {"lock": "reentrant", "scope": "voucher", "processes": 2})[0] == 202
     soon("a fresh sale", lambda: show.state()["phase"] == "ready")
 

@@ -150,27 +150,38 @@ static size_t write_request(void *arg, int64_t n, int target, char *out, size_t 
     return (size_t)snprintf(out, size, "POST /%d HTTP/1.1\r\n\r\n", (int)n);
 }
 
-static enum answer_kind take_answer(void *arg, int64_t n, const struct received_answer *got)
+static enum answer_kind take_answer(void *arg, int64_t n, int target,
+                                    const struct received_answer *got)
 {
     struct told *told = arg;
 
+    assert_int_equal(target, 0);
     assert_true(n <= told->last);
     told->answered++;
     return answer_kind_of(got->outcome);
 }
 
-static void take_silence(void *arg, int64_t n)
+static void take_silence(void *arg, int64_t n, int target)
 {
     struct told *told = arg;
 
+    assert_int_equal(target, 0);
     assert_true(n <= told->last);
     told->silent++;
 }
 
-static void tick(void *arg, int64_t since_begin_ns)
+static bool tick(void *arg, int64_t since_begin_ns)
 {
     (void)arg;
     (void)since_begin_ns;
+    return true;
+}
+
+/* It ends a step of a minute after 20 ms. */
+static bool end_soon(void *arg, int64_t since_begin_ns)
+{
+    (void)arg;
+    return since_begin_ns < 20000000;
 }
 
 /* Run a step against a server of this manner; the caller frees the result. */
@@ -275,6 +286,28 @@ static void a_server_that_says_nothing_fails_every_request(void **state)
     free(step);
 }
 
+static void the_client_may_end_a_step(void **state)
+{
+    struct told told = {.last = -1};
+    struct generator_client client = {&told, write_request, take_answer, take_silence, end_soon};
+    struct generator_plan plan = {&server.port, 1, 2, &client};
+    struct step_result *step = calloc(1, sizeof *step);
+    struct generator *generator;
+    int64_t begin_ns = monotonic_ns();
+
+    (void)state;
+    start_server(SAYS_NOTHING);
+    generator = generator_open(&plan);
+    assert_non_null(generator);
+    assert_true(generator_run(generator, 100, 60000, 60000, step));
+    generator_close(generator);
+    stop_server();
+    assert_true(monotonic_ns() - begin_ns < INT64_C(30000000000));
+    assert_int_equal(told.written, step->sent);
+    assert_int_equal(told.answered + told.silent, step->sent);
+    free(step);
+}
+
 static void without_a_server_there_is_no_generator(void **state)
 {
     struct generator_client client = {NULL, write_request, take_answer, take_silence, tick};
@@ -296,6 +329,7 @@ int main(void)
         cmocka_unit_test(nonsense_is_no_answer),
         cmocka_unit_test(an_answer_may_come_in_pieces),
         cmocka_unit_test(a_server_that_says_nothing_fails_every_request),
+        cmocka_unit_test(the_client_may_end_a_step),
         cmocka_unit_test(without_a_server_there_is_no_generator),
     };
 
