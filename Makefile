@@ -486,7 +486,7 @@ mutants: deps-test                               ## break the library on purpose
 	@tests/mutants/run '$(MUTANTS)'
 
 .PHONY: prove-viewers
-prove-viewers: deps-test                        ## what forty browsers before the live page cost a sale; VIEWERS='--pairs=40'
+prove-viewers: deps-test                        ## what forty browsers before the live page cost a sale; VIEWERS='--pairs=20'
 	@$(MAKE) --no-print-directory -j2 all
 	@/usr/bin/python3 -B tests/proof/viewers.py $(VIEWERS)
 VIEWERS :=

@@ -30,7 +30,7 @@ static const struct setting settings[] = {
     OPTION(TEXT, "listen", AT(listen), .fallback = "127.0.0.1:0", .meta = "HOST:PORT",
            .help = "the address of the page; port 0 is any free port"),
     OPTION(DURATION, "limit", AT(limit_ms), .fallback = "60s", .meta = "TIME", .min = 1000,
-           .max = 600000, .help = "the longest time of a load"),
+           .max = 3600000, .help = "the longest time of a load"),
     OPTION(COUNT, "lesson", AT(lesson), .fallback = "0", .meta = "N", .min = 0, .max = 10,
            .help = "begin with this lesson, 1 to 10; 0: with no lesson"),
     OPTION(SWITCH, "zookeeper", AT(zookeeper), .fallback = "off",
