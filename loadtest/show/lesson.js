@@ -53,7 +53,7 @@ function buildLesson() {
     element("div", {class: "outcome", id: "lessonOutcome"}, element("div", {}, element("h3", {"data-t": "youSaid"}), element("p", {id: "lessonSaid"}), element("p", {class: "mark", id: "lessonMark"})),
       element("div", {}, element("h3", {"data-t": "cameOut"}), element("p", {id: "lessonCame"}))),
     element("div", {class: "moral", id: "lessonMoral"}, element("h3", {"data-t": "theLesson"}), element("p", {class: "says", id: "lessonSays"}),
-      element("p", {class: "small read", id: "lessonRead"}, element("span", {id: "lessonReadOn"}), element("a", {id: "lessonDocument", target: "_blank", rel: "noopener"}), " ", element("code", {id: "lessonPath", lang: "en"}), element("span", {id: "lessonArticle"})), element("p", {class: "small soft slowly"}, element("span", {"data-t": "slowly"}), " ", element("code", {id: "lessonCommand", lang: "en"})))));
+      element("p", {class: "small read", id: "lessonRead"}, element("span", {id: "lessonReadOn"}), element("a", {id: "lessonDocument", target: "_blank", rel: "noopener"}), element("code", {id: "lessonPath", lang: "en"}), element("span", {id: "lessonArticle"})), element("p", {class: "small soft slowly"}, element("span", {"data-t": "slowly"}), " ", element("code", {id: "lessonCommand", lang: "en"})))));
   speak();
 }
 async function learnLessons() {

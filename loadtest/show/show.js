@@ -107,7 +107,8 @@ function drawBar() {
   if (s.sold + s.left > s.issued && known < within) { parts.push(["rect", {class: "lost", x: x(known), y: y, width: x(within) - x(known), height: h}]); }
   if (s.sold > s.issued) { parts.push(["rect", {class: "over", x: wall, y: y, width: x(s.sold) - wall, height: h}]); }
   parts.push(["line", {class: "wall", x1: wall, x2: wall, y1: 0, y2: y + h + .35 * em}],
-    ["text", {class: "s", x: Math.min(wall + .4 * em, width), y: y + h + 1.15 * em, "text-anchor": wall + 4 * em > width ? "end" : "start"}, word("zeroLeft")]);
+    /* Where the marker says "0 left" itself, or stands close to the wall, its triangle needs the room. */
+    ["text", {class: "s", x: Math.min(wall + (Math.abs(x(known) - wall) < em ? 1 : .4) * em, width), y: y + h + 1.15 * em, "text-anchor": wall + 4 * em > width ? "end" : "start"}, s.left === 0 ? "" : word("zeroLeft")]);
   const at = x(known), label = word("row", number(s.left)), wide = label.length * (language === "zh" ? .95 : .56) * em, flip = at + wide + 1.4 * em > wall,
     /* There is no room beside the marker: the label has a line of its own. */
     stacked = width < 24 * em || (flip && at < wide + em);
