@@ -57,9 +57,10 @@ check 'with all of them the topology stands' soon stands
 check 'the lab gets a Redis Cluster' "$seckill" lab up --cluster --dir "$lab"
 # leads: the master of the slot of the key "scenario", as a node says.
 leads() {
-    local port
-    port=$(redis-cli --no-auth-warning -u "$(sed -nE "s|.*CLUSTER_URL='?redis-cluster(://[^,']*).*|redis\1|p" "$lab/env")" \
-        GET scenario | sed -nE 's/.*MOVED.*:([0-9]+)$/\1/p')
+    local url login port
+    url=$(sed -nE "s|.*SECKILL_LAB_CLUSTER_URL='?([^']*)'?$|\1|p" "$lab/env")
+    login=${url#*://:} port=${url#*@127.0.0.1:}
+    port=$(REDISCLI_AUTH=${login%%@*} redis-cli -p "${port%%,*}" GET scenario | sed -nE 's/.*MOVED.*:([0-9]+)$/\1/p')
     "$seckill" lab status --dir "$lab" | sed -nE "s/^(cluster-[0-9]) .*:$port .*/\1/p"
 }
 moves_slot() {
