@@ -33,9 +33,14 @@ struct lab_server *server_fault_aim(const struct server_fault *fault, struct lab
         if (leader)
             return leader;
     }
-    for (int i = 0; fault->topologies == 0 && i < lab->server_count; i++)
-        if (server_fault_suits(fault, &lab->servers[i]))
-            return &lab->servers[i];
+    for (int i = 0; i < lab->server_count; i++) {
+        struct lab_server *server = &lab->servers[i];
+
+        if (server_fault_suits(fault, server) &&
+            (fault->topologies == 0 ||
+             !lab_topology_has_leaders(lab_role_topology(server->role))))
+            return server;
+    }
     return NULL;
 }
 

@@ -86,7 +86,8 @@ struct server_fault {
 bool server_fault_suits(const struct server_fault *fault, const struct lab_server *server);
 
 /* The server that it is done to if none is named: the leader of the first topology that it is
- * for, else the first that suits.  NULL: the lab has none. */
+ * for, else the first that suits and is in no topology that chooses a leader.  NULL: the lab has
+ * none. */
 struct lab_server *server_fault_aim(const struct server_fault *fault, struct lab *lab);
 
 /* Does it go on until it is ended, or is it over as soon as it has happened? */

@@ -188,6 +188,9 @@ bool lab_topology_stands(const struct lab *lab, enum lab_topology topology,
 /* The server of that topology that decides for the others now: the master, the leader.
  * NULL: none does, or the lab has no such topology. */
 struct lab_server *lab_topology_leader(struct lab *lab, enum lab_topology topology);
+/* Do its servers choose a leader?  False: its servers have their parts from outside, as a standby
+ * has. */
+bool lab_topology_has_leaders(enum lab_topology topology);
 /* Its address (LAB_ADDRESS_MAX), if a client asks the servers where they are, as it asks
  * Sentinels.  False: the address is the list of the servers of lab_topology_role(). */
 bool lab_topology_address(const struct lab *lab, enum lab_topology topology, char *out);

@@ -86,6 +86,11 @@ struct lab_server *lab_topology_leader(struct lab *lab, enum lab_topology topolo
     return place < 0 ? NULL : &lab->servers[place];
 }
 
+bool lab_topology_has_leaders(enum lab_topology topology)
+{
+    return TOPOLOGIES[topology].row->leader != NULL;
+}
+
 bool lab_topology_promote(const struct lab *lab, enum lab_topology topology,
                           char why[LAB_WHY_MAX])
 {

@@ -15,7 +15,7 @@ sync-standby 1 synced standby
 pgbouncer 2 pgbouncer-2 pool_mode.transaction
 etcd 3 etcd-2 follower|leader
 '
-plan $((7 + 8 * $(grep -c . <<<"$topologies")))
+plan $((8 + 8 * $(grep -c . <<<"$topologies")))
 core=7
 lab=$work/lab
 labs+=("$lab")
@@ -73,4 +73,6 @@ check 'down ends all of them' down
 check 'and leaves nothing' nothing_left
 new_lab() { "$seckill" lab up "${flags[@]}" --dir "$lab" && has_servers "$all" && stands; }
 check 'a new lab has all of them at once' new_lab
+check 'a standby that nobody named is promoted' says '^begun .* is the primary after ' status 0 \
+    "$seckill" fault run promote-standby --dir "$lab"
 done_testing
