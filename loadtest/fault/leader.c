@@ -7,7 +7,7 @@
 #include "base/os/clock.h"
 #include "loadtest/kit/interrupt.h"
 
-enum { POLL_MS = 10, OTHER_MS = 20000, WHOLE_MS = 40000 };
+enum { POLL_MS = 10, WHOLE_MS = 40000 };
 
 enum lab_topology fault_leader_topology(const struct fault_scene *scene)
 {
@@ -24,9 +24,9 @@ bool fault_leader_is_it(const struct fault_scene *scene)
                                  leader != NULL ? leader->name : "no server");
 }
 
-bool fault_leader_await_other(struct fault_scene *scene, int64_t since_ns)
+bool fault_leader_other_comes(struct fault_scene *scene, int64_t since_ns, int64_t limit_ms)
 {
-    int64_t end_ns = dlock_clock_after(dlock_clock_ns(), OTHER_MS);
+    int64_t end_ns = dlock_clock_after(dlock_clock_ns(), limit_ms);
     const struct lab_server *leader;
 
     do {
@@ -37,8 +37,14 @@ bool fault_leader_await_other(struct fault_scene *scene, int64_t since_ns)
             return true;
         }
     } while (dlock_clock_ns() < end_ns && interrupt_sleep_ms(POLL_MS));
-    return server_fault_complain(scene, "no other server took its place within %d s",
-                                 OTHER_MS / 1000);
+    return false;
+}
+
+bool fault_leader_await_other(struct fault_scene *scene, int64_t since_ns)
+{
+    return fault_leader_other_comes(scene, since_ns, FAULT_LEADER_OTHER_MS) ||
+           server_fault_complain(scene, "no other server took its place within %d s",
+                                 FAULT_LEADER_OTHER_MS / 1000);
 }
 
 bool fault_leader_await_whole(struct fault_scene *scene)

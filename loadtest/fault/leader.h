@@ -12,8 +12,14 @@ enum lab_topology fault_leader_topology(const struct fault_scene *scene);
 /* Is the scene's server the leader now?  False: said which server is. */
 bool fault_leader_is_it(const struct fault_scene *scene);
 
-/* Wait until another server is the leader, and add to the note which one, and after how long.
- * False: none came, which is said. */
+/* How long another leader may take. */
+enum { FAULT_LEADER_OTHER_MS = 20000 };
+
+/* Wait until another server is the leader, and add to the note which one, and how long after
+ * since_ns.  False: none came within limit_ms, or the program was interrupted; nothing is said. */
+bool fault_leader_other_comes(struct fault_scene *scene, int64_t since_ns, int64_t limit_ms);
+
+/* The same for FAULT_LEADER_OTHER_MS.  False: none came, which is said. */
 bool fault_leader_await_other(struct fault_scene *scene, int64_t since_ns);
 
 /* Wait until the topology stands with all its servers, and add that to the note. */
