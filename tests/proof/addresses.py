@@ -58,6 +58,7 @@ def main():
     company, missed = None, 0
     try:
         company = Company(folder)
+        company.form()
         print(f"load before: {os.getloadavg()[0]:.1f} threads that computed, average of one minute\n\n"
               f"| {options.lock}, threads | fixed address, pairs/s | through Sentinels, pairs/s | ratio, median of "
               f"{options.rounds} | 95 % interval | at least {options.target} |\n|---|---|---|---|---|---|", flush=True)

@@ -36,6 +36,10 @@ class Cluster:
         self.folder, self.children = folder, {}
         self.ports = [free_port() for _ in range(NODE_COUNT)]
         self.buses = {port: free_port() for port in self.ports}
+        self.slot = None
+
+    def form(self):
+        """Start the nodes, make them a cluster, and wait until all see that it stands."""
         for port in self.ports:
             self.start(port)
         for port in self.ports:
@@ -156,6 +160,7 @@ def change(way, lock, folder):
     cluster = sale = None
     try:
         cluster = Cluster(folder)
+        cluster.form()
         sale = Sale(folder, cluster.address(), lock, FLAGS)
         soon("orders", lambda: sale.order_count() > ORDERS_BEFORE)
         master = cluster.owner(cluster.ports[0])

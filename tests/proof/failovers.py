@@ -28,6 +28,7 @@ import argparse
 import glob
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -44,13 +45,18 @@ WATCH_OLD_S = 3.0
 PATIENCE_S = 60.0
 RATE, LOAD_S, ORDERS_BEFORE, GAP_WATCH_S = 300, 15, 300, 2.5
 BEAT_S = 0.02
+PORTS = (10000, 30000)
 STORIES = (("sentinel-partition", "breaks"), ("sentinel-acknowledged", "holds"))
 
 
 def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    """A port on which nobody listens, below those that the system gives to outgoing connections, which could
+    take it before the server does."""
+    while True:
+        port = random.randint(*PORTS)
+        with socket.socket() as one:
+            if one.connect_ex(("127.0.0.1", port)) != 0:
+                return port
 
 
 def soon(what, state, pause_s=0.02):
@@ -69,6 +75,9 @@ class Company:
     def __init__(self, folder):
         self.folder, self.ports = folder, [free_port() for _ in range(6)]
         self.children = [None] * 6
+
+    def form(self):
+        """Start the servers, and wait until they know each other."""
         for i in range(6):
             self.write(i)
             self.start(i)
@@ -244,6 +253,7 @@ def fail_over(way, options, folder):
     machine = Machine()
     try:
         company = Company(folder)
+        company.form()
         sale = Sale(folder, company.address(), options.lock, [f"--replicas-acknowledge={options.replicas_acknowledge}"])
         soon("orders", lambda: sale.order_count() > ORDERS_BEFORE)
         gap_s = sale.longest_gap_s()
