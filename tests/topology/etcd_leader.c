@@ -359,30 +359,6 @@ static void contends_with_etcdctl_both_ways(void **state)
     dlock_close(sys);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    signal(SIGPIPE, SIG_IGN);
-    start_company();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    end_company();
-    return 0;
-}
-
-static int mend(void **state)
-{
-    (void)state;
-    mend_company();
-    return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, mend)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -173,4 +173,29 @@ static inline void end_company(void)
         assert_int_equal(0, system(command));
 }
 
+/* The fixtures of a group on the members, and of each of its tests. */
+static inline int set_up(void **state)
+{
+    (void)state;
+    signal(SIGPIPE, SIG_IGN);
+    start_company();
+    return 0;
+}
+
+static inline int tear_down(void **state)
+{
+    (void)state;
+    end_company();
+    return 0;
+}
+
+static inline int mend(void **state)
+{
+    (void)state;
+    mend_company();
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, mend)
+
 #endif /* TESTS_TOPOLOGY_ETCD_MEMBERS_H */

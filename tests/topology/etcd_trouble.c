@@ -232,30 +232,6 @@ static void a_crowd_shares_a_watch_and_outlives_a_leader(void **state)
     mend_company();
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    signal(SIGPIPE, SIG_IGN);
-    start_company();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    end_company();
-    return 0;
-}
-
-static int mend(void **state)
-{
-    (void)state;
-    mend_company();
-    return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, mend)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
