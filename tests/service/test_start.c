@@ -72,15 +72,18 @@ static void a_wrong_setting_is_usage(void **state)
     EXPECT_EXIT(64, "", "surplus");
 }
 
-/* An address in a file is named with the file and the line, one in the environment with the variable. */
+/* An address in a file is named with the file and the line, one in the environment with the variable.
+ * The environment goes before the file, and the laboratory's has an etcd. */
 static void a_bad_address_is_named_with_its_source(void **state)
 {
     char path[64] = "/tmp/seckill-test-config-XXXXXX";
     char flag[96], said[128];
     FILE *file = fdopen(mkstemp(path), "w");
+    char *etcd_url = getenv("SECKILL_ETCD_URL") ? strdup(getenv("SECKILL_ETCD_URL")) : NULL;
 
     (void)state;
     assert_non_null(file);
+    unsetenv("SECKILL_ETCD_URL");
     fputs("# the stores\netcd-url = http://h:0\n", file);
     fclose(file);
     snprintf(flag, sizeof(flag), "--config=%s", path);
@@ -88,6 +91,9 @@ static void a_bad_address_is_named_with_its_source(void **state)
              "a port", path);
     EXPECT_EXIT(64, said, flag);
     unlink(path);
+    if (etcd_url != NULL)
+        setenv("SECKILL_ETCD_URL", etcd_url, 1);
+    free(etcd_url);
     setenv("SECKILL_ZOOKEEPER_URL", "h", 1);
     EXPECT_EXIT(64, "--zookeeper-url (SECKILL_ZOOKEEPER_URL): the URL of ZooKeeper, at character 1: ",
                 "--lock=none");
