@@ -10,7 +10,8 @@ from page import Page  # noqa: E402
 
 # None of these is the default.
 FLAGS = {"locks": "lua", "lock-scope": "user", "stock-guard": "conditional", "duplicate-guard": "count", "watchdog": "off",
-         "order-path": "combined", "lock-lease": "700ms", "processes": 3, "connections": 5, "stock": 123}
+         "order-path": "combined", "lock-lease": "700ms", "processes": 3, "connections": 5, "users": "same", "rate": 50,
+         "stock": 123}
 tap = Tap(7)
 show = Show("--limit=45s", *(f"--{name}={value}" for name, value in FLAGS.items()))
 page = None
@@ -57,7 +58,8 @@ def the_command_starts_the_same():
 def change_all():
     """Every setting has another value."""
     post("/api/offer", {"lock": "none", "scope": "voucher", "stock_guard": "read-write", "duplicate_guard": "none", "watchdog": "on",
-                        "order_path": "each", "lease_ms": 900, "processes": 2, "connections": 6, "stock": 321})
+                        "order_path": "each", "lease_ms": 900, "processes": 2, "connections": 6, "users": "different", "rate": 60,
+                        "stock": 321})
     soon("the change", lambda: show.state()["phase"] == "ready" and not set(settings().items()) & set(first.items()))
 
 
