@@ -260,8 +260,8 @@ void postgres_result_free(struct postgres_result *result)
 
 /* ---- without a session ---- */
 
-/* libpq looks at a port only when it connects.  Has the URL one that is none?  `why` says which, and
- * where. */
+/* libpq looks at a port only when it connects.  False: a port of the URL is no number of one, and
+ * `why` says where.  The text is not shown: it is a password if the @ and the host are forgotten. */
 static bool has_good_ports(const char *url, const PQconninfoOption *options, char *why, size_t size)
 {
     const char *ports = "";
@@ -271,20 +271,19 @@ static bool has_good_ports(const char *url, const PQconninfoOption *options, cha
         if (strcmp(options->keyword, "port") == 0 && options->val != NULL)
             ports = options->val;
     for (; *ports != '\0'; ports += len + (ports[len] == ',')) {
-        const char *host = strrchr(url, '@');
-        char shown[24];
+        const char *login_end = strrchr(url, '@');
+        char port[24], place[40] = "";
+        const char *found;
         int64_t number;
 
         len = strcspn(ports, ",");
         if (len == 0 || dlock_number_read(ports, len, 1, UINT16_MAX, &number))
             continue;
-        (void)snprintf(shown, sizeof(shown), "%.*s", len < 20 ? (int)len : 20, ports);
-        host = strstr(host != NULL ? host : url, shown);
-        if (host != NULL)
-            (void)snprintf(why, size, "at character %td: \"%s\" is not a port", host - url + 1,
-                           shown);
-        else
-            (void)snprintf(why, size, "\"%s\" is not a port", shown);
+        (void)snprintf(port, sizeof(port), "%.*s", len < 20 ? (int)len : 20, ports);
+        found = strstr(login_end != NULL ? login_end : url, port);
+        if (found != NULL)
+            (void)snprintf(place, sizeof(place), "at character %td: ", found - url + 1);
+        (void)snprintf(why, size, "%sa port is a number from 1 to 65535", place);
         return false;
     }
     return true;

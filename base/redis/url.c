@@ -143,10 +143,11 @@ static bool read_address(const char *text, size_t len, struct redis_url *out,
     memcpy(out->host, host, (size_t)(host_end - host));
     if (out->port == 0)
         out->port = REDIS_DEFAULT_PORT;
+    /* The text is not shown: it is a password if the @ and the host are forgotten. */
     if (text != end && (!read_number(text + 1, (size_t)(end - text - 1), PORT_MAX,
                                      &out->port) ||
                         out->port == 0))
-        return refuse(why, text + 1, "\"%.*s\" is not a port", (int)(end - text - 1), text + 1);
+        return refuse(why, text + 1, "a port is a number from 1 to 65535");
     snprintf(out->label, sizeof(out->label),
              strchr(out->host, ':') ? "[%s]:%d" : "%s:%d", out->host, out->port);
     return true;
@@ -217,8 +218,9 @@ static bool read_tcp(const char *text, struct redis_url *out, const struct why *
     const char *at = NULL;
 
     if (strcspn(text, "?#") < (size_t)(query - text))
-        return refuse(why, text + strcspn(text, "?#"), "there is a ? or # in it; write %%3F or %%23 in a password, and "
-                           "rediss:// in front of options of TLS");
+        return refuse(why, text + strcspn(text, "?#"),
+                      "there is a ? or # in it; write %%3F or %%23 in a password, and "
+                      "rediss:// in front of options of TLS");
     if (!read_options(query, OF_TLS, out, why))
         return false;
     for (size_t i = 0; i < len; i++)

@@ -59,15 +59,15 @@ static void a_wrong_setting_is_usage(void **state)
                 "--redlock-urls=redis://127.0.0.1:1,127.0.0.1:2,redis://127.0.0.1:3");
     EXPECT_EXIT(64, "in URL 2 of the list: the Redis URL cannot be read, at character 1: there is a "
                 "space", "--redlock-urls=redis://127.0.0.1:1, redis://127.0.0.1:2");
-    EXPECT_EXIT(64, "--redis-url (flag): the Redis URL cannot be read, at character 19: \"x\" is not "
-                "a port; it has to be redis-cluster://", "--redis-url=redis-cluster://a:x");
+    EXPECT_EXIT(64, "--redis-url (flag): the Redis URL cannot be read, at character 19: a port is a "
+                "number from 1 to 65535; it has to be redis-cluster://", "--redis-url=redis-cluster://a:x");
     EXPECT_EXIT(64, "cannot use a Redis Cluster", "--order-path=stream", "--redis-url=rediss-cluster://a");
     EXPECT_EXIT(64, "--etcd-url (flag): the URL of the etcd cannot be read, at character 11: a host "
                 "has a byte", "--etcd-url=http://a,b c:2379");
     EXPECT_EXIT(64, "--zookeeper-url (flag): the URL of ZooKeeper, at character 5: no host:port",
                 "--zookeeper-url=a:1,b:x");
     EXPECT_EXIT(64, "--database-url (flag) must be postgresql://", "--database-url=postgresql://h:x/d");
-    EXPECT_EXIT(64, "at character 16: \"x\" is not a port", "--database-url=postgresql://h:x/d");
+    EXPECT_EXIT(64, "at character 16: a port is a number from 1 to 65535", "--database-url=postgresql://h:x/d");
     EXPECT_EXIT(64, "--process", "--process=a b");
     EXPECT_EXIT(64, "", "surplus");
 }

@@ -121,7 +121,7 @@ static void a_refusal_for_good_ends_the_start_at_once(void **state)
                ARGS("authentication failed for user \"nobody\"\n"));
     assert_int_equal(line_count("has not answered"), 0);
     expect_end(ARGS("--lock=none", "--database-url=postgresql://a:secret@h:port/x"), 64,
-               ARGS("--database-url", "at character 25: \"port\" is not a port\n"));
+               ARGS("--database-url", "at character 25: a port is a number from 1 to 65535\n"));
     assert_null(strstr(said, "secret"));
     expect_end(ARGS("--lock=none", "--database-url=postgresql://a:secret@[::1/x"), 64,
                ARGS("--database-url", "must be postgresql://", "IPv6 host address"));

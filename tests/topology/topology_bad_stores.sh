@@ -56,7 +56,7 @@ names 'a name that no Sentinel knows' "redis-sentinel://127.0.0.1:${ports[2]}/ot
 names 'Sentinels that are away' "redis-sentinel://127.0.0.1:$nowhere/shop" 'no Sentinel led to master shop: .*Connection refused'
 names 'a host without an address' 'redis://nowhere.invalid' 'nowhere.invalid:6379: (Name or service not known|Temporary failure)'
 check 'an address that cannot be read is refused, with what is wrong' \
-    says 'the Redis URL cannot be read, at character 11: "12x" is not a port; it has to be redis://' status 64 "$seckill" lock show seat --redis-url=redis://h:12x
+    says 'the Redis URL cannot be read, at character 11: a port is a number from 1 to 65535; it has to be redis://' status 64 "$seckill" lock show seat --redis-url=redis://h:12x
 check 'and with the forms that are accepted' says 'begins with none of the schemes.*redis://.*redis-sentinel://.*redis-cluster://.*rediss' \
     status 64 "$seckill" lock show seat --redis-url=http://h
 check 'no password is shown' test "$(grep -c 'hush-hush' all)" = 0 -a "$(grep -c WRONGPASS all)" -ge 2
