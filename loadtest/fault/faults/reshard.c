@@ -46,14 +46,18 @@ static char *next_text(char **at)
     return text;
 }
 
-/* The text behind its length, cut to an id. */
+/* The id of the node.  False: it was not answered, which is said. */
 static bool ask_id(struct fault_scene *scene, const struct lab_server *server, char id[ID_SIZE])
 {
     char answer[ANSWER_MAX], *at = answer;
+    const char *text;
 
     if (!ask(scene, server, "CLUSTER MYID", answer))
         return false;
-    snprintf(id, ID_SIZE, "%s", next_text(&at));
+    text = next_text(&at);
+    if (text == NULL || strlen(text) != ID_SIZE - 1)
+        return server_fault_complain(scene, "%s answers CLUSTER MYID with no id", server->name);
+    memcpy(id, text, ID_SIZE);
     return true;
 }
 
