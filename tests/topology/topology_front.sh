@@ -133,7 +133,10 @@ check 'the rows are the orders that clients were told of' exact
 
 # A second row of a user needs a second POST alone: nothing else keeps it away.
 start_load kill 600s --lock=none --duplicate-guard=none --order-path=each
-has_sessions() { front_says 'haproxy_server_current_sessions{proxy="seckilld",server="p2"} [1-9]'; }
+has_session() { front_says 'haproxy_server_current_sessions{proxy="seckilld",server="p2"} [1-9]'; }
+# The first look may count a session whose answer came before the replica stopped; the front reads that answer
+# before it serves the second look.
+has_sessions() { has_session && has_session; }
 # The front has given orders, and perhaps GETs, to a replica that stands still; it dies then.
 kill_one() {
     local n gets=() old
@@ -153,11 +156,14 @@ check 'each GET meanwhile is answered 200' test "$(sort -u "$work"/get-?)" = 200
 send TERM "$load"
 await_load
 check 'an interrupted load is audited' has_ended 130
-# The killed replica may have written the row of an order whose client was told 502.
+# The killed replica may have written the row of an order whose client was told 502, and the end of the load
+# leaves requests without an answer.
 sent_once() {
-    echo "accepted $(told accepted), unknown $(told unknown), rows $(rows), users twice $(twice)"
+    local silent
+    silent=$(jq '.unanswered // 0' "$run/load.json")
+    echo "accepted $(told accepted), unknown $(told unknown), unanswered $silent, rows $(rows), users twice $(twice)"
     [ "$(told unknown)" -gt 0 ] && [ "$(twice)" = 0 ] && [ "$(rows)" -ge "$(told accepted)" ] &&
-        [ "$(rows)" -le $(($(told accepted) + $(told unknown))) ]
+        [ "$(rows)" -le $(($(told accepted) + $(told unknown) + silent)) ]
 }
 check 'no order was sent twice: 502 and unknown, and no user has two rows' sent_once
 done_testing
