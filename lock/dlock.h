@@ -269,8 +269,8 @@ static inline dlock_options dlock_options_default(void)
  *             DLOCK_LEASE_MIN_MS; a timeout is not above 0; the retry policy cannot be
  *             read; handover is out of range, or is above 0 with another variant than
  *             fair or another policy than push; replicas_acknowledge is out of range, or is
- *             above 0 with a variant that cannot ask for it; `size` is too small to reach `variant`;
- *             or an option is set that only a newer library knows
+ *             above 0 with a variant that cannot ask for it; `size` is too small to reach
+ *             `variant`; or an option is set that only a newer library knows
  *   IO        a store did not answer (of redlock's nodes: a majority did not), or the
  *             record cannot be made; dlock_error() says which
  *   PROTOCOL  a store refused: the password is wrong, the server is no Redis, or the
@@ -323,10 +323,11 @@ typedef struct dlock_request {
  *             and the lock stays held until its lease ends
  *   UNKNOWN   a request was sent, and no answer came.  The library sent a release with
  *             the same token (naive, setnx and getset have none, and send nothing).  If
- *             that had no answer either, the lock may stay held
- *             until its lease ends.  Or the store granted the lock, and fewer than
- *             replicas_acknowledge replicas have acknowledged that.  After a wait, the unanswered request is the last
- *             attempt, or an earlier one that could not be released since
+ *             that had no answer either, the lock may stay held until its lease ends.
+ *             The same holds if the store granted the lock, and fewer than
+ *             replicas_acknowledge replicas acknowledged the grant.  After a wait, the
+ *             unanswered request is the last attempt, or an earlier one that could not be
+ *             released since
  *   UNSUPPORTED  `shared`, and the variant lacks DLOCK_CAP_SHARED; or a lease_ms, and
  *             the variant lacks DLOCK_CAP_EXPIRES, so its locks have no lease
  *   IO        the store could not be reached, and no request was sent; wait_ms was 0 or

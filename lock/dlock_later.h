@@ -36,8 +36,8 @@ enum { DLOCK_LATER_MS = 1 };
  * The call waits, and answers all that dlock_release() does, where a release cannot be left
  * to itself: with every variant but lua, reentrant, spin, fenced and fair; for an inner level of
  * a hold, whose owner goes on; with replicas_acknowledge, since an acquire then has another
- * connection and could overtake the release; and without memory for the debt.  dlock_metrics.debts counts the
- * releases that did not wait.
+ * connection and could overtake the release; and without memory for the debt.
+ * dlock_metrics.debts counts the releases that did not wait.
  *
  * A child by fork() owes nothing: the debts stay its parent's. */
 dlock_status dlock_release_later(dlock_system *sys, dlock_lease *lease);

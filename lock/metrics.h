@@ -47,8 +47,8 @@ static inline uint64_t dlock_commands_count(void)
     return dlock_commands_sent + *redis_commands_here();
 }
 
-/* What the calling thread or fiber has asked of stores so far, and what too few replicas have
- * acknowledged of that. */
+/* The commands that the calling thread or fiber has sent to stores so far, and its writes that too
+ * few replicas have acknowledged. */
 struct dlock_spent {
     uint64_t commands;
     uint64_t unacknowledged;

@@ -19,7 +19,7 @@ named() {
 
 master=$(named)
 tries=0
-# Nobody else can become the master if all servers died at once, so the wait has an end.
+# If all servers died at once, no other server can become the master; therefore the wait has an end.
 while [ "$master" = "$me" ] && [ "$tries" -lt 30 ]; do
     sleep 0.5
     tries=$((tries + 1))

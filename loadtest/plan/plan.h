@@ -86,7 +86,7 @@ struct plan_point {
 
 enum { PLAN_POINTS_LEARNED = 2 }; /* of a list of points, from which the others are predicted */
 
-/* What a sale costs on one machine whose processors load, service, Redis and PostgreSQL share. */
+/* The costs of a sale on one machine whose processors load, service, Redis and PostgreSQL share. */
 struct plan_costs {
     double order_us;       /* of processors for an order */
     double transaction_us; /* of processors for a transaction, whatever its orders */

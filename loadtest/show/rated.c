@@ -102,7 +102,7 @@ static bool start_thread(struct show_rated *rated)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     rated->has_thread = pthread_create(&rated->thread, NULL, run, rated) == 0;
     if (rated->has_thread)
-        pthread_setname_np(rated->thread, "orders"); /* who measures the laboratory leaves it out */
+        pthread_setname_np(rated->thread, "orders"); /* tests/proof leaves this thread out */
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return rated->has_thread;
 }

@@ -134,7 +134,7 @@ static dlock_status judge(const struct etcd_http *http, const struct etcd_reques
     return dlock_fail(st, "etcd %s: %s", name_of(http, member), words);
 }
 
-/* What may help against an error of the connection; "": nothing is known. */
+/* The setting that an error of the connection points to; "": none is known. */
 static const char *advise(const struct etcd_answer *answer)
 {
     static const char *const ADVICE[][2] = {

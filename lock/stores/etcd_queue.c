@@ -70,7 +70,8 @@ static dlock_status delete_key(struct etcd_queue *queue, const dlock_claim *clai
     return st;
 }
 
-/* Give up a place that does not hold, or not any more, and forget it.  OK: nothing is left of it. */
+/* Give up a place that does not hold, or not any more, and forget it.  OK: nothing is left of
+ * it. */
 static dlock_status give_up(struct etcd_queue *queue, const dlock_claim *claim,
                             struct etcd_place *place)
 {
@@ -275,7 +276,7 @@ dlock_status etcd_queue_enter(struct etcd_queue *queue, dlock_claim *claim)
     bool is_over = is_known && holds(&place) && strcmp(place.token, claim->token) != 0 &&
                    dlock_clock_ns() >= place.hold_end_ns;
 
-    /* Whoever lost a hold need not release it before the next one. */
+    /* An owner that lost a hold need not release it before its next acquire. */
     if (is_known && holds(&place) && !is_over) {
         claim->fence = place.created;
         return strcmp(place.token, claim->token) == 0 ? DLOCK_OK : DLOCK_BUSY;

@@ -27,7 +27,7 @@ struct etcd_post {
     const char *token;  /* of a log-in, of less than ETCD_TOKEN_SIZE bytes; "": none */
 };
 
-/* What a handle of libcurl borrows for a POST.  Begins as zero. */
+/* The lists that a handle of libcurl borrows for a POST.  They begin as zero. */
 struct etcd_lists {
     struct curl_slist *headers, *connect_to;
 };

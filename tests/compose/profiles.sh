@@ -9,7 +9,7 @@ declare -A heading=(
     [sentinel]='Sentinel' [cluster]='Redis Cluster' [ensemble]='ZooKeeper ensemble' [etcd]='etcd'
     [standby]='Standby' [pgbouncer]='PgBouncer' [metrics]='Prometheus and Grafana'
 )
-# What the profile replaces.  It is killed, so that nothing can have sold with it.
+# The stores that the profile replaces.  They are killed, so that no order can have used them.
 declare -A replaced=([sentinel]=redis [cluster]=redis [ensemble]=zookeeper)
 
 start_profile() {

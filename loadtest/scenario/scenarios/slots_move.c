@@ -12,14 +12,14 @@ static void play(struct stage *s)
     actor_enter(ann);
     actor_read(ann);
     stage_tell(s, "The slot of the lock moves to another master, with the lock in it.",
-               "锁所在的槽带着锁搬到另一个主节点。");
+               "锁所在的槽连同锁一起迁移到另一个主节点。");
     moved = stage_server_hurt(s, "reshard", NULL, 0);
     stage_tell(s, "Ann's lease goes on; Bo is led to the new place, and refused there.",
                "小安的租约照旧；小博被引到新位置，在那里被拒绝。");
     actor_renew(ann);
     stage_need_in_time(s, actor_is_protected(ann), "Ann's lease had not ended");
     actor_try(bo);
-    stage_tell(s, "The slot moves back.", "槽又搬了回来。");
+    stage_tell(s, "The slot moves back.", "槽又迁移回来。");
     stage_server_end(s, moved);
     actor_renew(ann);
     stage_need_in_time(s, actor_is_protected(ann), "Ann's lease had not ended");
@@ -37,7 +37,7 @@ const struct scenario scenario_slots_move = {
     .name = "slots-move",
     .number = "S59",
     .title = "The slot of a held lock moves",
-    .title_zh = "持有锁的槽搬家了",
+    .title_zh = "锁被持有时，槽迁移了",
     .source = "Redis Cluster resharding; MOVED and ASK",
     .story = {"Ann takes the lock.",
               "Its slot moves to another master, with the lock in it.",
@@ -45,10 +45,10 @@ const struct scenario scenario_slots_move = {
               "The slot moves back, and nothing changes for either.",
               "A slot that moves takes its locks along: nothing is lost, nobody is let in."},
     .story_zh = {"小安拿到锁。",
-                 "锁所在的槽带着锁搬到另一个主节点。",
+                 "锁所在的槽连同锁一起迁移到另一个主节点。",
                  "小安在那里续租；小博被 MOVED 引过去，被拒绝。",
-                 "槽又搬回来，两个人都没有变化。",
-                 "槽搬家会带上锁：什么都不丢，谁也进不来。"},
+                 "槽又迁移回来，两个人都没有变化。",
+                 "槽迁移时锁一起迁移：锁没有丢，别人也拿不到。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE | SIGN_LOST_EARLY,
     .lease_ms = 15000,
