@@ -27,7 +27,7 @@ leader_of() {
         for service in sentinel-1 sentinel-2 sentinel-3; do
             inside "$service" redis-cli -p 26379 --raw SENTINEL get-master-addr-by-name shop | head -n 1 && return
         done ;;
-    cluster) 
+    cluster)
         for service in cluster-{1..6}; do
             inside "$service" redis-cli ROLE 2>/dev/null | grep -qx master && echo "$service" && return
         done ;;
