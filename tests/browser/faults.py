@@ -8,7 +8,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "sup
 from laboratory import Show, Tap, soon  # noqa: E402  the folder has to be known first
 
 tap = Tap(14)
-show = Show("--stock=500000", "--limit=600s", "--connections=8", "--lock-lease=3s")
+# At a fixed rate no user is used up, however fast the machine is.
+show = Show("--stock=500000", "--limit=600s", "--connections=8", "--rate=200", "--lock-lease=3s")
 
 
 def fault(name):
