@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-from failovers import ORDERS_BEFORE, RESUME_S, WATCH_OLD_S, Sale, free_port, soon
+from failovers import ORDERS_BEFORE, RESUME_S, WATCH_OLD_S, Sale, free_ports, soon
 
 WAYS = ("kill", "stop", "failover", "reshard")
 NODE_COUNT, NODE_TIMEOUT_MS, MOVES = 6, 2000, 5
@@ -34,8 +34,9 @@ class Cluster:
 
     def __init__(self, folder):
         self.folder, self.children = folder, {}
-        self.ports = [free_port() for _ in range(NODE_COUNT)]
-        self.buses = {port: free_port() for port in self.ports}
+        ports = free_ports(2 * NODE_COUNT)
+        self.ports = ports[:NODE_COUNT]
+        self.buses = dict(zip(self.ports, ports[NODE_COUNT:]))
         self.slot = None
 
     def form(self):

@@ -26,6 +26,7 @@ stories ended as they have to, 1 one did not.
 """
 import argparse
 import glob
+import itertools
 import json
 import os
 import random
@@ -45,18 +46,19 @@ WATCH_OLD_S = 3.0
 PATIENCE_S = 60.0
 RATE, LOAD_S, ORDERS_BEFORE, GAP_WATCH_S = 300, 15, 300, 2.5
 BEAT_S = 0.02
-PORTS = (10000, 30000)
+PORTS = range(10000, 30000)
 STORIES = (("sentinel-partition", "breaks"), ("sentinel-acknowledged", "holds"))
 
 
-def free_port():
-    """A port on which nobody listens, below those that the system gives to outgoing connections, which could
-    take it before the server does."""
-    while True:
-        port = random.randint(*PORTS)
-        with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", port)) != 0:
-                return port
+def is_free(port):
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) != 0
+
+
+def free_ports(count):
+    """Different ports on which nobody listens, below those that the system gives to outgoing connections, which
+    could take one before the server does."""
+    return list(itertools.islice(filter(is_free, random.sample(PORTS, len(PORTS))), count))
 
 
 def soon(what, state, pause_s=0.02):
@@ -73,7 +75,7 @@ class Company:
     """A master (0), two replicas and three Sentinels (3 to 5)."""
 
     def __init__(self, folder):
-        self.folder, self.ports = folder, [free_port() for _ in range(6)]
+        self.folder, self.ports = folder, free_ports(6)
         self.children = [None] * 6
 
     def form(self):

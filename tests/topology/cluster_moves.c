@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "lock/dlock.h"
+#include "lock/dlock_later.h"
 #include "lock/dlock_metrics.h"
 
 enum {
@@ -14,6 +15,7 @@ enum {
     TIMEOUT_MS = 1000,
     LEASE_MS = 30000,
     RESUME_MS = 2000, /* from the promotion to a grant, at the most */
+    SLOW_MS = 30000,  /* the timeout of requests that no answer may end */
     WAKE_MS = 150,    /* a waiter that looks by itself does so after 200 ms at the earliest */
 };
 
@@ -21,7 +23,7 @@ static const char *const VARIANTS[] = {"setnx", "naive", "owner", "watch", "gets
                                        "lua-local", "reentrant", "spin", "fenced", "fair",
                                        "rwlock"};
 
-static dlock_system *open_locks(const char *variant, const char *url)
+static dlock_system *open_locks_within(const char *variant, const char *url, int timeout_ms)
 {
     dlock_options opts = dlock_options_default();
     dlock_system *sys = NULL;
@@ -29,13 +31,18 @@ static dlock_system *open_locks(const char *variant, const char *url)
 
     opts.variant = variant;
     opts.redis_url = url;
-    opts.redis_timeout_ms = TIMEOUT_MS;
+    opts.redis_timeout_ms = timeout_ms;
     opts.lease_ms = LEASE_MS;
     opts.watchdog = true;
     st = dlock_open(&sys, &opts);
     if (st != DLOCK_OK)
         print_message("# %s: %s: %s\n", variant, dlock_status_text(st), dlock_error());
     return sys;
+}
+
+static dlock_system *open_locks(const char *variant, const char *url)
+{
+    return open_locks_within(variant, url, TIMEOUT_MS);
 }
 
 static void slots_are_those_of_the_server(void **state)
@@ -335,6 +342,36 @@ static void a_grant_by_a_redirect_outlives_the_news_of_the_promotion(void **stat
     assert_comes(is_settled() && is_linked(master));
 }
 
+/* The release is on its way to a master that stands still, and no other request of this process is. */
+static void a_release_that_nobody_waits_for_outlives_its_master(void **state)
+{
+    dlock_system *sys = open_locks_within("reentrant", nodes.url, SLOW_MS);
+    dlock_system *other = open_locks("reentrant", nodes.url);
+    char name[32];
+    int master = is_promoted(1) ? 1 : 4, replica = 5 - master;
+    dlock_lease lease, next;
+    int64_t before;
+
+    (void)state;
+    name_on(1, name);
+    assert_comes(is_linked(replica));
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, name, 0, &lease));
+    assert_comes(has(tell(replica, "CLUSTER INFO"), "cluster_state:ok"));
+    before = fail_over_count(sys);
+    stop_node(master);
+    assert_int_equal(DLOCK_OK, dlock_release_later(sys, &lease));
+    dlock_send_debts(sys);
+    assert_true(has(tell(replica, "CLUSTER FAILOVER TAKEOVER"), "OK"));
+    assert_comes(fail_over_count(sys) > before);
+    assert_int_equal(0, dlock_pay_debts(sys, SLOW_MS / 3));
+    assert_int_equal(DLOCK_OK, dlock_acquire(other, name, SLOW_MS / 3, &next));
+    assert_int_equal(DLOCK_OK, dlock_release(other, &next));
+    dlock_close(other);
+    dlock_close(sys);
+    resume_node(master);
+    assert_comes(is_settled() && is_linked(master));
+}
+
 static void addresses_that_lead_elsewhere_are_named(void **state)
 {
     char url[64];
@@ -391,6 +428,7 @@ int main(void)
         cmocka_unit_test(a_killed_master_is_followed_and_its_leases_are_lost),
         cmocka_unit_test(a_stopped_master_is_followed_and_its_leases_are_lost),
         cmocka_unit_test(a_grant_by_a_redirect_outlives_the_news_of_the_promotion),
+        cmocka_unit_test(a_release_that_nobody_waits_for_outlives_its_master),
     };
 
     return cmocka_run_group_tests(tests, start_nodes, end_nodes);
