@@ -40,6 +40,14 @@ struct routes {
     struct redis_sharded_texts texts;
 };
 
+/* A node has not answered for a while: perhaps another node has its slots by now. */
+static void on_late(void *opaque)
+{
+    struct routes *routes = opaque;
+
+    redis_cluster_doubt(routes->cluster, NULL);
+}
+
 /* The link to the node at that place, made if need be.  NULL: no memory. */
 static struct redis_link *link_to(struct routes *routes, const struct redis_url *url)
 {
@@ -55,7 +63,7 @@ static struct redis_link *link_to(struct routes *routes, const struct redis_url 
         node->link = redis_link_new(NULL, url, routes->timeout_ms, routes->slow_is_down);
     if (node != NULL && node->link != NULL) {
         link = node->link;
-        redis_link_follow_redirects(link);
+        redis_link_route(link, on_late, routes);
         memcpy(node->place.host, url->host, sizeof(node->place.host));
         node->place.port = url->port;
         node->next = routes->nodes;
@@ -329,7 +337,7 @@ static const char *script_text(void *opaque, const char *text)
     return redis_sharded_text(&routes->texts, text);
 }
 
-/* In the thread of the cluster: forget the short ways, and cut the connections to nodes that have no
+/* In the thread of the cluster: forget the short ways, and drop the connections to nodes that have no
  * slot any more, so that nobody waits for a master that was replaced. */
 static void on_changed(void *opaque)
 {

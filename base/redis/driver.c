@@ -15,6 +15,7 @@ enum {
     EXPECT_YIELDS = 8,
     LINGER_NS = 50000,
     DOUBTS = 32,
+    LATE_AGAIN_MS = 1000,
 };
 
 static void send_all(struct redis_link_group *group)
@@ -74,6 +75,25 @@ static int64_t due_ns(const struct redis_link *link)
     return dlock_clock_after(redis_queue_oldest_ns(&link->queue), link->timeout_ms);
 }
 
+/* When the router is to hear that the link's oldest request is late; INT64_MAX: never. */
+static int64_t late_ns(const struct redis_link *link)
+{
+    int64_t late_ns =
+        link->late == NULL
+            ? INT64_MAX
+            : dlock_clock_after(redis_queue_oldest_ns(&link->queue), REDIS_LATE_MS);
+
+    return late_ns > link->late_again_ns ? late_ns : link->late_again_ns;
+}
+
+static void tell_lateness(struct redis_link *link, int64_t now_ns)
+{
+    if (late_ns(link) > now_ns)
+        return;
+    link->late_again_ns = dlock_clock_after(now_ns, LATE_AGAIN_MS);
+    link->late(link->late_arg);
+}
+
 /* Connect where it is needed, drop what is overdue. */
 static void tend(struct redis_link_group *group)
 {
@@ -89,6 +109,7 @@ static void tend(struct redis_link_group *group)
             redis_link_overdue(link);
         else if (!link->is_ready)
             redis_link_advance(link);
+        tell_lateness(link, now_ns);
     }
 }
 
@@ -111,6 +132,8 @@ static void begin_watch(struct redis_link_group *group, struct watch *watch)
         *look = (struct redis_wire_look){0};
         if (due_ns(link) < watch->until_ns)
             watch->until_ns = due_ns(link);
+        if (late_ns(link) < watch->until_ns)
+            watch->until_ns = late_ns(link);
         if (redis_link_holds(link) && link->hold_until_ns < watch->until_ns)
             watch->until_ns = link->hold_until_ns;
         watch->conns[i] = redis_link_borrow(link);
@@ -178,7 +201,7 @@ static struct redis_link *sole_link(const struct redis_link_group *group, int64_
 
     return group->link_count == 1 && redis_queue_count(&link->queue) == 1 &&
                    !group->is_nudged && link->is_ready && !link->is_full && end_ns > far_ns &&
-                   due_ns(link) > far_ns
+                   due_ns(link) > far_ns && late_ns(link) > far_ns
                ? link
                : NULL;
 }

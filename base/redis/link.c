@@ -115,7 +115,7 @@ static struct redis_link *make_twin(struct redis_link *link)
     twin = new_link(beside, &link->url, link->timeout_ms, link->slow_is_down);
     if (twin != NULL) {
         twin->is_twin = true;
-        twin->follows_redirects = link->follows_redirects;
+        redis_link_route(twin, link->late, link->late_arg);
         twin->watch = link->watch;
     }
     return twin;
@@ -179,14 +179,15 @@ void redis_link_place(const struct redis_link *link, struct redis_place *out)
 
 /* ---- redirects ---- */
 
-void redis_link_follow_redirects(struct redis_link *link)
+void redis_link_route(struct redis_link *link, void (*late)(void *arg), void *arg)
 {
-    link->follows_redirects = true;
+    link->late = late;
+    link->late_arg = arg;
 }
 
 void redis_link_judge_redirect(const struct redis_link *link, struct redis_answer *answer)
 {
-    if (link->follows_redirects && answer->redirect != REDIS_NO_REDIRECT)
+    if (link->late != NULL && answer->redirect != REDIS_NO_REDIRECT)
         answer->outcome = REDIS_NOT_DONE;
 }
 
@@ -356,11 +357,21 @@ void redis_link_cut(struct redis_link *asked)
         cut(link);
 }
 
+/* A cut wakes the driver, but where only posts are under way there is none, and no thread would see
+ * that they have failed. */
+static void drop(struct redis_link *link)
+{
+    redis_link_group_lock(link->group);
+    if (link->conn != NULL || redis_queue_count(&link->queue) > 0)
+        redis_link_break_by(link, REDIS_NOT_DONE, "another server has its place");
+    redis_link_group_unlock(link->group);
+}
+
 void redis_link_drop(struct redis_link *link)
 {
     struct redis_link *twin = atomic_load(&link->twin);
 
-    cut(link);
+    drop(link);
     if (twin != NULL)
-        cut(twin);
+        drop(twin);
 }

@@ -31,7 +31,9 @@ struct redis_link {
     bool is_twin;
     struct redis_watch *watch; /* of the Sentinels; a twin's is that of its link; or NULL */
     int replicas_needed;       /* see redis_link_need_replicas() */
-    bool follows_redirects;    /* see redis_link_follow_redirects() */
+    void (*late)(void *arg);   /* see redis_link_route(); NULL: the link is no router's */
+    void *late_arg;
+    int64_t late_again_ns;     /* not to be called late before                              */
     const struct redis_router *router; /* NULL: the link has one server.  Otherwise the link has */
     void *routes;                      /* only these two, and the label of its URL        */
 };
@@ -39,7 +41,7 @@ struct redis_link {
 /* Where its server is; port 0: at a socket. */
 void redis_link_place(const struct redis_link *link, struct redis_place *out);
 
-/* Cut the connections that threads and fibers share: the server is not to be asked any more. */
+/* Break the connections that threads and fibers share: the server is not to be asked any more. */
 void redis_link_drop(struct redis_link *link);
 
 /* What the server has answered counts as if it could not be reached, if the answer is a redirect that

@@ -39,8 +39,11 @@ struct redis_router {
 struct redis_link *redis_link_new_routed(const struct redis_router *router, void *routes,
                                          const char *label);
 
-/* For a router: redirects of the server of this link are for the router to follow, so that they are
- * NOT_DONE and not PROTOCOL. */
-void redis_link_follow_redirects(struct redis_link *link);
+/* Make `link` one of a router's.  Redirects of its server are for the router to follow, so that they
+ * are NOT_DONE and not PROTOCOL.  `late` is called when a request has had no answer for
+ * REDIS_LATE_MS, and every second while that lasts: another server may have its place by now.  The call must not wait, nor use a link.
+ * Before any thread uses the link. */
+enum { REDIS_LATE_MS = 200 };
+void redis_link_route(struct redis_link *link, void (*late)(void *arg), void *arg);
 
 #endif /* BASE_REDIS_ROUTER_H */

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* cluster_promotions.c -- locks in a real Redis Cluster while replicas take the places of their
+ * masters. */
+#include "tests/topology/cluster_locks.h"
+
+#include "base/redis/traffic.h"
+#include "lock/dlock_later.h"
+#include "lock/dlock_metrics.h"
+
+enum {
+    RESUME_MS = 2000, /* from the promotion to a grant, at the most */
+    SLOW_MS = 30000,  /* the timeout of requests that no answer may end */
+    PAUSE_MS = 6000,
+    QUESTIONS = 16,   /* in a pause: more than a system asks that waits for no answer */
+};
+
+static bool is_promoted(int i)
+{
+    return has(tell(i, "INFO replication"), "role:master");
+}
+
+/* The master of `break_it` goes: its holder learns that, that of another master holds on. */
+static void judge_promotion(void (*break_it)(int), void (*mend)(int))
+{
+    pthread_t threads[WORKERS];
+    dlock_system *sys = open_locks("reentrant", nodes.url);
+    dlock_lease gone, kept;
+    char name[32], held_name[40], other_name[32];
+    int master = is_promoted(2) ? 2 : 5, replica = 7 - master;
+    int64_t promoted_ns;
+
+    name_on(2, name);
+    snprintf(held_name, sizeof(held_name), "held:{%s}", name);
+    name_on(0, other_name);
+    assert_comes(is_linked(replica));
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, held_name, 5000, &gone));
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, other_name, 5000, &kept));
+    gather_crowd("reentrant", name, threads);
+    await_grants(10);
+    break_it(master);
+    assert_comes(is_promoted(replica));
+    promoted_ns = dlock_clock_ns();
+    assert_comes(!dlock_lease_valid(sys, &gone));
+    assert_comes(atomic_load(&crowd.granted_ns) > promoted_ns);
+    print_message("# others get locks %lld ms after the promotion\n",
+                  (long long)(atomic_load(&crowd.granted_ns) - promoted_ns) / DLOCK_NS_PER_MS);
+    assert_true(atomic_load(&crowd.granted_ns) - promoted_ns < RESUME_MS * DLOCK_NS_PER_MS);
+    assert_true(dlock_lease_valid(sys, &kept));
+    assert_int_equal(DLOCK_LOST, dlock_release(sys, &gone));
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &kept));
+    mend(master);
+    await_grants(10);
+    assert_int_equal(0, atomic_load(&crowd.overlap_count));
+    dismiss_crowd(threads);
+    dlock_close(sys);
+    assert_comes(is_settled() && is_linked(master));
+}
+
+static void stop_node(int i)
+{
+    kill(nodes.pids[i], SIGSTOP);
+}
+
+static void resume_node(int i)
+{
+    kill(nodes.pids[i], SIGCONT);
+}
+
+static void a_killed_master_is_followed_and_its_leases_are_lost(void **state)
+{
+    (void)state;
+    judge_promotion(kill_node, launch);
+}
+
+static void a_stopped_master_is_followed_and_its_leases_are_lost(void **state)
+{
+    (void)state;
+    judge_promotion(stop_node, resume_node);
+}
+
+static int64_t fail_over_count(dlock_system *sys)
+{
+    dlock_metrics metrics;
+
+    dlock_metrics_read(sys, &metrics);
+    return (int64_t)metrics.fail_overs;
+}
+
+/* The old master redirects before the library has asked anew who has the slot. */
+static void a_grant_by_a_redirect_outlives_the_news_of_the_promotion(void **state)
+{
+    dlock_system *sys = open_locks("reentrant", nodes.url);
+    char name[32];
+    int master = is_promoted(0) ? 0 : 3, replica = 3 - master;
+    int64_t before;
+    dlock_lease lease;
+
+    (void)state;
+    name_on(0, name);
+    assert_comes(is_linked(replica));
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, name, 0, &lease));
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
+    before = fail_over_count(sys);
+    assert_true(has(tell(replica, "CLUSTER FAILOVER TAKEOVER"), "OK"));
+    assert_comes(!is_promoted(master));
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, name, 5000, &lease));
+    assert_comes(fail_over_count(sys) > before);
+    assert_true(dlock_lease_valid(sys, &lease));
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
+    dlock_close(sys);
+    assert_comes(is_settled() && is_linked(master));
+}
+
+/* The master that began as node `i`, and the replica of it that is now. */
+static int master_of(int i)
+{
+    return is_promoted(i) ? i : i + MASTER_COUNT;
+}
+
+static int replica_of(int i)
+{
+    return is_promoted(i) ? i + MASTER_COUNT : i;
+}
+
+/* Nodes go on while others are away, and nobody takes the place of the master of `replica` by itself. */
+static void let_masters_be_away(int replica, bool may)
+{
+    for (int i = 0; i < NODE_COUNT; i++)
+        assert_true(has(tell(i, "CONFIG SET cluster-require-full-coverage %s", may ? "no" : "yes"), "OK"));
+    assert_true(
+        has(tell(replica, "CONFIG SET cluster-replica-no-failover %s", may ? "yes" : "no"), "OK"));
+}
+
+static bool are_requests_under_way(int count)
+{
+    struct redis_traffic traffic;
+
+    redis_traffic_read(&traffic);
+    return traffic.in_flight >= count;
+}
+
+/* The thread that asks for answers to such releases waits for another master, which stands still too, so
+ * that no thread reads what comes from this one. */
+static void a_release_that_nobody_waits_for_outlives_its_master(void **state)
+{
+    dlock_system *sys = open_locks_within("reentrant", nodes.url, SLOW_MS);
+    char name[32], other_name[32];
+    int master = master_of(1), replica = replica_of(1), other = master_of(0);
+    dlock_lease lease, other_lease;
+    int64_t before;
+
+    (void)state;
+    assert_comes(is_linked(replica));
+    let_masters_be_away(replica_of(0), true);
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, name_on(1, name), 0, &lease));
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, name_on(0, other_name), 0, &other_lease));
+    before = fail_over_count(sys);
+    stop_node(other);
+    assert_int_equal(DLOCK_OK, dlock_release_later(sys, &other_lease));
+    assert_comes(are_requests_under_way(2)); /* the release, and the question behind it */
+    stop_node(master);
+    assert_int_equal(DLOCK_OK, dlock_release_later(sys, &lease));
+    dlock_send_debts(sys);
+    assert_true(has(tell(replica, "CLUSTER FAILOVER TAKEOVER"), "OK"));
+    assert_comes(fail_over_count(sys) > before);
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, name, SLOW_MS / 3, &lease));
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
+    resume_node(other);
+    resume_node(master);
+    assert_comes(dlock_pay_debts(sys, 0) == 0);
+    dlock_close(sys);
+    assert_comes(is_settled() && is_linked(master));
+    let_masters_be_away(replica_of(0), false);
+}
+
+/* How often all nodes were asked who has which slot. */
+static int64_t question_count(void)
+{
+    static const char FIELD[] = "cmdstat_cluster|nodes:calls=";
+    int64_t count = 0;
+
+    for (int i = 0; i < NODE_COUNT; i++) {
+        redisReply *reply = tell(i, "INFO commandstats");
+        const char *at = reply != NULL && reply->str != NULL ? strstr(reply->str, FIELD) : NULL;
+
+        if (at != NULL)
+            count += strtoll(at + strlen(FIELD), NULL, 10);
+        freeReplyObject(reply);
+    }
+    return count;
+}
+
+static void a_late_answer_makes_the_library_ask_who_has_the_slot(void **state)
+{
+    dlock_system *sys = open_locks_within("reentrant", nodes.url, SLOW_MS);
+    int master = master_of(1);
+    char name[32];
+    dlock_lease lease;
+    int64_t before;
+
+    (void)state;
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, name_on(1, name), 0, &lease));
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
+    before = question_count();
+    assert_true(has(tell(master, "CLIENT PAUSE %d WRITE", (int)PAUSE_MS), "OK"));
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, name, 0, &lease));
+    assert_true(question_count() - before > QUESTIONS);
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
+    dlock_close(sys);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_killed_master_is_followed_and_its_leases_are_lost),
+        cmocka_unit_test(a_stopped_master_is_followed_and_its_leases_are_lost),
+        cmocka_unit_test(a_grant_by_a_redirect_outlives_the_news_of_the_promotion),
+        cmocka_unit_test(a_release_that_nobody_waits_for_outlives_its_master),
+        cmocka_unit_test(a_late_answer_makes_the_library_ask_who_has_the_slot),
+    };
+
+    return cmocka_run_group_tests(tests, start_nodes, end_nodes);
+}
