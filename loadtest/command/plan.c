@@ -52,7 +52,7 @@ static const struct setting settings[] = {
            .max = 1024, .help = "--database-connections of the service"),
     OPTION(TEXT, "points", AT(points), .meta = "FILE",
            .help = "instead of a plan: orders per second that were measured at several numbers "
-                   "of partitions, beside what the first two predict (`make prove-plan`)"),
+                   "of partitions, beside what the first four predict (`make prove-plan`)"),
     OPTION(SWITCH, "json", AT(json), .fallback = "off", .help = "the plan as JSON on stdout"),
     COMMAND_MARKDOWN(AT(markdown)),
 };

@@ -85,22 +85,48 @@ double plan_transactions(const struct plan_point *point)
     return least(1, (double)(point->vouchers * point->replicas) / (double)point->connections);
 }
 
-/* Noise may make the dearer point look cheaper: then a transaction is said to cost nothing. */
-void plan_learn(const struct plan_point *one, const struct plan_point *other,
-                struct plan_costs *out)
+bool plan_can_learn(const struct plan_point *points)
 {
-    double more = plan_transactions(other) - plan_transactions(one);
-    double slope = more != 0 ? (other->cpu_us - one->cpu_us) / more : 0;
+    const struct plan_point *one = &points[PLAN_POINT_ONE];
+    const struct plan_point *vouchers = &points[PLAN_POINT_MORE_VOUCHERS];
+    const struct plan_point *replicas = &points[PLAN_POINT_MORE_REPLICAS];
+    const struct plan_point *partitions = &points[PLAN_POINT_MORE_PARTITIONS];
 
-    out->transaction_us = slope > 0 ? slope : 0;
-    out->order_us = one->cpu_us - out->transaction_us * plan_transactions(one);
-    out->cores = one->own_cores + one->idle_cores;
-    out->orders = one->orders;
+    return one->partitions == 1 && one->replicas == 1 && vouchers->partitions == 1 &&
+           vouchers->replicas == 1 && plan_transactions(vouchers) != plan_transactions(one) &&
+           replicas->partitions == 1 && replicas->replicas > 1 && partitions->partitions > 1 &&
+           partitions->replicas == 1;
+}
+
+/* What the orders of the point cost more than is known, for each of `count`. */
+static double learn_from(const struct plan_costs *known, const struct plan_point *point, double count)
+{
+    double more_us = (point->cpu_us - plan_predict_cpu_us(known, point)) / count;
+
+    return more_us > 0 ? more_us : 0;
+}
+
+void plan_learn(const struct plan_point *points, struct plan_costs *out)
+{
+    const struct plan_point *one = &points[PLAN_POINT_ONE];
+    const struct plan_point *vouchers = &points[PLAN_POINT_MORE_VOUCHERS];
+    const struct plan_point *replicas = &points[PLAN_POINT_MORE_REPLICAS];
+
+    *out = (struct plan_costs){.order_us = one->cpu_us,
+                               .cores = one->own_cores + one->idle_cores,
+                               .orders = one->orders};
+    out->transaction_us =
+        learn_from(out, vouchers, plan_transactions(vouchers) - plan_transactions(one));
+    out->order_us -= out->transaction_us * plan_transactions(one);
+    out->replica_us = learn_from(out, replicas, (double)(replicas->replicas - 1));
+    out->spread_us = learn_from(out, &points[PLAN_POINT_MORE_PARTITIONS], 1);
 }
 
 double plan_predict_cpu_us(const struct plan_costs *costs, const struct plan_point *at)
 {
-    return costs->order_us + costs->transaction_us * plan_transactions(at);
+    return costs->order_us + costs->transaction_us * plan_transactions(at) +
+           costs->replica_us * (double)(at->replicas - 1) +
+           (at->partitions > 1 ? costs->spread_us : 0);
 }
 
 double plan_predict(const struct plan_costs *costs, const struct plan_point *at)

@@ -84,12 +84,21 @@ struct plan_point {
     double others_cores; /* processors that other programs used meanwhile */
 };
 
-enum { PLAN_POINTS_LEARNED = 2 }; /* of a list of points, from which the others are predicted */
+/* Of a list of points, from which the others are predicted. */
+enum plan_learned {
+    PLAN_POINT_ONE,            /* one partition, one replica           */
+    PLAN_POINT_MORE_VOUCHERS,  /* the same, in smaller transactions    */
+    PLAN_POINT_MORE_REPLICAS,  /* one partition, and several replicas  */
+    PLAN_POINT_MORE_PARTITIONS, /* several partitions, and one replica */
+    PLAN_POINTS_LEARNED
+};
 
 /* The costs of a sale on one machine whose processors load, service, Redis and PostgreSQL share. */
 struct plan_costs {
     double order_us;       /* of processors for an order */
     double transaction_us; /* of processors for a transaction, whatever its orders */
+    double replica_us;     /* more for an order, for each replica beyond the first */
+    double spread_us;      /* more for an order where there are several partitions */
     double cores;          /* that the sale can have */
     double orders;         /* per second, at one partition */
 };
@@ -100,12 +109,16 @@ struct plan_costs {
  *     min(1, vouchers * replicas / connections)                                            */
 double plan_transactions(const struct plan_point *point);
 
-/* Learn the costs from two points of one partition.  They differ in their transactions for each
- * order, which is how much dearer orders are in small transactions. */
-void plan_learn(const struct plan_point *one, const struct plan_point *other,
-                struct plan_costs *out);
+/* Can costs be learned from these, of which there are PLAN_POINTS_LEARNED? */
+bool plan_can_learn(const struct plan_point *points);
 
-/* Microseconds of processors for an order at a point of which only the numbers are known. */
+/* Learn one cost from each of these points: by how much its orders are dearer than those of the points
+ * before make it.  A point whose orders are cheaper, which is noise, gives a cost of 0. */
+void plan_learn(const struct plan_point *points, struct plan_costs *out);
+
+/* Microseconds of processors for an order at a point of which only the numbers are known:
+ *
+ *     order + transactions * transaction + (replicas - 1) * replica + (several partitions) * spread */
 double plan_predict_cpu_us(const struct plan_costs *costs, const struct plan_point *at);
 
 /* Orders per second there.  More partitions take more only as far as processors allow:

@@ -191,14 +191,6 @@ static bool is_point(const struct plan_point *p)
            p->idle_cores >= 0;
 }
 
-/* Can the others be predicted from the first two? */
-static bool can_learn(const struct plan_point *points, int count)
-{
-    return count > PLAN_POINTS_LEARNED && points[0].partitions == 1 &&
-           points[1].partitions == 1 &&
-           plan_transactions(&points[0]) != plan_transactions(&points[1]);
-}
-
 bool points_read(const char *path, struct plan_point *points, int max, int *count)
 {
     json_t *list = files_read_json(path);
@@ -214,14 +206,15 @@ bool points_read(const char *path, struct plan_point *points, int max, int *coun
         points[*count] = point_of(row);
         ok = is_point(&points[(*count)++]);
     }
-    ok = ok && can_learn(points, *count);
+    ok = ok && *count > PLAN_POINTS_LEARNED && plan_can_learn(points);
     if (list && !ok)
         fprintf(stderr,
-                "seckill plan: %s must be a list of 3 to %d points, each with partitions, replicas, "
+                "seckill plan: %s must be a list of %d to %d points, each with partitions, replicas, "
                 "vouchers, connections, orders_per_s, cpu_us, own_cores, idle_cores and "
-                "others_cores; the first two are of one partition and differ in their vouchers\n"
+                "others_cores; the first two are of one partition and one replica and differ in "
+                "their vouchers, the third has more replicas, the fourth more partitions\n"
                 "  measure them: make prove-plan\n",
-                path, max);
+                path, PLAN_POINTS_LEARNED + 1, max);
     json_decref(list);
     return ok;
 }

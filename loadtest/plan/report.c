@@ -153,18 +153,19 @@ static void print_point(FILE *out, const struct plan_costs *costs, const struct 
 static void print_model(FILE *out, const struct plan_costs *costs)
 {
     fprintf(out,
-            "\nThe first %d lines are what the others are predicted from:\n\n"
-            "  c(t) = %.0f us for an order + t * %.0f us for a transaction\n"
+            "\nThe first %d lines are what the others are predicted from, each one cost:\n\n"
+            "  c    = %.0f us for an order + t * %.0f us for a transaction\n"
+            "         + (replicas - 1) * %.0f us + %.0f us if there are several partitions\n"
             "  t    = min(1, vouchers * replicas / connections) transactions for each order\n"
-            "  X(n) = min(n * %.0f, %.2f processors * 10^6 / c(t)) orders/s at n partitions\n\n",
-            PLAN_POINTS_LEARNED, costs->order_us, costs->transaction_us, costs->orders,
-            costs->cores);
+            "  X(n) = min(n * %.0f, %.2f processors * 10^6 / c) orders/s at n partitions\n\n",
+            PLAN_POINTS_LEARNED, costs->order_us, costs->transaction_us, costs->replica_us,
+            costs->spread_us, costs->orders, costs->cores);
     fprintf(out,
             "All partitions, service, Redis and load share the %ld processors here, so more "
             "partitions add no\nmore than the idle processors allow: the second term of X(n).  "
             "Partitions with machines of their own\nreach the first term at the most.  A "
             "replica has lanes of its own, so its transactions have fewer\norders.  `others` "
-            "are processors that other programs of the machine used meanwhile: above 0.1,\nrepeat "
+            "are processors that other programs of the machine used meanwhile: above 0.2,\nrepeat "
             "the measurement on a quiet machine.  An error above 0 is a prediction that was too "
             "high.\n",
             sysconf(_SC_NPROCESSORS_ONLN));
@@ -175,7 +176,7 @@ void plan_print_points(FILE *out, const struct plan_point *points, int count)
     struct plan_costs costs;
     double worst = 0;
 
-    plan_learn(&points[0], &points[1], &costs);
+    plan_learn(points, &costs);
     fprintf(out, "%28s %11s %11s %6s %17s\n", "", "orders/s", "orders/s", "", "us for an order");
     fprintf(out, "%10s %8s %8s %11s %11s %6s %8s %8s %6s %6s\n", "partitions", "replicas",
             "vouchers", "predicted", "measured", "error", "predict.", "measured", "idle",

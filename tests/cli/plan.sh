@@ -4,7 +4,7 @@
 # refuses to guess.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 23
+plan 26
 cd "$work" || exit 1
 
 # Round figures, for the arithmetic; they were measured on no machine.
@@ -52,24 +52,31 @@ check 'a sale that nobody has is taken for a wrong unit' \
 check 'a window has a unit' says 'expected a duration' status 64 "$seckill" plan --buyers=5 --window=60 --bench=run
 check 'a file that is not there is named' \
     says 'nowhere' status 64 "$seckill" plan "${sale[@]}" --bench=nowhere.json
-# The second point has transactions of half as many orders, so 800 us are those of a transaction.
+# Of the 1000 us, 100 are those of an eighth of a transaction; a replica adds 50 and two partitions 40.
 cat >points.json <<'JSON'
 [{"partitions": 1, "replicas": 1, "vouchers": 8, "connections": 64, "orders_per_s": 1000, "cpu_us": 1000, "own_cores": 1, "idle_cores": 0.5, "others_cores": 0},
  {"partitions": 1, "replicas": 1, "vouchers": 16, "connections": 64, "orders_per_s": 900, "cpu_us": 1100, "own_cores": 1, "idle_cores": 0.5, "others_cores": 0},
- {"partitions": 2, "replicas": 1, "vouchers": 8, "connections": 64, "orders_per_s": 1250, "cpu_us": 1000, "own_cores": 1.5, "idle_cores": 0, "others_cores": 0},
- {"partitions": 2, "replicas": 2, "vouchers": 8, "connections": 64, "orders_per_s": 1500, "cpu_us": 1090, "own_cores": 1.5, "idle_cores": 0, "others_cores": 0}]
+ {"partitions": 1, "replicas": 2, "vouchers": 8, "connections": 64, "orders_per_s": 800, "cpu_us": 1150, "own_cores": 1, "idle_cores": 0.5, "others_cores": 0},
+ {"partitions": 2, "replicas": 1, "vouchers": 8, "connections": 64, "orders_per_s": 1250, "cpu_us": 1040, "own_cores": 1.5, "idle_cores": 0, "others_cores": 0},
+ {"partitions": 4, "replicas": 1, "vouchers": 8, "connections": 64, "orders_per_s": 1202, "cpu_us": 1100, "own_cores": 1.5, "idle_cores": 0, "others_cores": 0},
+ {"partitions": 4, "replicas": 2, "vouchers": 8, "connections": 64, "orders_per_s": 1400, "cpu_us": 1090, "own_cores": 1.5, "idle_cores": 0, "others_cores": 0}]
 JSON
 check 'points stand beside their prediction, with the error' \
-    says '^ +2 +1 +8 +1500 +1250 +\+20%' "$seckill" plan --points=points.json
-check 'a replica has lanes of its own, so its orders are dearer' \
-    says '^ +2 +2 +8 +1364 +1500 +-9% +1100 +1090' "$seckill" plan --points=points.json
-check 'the costs are shown, and the largest error' \
-    says 'The largest error .* 20 %.*' "$seckill" plan --points=points.json
-check 'with the formula' says 'c\(t\) = 900 us for an order \+ t \* 800 us' "$seckill" plan --points=points.json
+    says '^ +4 +1 +8 +1442 +1202 +\+20% +1040 +1100' "$seckill" plan --points=points.json
+check 'small transactions, replicas and partitions make orders dearer' \
+    says '^ +4 +2 +8 +1261 +1400 +-10% +1190 +1090' "$seckill" plan --points=points.json
+check 'the points that were learned from have no prediction' \
+    says '^ +2 +1 +8 +- +1250 +-' "$seckill" plan --points=points.json
+check 'the largest error is named' says 'The largest error .* 20 %.*' "$seckill" plan --points=points.json
+check 'with the formula' says '900 us for an order \+ t \* 800 us' "$seckill" plan --points=points.json
+check 'and its other costs' says '\(replicas - 1\) \* 50 us \+ 40 us' "$seckill" plan --points=points.json
 sed 's/"vouchers": 16/"vouchers": 8/' points.json >alike.json
 check 'two points that are alike teach nothing' \
     says 'differ in their vouchers' status 64 "$seckill" plan --points=alike.json
+sed '3s/"replicas": 2/"replicas": 1/' points.json >alone.json
+check 'nor does a third without more replicas' \
+    says 'the third has more replicas' status 64 "$seckill" plan --points=alone.json
 sed 's/"cpu_us": 1000/"cpu_us": -1/' points.json >negative.json
 check 'a cost below nothing is refused' says 'must be a list' status 64 "$seckill" plan --points=negative.json
-check 'points that are none are refused' says 'must be a list of 3 to' status 64 "$seckill" plan --points=empty.json
+check 'points that are none are refused' says 'must be a list of 5 to' status 64 "$seckill" plan --points=empty.json
 done_testing

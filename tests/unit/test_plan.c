@@ -110,14 +110,25 @@ static void an_outage_is_spread_over_what_is_free(void **state)
 }
 
 /* 64 clients; the second point sells twice the vouchers, so its transactions have half the orders. */
-static struct plan_costs learn(double idle_cores, double first_us, double second_us)
+static struct plan_costs learn_from(double idle_cores, const double cpu_us[PLAN_POINTS_LEARNED])
 {
-    struct plan_point one = {1, 1, 8, 64, 5000, first_us, 1, idle_cores, 0};
-    struct plan_point other = {1, 1, 16, 64, 4000, second_us, 1, idle_cores, 0};
+    struct plan_point points[PLAN_POINTS_LEARNED] = {
+        {1, 1, 8, 64, 5000, cpu_us[PLAN_POINT_ONE], 1, idle_cores, 0},
+        {1, 1, 16, 64, 4000, cpu_us[PLAN_POINT_MORE_VOUCHERS], 1, idle_cores, 0},
+        {1, 2, 8, 64, 4000, cpu_us[PLAN_POINT_MORE_REPLICAS], 1, idle_cores, 0},
+        {2, 1, 8, 64, 4000, cpu_us[PLAN_POINT_MORE_PARTITIONS], 1, idle_cores, 0},
+    };
     struct plan_costs costs;
 
-    plan_learn(&one, &other, &costs);
+    assert_true(plan_can_learn(points));
+    plan_learn(points, &costs);
     return costs;
+}
+
+/* Replicas and partitions cost nothing but their smaller transactions. */
+static struct plan_costs learn(double idle_cores, double first_us, double second_us)
+{
+    return learn_from(idle_cores, (double[]){first_us, second_us, second_us, first_us});
 }
 
 static double predict(struct plan_costs costs, int64_t partitions, int64_t replicas)
@@ -153,6 +164,39 @@ static void small_transactions_make_orders_dearer(void **state)
     assert_near(costs.order_us, 200);
 }
 
+static void replicas_and_partitions_have_costs_of_their_own(void **state)
+{
+    struct plan_costs costs = learn_from(0, (double[]){200, 240, 250, 215});
+
+    (void)state;
+    assert_near(costs.replica_us, 10); /* beside the 40 for small transactions */
+    assert_near(costs.spread_us, 15);
+    assert_near(predict(costs, 4, 1), 1e6 / 215);
+    assert_near(predict(costs, 4, 2), 1e6 / 265);
+    assert_near(predict(costs, 1, 3), 1e6 / 300);
+    costs = learn_from(0, (double[]){200, 240, 230, 190});
+    assert_near(costs.replica_us, 0); /* noise: more servers give nothing back */
+    assert_near(costs.spread_us, 0);
+}
+
+static void points_that_differ_in_the_wrong_number_teach_nothing(void **state)
+{
+    struct plan_point points[PLAN_POINTS_LEARNED] = {{1, 1, 8, 64, 1, 1, 1, 0, 0},
+                                                     {1, 1, 16, 64, 1, 1, 1, 0, 0},
+                                                     {1, 2, 8, 64, 1, 1, 1, 0, 0},
+                                                     {2, 1, 8, 64, 1, 1, 1, 0, 0}};
+
+    (void)state;
+    assert_true(plan_can_learn(points));
+    for (int i = 0; i < PLAN_POINTS_LEARNED; i++) {
+        struct plan_point was = points[i];
+
+        points[i] = i == PLAN_POINT_ONE ? points[PLAN_POINT_MORE_PARTITIONS] : points[PLAN_POINT_ONE];
+        assert_false(plan_can_learn(points));
+        points[i] = was;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +208,8 @@ int main(void)
         cmocka_unit_test(an_outage_is_spread_over_what_is_free),
         cmocka_unit_test(partitions_help_as_far_as_processors_are_idle),
         cmocka_unit_test(small_transactions_make_orders_dearer),
+        cmocka_unit_test(replicas_and_partitions_have_costs_of_their_own),
+        cmocka_unit_test(points_that_differ_in_the_wrong_number_teach_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
