@@ -21,6 +21,7 @@ enum { DESCRIPTORS = 4096, CONNECTIONS = 64, REQUEST_MS = 5000, BODY_MAX = 4096,
        BRACKETS_MAX = 8 };
 
 static const char JSON_TYPE[] = "application/json; charset=utf-8";
+static const char STATE_PATH[] = "/api/state";
 
 /* The parts of the page. */
 static const struct {
@@ -43,20 +44,29 @@ static const char *header(const struct http_exchange *x, const char *name)
     return NULL;
 }
 
-/* A connection that stays open would keep a thread for each tab. */
+/* Is the connection to end with the answer?  A page that asks for the state asks again at once, and a
+ * connection for each answer costs the processors that the sale needs more than the answer does.  All
+ * else is asked once. */
+static bool ends_connection(const struct http_exchange *x, int status)
+{
+    return status != 200 || strcmp(x->head->uri, STATE_PATH) != 0 || x->gate.body_bytes > 0 ||
+           http_must_close(x);
+}
+
 static void send(struct http_exchange *x, int status, const char *type, const char *body)
 {
     x->status = status;
-    x->closes = true;
+    x->closes = ends_connection(x, status);
     text_add(x->answer,
              "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
-             "Connection: close\r\nCache-Control: no-store\r\n"
+             "Connection: %s\r\nCache-Control: no-store\r\n"
              "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n"
              "Cross-Origin-Resource-Policy: same-origin\r\n%s"
              "Content-Security-Policy: default-src 'none'; script-src 'self'; "
              "style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
              "form-action 'none'; frame-ancestors 'none'\r\n\r\n%s",
              status, http_status_reason(status), type, strlen(body),
+             x->closes ? "close" : "keep-alive",
              status == 401 ? "WWW-Authenticate: Bearer\r\n" : "",
              strcmp(x->head->method, "HEAD") == 0 ? "" : body);
 }
@@ -283,13 +293,13 @@ static void answer_api(struct show_server *server, struct http_exchange *x)
         return;
     if (is_wish(path) && strcmp(x->head->method, "POST") == 0)
         answer_wish(server, x);
-    else if (strcmp(path, "/api/state") == 0 && is_get)
+    else if (strcmp(path, STATE_PATH) == 0 && is_get)
         answer_state(server, x);
     else if (strcmp(path, "/api/catalog") == 0 && is_get)
         answer_catalog(server, x);
     else if (strcmp(path, "/api/lesson") == 0 && is_get)
         answer_lessons(x);
-    else if (is_wish(path) || strcmp(path, "/api/state") == 0 ||
+    else if (is_wish(path) || strcmp(path, STATE_PATH) == 0 ||
              strcmp(path, "/api/catalog") == 0)
         refuse(x, 405, "this path takes another method");
     else

@@ -2,6 +2,7 @@
 """server.py -- what `seckill show` answers, to a client that is no browser: who may ask, what is
 refused, and that the counts of a sale are those of the database."""
 import glob
+import http.client
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
 from laboratory import Show, Tap, soon  # noqa: E402  the folder has to be known first
 
-tap = Tap(24)
+tap = Tap(25)
 show = Show("--processes=2", "--stock=200", "--connections=8", "--limit=600s")
 right = {"Authorization": "Bearer " + show.token}
 
@@ -62,6 +63,23 @@ def the_page_is_open_and_strict():
         assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy, policy
         assert headers["X-Content-Type-Options"] == "nosniff" and headers["Cache-Control"] == "no-store"
         assert "Access-Control-Allow-Origin" not in headers
+
+
+def a_page_polls_on_one_connection():
+    connection = http.client.HTTPConnection("127.0.0.1", int(show.base.rsplit(":", 1)[1]), timeout=60)
+
+    def stays_open_after(path, **how):
+        connection.request("GET", path, headers=right, **how)
+        answer = connection.getresponse()
+        assert answer.status == 200 and answer.read(), (path, answer.status)
+        return not answer.will_close
+
+    assert stays_open_after("/api/state")
+    own = connection.sock
+    assert stays_open_after("/api/state") and connection.sock is own
+    assert not stays_open_after("/api/state", body=b"a body that no answer reads")
+    assert not stays_open_after("/api/catalog")
+    connection.close()
 
 
 def brackets_end_no_thread():
@@ -287,6 +305,7 @@ def the_end_leaves_nothing():
 
 try:
     tap.check("the page is open to this machine, under a strict policy", the_page_is_open_and_strict)
+    tap.check("a page polls the state on one connection", a_page_polls_on_one_connection)
     tap.check("no token: 401", lambda: is_refused(401, "prints the token", "/api/state", headers={}))
     tap.check("a wrong token: 403", lambda: is_refused(403, "prints it", "/api/state", headers={"Authorization": "Bearer 00"}))
     tap.check("a foreign Host: 421", lambda: is_refused(421, "127.0.0.1", "/api/state", headers={**right, "Host": "evil.example"}))
