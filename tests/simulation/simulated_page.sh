@@ -30,7 +30,7 @@ cat <<PAGE
 In all: $(totals | with_commas).
 
 A seed is one history: several processes take and give back locks, or sell a voucher, while the faults of its class
-happen. [The simulation's page](../../tests/simulation/README.md) says what is judged, what the classes are, and how a
+happen. [How the simulation works](../explanation/how-the-simulation-works.md) says what is judged, what the classes are, and how a
 seed is played again. A variant is expected to break in some classes; the rows \`SIMULATED\` of
 \`loadtest/expect/expectations.def\` say which, and why. A cell is as expected if no seed came to a verdict that must not
 come and every verdict that has to come came. The rules of \`seckill check\` judged one seed of a hundred, too.
