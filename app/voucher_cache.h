@@ -3,7 +3,7 @@
  *
  * All threads share one.  A hit reads a few words and writes nothing, so hits do not slow
  * each other down.  When a window has to be read, one thread reads it and the others take
- * its answer: a crowd that comes for the same voucher costs one look at the database.  A
+ * its answer: many requests for the same voucher cost one look at the database.  A
  * window that has just grown old is given out for one more second while it is read again.
  *
  * A voucher that does not exist is not remembered, since it may be created the next moment:

@@ -26,7 +26,7 @@ static const char *const flags[] = {
     "--stock-guard=" ORDER_LOAD_STOCK_GUARD,
     "--duplicate-guard=" ORDER_LOAD_DUPLICATE_GUARD, NULL};
 
-struct crowd {
+struct waiting {
     struct order_load *load;
     struct service service;
     int clients[WAITING_ORDERS]; /* sockets; -1: not connected */
@@ -114,48 +114,48 @@ static double resident_mib(const struct service *service)
 
 /* ---- the clients ---- */
 
-static bool read_tokens(struct crowd *crowd)
+static bool read_tokens(struct waiting *waiting)
 {
     char path[FILES_PATH_MAX];
     FILE *file;
     int count = 0;
 
-    files_join(path, crowd->load->lab->dir, "tokens.txt");
+    files_join(path, waiting->load->lab->dir, "tokens.txt");
     file = fopen(path, "re");
     while (file && count < WAITING_ORDERS &&
-           fscanf(file, "%*s %72s", crowd->tokens[count]) == 1)
+           fscanf(file, "%*s %72s", waiting->tokens[count]) == 1)
         count++;
     if (file)
         fclose(file);
     return count == WAITING_ORDERS || say("cannot read the tokens file");
 }
 
-static bool connect_all(struct crowd *crowd)
+static bool connect_all(struct waiting *waiting)
 {
     for (int i = 0; i < WAITING_ORDERS; i++) {
-        crowd->clients[i] = connect_to(crowd->service.orders_url);
-        if (crowd->clients[i] < 0)
+        waiting->clients[i] = connect_to(waiting->service.orders_url);
+        if (waiting->clients[i] < 0)
             return say("cannot connect to seckilld");
     }
     return true;
 }
 
-static bool send_order(struct crowd *crowd, int i, int64_t voucher)
+static bool send_order(struct waiting *waiting, int i, int64_t voucher)
 {
     char request[512];
     int n = snprintf(request, sizeof request,
                      "POST /api/v1/vouchers/%" PRId64 "/orders HTTP/1.1\r\n"
                      "Host: localhost\r\nContent-Length: 0\r\nauthorization: %s\r\n\r\n",
-                     voucher, crowd->tokens[i]);
+                     voucher, waiting->tokens[i]);
 
-    return send(crowd->clients[i], request, (size_t)n, MSG_NOSIGNAL) == n;
+    return send(waiting->clients[i], request, (size_t)n, MSG_NOSIGNAL) == n;
 }
 
-static bool read_accepted(struct crowd *crowd, int i)
+static bool read_accepted(struct waiting *waiting, int i)
 {
     char text[2048];
 
-    if (read_answer(crowd->clients[i], text, sizeof text, "\r\n\r\n{") &&
+    if (read_answer(waiting->clients[i], text, sizeof text, "\r\n\r\n{") &&
         strstr(text, "X-Outcome: accepted") != NULL)
         return true;
     fprintf(stderr, "seckill bench: an order was not accepted: %s\n", text);
@@ -164,68 +164,68 @@ static bool read_accepted(struct crowd *crowd, int i)
 
 /* ---- the measurement ---- */
 
-static bool hold_row(struct crowd *crowd, int64_t voucher)
+static bool hold_row(struct waiting *waiting, int64_t voucher)
 {
     char sql[160];
 
     snprintf(sql, sizeof sql,
              "UPDATE tb_seckill_voucher SET stock = stock WHERE voucher_id = %" PRId64, voucher);
-    return lab_db_run(crowd->load->db, "BEGIN") && lab_db_run(crowd->load->db, sql);
+    return lab_db_run(waiting->load->db, "BEGIN") && lab_db_run(waiting->load->db, sql);
 }
 
 /* All but the one that holds a transaction. */
-static bool await_waiting(struct crowd *crowd)
+static bool await_waiting(struct waiting *waiting)
 {
     int64_t deadline_ns = monotonic_ns() + ANSWER_MS * INT64_C(1000000);
 
-    while (count_waiting(&crowd->service) != WAITING_ORDERS - 1)
+    while (count_waiting(&waiting->service) != WAITING_ORDERS - 1)
         if (monotonic_ns() > deadline_ns || !interrupt_sleep_ms(TICK_MS))
             return say("the orders do not wait");
     return true;
 }
 
-static bool measure(struct crowd *crowd, double *grown_mib)
+static bool measure(struct waiting *waiting, double *grown_mib)
 {
     int64_t free_voucher = 0, held_voucher = 0;
     double idle_mib = 0;
-    bool ok = order_load_voucher(crowd->load, ORDER_LOAD_STOCK, &free_voucher) &&
-              order_load_voucher(crowd->load, ORDER_LOAD_STOCK, &held_voucher) &&
-              connect_all(crowd);
+    bool ok = order_load_voucher(waiting->load, ORDER_LOAD_STOCK, &free_voucher) &&
+              order_load_voucher(waiting->load, ORDER_LOAD_STOCK, &held_voucher) &&
+              connect_all(waiting);
 
     for (int i = 0; ok && i < WAITING_ORDERS; i++)
-        ok = (send_order(crowd, i, free_voucher) || say("cannot send an order")) &&
-             read_accepted(crowd, i);
-    idle_mib = resident_mib(&crowd->service);
-    ok = ok && (hold_row(crowd, held_voucher) || say("cannot hold a row"));
+        ok = (send_order(waiting, i, free_voucher) || say("cannot send an order")) &&
+             read_accepted(waiting, i);
+    idle_mib = resident_mib(&waiting->service);
+    ok = ok && (hold_row(waiting, held_voucher) || say("cannot hold a row"));
     for (int i = 0; ok && i < WAITING_ORDERS; i++)
-        ok = send_order(crowd, i, held_voucher) || say("cannot send an order");
-    ok = ok && await_waiting(crowd);
-    *grown_mib = resident_mib(&crowd->service) - idle_mib;
-    (void)lab_db_run(crowd->load->db, "COMMIT");
+        ok = send_order(waiting, i, held_voucher) || say("cannot send an order");
+    ok = ok && await_waiting(waiting);
+    *grown_mib = resident_mib(&waiting->service) - idle_mib;
+    (void)lab_db_run(waiting->load->db, "COMMIT");
     for (int i = 0; ok && i < WAITING_ORDERS; i++)
-        ok = read_accepted(crowd, i);
+        ok = read_accepted(waiting, i);
     return ok && idle_mib > 0;
 }
 
 enum exit_code waiting_orders_measure(struct order_load *load, double *grown_mib)
 {
-    struct crowd *crowd = calloc(1, sizeof *crowd);
+    struct waiting *waiting = calloc(1, sizeof *waiting);
     struct service_plan plan = {.lab = load->lab, .dir = load->dir, .flags = flags, .count = 1};
     enum exit_code rc = EXIT_UNAVAILABLE;
 
-    if (!crowd)
+    if (!waiting)
         abort();
-    crowd->load = load;
-    memset(crowd->clients, -1, sizeof crowd->clients);
-    if (read_tokens(crowd))
-        rc = service_start(&crowd->service, &plan);
-    if (rc == EXIT_VALID && !measure(crowd, grown_mib))
+    waiting->load = load;
+    memset(waiting->clients, -1, sizeof waiting->clients);
+    if (read_tokens(waiting))
+        rc = service_start(&waiting->service, &plan);
+    if (rc == EXIT_VALID && !measure(waiting, grown_mib))
         rc = interrupted() ? EXIT_INTERRUPTED : EXIT_UNAVAILABLE;
     for (int i = 0; i < WAITING_ORDERS; i++)
-        if (crowd->clients[i] >= 0)
-            close(crowd->clients[i]);
-    if (crowd->service.child.pid != 0)
-        service_stop(&crowd->service, 1);
-    free(crowd);
+        if (waiting->clients[i] >= 0)
+            close(waiting->clients[i]);
+    if (waiting->service.child.pid != 0)
+        service_stop(&waiting->service, 1);
+    free(waiting);
     return rc;
 }

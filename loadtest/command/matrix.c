@@ -75,7 +75,7 @@ static const struct setting settings[] = {
      .meta = "N",
      .max = INT32_MAX,
      .group = "What",
-     .help = "the first seed; the same one gives the same leases, crowd and delays again"},
+     .help = "the first seed; the same one gives the same leases, background load and delays again"},
     {.type = SETTING_COUNT,
      .name = "seeds",
      .offset = AT(seeds),
@@ -152,11 +152,12 @@ const struct setting_program command_matrix_program = {
     .synopsis = "[OPTIONS]",
     .intro =
         "Perform every scenario under every lock that it speaks of, with several seeds, and\n"
-        "say where that is not what had to come of it.  Beside each story a crowd takes and\n"
-        "releases other locks of the same kind on the same servers; what it does is checked\n"
-        "as well, and only a fault of its servers excuses it.\n\n"
-        "A seed draws what is free: how long leases and work are, how large the crowd is and\n"
-        "how it behaves, delays on its wires, which server comes first, and the order.\n\n"
+        "say where that is not what had to come of it.  Beside each story a background\n"
+        "load takes and releases other locks of the same kind on the same servers.  The\n"
+        "background load is checked as well, and only a fault of its servers excuses it.\n\n"
+        "A seed draws what is free: how long leases and work are, how large the\n"
+        "background load is and how it behaves, delays on its wires, which server comes\n"
+        "first, and the order.\n\n"
         "  seckill matrix --list                       the cells, and what is expected\n"
         "  seckill matrix                              all of it, with five seeds\n"
         "  seckill matrix --scenarios=wrong-delete --locks=naive,lua --seeds=1\n"

@@ -26,7 +26,7 @@ static json_t *run_json(const struct matrix *m, const struct matrix_cell *cell, 
         run->spoilt, "took_ms", (json_int_t)run->took_ms, "faults",
         (json_int_t)run->faults, "crowd_stalls", (json_int_t)run->stalls,
         "crowd_delays", (json_int_t)run->delays, "holds", (json_int_t)run->story_holds, "crowd_holds",
-        (json_int_t)run->crowd_holds, "crowd_failures", (json_int_t)run->crowd_failures,
+        (json_int_t)run->background_holds, "crowd_failures", (json_int_t)run->background_failures,
         "dir", run->is_kept ? json_string(run->dir) : json_null(), "command", command);
 }
 
@@ -64,9 +64,10 @@ static json_t *totals_json(const struct matrix *m)
         (json_int_t)t.cells_of.of[VERDICT_UNKNOWN], "cells_not_done", (json_int_t)t.cells_not_done,
         "planned", (json_int_t)t.planned, "performed", (json_int_t)t.done, "repeated",
         (json_int_t)t.repeated, "faults", (json_int_t)t.faults, "crowd_stalls",
-        (json_int_t)t.stalls, "crowd_delays", (json_int_t)t.delays, "holds", (json_int_t)(t.story_holds + t.crowd_holds),
+        (json_int_t)t.stalls, "crowd_delays", (json_int_t)t.delays, "holds",
+        (json_int_t)(t.story_holds + t.background_holds),
         "story_holds", (json_int_t)t.story_holds, "crowd_holds",
-        (json_int_t)t.crowd_holds, "crowd_failures", (json_int_t)t.crowd_failures);
+        (json_int_t)t.background_holds, "crowd_failures", (json_int_t)t.background_failures);
 }
 
 bool matrix_write_json(const struct matrix *m)

@@ -98,8 +98,8 @@ void matrix_record(struct matrix_run *run, const struct scenario_result *result)
     run->tries = result->tries;
     run->took_ms = result->took_ns / 1000000;
     run->story_holds = result->holds;
-    run->crowd_holds = result->crowd_holds;
-    run->crowd_failures = result->crowd_failures;
+    run->background_holds = result->background_holds;
+    run->background_failures = result->background_failures;
     run->faults = result->faults;
     run->stalls = result->stalls;
     run->delays = result->delays;
@@ -144,8 +144,8 @@ static void sum_run(struct matrix_totals *t, const struct matrix_run *run)
     t->stalls += run->stalls;
     t->delays += run->delays;
     t->story_holds += run->story_holds;
-    t->crowd_holds += run->crowd_holds;
-    t->crowd_failures += run->crowd_failures;
+    t->background_holds += run->background_holds;
+    t->background_failures += run->background_failures;
     t->took_ms += run->took_ms;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* matrix.h -- the matrix: every scenario x every lock that it speaks of x several seeds,
- * each with a crowd beside it.
+ * each with a background load beside it.
  *
  * A cell is one scenario under one lock and one stock guard, performed once for each
  * seed.  expectations.def has the outcome that each cell must have. */
@@ -15,15 +15,15 @@ enum { MATRIX_SEEDS_MAX = 1000, MATRIX_COMMAND_MAX = 300 };
 
 struct matrix_run {
     bool is_planned, is_done;
-    enum verdict verdict;          /* if it is done: VALID is as expected              */
-    enum scenario_outcome outcome; /* if it is done and not unknown                    */
+    enum verdict verdict;          /* if it is done: VALID is as expected             */
+    enum scenario_outcome outcome; /* if it is done and not unknown                   */
     enum exit_code rc;
     unsigned signs;
     int tries;
-    int64_t took_ms, story_holds, crowd_holds, crowd_failures;
-    int64_t faults, stalls, delays; /* of the story; of the crowd, the last two       */
-    char why[400], spoilt[300]; /* spoilt: why the try before did not count            */
-    bool is_kept;  /* its records and its page are in dir                              */
+    int64_t took_ms, story_holds, background_holds, background_failures;
+    int64_t faults, stalls, delays; /* of the story; of the background load, the last two */
+    char why[400], spoilt[300]; /* spoilt: why the try before did not count           */
+    bool is_kept;  /* its records and its page are in dir                             */
     char dir[128]; /* below the matrix's                                              */
 };
 
@@ -48,19 +48,19 @@ struct matrix {
     bool keep, is_quiet; /* is_quiet: do not show the progress                        */
     struct expectation *expected_instead; /* NULL: what scenarios say        */
     char dir[FILES_PATH_MAX];
-    char started[32]; /* UTC                                                           */
+    char started[32]; /* UTC                                                          */
     int64_t elapsed_ms;
     bool was_interrupted, was_limited;
-    bool has_service; /* the settings of a seckilld are kept                           */
-    struct series *series; /* of matrix_perform(); owned, ended by matrix_free()       */
+    bool has_service; /* the settings of a seckilld are kept                          */
+    struct series *series; /* of matrix_perform(); owned, ended by matrix_free()      */
 };
 
 /* The numbers of everything. */
 struct matrix_totals {
     size_t scenarios, locks, cells, cells_not_done;
-    struct verdict_counts cells_of; /* those that are done                             */
+    struct verdict_counts cells_of; /* those that are done                            */
     size_t planned, done, repeated;
-    int64_t faults, stalls, delays, story_holds, crowd_holds, crowd_failures, took_ms;
+    int64_t faults, stalls, delays, story_holds, background_holds, background_failures, took_ms;
 };
 
 /* Take over the setups (`count` of them; they are copied).  False: none. */

@@ -143,15 +143,15 @@ static void print_totals(FILE *out, const struct matrix *m, const char *bullet)
             "%s%zu scenarios, %zu locks, %zu cells, %zu of %zu performances (%zu had to be "
             "performed again)\n"
             "%s%" PRId64 " faults injected: %" PRId64 " of the stories, %" PRId64
-            " stalls of the crowds\n"
-            "%s%" PRId64 " delays on the crowds' wires\n"
+            " stalls of the background loads\n"
+            "%s%" PRId64 " delays on the background loads' wires\n"
             "%s%" PRId64 " holds checked: %" PRId64 " of the stories, %" PRId64
-            " of the crowds beside them (%" PRId64 " of their calls failed)\n"
+            " of the background loads (%" PRId64 " of their calls failed)\n"
             "%s%.0f s; %d at a time, and %d of those that hurt servers\n",
             bullet, t.scenarios, t.locks, t.cells, t.done, t.planned, t.repeated, bullet,
             t.faults + t.stalls, t.faults, t.stalls, bullet, t.delays, bullet,
-            t.story_holds + t.crowd_holds, t.story_holds, t.crowd_holds, t.crowd_failures,
-            bullet, (double)m->elapsed_ms / 1000, m->jobs, m->labs);
+            t.story_holds + t.background_holds, t.story_holds, t.background_holds,
+            t.background_failures, bullet, (double)m->elapsed_ms / 1000, m->jobs, m->labs);
 }
 
 void matrix_print(FILE *out, const struct matrix *m, int width)
@@ -227,8 +227,8 @@ static void markdown_method(FILE *out, const struct matrix *m)
     fprintf(out,
             "- seeds %" PRIu32 " to %" PRIu32 "%s\n"
             "- %s, %s %s, %ld processors, which everything shares\n"
-            "- beside each story a crowd takes and releases other names on the same "
-            "servers; what it did is judged by the same checker\n",
+            "- beside each story a background load takes and releases other names on the "
+            "same servers; the same checker judges it\n",
             m->first_seed, matrix_seed(m, m->seed_count - 1),
             m->parts > 1 ? ", a part of the performances" : "", machine.machine,
             machine.sysname, machine.release, sysconf(_SC_NPROCESSORS_ONLN));

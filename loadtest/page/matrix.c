@@ -81,8 +81,8 @@ static void print_head(FILE *out, const struct matrix *m)
     fputs(" ", out);
     page_say(out, FAULTS_GIVEN, WHOLE(t.faults + t.stalls), WHOLE(t.stalls), WHOLE(t.delays));
     fputs(" ", out);
-    page_say(out, HOLDS_CHECKED, WHOLE(t.story_holds + t.crowd_holds), WHOLE(t.crowd_holds),
-             WHOLE((m->elapsed_ms + 500) / 1000), m->started);
+    page_say(out, HOLDS_CHECKED, WHOLE(t.story_holds + t.background_holds),
+             WHOLE(t.background_holds), WHOLE((m->elapsed_ms + 500) / 1000), m->started);
     fputs("</p>\n", out);
 }
 
@@ -177,7 +177,7 @@ static void print_run(FILE *out, const struct matrix *m, const struct matrix_cel
     if (run->why[0] != '\0')
         page_say(out, WHY, run->why);
     page_say(out, RUN_COUNTS, WHOLE(run->faults), WHOLE(run->stalls), WHOLE(run->story_holds),
-             WHOLE(run->crowd_holds), WHOLE(run->took_ms));
+             WHOLE(run->background_holds), WHOLE(run->took_ms));
     if (run->tries > 1) {
         page_say(out, TRIES, WHOLE(run->tries));
         page_phrase(out, "span", run->spoilt);

@@ -90,7 +90,7 @@ const struct view_cell *view_partner(const struct view *view, const struct view_
         const struct view_cell *found = &other->cells[i];
 
         if (strcmp(found->group, cell->group) == 0 && strcmp(found->column, cell->column) == 0 &&
-            found->crowd == cell->crowd && (may_differ || strcmp(found->row, cell->row) == 0))
+            found->clients == cell->clients && (may_differ || strcmp(found->row, cell->row) == 0))
             return found;
     }
     return NULL;

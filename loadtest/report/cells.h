@@ -40,7 +40,7 @@ struct view_cell {
     int done, bad;        /* runs, and how many of them were not sound                   */
     struct view_values speed, p99_ms;
     const char *dir;      /* of the sale that is drawn for it: a key of "runs"; "" none   */
-    int64_t crowd;        /* clients or threads of a measurement; 0: it has no number     */
+    int64_t clients;      /* clients or threads of a measurement; 0: it has no number     */
 };
 
 struct view {
@@ -58,7 +58,7 @@ void values_add(struct view_values *values, double value);
 /* A zeroed view is fine. */
 void view_free(struct view *view);
 
-/* The cell of `other` that is of the same experiment, hazard, lock and crowd as `cell` of
+/* The cell of `other` that has the experiment, hazard, lock and number of clients of `cell` of
  * `view`.  Where each of the two runs is of one lock, the locks may differ, since two runs of one
  * lock each are made to compare the locks.  NULL: there is none. */
 const struct view_cell *view_partner(const struct view *view, const struct view_cell *cell,

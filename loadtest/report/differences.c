@@ -136,8 +136,8 @@ static void print_pair(FILE *out, const struct view_cell *a, const struct view_c
     page_text(out, a->group);
     fputs(" ", out);
     page_text(out, a->column);
-    if (a->crowd > 0)
-        fprintf(out, " × %s", figure_whole(a->crowd, text));
+    if (a->clients > 0)
+        fprintf(out, " × %s", figure_whole(a->clients, text));
     fputs("</code></th>", out);
     print_mark(out, a);
     print_mark(out, b);

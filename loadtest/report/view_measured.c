@@ -26,7 +26,7 @@ void view_bench(struct view *view, const json_t *rows)
         cell->group = json_text(row, "order_path");
         cell->column = json_text(row, "claim");
         cell->row = json_text(row, "lock");
-        cell->crowd = json_whole(row, "clients");
+        cell->clients = json_whole(row, "clients");
         cell->mark = mark_of_target(reached);
         values_add(&cell->speed, json_double(row, "http_per_s"));
         values_add(&cell->p99_ms, json_double(row, "p99_ms"));
@@ -68,7 +68,7 @@ static const json_t *speed_of(const json_t *row)
 
 static void view_part(struct view *view, const char *part, const json_t *rows, int64_t rounds)
 {
-    static const char *const crowds[] = {"threads", "in_flight"};
+    static const char *const fields[] = {"threads", "in_flight"};
     const json_t *row;
     size_t i;
 
@@ -84,8 +84,8 @@ static void view_part(struct view *view, const char *part, const json_t *rows, i
         cell->column = *handover ? handover : json_text(row, "call");
         cell->row = json_text(row, "lock");
         cell->mark = mark_of_target(json_object_get(row, "reached"));
-        for (size_t c = 0; c < sizeof crowds / sizeof crowds[0] && cell->crowd == 0; c++)
-            cell->crowd = json_whole(row, crowds[c]);
+        for (size_t f = 0; f < sizeof fields / sizeof fields[0] && cell->clients == 0; f++)
+            cell->clients = json_whole(row, fields[f]);
         read_spread(&cell->speed, speed_of(row), rounds);
     }
 }

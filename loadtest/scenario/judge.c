@@ -259,13 +259,13 @@ static void forgive_short(struct scenario_result *r, const struct expectation *e
 
 /* The performance is as expected; the background load must be clean as well.  A lateness
  * of this machine spoils the performance. */
-static void add_crowd(struct scenario_result *r)
+static void add_background(struct scenario_result *r)
 {
-    if (r->crowd_blame == CROWD_CLEAN)
+    if (r->background_blame == BACKGROUND_CLEAN)
         return;
-    snprintf(r->why, sizeof r->why, "%s", r->crowd_why);
+    snprintf(r->why, sizeof r->why, "%s", r->background_why);
     r->is_expected = false;
-    r->was_spoilt = r->crowd_blame == CROWD_MACHINE;
+    r->was_spoilt = r->background_blame == BACKGROUND_MACHINE;
     r->rc = r->was_spoilt ? EXIT_UNKNOWN : EXIT_INVALID;
 }
 
@@ -274,7 +274,7 @@ void stage_judge(struct stage *s)
     struct scenario_result *r = s->result;
 
     if (!check_history(s) || !read_database(s) || !stage_count_updates(s) ||
-        !crowd_check(s)) {
+        !background_check(s)) {
         r->rc = EXIT_UNKNOWN;
         return;
     }
@@ -289,5 +289,5 @@ void stage_judge(struct stage *s)
     if (r->tally.is_short && r->outcome == SCENARIO_HOLDS)
         forgive_short(r, s->setup->expected);
     if (r->is_expected)
-        add_crowd(r);
+        add_background(r);
 }

@@ -138,7 +138,7 @@ static void clear_stage(struct stage *s)
         s->result->rc = EXIT_BUG;
     if (!stage_disarm_servers(s) && s->result->rc == EXIT_VALID)
         s->result->rc = EXIT_UNAVAILABLE;
-    crowd_end(s);
+    background_end(s);
     for (int i = 0; i < s->process_count; i++)
         stage_close_wires(&s->processes[i]);
     if (!fault_history_close(s->faults) && s->result->rc == EXIT_VALID)
@@ -151,7 +151,7 @@ static void clear_stage(struct stage *s)
 static void abandon(struct stage *s)
 {
     clear_stage(s);
-    crowd_free(s);
+    background_free(s);
 }
 
 static void begin(struct stage *s, const struct stage_options *options)
@@ -176,12 +176,12 @@ static void begin(struct stage *s, const struct stage_options *options)
     stage_begin_measuring(s, options->duration_ms, options->seed);
     make_voucher(s);
     make_actors(s);
-    crowd_fork(s);
+    background_fork(s);
     s->faults = fault_history_open(s->records);
     if (s->faults == NULL)
         stage_fail(s, "cannot record faults in %s", s->records);
     open_actors(s);
-    crowd_open(s);
+    background_open(s);
 }
 
 /* Free the lock that the actors would leave behind in a lab that is kept. */
@@ -249,7 +249,7 @@ enum exit_code stage_perform(const struct scenario_setup *setup,
     if (!s->pages->write_part(s))
         result->rc = EXIT_BUG;
     rc = result->rc;
-    crowd_free(s);
+    background_free(s);
     stage_free(s);
     return rc;
 }

@@ -12,9 +12,9 @@ struct stage_options {
     const char *dir;
     const struct scenario_pages *pages;
     bool is_chinese, shows_wire;
-    struct scenario_variation vary; /* zeroed: as it is written, without a crowd        */
-    unsigned number;    /* makes names different from those of other performances      */
-    int64_t duration_ms; /* of a measurement; 0: the scenario's                        */
+    struct scenario_variation vary; /* zeroed: as it is written, without a background load */
+    unsigned number;    /* makes names different from those of other performances     */
+    int64_t duration_ms; /* of a measurement; 0: the scenario's                       */
     uint64_t seed;
 };
 enum exit_code stage_perform(const struct scenario_setup *setup,

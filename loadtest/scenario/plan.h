@@ -27,7 +27,7 @@ struct scenario_run {
 /* The listener is told instead of the terminal, and says which performances may still
  * begin. */
 struct scenario_listener {
-    /* The free choices of the `i`th, and its name among the files; it has a crowd. */
+    /* The free choices of the `i`th, and its name among the files; it has a background load. */
     struct scenario_variation (*vary)(void *arg, size_t i, char *name, size_t size);
     bool (*may_begin)(void *arg);
     /* The `i`th has ended, and its files are in `dir`; it is told to the series here.  Not

@@ -22,23 +22,23 @@ struct scenario_setup {
  * command. */
 struct scenario_result {
     bool has_happened;
-    bool was_spoilt;  /* another performance may succeed                               */
+    bool was_spoilt;  /* another performance may succeed                              */
     int tries;
-    char spoilt[300];   /* why the try before did not count; "": there was no such try    */
+    char spoilt[300];   /* why the try before did not count; "": there was no such try */
     enum scenario_outcome outcome;
     unsigned signs;
     unsigned gave_way;  /* set of 1 << dlock_assumption: the assumptions that did not
                          * hold where the checker found a break                       */
     bool is_expected;
     enum exit_code rc;
-    struct scenario_tally tally; /* of a measurement                                   */
-    char why[400];      /* the reason, if it did not happen or was not as expected     */
+    struct scenario_tally tally; /* of a measurement                                  */
+    char why[400];      /* the reason, if it did not happen or was not as expected    */
     int64_t took_ns;
-    int64_t holds, faults;    /* of the story, as the checker and the records have them  */
-    int64_t crowd_holds, crowd_failures;
-    int64_t stalls, delays; /* of the crowd's processes and wires; of its wires          */
-    enum crowd_blame crowd_blame;
-    char crowd_why[300];
+    int64_t holds, faults;    /* of the story, as the checker and the records have them */
+    int64_t background_holds, background_failures;
+    int64_t stalls, delays; /* of the background load's processes and wires; of its wires */
+    enum background_blame background_blame;
+    char background_why[300];
 };
 
 /* Was the outcome the expected one?  UNKNOWN also if the scenario did not happen. */

@@ -23,32 +23,32 @@ enum { SCENARIO_NODES_MAX = LAB_COUNT_REDLOCK, SCENARIO_LINE_MAX = 600,
        STAGE_LEFT_OUT_MAX = 16, STAGE_SERVICES_MAX = 4,
        STAGE_POSTS_MAX = 16, STAGE_FAULTS_MAX = 8 };
 
-struct crowd;
+struct background;
 
 /* The kinds of events on stage, and on the wires. */
 enum stage_line_kind { LINE_TOLD, LINE_ACT, LINE_FAULT, LINE_WIRE };
 
 struct stage_line {
     enum stage_line_kind kind;
-    int64_t from_ns;    /* since when it was waited for, if it was; otherwise as at_ns  */
+    int64_t from_ns;    /* since when it was waited for, if it was; otherwise as at_ns */
     int64_t at_ns;
-    int actor;          /* index; -1: none                                             */
-    char text[2][SCENARIO_LINE_MAX]; /* English and Chinese                            */
+    int actor;          /* index; -1: none                                            */
+    char text[2][SCENARIO_LINE_MAX]; /* English and Chinese                           */
 };
 
 /* A wire of an actor's process, and its proxy. */
 struct stage_wire {
     struct stage *stage;
-    struct proxy *proxy; /* NULL: there is none between them                           */
-    int port;           /* to connect to                                               */
-    int actor;          /* the first of its process                                    */
+    struct proxy *proxy; /* NULL: there is none between them                          */
+    int port;           /* to connect to                                              */
+    int actor;          /* the first of its process                                   */
     enum proxy_protocol protocol;
-    char server[24];    /* "redis", "redlock-2", "postgres"                            */
-    int last_fault;     /* that was armed on it; -1: none                              */
-    int mended_count;   /* how many of them, from 0, were mended                       */
+    char server[24];    /* "redis", "redlock-2", "postgres"                           */
+    int last_fault;     /* that was armed on it; -1: none                             */
+    int mended_count;   /* how many of them, from 0, were mended                      */
     struct {
         uint64_t connection, number;
-    } left_out[STAGE_LEFT_OUT_MAX]; /* requests whose replies go unseen too; a ring    */
+    } left_out[STAGE_LEFT_OUT_MAX]; /* requests whose replies go unseen too; a ring   */
     unsigned left_out_next;
 };
 
@@ -58,19 +58,19 @@ struct stage_server_fault {
     struct fault_scene scene;
 };
 
-/* A process with its actors, or one of the crowd. */
+/* A process with its actors, or one of the background load. */
 struct stage_process;
 
 /* The body of a process, called once it has its part; never returns. */
 typedef void stage_body(struct stage *s, struct stage_process *p, int fd);
 
 struct stage_process {
-    stage_body *body;   /* NULL: an actor's                                            */
-    struct child child; /* zeroed once it was reaped                                   */
+    stage_body *body;   /* NULL: an actor's                                           */
+    struct child child; /* zeroed once it was reaped                                  */
     uint32_t pid;
-    int fd;             /* to it; -1: none                                             */
+    int fd;             /* to it; -1: none                                            */
     bool is_stopped, is_dead, is_open;
-    dlock_fault_action armed; /* at the last point that was armed                       */
+    dlock_fault_action armed; /* at the last point that was armed                     */
     bool has[ACTOR_THREADS_MAX][2]; /* answers that came: of the thread, of the main thread */
     struct actor_answer answers[ACTOR_THREADS_MAX][2];
     struct stage_wire lock_wires[SCENARIO_NODES_MAX], sale_wire;
@@ -83,7 +83,7 @@ struct actor {
     struct stage_process *process;
     const char *name;
     int index, thread;
-    bool is_busy;       /* something was begun that has not ended                      */
+    bool is_busy;       /* something was begun that has not ended                     */
     enum actor_action begun;
     int64_t begun_ns;
     struct actor_answer last;
@@ -92,18 +92,18 @@ struct actor {
 /* A request of a client to the service. */
 struct stage_post {
     struct actor *actor;
-    int fd;             /* -1: answered, or given up                                   */
-    char outcome[32];   /* that it was answered with                                   */
+    int fd;             /* -1: answered, or given up                                  */
+    char outcome[32];   /* that it was answered with                                  */
 };
 
 struct stage {
     const struct scenario_setup *setup;
     struct scenario_variation vary;
-    uint64_t seed;       /* from which it drew its chance; 0: it drew none              */
-    struct crowd *crowd; /* NULL: the actors are alone                                 */
+    uint64_t seed;       /* from which it drew its chance; 0: it drew none            */
+    struct background *background; /* NULL: the actors are alone                      */
     struct scenario_result *result;
     struct lab *lab;
-    const char *dir;    /* of this performance's files                                 */
+    const char *dir;    /* of this performance's files                                */
     const struct scenario_pages *pages;
     /* The functions that print a line as it happens, and that end the whole performance. */
     void (*tell_line)(FILE *out, const struct stage *s, const struct stage_line *line);
@@ -115,32 +115,32 @@ struct stage {
     struct actor actors[SCENARIO_ACTORS_MAX];
     struct stage_process processes[SCENARIO_ACTORS_MAX];
     int actor_count, process_count;
-    struct fault_history *faults; /* from outside                                      */
+    struct fault_history *faults; /* from outside                                     */
     struct stage_server_fault server_faults[STAGE_FAULTS_MAX];
     int server_fault_count;
     struct service services[STAGE_SERVICES_MAX];
     struct stage_post posts[STAGE_POSTS_MAX];
-    const char *const *service_flags; /* of the story                                   */
+    const char *const *service_flags; /* of the story                                 */
     int service_count, post_count;
     int64_t begin_ns, zero_ns; /* of the performance; of play(), from which times count */
-    bool is_playing;    /* what goes over wires before and after is not the story      */
-    unsigned signs;     /* that play() has seen                                        */
+    bool is_playing;    /* what goes over wires before and after is not the story     */
+    unsigned signs;     /* that play() has seen                                       */
     pthread_mutex_t lock_of_lines;
     struct stage_line *lines;
-    size_t line_count, line_room, told_count; /* told: on stdout                       */
+    size_t line_count, line_room, told_count; /* told: on stdout                      */
     /* what the judge found */
     struct history history;
     struct check *check;
     struct check_verdict verdict;
     struct check_write writes[64];
     size_t write_count;
-    int64_t issued, left, sold; /* of the voucher                                      */
+    int64_t issued, left, sold; /* of the voucher                                     */
     /* of a measurement */
     int64_t duration_ms;
-    uint64_t streams[SCENARIO_ACTORS_MAX + 1]; /* states of stage_draw()               */
-    int64_t told_sold;  /* how often an actor was told so                              */
-    int64_t promised;   /* how often somebody was told that an order is queued         */
-    bool told_sold_out; /* was anybody?                                                */
+    uint64_t streams[SCENARIO_ACTORS_MAX + 1]; /* states of stage_draw()              */
+    int64_t told_sold;  /* how often an actor was told so                             */
+    int64_t promised;   /* how often somebody was told that an order is queued        */
+    bool told_sold_out; /* was anybody?                                               */
 };
 
 /* Write down a line, and print it if it is told as it happens. */

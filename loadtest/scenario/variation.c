@@ -47,9 +47,9 @@ struct scenario_variation scenario_vary(uint32_t seed, const char *scenario,
     v.number = next(&dice);
     v.time_percent = between(&dice, 100, 100 + SLOWER_MAX);
     v.first_node = scenario_dice(&dice, LAB_COUNT_REDLOCK);
-    v.processes = between(&dice, 1, CROWD_PROCESSES_MAX);
-    v.threads = between(&dice, 2, CROWD_THREADS_MAX);
-    v.names = between(&dice, 2, CROWD_NAMES_MAX);
+    v.processes = between(&dice, 1, BACKGROUND_PROCESSES_MAX);
+    v.threads = between(&dice, 2, BACKGROUND_THREADS_MAX);
+    v.names = between(&dice, 2, BACKGROUND_NAMES_MAX);
     v.lease_ms = between(&dice, LEASE_MIN_MS, LEASE_MIN_MS + LEASE_MORE_MS);
     v.wait_ms = between(&dice, 0, 200);
     v.hold_us = between(&dice, 1, 2000);
@@ -60,8 +60,8 @@ struct scenario_variation scenario_vary(uint32_t seed, const char *scenario,
     return v;
 }
 
-int crowd_name(const struct scenario_variation *vary, unsigned caps, int process,
-               int thread, uint64_t *dice)
+int background_name(const struct scenario_variation *vary, unsigned caps, int process,
+                    int thread, uint64_t *dice)
 {
     int name = scenario_dice(dice, vary->names);
 

@@ -13,24 +13,24 @@
 #include "lock/dlock.h"
 
 enum {
-    CROWD_PROCESSES_MAX = 2,
-    CROWD_THREADS_MAX = 3, /* in each process                                         */
-    CROWD_NAMES_MAX = 3,
+    BACKGROUND_PROCESSES_MAX = 2,
+    BACKGROUND_THREADS_MAX = 3, /* in each process                                    */
+    BACKGROUND_NAMES_MAX = 3,
 };
 
 struct scenario_variation {
     bool is_varied;        /* false: as it is written, alone on its stage; the rest is 0 */
     uint32_t seed;         /* it was drawn from                                       */
-    uint64_t number;       /* that the crowd's own dice begin with                    */
+    uint64_t number;       /* that the background load's own dice begin with          */
     int time_percent;      /* of the story's lease and pauses: 100 to 125             */
     int first_node;        /* which server is the first of several                    */
-    int processes, threads, names; /* of the crowd; threads: of each process          */
-    int lease_ms;          /* of the crowd's locks                                    */
+    int processes, threads, names; /* of the background load; threads: of each process */
+    int lease_ms;          /* of the background load's locks                          */
     int wait_ms;           /* how long it waits for one at most                       */
     int hold_us, rest_us;  /* how long it holds one, and rests, at most               */
     int delay_ms;          /* on its wires, in one direction; 0: none                 */
     bool delays_answers;   /* that direction                                          */
-    int stalls;            /* how often a process or a wire of the crowd stands still  */
+    int stalls;            /* how often a process or a wire of the background load stands still */
 };
 
 /* For this seed, and these words, so that every cell of a matrix gets another one. */
@@ -40,9 +40,9 @@ struct scenario_variation scenario_vary(uint32_t seed, const char *scenario,
 /* A number from 0 to below `below`, which must be positive; `dice` goes on. */
 int scenario_dice(uint64_t *dice, int below);
 
-/* Which name thread `thread` of process `process` takes next: any of the crowd's, as far as
- * the lock (by its caps) promises to keep the others out. */
-int crowd_name(const struct scenario_variation *vary, unsigned caps, int process,
-               int thread, uint64_t *dice);
+/* The number of the name that thread `thread` of process `process` takes next: any name of the
+ * background load, as far as the lock (by its caps) promises to exclude the others. */
+int background_name(const struct scenario_variation *vary, unsigned caps, int process,
+                    int thread, uint64_t *dice);
 
 #endif /* LOADTEST_SCENARIO_VARIATION_H */

@@ -40,7 +40,7 @@ check 'and the totals' grep -Eq '^[0-9]+ holds checked: ' "$work/table"
 check 'the lines are as wide as a page' test "$(awk 'length > n {n = length} END {print n}' \
     <(sed -n '3,/^In each cell/p' "$work/table" | grep -Ev '^(unknown|UNEXPECTED| )'))" -le 80
 check 'faults were injected' test "$(total faults "$work/part.json")" -gt 20
-check 'a crowd was beside every story' lacks '"crowd_holds": 0,' "$work/part.json"
+check 'a background load was beside every story' lacks '"crowd_holds": 0,' "$work/part.json"
 check 'and had stalls to outlast, more than one each' test \
     "$(total crowd_stalls "$work/part.json")" -gt "$(total performed "$work/part.json")"
 check 'the page asks no network for anything' test "$(grep -Ec '(src|href)="[a-z]*:' "$page")" -eq 0
@@ -61,7 +61,7 @@ check 'its records are kept for the checker' status 1 "$seckill" check \
     "$work/runs/latest/wrong-delete-naive-read-write-seed-1"
 check 'and it is drawn' grep -q '<svg' "$work/runs/latest/wrong-delete-naive-read-write-seed-1/page.html"
 
-# The crowd and the lease of a seed stand in its records.
+# The records of a performance have its background load and the lease that its seed drew.
 shape() {
     matrix --scenarios=ghost --locks=redlock --seed="$1" --seeds=1 --keep >/dev/null 2>&1 || return 1
     grep -E '^(lock|beside it)' "$work/runs/latest/ghost-redlock-read-write-seed-$1/story.txt"
@@ -74,7 +74,7 @@ stalls_are_recorded() {
     "$seckill" check --json "$kept/crowd" >"$work/crowd.json"
     test "$(sed -nE 's/.*"faults": ([0-9]+).*/\1/p' "$work/crowd.json")" -ge 2
 }
-check "the stalls stand in the crowd's records" stalls_are_recorded
+check "the stalls are in the records of the background load" stalls_are_recorded
 
 cut_short() {
     local pid got=0

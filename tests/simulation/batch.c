@@ -58,7 +58,7 @@ static void draw(const struct play *play, const struct account *account)
                                                 .verdict = world_verdict_name(account->verdict),
                                                 .text = account->text,
                                                 .seed = play->seed,
-                                                .lease_ms = crowd.lease_ms,
+                                                .lease_ms = workload.lease_ms,
                                                 .is_fine = account->verdict == FINE});
 }
 
@@ -74,7 +74,7 @@ void batch_play_here(const struct play *play, struct account *account, bool is_t
     } else if (orders_is_subject(play->variant)) {
         orders_begin(play);
     } else {
-        crowd_begin(play);
+        workload_begin(play);
         faults_begin();
     }
     world_run();

@@ -5,7 +5,7 @@
 #ifndef SIMULATION_BATCH_H
 #define SIMULATION_BATCH_H
 
-#include "tests/simulation/crowd.h"
+#include "tests/simulation/workload.h"
 
 /* So many seeds are played at once at most. */
 enum { BATCH_JOBS_MAX = 16 };

@@ -18,8 +18,8 @@ enum { PAYS_MS = 60000 };
 
 static const char *any_name(int *number)
 {
-    *number = (int)chance_between(0, crowd.name_count - 1);
-    return crowd.names[*number];
+    *number = (int)chance_between(0, workload.name_count - 1);
+    return workload.names[*number];
 }
 
 /* ---- a child ---- */
@@ -67,7 +67,7 @@ static void fork_child(struct process *process, const dlock_lease *held)
     task_held_fast--;
     tell("process %d forks a child", process->site.number);
     if (chance_one_in(2))
-        (void)crowd_add_child(process);
+        (void)workload_add_child(process);
 }
 
 /* ---- looks ---- */
@@ -83,7 +83,7 @@ static void inspect(struct process *process, const dlock_lease *held)
 
     if (st == DLOCK_UNSUPPORTED)
         return;
-    crowd_check("an inspection", st);
+    workload_check("an inspection", st);
     if (st == DLOCK_OK && is_held && !info.locked)
         world_condemn(MISCOUNT, "%s is free by dlock_inspect(), and its asker holds it", name);
 }
@@ -96,7 +96,7 @@ static void force(struct process *process)
     const char *name = any_name(&number);
     dlock_status st;
 
-    if (!world.is_calm || crowd.is_handed_over || !(crowd.variant->caps & DLOCK_CAP_OWNED))
+    if (!world.is_calm || workload.is_handed_over || !(workload.variant->caps & DLOCK_CAP_OWNED))
         return;
     oracle_begin_force(number);
     recording_force(true);
@@ -104,7 +104,7 @@ static void force(struct process *process)
     recording_force(false);
     oracle_end_force(number);
     if (st != DLOCK_UNSUPPORTED)
-        crowd_check("a release by force", st);
+        workload_check("a release by force", st);
 }
 
 void bystander_play(struct process *process, const dlock_lease *held)
@@ -125,7 +125,7 @@ void bystander_play(struct process *process, const dlock_lease *held)
             force(process);
         break;
     case 3:
-        crowd_check("a check", dlock_check(process->sys));
+        workload_check("a check", dlock_check(process->sys));
         break;
     case 4:
         dlock_metrics_read(process->sys, &metrics);

@@ -4,7 +4,7 @@
 #ifndef SIMULATION_BYSTANDER_H
 #define SIMULATION_BYSTANDER_H
 
-#include "tests/simulation/crowd.h"
+#include "tests/simulation/workload.h"
 
 /* Sometimes one of these.  `held`: a lease of the thread, which is valid; NULL: none. */
 void bystander_play(struct process *process, const dlock_lease *held);

@@ -21,7 +21,7 @@ static int answer_count;
 static struct answer *begin_answer(struct process *process)
 {
     if (answer_count == ANSWERS_MAX) {
-        world_condemn(NOT_KNOWN, "the crowd makes more asynchronous calls than there is room for");
+        world_condemn(NOT_KNOWN, "the workload makes more asynchronous calls than there is room for");
         answer_count = 0;
     }
     answers[answer_count] = (struct answer){.process = process, .task = task_here};
@@ -63,7 +63,7 @@ static dlock_status cancel_and_await(const struct asker *asker, struct answer *a
 
     /* An answer ends the pause: a grant that nobody takes loses its lease. */
     (void)task_sleep(world.now_ns + chance_skewed(1000, 200 * MS));
-    crowd_check("a cancel", dlock_async_cancel(asker->process->async, call));
+    workload_check("a cancel", dlock_async_cancel(asker->process->async, call));
     cancelled_ns = world.now_ns;
     st = await(answer, DLOCK_OK);
     if (world.is_calm && world.now_ns > cancelled_ns + LATE_MS * MS)
@@ -163,7 +163,7 @@ bool calls_may_nest(const struct asker *asker)
 
 static void close_interface(struct process *process)
 {
-    crowd_check("the close of an interface", dlock_async_close(process->async));
+    workload_check("the close of an interface", dlock_async_close(process->async));
     for (int i = 0; i < answer_count; i++)
         if (answers[i].process == process && answers[i].count == 0)
             world_condemn(TWICE, "an asynchronous call was not answered before the close");
@@ -179,7 +179,7 @@ static void *poll(void *arg)
         if (dlock_poll(process->async, chance_one_in(4) ? 0 : chance_skewed(1, 50)) < 0)
             world_condemn(CRASH, "dlock_poll() fails: %s", dlock_error());
         if (chance_one_in(8))
-            crowd_pause_ms(world.is_calm ? 20 : 400);
+            workload_pause_ms(world.is_calm ? 20 : 400);
         else
             task_pause(chance_between(1000, 50000));
     }
@@ -199,7 +199,7 @@ void calls_open(struct process *process)
     process->is_polled = chance_one_in(2);
     st = dlock_async_open(&process->async, process->sys,
                           process->is_polled ? 0 : DLOCK_ASYNC_THREAD);
-    crowd_check("the open of an interface", st);
+    workload_check("the open of an interface", st);
     if (st == DLOCK_OK && process->is_polled &&
         (dlock_async_fd(process->async) < 0 ||
          task_begin(&process->site, poll, process) == NULL))
@@ -216,7 +216,7 @@ void calls_close(struct process *process)
     if (dlock_async_count(process->async) != 0)
         world_condemn(TWICE, "all asynchronous calls were answered, and some are under way");
     answer = begin_answer(process); /* one that the close finds under way */
-    if (dlock_async_acquire(process->async, crowd.names[0], &forever, NULL, complete, answer,
+    if (dlock_async_acquire(process->async, workload.names[0], &forever, NULL, complete, answer,
                             NULL) != DLOCK_OK)
         answer->count++;
     if (!process->is_polled) {

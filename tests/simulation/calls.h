@@ -9,7 +9,7 @@
 #ifndef SIMULATION_CALLS_H
 #define SIMULATION_CALLS_H
 
-#include "tests/simulation/crowd.h"
+#include "tests/simulation/workload.h"
 
 /* Who asks, in a round. */
 struct asker {

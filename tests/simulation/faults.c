@@ -15,7 +15,7 @@ static int any_server(void)
 
 static struct process *any_process(void)
 {
-    return &crowd.processes[chance_between(0, crowd.process_count - 1)];
+    return &workload.processes[chance_between(0, workload.process_count - 1)];
 }
 
 static int64_t in_ms(int64_t least, int64_t most)
@@ -34,7 +34,7 @@ static void strike_net(void)
     else if (chance_one_in(2))
         (void)network_cut(chance_one_in(2));
     else if (chance_one_in(3))
-        for (int i = 0; i < crowd.process_count; i++)
+        for (int i = 0; i < workload.process_count; i++)
             network_hold(i, any_server(), until_ns);
     else
         network_hold(any_process()->site.number, any_server(), until_ns);
@@ -71,9 +71,9 @@ static void strike_crash(void)
 
     if (chance_one_in(4)) {
         bring_down(&servers[any_server()], true, chance_skewed(1, 500));
-    } else if (process->is_open && !process->is_over && crowd.process_count < PROCESSES_MAX) {
-        (void)crowd_add_process();
-        crowd_kill(process);
+    } else if (process->is_open && !process->is_over && workload.process_count < PROCESSES_MAX) {
+        (void)workload_add_process();
+        workload_kill(process);
     }
 }
 
@@ -168,7 +168,7 @@ static void strike(void *arg)
     int64_t at_ns = in_ms(1, PAUSE_MS);
 
     (void)arg;
-    if (world.now_ns >= crowd.faults_end_ns) {
+    if (world.now_ns >= workload.faults_end_ns) {
         end_faults();
         return;
     }
@@ -177,20 +177,20 @@ static void strike(void *arg)
         return;
     }
     world.account->faults++;
-    trace("fault", crowd.class, 0);
-    class_rows[crowd.class].strike();
-    recording_fault(class_rows[crowd.class].text, class_rows[crowd.class].breaks);
-    event_plan(&next, at_ns < crowd.faults_end_ns ? at_ns : crowd.faults_end_ns);
+    trace("fault", workload.class, 0);
+    class_rows[workload.class].strike();
+    recording_fault(class_rows[workload.class].text, class_rows[workload.class].breaks);
+    event_plan(&next, at_ns < workload.faults_end_ns ? at_ns : workload.faults_end_ns);
 }
 
 void faults_begin(void)
 {
-    if (class_rows[crowd.class].strike == NULL)
+    if (class_rows[workload.class].strike == NULL)
         return;
-    crowd.faults_end_ns = chance_between(FIRST_MS, END_MS) * MS;
-    if (crowd.class == CLASS_NET)
+    workload.faults_end_ns = chance_between(FIRST_MS, END_MS) * MS;
+    if (workload.class == CLASS_NET)
         network_short_one_in = 12;
-    if (crowd.class == CLASS_PAUSE)
+    if (workload.class == CLASS_PAUSE)
         task_stall_most_ns = 800 * MS;
     next = (struct event){.run = strike};
     event_plan(&next, FIRST_MS * MS);

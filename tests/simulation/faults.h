@@ -4,7 +4,7 @@
 #define SIMULATION_FAULTS_H
 
 #include "lock/record/record.h"
-#include "tests/simulation/crowd.h"
+#include "tests/simulation/workload.h"
 
 /* The classes by name, and what happens in each. */
 struct class_row {
@@ -16,7 +16,7 @@ struct class_row {
 
 extern const struct class_row class_rows[CLASS_COUNT];
 
-/* Plan the faults of the crowd's class. */
+/* Plan the faults of the workload's class. */
 void faults_begin(void);
 
 #endif /* SIMULATION_FAULTS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* oracle.c -- holds and waits of the whole crowd, and what must never be seen of them. */
+/* oracle.c -- holds and waits of the whole workload, and what must never be seen of them. */
 #include "tests/simulation/oracle.h"
 
 #include <inttypes.h>
@@ -92,7 +92,7 @@ static bool begins_with(struct bytes text, const char *begin)
 static bool server_holds(const struct oracle_hold *hold)
 {
     struct model *model = &servers[0].model;
-    const char *name = crowd.names[hold->name];
+    const char *name = workload.names[hold->name];
     struct bytes key_name = {(char *)(uintptr_t)name, strlen(name)};
     const struct key *key = keys_find(&model->keys, key_name, model_now_ms(model));
 
@@ -111,8 +111,8 @@ static void look_at_server(void)
 {
     unsigned needed = DLOCK_CAP_ATOMIC | DLOCK_CAP_OWNED | DLOCK_CAP_RENEW;
 
-    if ((crowd.variant->caps & needed) != needed || server_count > 1 ||
-        crowd.class == CLASS_STORE || crowd.class == CLASS_CLOCK)
+    if ((workload.variant->caps & needed) != needed || server_count > 1 ||
+        workload.class == CLASS_STORE || workload.class == CLASS_CLOCK)
         return;
     for (size_t i = 0; i < ORACLE_HOLDS_MAX; i++)
         if (entries[i].standing == HOLDS && is_held(&entries[i]) &&
@@ -120,7 +120,7 @@ static void look_at_server(void)
             world_condemn(UNHELD, "the lease of %s in process %d is valid, and the server does "
                           "not hold %s for it", entries[i].hold.lease.owner,
                           entries[i].hold.process->site.number,
-                          crowd.names[entries[i].hold.name]);
+                          workload.names[entries[i].hold.name]);
 }
 
 void oracle_look(void)
@@ -128,7 +128,7 @@ void oracle_look(void)
     look_at_server();
     if (picture_is_wanted())
         note_kept();
-    if (!(crowd.variant->caps & DLOCK_CAP_EXCLUSIVE))
+    if (!(workload.variant->caps & DLOCK_CAP_EXCLUSIVE))
         return;
     for (size_t i = 0; i < ORACLE_HOLDS_MAX; i++) {
         if (!is_held(&entries[i]))
@@ -136,7 +136,7 @@ void oracle_look(void)
         for (size_t j = 0; j < i; j++)
             if (!may_be_together(&entries[i].hold, &entries[j].hold) && is_held(&entries[j]))
                 world_condemn(OVERLAP, "%s is held by %s in process %d and by %s in process %d",
-                              crowd.names[entries[i].hold.name], entries[i].hold.lease.owner,
+                              workload.names[entries[i].hold.name], entries[i].hold.lease.owner,
                               entries[i].hold.process->site.number,
                               entries[j].hold.lease.owner,
                               entries[j].hold.process->site.number);
@@ -162,10 +162,10 @@ struct oracle_hold *oracle_ask(struct process *process, int name)
                                 .highest = highest_fence[name],
                                 .asked_ns = world.now_ns};
         if (picture_is_wanted())
-            picture_asked(&entry->hold, crowd.names[name]);
+            picture_asked(&entry->hold, workload.names[name]);
         return &entry->hold;
     }
-    world_condemn(NOT_KNOWN, "the crowd has more holds than the oracle has room for");
+    world_condemn(NOT_KNOWN, "the workload has more holds than the oracle has room for");
     return &entries[0].hold;
 }
 
@@ -183,7 +183,7 @@ static bool is_inner(const struct oracle_hold *hold)
 void oracle_granted(struct oracle_hold *hold, const dlock_lease *lease)
 {
     struct entry *entry = entry_of(hold);
-    bool is_fenced = crowd.variant->caps & DLOCK_CAP_FENCED;
+    bool is_fenced = workload.variant->caps & DLOCK_CAP_FENCED;
 
     entry->standing = HOLDS;
     hold->lease = *lease;
@@ -208,7 +208,7 @@ void oracle_leave(struct oracle_hold *hold)
 {
     oracle_look();
     if (picture_is_wanted())
-        picture_leaves(hold, crowd.names[hold->name]);
+        picture_leaves(hold, workload.names[hold->name]);
     hold->is_used = false;
 }
 
@@ -297,14 +297,14 @@ static void look_around(void *arg)
 
     (void)arg;
     oracle_look();
-    for (int i = 0; i < crowd.name_count && world.is_calm; i++) {
-        if (!is_free(crowd.names[i]))
+    for (int i = 0; i < workload.name_count && world.is_calm; i++) {
+        if (!is_free(workload.names[i]))
             free_since_ns[i] = -1;
         else if (free_since_ns[i] < 0)
             free_since_ns[i] = world.now_ns;
         else if (free_since_ns[i] <= long_ago_ns && waits_since(i, long_ago_ns))
             world_condemn(ASLEEP, "%s has been free for %d ms, and somebody waits for it",
-                          crowd.names[i], ORACLE_FREE_MS);
+                          workload.names[i], ORACLE_FREE_MS);
     }
     event_plan(&look, world.now_ns + LOOK_MS * MS);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* oracle.h -- judges what the crowd is granted, by the library's own word for the validity of a
+/* oracle.h -- judges what the workload is granted, by the library's own word for the validity of a
  * lease and by a look at the servers.
  *
  * It looks at each grant, renewal and release, and a few times each tenth of a second.
@@ -11,7 +11,7 @@
 #ifndef SIMULATION_ORACLE_H
 #define SIMULATION_ORACLE_H
 
-#include "tests/simulation/crowd.h"
+#include "tests/simulation/workload.h"
 
 enum { ORACLE_HOLDS_MAX = 128, ORACLE_FREE_MS = 250 };
 

@@ -4,7 +4,7 @@
 #ifndef SIMULATION_ORDERS_SUBJECT_H
 #define SIMULATION_ORDERS_SUBJECT_H
 
-#include "tests/simulation/crowd.h"
+#include "tests/simulation/workload.h"
 
 size_t orders_subject_count(void);
 const dlock_variant_info *orders_subject_at(size_t index); /* below the count */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* play_latch.c -- latches in a crowd: one thread sets each, all count it down and wait for it.
+/* play_latch.c -- latches in a workload: one thread sets each, all count it down and wait for it.
  *
  *   early     a wait ended although the latch had not been counted down
  *   miscount  a count is none that the answers so far can have left, or a latch is said to be
@@ -40,7 +40,7 @@ static bool is_sound(const struct latch *latch)
 
 static void look(void)
 {
-    for (int i = 0; i < crowd.round_count && i < LATCHES_MAX; i++)
+    for (int i = 0; i < workload.round_count && i < LATCHES_MAX; i++)
         play_note_since(&latches[i].open_since_ns, is_open(&latches[i]));
     for (int i = 0; i < WAITERS_MAX; i++)
         if (waiters[i].latch != NULL &&
@@ -60,7 +60,7 @@ static void set(struct process *process, struct latch *latch)
     latch->count = (int)chance_between(1, COUNT_MAX);
     while (st != DLOCK_OK && st != DLOCK_BUSY && !world.is_over) {
         st = dlock_latch_set(process->prims, latch->name, latch->count);
-        crowd_check("a set of a latch", st);
+        workload_check("a set of a latch", st);
         latch->is_doubtful = latch->is_doubtful || play_may_be_done(st);
         play_pause_after(st);
     }
@@ -87,7 +87,7 @@ static int64_t count_down(struct process *process, struct latch *latch)
 
     latch->begun++;
     st = dlock_latch_count_down(process->prims, latch->name, &left);
-    crowd_check("a count of a latch", st);
+    workload_check("a count of a latch", st);
     if (st != DLOCK_OK && !play_may_be_done(st))
         latch->begun--;
     play_pause_after(st);
@@ -104,7 +104,7 @@ static void read_count(struct process *process, const struct latch *latch)
     int64_t left = 0;
     dlock_status st = dlock_latch_count(process->prims, latch->name, &left);
 
-    crowd_check("a look at a latch", st);
+    workload_check("a look at a latch", st);
     if (st == DLOCK_OK)
         check_left(latch, left, counted);
 }
@@ -133,7 +133,7 @@ static dlock_status wait_for(struct process *process, struct latch *latch, int64
     *waiter = (struct waiter){latch, world.now_ns};
     st = dlock_latch_wait(process->prims, latch->name, wait_ms);
     waiter->latch = NULL;
-    crowd_check("a wait for a latch", st);
+    workload_check("a wait for a latch", st);
     check_wait(latch, st, was_open, wait_ms);
     return st;
 }
@@ -144,7 +144,7 @@ static void delete(struct process *process, struct latch *latch)
 
     latch->may_be_deleted = true;
     st = dlock_latch_delete(process->prims, latch->name);
-    crowd_check("a delete of a latch", st);
+    workload_check("a delete of a latch", st);
     latch->is_deleted = latch->is_deleted || st == DLOCK_OK;
 }
 
@@ -155,11 +155,11 @@ static void play_round(struct process *process, struct latch *latch)
     if (!latch->has_setter)
         set(process, latch);
     for (int i = 0; !latch->is_set && i < 100; i++)
-        crowd_pause_ms(10);
+        workload_pause_ms(10);
     if (!latch->is_set)
         return; /* who set it was killed */
     for (int64_t left = chance_between(0, 2); left > 0; left--) {
-        crowd_pause_ms(chance_one_in(4) ? 100 : 5);
+        workload_pause_ms(chance_one_in(4) ? 100 : 5);
         (void)count_down(process, latch);
     }
     if (chance_one_in(4))
@@ -192,12 +192,12 @@ static void open_last(struct process *process, struct latch *latch)
 
 static void play_thread(struct process *process)
 {
-    for (int i = 0; i < crowd.round_count; i++) {
-        crowd_pause_ms(chance_one_in(4) ? 200 : 5);
+    for (int i = 0; i < workload.round_count; i++) {
+        workload_pause_ms(chance_one_in(4) ? 200 : 5);
         play_round(process, &latches[i]);
     }
-    crowd_await_end_of_faults();
-    for (int i = 0; i < crowd.round_count; i++)
+    workload_await_end_of_faults();
+    for (int i = 0; i < workload.round_count; i++)
         open_last(process, &latches[i]);
 }
 
@@ -210,7 +210,7 @@ static void plan(void)
     play_begin_looks(look);
 }
 
-const struct doings crowd_latch = {
+const struct doings workload_latch = {
     .plan = plan,
     .open = play_open,
     .play = play_thread,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* play_permits.c -- permits that expire in a crowd: takes, renewals, gives back once and twice.
+/* play_permits.c -- permits that expire in a workload: takes, renewals, gives back once and twice.
  *
  *   overdrawn     more permits are held, with time left by every clock, than there are
  *   miscount      those in the server, free and taken, are not as many as there are
@@ -39,10 +39,10 @@ static int64_t wall_ms(const struct process *process)
 /* The furthest ahead, or the furthest behind. */
 static int64_t extreme_ms(bool is_most)
 {
-    int64_t found_ms = wall_ms(&crowd.processes[0]);
+    int64_t found_ms = wall_ms(&workload.processes[0]);
 
-    for (int i = 1; i < crowd.process_count; i++) {
-        int64_t ms = wall_ms(&crowd.processes[i]);
+    for (int i = 1; i < workload.process_count; i++) {
+        int64_t ms = wall_ms(&workload.processes[i]);
 
         if (is_most ? ms > found_ms : ms < found_ms)
             found_ms = ms;
@@ -112,7 +112,7 @@ static struct hold *acquire(struct process *process, int64_t wait_ms, int lease_
                           .end_ms = wall_ms(process) + lease_ms};
     st = dlock_permits_acquire(process->prims, NAME, wait_ms, lease_ms, &hold->permit);
     hold->asked_ns = -1;
-    crowd_check("an acquire of a permit", st);
+    workload_check("an acquire of a permit", st);
     hold->is_used = hold->is_granted = st == DLOCK_OK;
     count_held();
     return st == DLOCK_OK ? hold : NULL;
@@ -128,7 +128,7 @@ static void renew(struct process *process, struct hold *hold)
     if (end_ms < hold->end_ms)
         hold->end_ms = end_ms; /* the old end or the new one */
     st = dlock_permits_renew(process->prims, NAME, &hold->permit, lease_ms);
-    crowd_check("a renewal of a permit", st);
+    workload_check("a renewal of a permit", st);
     if (st == DLOCK_OK)
         hold->end_ms = end_ms;
     if (st == DLOCK_LOST && world.is_calm && had_time)
@@ -148,14 +148,14 @@ static void release(struct process *process, struct hold *hold)
     has_time = world.is_calm && hold->end_ms - extreme_ms(true) > 50;
     hold->is_used = false;
     st = dlock_permits_release(process->prims, NAME, &permit);
-    crowd_check("a release of a permit", st);
+    workload_check("a release of a permit", st);
     if (st == DLOCK_LOST && has_time)
         world_condemn(LOST_IN_CALM, "a permit with time left was lost");
     look();
     if (st != DLOCK_OK || !chance_one_in(4))
         return;
     st = dlock_permits_release(process->prims, NAME, &permit);
-    crowd_check("a second release of a permit", st);
+    workload_check("a second release of a permit", st);
     if (st == DLOCK_OK)
         world_condemn(TWICE, "a permit was given back twice");
     look();
@@ -168,7 +168,7 @@ static void count(struct process *process)
                           ? dlock_permits_available(process->prims, NAME, &permits)
                           : dlock_permits_acquired(process->prims, NAME, &permits);
 
-    crowd_check("a count of permits", st);
+    workload_check("a count of permits", st);
     if (st == DLOCK_OK && (permits < 0 || permits > permit_count))
         world_condemn(MISCOUNT, "%" PRId64 " permits were counted of %d", permits, permit_count);
 }
@@ -179,7 +179,7 @@ static void set(struct process *process)
 
     while (st != DLOCK_OK && st != DLOCK_BUSY && !world.is_over) {
         st = dlock_permits_set(process->prims, NAME, permit_count);
-        crowd_check("a set of permits", st);
+        workload_check("a set of permits", st);
         play_pause_after(st);
     }
 }
@@ -194,7 +194,7 @@ static void play_round(struct process *process)
 
     if (hold == NULL)
         return;
-    crowd_pause_ms(chance_one_in(6) ? 2000 : 20);
+    workload_pause_ms(chance_one_in(6) ? 2000 : 20);
     if (chance_one_in(3))
         renew(process, hold);
     if (chance_one_in(6))
@@ -207,13 +207,13 @@ static void play_thread(struct process *process)
 {
     struct hold *hold;
 
-    for (int i = 0; i < crowd.round_count; i++) {
-        crowd_pause_ms(chance_one_in(4) ? 200 : 5);
+    for (int i = 0; i < workload.round_count; i++) {
+        workload_pause_ms(chance_one_in(4) ? 200 : 5);
         play_round(process);
-        if (crowd.class == CLASS_STORE)
+        if (workload.class == CLASS_STORE)
             set(process); /* the server may have lost them */
     }
-    crowd_await_end_of_faults();
+    workload_await_end_of_faults();
     set(process);
     hold = acquire(process, PLAY_LAST_WAIT_MS, 1000);
     if (hold == NULL)
@@ -238,7 +238,7 @@ static void plan(void)
     play_begin_looks(look);
 }
 
-const struct doings crowd_permits = {
+const struct doings workload_permits = {
     .plan = plan,
     .open = open_permits,
     .play = play_thread,

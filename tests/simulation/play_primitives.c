@@ -13,7 +13,7 @@ bool play_open(struct process *process)
     dlock_status st = dlock_primitives_open(&process->prims, "redis://127.0.0.1:7000",
                                             TIMEOUT_MS);
 
-    crowd_check("an open", st);
+    workload_check("an open", st);
     return st == DLOCK_OK;
 }
 

@@ -6,7 +6,7 @@
 #ifndef SIMULATION_PLAY_PRIMITIVES_H
 #define SIMULATION_PLAY_PRIMITIVES_H
 
-#include "tests/simulation/crowd.h"
+#include "tests/simulation/workload.h"
 
 enum { PLAY_LAST_WAIT_MS = 60000, PLAY_ASLEEP_MS = 250 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* play_semaphore.c -- a semaphore in a crowd: takes, gives back, drains, adds, and counts.
+/* play_semaphore.c -- a semaphore in a workload: takes, gives back, drains, adds, and counts.
  *
  *   overdrawn  more permits are held than there can be
  *   miscount   the number in the server is none that the answers so far can have left
@@ -99,7 +99,7 @@ static dlock_status acquire(struct process *process, int permits, int64_t wait_m
     st = dlock_semaphore_acquire(process->prims, NAME, permits, wait_ms);
     asker->permits = 0;
     settle(-permits, st);
-    crowd_check("an acquire of a semaphore", st);
+    workload_check("an acquire of a semaphore", st);
     if (st == DLOCK_OK)
         note_taken(permits, sem.permits + sem.added - taken_away);
     return st;
@@ -113,7 +113,7 @@ static void release(struct process *process, int permits)
     ask(permits);
     st = dlock_semaphore_release(process->prims, NAME, permits);
     settle(permits, st);
-    crowd_check("a release of a semaphore", st);
+    workload_check("a release of a semaphore", st);
     look();
 }
 
@@ -130,7 +130,7 @@ static void add(struct process *process, int permits)
         sem.taken_away -= permits;
     if (permits > 0 && st != DLOCK_OK && !play_may_be_done(st))
         sem.added -= permits;
-    crowd_check("an add to a semaphore", st);
+    workload_check("an add to a semaphore", st);
 }
 
 static void drain(struct process *process)
@@ -140,7 +140,7 @@ static void drain(struct process *process)
 
     ask(-everything);
     st = dlock_semaphore_drain(process->prims, NAME, &permits);
-    crowd_check("a drain of a semaphore", st);
+    workload_check("a drain of a semaphore", st);
     if (play_may_be_done(st))
         return;
     sem.low += everything;
@@ -151,7 +151,7 @@ static void drain(struct process *process)
     if (permits == 0)
         return;
     note_taken(permits, sem.permits + sem.added - taken_away);
-    crowd_pause_ms(20);
+    workload_pause_ms(20);
     release(process, (int)permits);
 }
 
@@ -161,7 +161,7 @@ static int64_t count(struct process *process)
     int64_t permits = 0;
     dlock_status st = dlock_semaphore_available(process->prims, NAME, &permits);
 
-    crowd_check("a count of a semaphore", st);
+    workload_check("a count of a semaphore", st);
     return st == DLOCK_OK ? permits : INT64_MIN;
 }
 
@@ -178,12 +178,12 @@ static void play_round(struct process *process)
     }
     if (chance_one_in(12)) {
         add(process, -1);
-        crowd_pause_ms(50);
+        workload_pause_ms(50);
         add(process, 1);
     }
     if (acquire(process, permits, wait_ms) != DLOCK_OK)
         return;
-    crowd_pause_ms(chance_one_in(4) ? 300 : 20);
+    workload_pause_ms(chance_one_in(4) ? 300 : 20);
     if (chance_one_in(6))
         (void)count(process);
     release(process, permits);
@@ -196,7 +196,7 @@ static void get_in_last(struct process *process)
     enum { TRY_MS = 3000 };
     int64_t until_ns;
 
-    crowd_await_end_of_faults();
+    workload_await_end_of_faults();
     until_ns = world.now_ns + PLAY_LAST_WAIT_MS * MS;
     while (world.now_ns < until_ns) {
         int64_t number = count(process);
@@ -216,8 +216,8 @@ static void get_in_last(struct process *process)
 
 static void play_thread(struct process *process)
 {
-    for (int i = 0; i < crowd.round_count; i++) {
-        crowd_pause_ms(chance_one_in(4) ? 200 : 5);
+    for (int i = 0; i < workload.round_count; i++) {
+        workload_pause_ms(chance_one_in(4) ? 200 : 5);
         play_round(process);
     }
     get_in_last(process);
@@ -233,7 +233,7 @@ static bool open_semaphore(struct process *process)
         return false;
     while (st != DLOCK_OK && st != DLOCK_BUSY && !world.is_over) {
         st = dlock_semaphore_set(process->prims, NAME, sem.permits);
-        crowd_check("a set of a semaphore", st);
+        workload_check("a set of a semaphore", st);
         play_pause_after(st);
     }
     if (!sem.is_set)
@@ -251,7 +251,7 @@ static void plan(void)
     play_begin_looks(look);
 }
 
-const struct doings crowd_semaphore = {
+const struct doings workload_semaphore = {
     .plan = plan,
     .open = open_semaphore,
     .play = play_thread,

@@ -3,7 +3,7 @@
 #ifndef SIMULATION_SHRINK_H
 #define SIMULATION_SHRINK_H
 
-#include "tests/simulation/crowd.h"
+#include "tests/simulation/workload.h"
 #include "tests/simulation/smaller.h"
 
 /* `whole` came of the play.  Play it again with less of everything, until no size can become less

@@ -129,7 +129,7 @@ static size_t queue_length(void)
 /* A waiter in a process of its own, which stands in the queue when this returns. */
 static struct process *begin_waiter(int number)
 {
-    struct process *process = &crowd.processes[number];
+    struct process *process = &workload.processes[number];
     size_t before = queue_length();
 
     process->site = (struct site){.number = number, .offset_ns = SECOND * (number + 1)};
@@ -173,7 +173,7 @@ static int64_t waited_until_ns;
 static void *wait_for_latch(void *arg)
 {
     (void)arg;
-    dlock_process_enter(&crowd.processes[0].own);
+    dlock_process_enter(&workload.processes[0].own);
     expect("the wait says that the latch was deleted",
            dlock_latch_wait(prims, NAME, 60000) == DLOCK_LOST);
     waited_until_ns = world.now_ns;
@@ -190,7 +190,7 @@ static void latch_deleted(const char *subject)
     expect("the primitives are open",
            dlock_primitives_open(&prims, "redis://127.0.0.1:7000", TIMEOUT_MS) == DLOCK_OK);
     expect("the latch is set", dlock_latch_set(prims, NAME, 1) == DLOCK_OK);
-    (void)task_begin(&crowd.processes[0].site, wait_for_latch, NULL);
+    (void)task_begin(&workload.processes[0].site, wait_for_latch, NULL);
     task_pause(SLEEPS_MS * MS);
     expect("the latch is deleted", dlock_latch_delete(prims, NAME) == DLOCK_OK);
     deleted_ns = world.now_ns;
@@ -296,14 +296,14 @@ static const struct story *story_here;
 static void *run(void *arg)
 {
     (void)arg;
-    dlock_process_enter(&crowd.processes[0].own);
+    dlock_process_enter(&workload.processes[0].own);
     story_here->play(story_here->variant);
     return NULL;
 }
 
 static void story_begin(void)
 {
-    struct process *process = &crowd.processes[0];
+    struct process *process = &workload.processes[0];
 
     process->site = (struct site){.offset_ns = SECOND};
     if (!dlock_process_init(&process->own) || task_begin(&process->site, run, NULL) == NULL)

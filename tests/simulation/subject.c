@@ -15,9 +15,9 @@ static const struct primitive {
     dlock_variant_info info;
     const struct doings *doings;
 } primitives[] = {
-    {{.name = "semaphore", .store = "redis"}, &crowd_semaphore},
-    {{.name = "permits", .store = "redis"}, &crowd_permits},
-    {{.name = "latch", .store = "redis"}, &crowd_latch},
+    {{.name = "semaphore", .store = "redis"}, &workload_semaphore},
+    {{.name = "permits", .store = "redis"}, &workload_permits},
+    {{.name = "latch", .store = "redis"}, &workload_latch},
 };
 
 enum {
@@ -68,5 +68,5 @@ const struct doings *subject_doings(const dlock_variant_info *subject)
     for (size_t i = 0; i < PRIMITIVE_COUNT; i++)
         if (&primitives[i].info == subject)
             return primitives[i].doings;
-    return &crowd_locks;
+    return &workload_locks;
 }

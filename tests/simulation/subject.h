@@ -4,7 +4,7 @@
 #ifndef SIMULATION_SUBJECT_H
 #define SIMULATION_SUBJECT_H
 
-#include "tests/simulation/crowd.h"
+#include "tests/simulation/workload.h"
 
 /* The names of all, with commas between. */
 const char *subject_names(void);
@@ -18,7 +18,7 @@ const dlock_variant_info *subject_find(const char *name);
 /* Is it a lock of the catalogue? */
 bool subject_is_lock(const dlock_variant_info *subject);
 
-/* What a crowd does with it. */
+/* What a workload does with it. */
 const struct doings *subject_doings(const dlock_variant_info *subject);
 
 #endif /* SIMULATION_SUBJECT_H */

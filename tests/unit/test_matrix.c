@@ -31,7 +31,7 @@ static struct scenario_result as_expected(void)
 {
     return (struct scenario_result){
         .has_happened = true, .is_expected = true, .tries = 1, .holds = 3, .faults = 2,
-        .crowd_holds = 100, .stalls = 3, .delays = 1, .took_ns = 1000000000};
+        .background_holds = 100, .stalls = 3, .delays = 1, .took_ns = 1000000000};
 }
 
 static void record_all(struct matrix *m)
@@ -55,7 +55,7 @@ static void test_all_as_expected_is_a_pass(void **state)
     assert_int_equal(t.done, 2 * m.cell_count);
     assert_int_equal(t.cells_of.of[VERDICT_VALID], m.cell_count);
     assert_int_equal(t.story_holds, 3 * (int64_t)t.done);
-    assert_int_equal(t.crowd_holds, 100 * (int64_t)t.done);
+    assert_int_equal(t.background_holds, 100 * (int64_t)t.done);
     assert_int_equal(t.faults, 2 * (int64_t)t.done);
     assert_int_equal(matrix_exit_code(&m), EXIT_VALID);
     matrix_free(&m);
@@ -207,9 +207,9 @@ static void test_what_is_drawn_is_within_its_limits(void **state)
         assert_true(v.is_varied);
         assert_in_range(v.time_percent, 100, 125);
         assert_in_range(v.first_node, 0, SCENARIO_NODES_MAX - 1);
-        assert_in_range(v.processes, 1, CROWD_PROCESSES_MAX);
-        assert_in_range(v.threads, 2, CROWD_THREADS_MAX);
-        assert_in_range(v.names, 2, CROWD_NAMES_MAX);
+        assert_in_range(v.processes, 1, BACKGROUND_PROCESSES_MAX);
+        assert_in_range(v.threads, 2, BACKGROUND_THREADS_MAX);
+        assert_in_range(v.names, 2, BACKGROUND_NAMES_MAX);
         assert_in_range(v.delay_ms, 0, 3);
         assert_in_range(v.stalls, 2, 5);
         nodes[v.first_node] = true;
@@ -229,10 +229,10 @@ static void test_nobody_shares_what_the_lock_does_not_guard(void **state)
 
     (void)state;
     for (int i = 0; i < 200; i++) {
-        assert_int_equal(crowd_name(&v, 0, 1, 2, &dice), 5);
-        assert_in_range(crowd_name(&v, DLOCK_CAP_LOCAL, 0, 2, &dice), 0, 1);
-        assert_in_range(crowd_name(&v, DLOCK_CAP_LOCAL, 1, 2, &dice), 2, 3);
-        assert_in_range(crowd_name(&v, DLOCK_CAP_EXCLUSIVE, 1, 2, &dice), 0, 1);
+        assert_int_equal(background_name(&v, 0, 1, 2, &dice), 5);
+        assert_in_range(background_name(&v, DLOCK_CAP_LOCAL, 0, 2, &dice), 0, 1);
+        assert_in_range(background_name(&v, DLOCK_CAP_LOCAL, 1, 2, &dice), 2, 3);
+        assert_in_range(background_name(&v, DLOCK_CAP_EXCLUSIVE, 1, 2, &dice), 0, 1);
     }
 }
 

@@ -23,7 +23,7 @@ static uint32_t add_process(struct history *to, const struct history_process *pr
     return (uint32_t)(to->process_count - 1);
 }
 
-void crowd_add_faults(struct history *to, const struct history *from)
+void background_add_faults(struct history *to, const struct history *from)
 {
     for (size_t i = 0; i < from->mark_count; i++) {
         struct history_mark mark = from->marks[i];
@@ -81,19 +81,19 @@ static int given_way(enum check_property property, const struct check_example *e
     return property == CHECK_fairness ? DLOCK_ASSUMES_NONE : example->assumption;
 }
 
-static enum crowd_blame blame_of(const struct history *h, enum check_property property,
-                                 const struct check_example *example, unsigned caps)
+static enum background_blame blame_of(const struct history *h, enum check_property property,
+                                      const struct check_example *example, unsigned caps)
 {
     if (has_server_fault(h, given_way(property, example), example->to_ns) ||
         is_aftermath(h, example, caps))
-        return CROWD_CLEAN;
-    return is_lateness(example->assumption, caps) ? CROWD_MACHINE : CROWD_LOCK;
+        return BACKGROUND_CLEAN;
+    return is_lateness(example->assumption, caps) ? BACKGROUND_MACHINE : BACKGROUND_LOCK;
 }
 
-enum crowd_blame crowd_blame_of(const struct history *h, const struct check_verdict *v,
-                                unsigned caps, char *why, size_t size)
+enum background_blame background_blame_of(const struct history *h, const struct check_verdict *v,
+                                          unsigned caps, char *why, size_t size)
 {
-    enum crowd_blame worst = CROWD_CLEAN;
+    enum background_blame worst = BACKGROUND_CLEAN;
 
     for (size_t i = 0; i < sizeof looked_at / sizeof looked_at[0]; i++) {
         const struct check_finding *finding = &v->findings[looked_at[i]];
@@ -102,12 +102,12 @@ enum crowd_blame crowd_blame_of(const struct history *h, const struct check_verd
             continue;
         for (size_t j = 0; j < finding->example_count; j++) {
             const struct check_example *example = &finding->examples[j];
-            enum crowd_blame blame = blame_of(h, looked_at[i], example, caps);
+            enum background_blame blame = blame_of(h, looked_at[i], example, caps);
 
             if (blame <= worst)
                 continue;
             worst = blame;
-            snprintf(why, size, "the crowd: %s: %s", check_property_name(looked_at[i]),
+            snprintf(why, size, "the background load: %s: %s", check_property_name(looked_at[i]),
                      example->text);
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* load.c -- the load beside a story. */
+/* load.c -- the background load of a scenario. */
 
 #include "loadtest/scenario/background/load.h"
 
@@ -27,38 +27,38 @@
 #include "loadtest/scenario/variation.h"
 
 enum {
-    ENOUGH_HOLDS = 120, /* of each crowd                                              */
+    ENOUGH_HOLDS = 120, /* of each background load                                    */
     AFTER_MS = 3000,    /* how long the load may go on after the story to reach them */
     POLL_MS = 5,
     REST_AFTER_FAILURE_US = 20000,
     STORE_TIMEOUT_MS = 5000, /* of one request; each ends soon after the story */
     ERROR_MAX = 200,
-    LATER_ONE_IN = 4, /* releases that nobody waits for, of all of a crowd            */
+    LATER_ONE_IN = 4, /* releases that nobody waits for, of all of a background load  */
 };
 
-/* In memory that the crowd's processes share with the conductor. */
+/* In memory that the background load's processes share with the conductor. */
 struct score {
-    atomic_int warm; /* threads that have held a lock                                  */
+    atomic_int warm; /* threads that have held a lock                                 */
     atomic_llong holds, failures;
     atomic_bool is_said;
-    char error[ERROR_MAX]; /* the first failure                                        */
+    char error[ERROR_MAX]; /* the first failure                                       */
 };
 
-struct crowd {
+struct background {
     struct score *score;
-    struct stage_process processes[CROWD_PROCESSES_MAX];
+    struct stage_process processes[BACKGROUND_PROCESSES_MAX];
     int count;
     char records[FILES_PATH_MAX];
     bool has_ended;
-    struct stalls *stalls; /* NULL: not begun, or over                                 */
+    struct stalls *stalls; /* NULL: not begun, or over                                */
     int64_t stall_count;   /* -1: a stall failed, for this reason */
     char stall_why[ERROR_MAX];
-    uint64_t delays; /* that its wires have begun                                      */
+    uint64_t delays; /* that its wires have begun                                     */
 };
 
-/* ---- in a process of the crowd ---- */
+/* ---- in a process of the background load ---- */
 
-struct crowd_process {
+struct background_process {
     struct stage *stage;
     int process;
     dlock_system *sys;
@@ -66,7 +66,7 @@ struct crowd_process {
 };
 
 struct member {
-    struct crowd_process *crowd_process;
+    struct background_process *background_process;
     int thread;
     pthread_t handle;
     uint64_t dice;
@@ -90,7 +90,7 @@ static void nap_us(int us)
 /* Acquire a lock, hold it for a while, release it.  False: the store did not answer. */
 static bool hold_once(struct member *m, bool *was_held)
 {
-    struct stage *s = m->crowd_process->stage;
+    struct stage *s = m->background_process->stage;
     const struct scenario_variation *vary = &s->vary;
     unsigned caps = s->setup->lock->caps;
     dlock_request request = {
@@ -100,9 +100,9 @@ static bool hold_once(struct member *m, bool *was_held)
     char name[DLOCK_NAME_MAX + 1];
     dlock_status st;
 
-    snprintf(name, sizeof name, "%.150s:crowd:%d", s->lock,
-             crowd_name(vary, caps, m->crowd_process->process, m->thread, &m->dice));
-    st = dlock_acquire_with(m->crowd_process->sys, name, &request, &lease);
+    snprintf(name, sizeof name, "%.150s:background:%d", s->lock,
+             background_name(vary, caps, m->background_process->process, m->thread, &m->dice));
+    st = dlock_acquire_with(m->background_process->sys, name, &request, &lease);
     *was_held = st == DLOCK_OK;
     if (dlock_is_failure(st))
         return false;
@@ -110,18 +110,19 @@ static bool hold_once(struct member *m, bool *was_held)
         return true;
     nap_us(scenario_dice(&m->dice, vary->hold_us + 1));
     st = scenario_dice(&m->dice, LATER_ONE_IN) == 0
-             ? dlock_release_later(m->crowd_process->sys, &lease)
-             : dlock_release(m->crowd_process->sys, &lease);
+             ? dlock_release_later(m->background_process->sys, &lease)
+             : dlock_release(m->background_process->sys, &lease);
     return !dlock_is_failure(st);
 }
 
 static void *member_run(void *arg)
 {
     struct member *m = arg;
-    struct score *score = m->crowd_process->stage->crowd->score;
+    struct stage *s = m->background_process->stage;
+    struct score *score = s->background->score;
     bool is_warm = false;
 
-    while (!atomic_load(&m->crowd_process->stop)) {
+    while (!atomic_load(&m->background_process->stop)) {
         bool was_held = false, was_answered = hold_once(m, &was_held);
 
         atomic_fetch_add(&score->holds, was_held);
@@ -130,31 +131,31 @@ static void *member_run(void *arg)
         is_warm |= was_held;
         if (!was_answered)
             count_failure(score);
-        nap_us(was_answered ? scenario_dice(&m->dice, m->crowd_process->stage->vary.rest_us + 1)
+        nap_us(was_answered ? scenario_dice(&m->dice, s->vary.rest_us + 1)
                             : REST_AFTER_FAILURE_US);
     }
     return NULL;
 }
 
-static void run_members(struct crowd_process *crowd_process, int fd)
+static void run_members(struct background_process *background_process, int fd)
 {
-    struct stage *s = crowd_process->stage;
-    struct member members[CROWD_THREADS_MAX];
+    struct stage *s = background_process->stage;
+    struct member members[BACKGROUND_THREADS_MAX];
     struct actor_order order;
     ssize_t n;
 
     for (int i = 0; i < s->vary.threads; i++) {
-        members[i] = (struct member){.crowd_process = crowd_process,
+        members[i] = (struct member){.background_process = background_process,
                                      .thread = i,
                                      .dice = s->vary.number +
-                                             (uint64_t)(crowd_process->process * 100 + i)};
+                                             (uint64_t)(background_process->process * 100 + i)};
         if (pthread_create(&members[i].handle, NULL, member_run, &members[i]) != 0)
             _exit(EXIT_FAILURE);
     }
     do /* every order means: end */
         n = recv(fd, &order, sizeof order, 0);
     while (n < 0 && errno == EINTR);
-    atomic_store(&crowd_process->stop, true);
+    atomic_store(&background_process->stop, true);
     for (int i = 0; i < s->vary.threads; i++)
         pthread_join(members[i].handle, NULL);
 }
@@ -162,41 +163,42 @@ static void run_members(struct crowd_process *crowd_process, int fd)
 /* The main function of one process of the background load. */
 static void be_gang(struct stage *s, struct stage_process *p, int fd)
 {
-    struct crowd_process crowd_process = {.stage = s, .process = (int)(p - s->crowd->processes)};
+    struct background_process background_process = {
+        .stage = s, .process = (int)(p - s->background->processes)};
 
-    if (actor_open(&crowd_process.sys, &p->part) != DLOCK_OK) {
-        count_failure(s->crowd->score);
+    if (actor_open(&background_process.sys, &p->part) != DLOCK_OK) {
+        count_failure(s->background->score);
         _exit(EXIT_FAILURE);
     }
-    run_members(&crowd_process, fd);
-    dlock_close(crowd_process.sys);
+    run_members(&background_process, fd);
+    dlock_close(background_process.sys);
     _exit(EXIT_SUCCESS);
 }
 
 /* ---- in the conductor ---- */
 
-void crowd_fork(struct stage *s)
+void background_fork(struct stage *s)
 {
-    struct crowd *crowd;
+    struct background *background;
 
     if (!s->vary.is_varied)
         return;
-    crowd = s->crowd = memory_need(calloc(1, sizeof *crowd));
-    crowd->score = cell_share(sizeof *crowd->score);
-    files_join(crowd->records, s->dir, "crowd");
+    background = s->background = memory_need(calloc(1, sizeof *background));
+    background->score = cell_share(sizeof *background->score);
+    files_join(background->records, s->dir, "crowd");
     for (int i = 0; i < s->vary.processes; i++) {
-        struct stage_process *p = &crowd->processes[i];
+        struct stage_process *p = &background->processes[i];
         struct actor_part *part = &p->part;
 
         p->body = be_gang;
         *part = s->processes[0].part;
-        snprintf(part->name, sizeof part->name, "crowd %d", i + 1);
-        snprintf(part->record_dir, sizeof part->record_dir, "%s", crowd->records);
+        snprintf(part->name, sizeof part->name, "background %d", i + 1);
+        snprintf(part->record_dir, sizeof part->record_dir, "%s", background->records);
         part->lease_ms = s->vary.lease_ms;
         part->store_timeout_ms = STORE_TIMEOUT_MS;
         part->watchdog = true;
         stage_fork(s, p);
-        crowd->count++;
+        background->count++;
     }
 }
 
@@ -212,64 +214,65 @@ static void open_process(struct stage *s, struct stage_process *p)
 
         wire->last_fault = proxy_arm(wire->proxy, fault, why);
         if (wire->last_fault < 0)
-            stage_fail(s, "a wire of the crowd: %s", why);
+            stage_fail(s, "a wire of the background load: %s", why);
     }
     if (send(p->fd, &p->part, sizeof p->part, MSG_NOSIGNAL) < 0)
-        stage_fail(s, "the process of the crowd has gone");
+        stage_fail(s, "the process of the background load has gone");
     p->is_open = true;
 }
 
-void crowd_open(struct stage *s)
+void background_open(struct stage *s)
 {
     int64_t by_ns = dlock_clock_after(dlock_clock_ns(), SCENARIO_STEP_MS);
-    struct crowd *crowd = s->crowd;
+    struct background *background = s->background;
 
-    if (crowd == NULL)
+    if (background == NULL)
         return;
-    for (int i = 0; i < crowd->count; i++)
-        open_process(s, &crowd->processes[i]);
-    while (atomic_load(&crowd->score->warm) < s->vary.processes * s->vary.threads)
+    for (int i = 0; i < background->count; i++)
+        open_process(s, &background->processes[i]);
+    while (atomic_load(&background->score->warm) < s->vary.processes * s->vary.threads)
         if (dlock_clock_ns() >= by_ns || !interrupt_sleep_ms(POLL_MS))
-            stage_need_in_time(s, false, crowd->score->error[0] != '\0'
-                                             ? crowd->score->error
-                                             : "the crowd was to begin");
-    crowd->stalls = stalls_begin(s, crowd->processes, crowd->count, crowd->records);
-    stage_need(s, crowd->stalls != NULL, "the stalls of the crowd cannot be made");
+            stage_need_in_time(s, false, background->score->error[0] != '\0'
+                                             ? background->score->error
+                                             : "the background load was to begin");
+    background->stalls = stalls_begin(s, background->processes, background->count,
+                                      background->records);
+    stage_need(s, background->stalls != NULL, "the stalls of the background load cannot be made");
 }
 
 static void await_enough(struct stage *s)
 {
     int64_t by_ns = dlock_clock_after(dlock_clock_ns(), AFTER_MS);
 
-    while (atomic_load(&s->crowd->score->holds) < ENOUGH_HOLDS &&
+    while (atomic_load(&s->background->score->holds) < ENOUGH_HOLDS &&
            dlock_clock_ns() < by_ns && interrupt_sleep_ms(POLL_MS))
         ;
 }
 
-static void count_delays(struct crowd *crowd, const struct stage_process *p)
+static void count_delays(struct background *background, const struct stage_process *p)
 {
     struct proxy_strike strike;
 
     for (int i = 0; i < p->lock_wire_count; i++)
         if (proxy_look(p->lock_wires[i].proxy, p->lock_wires[i].last_fault, &strike))
-            crowd->delays += strike.strikes;
+            background->delays += strike.strikes;
 }
 
-void crowd_end(struct stage *s)
+void background_end(struct stage *s)
 {
-    struct crowd *crowd = s->crowd;
+    struct background *background = s->background;
 
-    if (crowd == NULL || crowd->has_ended)
+    if (background == NULL || background->has_ended)
         return;
-    crowd->has_ended = true;
-    crowd->stall_count = stalls_end(crowd->stalls, s->result->rc != EXIT_VALID,
-                                    crowd->stall_why, sizeof crowd->stall_why);
+    background->has_ended = true;
+    background->stall_count = stalls_end(background->stalls, s->result->rc != EXIT_VALID,
+                                    background->stall_why, sizeof background->stall_why);
     if (s->result->rc == EXIT_VALID)
         await_enough(s);
-    for (int i = 0; i < crowd->count; i++) {
-        process_end(&crowd->processes[i], false);
-        count_delays(crowd, &crowd->processes[i]);
-        stage_close_wires(&crowd->processes[i]);
+    for (int i = 0; i < background->count; i++) {
+        process_end(&background->processes[i], false);
+        count_delays(background, &background->processes[i]);
+        stage_close_wires(&background->processes[i]);
     }
 }
 
@@ -277,25 +280,25 @@ void crowd_end(struct stage *s)
 static bool has_failed_alone(const struct stage *s)
 {
     return !s->setup->scenario->needs_own_servers &&
-           atomic_load(&s->crowd->score->failures) > 0;
+           atomic_load(&s->background->score->failures) > 0;
 }
 
 static void judge(struct stage *s, const struct history *h,
                   const struct check_verdict *verdict)
 {
     struct scenario_result *r = s->result;
-    char *why = r->crowd_why;
+    char *why = r->background_why;
 
-    r->crowd_blame = crowd_blame_of(h, verdict, s->setup->lock->caps, why,
-                                    sizeof r->crowd_why);
-    if (r->crowd_blame == CROWD_CLEAN && has_failed_alone(s)) {
-        r->crowd_blame = CROWD_MACHINE;
-        snprintf(why, sizeof r->crowd_why, "a call of the crowd failed: %s",
-                 s->crowd->score->error);
+    r->background_blame = background_blame_of(h, verdict, s->setup->lock->caps, why,
+                                    sizeof r->background_why);
+    if (r->background_blame == BACKGROUND_CLEAN && has_failed_alone(s)) {
+        r->background_blame = BACKGROUND_MACHINE;
+        snprintf(why, sizeof r->background_why, "a call of the background load failed: %s",
+                 s->background->score->error);
     }
 }
 
-bool crowd_check(struct stage *s)
+bool background_check(struct stage *s)
 {
     struct check_options options = check_options_default();
     struct scenario_result *r = s->result;
@@ -303,35 +306,35 @@ bool crowd_check(struct stage *s)
     struct history h = {0};
     struct check *check;
 
-    if (s->crowd == NULL)
+    if (s->background == NULL)
         return true;
-    if (!history_read(&h, s->crowd->records)) {
-        snprintf(r->why, sizeof r->why, "the records of the crowd cannot be read");
+    if (!history_read(&h, s->background->records)) {
+        snprintf(r->why, sizeof r->why, "the records of the background load cannot be read");
         return false;
     }
-    crowd_add_faults(&h, &s->history);
+    background_add_faults(&h, &s->history);
     check = check_new();
     check_judge(check, &h, &options, &verdict);
     judge(s, &h, &verdict);
-    r->crowd_holds = verdict.holds;
-    r->crowd_failures = atomic_load(&s->crowd->score->failures);
-    r->delays = (int64_t)s->crowd->delays;
-    r->stalls = s->crowd->stall_count;
-    if (s->crowd->stall_count < 0)
-        snprintf(r->why, sizeof r->why, "%s", s->crowd->stall_why);
+    r->background_holds = verdict.holds;
+    r->background_failures = atomic_load(&s->background->score->failures);
+    r->delays = (int64_t)s->background->delays;
+    r->stalls = s->background->stall_count;
+    if (s->background->stall_count < 0)
+        snprintf(r->why, sizeof r->why, "%s", s->background->stall_why);
     else if (h.damage_count > 0)
-        snprintf(r->why, sizeof r->why, "the records of the crowd have holes: %s",
+        snprintf(r->why, sizeof r->why, "the records of the background load have holes: %s",
                  h.damages[0]);
     check_free(check);
     history_free(&h);
     return r->why[0] == '\0';
 }
 
-void crowd_free(struct stage *s)
+void background_free(struct stage *s)
 {
-    if (s->crowd == NULL)
+    if (s->background == NULL)
         return;
-    cell_unshare(s->crowd->score, sizeof *s->crowd->score);
-    free(s->crowd);
-    s->crowd = NULL;
+    cell_unshare(s->background->score, sizeof *s->background->score);
+    free(s->background);
+    s->background = NULL;
 }

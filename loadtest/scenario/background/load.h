@@ -10,17 +10,17 @@
 
 #include "loadtest/scenario/stage.h"
 
-/* Begins with no crowd if the stage is not varied. */
+/* Begins with no background load if the stage is not varied. */
 /* Fork them.  No thread may have been started yet. */
-void crowd_fork(struct stage *s);
+void background_fork(struct stage *s);
 /* Open their wires, and wait until each of their threads has held a lock once. */
-void crowd_open(struct stage *s);
+void background_open(struct stage *s);
 /* Wait until they have held enough, which after a fault is not longer than some seconds,
  * and end them.  May be called again. */
-void crowd_end(struct stage *s);
+void background_end(struct stage *s);
 /* Read what they did, and add it to the result.  False: nobody can tell, and the
  * result's `why` says the reason. */
-bool crowd_check(struct stage *s);
-void crowd_free(struct stage *s);
+bool background_check(struct stage *s);
+void background_free(struct stage *s);
 
 #endif /* LOADTEST_SCENARIO_BACKGROUND_LOAD_H */

@@ -16,23 +16,23 @@
 
 enum {
     STALL_MIN_MS = 5,
-    STALL_MAX_MS = 60, /* a fiftieth of the crowd's shortest lease                       */
+    STALL_MAX_MS = 60, /* a fiftieth of the background load's shortest lease          */
     GAP_MAX_MS = 80,
     LOOK_MS = 1,
-    STOP_MS = 5000,   /* in which a process has to stop, or to go on                     */
-    STRIKE_MS = 1000, /* in which something has to come over a wire that is held         */
+    STOP_MS = 5000,   /* in which a process has to stop, or to go on                  */
+    STRIKE_MS = 1000, /* in which something has to come over a wire that is held      */
     STALL_WHY_MAX = 200,
 };
 
 struct stalls {
     struct stage_process *processes;
-    int count, planned; /* count: of processes                                         */
+    int count, planned; /* count: of processes                                        */
     uint64_t dice;
     struct fault_history *history;
     pthread_t thread;
     atomic_bool stop;
     int64_t made;
-    char why[STALL_WHY_MAX]; /* "": nothing failed                                       */
+    char why[STALL_WHY_MAX]; /* "": nothing failed                                    */
 };
 
 static void nap_ms(int ms)
@@ -151,7 +151,7 @@ struct stalls *stalls_begin(const struct stage *s, struct stage_process *process
         goto out;
     if (pthread_create(&stalls->thread, NULL, stall_all, stalls) == 0)
         return stalls;
-    fprintf(stderr, "seckill: no thread for the stalls of a crowd\n");
+    fprintf(stderr, "seckill: no thread for the stalls of a background load\n");
     fault_history_close(stalls->history);
 out:
     free(stalls);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* stalls.h -- what a crowd has to outlast: now one of its processes stands still,
- * now nothing passes one of its wires, each time for far less than a lease.
+/* stalls.h -- stalls of a background load: one of its processes is stopped, or one of its
+ * wires lets nothing through, each time for far less than a lease.
  *
- * They break nothing that a lease stands on, and so they excuse nothing: a crowd that is
- * not clean under them was not kept apart by its lock. */
+ * Stalls break nothing that a lease stands on, so they excuse nothing: if a background load is
+ * not clean under stalls, its lock did not exclude. */
 #ifndef LOADTEST_SCENARIO_BACKGROUND_STALLS_H
 #define LOADTEST_SCENARIO_BACKGROUND_STALLS_H
 

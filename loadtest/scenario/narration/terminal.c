@@ -14,17 +14,17 @@
 #include "loadtest/scenario/stage.h"
 #include "loadtest/scenario/variation.h"
 
-/* Tell which crowd the seed has drawn. */
-static void tell_crowd(FILE *out, const struct stage *s)
+/* Tell which background load the seed has drawn. */
+static void tell_background(FILE *out, const struct stage *s)
 {
     const struct scenario_variation *v = &s->vary;
 
     if (!v->is_varied)
         return;
     fprintf(out,
-            s->is_chinese ? "旁边有一群：%d 个进程 x %d 个线程，%d 个锁名，租约 %d ms，"
+            s->is_chinese ? "后台负载：%d 个进程 x %d 个线程，%d 个锁名，租约 %d ms，"
                             "线路延迟 %d ms（%s），停顿 %d 次；第一台服务器是第 %d 台\n\n"
-                          : "beside it a crowd: %d processes x %d threads, %d names, leases "
+                          : "background load: %d processes x %d threads, %d names, leases "
                             "of %d ms, delays of %d ms %s, %d stalls; the first server is "
                             "number %d\n\n",
             v->processes, v->threads, v->names, v->lease_ms, v->delay_ms,
@@ -44,7 +44,7 @@ void tell_opening(FILE *out, const struct stage *s)
     fprintf(out, s->is_chinese ? "\n锁：%s，库存守卫：%s，租约 %d ms\n\n"
                                : "\nlock %s, stock guard %s, lease %d ms\n\n",
             s->setup->lock->name, s->setup->guard->name, stage_lease_ms(s));
-    tell_crowd(out, s);
+    tell_background(out, s);
 }
 
 static enum report_style style_of(enum stage_line_kind kind)

@@ -6,7 +6,7 @@
 #include "loadtest/scenario/stage.h"
 
 /* The proxies of a process, after all processes were forked; fills in part's URLs.
- * STAGE_NOBODY: those of the crowd, whose talk is not the story. */
+ * STAGE_NOBODY: those of the background load, whose talk is not the story. */
 enum { STAGE_NOBODY = -1 };
 void stage_open_wires(struct stage *s, struct stage_process *p, int actor);
 void stage_close_wires(struct stage_process *p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* crowd.c -- the plan of a crowd, and the life of a process. */
-#include "tests/simulation/crowd.h"
+/* workload.c -- the plan of a workload, and the life of a process. */
+#include "tests/simulation/workload.h"
 
 #include <stdio.h>
 
@@ -12,9 +12,9 @@ enum {
     WORLD_ENDS_S = 900,
 };
 
-struct crowd crowd;
+struct workload workload;
 
-void crowd_check(const char *call, dlock_status st)
+void workload_check(const char *call, dlock_status st)
 {
     bool is_fault = st == DLOCK_IO || st == DLOCK_UNKNOWN;
 
@@ -23,22 +23,22 @@ void crowd_check(const char *call, dlock_status st)
     trace("answer", (int64_t)st, 0);
     if (picture_is_wanted())
         picture_answered(st);
-    if (st == DLOCK_PROTOCOL && crowd.class == CLASS_STORE)
+    if (st == DLOCK_PROTOCOL && workload.class == CLASS_STORE)
         return; /* the server was full */
     if (!dlock_is_failure(st) || (is_fault && !world.is_calm))
         return;
     world_condemn(CRASH, "%s answers %s: %s", call, dlock_status_id(st), dlock_error());
 }
 
-void crowd_pause_ms(int64_t most_ms)
+void workload_pause_ms(int64_t most_ms)
 {
     task_pause(chance_skewed(1000, most_ms < 1 ? MS : most_ms * MS));
 }
 
-void crowd_await_end_of_faults(void)
+void workload_await_end_of_faults(void)
 {
-    if (world.now_ns < crowd.faults_end_ns)
-        task_pause(crowd.faults_end_ns - world.now_ns + chance_between(1, 1000) * MS);
+    if (world.now_ns < workload.faults_end_ns)
+        task_pause(workload.faults_end_ns - world.now_ns + chance_between(1, 1000) * MS);
 }
 
 /* ---- threads and processes ---- */
@@ -46,8 +46,8 @@ void crowd_await_end_of_faults(void)
 static void end_process(struct process *process)
 {
     process->is_over = true;
-    for (int i = 0; i < crowd.process_count; i++)
-        if (!crowd.processes[i].is_over)
+    for (int i = 0; i < workload.process_count; i++)
+        if (!workload.processes[i].is_over)
             return;
     world.is_over = true;
 }
@@ -57,7 +57,7 @@ static void *run_thread(void *arg)
     struct process *process = arg;
 
     dlock_process_enter(&process->own);
-    crowd.doings->play(process);
+    workload.doings->play(process);
     process->ended_count++;
     task_wake(process->main);
     return NULL;
@@ -68,7 +68,7 @@ static void *run_process(void *arg)
     struct process *process = arg;
 
     dlock_process_enter(&process->own);
-    while (!crowd.doings->open(process) && !world.is_over)
+    while (!workload.doings->open(process) && !world.is_over)
         task_pause(OPEN_AGAIN_MS * MS);
     process->is_open = true;
     for (int i = 0; i < process->thread_count; i++)
@@ -77,7 +77,7 @@ static void *run_process(void *arg)
     while (process->ended_count < process->thread_count)
         (void)task_sleep(INT64_MAX);
     process->is_open = false;
-    crowd.doings->close(process);
+    workload.doings->close(process);
     end_process(process);
     return NULL;
 }
@@ -86,16 +86,16 @@ static bool add_process(const struct process *parent)
 {
     struct process *process;
 
-    if (crowd.process_count == PROCESSES_MAX)
+    if (workload.process_count == PROCESSES_MAX)
         return false;
-    process = &crowd.processes[crowd.process_count];
+    process = &workload.processes[workload.process_count];
     process->site = (struct site){
         .offset_ns = chance_between(1, 100000) * SECOND,
         .drift_ppb = chance_between(-200000, 200000),
     };
     if (parent != NULL)
         process->site = parent->site;
-    process->site.number = crowd.process_count;
+    process->site.number = workload.process_count;
     process->site.fork_count += parent != NULL;
     process->lost_fd = -1;
     process->thread_count =
@@ -104,28 +104,28 @@ static bool add_process(const struct process *parent)
         return false;
     if (parent != NULL) /* the child has a copy of its parent's memory */
         atomic_store(&process->own.last_number, atomic_load(&parent->own.last_number));
-    crowd.process_count++;
+    workload.process_count++;
     process->is_used = true;
     process->main = task_begin(&process->site, run_process, process);
     return process->main != NULL;
 }
 
-bool crowd_add_process(void)
+bool workload_add_process(void)
 {
     return add_process(NULL);
 }
 
-bool crowd_add_child(struct process *parent)
+bool workload_add_child(struct process *parent)
 {
     return add_process(parent);
 }
 
-void crowd_kill(struct process *process)
+void workload_kill(struct process *process)
 {
     process->site.is_dead = true;
     process->is_open = false;
-    if (crowd.doings->forget != NULL)
-        crowd.doings->forget(process);
+    if (workload.doings->forget != NULL)
+        workload.doings->forget(process);
     network_cut_process(&process->site);
     tell("FAULT process %d is killed", process->site.number);
     end_process(process);
@@ -136,28 +136,28 @@ void crowd_kill(struct process *process)
 static void end_world(void *arg)
 {
     (void)arg;
-    world_condemn(ENDLESS, "the crowd has not come to its end after %d s", WORLD_ENDS_S);
+    world_condemn(ENDLESS, "the workload has not come to its end after %d s", WORLD_ENDS_S);
 }
 
-void crowd_begin(const struct play *play)
+void workload_begin(const struct play *play)
 {
     static struct event end = {.run = end_world};
     int process_count =
         (int)world_size(SIZE_PROCESSES, chance_between(2, chance_one_in(8) ? 6 : 4));
 
-    crowd.variant = play->variant;
-    crowd.class = play->class;
+    workload.variant = play->variant;
+    workload.class = play->class;
     world.is_calm = play->class == CLASS_CALM;
-    crowd.works_late = !world.is_calm;
-    crowd.name_count = (int)world_size(
+    workload.works_late = !world.is_calm;
+    workload.name_count = (int)world_size(
         SIZE_NAMES, chance_one_in(3) ? chance_between(2, NAMES_MAX) : 1);
-    for (int i = 0; i < crowd.name_count; i++)
-        (void)snprintf(crowd.names[i], NAME_SIZE, "lock:%c", 'a' + i);
-    crowd.lease_ms = (int)chance_between(200, 2000);
-    crowd.round_count = (int)world_size(SIZE_ROUNDS, chance_between(4, 12));
-    crowd.doings = subject_doings(play->variant);
-    crowd.doings->plan();
+    for (int i = 0; i < workload.name_count; i++)
+        (void)snprintf(workload.names[i], NAME_SIZE, "lock:%c", 'a' + i);
+    workload.lease_ms = (int)chance_between(200, 2000);
+    workload.round_count = (int)world_size(SIZE_ROUNDS, chance_between(4, 12));
+    workload.doings = subject_doings(play->variant);
+    workload.doings->plan();
     for (int i = 0; i < process_count; i++)
-        (void)crowd_add_process();
+        (void)workload_add_process();
     event_plan(&end, WORLD_ENDS_S * SECOND);
 }

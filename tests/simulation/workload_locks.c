@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* crowd_locks.c -- what threads do with locks: a round takes one, works, and gives it back. */
+/* workload_locks.c -- what threads do with locks: a round takes one, works, and gives it back. */
 #include <stdio.h>
 
 #include "tests/simulation/bystander.h"
@@ -14,7 +14,7 @@ enum {
 
 static bool can(enum dlock_caps what)
 {
-    return crowd.variant->caps & what;
+    return workload.variant->caps & what;
 }
 
 /* ---- a round ---- */
@@ -37,7 +37,7 @@ struct round {
 static struct round draw_round(struct process *process, dlock_request *request)
 {
     struct round round = {.process = process,
-                          .name = (int)chance_between(0, crowd.name_count - 1)};
+                          .name = (int)chance_between(0, workload.name_count - 1)};
     bool has_own = can(DLOCK_CAP_EXPIRES) && chance_one_in(3);
 
     *request = (dlock_request){.size = sizeof(*request)};
@@ -48,7 +48,7 @@ static struct round draw_round(struct process *process, dlock_request *request)
     if (can(DLOCK_CAP_SHARED))
         request->shared = chance_one_in(2);
     round.is_watched = !has_own && can(DLOCK_CAP_PUSH | DLOCK_CAP_REENTRANT | DLOCK_CAP_QUORUM);
-    round.is_late = crowd.works_late && chance_one_in(5);
+    round.is_late = workload.works_late && chance_one_in(5);
     return round;
 }
 
@@ -58,24 +58,24 @@ static void nest(struct round *round)
     dlock_request request = {.size = sizeof(request), .shared = round->lease.shared};
     struct oracle_hold *hold = oracle_ask(round->process, round->name);
     dlock_lease lease;
-    dlock_status st = calls_acquire(&round->asker, crowd.names[round->name], &request, &lease);
+    dlock_status st = calls_acquire(&round->asker, workload.names[round->name], &request, &lease);
 
-    crowd_check("a second level", st);
+    workload_check("a second level", st);
     if (st != DLOCK_OK) {
         oracle_refused(hold);
         return;
     }
     oracle_granted(hold, &lease);
-    crowd_pause_ms(3);
+    workload_pause_ms(3);
     oracle_leave(hold);
-    crowd_check("the release of a second level", calls_release(&round->asker, &lease));
+    workload_check("the release of a second level", calls_release(&round->asker, &lease));
 }
 
 static void renew(struct round *round)
 {
     dlock_status st = calls_renew(&round->asker, &round->lease);
 
-    crowd_check("a renewal", st);
+    workload_check("a renewal", st);
     if (st == DLOCK_OK)
         round->hold->lease = round->lease;
     oracle_look();
@@ -125,7 +125,7 @@ static void work(struct round *round)
         most_ms = most_ms < 20 ? most_ms : 20; /* mostly a lock is held for a moment */
     if (round->is_late)
         recording_late_work(true);
-    crowd_pause_ms(most_ms);
+    workload_pause_ms(most_ms);
     if (round->is_late)
         recording_late_work(false);
     if (can(DLOCK_CAP_REENTRANT) && chance_one_in(5) && calls_may_nest(&round->asker))
@@ -148,7 +148,7 @@ static void give_back(struct round *round)
     abandons ? oracle_abandon(round->hold) : oracle_leave(round->hold);
     st = abandons ? calls_abandon(&round->asker, &round->lease)
                   : calls_release(&round->asker, &round->lease);
-    crowd_check(abandons ? "an abandon" : "a release", st);
+    workload_check(abandons ? "an abandon" : "a release", st);
     is_forced = is_forced || forces != oracle_count_forces(round->name);
     if (world.is_calm && st == DLOCK_LOST && !round->is_late && !is_forced)
         world_condemn(LOST_IN_CALM, "the release of %s answers that the lock was lost",
@@ -179,11 +179,11 @@ static bool take(struct round *round, dlock_request *request)
 
     round->hold = oracle_ask(round->process, round->name);
     tell("process %d task %d asks for %s, waits %d ms, lease %d ms%s",
-         round->process->site.number, task_here->number, crowd.names[round->name],
+         round->process->site.number, task_here->number, workload.names[round->name],
          (int)request->wait_ms, request->lease_ms, request->shared ? ", shared" : "");
     begin_cancelling(&round->canceller, request);
-    st = acquire(&round->asker, crowd.names[round->name], request, &round->lease);
-    crowd_check("an acquire", st);
+    st = acquire(&round->asker, workload.names[round->name], request, &round->lease);
+    workload_check("an acquire", st);
     end_cancelling(&round->canceller, request, st, round->asker.is_async);
     if (st != DLOCK_OK) {
         oracle_refused(round->hold);
@@ -212,23 +212,23 @@ static void get_in_last(struct process *process)
 {
     dlock_request request = {.size = sizeof(request), .wait_ms = LAST_WAIT_MS};
 
-    crowd_await_end_of_faults();
-    for (int i = 0; i < crowd.name_count; i++) {
+    workload_await_end_of_faults();
+    for (int i = 0; i < workload.name_count; i++) {
         struct round round = {.process = process, .name = i, .asker = calls_begin(process)};
 
         if (take(&round, &request))
             give_back(&round);
         else
             world_condemn(SHUT, "a thread did not get %s within %d s after the faults",
-                          crowd.names[i], LAST_WAIT_MS / 1000);
+                          workload.names[i], LAST_WAIT_MS / 1000);
         calls_end(&round.asker);
     }
 }
 
 static void play_thread(struct process *process)
 {
-    for (int i = 0; i < crowd.round_count; i++) {
-        crowd_pause_ms(chance_one_in(4) ? 200 : 5);
+    for (int i = 0; i < workload.round_count; i++) {
+        workload_pause_ms(chance_one_in(4) ? 200 : 5);
         bystander_play(process, NULL);
         play_round(process);
     }
@@ -255,19 +255,19 @@ static bool open_system(struct process *process)
     for (int i = 0; i < server_count; i++)
         len += (size_t)snprintf(urls + len, sizeof(urls) - len, "%sredis://127.0.0.1:%d",
                                 i == 0 ? "" : ",", FIRST_PORT + i);
-    opts.variant = crowd.variant->name;
+    opts.variant = workload.variant->name;
     opts.redis_url = opts.redlock_urls = urls;
-    opts.lease_ms = crowd.lease_ms;
+    opts.lease_ms = workload.lease_ms;
     opts.redis_timeout_ms = 500;
     opts.record_dir = recording_dir();
     process->has_lost_fn = chance_one_in(2);
     if (process->has_lost_fn)
         opts.on_lost = note_loss;
     opts.on_lost_arg = process;
-    if (crowd.is_handed_over)
+    if (workload.is_handed_over)
         opts.handover = chance_skewed(1, 100);
     st = dlock_open(&process->sys, &opts);
-    crowd_check("an open", st);
+    workload_check("an open", st);
     if (st == DLOCK_OK && chance_one_in(2))
         process->lost_fd = dlock_lost_fd(process->sys);
     if (st == DLOCK_OK)
@@ -284,11 +284,11 @@ static void close_system(struct process *process)
 
 static void plan(void)
 {
-    crowd.is_handed_over = can(DLOCK_CAP_FAIR) && chance_one_in(2);
+    workload.is_handed_over = can(DLOCK_CAP_FAIR) && chance_one_in(2);
     oracle_begin();
 }
 
-const struct doings crowd_locks = {
+const struct doings workload_locks = {
     .plan = plan,
     .open = open_system,
     .play = play_thread,

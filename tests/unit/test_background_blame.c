@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_crowd.c -- whose doing it is when a crowd was not clean. */
+/* test_background_blame.c -- the cause of a background load that was not clean. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,38 +33,38 @@ static const char its_own[] = "25 fault process-stop happened process pid=41\n";
 static const char elsewhere[] = "25 fault process-kill happened store pid=999\n";
 
 /* The finding for `calls`, with the faults of `faults` added, in milliseconds. */
-static enum crowd_blame blame(const char *calls, const char *faults, unsigned caps,
-                              char why[300])
+static enum background_blame blame(const char *calls, const char *faults, unsigned caps,
+                                   char why[300])
 {
     struct check_options options = check_options_default();
     struct history h = {0}, story = {0};
     struct check_verdict verdict;
     struct check *check = check_new();
-    enum crowd_blame blame;
+    enum background_blame blame;
     char error[200];
 
     assert_true(history_parse(&h, calls, error, sizeof error));
     assert_true(history_parse(&story, faults, error, sizeof error));
     history_scale(&h, DLOCK_NS_PER_MS);
     history_scale(&story, DLOCK_NS_PER_MS);
-    crowd_add_faults(&h, &story);
+    background_add_faults(&h, &story);
     check_judge(check, &h, &options, &verdict);
     why[0] = '\0';
-    blame = crowd_blame_of(&h, &verdict, caps, why, 300);
+    blame = background_blame_of(&h, &verdict, caps, why, 300);
     check_free(check);
     history_free(&h);
     history_free(&story);
     return blame;
 }
 
-static void test_a_clean_crowd_is_clean(void **state)
+static void test_a_clean_background_is_clean(void **state)
 {
     char why[300];
 
     (void)state;
-    assert_int_equal(blame(clean, "", HISTORY_TEXT_CAPS, why), CROWD_CLEAN);
+    assert_int_equal(blame(clean, "", HISTORY_TEXT_CAPS, why), BACKGROUND_CLEAN);
     assert_string_equal(why, "");
-    assert_int_equal(blame(clean, lost_data, HISTORY_TEXT_CAPS, why), CROWD_CLEAN);
+    assert_int_equal(blame(clean, lost_data, HISTORY_TEXT_CAPS, why), BACKGROUND_CLEAN);
 }
 
 static void test_two_holders_are_the_lock_s_doing(void **state)
@@ -72,8 +72,8 @@ static void test_two_holders_are_the_lock_s_doing(void **state)
     char why[300];
 
     (void)state;
-    assert_int_equal(blame(both, "", HISTORY_TEXT_CAPS, why), CROWD_LOCK);
-    assert_non_null(strstr(why, "the crowd: "));
+    assert_int_equal(blame(both, "", HISTORY_TEXT_CAPS, why), BACKGROUND_LOCK);
+    assert_non_null(strstr(why, "the background load: "));
 }
 
 static void test_a_fault_of_the_server_explains_them(void **state)
@@ -81,7 +81,7 @@ static void test_a_fault_of_the_server_explains_them(void **state)
     char why[300];
 
     (void)state;
-    assert_int_equal(blame(both, lost_data, HISTORY_TEXT_CAPS, why), CROWD_CLEAN);
+    assert_int_equal(blame(both, lost_data, HISTORY_TEXT_CAPS, why), BACKGROUND_CLEAN);
 }
 
 /* Before either of them held it: without owners a delete too late goes on to the next. */
@@ -91,8 +91,8 @@ static void test_without_owners_it_explains_what_comes_later(void **state)
     char why[300];
 
     (void)state;
-    assert_int_equal(blame(both, earlier, DLOCK_CAP_OWNED, why), CROWD_LOCK);
-    assert_int_equal(blame(both, earlier, 0, why), CROWD_CLEAN);
+    assert_int_equal(blame(both, earlier, DLOCK_CAP_OWNED, why), BACKGROUND_LOCK);
+    assert_int_equal(blame(both, earlier, 0, why), BACKGROUND_CLEAN);
 }
 
 static void test_a_fault_of_an_actor_explains_nothing(void **state)
@@ -100,7 +100,7 @@ static void test_a_fault_of_an_actor_explains_nothing(void **state)
     char why[300];
 
     (void)state;
-    assert_int_equal(blame(both, elsewhere, HISTORY_TEXT_CAPS, why), CROWD_LOCK);
+    assert_int_equal(blame(both, elsewhere, HISTORY_TEXT_CAPS, why), BACKGROUND_LOCK);
 }
 
 /* The scenario stops no process: only a fault of a server is an excuse. */
@@ -112,7 +112,7 @@ static void test_a_fault_of_its_own_process_is_no_excuse(void **state)
     snprintf(calls, sizeof calls,
              "system p1 pid=41 variant=lua caps=exclusive,expires,owned lease=4000\n%s",
              both);
-    assert_int_equal(blame(calls, its_own, HISTORY_TEXT_CAPS, why), CROWD_MACHINE);
+    assert_int_equal(blame(calls, its_own, HISTORY_TEXT_CAPS, why), BACKGROUND_MACHINE);
 }
 
 /* The checker gives no reason for a grant that it calls unfair. */
@@ -129,10 +129,10 @@ static void test_only_an_earlier_fault_explains_an_order(void **state)
 
     (void)state;
     assert_true(history_parse(&h, lost_data, error, sizeof error)); /* at 25 */
-    assert_int_equal(crowd_blame_of(&h, &v, 0, why, sizeof why), CROWD_CLEAN);
+    assert_int_equal(background_blame_of(&h, &v, 0, why, sizeof why), BACKGROUND_CLEAN);
     v.findings[CHECK_fairness].examples[0].to_ns = 20;
-    assert_int_equal(crowd_blame_of(&h, &v, 0, why, sizeof why), CROWD_LOCK);
-    assert_string_equal(why, "the crowd: fairness: overtaken");
+    assert_int_equal(background_blame_of(&h, &v, 0, why, sizeof why), BACKGROUND_LOCK);
+    assert_string_equal(why, "the background load: fairness: overtaken");
     history_free(&h);
 }
 
@@ -151,9 +151,9 @@ static void test_only_lost_data_explains_a_refusal(void **state)
     char why[300];
 
     (void)state;
-    assert_int_equal(blame(refused, "", HISTORY_TEXT_CAPS, why), CROWD_LOCK);
-    assert_int_equal(blame(refused, clock, HISTORY_TEXT_CAPS, why), CROWD_LOCK);
-    assert_int_equal(blame(refused, lost_data, HISTORY_TEXT_CAPS, why), CROWD_CLEAN);
+    assert_int_equal(blame(refused, "", HISTORY_TEXT_CAPS, why), BACKGROUND_LOCK);
+    assert_int_equal(blame(refused, clock, HISTORY_TEXT_CAPS, why), BACKGROUND_LOCK);
+    assert_int_equal(blame(refused, lost_data, HISTORY_TEXT_CAPS, why), BACKGROUND_CLEAN);
 }
 
 /* Of five nodes, one comes back with what was released meanwhile, and another is away. */
@@ -169,9 +169,9 @@ static void test_an_outage_since_the_last_hold_explains_a_refusal(void **state)
     char why[300];
 
     (void)state;
-    assert_int_equal(blame(refused, "", HISTORY_TEXT_CAPS, why), CROWD_LOCK);
-    assert_int_equal(blame(refused, before, HISTORY_TEXT_CAPS, why), CROWD_LOCK);
-    assert_int_equal(blame(refused, outage, HISTORY_TEXT_CAPS, why), CROWD_CLEAN);
+    assert_int_equal(blame(refused, "", HISTORY_TEXT_CAPS, why), BACKGROUND_LOCK);
+    assert_int_equal(blame(refused, before, HISTORY_TEXT_CAPS, why), BACKGROUND_LOCK);
+    assert_int_equal(blame(refused, outage, HISTORY_TEXT_CAPS, why), BACKGROUND_CLEAN);
 }
 
 static void test_lateness_is_the_machine_s(void **state)
@@ -179,14 +179,14 @@ static void test_lateness_is_the_machine_s(void **state)
     char why[300];
 
     (void)state;
-    assert_int_equal(blame(late, "", HISTORY_TEXT_CAPS, why), CROWD_MACHINE);
-    assert_non_null(strstr(why, "the crowd: "));
+    assert_int_equal(blame(late, "", HISTORY_TEXT_CAPS, why), BACKGROUND_MACHINE);
+    assert_non_null(strstr(why, "the background load: "));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_clean_crowd_is_clean),
+        cmocka_unit_test(test_a_clean_background_is_clean),
         cmocka_unit_test(test_two_holders_are_the_lock_s_doing),
         cmocka_unit_test(test_a_fault_of_the_server_explains_them),
         cmocka_unit_test(test_without_owners_it_explains_what_comes_later),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* crowd.h -- the processes of a simulated world and what their threads do with the locks.
+/* workload.h -- the processes of a simulated world and what their threads do with the locks.
  *
  * Chance decides the number of processes, threads and names, and what each thread does in its
  * rounds.  When all rounds and all faults are over, each thread has to get in once more. */
-#ifndef SIMULATION_CROWD_H
-#define SIMULATION_CROWD_H
+#ifndef SIMULATION_WORKLOAD_H
+#define SIMULATION_WORKLOAD_H
 
 #include "lock/dlock.h"
 #include "lock/dlock_async.h"
@@ -23,7 +23,7 @@ struct play {
     const dlock_variant_info *variant;
     enum class class;
     uint64_t seed;
-    void (*begin)(void); /* in place of a crowd and its faults; NULL: those */
+    void (*begin)(void); /* in place of a workload and its faults; NULL: those */
     const struct smaller *less; /* NULL: the whole world */
     const char *picture;        /* where its page is written; NULL: nowhere */
     const char *record_dir; /* for the files of the recorders; NULL: none   */
@@ -45,7 +45,7 @@ struct process {
     bool is_open;
 };
 
-/* What the processes of a crowd do. */
+/* What the processes of a workload do. */
 struct doings {
     void (*plan)(void);                    /* before the first process begins       */
     bool (*open)(struct process *process); /* its main thread; false: again, later  */
@@ -54,9 +54,9 @@ struct doings {
     void (*forget)(const struct process *process); /* it was killed; NULL: nothing  */
 };
 
-extern const struct doings crowd_locks, crowd_semaphore, crowd_permits, crowd_latch;
+extern const struct doings workload_locks, workload_semaphore, workload_permits, workload_latch;
 
-struct crowd {
+struct workload {
     const struct doings *doings;
     const dlock_variant_info *variant;
     enum class class;
@@ -71,30 +71,30 @@ struct crowd {
     bool works_late;     /* some hold on beyond their lease */
 };
 
-extern struct crowd crowd;
+extern struct workload workload;
 
-/* Plan the crowd of this play, and begin its processes. */
-void crowd_begin(const struct play *play);
+/* Plan the workload of this play, and begin its processes. */
+void workload_begin(const struct play *play);
 
 /* Begin one more process.  False: there are too many. */
-bool crowd_add_process(void);
+bool workload_add_process(void);
 
 /* The same, as a child that `parent` forks. */
-bool crowd_add_child(struct process *parent);
+bool workload_add_child(struct process *parent);
 
 /* It is killed: nothing of it runs any more. */
-void crowd_kill(struct process *process);
+void workload_kill(struct process *process);
 
 /* ---- for threads ---- */
 
 /* The answer of a call is judged: a correct program has to expect it, and in calm the servers
  * always answer. */
-void crowd_check(const char *call, dlock_status st);
+void workload_check(const char *call, dlock_status st);
 
 /* Let others run for up to so long. */
-void crowd_pause_ms(int64_t most_ms);
+void workload_pause_ms(int64_t most_ms);
 
 /* From now on no fault happens. */
-void crowd_await_end_of_faults(void);
+void workload_await_end_of_faults(void);
 
-#endif /* SIMULATION_CROWD_H */
+#endif /* SIMULATION_WORKLOAD_H */
