@@ -113,7 +113,7 @@ void admin_fault_arm(const struct request *rq, struct answer *an)
         write_points(an);
     else
         answer_status(rq, an, FACE_API, OUTCOME_CONFLICT, 409,
-                      "it is armed already, or holds somebody");
+                      "the fault point is armed already, or holds a thread");
 }
 
 void admin_fault_release(const struct request *rq, struct answer *an)
@@ -126,5 +126,5 @@ void admin_fault_release(const struct request *rq, struct answer *an)
         write_points(an);
     else
         answer_status(rq, an, FACE_API, OUTCOME_CONFLICT, 409,
-                      "it was neither armed nor did it hold anybody");
+                      "the fault point was not armed, and holds no thread");
 }

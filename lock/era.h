@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* era.h -- a store whose address comes to mean another server, as after a fail-over.
+/* era.h -- a store whose address can come to mean another server, as after a fail-over.
  *
- * The server of now may not know what the server before has granted.  So each hold keeps the era
- * in which it was asked for, and is lost once the store is in another one.  Whoever asks the
- * core anything looks first: a thread that gets a lock of the new server has marked the holds of
- * the old server before its acquire returns.
+ * An era lasts for as long as the address means one server.  The new server may not know what the
+ * old server granted.  So each hold keeps the era in which it was asked for, and is lost once the
+ * store is in another era.  Every call of the core looks at the era first: before an acquire returns
+ * a lock of the new server, its thread has marked the holds of the old server as lost.
  *
  * Threads     Any. */
 #ifndef DLOCK_ERA_H
@@ -17,8 +17,8 @@
 uint64_t dlock_era(const dlock_system *sys);
 uint64_t dlock_era_of(const dlock_system *sys, const char *name);
 
-/* If the era has changed since the last look, mark the holds of earlier eras as lost, of which
- * the watchdog tells.  True: it has.  Costs two loads if not. */
+/* If the era has changed since the last look, mark the holds of earlier eras as lost; the watchdog
+ * then tells their holders.  True: the era has changed.  If not, the call costs two loads. */
 bool dlock_era_look(const dlock_system *sys);
 
 /* Is the era over in which this was granted? */

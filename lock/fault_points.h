@@ -22,12 +22,12 @@
     X(BEFORE_COMMIT, "before-commit", DLOCK_FAULT_CAN_FAIL | DLOCK_FAULT_CAN_CUT,      \
       "a unit is taken, neither the order's row nor COMMIT is sent")                   \
     X(AFTER_COMMIT, "after-commit", DLOCK_FAULT_CAN_FAIL | DLOCK_FAULT_CAN_CUT,        \
-      "committed, the lock is still held")                                             \
-    X(BEFORE_RELEASE, "before-release", 0, "about to give the lock back")              \
+      "the order is committed, the lock is still held")                                \
+    X(BEFORE_RELEASE, "before-release", 0, "a thread is about to give the lock back")  \
     X(BEFORE_REQUEST, "before-request", DLOCK_FAULT_CAN_FAIL | DLOCK_FAULT_CAN_CUT,    \
       "a lock in one Redis is about to send a command or a script")                    \
     X(AFTER_REPLY, "after-reply", DLOCK_FAULT_CAN_FAIL | DLOCK_FAULT_CAN_CUT,          \
-      "its answer has come, and nobody has looked at it")                              \
+      "the answer to that request has arrived, and is not read yet")                   \
     X(BEFORE_WATCH, "before-watch", 0,                                                 \
       "the lock is granted, and the watchdog does not know of it yet")                 \
     X(BETWEEN_SETNX_AND_EXPIRE, "between-setnx-and-expire",                            \

@@ -1,29 +1,29 @@
--- fair_acquire.lua -- take the lock as reentrant_acquire.lua does, but only in turn.
+-- fair_acquire.lua -- take the lock as reentrant_acquire.lua does, but in the order of arrival.
 --
--- The waiters are in a list, and beside it, in a sorted set, is until when each is believed
--- of it.  The shapes are Redisson's, which fixes that time when the waiter comes, minutes
--- ahead.  Here every attempt of a waiter sets it anew, a moment ahead, so that a waiter
--- who died delays the others by no more than that moment.  The time is the server's.
+-- A list has the waiters, and a sorted set has a deadline for each of them.  A waiter at the head
+-- of the list whose deadline has passed counts as dead, and loses its place.  Both have the shapes
+-- of Redisson.  A waiter of Redisson sets its deadline once, when it comes, minutes ahead.  A
+-- waiter of this library sets its deadline anew with every attempt, a moment ahead, so that a
+-- waiter that died delays the others by no more than that moment.  The clock is the server's.
 --
--- A waiter of Redisson's that takes the lock, or gives up, sets the times of those behind
--- it back by as long as it was to be believed itself: its own wait, or THEIRS if it has
--- none.  So a waiter of ours behind such waiters adds that much for each of them, or it
--- would lose its place before its next attempt.  Redisson's are those that are believed
--- for longer than ours and do not bear our mark.  How long alone would not tell: when the
--- server's clock is set back, ours are suddenly believed for longer too, and whatever was
--- then added for one of them would keep the lock from everybody if its waiter died.
+-- When a waiter of Redisson takes the lock or gives up, it takes its own waiting time (THEIRS, if
+-- it waits without an end) off the deadlines of all waiters behind it.  So a waiter of this library
+-- behind such waiters adds that time for each of them, or it would lose its place before its next
+-- attempt.  A waiter is Redisson's if its deadline is further ahead than any of this library's, and
+-- its owner does not bear this library's mark.  The deadline alone does not tell: when the server's
+-- clock is set back, the deadlines of this library's waiters are further ahead too, and time that is
+-- added for such a waiter would keep the lock from everybody once that waiter died.
 --
--- The mark is the version of the UUID in the owner: that of a system of ours has 8, and
--- Redisson's has 4.  The time is no place for a mark, since a waiter of Redisson's reckons
--- its own from the time of the one before it, and takes over whatever stands in that.
+-- The mark is the version of the UUID in the owner: 8 for this library, 4 for Redisson.  A deadline
+-- can bear no mark, since a waiter of Redisson computes its own from that of the waiter before it.
 --
 -- KEYS[1]  the lock, a hash
 -- KEYS[2]  its queue, a list of owners
--- KEYS[3]  until when each is believed to wait, a sorted set of owners, ms since 1970
+-- KEYS[3]  the deadlines, a sorted set of owners by ms since 1970
 -- ARGV[1]  lease in ms, above 0
 -- ARGV[2]  owner, "uuid:number", with a uuid of version 8
 -- ARGV[3]  level wanted: 1, or one more than the owner holds
--- ARGV[4]  for how many ms the owner is believed to wait; 0: it does not wait
+-- ARGV[4]  the deadline of the owner, in ms from now; 0: it does not wait
 --
 -- Returns  nil    taken; the lease ends no earlier than ARGV[1] ms from now
 --          n >= 0 somebody else's, or somebody else's turn, for n more ms
@@ -40,9 +40,9 @@ local function is_ours(owner)
     return string.sub(owner, 15, 15) == '8'
 end
 
--- Until when the owner is to be believed to wait.  The list is walked only if anybody at
--- all is further ahead than the owner would be; where only we wait nobody is, and the
--- cost of an attempt does not grow with the queue.
+-- The deadline of the owner.  The list is read only if a waiter's deadline is further ahead than the
+-- owner's would be.  Where only this library waits there is none, and the cost of an attempt does
+-- not grow with the queue.
 local function until_when(now)
     local at = now + ARGV[4]
     local far = redis.call('ZRANGEBYSCORE', KEYS[3], '(' .. at, '+inf', 'WITHSCORES')

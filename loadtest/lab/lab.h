@@ -34,8 +34,8 @@ enum lab_kind {
     LAB_KIND_COUNT
 };
 
-/* The companies that a server can belong to: the core of every lab, or one of those that
- * are there if they are wanted. */
+/* The topologies that a server can belong to: the core of every lab, or one that `lab up` is asked
+ * for. */
 enum lab_topology {
     LAB_TOPOLOGY_CORE,
 #define TOPOLOGY(id, file, flag, adds) LAB_TOPOLOGY_##id,

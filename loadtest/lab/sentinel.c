@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sentinel.c -- a Sentinel of a lab, and the company of a Redis master, two replicas and three
+/* sentinel.c -- a Sentinel of a lab, and the topology of a Redis master, two replicas and three
  * Sentinels.
  *
- * Sentinels write into their own configuration, and into those of the Redis servers, which of
- * these is the master.  So a lab writes each configuration once, and a server that starts again
- * does what it was told last. */
+ * Sentinels write the name of the master into their own configuration and into those of the Redis
+ * servers.  So a lab writes each configuration once, and a server that is restarted keeps what the
+ * Sentinels wrote. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>

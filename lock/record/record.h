@@ -65,23 +65,23 @@ enum {
     X(RENEW, 4, "renew", "a lease is extended, by its owner or the watchdog")          \
     X(RELEASE, 5, "release", "a level of a hold is given back")                        \
     X(ABANDON, 6, "abandon", "a hold is left to the end of its lease")                 \
-    X(LOST, 7, "lost", "the holder learns that it is none any more")                   \
+    X(LOST, 7, "lost", "the holder learns that it holds no longer")                    \
     X(WAIT, 8, "wait", "an acquire waits; detail: a dlock_wait_phase")                 \
     X(WAKE, 9, "wake", "a waiter tries again; detail 1: because it was told to")       \
     X(FAULT, 10, "fault", "name: what; detail: a dlock_fault_phase; level: a "         \
                           "dlock_assumption; owner: the pid concerned, 0: a server")           \
-    X(SEM_SET, 11, "sem-set", "a semaphore, or one of permits, is made; fence: of how many") \
-    X(SEM_TAKE, 12, "sem-take", "permits that nobody holds are taken; fence: how many")      \
-    X(SEM_GIVE, 13, "sem-give", "they are given back; fence: how many")                      \
+    X(SEM_SET, 11, "sem-set", "a semaphore is made, also of permits; fence: how many")       \
+    X(SEM_TAKE, 12, "sem-take", "free permits are taken; fence: how many")                   \
+    X(SEM_GIVE, 13, "sem-give", "permits are given back; fence: how many")                   \
     X(SEM_ADD, 14, "sem-add", "permits are made or taken away; fence: how many more, or 0")  \
-    X(SEM_DRAIN, 15, "sem-drain", "all permits are taken; fence: how many that were")        \
+    X(SEM_DRAIN, 15, "sem-drain", "all free permits are taken; fence: how many")             \
     X(PERMIT_TAKE, 16, "permit-take", "a permit with an end is taken; token: which")         \
-    X(PERMIT_RENEW, 17, "permit-renew", "its end is set anew")                               \
-    X(PERMIT_GIVE, 18, "permit-give", "it is given back")                                    \
+    X(PERMIT_RENEW, 17, "permit-renew", "the end of a permit is set anew")                   \
+    X(PERMIT_GIVE, 18, "permit-give", "a permit is given back")                              \
     X(LATCH_SET, 19, "latch-set", "a latch is made, closed; fence: its count")               \
-    X(LATCH_COUNT, 20, "latch-count", "it is counted down; fence: what is left")             \
-    X(LATCH_WAIT, 21, "latch-wait", "a wait until it is open")                               \
-    X(LATCH_DELETE, 22, "latch-delete", "it is removed without being opened")
+    X(LATCH_COUNT, 20, "latch-count", "a latch is counted down; fence: the count left")      \
+    X(LATCH_WAIT, 21, "latch-wait", "a wait until a latch is open")                          \
+    X(LATCH_DELETE, 22, "latch-delete", "a latch is removed without being opened")
 
 typedef enum {
 #define X(id, value, name, text) DLOCK_EVENT_##id = value,

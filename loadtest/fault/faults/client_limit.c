@@ -217,7 +217,7 @@ static bool disarm(struct fault_scene *scene)
 
 const struct server_fault fault_client_limit = {
     .name = "client-limit",
-    .does = "the server is full: nobody can connect any more, who is connected stays",
+    .does = "the server is full: it refuses new connections and keeps those it has",
     .servers = FAULT_ON(LAB_IS_REDIS) | FAULT_ON(LAB_IS_POSTGRES),
     .breaks = {[LAB_IS_REDIS] = DLOCK_ASSUMES_NETWORK,
                [LAB_IS_POSTGRES] = DLOCK_ASSUMES_NETWORK},

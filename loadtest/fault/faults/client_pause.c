@@ -63,7 +63,7 @@ static bool end(struct fault_scene *scene)
 
 const struct server_fault fault_client_pause = {
     .name = "client-pause",
-    .does = "the server answers nobody for a while: CLIENT PAUSE ALL",
+    .does = "the server answers no client for a while: CLIENT PAUSE ALL",
     .servers = FAULT_ON(LAB_IS_REDIS),
     .breaks = {[LAB_IS_REDIS] = DLOCK_ASSUMES_NETWORK},
     .by_min_ms = LEAST_MS,

@@ -120,7 +120,7 @@ static bool begin(struct fault_scene *scene)
 
 const struct server_fault fault_eviction = {
     .name = "eviction",
-    .does = "the memory is full, and the server throws the lock away",
+    .does = "the memory is full, and the server deletes the lock to make room",
     .servers = FAULT_ON(LAB_IS_REDIS),
     .breaks = {[LAB_IS_REDIS] = DLOCK_ASSUMES_STORE},
     .needs_key = true,

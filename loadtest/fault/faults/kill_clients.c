@@ -11,7 +11,7 @@ static bool begin(struct fault_scene *scene)
 const struct server_fault fault_kill_clients = {
     .name = "kill-clients",
     .does = "every ordinary connection is cut: CLIENT KILL TYPE normal",
-    .needs = "somebody who is connected",
+    .needs = "a client that is connected",
     .servers = FAULT_ON(LAB_IS_REDIS),
     .breaks = {[LAB_IS_REDIS] = DLOCK_ASSUMES_NETWORK},
     .begin = begin,

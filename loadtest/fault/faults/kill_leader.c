@@ -40,7 +40,7 @@ static bool end(struct fault_scene *scene)
 
 const struct server_fault fault_kill_leader = {
     .name = "kill-leader",
-    .does = "the leader dies (SIGKILL), another one is elected; later it starts again",
+    .does = "the leader dies (SIGKILL), another is elected; later the dead one starts again",
     .needs = "a lab with --ensemble, --etcd or --cluster",
     .servers = FAULT_ON(LAB_IS_ZOOKEEPER) | FAULT_ON(LAB_IS_ETCD) | FAULT_ON(LAB_IS_REDIS),
     .topologies = LAB_WITH(ENSEMBLE) | LAB_WITH(ETCD) | LAB_WITH(CLUSTER),

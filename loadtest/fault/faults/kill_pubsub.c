@@ -10,8 +10,8 @@ static bool begin(struct fault_scene *scene)
 
 const struct server_fault fault_kill_pubsub = {
     .name = "kill-pubsub",
-    .does = "whoever listens for messages is cut off: CLIENT KILL TYPE pubsub",
-    .needs = "somebody who listens",
+    .does = "every subscription is cut: CLIENT KILL TYPE pubsub",
+    .needs = "a client with a subscription",
     .servers = FAULT_ON(LAB_IS_REDIS),
     .begin = begin,
 };

@@ -61,7 +61,7 @@ static bool disarm(struct fault_scene *scene)
 
 const struct server_fault fault_postgres_restart_immediate = {
     .name = "postgres-restart-immediate",
-    .does = "the server ends in the middle of everything (SIGQUIT) and starts again",
+    .does = "the server ends without finishing any transaction (SIGQUIT) and starts again",
     .servers = FAULT_ON(LAB_IS_POSTGRES),
     .breaks = {[LAB_IS_POSTGRES] = DLOCK_ASSUMES_SESSION},
     .begin = begin,

@@ -46,7 +46,7 @@ static bool begin(struct fault_scene *scene)
 
 const struct server_fault fault_promote_standby = {
     .name = "promote-standby",
-    .does = "the primary of PostgreSQL dies, and this standby is promoted; it stays so",
+    .does = "the primary of PostgreSQL dies, and this standby is promoted for good",
     .needs = "a lab with --standby or --sync-standby",
     .servers = FAULT_ON(LAB_IS_POSTGRES),
     .topologies = LAB_WITH(STANDBY) | LAB_WITH(SYNCED),

@@ -119,8 +119,8 @@ static bool disarm(struct fault_scene *scene)
 
 const struct server_fault fault_redis_split_brain = {
     .name = "redis-split-brain",
-    .does = "the replica takes the place of a master that lives on beside it",
-    .needs = "somebody who stays connected to the old master",
+    .does = "the replica is made master, and the old master goes on as one",
+    .needs = "a client that stays connected to the old master",
     .servers = FAULT_ON(LAB_IS_REDIS),
     .breaks = {[LAB_IS_REDIS] = DLOCK_ASSUMES_STORE},
     .needs_key = true,

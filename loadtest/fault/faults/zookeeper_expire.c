@@ -227,7 +227,7 @@ static bool begin(struct fault_scene *scene)
 
 const struct server_fault fault_zookeeper_expire = {
     .name = "zookeeper-expire",
-    .does = "the session of who holds the lock is over, and its client does not know",
+    .does = "the session that holds the lock ends, and its client does not know of it",
     .servers = FAULT_ON(LAB_IS_ZOOKEEPER),
     .breaks = {[LAB_IS_ZOOKEEPER] = DLOCK_ASSUMES_SESSION},
     .needs_key = true,
