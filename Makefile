@@ -355,11 +355,11 @@ test-more: deps-test                             ## the laws and the lies withou
 	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
 	@tests/run $(if $(filter 1,$(AGAIN)),--again) --more
 
-.PHONY: tests lock-tests asan-tests tsan-lock-tests tsan-tests bare-programs
+.PHONY: tests lock-tests asan-tests tsan-lock-tests tsan-tests tsan-programs bare-programs
 lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC) $(LIAR)
 tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(TOPOLOGY_TESTS) $(SERVICE_TESTS) lock-tests ## build all test programs
 tests: $(INTEROP_PEER) $(PROVE_ORDERS) $(BENCH_PEER) $(SIMULATE) $(FROZEN_CLOCK)
-# What needs Sentinels and other companies of servers; each starts its own.
+# The tests of topologies, such as Sentinels; each starts its own servers.
 .PHONY: topology
 topology: deps-test                              ## fail-overs, and replicas behind a front restarted and killed under load
 	@$(MAKE) --no-print-directory -j2 all $(TOPOLOGY_TESTS)
@@ -368,7 +368,8 @@ topology: deps-test                              ## fail-overs, and replicas beh
 # The programs of the sanitizer builds that the tests run.
 asan-tests: lock-tests $(UNIT_TESTS) $(PROGRAMS)
 tsan-lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC)
-tsan-tests: tsan-lock-tests $(THREAD_TESTS) $(PROGRAMS)
+tsan-tests: tsan-lock-tests $(THREAD_TESTS)
+tsan-programs: $(PROGRAMS)
 bare-programs: $(OUT)/seckilld $(OUT)/$(SONAME)
 
 $(OUT)/tests/unit/%: $(OUT)/obj/tests/unit/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)

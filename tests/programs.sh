@@ -4,16 +4,21 @@
 #
 # Source it, set $logs to a directory, call `queue` for each program, the longest first, then
 # `run_queue`, then `run_again` if that is wanted, then `conclude`, whose status is that of
-# the whole run.  $logs/times has the seconds that each program took.  The output of a program that
-# failed is printed whole as soon as the program has ended.
+# the whole run.  $logs/times has a line for each program: the seconds that it took, and the seconds
+# of processor time that it and the children that it waited for took.  `slowest` prints the
+# programs that took most.  The output of a program that failed is printed whole as soon as the
+# program has ended.
 
-# Programs are of three kinds.  So many of each kind run at once, and all kinds run at once:
-# a program that waits leaves the processors to builds and to programs that compute.
-declare -A at_once=([builds]=1 [computes]=2 [waits]=12) running=([builds]=0 [computes]=0 [waits]=0)
+# Programs are of four kinds.  So many of each kind run at once, and all kinds run at once:
+# a program that waits leaves the processors to builds, checks of the sources, and programs that
+# compute.
+declare -A at_once=([builds]=1 [checks]=1 [computes]=2 [waits]=12)
+declare -A running=([builds]=0 [checks]=0 [computes]=0 [waits]=0)
 again_at_most=8
 tries_alone=3
 only_alone=()
 queued=()
+timed=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/timed
 # By process: its label.  By label: its kind, the label of the build that it needs, the
 # command, when it began, its exit status, the numbers of its tests.
 declare -A label_of=() kind_of=() needs_of=() command_of=() began_at=() status_of=()
@@ -85,7 +90,8 @@ reap() {
     unset "label_of[$pid]"
     running[${kind_of[$label]}]=$((running[${kind_of[$label]}] - 1))
     awk -v from="${began_at[$label]}" -v to="$EPOCHREALTIME" -v label="$label" \
-        'BEGIN {printf "%7.1f s  %s\n", to - from, label}' >>"$logs/times"
+        'END {printf "%7.1f s %7.1f s  %s\n", to - from, $1 + $2, label}' \
+        "$(log_of "$label").processor" >>"$logs/times"
     count "$label" "$status"
     say_result "$label"
 }
@@ -97,7 +103,7 @@ drain() { while [ ${#label_of[@]} -gt 0 ]; do reap; done; }
 queue() {
     local label=$4
     kind_of[$label]=$1 needs_of[$label]=$2
-    command_of[$label]=$(printf '%q ' timeout -k 5 "$3" "${@:5}")
+    command_of[$label]=$(printf '%q ' timeout -k 5 "$3" "$timed" "$(log_of "$label").processor" "${@:5}")
     queued+=("$label")
 }
 
@@ -152,7 +158,7 @@ may_run_again() {
     local consequence='^$'
     # A test that fails leaves its memory behind.
     ! grep -qE '^not ok [0-9]' "$(log_of "$1")" || consequence='LeakSanitizer|byte\(s\) leaked'
-    [ "${kind_of[$1]}" != builds ] && ! has_crashed "$1" && [ "${skip_of[$1]}" -eq 0 ] &&
+    [[ ${kind_of[$1]} != @(builds|checks) ]] && ! has_crashed "$1" && [ "${skip_of[$1]}" -eq 0 ] &&
         ! grep -vE "$consequence" "$(log_of "$1")" | grep -E "$(
             printf '%s|' '(Thread|Address|Leak|Memory)Sanitizer' 'runtime error:' \
                 'Test failed with exception' 'Segmentation fault' 'Bus error' 'Aborted' \
@@ -196,6 +202,15 @@ run_again() {
     [ ${#tried[@]} -gt 0 ] && [ ${#tried[@]} -le "$again_at_most" ] || return 0
     for label in "${tried[@]}"; do may_run_again "$label" || return 0; done
     for label in "${tried[@]}"; do try_alone "$label"; done
+}
+
+# slowest COUNT: the programs of $logs/times that took most processor time, and all together.
+slowest() {
+    printf '%9s %9s\n' processor took
+    sort -k3,3nr "$logs/times" | awk -v most="$1" '
+        NR <= most { took = $1; processor = $3; sub(/^ *[^ ]+ s +[^ ]+ s  /, "")
+                     printf "%7.1f s %7.1f s  %s\n", processor, took, $0 }'
+    awk '{sum += $3} END {printf "%7.1f s            all %d programs\n", sum, NR}' "$logs/times"
 }
 
 # conclude: name the tests that failed, and show the sums.

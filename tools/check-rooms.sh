@@ -29,7 +29,8 @@ for page in "${pages[@]}"; do
     room=${page%/README.md}
     lines=$(wc -l <"$page")
     [ "$lines" -le "$most" ] || complain "$page has $lines lines; $most are the most"
-    # Names of files in sentences, and whatever the first column of a table names.
+    # Names of files in sentences, and all names in the first column of a table.
+    # shellcheck disable=SC2016  # the quotes are those of Markdown
     while read -r name; do
         is_there "$room" "$name" || complain "$page: there is no $name"
     done < <({

@@ -4,7 +4,7 @@
 # and what it prints.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 18
+plan 19
 
 # A test program: the last part of its path says how it ends the first time, or always.
 cat >"$work/program" <<'END'
@@ -25,6 +25,7 @@ always*) echo 'not ok 2 - ends' && exit 1 ;;
 lint:1) echo 'not ok 2 - ends' && exit 1 ;;
 late:1 | hang:*) sleep 600 ;;
 long:1) sleep 2 ;;
+busy:1) for ((i = 0; i < 200000; i++)); do :; done ;;
 race:1) echo 'WARNING: ThreadSanitizer: data race' && exit 66 ;;
 overflow:1) echo 'a.c:1:1: runtime error: overflow' && exit 1 ;;
 crash:1) kill -SEGV $$ ;;
@@ -49,11 +50,12 @@ run_programs() {
             limit=120
             case $name in late | hang) limit=5 ;; esac
             kind=computes build=-
-            case $name in lint) kind=builds ;; needs-*) build=${name#needs-} ;; esac
+            case $name in lint) kind=checks ;; needs-*) build=${name#needs-} ;; esac
             queue "$kind" "$build" "$limit" "$name" "$program" "$run/$name"
         done
         run_queue
         ! $again || run_again
+        slowest 2
         conclude' - "$root" "$again" "$work" "$@"
 }
 
@@ -117,6 +119,15 @@ nine_are_too_many() {
     says '^9 passed, 9 failed, 0 skipped$' status 1 run_programs true first-{1..9} &&
         ran first-1 1 && ran first-9 1
 }
+# A program that sleeps takes longer than one that computes, and less processor time.
+shows_what_computed() {
+    local out
+    out=$(run_programs false long busy)
+    printf '%s\n' "$out"
+    [ "$(grep -cE '^ +[0-9]+[.][0-9] s +[0-9]+[.][0-9] s  ' <<<"$out")" -eq 2 ] &&
+        grep -A 1 '^ *processor' <<<"$out" | grep -qE ' s  busy$' &&
+        grep -qE '^ +[0-9.]+ s +all 2 programs$' <<<"$out"
+}
 only_if_wanted() {
     says '^3 passed, 1 failed, 0 skipped$' status 1 run_programs false first passes &&
         ran first 1
@@ -144,6 +155,7 @@ check 'a crash alone is final' crashes_alone
 check 'eight programs may be run again' eight_pass_alone
 check 'of nine programs none is run again' nine_are_too_many
 check 'no program is run again without --again' only_if_wanted
+check 'the programs that took most processor time are shown' shows_what_computed
 check 'a program that took too long is run again' late_passes_alone
 check 'but once only' hangs_alone
 check 'a program that another one killed is run again' killed_passes_alone
