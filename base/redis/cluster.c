@@ -275,27 +275,41 @@ bool redis_cluster_find(struct redis_cluster *cluster, int slot, struct redis_ur
     return place != NULL;
 }
 
-static bool is_at(const struct redis_place *a, const struct redis_place *b)
+/* Is the node meant by that place?  Redirects may have the name that a node announces. */
+static bool is_at(const struct redis_view_node *node, const struct redis_place *place)
 {
-    return a != NULL && a->port == b->port && strcmp(a->host, b->host) == 0;
+    return node->place.port != 0 && node->place.port == place->port &&
+           (strcmp(node->place.host, place->host) == 0 || strcmp(node->name, place->host) == 0);
 }
 
 bool redis_cluster_has(struct redis_cluster *cluster, const struct redis_place *place, int slot)
 {
     const struct redis_cluster_map *map = &cluster->map;
+    int first = slot >= 0 ? slot : 0;
+    int end = slot >= 0 ? slot + 1 : REDIS_SLOT_COUNT;
     int last = REDIS_NO_NODE;
     bool has = false;
 
     dlock_mutex_lock(&cluster->mutex);
-    if (slot >= 0)
-        has = is_at(redis_cluster_map_place(map, slot), place);
-    for (int i = 0; slot < 0 && i < REDIS_SLOT_COUNT && !has; i++) {
-        if (map->owners[i] != last)
-            has = is_at(redis_cluster_map_place(map, i), place);
-        last = map->owners[i];
+    for (int i = first; i < end && !has; i++) {
+        int owner = map->is_known ? map->owners[i] : REDIS_NO_NODE;
+
+        has = owner != last && owner != REDIS_NO_NODE && is_at(&map->nodes[owner].said, place);
+        last = owner;
     }
     dlock_mutex_unlock(&cluster->mutex);
     return has;
+}
+
+void redis_cluster_know(struct redis_cluster *cluster, struct redis_place *place)
+{
+    dlock_mutex_lock(&cluster->mutex);
+    for (int i = 0; i < cluster->map.node_count; i++)
+        if (is_at(&cluster->map.nodes[i].said, place)) {
+            *place = cluster->map.nodes[i].said.place;
+            break;
+        }
+    dlock_mutex_unlock(&cluster->mutex);
 }
 
 void redis_cluster_doubt(struct redis_cluster *cluster, const struct redis_place *place)

@@ -37,6 +37,10 @@ bool redis_cluster_find(struct redis_cluster *cluster, int slot, struct redis_ur
 void redis_cluster_url(const struct redis_cluster *cluster, const struct redis_place *place,
                        struct redis_url *out);
 
+/* If a node announces the name in `place`, which a redirect may have, replace it by the address under
+ * which the map has this node. */
+void redis_cluster_know(struct redis_cluster *cluster, struct redis_place *place);
+
 /* Does the node at that place have the slot, or any slot if `slot` is below 0? */
 bool redis_cluster_has(struct redis_cluster *cluster, const struct redis_place *place, int slot);
 

@@ -123,6 +123,7 @@ static struct redis_link *named_link(struct routes *routes, const struct redis_l
     if (at == NULL || !redis_place_read(&place, at + 1, strlen(at + 1), &asked) ||
         place.port == 0)
         return NULL;
+    redis_cluster_know(routes->cluster, &place);
     redis_cluster_url(routes->cluster, &place, &url);
     if (answer->redirect == REDIS_MOVED)
         redis_cluster_doubt(routes->cluster, &place);

@@ -91,6 +91,18 @@ bool redis_place_read(struct redis_place *out, const char *text, size_t len,
     return true;
 }
 
+/* The name behind the first comma of the address; "" if there is none. */
+static void read_name(struct redis_view_node *out, const struct word *address)
+{
+    const char *end = address->at + address->len;
+    const char *comma = memchr(address->at, ',', address->len);
+    const char *next = comma != NULL ? memchr(comma + 1, ',', (size_t)(end - comma - 1)) : NULL;
+    size_t len = comma != NULL ? (size_t)((next != NULL ? next : end) - comma - 1) : 0;
+
+    if (len > 0 && len < sizeof(out->name) && memchr(comma + 1, '=', len) == NULL)
+        memcpy(out->name, comma + 1, len);
+}
+
 static bool read_id(char out[REDIS_NODE_ID_SIZE], const struct word *word)
 {
     if (word->len != REDIS_NODE_ID_SIZE - 1)
@@ -138,6 +150,7 @@ static bool read_node(struct redis_cluster_view *view, const char *at, const cha
         !redis_place_read(&node->place, words[1].at, words[1].len, asked) ||
         !read_count(words[6].at, words[6].len, INT64_MAX, &node->epoch))
         return false;
+    read_name(node, &words[1]);
     node->is_master = has_flag(&words[2], "master");
     node->is_failed = has_flag(&words[2], "fail") || has_flag(&words[2], "fail?");
     if (has_flag(&words[2], "noaddr"))

@@ -25,6 +25,7 @@ struct redis_view_node {
     char id[REDIS_NODE_ID_SIZE];
     char master_id[REDIS_NODE_ID_SIZE]; /* "" of a master */
     struct redis_place place;           /* port 0: the cluster knows no address of it */
+    char name[REDIS_HOST_MAX + 1];      /* of the host, if the node announces one (7.0), or "" */
     bool is_master;
     bool is_failed; /* more than half of the masters, or the node that was asked, say so */
     int64_t epoch;  /* of the configuration: of two claims of a slot the higher one holds */

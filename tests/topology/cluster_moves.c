@@ -152,6 +152,71 @@ static void a_moving_slot_delays_and_fails_nothing(void **state)
     }
 }
 
+/* The connections of node `i` whose last command was a script. */
+static int script_client_count(int i)
+{
+    static const char FIELD[] = " cmd=eval";
+    redisReply *reply = tell(i, "CLIENT LIST");
+    const char *at = reply != NULL ? reply->str : NULL;
+    int count = 0;
+
+    while (at != NULL && (at = strstr(at, FIELD)) != NULL) {
+        at += strlen(FIELD);
+        count++;
+    }
+    freeReplyObject(reply);
+    return count;
+}
+
+static void announce_all(const char *name, const char *kind)
+{
+    for (int i = 0; i < NODE_COUNT; i++) {
+        assert_true(has(tell(i, "CONFIG SET cluster-announce-hostname %s", name), "OK"));
+        assert_true(has(tell(i, "CONFIG SET cluster-preferred-endpoint-type %s", kind), "OK"));
+    }
+}
+
+static bool are_all_named(const char *name)
+{
+    for (int i = 0; i < NODE_COUNT; i++) {
+        redisReply *reply = tell(i, "CLUSTER NODES");
+        int count = 0;
+
+        for (const char *at = reply != NULL ? reply->str : NULL; at != NULL && *at != '\0'; at++)
+            count += strncmp(at, name, strlen(name)) == 0;
+        freeReplyObject(reply);
+        if (count != NODE_COUNT)
+            return false;
+    }
+    return true;
+}
+
+/* CLUSTER NODES has addresses, and the redirects have names. */
+static void a_redirect_by_name_leads_to_the_connection_that_is_there(void **state)
+{
+    char name[32], there[32];
+    int slot = redis_slot_of(name_on(0, name));
+    dlock_system *sys;
+    dlock_lease lease;
+
+    (void)state;
+    announce_all("localhost", "hostname");
+    assert_comes(are_all_named(",localhost"));
+    sys = open_locks("reentrant", nodes.url);
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, name_on(1, there), 0, &lease));
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, name, 0, &lease));
+    assert_int_equal(1, script_client_count(1));
+    begin_move(slot, 0, 1);
+    end_move(slot, 0, 1);
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease)); /* by a redirect */
+    assert_int_equal(1, script_client_count(1));
+    begin_move(slot, 1, 0);
+    end_move(slot, 1, 0);
+    announce_all("", "ip");
+    dlock_close(sys);
+}
+
 static void addresses_that_lead_elsewhere_are_named(void **state)
 {
     char url[64];
@@ -203,6 +268,7 @@ int main(void)
         cmocka_unit_test(every_lock_is_taken_and_given_back_on_every_node),
         cmocka_unit_test(a_release_wakes_a_waiter_after_the_slot_has_moved),
         cmocka_unit_test(a_moving_slot_delays_and_fails_nothing),
+        cmocka_unit_test(a_redirect_by_name_leads_to_the_connection_that_is_there),
         cmocka_unit_test(addresses_that_lead_elsewhere_are_named),
         cmocka_unit_test(nodes_that_are_none_are_named),
     };

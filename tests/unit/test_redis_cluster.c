@@ -6,6 +6,7 @@
 #include <stdint.h>
 /* cmocka.h needs these four first. */
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,8 @@ static void reads_what_a_node_says(void **state)
     assert_int_equal(3, view.nodes[0].epoch);
     assert_true(view.nodes[0].is_master);
     assert_false(view.nodes[0].is_failed);
+    assert_string_equal("", view.nodes[0].name);
+    assert_string_equal("host.example", view.nodes[1].name);
     assert_string_equal(A, view.nodes[1].master_id);
     assert_false(view.nodes[1].is_master);
     assert_string_equal("::1", view.nodes[2].place.host);
@@ -110,6 +113,27 @@ static void a_node_without_an_address_is_the_one_that_was_asked(void **state)
     assert_int_equal(7001, view.nodes[0].place.port);
     assert_true(read_view(A " :0@0 master,noaddr - 0 0 1 disconnected 5\n"));
     assert_int_equal(0, view.nodes[0].place.port);
+}
+
+static void reads_the_name_that_a_node_announces(void **state)
+{
+    char longest[REDIS_HOST_MAX + 1], text[600];
+
+    (void)state;
+    assert_true(read_view(A " 10.0.0.1:7001@17001,a.example,tls-port=0,shard-id=1 master - 0 0 1 connected 5\n"
+                          B " 10.0.0.2:7001@17001,,tls-port=0 master - 0 0 1 connected 6\n"
+                          C " 10.0.0.3:7001@17001,shard-id=1 master - 0 0 1 connected 7\n"));
+    assert_string_equal("a.example", view.nodes[0].name);
+    assert_string_equal("", view.nodes[1].name);
+    assert_string_equal("", view.nodes[2].name);
+    memset(longest, 'n', sizeof(longest) - 1);
+    longest[sizeof(longest) - 1] = '\0';
+    snprintf(text, sizeof(text), A " :1@2,%s master - 0 0 1 connected 5\n", longest);
+    assert_true(read_view(text));
+    assert_string_equal(longest, view.nodes[0].name);
+    snprintf(text, sizeof(text), A " :1@2,%sn master - 0 0 1 connected 5\n", longest);
+    assert_true(read_view(text));
+    assert_string_equal("", view.nodes[0].name); /* too long for a host */
 }
 
 static void refuses_what_is_no_list_of_nodes(void **state)
@@ -271,6 +295,7 @@ int main(void)
         cmocka_unit_test(a_command_is_for_the_slot_of_its_first_key),
         cmocka_unit_test(reads_what_a_node_says),
         cmocka_unit_test(a_node_without_an_address_is_the_one_that_was_asked),
+        cmocka_unit_test(reads_the_name_that_a_node_announces),
         cmocka_unit_test(refuses_what_is_no_list_of_nodes),
         cmocka_unit_test_setup(a_promotion_begins_a_new_era_of_its_slots, forget_all),
         cmocka_unit_test_setup(a_slot_that_moves_keeps_its_era, forget_all),
