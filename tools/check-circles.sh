@@ -23,15 +23,16 @@ includes() {
 
 # Lines "U symbol file" and "D symbol file": what an object file needs, and what it defines.
 symbols() {
-    local source object
+    local source object objects=()
     for source in "${sources[@]}"; do
         object=build/obj/${source%.c}.o
         [[ $source == *.c && ! $source =~ ^($not_built)/ ]] || continue
         [ -e "$object" ] || { echo "check-circles: there is no $object; run make all" >&2; return 69; }
-        nm "$object" | awk -v file="${source%.c}" '
-            $(NF - 1) == "U" { print "U", $NF, file }
-            $(NF - 1) ~ /^[TDBRCGSVW]$/ { print "D", $NF, file }'
+        objects+=("$object")
     done
+    nm -A "${objects[@]}" | sed -E 's,^build/obj/([^:]+)\.o:,\1 ,' | awk '
+        $(NF - 1) == "U" { print "U", $NF, $1 }
+        $(NF - 1) ~ /^[TDBRCGSVW]$/ { print "D", $NF, $1 }'
 }
 
 # Lines "file file": the first needs a symbol of the second.
