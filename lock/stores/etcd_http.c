@@ -12,6 +12,7 @@
 #include "base/os/condition.h"
 #include "base/os/mutex.h"
 #include "lock/metrics.h"
+#include "lock/stores/etcd_cluster.h"
 
 enum {
     SHARES_OF_TIMEOUT = 2,
@@ -25,6 +26,7 @@ enum {
 struct etcd_http {
     struct etcd_address address;
     struct etcd_wires *wires;
+    struct etcd_cluster cluster;
     int timeout_ms;
     atomic_int member;        /* the one to ask */
     struct dlock_mutex mutex; /* of what follows */
@@ -62,6 +64,7 @@ dlock_status etcd_http_open(struct etcd_http **out, const dlock_options *opts)
         return dlock_fail(DLOCK_NOMEM, "no memory for the connections to etcd");
     }
     dlock_mutex_init(&http->mutex);
+    etcd_cluster_init(&http->cluster);
     http->timeout_ms = opts->etcd_timeout_ms < INT_MAX ? (int)opts->etcd_timeout_ms : INT_MAX;
     *out = http;
     return DLOCK_OK;
@@ -73,6 +76,7 @@ void etcd_http_close(struct etcd_http *http)
         return;
     etcd_wires_close(http->wires);
     dlock_condition_destroy(&http->logged_in);
+    etcd_cluster_destroy(&http->cluster);
     dlock_mutex_destroy(&http->mutex);
     free(http);
 }
@@ -173,7 +177,25 @@ static dlock_status refuse_text(const struct etcd_http *http, int member, const 
                       name_of(http, member), len < TEXT_SHOWN ? (int)len : TEXT_SHOWN, text);
 }
 
-static dlock_status read_answer(const struct etcd_http *http, const struct etcd_request *request,
+bool etcd_http_is_ours(struct etcd_http *http, const json_t *answer)
+{
+    char other[ETCD_CLUSTER_SIZE], own[ETCD_CLUSTER_SIZE];
+
+    return etcd_cluster_is_same(&http->cluster, answer, other, own);
+}
+
+/* What another cluster has executed is nothing to the locks in this one. */
+static dlock_status check_cluster(struct etcd_http *http, int member, const json_t *answer)
+{
+    char other[ETCD_CLUSTER_SIZE], own[ETCD_CLUSTER_SIZE];
+
+    if (etcd_cluster_is_same(&http->cluster, answer, other, own))
+        return DLOCK_OK;
+    return dlock_fail(DLOCK_IO, "etcd %s: is a member of the cluster %s, and the locks are in %s",
+                      name_of(http, member), other, own);
+}
+
+static dlock_status read_answer(struct etcd_http *http, const struct etcd_request *request,
                                 int member, const struct etcd_answer *answer,
                                 struct etcd_reply *out, bool *has_to_log_in)
 {
@@ -193,7 +215,9 @@ static dlock_status read_answer(const struct etcd_http *http, const struct etcd_
     }
     error = read_error(out->json, &words);
     *has_to_log_in = is_of_login(error, words);
-    st = judge(http, request, member, error, words, out);
+    st = check_cluster(http, member, out->json);
+    if (st == DLOCK_OK)
+        st = judge(http, request, member, error, words, out);
     if (st != DLOCK_OK) {
         json_decref(out->json);
         out->json = NULL;

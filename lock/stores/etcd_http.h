@@ -4,7 +4,8 @@
  * A request is a POST of JSON to one member.  A member that cannot be reached, or does not
  * answer, is left for the next one, by this request and by those that follow; so every request
  * has to be one that may be executed twice.  A member has a half of the timeout where there are
- * several: while the members choose a leader, a request waits for it, up to 7 s.
+ * several: while the members choose a leader, a request waits for it, up to 7 s.  A member of
+ * another cluster than that of the first answer counts as one that cannot be reached.
  *
  * Threads     Any, but for open and close. */
 #ifndef DLOCK_ETCD_HTTP_H
@@ -65,6 +66,9 @@ int64_t etcd_http_until_ns(const struct etcd_http *http);
  * member; -1: no memory. */
 int etcd_http_prepare(struct etcd_http *http, CURL *easy, const char *path,
                       const char *body, struct etcd_lists *lists);
+
+/* Is that an answer of the cluster that gave the first one? */
+bool etcd_http_is_ours(struct etcd_http *http, const json_t *answer);
 
 /* The member failed, so the next one is to be asked from now on, unless that is so already. */
 void etcd_http_leave(struct etcd_http *http, int member);

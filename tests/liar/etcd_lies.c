@@ -43,6 +43,8 @@ static void add_json(void)
         "{\"header\":{\"revision\":9},\"succeeded\":true}",
         "{\"header\":{\"revision\":\"99999999999999999999\"},\"succeeded\":true}",
         "{\"header\":[],\"succeeded\":true}",
+        "{\"header\":{\"cluster_id\":\"7\",\"revision\":\"9\"},\"succeeded\":true}",
+        "{\"header\":{\"cluster_id\":7,\"revision\":\"9\"},\"responses\":[{},{}]}",
         "{" HEADER ",\"succeeded\":\"true\"}",
         "{" HEADER ",\"succeeded\":1}",
         "{" HEADER "}",
