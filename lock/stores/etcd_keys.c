@@ -50,48 +50,6 @@ static dlock_status refuse(const char *what)
     return dlock_fail(DLOCK_PROTOCOL, "etcd: an answer to %s that cannot be", what);
 }
 
-/* --- reading answers --- */
-
-static bool read_revision(const json_t *json, uint64_t *out)
-{
-    int64_t revision;
-
-    if (!etcd_number(json_object_get(json, "header"), "revision", 1, &revision) || revision < 1)
-        return false;
-    *out = (uint64_t)revision;
-    return true;
-}
-
-/* The keys that a range has found: an array, or NULL, which is none.  False: it is no
- * answer to a range. */
-static bool read_keys(const json_t *range, const json_t **out)
-{
-    *out = json_object_get(range, "kvs");
-    return json_is_object(range) && (*out == NULL || json_is_array(*out));
-}
-
-/* The answer to the nth operation of a transaction; NULL: there is none. */
-static const json_t *response(const json_t *json, size_t nth, const char *kind)
-{
-    return json_object_get(json_array_get(json_object_get(json, "responses"), nth), kind);
-}
-
-enum kind { OF_THE_LOCK, OF_ANOTHER, NO_KEY };
-
-/* Is that a key of the lock?  Then *out is which. */
-static enum kind read_key(const json_t *entry, const char *name, struct etcd_key *out)
-{
-    const json_t *text = json_object_get(entry, "key");
-    int64_t created;
-
-    if (!json_is_string(text) || !etcd_number(entry, "create_revision", 1, &created) ||
-        created < 1)
-        return NO_KEY;
-    *out = (struct etcd_key){.name = name, .created = (uint64_t)created};
-    return etcd_key_read(json_string_value(text), name, &out->lease) ? OF_THE_LOCK
-                                                                     : OF_ANOTHER;
-}
-
 /* --- all keys --- */
 
 /* All keys in the prefix of the lock, the oldest first.  OK: *reply is the caller's. */
@@ -110,7 +68,7 @@ static dlock_status list(struct etcd_keys *keys, const char *name, bool with_val
     st = etcd_http_ask(keys->http, &request, reply);
     if (st != DLOCK_OK)
         return st;
-    if (reply->error == ETCD_DONE && read_keys(reply->json, found_keys))
+    if (reply->error == ETCD_DONE && etcd_answer_keys(reply->json, found_keys))
         return DLOCK_OK;
     json_decref(reply->json);
     return refuse("kv/range");
@@ -129,36 +87,22 @@ static dlock_status look_at_all(struct etcd_keys *keys, const struct etcd_key *k
     if (st != DLOCK_OK)
         return st;
     *out = (struct etcd_sight){.created = 0};
-    if (!read_revision(reply.json, &out->revision))
+    if (!etcd_answer_revision(reply.json, &out->revision))
         st = refuse("kv/range");
     for (size_t i = 0; st == DLOCK_OK && i < json_array_size(found_keys) && out->created == 0; i++) {
-        enum kind kind = read_key(json_array_get(found_keys, i), key->name, &other);
+        enum etcd_kind kind = etcd_answer_key(json_array_get(found_keys, i), key->name, &other);
 
-        if (kind == NO_KEY)
+        if (kind == ETCD_NO_KEY) {
             st = refuse("kv/range");
-        else if (kind == OF_THE_LOCK && other.lease == key->lease)
+        } else if (kind == ETCD_OF_THE_LOCK && other.lease == key->lease) {
             out->created = other.created;
-        else if (kind == OF_THE_LOCK)
+        } else if (kind == ETCD_OF_THE_LOCK) {
             out->before = other.lease;
+            out->ahead++;
+        }
     }
     json_decref(reply.json);
     return st;
-}
-
-/* A key without a text has none that could be read; one that is too long is cut. */
-static bool read_owner(const json_t *entry, char owner[DLOCK_OWNER_MAX + 1])
-{
-    const json_t *value = json_object_get(entry, "value");
-    size_t len = 0;
-
-    memset(owner, 0, DLOCK_OWNER_MAX + 1);
-    if (value == NULL)
-        return true;
-    if (!json_is_string(value))
-        return false;
-    if (!etcd_base64_read(json_string_value(value), owner, DLOCK_OWNER_MAX, &len))
-        owner[0] = '\0'; /* no text of ours */
-    return true;
 }
 
 dlock_status etcd_keys_list(struct etcd_keys *keys, const char *name,
@@ -174,12 +118,12 @@ dlock_status etcd_keys_list(struct etcd_keys *keys, const char *name,
     for (size_t i = 0; st == DLOCK_OK && i < json_array_size(found_keys); i++) {
         const json_t *entry = json_array_get(found_keys, i);
         struct etcd_key key;
-        enum kind kind = read_key(entry, name, &key);
+        enum etcd_kind kind = etcd_answer_key(entry, name, &key);
 
-        if (kind == NO_KEY || (kind == OF_THE_LOCK && *count == 0 &&
-                               !read_owner(entry, first->owner)))
+        if (kind == ETCD_NO_KEY || (kind == ETCD_OF_THE_LOCK && *count == 0 &&
+                               !etcd_answer_owner(entry, first->owner)))
             st = refuse("kv/range");
-        if (kind == OF_THE_LOCK && (*count)++ == 0) {
+        if (kind == ETCD_OF_THE_LOCK && (*count)++ == 0) {
             first->lease = key.lease;
             first->created = key.created;
         }
@@ -190,21 +134,6 @@ dlock_status etcd_keys_list(struct etcd_keys *keys, const char *name,
 
 /* --- one key --- */
 
-/* Read the one key that a range of a transaction has found, if any.  False: it is none. */
-static bool read_one(const json_t *range, const char *name, struct etcd_key *out,
-                     enum kind *kind)
-{
-    const json_t *found_keys;
-
-    *kind = NO_KEY;
-    if (!read_keys(range, &found_keys))
-        return false;
-    if (json_array_size(found_keys) == 0)
-        return true;
-    *kind = read_key(json_array_get(found_keys, 0), name, out);
-    return *kind != NO_KEY && json_array_size(found_keys) == 1;
-}
-
 /* The key was put, and the two youngest keys are read: it, and the one before it. */
 static dlock_status read_place(struct etcd_keys *keys, const struct etcd_key *key,
                                const json_t *range, int64_t give_up_ns, struct etcd_sight *out)
@@ -212,17 +141,20 @@ static dlock_status read_place(struct etcd_keys *keys, const struct etcd_key *ke
     struct etcd_key own = {.lease = 0}, other = {.lease = 0};
     const json_t *found_keys;
     size_t count;
+    int64_t all;
 
-    if (!read_keys(range, &found_keys))
+    if (!etcd_answer_keys(range, &found_keys))
         return refuse("kv/txn");
     count = json_array_size(found_keys);
-    if (read_key(json_array_get(found_keys, 0), key->name, &own) != OF_THE_LOCK ||
+    if (etcd_answer_key(json_array_get(found_keys, 0), key->name, &own) != ETCD_OF_THE_LOCK ||
         own.lease != key->lease || count > 2 ||
         (count == 2 &&
-         read_key(json_array_get(found_keys, 1), key->name, &other) != OF_THE_LOCK))
+         etcd_answer_key(json_array_get(found_keys, 1), key->name, &other) != ETCD_OF_THE_LOCK))
         return look_at_all(keys, key, give_up_ns, out);
     out->created = own.created;
     out->before = other.lease;
+    all = etcd_answer_count(range); /* also keys of other locks */
+    out->ahead = all > 0 ? all - 1 : -1;
     return DLOCK_OK;
 }
 
@@ -232,11 +164,11 @@ static dlock_status read_holder(struct etcd_keys *keys, const struct etcd_key *k
                                 struct etcd_sight *out)
 {
     struct etcd_key found;
-    enum kind kind;
+    enum etcd_kind kind;
 
-    if (!read_one(range, key->name, &found, &kind) || kind == NO_KEY)
+    if (!etcd_answer_one(range, key->name, &found, &kind) || kind == ETCD_NO_KEY)
         return refuse("kv/txn");
-    if (kind == OF_ANOTHER)
+    if (kind == ETCD_OF_ANOTHER)
         return look_at_all(keys, key, give_up_ns, out);
     if (found.lease == key->lease)
         out->created = found.created; /* a copy of the request has put it */
@@ -286,21 +218,23 @@ dlock_status etcd_key_put(struct etcd_keys *keys, const struct etcd_key *key,
         return st;
     if (reply.error == ETCD_NOT_FOUND)
         st = DLOCK_LOST;
-    else if (reply.error != ETCD_DONE || !read_revision(reply.json, &out->revision))
+    else if (reply.error != ETCD_DONE || !etcd_answer_revision(reply.json, &out->revision))
         st = refuse("kv/txn");
     else if (waits)
-        st = read_place(keys, key, response(reply.json, 1, "response_range"), give_up_ns, out);
+        st = read_place(keys, key, etcd_answer_part(reply.json, 1, "response_range"),
+                        give_up_ns, out);
     else if (json_is_true(json_object_get(reply.json, "succeeded")))
         out->created = out->revision;
     else
-        st = read_holder(keys, key, response(reply.json, 0, "response_range"), give_up_ns, out);
+        st = read_holder(keys, key, etcd_answer_part(reply.json, 0, "response_range"),
+                         give_up_ns, out);
     json_decref(reply.json);
     return st;
 }
 
 /* A transaction on one key, if the key was created so. */
 static dlock_status ask_of(struct etcd_keys *keys, const struct etcd_key *key,
-                           const char *operation, int64_t give_up_ns,
+                           const char *operations, int64_t give_up_ns,
                            struct etcd_reply *reply)
 {
     char text[ETCD_KEY_SIZE], body[BODY_SIZE];
@@ -310,7 +244,7 @@ static dlock_status ask_of(struct etcd_keys *keys, const struct etcd_key *key,
     snprintf(body, sizeof(body),
              "{\"compare\":[{\"key\":\"%s\",\"target\":\"CREATE\",\"result\":\"EQUAL\","
              "\"create_revision\":\"%" PRIu64 "\"}],\"success\":[%s]}",
-             text, key->created, operation);
+             text, key->created, operations);
     st = etcd_txn_ask(keys->txns, key->name, body, give_up_ns, reply);
     if (st == DLOCK_OK && reply->error != ETCD_DONE) {
         json_decref(reply->json);
@@ -326,7 +260,7 @@ dlock_status etcd_key_look(struct etcd_keys *keys, const struct etcd_key *key,
     struct etcd_key other = {.lease = 0};
     char operation[BODY_SIZE / 2];
     struct etcd_reply reply;
-    enum kind kind = NO_KEY;
+    enum etcd_kind kind = ETCD_NO_KEY;
     dlock_status st;
 
     *out = (struct etcd_sight){.created = 0};
@@ -337,13 +271,15 @@ dlock_status etcd_key_look(struct etcd_keys *keys, const struct etcd_key *key,
     st = ask_of(keys, key, operation, give_up_ns, &reply);
     if (st != DLOCK_OK)
         return st;
-    if (!read_revision(reply.json, &out->revision)) {
+    if (!etcd_answer_revision(reply.json, &out->revision)) {
         st = refuse("kv/txn");
     } else if (json_is_true(json_object_get(reply.json, "succeeded"))) {
         out->created = key->created;
-        if (!read_one(response(reply.json, 0, "response_range"), key->name, &other, &kind))
+        out->ahead = -1; /* the count of such a range is that of the whole prefix */
+        if (!etcd_answer_one(etcd_answer_part(reply.json, 0, "response_range"), key->name,
+                             &other, &kind))
             st = refuse("kv/txn");
-        else if (kind == OF_ANOTHER)
+        else if (kind == ETCD_OF_ANOTHER)
             st = look_at_all(keys, key, give_up_ns, out);
         else
             out->before = other.lease;
@@ -352,24 +288,50 @@ dlock_status etcd_key_look(struct etcd_keys *keys, const struct etcd_key *key,
     return st;
 }
 
-dlock_status etcd_key_delete(struct etcd_keys *keys, const struct etcd_key *key,
-                             int64_t give_up_ns, uint64_t *revision)
+/* The key was deleted, and perhaps the oldest key that is left is read. */
+static dlock_status read_parting(const struct etcd_reply *reply, const char *name, bool looks,
+                                 struct etcd_parting *out)
 {
-    char text[ETCD_KEY_SIZE], operation[BODY_SIZE / 4];
+    struct etcd_key first = {.lease = 0};
+    enum etcd_kind kind;
+
+    if (!json_is_true(json_object_get(reply->json, "succeeded")))
+        return reply->was_repeated
+                   ? dlock_fail(DLOCK_UNKNOWN, "etcd: the connection was cut, and an earlier "
+                                               "copy may have deleted the key")
+                   : DLOCK_LOST;
+    if (!looks)
+        return DLOCK_OK;
+    if (!etcd_answer_one(etcd_answer_part(reply->json, 1, "response_range"), name, &first, &kind))
+        return refuse("kv/txn");
+    if (kind == ETCD_OF_THE_LOCK)
+        out->first_created = first.created;
+    return DLOCK_OK;
+}
+
+dlock_status etcd_key_delete(struct etcd_keys *keys, const struct etcd_key *key, bool looks,
+                             int64_t give_up_ns, struct etcd_parting *out)
+{
+    struct etcd_range range = etcd_range_of(key->name);
+    char text[ETCD_KEY_SIZE], operations[BODY_SIZE / 2];
     struct etcd_reply reply;
     dlock_status st;
+    int len;
 
+    *out = (struct etcd_parting){.revision = 0};
     etcd_key_of(text, key->name, key->lease);
-    snprintf(operation, sizeof(operation), "{\"request_delete_range\":{\"key\":\"%s\"}}", text);
-    st = ask_of(keys, key, operation, give_up_ns, &reply);
+    len = snprintf(operations, sizeof(operations),
+                   "{\"request_delete_range\":{\"key\":\"%s\"}}", text);
+    if (looks)
+        snprintf(operations + len, sizeof(operations) - (size_t)len,
+                 ",{\"request_range\":{\"key\":\"%s\",\"range_end\":\"%s\",%s}}", range.from,
+                 range.to, BY_AGE("ASCEND", "1"));
+    st = ask_of(keys, key, operations, give_up_ns, &reply);
     if (st != DLOCK_OK)
         return st;
-    if (!read_revision(reply.json, revision))
-        st = refuse("kv/txn");
-    else if (!json_is_true(json_object_get(reply.json, "succeeded")))
-        st = reply.was_repeated ? dlock_fail(DLOCK_UNKNOWN, "etcd: the connection was cut, "
-                                             "and an earlier copy may have deleted the key")
-                                : DLOCK_LOST;
+    st = etcd_answer_revision(reply.json, &out->revision)
+             ? read_parting(&reply, key->name, looks, out)
+             : refuse("kv/txn");
     json_decref(reply.json);
     return st;
 }
@@ -387,7 +349,7 @@ dlock_status etcd_keys_check(struct etcd_keys *keys)
     if (st != DLOCK_OK)
         return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
     if (reply.error != ETCD_DENIED &&
-        (reply.error != ETCD_DONE || !read_keys(reply.json, &found_keys)))
+        (reply.error != ETCD_DONE || !etcd_answer_keys(reply.json, &found_keys)))
         st = refuse("kv/range");
     json_decref(reply.json);
     return st;

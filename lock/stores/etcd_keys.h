@@ -8,8 +8,8 @@
 #ifndef DLOCK_ETCD_KEYS_H
 #define DLOCK_ETCD_KEYS_H
 
+#include "lock/stores/etcd_answers.h"
 #include "lock/stores/etcd_http.h"
-#include "lock/stores/etcd_text.h"
 
 struct etcd_keys; /* the questions of a system; opaque */
 
@@ -17,18 +17,19 @@ struct etcd_keys; /* the questions of a system; opaque */
 struct etcd_keys *etcd_keys_open(struct etcd_http *http);
 void etcd_keys_close(struct etcd_keys *keys);
 
-/* A key of a lock. */
-struct etcd_key {
-    const char *name;  /* of the lock  */
-    uint64_t lease;
-    uint64_t created;  /* its create revision, which no other key ever had; 0: not known */
-};
-
 /* What was seen of a key, at a revision. */
 struct etcd_sight {
     uint64_t revision;
     uint64_t created; /* 0: the key is not there                             */
     uint64_t before;  /* the lease of the key before it; 0: the key is first */
+    int64_t ahead;    /* at most so many keys are before it; -1: not known   */
+};
+
+/* What became of the keys of a lock when one was deleted. */
+struct etcd_parting {
+    uint64_t revision;      /* of the deletion                                             */
+    uint64_t first_created; /* the create revision of the first key left; 0: none, or not
+                             * known                                                       */
 };
 
 /* One key, as etcd_keys_list() reads it. */
@@ -52,10 +53,11 @@ dlock_status etcd_key_put(struct etcd_keys *keys, const struct etcd_key *key,
 dlock_status etcd_key_look(struct etcd_keys *keys, const struct etcd_key *key,
                            int64_t give_up_ns, struct etcd_sight *out);
 
-/* Delete the key that was created so.  OK, and *revision is when; LOST: it is not there; or a
- * failure: after UNKNOWN it may be deleted. */
-dlock_status etcd_key_delete(struct etcd_keys *keys, const struct etcd_key *key,
-                             int64_t give_up_ns, uint64_t *revision);
+/* Delete the key that was created so, and look for the first one that is left if `looks`.  OK,
+ * and *out says when; LOST: the key is not there; or a failure: after UNKNOWN it may be
+ * deleted. */
+dlock_status etcd_key_delete(struct etcd_keys *keys, const struct etcd_key *key, bool looks,
+                             int64_t give_up_ns, struct etcd_parting *out);
 
 /* The number of keys of the lock, and the first of them if there is one.  OK, or a failure. */
 dlock_status etcd_keys_list(struct etcd_keys *keys, const char *name,

@@ -19,12 +19,14 @@ struct etcd_place {
     struct etcd_lease lease;
     uint64_t created;  /* the create revision of the key; 0: not known          */
     uint64_t before;   /* the lease of the key before it; 0: it holds           */
-    uint64_t revision; /* at which `before` was seen                            */
+    int64_t ahead;     /* at most so many keys are before it; -1: not known     */
+    uint64_t revision; /* at which `before` and `ahead` were seen               */
     int64_t hold_end_ns; /* of a holder: when it has to stop, by its own clock  */
     int64_t look_ns;   /* of a waiter: when to look again in any case           */
     bool is_doubtful;  /* a request with the lease may still arrive             */
     bool is_watched;   /* its waiter is told when it may have moved up          */
     bool was_told;     /* it may have moved up                                  */
+    bool is_told_first; /* and it has: its key is the first                     */
 };
 
 /* NULL: no memory. */

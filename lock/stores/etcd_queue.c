@@ -57,16 +57,21 @@ static void end_lease(struct etcd_queue *queue, const struct etcd_place *place,
         etcd_lease_owe(queue->leases, place->lease.id);
 }
 
-/* Delete the key of the place, and tell of it. */
+/* Delete the key of the place, and tell of it.  If somebody of this process waits, the answer
+ * says who is the first then, who need not ask. */
 static dlock_status delete_key(struct etcd_queue *queue, const dlock_claim *claim,
                                const struct etcd_place *place)
 {
     struct etcd_key key = key_of(claim, place);
-    uint64_t revision = 0;
-    dlock_status st = etcd_key_delete(queue->keys, &key, claim->give_up_ns, &revision);
+    bool looks = etcd_watches_wait(queue->watches, claim->name);
+    struct etcd_parting parting;
+    dlock_status st = etcd_key_delete(queue->keys, &key, looks, claim->give_up_ns, &parting);
 
-    if (st == DLOCK_OK)
-        etcd_watches_note(queue->watches, claim->name, key.lease, revision);
+    if (st == DLOCK_OK) {
+        struct etcd_end end = {key.lease, key.created, parting.revision};
+
+        etcd_watches_note(queue->watches, claim->name, &end, parting.first_created);
+    }
     return st;
 }
 
@@ -134,6 +139,7 @@ static dlock_status move(struct etcd_queue *queue, const dlock_claim *claim,
     if (has_moved && place->is_watched && !place->was_told)
         etcd_watches_doubt(queue->watches, claim->name);
     place->before = sight->before;
+    place->ahead = sight->ahead;
     place->revision = sight->revision;
     place->was_told = false;
     place->look_ns = dlock_clock_after(dlock_clock_ns(), LOOK_EVERY_MS);
@@ -146,21 +152,36 @@ static bool is_renewal_due(const struct etcd_place *place)
                                                  place->lease.ttl_ms / RENEWALS_PER_LEASE);
 }
 
-/* Look at the place where the claim waits, and keep its lease alive.  OK: it is the first, with
- * a whole lease; BUSY; LOST: there is no such place any more; or a failure. */
+/* OK: the place is the first; BUSY; LOST: its key is gone; or a failure. */
+static dlock_status ask_where(struct etcd_queue *queue, const dlock_claim *claim,
+                              struct etcd_place *place)
+{
+    uint64_t known = etcd_watches_known(queue->watches, claim->name);
+    struct etcd_key key = key_of(claim, place);
+    struct etcd_sight sight;
+    dlock_status st = etcd_key_look(queue->keys, &key, claim->give_up_ns, &sight);
+
+    if (st != DLOCK_OK)
+        return st;
+    if (sight.revision < known)
+        etcd_watches_restart(queue->watches, claim->name, sight.revision);
+    return move(queue, claim, place, &sight);
+}
+
+/* Look at the place where the claim waits, unless it is told to be the first, and keep its lease
+ * alive.  OK: it is the first, with a whole lease; BUSY; LOST: there is no such place any more;
+ * or a failure. */
 static dlock_status look(struct etcd_queue *queue, const dlock_claim *claim,
                          struct etcd_place *place)
 {
-    struct etcd_key key = key_of(claim, place);
-    struct etcd_sight sight;
     dlock_status st = DLOCK_OK;
 
     if (is_renewal_due(place))
         st = etcd_lease_renew(queue->leases, &place->lease, claim->give_up_ns);
-    if (st == DLOCK_OK)
-        st = etcd_key_look(queue->keys, &key, claim->give_up_ns, &sight);
-    if (st == DLOCK_OK)
-        st = move(queue, claim, place, &sight);
+    if (st == DLOCK_OK && place->is_told_first)
+        place->before = 0;
+    else if (st == DLOCK_OK)
+        st = ask_where(queue, claim, place);
     if (st == DLOCK_OK && !etcd_lease_lasts(&place->lease, place->hold_end_ns))
         st = etcd_lease_renew(queue->leases, &place->lease, claim->give_up_ns);
     return st;
@@ -179,7 +200,7 @@ static dlock_status wait_on(struct etcd_queue *queue, const dlock_claim *claim,
     if (dlock_is_failure(st) && etcd_lease_lasts(&place->lease, dlock_clock_ns())) {
         /* The place is still good, whoever is before it, and not known to be the first. */
         place->before = NOT_KNOWN;
-        place->was_told = false;
+        place->was_told = place->is_told_first = false;
         place->look_ns = 0;
         st = claim->wait_until_ns != 0 ? DLOCK_BUSY : st == DLOCK_UNKNOWN ? DLOCK_IO : st;
     } else if (dlock_is_failure(st)) {
@@ -201,6 +222,7 @@ static dlock_status put_key(struct etcd_queue *queue, const dlock_claim *claim,
 {
     struct etcd_key key = key_of(claim, place);
     bool waits = claim->wait_until_ns != 0;
+    uint64_t known = waits ? etcd_watches_known(queue->watches, claim->name) : 0;
     bool was_repeated = false;
     struct etcd_sight sight;
     dlock_status st = etcd_key_put(queue->keys, &key, claim->owner, waits, claim->give_up_ns,
@@ -215,8 +237,11 @@ static dlock_status put_key(struct etcd_queue *queue, const dlock_claim *claim,
         return st;
     if (sight.created == 0 && (waits || sight.before == 0))
         return DLOCK_LOST;
+    if (sight.revision < known)
+        etcd_watches_restart(queue->watches, claim->name, sight.revision);
     place->created = sight.created;
     place->before = sight.created != 0 ? sight.before : NOT_KNOWN;
+    place->ahead = sight.created != 0 ? sight.ahead : -1;
     place->revision = sight.revision;
     return holds(place) ? DLOCK_OK : DLOCK_BUSY;
 }

@@ -104,14 +104,20 @@ bool etcd_queue_sleep(void *arg, int64_t until_ns)
 {
     const struct queue_watch *watch = arg;
     struct etcd_place place;
+    struct etcd_stand stand;
+    enum etcd_told told;
 
     if (!get(watch, &place)) {
         dlock_clock_sleep_until(until_ns);
         return false;
     }
-    if (!etcd_waiter_sleep(watch->waiter, place.before, place.revision, until_ns))
+    stand = (struct etcd_stand){place.lease.id, place.created, place.before, place.ahead,
+                                place.revision};
+    told = etcd_waiter_sleep(watch->waiter, &stand, until_ns);
+    if (told == ETCD_TOLD_NOTHING)
         return false;
     place.was_told = true;
+    place.is_told_first = told == ETCD_IS_FIRST;
     put(watch, &place);
     return true;
 }
@@ -174,7 +180,7 @@ dlock_status etcd_queue_inspect(struct etcd_queue *queue, const char *name, dloc
 dlock_status etcd_queue_force(struct etcd_queue *queue, const char *name)
 {
     struct etcd_listed first;
-    uint64_t revision;
+    struct etcd_parting parting;
     int count = 0;
 
     for (int i = 0; i < TRIES; i++) {
@@ -187,9 +193,12 @@ dlock_status etcd_queue_force(struct etcd_queue *queue, const char *name)
             return DLOCK_LOST;
         key.lease = first.lease;
         key.created = first.created;
-        st = etcd_key_delete(queue->keys, &key, INT64_MAX, &revision);
-        if (st == DLOCK_OK)
-            etcd_watches_note(queue->watches, name, key.lease, revision);
+        st = etcd_key_delete(queue->keys, &key, false, INT64_MAX, &parting);
+        if (st == DLOCK_OK) {
+            struct etcd_end end = {key.lease, key.created, parting.revision};
+
+            etcd_watches_note(queue->watches, name, &end, 0);
+        }
         if (st != DLOCK_LOST)
             return st;
     }

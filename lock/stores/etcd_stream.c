@@ -27,24 +27,54 @@ struct etcd_stream {
     size_t rest_len;
 };
 
-/* A deletion of a key; of another lock's, or of another kind, is no news.  False: it is no
+/* The ends that one line tells of. */
+struct told {
+    struct etcd_end *ends;
+    size_t count;
+    uint64_t revision; /* of the last event; 0: there was none */
+};
+
+/* A deletion of a key; of another lock's, or of another kind, is no end.  False: it is no
  * event of a watch.  An answer may have been sent before the events of its own revision were, so
  * only an event says how far the watch has come. */
-static bool read_event(const struct etcd_stream *stream, const json_t *event)
+static bool read_event(const struct etcd_stream *stream, const json_t *event, struct told *told)
 {
     const json_t *type = json_object_get(event, "type"); /* PUT, the 0, is left out */
     const json_t *kv = json_object_get(event, "kv");
     const json_t *key = json_object_get(kv, "key");
-    int64_t revision;
+    int64_t revision, created;
     uint64_t lease;
 
-    if (!json_is_string(key) || !etcd_number(kv, "mod_revision", 1, &revision))
+    /* An etcd that has forgotten the deleted key leaves its create revision out. */
+    if (!json_is_string(key) || !etcd_number(kv, "mod_revision", 1, &revision) ||
+        revision < 1 || (uint64_t)revision < told->revision ||
+        !etcd_number(json_object_get(event, "prev_kv"), "create_revision", 1, &created))
         return false;
     if (json_is_string(type) && strcmp(json_string_value(type), "DELETE") == 0 &&
         etcd_key_read(json_string_value(key), stream->name, &lease))
-        stream->news.ended(stream->news.arg, lease, (uint64_t)revision);
-    stream->news.seen(stream->news.arg, (uint64_t)revision);
+        told->ends[told->count++] = (struct etcd_end){lease, (uint64_t)created, (uint64_t)revision};
+    told->revision = (uint64_t)revision;
     return true;
+}
+
+/* Tell of all events of a line, or of none: one revision may have ended several keys, and a
+ * waiter must not see a part of that.  False: they are no events of a watch. */
+static bool read_events(const struct etcd_stream *stream, const json_t *events)
+{
+    size_t count = json_array_size(events);
+    struct told told = {.ends = NULL};
+    bool is_read = events == NULL || json_is_array(events);
+
+    if (count == 0)
+        return is_read;
+    told.ends = calloc(count, sizeof(*told.ends));
+    is_read = told.ends != NULL;
+    for (size_t i = 0; is_read && i < count; i++)
+        is_read = read_event(stream, json_array_get(events, i), &told);
+    if (is_read)
+        stream->news.told(stream->news.arg, told.ends, told.count, told.revision);
+    free(told.ends);
+    return is_read;
 }
 
 /* False: the watch is over. */
@@ -52,16 +82,14 @@ static bool read_line(const struct etcd_stream *stream, const char *line, size_t
 {
     json_t *json = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
     const json_t *result = json_object_get(json, "result");
-    const json_t *events = json_object_get(result, "events");
     int64_t forgotten = 0;
-    bool goes_on = json_is_object(result) &&
+    bool goes_on = json_is_object(result) && etcd_http_is_ours(stream->http, json) &&
                    etcd_number(result, "compact_revision", 1, &forgotten);
 
     if (goes_on && forgotten > 0)
         stream->news.forgotten(stream->news.arg, (uint64_t)forgotten);
-    goes_on = goes_on && !json_is_true(json_object_get(result, "canceled"));
-    for (size_t i = 0; goes_on && i < json_array_size(events); i++)
-        goes_on = read_event(stream, json_array_get(events, i));
+    goes_on = goes_on && !json_is_true(json_object_get(result, "canceled")) &&
+              read_events(stream, json_object_get(result, "events"));
     json_decref(json);
     return goes_on;
 }
@@ -119,7 +147,7 @@ struct etcd_stream *etcd_stream_begin(struct etcd_http *http, CURLM *multi, cons
     snprintf(stream->name, sizeof(stream->name), "%s", name);
     snprintf(stream->body, sizeof(stream->body),
              "{\"create_request\":{\"key\":\"%s\",\"range_end\":\"%s\","
-             "\"start_revision\":\"%" PRIu64 "\",\"filters\":[\"NOPUT\"]}}",
+             "\"start_revision\":\"%" PRIu64 "\",\"filters\":[\"NOPUT\"],\"prev_kv\":true}}",
              range.from, range.to, revision + 1);
     if (set_up(stream) && curl_multi_add_handle(multi, stream->easy) == CURLM_OK) {
         stream->multi = multi;

@@ -6,16 +6,16 @@
 #ifndef DLOCK_ETCD_STREAM_H
 #define DLOCK_ETCD_STREAM_H
 
+#include "lock/stores/etcd_ends.h"
 #include "lock/stores/etcd_http.h"
 
 struct etcd_stream; /* opaque */
 
 /* What a stream tells its user. */
 struct etcd_news {
-    /* The key of that lease was deleted in that revision. */
-    void (*ended)(void *arg, uint64_t lease, uint64_t revision);
-    /* All that was deleted before that revision is told. */
-    void (*seen)(void *arg, uint64_t revision);
+    /* These keys were deleted, in this order, perhaps none; and with them all is told that
+     * happened up to that revision. */
+    void (*told)(void *arg, const struct etcd_end *ends, size_t count, uint64_t revision);
     /* etcd has forgotten what came before that revision, and there is more to tell. */
     void (*forgotten)(void *arg, uint64_t revision);
     void *arg;

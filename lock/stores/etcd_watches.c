@@ -8,17 +8,14 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <utlist.h>
 
 #include "base/os/clock.h"
-#include "base/os/condition.h"
 #include "base/os/hash_table.h"
+#include "base/os/mutex.h"
 #include "base/os/thread.h"
 #include "lock/stores/etcd_stream.h"
 
 enum {
-    ENDS_KEPT = 64, /* for waiters that come to sleep after the end that they wait for */
     LINGER_MS = 2000,
     BACKOFF_FIRST_MS = 20,
     BACKOFF_LAST_MS = 1000,
@@ -28,24 +25,16 @@ enum {
 struct etcd_waiter {
     struct etcd_watches *watches;
     struct lock_watch *lock;
-    struct dlock_condition told;
-    uint64_t before; /* 0: it does not sleep */
-    struct etcd_waiter *prev, *next;
+    struct etcd_turn turn;
 };
 
 /* The watch of one lock. */
 struct lock_watch {
     struct etcd_watches *watches;
     char name[DLOCK_NAME_MAX + 1];
-    struct etcd_waiter *waiters;
-    bool is_used;        /* a waiter has slept, so there is a revision to begin with */
-    uint64_t seen;       /* the stream goes on after this revision */
-    uint64_t complete;   /* every end after this revision is in `ends`, or will be told */
-    struct key_end {
-        uint64_t lease, revision;
-    } ends[ENDS_KEPT];
-    size_t end_count; /* of all time: the oldest are overwritten */
-    int64_t idle_ns;  /* since when nobody waits */
+    struct etcd_turns turns;
+    bool is_used;    /* a waiter has slept, so there is a revision to begin with */
+    int64_t idle_ns; /* since when nobody waits */
     bool is_doubted;
     /* Of the thread alone. */
     struct etcd_stream *stream;
@@ -109,64 +98,14 @@ void etcd_watches_close(struct etcd_watches *watches)
     free(watches);
 }
 
-/* --- news, all with the mutex held --- */
+/* --- the thread --- */
 
-static void tell(struct lock_watch *lock, uint64_t lease)
-{
-    struct etcd_waiter *waiter;
-
-    DL_FOREACH(lock->waiters, waiter)
-        if (waiter->before == lease)
-            dlock_condition_signal(&waiter->told);
-}
-
-static void tell_all(struct lock_watch *lock)
-{
-    struct etcd_waiter *waiter;
-
-    DL_FOREACH(lock->waiters, waiter)
-        dlock_condition_signal(&waiter->told);
-}
-
-/* Has the key with that lease ended since the revision? */
-static bool has_ended(const struct lock_watch *lock, uint64_t lease, uint64_t revision)
-{
-    size_t kept = lock->end_count < ENDS_KEPT ? lock->end_count : ENDS_KEPT;
-
-    for (size_t i = 0; i < kept; i++)
-        if (lock->ends[i].lease == lease && lock->ends[i].revision > revision)
-            return true;
-    return false;
-}
-
-static void note_end(struct lock_watch *lock, uint64_t lease, uint64_t revision)
-{
-    struct key_end *place = &lock->ends[lock->end_count % ENDS_KEPT];
-
-    if (has_ended(lock, lease, revision - 1))
-        return; /* told by this process and by etcd */
-    if (lock->end_count >= ENDS_KEPT && place->revision > lock->complete)
-        lock->complete = place->revision;
-    *place = (struct key_end){lease, revision};
-    lock->end_count++;
-    tell(lock, lease);
-}
-
-static void on_ended(void *arg, uint64_t lease, uint64_t revision)
+static void on_told(void *arg, const struct etcd_end *ends, size_t count, uint64_t revision)
 {
     struct lock_watch *lock = arg;
 
     dlock_mutex_lock(&lock->watches->mutex);
-    note_end(lock, lease, revision);
-    dlock_mutex_unlock(&lock->watches->mutex);
-}
-
-static void on_seen(void *arg, uint64_t revision)
-{
-    struct lock_watch *lock = arg;
-
-    dlock_mutex_lock(&lock->watches->mutex);
-    lock->seen = revision;
+    etcd_turns_told(&lock->turns, ends, count, revision);
     lock->backoff_ms = 0;
     dlock_mutex_unlock(&lock->watches->mutex);
 }
@@ -176,40 +115,13 @@ static void on_forgotten(void *arg, uint64_t revision)
     struct lock_watch *lock = arg;
 
     dlock_mutex_lock(&lock->watches->mutex);
-    lock->seen = lock->complete = revision;
-    tell_all(lock);
+    etcd_turns_forget(&lock->turns, revision);
     dlock_mutex_unlock(&lock->watches->mutex);
 }
 
-void etcd_watches_note(struct etcd_watches *watches, const char *name, uint64_t lease,
-                       uint64_t revision)
-{
-    struct lock_watch *lock = NULL;
-
-    dlock_mutex_lock(&watches->mutex);
-    HASH_FIND_STR(watches->locks, name, lock);
-    if (lock != NULL)
-        note_end(lock, lease, revision);
-    dlock_mutex_unlock(&watches->mutex);
-}
-
-void etcd_watches_doubt(struct etcd_watches *watches, const char *name)
-{
-    struct lock_watch *lock = NULL;
-
-    dlock_mutex_lock(&watches->mutex);
-    HASH_FIND_STR(watches->locks, name, lock);
-    if (lock != NULL)
-        lock->is_doubted = true;
-    dlock_mutex_unlock(&watches->mutex);
-    (void)curl_multi_wakeup(watches->multi);
-}
-
-/* --- the thread --- */
-
 static void begin_stream(struct lock_watch *lock, int64_t now_ns)
 {
-    struct etcd_news news = {on_ended, on_seen, on_forgotten, lock};
+    struct etcd_news news = {on_told, on_forgotten, lock};
 
     lock->is_doubted = false;
     lock->backoff_ms = lock->backoff_ms == 0                     ? BACKOFF_FIRST_MS
@@ -217,7 +129,7 @@ static void begin_stream(struct lock_watch *lock, int64_t now_ns)
                                                                 : BACKOFF_LAST_MS;
     lock->retry_ns = dlock_clock_after(now_ns, lock->backoff_ms);
     lock->stream = etcd_stream_begin(lock->watches->http, lock->watches->multi, lock->name,
-                                     lock->seen, &news);
+                                     lock->turns.seen, &news);
 }
 
 /* Look after one lock, with the mutex held.  Answers when to look again. */
@@ -225,7 +137,7 @@ static int64_t attend(struct lock_watch *lock, int64_t now_ns)
 {
     int64_t over_ns = dlock_clock_after(lock->idle_ns, LINGER_MS);
 
-    if (lock->waiters == NULL && now_ns >= over_ns) {
+    if (lock->turns.waiters == NULL && now_ns >= over_ns) {
         free_lock(lock->watches, lock);
         return INT64_MAX;
     }
@@ -233,10 +145,10 @@ static int64_t attend(struct lock_watch *lock, int64_t now_ns)
         etcd_stream_end(lock->stream);
         lock->stream = NULL;
     }
-    if (lock->stream == NULL && lock->is_used && lock->waiters != NULL &&
+    if (lock->stream == NULL && lock->is_used && lock->turns.waiters != NULL &&
         now_ns >= lock->retry_ns)
         begin_stream(lock, now_ns);
-    if (lock->waiters == NULL)
+    if (lock->turns.waiters == NULL)
         return over_ns;
     return lock->stream == NULL && lock->is_used ? lock->retry_ns : INT64_MAX;
 }
@@ -286,14 +198,84 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* --- waiters --- */
+/* --- what this process knows by itself --- */
 
-/* With the mutex held: the watch of the lock, new if need be.  NULL: no memory. */
+/* With the mutex held.  NULL: nobody has waited for that lock lately. */
 static struct lock_watch *find(struct etcd_watches *watches, const char *name)
 {
     struct lock_watch *lock = NULL;
 
     HASH_FIND_STR(watches->locks, name, lock);
+    return lock;
+}
+
+void etcd_watches_note(struct etcd_watches *watches, const char *name,
+                       const struct etcd_end *end, uint64_t first_created)
+{
+    struct lock_watch *lock;
+
+    dlock_mutex_lock(&watches->mutex);
+    lock = find(watches, name);
+    if (lock != NULL)
+        etcd_turns_note(&lock->turns, end, first_created);
+    dlock_mutex_unlock(&watches->mutex);
+}
+
+uint64_t etcd_watches_known(struct etcd_watches *watches, const char *name)
+{
+    const struct lock_watch *lock;
+    uint64_t known;
+
+    dlock_mutex_lock(&watches->mutex);
+    lock = find(watches, name);
+    known = lock != NULL ? lock->turns.known : 0;
+    dlock_mutex_unlock(&watches->mutex);
+    return known;
+}
+
+bool etcd_watches_wait(struct etcd_watches *watches, const char *name)
+{
+    const struct lock_watch *lock;
+    bool waits;
+
+    dlock_mutex_lock(&watches->mutex);
+    lock = find(watches, name);
+    waits = lock != NULL && lock->turns.waiters != NULL;
+    dlock_mutex_unlock(&watches->mutex);
+    return waits;
+}
+
+void etcd_watches_doubt(struct etcd_watches *watches, const char *name)
+{
+    struct lock_watch *lock;
+
+    dlock_mutex_lock(&watches->mutex);
+    lock = find(watches, name);
+    if (lock != NULL)
+        lock->is_doubted = true;
+    dlock_mutex_unlock(&watches->mutex);
+    (void)curl_multi_wakeup(watches->multi);
+}
+
+void etcd_watches_restart(struct etcd_watches *watches, const char *name, uint64_t revision)
+{
+    struct lock_watch *lock;
+
+    dlock_mutex_lock(&watches->mutex);
+    lock = find(watches, name);
+    if (lock != NULL && etcd_turns_restart(&lock->turns, revision))
+        lock->is_doubted = true;
+    dlock_mutex_unlock(&watches->mutex);
+    (void)curl_multi_wakeup(watches->multi);
+}
+
+/* --- to wait --- */
+
+/* With the mutex held: the watch of the lock, new if need be.  NULL: no memory. */
+static struct lock_watch *find_or_make(struct etcd_watches *watches, const char *name)
+{
+    struct lock_watch *lock = find(watches, name);
+
     if (lock != NULL)
         return lock;
     lock = calloc(1, sizeof(*lock));
@@ -309,7 +291,7 @@ struct etcd_waiter *etcd_waiter_begin(struct etcd_watches *watches, const char *
 {
     struct etcd_waiter *waiter = calloc(1, sizeof(*waiter));
 
-    if (waiter == NULL || !dlock_condition_init(&waiter->told)) {
+    if (waiter == NULL || !dlock_condition_init(&waiter->turn.told)) {
         free(waiter);
         return NULL;
     }
@@ -318,13 +300,13 @@ struct etcd_waiter *etcd_waiter_begin(struct etcd_watches *watches, const char *
     if (!watches->has_thread)
         watches->has_thread = dlock_thread_start(&watches->thread, run, watches) == 0;
     if (watches->has_thread)
-        waiter->lock = find(watches, name);
+        waiter->lock = find_or_make(watches, name);
     if (waiter->lock != NULL)
-        DL_APPEND(waiter->lock->waiters, waiter);
+        etcd_turns_add(&waiter->lock->turns, &waiter->turn);
     dlock_mutex_unlock(&watches->mutex);
     if (waiter->lock != NULL)
         return waiter;
-    dlock_condition_destroy(&waiter->told);
+    dlock_condition_destroy(&waiter->turn.told);
     free(waiter);
     return NULL;
 }
@@ -335,28 +317,29 @@ static void use(struct lock_watch *lock, uint64_t revision)
     bool has_to_begin = !lock->is_used || lock->stream == NULL;
 
     if (!lock->is_used)
-        lock->seen = lock->complete = revision;
+        etcd_turns_begin(&lock->turns, revision);
     lock->is_used = true;
     if (has_to_begin)
         (void)curl_multi_wakeup(lock->watches->multi);
 }
 
-bool etcd_waiter_sleep(struct etcd_waiter *waiter, uint64_t before, uint64_t revision,
-                       int64_t until_ns)
+enum etcd_told etcd_waiter_sleep(struct etcd_waiter *waiter, const struct etcd_stand *stand,
+                                 int64_t until_ns)
 {
     struct dlock_mutex *mutex = &waiter->watches->mutex;
-    struct lock_watch *lock = waiter->lock;
-    bool may_have_ended;
+    struct etcd_turns *turns = &waiter->lock->turns;
+    enum etcd_told told;
 
     dlock_mutex_lock(mutex);
-    use(lock, revision);
-    waiter->before = before;
-    while (!(may_have_ended = lock->complete > revision || has_ended(lock, before, revision)) &&
+    use(waiter->lock, stand->revision);
+    etcd_turns_place(turns, &waiter->turn, stand);
+    waiter->turn.sleeps = true;
+    while ((told = etcd_turns_news(turns, &waiter->turn)) == ETCD_TOLD_NOTHING &&
            dlock_clock_ns() < until_ns)
-        (void)dlock_condition_wait_until(&waiter->told, mutex, until_ns);
-    waiter->before = 0;
+        (void)dlock_condition_wait_until(&waiter->turn.told, mutex, until_ns);
+    waiter->turn.sleeps = false;
     dlock_mutex_unlock(mutex);
-    return may_have_ended;
+    return told;
 }
 
 void etcd_waiter_end(struct etcd_waiter *waiter)
@@ -364,12 +347,12 @@ void etcd_waiter_end(struct etcd_waiter *waiter)
     struct etcd_watches *watches = waiter->watches;
 
     dlock_mutex_lock(&watches->mutex);
-    DL_DELETE(waiter->lock->waiters, waiter);
-    if (waiter->lock->waiters == NULL) {
+    etcd_turns_remove(&waiter->lock->turns, &waiter->turn);
+    if (waiter->lock->turns.waiters == NULL) {
         waiter->lock->idle_ns = dlock_clock_ns();
         (void)curl_multi_wakeup(watches->multi);
     }
     dlock_mutex_unlock(&watches->mutex);
-    dlock_condition_destroy(&waiter->told);
+    dlock_condition_destroy(&waiter->turn.told);
     free(waiter);
 }

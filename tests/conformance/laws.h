@@ -245,9 +245,13 @@ law_fn enters_with_its_own_key_only;
 law_fn is_told_after_a_cut;
 law_fn a_lost_answer_leaves_no_key;
 law_fn costs_two_requests;
-law_fn wakes_only_the_next;
 law_fn leaves_no_keys;
 law_fn gives_each_key_a_revision;
+
+/* laws_etcd_told.c */
+law_fn wakes_only_the_next;
+law_fn enters_as_it_is_told;
+law_fn a_neighbour_that_gives_up_lets_nobody_in;
 
 /* laws_zookeeper_queue.c */
 law_fn wakes_a_herd, wakes_one_by_one;

@@ -12,7 +12,6 @@
 enum {
     MANY = 40,
     CROWD = 32,
-    WAITERS = 3,
     TOLD_MS = 100,    /* by the watch; a waiter looks by itself after LOOKS_MS */
     LOOKS_MS = 2000,
     HASTE_MS = 300,
@@ -176,10 +175,9 @@ void is_lost_with_its_key(const char *variant)
 }
 
 /* Its lease ends with its key, or somebody deletes its key by hand. */
-static void end_youngest_key(const char *name, bool by_hand)
+static void end_key(const char *name, uint64_t lease, bool by_hand)
 {
     char key[DLOCK_NAME_MAX + 40];
-    uint64_t lease = keys_youngest_lease(name);
 
     snprintf(key, sizeof(key), "%s/%" PRIx64, name, lease);
     if (by_hand)
@@ -196,13 +194,16 @@ void enters_with_its_own_key_only(const char *variant)
         struct rig_pair pair = rig_open_pair(&opts);
         const char *name = rig_name();
         struct rig_helper *vanishing, *behind;
+        uint64_t vanishing_lease;
         dlock_lease lease;
 
         assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
         vanishing = rig_helper_start(rig_open(&opts), name, -1);
         assert_comes(keys_count(name) == 2);
-        end_youngest_key(name, by_hand);
+        vanishing_lease = keys_youngest_lease(name);
         behind = rig_helper_start(pair.b, name, -1);
+        assert_comes(keys_count(name) == 3);
+        end_key(name, vanishing_lease, by_hand);
         /* The first lines up again, behind the other. */
         assert_comes(keys_count(name) == 3);
         assert_false(rig_helper_is_done(vanishing));
@@ -288,31 +289,6 @@ void costs_two_requests(const char *variant)
     dlock_metrics_read(pair.b, &after);
     assert_provided(is_steady(LATE_MS), after.acquire_commands - before.acquire_commands == 1);
     assert_status(OK, dlock_release(pair.a, &lease));
-}
-
-void wakes_only_the_next(const char *variant)
-{
-    dlock_options opts = rig_options(variant);
-    struct rig_pair pair = rig_open_pair(&opts);
-    const char *name = rig_name();
-    struct rig_helper *waiters[WAITERS];
-    dlock_metrics metrics;
-    dlock_lease lease;
-
-    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
-    for (int i = 0; i < WAITERS; i++) {
-        waiters[i] = rig_helper_start(pair.b, name, -1);
-        assert_comes(rig_waiter_count(pair.a, name) == i + 1);
-    }
-    assert_status(OK, dlock_release(pair.a, &lease));
-    for (int i = 0; i < WAITERS; i++) {
-        assert_status(OK, rig_helper_acquired(waiters[i]));
-        assert_status(OK, rig_helper_finish(waiters[i]));
-    }
-    dlock_metrics_read(pair.b, &metrics);
-    assert_true(metrics.wake_ups <= WAITERS);
-    assert_int_equal(0, metrics.useless_wake_ups);
-    assert_int_equal(0, keys_count(name));
 }
 
 /* Nothing is left in etcd of locks that were released, and of waits that ended. */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* test_etcd_ends.c -- the last keys of a lock in etcd that ended, told by the watch and by answers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+
+#include "lock/stores/etcd_ends.h"
+
+enum { BEGIN = 100 };
+
+/* The end of a key of that lease, which was created in the revision of its lease's number. */
+static void note(struct etcd_ends *ends, uint64_t lease, uint64_t revision, bool is_told)
+{
+    struct etcd_end end = {lease, lease, revision};
+
+    etcd_ends_note(ends, &end, is_told);
+}
+
+static void an_end_is_known_from_its_revision_on(void **state)
+{
+    struct etcd_ends ends;
+
+    (void)state;
+    etcd_ends_begin(&ends, BEGIN);
+    note(&ends, 7, BEGIN + 5, false);
+    assert_true(etcd_ends_have(&ends, 7, BEGIN));
+    assert_false(etcd_ends_have(&ends, 7, BEGIN + 5));
+    assert_false(etcd_ends_have(&ends, 8, BEGIN));
+    note(&ends, 7, BEGIN + 9, false); /* the lease has served another key */
+    assert_true(etcd_ends_have(&ends, 7, BEGIN + 5));
+    assert_int_equal(BEGIN + 9, etcd_ends_last(&ends, 7));
+    assert_int_equal(0, etcd_ends_last(&ends, 8));
+}
+
+static void an_end_that_is_told_twice_counts_once(void **state)
+{
+    struct etcd_ends ends;
+
+    (void)state;
+    etcd_ends_begin(&ends, BEGIN);
+    note(&ends, 7, BEGIN + 5, false);
+    assert_int_equal(0, etcd_ends_before(&ends, 50, BEGIN)); /* until the watch tells */
+    note(&ends, 7, BEGIN + 5, true);
+    note(&ends, 7, BEGIN + 5, true);
+    note(&ends, 7, BEGIN + 5, false);
+    assert_int_equal(1, etcd_ends_before(&ends, 50, BEGIN));
+    assert_int_equal(1, ends.count);
+}
+
+static void only_older_keys_are_counted(void **state)
+{
+    struct etcd_end unknown = {9, 0, BEGIN + 3};
+    struct etcd_ends ends;
+
+    (void)state;
+    etcd_ends_begin(&ends, BEGIN);
+    note(&ends, 49, BEGIN + 1, true);
+    note(&ends, 51, BEGIN + 2, true);
+    etcd_ends_note(&ends, &unknown, true);
+    assert_int_equal(1, etcd_ends_before(&ends, 50, BEGIN));
+    assert_int_equal(2, etcd_ends_before(&ends, 60, BEGIN));
+    assert_int_equal(1, etcd_ends_before(&ends, 60, BEGIN + 1));
+    assert_int_equal(0, etcd_ends_before(&ends, 60, BEGIN + 2));
+}
+
+/* Whoever asks for more than is kept is told so, and not a number that is too small. */
+static void what_is_not_kept_is_not_counted(void **state)
+{
+    struct etcd_ends ends;
+
+    (void)state;
+    etcd_ends_begin(&ends, BEGIN);
+    assert_int_equal(-1, etcd_ends_before(&ends, 50, BEGIN - 1));
+    for (uint64_t i = 1; i <= ETCD_ENDS_KEPT; i++)
+        note(&ends, i, BEGIN + i, true);
+    assert_int_equal(ETCD_ENDS_KEPT, etcd_ends_before(&ends, BEGIN, BEGIN));
+    note(&ends, 99, BEGIN + 99, true);
+    assert_int_equal(-1, etcd_ends_before(&ends, BEGIN, BEGIN));
+    assert_int_equal(ETCD_ENDS_KEPT, etcd_ends_before(&ends, BEGIN, BEGIN + 1));
+    assert_int_equal(BEGIN + 1, ends.complete);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_end_is_known_from_its_revision_on),
+        cmocka_unit_test(an_end_that_is_told_twice_counts_once),
+        cmocka_unit_test(only_older_keys_are_counted),
+        cmocka_unit_test(what_is_not_kept_is_not_counted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
