@@ -32,7 +32,9 @@ static struct {
     char dir[48];
     char urls[URLS_SIZE]; /* as dlock_options.etcd_url has them */
     int ports[MEMBERS];
-    pid_t pids[MEMBERS]; /* 0: it does not run */
+    pid_t pids[MEMBERS];  /* 0: it does not run                                   */
+    bool joins[MEMBERS];  /* it was added to the cluster, which was there already */
+    bool founds[MEMBERS]; /* it is the only member of a cluster of its own        */
 } company;
 
 #define assert_comes(state)                                                            \
@@ -96,12 +98,13 @@ static inline int leader(void)
 /* The members talk over Unix sockets in the directory. */
 static inline void launch(int i)
 {
-    char name[16], client[URL_SIZE], peer[URL_SIZE], log[16];
+    char name[16], client[URL_SIZE], peer[URL_SIZE], log[16], alone[URL_SIZE];
 
     snprintf(name, sizeof(name), "e%d", i);
     snprintf(log, sizeof(log), "e%d.log", i);
     snprintf(client, sizeof(client), "http://127.0.0.1:%d", company.ports[i]);
     snprintf(peer, sizeof(peer), "unix://peer-%d:1", i);
+    snprintf(alone, sizeof(alone), "e%d=unix://peer-%d:1", i, i);
     company.pids[i] = fork();
     assert_true(company.pids[i] >= 0);
     if (company.pids[i] != 0)
@@ -113,8 +116,9 @@ static inline void launch(int i)
     execlp("etcd", "etcd", "--name", name, "--data-dir", name, "--listen-client-urls", client,
            "--advertise-client-urls", client, "--listen-peer-urls", peer,
            "--initial-advertise-peer-urls", peer, "--initial-cluster",
-           "e0=unix://peer-0:1,e1=unix://peer-1:1,e2=unix://peer-2:1", "--heartbeat-interval",
-           "50", "--election-timeout", "500", "--logger", "zap", "--log-level", "error",
+           company.founds[i] ? alone : "e0=unix://peer-0:1,e1=unix://peer-1:1,e2=unix://peer-2:1",
+           "--initial-cluster-state", company.joins[i] ? "existing" : "new",
+           "--heartbeat-interval", "50", "--election-timeout", "500", "--logger", "zap", "--log-level", "error",
            (char *)NULL);
     _exit(127);
 }
@@ -146,6 +150,15 @@ static inline void pause_member(int i)
 {
     kill(company.pids[i], SIGSTOP);
     waitpid(company.pids[i], NULL, WUNTRACED);
+}
+
+/* Let a member forget everything that it has on disk. */
+static inline void wipe_member(int i)
+{
+    char command[96];
+
+    snprintf(command, sizeof(command), "rm -rf %s/e%d", company.dir, i);
+    assert_int_equal(0, system(command));
 }
 
 /* Start those that do not run, let go on those that are stopped, and wait for all. */

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* etcd_watch.c -- waiters of the lock etcd whose watch comes in pieces, ends, is cancelled, or says
+ * what no etcd says; and an etcd that is slow. */
+#include "tests/topology/etcd_relay.h"
+
+#include "lock/dlock.h"
+#include "lock/dlock_metrics.h"
+#include "lock/stores/etcd_text.h"
+
+enum {
+    TIMEOUT_MS = 1000,
+    LEASE_MS = 20000,
+    STILL_MS = 150, /* for a waiter that is let in wrongly to show it */
+    ROUNDS_MAX = 20,
+    REQUESTS_MOST = 40, /* of one wait, which is short; one that asks without a pause sends hundreds */
+    TEXT_SIZE = 1024,
+};
+
+static char url[URL_SIZE];
+
+static dlock_system *open_locks(const char *at)
+{
+    dlock_options opts = dlock_options_default();
+    dlock_system *sys;
+
+    opts.variant = "etcd";
+    opts.etcd_url = at;
+    opts.etcd_timeout_ms = TIMEOUT_MS;
+    opts.lease_ms = LEASE_MS;
+    opts.watchdog = true;
+    assert_int_equal(DLOCK_OK, dlock_open(&sys, &opts));
+    return sys;
+}
+
+/* A thread that waits for a lock, and gives it back at once. */
+struct waiting {
+    dlock_system *sys;
+    const char *name;
+    atomic_bool is_in;
+    dlock_status acquired, released;
+    uint64_t requests; /* before */
+    pthread_t thread;
+};
+
+static void *wait_and_leave(void *arg)
+{
+    struct waiting *waiting = arg;
+    dlock_lease lease;
+
+    waiting->acquired = dlock_acquire(waiting->sys, waiting->name, PATIENCE_MS, &lease);
+    atomic_store(&waiting->is_in, true);
+    if (waiting->acquired == DLOCK_OK)
+        waiting->released = dlock_release(waiting->sys, &lease);
+    return NULL;
+}
+
+static int waiters(dlock_system *sys, const char *name)
+{
+    dlock_info info;
+
+    assert_int_equal(DLOCK_OK, dlock_inspect(sys, name, &info));
+    return info.waiter_count;
+}
+
+static uint64_t wake_ups(dlock_system *sys)
+{
+    dlock_metrics metrics;
+
+    dlock_metrics_read(sys, &metrics);
+    return metrics.wake_ups - metrics.useless_wake_ups;
+}
+
+static uint64_t requests_of(dlock_system *sys)
+{
+    dlock_metrics metrics;
+
+    dlock_metrics_read(sys, &metrics);
+    return metrics.acquire_commands;
+}
+
+/* `holder` has a direct wire, the waiter that of the relay. */
+static void begin_to_wait(struct waiting *waiting, dlock_system *holder, dlock_lease *held)
+{
+    assert_int_equal(DLOCK_OK, dlock_acquire(holder, waiting->name, PATIENCE_MS, held));
+    atomic_store(&waiting->is_in, false);
+    waiting->acquired = waiting->released = DLOCK_INVALID;
+    waiting->requests = requests_of(waiting->sys);
+    assert_int_equal(0, pthread_create(&waiting->thread, NULL, wait_and_leave, waiting));
+    assert_comes(waiters(holder, waiting->name) == 1);
+}
+
+static void assert_still_out(struct waiting *waiting)
+{
+    pause_ms(STILL_MS);
+    if (atomic_load(&waiting->is_in))
+        fail_msg("%s: a waiter came in: %s", waiting->name, dlock_status_text(waiting->acquired));
+}
+
+static void hand_over(struct waiting *waiting, dlock_system *holder, dlock_lease *held)
+{
+    assert_int_equal(DLOCK_OK, dlock_release(holder, held));
+    assert_int_equal(0, pthread_join(waiting->thread, NULL));
+    assert_int_equal(DLOCK_OK, waiting->acquired);
+    assert_int_equal(DLOCK_OK, waiting->released);
+    assert_true(requests_of(waiting->sys) - waiting->requests <= REQUESTS_MOST);
+}
+
+/* A waiter that looks by itself, every 2 s, gets in too; so one of several has to be told. */
+static void assert_is_told(struct waiting *waiting, dlock_system *holder)
+{
+    for (int i = 0; i < ROUNDS_MAX; i++) {
+        uint64_t before = wake_ups(waiting->sys);
+        dlock_lease held;
+
+        begin_to_wait(waiting, holder, &held);
+        assert_still_out(waiting);
+        hand_over(waiting, holder, &held);
+        if (wake_ups(waiting->sys) > before)
+            return;
+    }
+    fail_msg("%s: no waiter was told in %d hand-overs", waiting->name, ROUNDS_MAX);
+}
+
+static void a_watch_may_come_in_any_pieces(void **state)
+{
+    static const enum relay_mode MODES[] = {RELAY_WHOLE, RELAY_BYTES, RELAY_PAIRS, RELAY_CUT};
+    static const char *const NAMES[] = {"whole", "bytes", "pairs", "cut"};
+    dlock_system *sys = open_locks(url), *holder = open_locks(company.urls);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(MODES) / sizeof(MODES[0]); i++) {
+        struct waiting waiting = {.sys = sys, .name = NAMES[i]};
+
+        atomic_store(&relay.mode, MODES[i]);
+        assert_is_told(&waiting, holder);
+    }
+    atomic_store(&relay.mode, RELAY_WHOLE);
+    dlock_close(holder);
+    dlock_close(sys);
+}
+
+/* The watch of a slow member comes too late, so the waiter looks by itself. */
+static void a_slow_watch_keeps_nobody_out(void **state)
+{
+    dlock_system *sys = open_locks(url), *holder = open_locks(company.urls);
+    struct waiting waiting = {.sys = sys, .name = "slow"};
+    dlock_lease held;
+
+    (void)state;
+    atomic_store(&relay.mode, RELAY_SLOW);
+    begin_to_wait(&waiting, holder, &held);
+    assert_still_out(&waiting);
+    hand_over(&waiting, holder, &held);
+    atomic_store(&relay.mode, RELAY_WHOLE);
+    dlock_close(holder);
+    dlock_close(sys);
+}
+
+/* An answer that takes longer than the timeout is none, and what was asked leaves nothing. */
+static void a_slow_answer_is_none(void **state)
+{
+    dlock_system *sys = open_locks(url), *other = open_locks(company.urls);
+    dlock_lease lease;
+    int64_t began_ns = dlock_clock_ns();
+    dlock_status st;
+
+    (void)state;
+    atomic_store(&relay.answers_slowly, true);
+    st = dlock_acquire(sys, "slow answers", 0, &lease);
+    assert_true(st == DLOCK_UNKNOWN || st == DLOCK_IO);
+    assert_non_null(strstr(dlock_error(), "127.0.0.1"));
+    assert_true(dlock_clock_ns() - began_ns < 8 * TIMEOUT_MS * DLOCK_NS_PER_MS);
+    assert_int_equal(DLOCK_IO, dlock_check(sys));
+    atomic_store(&relay.answers_slowly, false);
+    assert_comes(dlock_acquire(sys, "slow answers", 0, &lease) == DLOCK_OK);
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
+    assert_comes(dlock_acquire(other, "slow answers", 0, &lease) == DLOCK_OK);
+    assert_int_equal(DLOCK_OK, dlock_release(other, &lease));
+    dlock_close(other);
+    dlock_close(sys);
+}
+
+/* ---- what no etcd says ---- */
+
+#define RESULT(rest) "{\"result\":{\"header\":{\"revision\":\"9\"}" rest "}}\n"
+
+static const char *const LIES[] = {
+    "\n",
+    "{}\n",
+    "[]\n",
+    "null\n",
+    "hello\n",
+    "{\"result\":7}\n",
+    "{\"result\":{\"created\":true}}\n{\"result\":\n",
+    "{\"result\":{},\"result\":{}}\n",
+    "{\"error\":{\"grpc_code\":14,\"http_code\":503,\"message\":\"no leader\"}}\n",
+    RESULT(",\"canceled\":true"),
+    RESULT(",\"canceled\":true,\"cancel_reason\":\"because\"") RESULT(",\"created\":true"),
+    RESULT(",\"canceled\":true,\"compact_revision\":\"3\""),
+    RESULT(",\"compact_revision\":\"4611686018427387904\""),
+    RESULT(",\"compact_revision\":3"),
+    RESULT(",\"compact_revision\":\"-3\""),
+    RESULT(",\"events\":{}"),
+    RESULT(",\"events\":7"),
+    RESULT(",\"events\":[]"),
+    RESULT(",\"events\":[null]"),
+    RESULT(",\"events\":[{}]"),
+    RESULT(",\"events\":[{\"type\":\"DELETE\",\"kv\":{}}]"),
+    RESULT(",\"events\":[{\"type\":\"DELETE\",\"kv\":{\"key\":\"!\",\"mod_revision\":\"9\"}}]"),
+    RESULT(",\"events\":[{\"type\":\"DELETE\",\"kv\":{\"key\":\"YQ==\",\"mod_revision\":9}}]"),
+    RESULT(",\"events\":[{\"type\":\"DELETE\",\"kv\":{\"key\":\"YQ==\"}}]"),
+    RESULT(",\"events\":[{\"type\":7,\"kv\":{\"key\":\"YQ==\",\"mod_revision\":\"-1\"}}]"),
+    RESULT(",\"events\":[{\"kv\":{\"key\":\"YQ==\",\"mod_revision\":\"4611686018427387904\"}}]"),
+    RESULT(",\"events\":[{\"kv\":{\"key\":\"YQ==\",\"mod_revision\":\"9\"}},"
+           "{\"kv\":{\"key\":\"YQ==\",\"mod_revision\":\"8\"}}]"),
+    "{\"result\":{\"header\":{\"cluster_id\":\"7\",\"revision\":\"9\"},\"created\":true}}\n",
+};
+
+/* Let a lie take the place of the next line of the watch of the lock. */
+static void lie(const char *name, const char *text)
+{
+    struct etcd_range range = etcd_range_of(name);
+
+    relay_say(text, range.from);
+}
+
+/* In the place of the first line of a watch, and of an event: nobody gets in by it, and all that
+ * is told later is believed again. */
+static void a_watch_that_lies_lets_nobody_in(void **state)
+{
+    dlock_system *sys = open_locks(url), *holder = open_locks(company.urls);
+    char name[32];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(LIES) / sizeof(LIES[0]); i++) {
+        struct waiting waiting = {.sys = sys, .name = name};
+        dlock_lease held;
+
+        snprintf(name, sizeof(name), "lie-%zu", i);
+        lie(name, LIES[i]);
+        begin_to_wait(&waiting, holder, &held);
+        assert_comes(relay_has_said());
+        assert_still_out(&waiting);
+        hand_over(&waiting, holder, &held);
+        begin_to_wait(&waiting, holder, &held);
+        assert_still_out(&waiting);
+        lie(name, LIES[i]);
+        hand_over(&waiting, holder, &held);
+        relay_say(NULL, "");
+        assert_is_told(&waiting, holder);
+    }
+    dlock_close(holder);
+    dlock_close(sys);
+}
+
+/* The number of the lease of the first or the last key of the lock. */
+static uint64_t lease_of(const char *name, const char *order)
+{
+    char command[TEXT_SIZE], text[TEXT_SIZE] = "";
+    FILE *out;
+
+    snprintf(command, sizeof(command),
+             "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:%d get --prefix %s/ --keys-only "
+             "--limit=1 --sort-by=CREATE --order=%s",
+             company.ports[0], name, order);
+    out = popen(command, "r");
+    assert_non_null(out);
+    assert_true(fread(text, 1, sizeof(text) - 1, out) > 0);
+    assert_int_equal(0, pclose(out));
+    assert_non_null(strchr(text, '/'));
+    return strtoull(strchr(text, '/') + 1, NULL, 16);
+}
+
+/* A deletion that never was, of the holder's key and of the waiter's own.  The watch does not say
+ * how old the key was, so the waiter asks. */
+static void an_end_that_never_was_lets_nobody_in(void **state)
+{
+    dlock_system *sys = open_locks(url), *holder = open_locks(company.urls);
+    dlock_system *third = open_locks(company.urls);
+    static const char *const ORDERS[] = {"ASCEND", "DESCEND"};
+    struct waiting waiting = {.sys = sys, .name = "never"};
+    char text[TEXT_SIZE], key[ETCD_KEY_SIZE];
+    dlock_lease held, none;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ORDERS) / sizeof(ORDERS[0]); i++) {
+        begin_to_wait(&waiting, holder, &held);
+        etcd_key_of(key, waiting.name, lease_of(waiting.name, ORDERS[i]));
+        snprintf(text, sizeof(text),
+                 RESULT(",\"events\":[{\"type\":\"DELETE\",\"kv\":{\"key\":\"%s\","
+                        "\"mod_revision\":\"%llu\"}}]"),
+                 key, (unsigned long long)held.fence + 1000);
+        assert_still_out(&waiting);
+        lie(waiting.name, text);
+        /* It takes the place of the end of a third key, behind that of the waiter. */
+        assert_int_equal(DLOCK_TIMEOUT, dlock_acquire(third, waiting.name, 50, &none));
+        assert_comes(relay_has_said());
+        assert_still_out(&waiting);
+        assert_int_equal(1, waiters(holder, waiting.name));
+        hand_over(&waiting, holder, &held);
+        assert_is_told(&waiting, holder);
+    }
+    dlock_close(third);
+    dlock_close(holder);
+    dlock_close(sys);
+}
+
+static int set_up_relay(void **state)
+{
+    int st = set_up(state);
+
+    relay_start(company.ports[0]);
+    snprintf(url, sizeof(url), "http://127.0.0.1:%d", relay.port);
+    return st;
+}
+
+static int tear_down_relay(void **state)
+{
+    relay_stop();
+    return tear_down(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_watch_may_come_in_any_pieces),
+        TEST(a_slow_watch_keeps_nobody_out),
+        TEST(a_slow_answer_is_none),
+        TEST(a_watch_that_lies_lets_nobody_in),
+        TEST(an_end_that_never_was_lets_nobody_in),
+    };
+
+    return cmocka_run_group_tests_name("etcd's watches", tests, set_up_relay, tear_down_relay);
+}
