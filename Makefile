@@ -504,6 +504,12 @@ bench-addresses: deps-test                      ## locks through an address of S
 	@/usr/bin/python3 -B tests/proof/addresses.py $(ADDRESSES)
 ADDRESSES :=
 
+.PHONY: bench-cluster
+bench-cluster: deps-test                        ## locks in a Redis Cluster of three masters beside one node; CLUSTER_SPEED='--rounds=81'
+	@$(MAKE) --no-print-directory -j2 $(OUT)/tests/topology/address_pairs
+	@/usr/bin/python3 -B tests/proof/cluster_speed.py $(CLUSTER_SPEED)
+CLUSTER_SPEED :=
+
 .PHONY: prove-failovers
 prove-failovers: deps-test                       ## fail-overs by Sentinel under order load; FAILOVERS='--times=20 --lock=reentrant'
 	@$(MAKE) --no-print-directory -j2 all

@@ -27,11 +27,10 @@ PAIRS = "build/tests/topology/address_pairs"
 LINE = re.compile(r"address (\d): (\d+) pairs/s, ratio ([\d.]+)(?:, between ([\d.]+) and ([\d.]+))?")
 
 
-def measure(company, options, thread_count):
+def measure(options, thread_count, names, addresses):
     """The rates through both addresses, the ratio, and its interval; NaN: there were too few rounds for one."""
-    fixed = f"redis://127.0.0.1:{company.ports[0]}"
-    done = subprocess.run([PAIRS, options.lock, str(thread_count), str(options.rounds), str(options.milliseconds), "own",
-                           fixed, company.address()], capture_output=True, text=True, check=False)
+    done = subprocess.run([PAIRS, options.lock, str(thread_count), str(options.rounds), str(options.milliseconds), names,
+                           *addresses], capture_output=True, text=True, check=False)
     found = LINE.findall(done.stdout)
     if done.returncode != 0 or len(found) != 2:
         sys.exit(f"addresses: {done.stderr.strip() or done.stdout.strip()}")
@@ -59,11 +58,12 @@ def main():
     try:
         company = Company(folder)
         company.form()
+        addresses = (f"redis://127.0.0.1:{company.ports[0]}", company.address())
         print(f"load before: {os.getloadavg()[0]:.1f} threads that computed, average of one minute\n\n"
               f"| {options.lock}, threads | fixed address, pairs/s | through Sentinels, pairs/s | ratio, median of "
               f"{options.rounds} | 95 % interval | at least {options.target} |\n|---|---|---|---|---|---|", flush=True)
         for thread_count in map(int, options.threads.split(",")):
-            fixed_rate, rate, ratio, low, high = measure(company, options, thread_count)
+            fixed_rate, rate, ratio, low, high = measure(options, thread_count, "own", addresses)
             missed += ratio < options.target
             print(f"| {thread_count} | {fixed_rate} | {rate} | {ratio:.3f} | {low} to {high} | "
                   f"{judge(ratio, high, options.target)} |", flush=True)

@@ -24,19 +24,20 @@ import time
 from failovers import ORDERS_BEFORE, RESUME_S, WATCH_OLD_S, Sale, free_ports, soon
 
 WAYS = ("kill", "stop", "failover", "reshard")
-NODE_COUNT, NODE_TIMEOUT_MS, MOVES = 6, 2000, 5
+MASTERS, NODE_TIMEOUT_MS, MOVES = 3, 2000, 5
 LOCK = "lock:voucher:1"
 FLAGS = ("--lock-scope=voucher", "--lock-wait=3s")
 
 
 class Cluster:
-    """Six nodes.  A node is a port."""
+    """Three masters, each with so many replicas.  A node is a port."""
 
-    def __init__(self, folder):
-        self.folder, self.children = folder, {}
-        ports = free_ports(2 * NODE_COUNT)
-        self.ports = ports[:NODE_COUNT]
-        self.buses = dict(zip(self.ports, ports[NODE_COUNT:]))
+    def __init__(self, folder, replicas=1):
+        self.folder, self.children, self.replicas = folder, {}, replicas
+        node_count = MASTERS * (1 + replicas)
+        ports = free_ports(2 * node_count)
+        self.ports = ports[:node_count]
+        self.buses = dict(zip(self.ports, ports[node_count:]))
         self.slot = None
 
     def form(self):
@@ -46,7 +47,8 @@ class Cluster:
         for port in self.ports:
             soon("nodes answer", lambda port=port: "PONG" in self.ask(port, "PING"))
         places = [f"127.0.0.1:{port}" for port in self.ports]
-        subprocess.run(["redis-cli", "--cluster", "create", *places, "--cluster-replicas", "1", "--cluster-yes"],
+        subprocess.run(["redis-cli", "--cluster", "create", *places, "--cluster-replicas", str(self.replicas),
+                        "--cluster-yes"],
                        check=True, stdout=subprocess.DEVNULL)
         self.slot = int(self.ask(self.ports[0], "CLUSTER", "KEYSLOT", LOCK))
         for port in self.ports:
