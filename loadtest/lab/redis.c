@@ -166,18 +166,23 @@ static bool start(struct lab *lab, struct lab_server *server,
     return false;
 }
 
-/* Behind the answer that begins there; NULL: not all of it has come.  No command that is asked
- * here has a list as its answer. */
+/* Behind the answer that begins there; NULL: not all of it has come.  An array has texts and
+ * numbers, and no arrays. */
 static const char *end_of_answer(const char *at, const char *end)
 {
-    const char *line_end = at != NULL ? strstr(at, "\r\n") : NULL;
+    int count = at != NULL && *at == '*' ? atoi(at + 1) : 0;
 
-    if (line_end == NULL)
-        return NULL;
-    line_end += 2;
-    if (*at == '$' && at[1] != '-')
-        line_end += atoi(at + 1) + 2;
-    return line_end <= end ? line_end : NULL;
+    for (int i = 0; i <= count; i++) {
+        const char *line_end = at != NULL ? strstr(at, "\r\n") : NULL;
+
+        if (line_end == NULL)
+            return NULL;
+        line_end += 2;
+        if (*at == '$' && at[1] != '-')
+            line_end += atoi(at + 1) + 2;
+        at = line_end <= end ? line_end : NULL;
+    }
+    return at;
 }
 
 bool lab_redis_ask(const struct lab *lab, int port, const char *command, char *answer,
@@ -196,8 +201,9 @@ bool lab_redis_ask(const struct lab *lab, int port, const char *command, char *a
         return false;
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     if (n < (int)sizeof request && send(fd, request, (size_t)n, MSG_NOSIGNAL) == n) {
-        while (end == NULL && (got = recv(fd, answer + used, size - 1 - used, 0)) > 0) {
-            used += (size_t)got;
+        while (end == NULL && ((got = recv(fd, answer + used, size - 1 - used, 0)) > 0 ||
+                               (got < 0 && errno == EINTR))) {
+            used += got > 0 ? (size_t)got : 0;
             answer[used] = '\0';
             begin = end_of_answer(answer, answer + used);
             end = end_of_answer(begin, answer + used);

@@ -4,7 +4,7 @@
 # the one that came, and leaves the topology whole.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
-plan 28
+plan 37
 lab=$work/lab
 labs+=("$lab")
 
@@ -75,6 +75,39 @@ check 'and the cluster is whole' stands
 other=$(with_part master | grep '^cluster-' | grep -v "^$(leads)$" | head -n 1)
 check 'another master of the cluster is not the leader' \
     says "^seckill: $other: it is not the leader now; $(leads) is" status 1 fault reshard "--server=$other"
+
+# A slot of many keys takes a while to move, so that the fault can be interrupted in its middle.
+keys=1500
+login=$(sed -nE "s|.*SECKILL_LAB_CLUSTER_URL='?redis-cluster://:([^@]*)@.*|\1|p" "$lab/env")
+ports=$("$seckill" lab status --dir "$lab" | sed -nE 's/^cluster-[0-9] .*:([0-9]+) .*/\1/p')
+first=$(head -n 1 <<<"$ports")
+cluster() { REDISCLI_AUTH=$login redis-cli -p "$@"; }
+open_moves() { for port in $ports; do cluster "$port" CLUSTER NODES | grep -E 'myself.*\[[0-9]+-'; done; }
+is_moving() { [ -n "$(open_moves)" ]; }
+is_closed() { [ -z "$(open_moves)" ]; }
+has_all_keys() { [ "$(for port in $ports; do cluster "$port" DBSIZE; done | awk '{n += $1} END {print n}')" -ge $((2 * keys)) ]; }
+fill_slot() { for i in $(seq "$keys"); do echo "SET {scenario}$i x"; done | cluster "$first" -c; }
+check 'the slot of the leader gets many keys' fill_slot
+check 'which its replica gets too' soon has_all_keys
+# interrupts SIGNAL STATUS: the fault gets the signal while a slot moves, and ends with that status.
+interrupts() {
+    local fault
+    "$seckill" fault run reshard --for=60s --dir "$lab" >"$work/out" 2>&1 &
+    fault=$!
+    own "$fault"
+    if soon is_moving && send "$1" "$fault" && status "$2" wait "$fault"; then return 0; fi
+    cat "$work/out"
+    return 1
+}
+check 'the fault ends as interrupted where it is asked to in the middle of a slot' interrupts TERM 130
+check 'and no slot is left in the middle' is_closed
+check 'and the cluster is whole with all its keys' eval 'soon stands && soon has_all_keys'
+check 'the fault is killed in the middle of a slot' interrupts KILL 137
+check 'which leaves the slot there' is_moving
+check 'and the next run ends the move' \
+    says 'armed +slot [0-9]+, whose move an earlier program left open, is at cluster-[1-6] now' status 0 \
+    fault reshard --for=100ms
+check 'and no slot is left in the middle, nor a key lost' eval 'is_closed && soon has_all_keys'
 
 check 'the lab gets an etcd' "$seckill" lab up --etcd --dir "$lab"
 member=$(with_part leader | grep '^etcd-')
