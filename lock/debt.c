@@ -126,15 +126,14 @@ bool dlock_debts_ask(struct dlock_debts *debts, struct dlock_debt *debt)
 {
     dlock_system *sys = debts->sys;
     dlock_claim claim = dlock_claim_of(sys, &debt->facts, 1);
-    uint64_t before = dlock_commands_count();
+    struct dlock_spent before = dlock_spent_here();
     dlock_status st;
 
     debt->state = DLOCK_DEBT_ASKING;
     atomic_fetch_sub(&debts->failed_count, 1);
     dlock_mutex_unlock(&debts->mutex);
     st = sys->variant->release(sys->state, &claim);
-    dlock_metrics_add(&sys->metrics, DLOCK_METRIC_other_commands,
-                      dlock_commands_count() - before);
+    dlock_metrics_spent(&sys->metrics, DLOCK_METRIC_other_commands, &before);
     dlock_debt_settle(debt, st, st == DLOCK_UNKNOWN || st == DLOCK_PROTOCOL);
     dlock_mutex_lock(&debts->mutex);
     return !dlock_is_failure(st);

@@ -29,7 +29,12 @@
     X(lost_expired, "lost holds whose lease ended before a renewal was answered")        \
     X(lost_refused, "lost holds that the store did not know as this owner's any more")   \
     X(lost_fail_over, "lost holds that a server before the present master had granted") \
-    X(unacknowledged, "grants and renewals that too few replicas acknowledged in time")
+    X(unacknowledged, "grants and renewals that too few replicas acknowledged in time") \
+    X(redirects_moved, "answers of a Redis Cluster that another node has the slot (MOVED)") \
+    X(redirects_ask, "answers that the key may be at the node to which its slot moves (ASK)") \
+    X(redirects_try_again, "answers that keys are missing while their slot moves (TRYAGAIN)") \
+    X(redirects_cluster_down, "answers that the cluster does not serve the slot (CLUSTERDOWN)") \
+    X(map_refreshes, "times that a command made the map of the slots be asked for anew")
 
 enum { DLOCK_STATUS_LIMIT = 16, DLOCK_HISTOGRAM_BUCKETS = 28 };
 

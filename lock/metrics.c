@@ -2,6 +2,8 @@
 /* metrics.c -- what a system counts. */
 #include "lock/metrics.h"
 
+#include <string.h>
+
 #include "lock/owner.h"
 
 _Thread_local uint64_t dlock_commands_sent;
@@ -22,6 +24,15 @@ void dlock_metrics_add(struct dlock_tally *tally, enum dlock_metric which, uint6
         count(&cell_here(tally)->counters[which], by);
 }
 
+struct dlock_spent dlock_spent_here(void)
+{
+    struct dlock_spent spent = {.commands = dlock_commands_count(),
+                                .unacknowledged = *redis_unacknowledged_here()};
+
+    memcpy(spent.in_cluster, redis_cluster_counts_here(), sizeof(spent.in_cluster));
+    return spent;
+}
+
 void dlock_metrics_spent(struct dlock_tally *tally, enum dlock_metric commands,
                          const struct dlock_spent *before)
 {
@@ -30,6 +41,12 @@ void dlock_metrics_spent(struct dlock_tally *tally, enum dlock_metric commands,
     dlock_metrics_add(tally, commands, now.commands - before->commands);
     dlock_metrics_add(tally, DLOCK_METRIC_unacknowledged,
                       now.unacknowledged - before->unacknowledged);
+#define X(name)                                                                        \
+    dlock_metrics_add(tally, DLOCK_METRIC_##name,                                      \
+                      now.in_cluster[REDIS_COUNT_##name] -                             \
+                          before->in_cluster[REDIS_COUNT_##name]);
+    REDIS_CLUSTER_COUNTS(X)
+#undef X
 }
 
 void dlock_metrics_acquire(struct dlock_tally *tally, dlock_status st)

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "base/redis/acknowledged.h"
+#include "base/redis/redirect.h"
 #include "lock/dlock.h"
 
 enum dlock_metric {
@@ -47,17 +48,15 @@ static inline uint64_t dlock_commands_count(void)
     return dlock_commands_sent + *redis_commands_here();
 }
 
-/* The commands that the calling thread or fiber has sent to stores so far, and its writes that too
- * few replicas have acknowledged. */
+/* The commands that the calling thread or fiber has sent to stores so far, its writes that too
+ * few replicas have acknowledged, and what its commands met in a Redis Cluster. */
 struct dlock_spent {
     uint64_t commands;
     uint64_t unacknowledged;
+    uint64_t in_cluster[REDIS_CLUSTER_COUNT_COUNT];
 };
 
-static inline struct dlock_spent dlock_spent_here(void)
-{
-    return (struct dlock_spent){dlock_commands_count(), *redis_unacknowledged_here()};
-}
+struct dlock_spent dlock_spent_here(void);
 
 /* Count what was spent since `before`, the commands as `commands`. */
 void dlock_metrics_spent(struct dlock_tally *tally, enum dlock_metric commands,

@@ -124,7 +124,7 @@ static dlock_status end_level(dlock_system *sys, struct leaving *level)
 /* See dlock_release() and dlock_release_later(). */
 static dlock_status release(dlock_system *sys, dlock_lease *lease, bool may_owe)
 {
-    uint64_t commands_before = dlock_commands_count();
+    struct dlock_spent before = dlock_spent_here();
     struct leaving leaving = {.may_owe = may_owe};
     struct dlock_hold *hold = NULL;
     struct dlock_hold *root;
@@ -162,8 +162,7 @@ static dlock_status release(dlock_system *sys, dlock_lease *lease, bool may_owe)
         dlock_holds_lose(sys->holds, root, root->serial, true);
     if (level == 1)
         count_end(sys, root, st, ended_ns);
-    dlock_metrics_add(&sys->metrics, DLOCK_METRIC_other_commands,
-                      dlock_commands_count() - commands_before);
+    dlock_metrics_spent(&sys->metrics, DLOCK_METRIC_other_commands, &before);
     dlock_holds_finish(sys->holds, hold);
     return st;
 }

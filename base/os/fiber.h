@@ -36,10 +36,12 @@ struct dlock_fiber_host {
     void (*forget)(struct dlock_fiber *fiber, int fd);
 };
 
+enum { DLOCK_FIBER_TALLIES = 7 };
+
 struct dlock_fiber {
     const struct dlock_fiber_host *host;
     void *local;     /* the caller's own things, for who started it             */
-    uint64_t tallies[2]; /* counts that are the fiber's, for who counts by thread */
+    uint64_t tallies[DLOCK_FIBER_TALLIES]; /* counts that are the fiber's, for who counts by thread */
     bool is_hurried; /* it is to come to its end: see below                     */
     bool may_hurry;
 };

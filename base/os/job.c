@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/os/clock.h"
 #include "base/os/loop_inside.h"
@@ -170,7 +171,7 @@ bool dlock_job_start(struct dlock_loop *loop, struct dlock_job *job)
     fiber->job = job;
     fiber->is_over = fiber->is_woken = false;
     fiber->fiber.local = job->local;
-    fiber->fiber.tallies[0] = fiber->fiber.tallies[1] = 0;
+    memset(fiber->fiber.tallies, 0, sizeof(fiber->fiber.tallies));
     fiber->fiber.is_hurried = fiber->fiber.may_hurry = false;
     job->fiber = &fiber->fiber;
     fiber->is_asleep = true;

@@ -21,6 +21,9 @@ enum {
     TROUBLED_MS = 3000,
     PAUSE_MS = 50,   /* between two questions at the least */
     AWAIT_STEP_MS = 2,
+    /* The longest answer to CLUSTER NODES that is read.  16,384 slots that are named one by one
+     * take 110 kB, and 256 nodes 60 kB. */
+    NODES_ANSWER_MAX = 1024 * 1024,
 };
 
 struct redis_cluster {
@@ -47,6 +50,7 @@ struct telling {
     struct redis_cluster *cluster;
     const struct redis_place *asked;
     bool is_read;
+    bool names_node; /* `why` begins with the node */
     char why[REDIS_WHY_SIZE];
 };
 
@@ -63,8 +67,6 @@ static void take_part(void *arg, const struct redis_part *part)
     else if (part->kind == REDIS_PART_ERROR)
         snprintf(telling->why, sizeof(telling->why), "%.*s",
                  part->len < REDIS_WHY_SIZE ? (int)part->len : REDIS_WHY_SIZE, part->text);
-    else
-        snprintf(telling->why, sizeof(telling->why), "its answer to CLUSTER NODES is no text");
 }
 
 static struct redis_asker asker_of(struct redis_cluster *cluster)
@@ -85,12 +87,14 @@ static bool ask_node(struct redis_cluster *cluster, const struct redis_url *url,
         snprintf(telling->why, sizeof(telling->why), "no memory for a connection");
         return false;
     }
+    conn->unread_max = NODES_ANSWER_MAX;
     redis_conn_finish(conn, until_ns);
     if (conn->state == REDIS_READY &&
         !redis_question_ask(&asker, conn, &nodes, take_part, telling, until_ns) &&
         conn->state == REDIS_READY)
         redis_conn_break(conn, REDIS_NOT_DONE, "no answer in %d ms", (int)ANSWER_MS);
-    if (conn->state == REDIS_BROKEN)
+    telling->names_node = conn->state == REDIS_BROKEN;
+    if (telling->names_node)
         snprintf(telling->why, sizeof(telling->why), "%s", conn->why);
     redis_conn_close(conn);
     return telling->is_read;
@@ -138,7 +142,8 @@ static void expect_trouble(struct redis_cluster *cluster)
 static bool learn(struct redis_cluster *cluster)
 {
     struct redis_place place = choose(cluster);
-    struct telling telling = {.cluster = cluster, .asked = &place};
+    struct telling telling = {.cluster = cluster, .asked = &place,
+                              .why = "its answer to CLUSTER NODES is no text"};
     struct redis_url url;
     bool has_changed = false;
 
@@ -149,7 +154,9 @@ static bool learn(struct redis_cluster *cluster)
         has_changed = redis_cluster_map_hear(&cluster->map, &cluster->view, dlock_clock_ns());
     if (telling.is_read && has_failed_owner(&cluster->view))
         expect_trouble(cluster);
-    if (!telling.is_read)
+    if (!telling.is_read && telling.names_node)
+        snprintf(cluster->why, sizeof(cluster->why), "%s", telling.why);
+    else if (!telling.is_read)
         snprintf(cluster->why, sizeof(cluster->why), "%.60s: %.90s", url.label, telling.why);
     atomic_store(&cluster->era, cluster->map.era);
     dlock_mutex_unlock(&cluster->mutex);

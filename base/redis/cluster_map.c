@@ -23,6 +23,46 @@ static int number_of(struct redis_cluster_map *map, const struct redis_view_node
     return map->node_count++;
 }
 
+static bool is_known(const struct redis_cluster_map *map, const char *id)
+{
+    for (int i = 0; i < map->node_count; i++)
+        if (strcmp(map->nodes[i].said.id, id) == 0)
+            return true;
+    return false;
+}
+
+/* Forget the nodes that own no slot and that the view does not name. */
+static void forget_idle(struct redis_cluster_map *map, const struct redis_cluster_view *view)
+{
+    bool owns[REDIS_CLUSTER_NODES_MAX] = {false};
+    int16_t numbers[REDIS_CLUSTER_NODES_MAX] = {0}; /* from now on */
+    int count = 0;
+
+    for (int slot = 0; slot < REDIS_SLOT_COUNT; slot++)
+        if (map->owners[slot] != REDIS_NO_NODE)
+            owns[map->owners[slot]] = true;
+    for (int i = 0; i < map->node_count; i++)
+        if (owns[i] || redis_cluster_view_find(view, map->nodes[i].said.id) != NULL) {
+            map->nodes[count] = map->nodes[i];
+            numbers[i] = (int16_t)count++;
+        }
+    for (int slot = 0; slot < REDIS_SLOT_COUNT; slot++)
+        if (map->owners[slot] != REDIS_NO_NODE)
+            map->owners[slot] = numbers[map->owners[slot]];
+    map->node_count = count;
+}
+
+/* A cluster whose nodes are replaced again and again names ever new ids. */
+static void make_room(struct redis_cluster_map *map, const struct redis_cluster_view *view)
+{
+    int new_count = 0;
+
+    for (int i = 0; i < view->node_count; i++)
+        new_count += !is_known(map, view->nodes[i].id);
+    if (map->node_count + new_count > REDIS_CLUSTER_NODES_MAX)
+        forget_idle(map, view);
+}
+
 /* Can what `before` granted not be vouched for, now that `after` has its slot? */
 static bool is_promotion(const struct redis_map_node *before, const struct redis_map_node *after,
                          const struct redis_cluster_view *view)
@@ -112,6 +152,7 @@ bool redis_cluster_map_hear(struct redis_cluster_map *map, const struct redis_cl
     if (!map->is_known)
         for (int slot = 0; slot < REDIS_SLOT_COUNT; slot++)
             map->owners[slot] = REDIS_NO_NODE;
+    make_room(map, view);
     for (int i = 0; i < view->node_count; i++)
         hearing.numbers[i] = number_of(map, &view->nodes[i]);
     for (int slot = 0; slot < REDIS_SLOT_COUNT; slot++)

@@ -72,14 +72,18 @@ bool redis_place_read(struct redis_place *out, const char *text, size_t len,
     int64_t port;
 
     while (address_len < len && text[address_len] != '@' && text[address_len] != ',') {
-        if (text[address_len] == ':')
+        unsigned char byte = (unsigned char)text[address_len];
+
+        if (byte <= ' ' || byte == 127) /* is in no address */
+            return false;
+        if (byte == ':')
             colon = text + address_len;
         address_len++;
     }
     if (colon == NULL)
         return false;
     host_len = (size_t)(colon - text);
-    if (host_len > REDIS_HOST_MAX || memchr(text, '\0', address_len) != NULL ||
+    if (host_len > REDIS_HOST_MAX ||
         !read_count(colon + 1, address_len - host_len - 1, PORT_MAX, &port))
         return false;
     memset(out, 0, sizeof(*out));
@@ -112,7 +116,7 @@ static bool read_id(char out[REDIS_NODE_ID_SIZE], const struct word *word)
     return true;
 }
 
-/* Read "n" or "n-m". */
+/* Read "n" or "n-m".  A slot that two nodes claim belongs to the one of the higher epoch. */
 static bool take_slots(struct redis_cluster_view *view, const struct word *word, int number)
 {
     const char *dash = memchr(word->at, '-', word->len);
@@ -129,7 +133,9 @@ static bool take_slots(struct redis_cluster_view *view, const struct word *word,
         !read_count(dash + 1, word->len - first_len - 1, REDIS_SLOT_COUNT - 1, &last))
         return false;
     for (int64_t slot = first; slot <= last; slot++)
-        view->owners[slot] = (int16_t)number;
+        if (view->owners[slot] == REDIS_NO_NODE ||
+            view->nodes[number].epoch >= view->nodes[view->owners[slot]].epoch)
+            view->owners[slot] = (int16_t)number;
     return true;
 }
 

@@ -15,8 +15,7 @@
 
 enum {
     READ_SIZE = 4096,
-    /* Of what was read and is not a whole reply.  The longest that we ask for is a line. */
-    UNREAD_MAX = 64 * 1024,
+    UNREAD_MAX = 64 * 1024, /* the longest reply to most commands is a line */
 };
 
 void redis_conn_break(struct redis_conn *conn, enum redis_outcome outcome, const char *fmt,
@@ -119,8 +118,10 @@ static struct redis_conn *new_conn(void)
 {
     struct redis_conn *conn = calloc(1, sizeof(*conn));
 
-    if (conn != NULL)
-        conn->step_until_ns = INT64_MAX;
+    if (conn == NULL)
+        return NULL;
+    conn->step_until_ns = INT64_MAX;
+    conn->unread_max = UNREAD_MAX;
     return conn;
 }
 
@@ -184,9 +185,9 @@ static bool take_bytes(struct redis_conn *conn, const char *bytes, ssize_t got)
     if (got > 0) {
         if (!redis_reader_feed(conn->reader, bytes, (size_t)got))
             redis_conn_break(conn, REDIS_PROTOCOL, "%s", redis_reader_why(conn->reader));
-        else if (redis_reader_unread(conn->reader) > UNREAD_MAX)
-            redis_conn_break(conn, REDIS_PROTOCOL, "a reply of over %d bytes",
-                             (int)UNREAD_MAX);
+        else if (redis_reader_unread(conn->reader) > conn->unread_max)
+            redis_conn_break(conn, REDIS_PROTOCOL, "a reply of over %zu bytes",
+                             conn->unread_max);
         else
             return true;
     } else if (got == 0) {

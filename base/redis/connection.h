@@ -58,6 +58,7 @@ struct redis_conn {
     struct redis_reading reading; /* of answers; messages have their own */
     struct redis_conn *next;      /* in a pool */
     int user_count;               /* of a link: threads at work on it just now */
+    size_t unread_max; /* bytes of what was read and is not a whole reply */
 };
 
 /* Begin to connect to the server of `url`, which outlives the connection.  NULL: no memory;

@@ -19,12 +19,12 @@ struct redis_router {
     /* The link of the server that the command is for.  NULL: `why` says why there is none. */
     struct redis_link *(*pick)(void *routes, const struct redis_command *command,
                                int64_t give_up_ns, char why[REDIS_WHY_SIZE]);
-    /* The server behind `picked` has answered the command with a redirect: the link of the server
-     * that the answer leads to.  NULL: it leads to none.  *asking: that server has to be told
-     * ASKING before. */
+    /* The server behind `picked` has answered the command, or not: the link of the server that a
+     * redirect leads to.  NULL: the answer is no redirect, or leads to no server, which `answer`
+     * says then.  *asking: that server has to be told ASKING before. */
     struct redis_link *(*pick_again)(void *routes, const struct redis_command *command,
-                                     const struct redis_link *picked,
-                                     const struct redis_answer *answer, bool *asking);
+                                     struct redis_link *picked, struct redis_answer *answer,
+                                     bool *asking);
     /* As redis_link_push() and redis_link_cut(), for all of them. */
     bool (*push)(void *routes);
     void (*cut)(void *routes);

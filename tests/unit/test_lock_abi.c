@@ -75,6 +75,9 @@ static void every_field_stays_where_it_is(void **state)
     assert_int_equal(offsetof(dlock_metrics, local_grants), 648);
     assert_int_equal(offsetof(dlock_metrics, debts_given_up), 672);
     assert_int_equal(offsetof(dlock_metrics, fail_overs), 680);
+    assert_int_equal(offsetof(dlock_metrics, unacknowledged), 712);
+    assert_int_equal(offsetof(dlock_metrics, redirects_moved), 720);
+    assert_int_equal(offsetof(dlock_metrics, map_refreshes), 752);
 }
 
 /* As a program does that was built when the struct had only `size` bytes: what lies behind

@@ -146,6 +146,7 @@ static void refuses_what_is_no_list_of_nodes(void **state)
         A " 10.0.0.1:7001@1 master - 0 0 1\n",
         A " 10.0.0.1:7001@1 master - 0 0 1 connected 16384\n",
         A " 10.0.0.1:7001@1 master - 0 0 1 connected 5-x\n",
+        A " 10.0.\t1:7001@1 master - 0 0 1 connected 5\n",
     };
 
     (void)state;
@@ -155,6 +156,18 @@ static void refuses_what_is_no_list_of_nodes(void **state)
             fail_msg("read \"%s\"", texts[i]);
         assert_true(why[0] != '\0');
     }
+}
+
+static void a_slot_that_two_claim_is_that_of_the_higher_epoch(void **state)
+{
+    (void)state;
+    assert_true(read_view(A " h:1@1 master - 0 0 2 connected 0-9\n"
+                          B " h:2@2 master - 0 0 1 connected 0-19\n"));
+    assert_int_equal(0, view.owners[5]);
+    assert_int_equal(1, view.owners[15]);
+    assert_true(read_view(A " h:1@1 master - 0 0 2 connected 0-9\n"
+                          B " h:2@2 master - 0 0 3 connected 0-19\n"));
+    assert_int_equal(1, view.owners[5]);
 }
 
 #define AT_A A " h:1@1 master - 0 0 1 connected 0-16383\n"
@@ -244,6 +257,34 @@ static void a_node_that_moves_house_is_found_again(void **state)
     assert_int_equal(1, map.eras[0]);
 }
 
+/* `count` replicas that no list has named before. */
+static void hear_of_others(int round, int count, const char *owner, int64_t second)
+{
+    static char text[REDIS_CLUSTER_NODES_MAX * 128];
+    int len = snprintf(text, sizeof(text), "%s", owner);
+
+    for (int i = 0; i < count; i++)
+        len += snprintf(text + len, sizeof(text) - (size_t)len,
+                        "%040d h:9@9 slave " A " 0 0 1 connected\n", 1000 * round + i);
+    (void)hear(text, second);
+}
+
+/* A cluster whose nodes are replaced again and again: the map has room for those of now. */
+static void nodes_that_are_gone_make_room(void **state)
+{
+    (void)state;
+    (void)hear(AT_A, 1);
+    for (int round = 0; round < 5; round++)
+        hear_of_others(round, REDIS_CLUSTER_NODES_MAX - 1, AT_A, 2 + round);
+    assert_int_equal(1, port_of(7));
+    assert_int_equal(1, map.eras[7]);
+    hear_of_others(9, REDIS_CLUSTER_NODES_MAX - 2,
+                   A " h:1@1 master - 0 0 1 connected 8-16383\n"
+                   B " h:2@2 master - 0 0 2 connected 0-7\n", 8);
+    assert_int_equal(2, port_of(7));
+    assert_int_equal(1, port_of(8));
+}
+
 static void scripts_publish_to_the_shard(void **state)
 {
     struct redis_sharded_texts texts;
@@ -297,6 +338,7 @@ int main(void)
         cmocka_unit_test(a_node_without_an_address_is_the_one_that_was_asked),
         cmocka_unit_test(reads_the_name_that_a_node_announces),
         cmocka_unit_test(refuses_what_is_no_list_of_nodes),
+        cmocka_unit_test(a_slot_that_two_claim_is_that_of_the_higher_epoch),
         cmocka_unit_test_setup(a_promotion_begins_a_new_era_of_its_slots, forget_all),
         cmocka_unit_test_setup(a_slot_that_moves_keeps_its_era, forget_all),
         cmocka_unit_test_setup(a_slot_that_comes_to_an_unknown_node_cannot_be_vouched_for,
@@ -305,6 +347,7 @@ int main(void)
         cmocka_unit_test_setup(a_cluster_that_was_made_anew_is_believed_in_the_end, forget_all),
         cmocka_unit_test_setup(a_slot_that_no_node_has_stays_with_its_last_owner, forget_all),
         cmocka_unit_test_setup(a_node_that_moves_house_is_found_again, forget_all),
+        cmocka_unit_test_setup(nodes_that_are_gone_make_room, forget_all),
         cmocka_unit_test(scripts_publish_to_the_shard),
         cmocka_unit_test(reads_the_address_of_a_cluster),
         cmocka_unit_test(refuses_an_address_of_a_cluster_that_is_nearly_right),

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* cluster_redirects.c -- locks in a Redis Cluster whose nodes send commands in circles, to places that
+ * are none, or into silence: each call ends in its time, with a true status and the node's words. */
+#include "tests/topology/fake_nodes.h"
+
+#include <fcntl.h>
+
+enum { HASTY_MS = 20 };
+
+static dlock_system *sys;
+static dlock_lease lease;
+
+static int begin(void **state)
+{
+    (void)start_nodes(state);
+    return open_locks("owner", TIMEOUT_MS, &sys) == DLOCK_OK ? 0 : 1;
+}
+
+static int end(void **state)
+{
+    dlock_close(sys);
+    sys = NULL;
+    return stop_nodes(state);
+}
+
+static int slot(void)
+{
+    return redis_slot_of(NAME);
+}
+
+static void assert_error_has(const char *text)
+{
+    if (strstr(dlock_error(), text) == NULL)
+        fail_msg("\"%s\" is not in: %s", text, dlock_error());
+}
+
+/* With and without a wait. */
+static void assert_taken_never(dlock_status expected, const char *because)
+{
+    assert_int_equal(expected, take(sys, 0, &lease));
+    assert_error_has(because);
+    assert_int_equal(expected, take(sys, 700, &lease));
+    assert_error_has(because);
+}
+
+/* The nodes serve the slot again: nothing that they have said stays. */
+static void assert_taken_again(void)
+{
+    for (int i = 0; i < NODES; i++)
+        say(i, ON_LOCK, "+OK\r\n");
+    assert_int_equal(DLOCK_OK, take(sys, 5000, &lease));
+}
+
+static void each_node_names_the_other(void **state)
+{
+    dlock_metrics metrics;
+    char text[80];
+
+    (void)state;
+    for (int i = 0; i < NODES; i++)
+        sayf(i, ON_LOCK, "-MOVED %d 127.0.0.1:%d\r\n", slot(), nodes[1 - i].port);
+    assert_taken_never(DLOCK_IO, "MOVED");
+    assert_error_has("redirect");
+    snprintf(text, sizeof(text), "127.0.0.1:%d", nodes[1].port);
+    assert_error_has(text);
+    dlock_metrics_read(sys, &metrics);
+    assert_in_range(metrics.redirects_moved, 2, heard(ON_LOCK));
+    assert_in_range(metrics.map_refreshes, 2, heard(ON_LOCK) + 100);
+    assert_int_equal(0, metrics.redirects_ask);
+    assert_taken_again();
+}
+
+static void a_node_names_itself(void **state)
+{
+    (void)state;
+    sayf(0, ON_LOCK, "-MOVED %d 127.0.0.1:%d\r\n", slot(), nodes[0].port);
+    assert_taken_never(DLOCK_IO, "MOVED");
+    assert_taken_again();
+}
+
+static void each_node_sends_to_ask_the_other(void **state)
+{
+    dlock_metrics metrics;
+
+    (void)state;
+    for (int i = 0; i < NODES; i++)
+        sayf(i, ON_LOCK, "-ASK %d 127.0.0.1:%d\r\n", slot(), nodes[1 - i].port);
+    assert_taken_never(DLOCK_IO, "ASK");
+    dlock_metrics_read(sys, &metrics);
+    assert_in_range(metrics.redirects_ask, 16, heard(ON_LOCK));
+    assert_int_equal(0, metrics.redirects_moved);
+    assert_taken_again();
+}
+
+static void a_slot_moves_for_ever(void **state)
+{
+    dlock_metrics metrics;
+
+    (void)state;
+    sayf(0, ON_LOCK, "-ASK %d 127.0.0.1:%d\r\n", slot(), nodes[1].port);
+    say(1, ON_LOCK, "-TRYAGAIN Multiple keys request during rehashing of slot\r\n");
+    assert_taken_never(DLOCK_IO, "TRYAGAIN");
+    dlock_metrics_read(sys, &metrics);
+    assert_in_range(metrics.redirects_try_again, 2, heard(ON_LOCK));
+    assert_taken_again();
+}
+
+static void the_cluster_is_down_for_ever(void **state)
+{
+    dlock_metrics metrics;
+
+    (void)state;
+    say(0, ON_LOCK, "-CLUSTERDOWN The cluster is down\r\n");
+    assert_taken_never(DLOCK_IO, "CLUSTERDOWN The cluster is down");
+    dlock_metrics_read(sys, &metrics);
+    assert_in_range(metrics.redirects_cluster_down, 2, heard(ON_LOCK));
+    assert_taken_again();
+}
+
+/* A later call must not go there again once the node has stopped to lie. */
+static void a_node_names_a_port_at_which_nobody_listens(void **state)
+{
+    char text[80];
+
+    (void)state;
+    sayf(0, ON_LOCK, "-MOVED %d 127.0.0.1:1\r\n", slot());
+    assert_taken_never(DLOCK_IO, "127.0.0.1:1: ");
+    snprintf(text, sizeof(text), "127.0.0.1:%d: MOVED %d 127.0.0.1:1", nodes[0].port, slot());
+    assert_error_has(text);
+    say(0, ON_LOCK, "+OK\r\n");
+    assert_int_equal(DLOCK_OK, take(sys, 0, &lease)); /* one attempt */
+}
+
+static void a_node_names_a_node_that_is_silent(void **state)
+{
+    (void)state;
+    sayf(0, ON_LOCK, "-MOVED %d 127.0.0.1:%d\r\n", slot(), nodes[1].port);
+    say(1, ON_LOCK, NULL);
+    assert_taken_never(DLOCK_UNKNOWN, "had led there");
+    assert_taken_again();
+}
+
+static void a_place_that_is_none_is_refused(void **state)
+{
+    static const char *const PLACES[] = {"127.0.0.1:0", "127.0.0.1:", "127.0.0.1:70000",
+                                         "127.0.0.1", ":", "", "a b:7000", "127.0.0.1:7x"};
+    char text[80], longest[400];
+
+    (void)state;
+    snprintf(text, sizeof(text), "127.0.0.1:%d: ", nodes[0].port);
+    for (size_t i = 0; i < sizeof(PLACES) / sizeof(PLACES[0]); i++) {
+        sayf(0, ON_LOCK, "-MOVED %d %s\r\n", slot(), PLACES[i]);
+        assert_taken_never(DLOCK_PROTOCOL, "the redirect names no node");
+        assert_error_has(text);
+    }
+    memset(longest, 'h', sizeof(longest));
+    for (size_t i = 60; i < sizeof(longest) - 1; i += 61)
+        longest[i] = '.';
+    longest[sizeof(longest) - 1] = '\0';
+    sayf(0, ON_LOCK, "-ASK %d %s:7000\r\n", slot(), longest);
+    assert_taken_never(DLOCK_PROTOCOL, "the redirect names no node");
+    say(0, ON_LOCK, "-MOVED\r\n");
+    assert_int_equal(DLOCK_PROTOCOL, take(sys, 0, &lease));
+    assert_taken_again();
+}
+
+/* The name cannot be one, so that no server of names is asked. */
+static void a_host_that_is_not_known_is_named(void **state)
+{
+    (void)state;
+    sayf(0, ON_LOCK, "-MOVED %d no..host:7000\r\n", slot());
+    assert_taken_never(DLOCK_IO, "no..host:7000: ");
+    assert_error_has("had led there");
+    assert_taken_again();
+}
+
+static void a_redirect_for_another_slot_is_refused(void **state)
+{
+    char text[80];
+
+    (void)state;
+    snprintf(text, sizeof(text), "the command was for slot %d", slot());
+    sayf(0, ON_LOCK, "-MOVED %d 127.0.0.1:%d\r\n", slot() - 1, nodes[1].port);
+    assert_taken_never(DLOCK_PROTOCOL, text);
+    sayf(0, ON_LOCK, "-ASK 99999999999999999999 127.0.0.1:%d\r\n", nodes[1].port);
+    assert_taken_never(DLOCK_PROTOCOL, text);
+    assert_taken_again();
+}
+
+static void a_host_that_is_left_out_is_that_of_the_node(void **state)
+{
+    static const char *const HOSTS[] = {"", "?"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(HOSTS) / sizeof(HOSTS[0]); i++) {
+        int before = atomic_load(&nodes[1].heard[ON_LOCK]);
+
+        sayf(0, ON_LOCK, "-MOVED %d %s:%d\r\n", slot(), HOSTS[i], nodes[1].port);
+        assert_int_equal(DLOCK_OK, take(sys, 5000, &lease));
+        assert_true(atomic_load(&nodes[1].heard[ON_LOCK]) > before);
+    }
+}
+
+static void a_node_closes_in_the_middle_of_an_answer(void **state)
+{
+    (void)state;
+    say(0, ON_LOCK, "+O\x01");
+    assert_taken_never(DLOCK_UNKNOWN, "127.0.0.1");
+    sayf(0, ON_LOCK, "-MOVED %d 127.0.0.1:\x01", slot());
+    assert_taken_never(DLOCK_UNKNOWN, "127.0.0.1");
+    assert_taken_again();
+}
+
+static void a_node_answers_its_list_and_nothing_else(void **state)
+{
+    dlock_system *other = NULL;
+    int64_t begun_ns = dlock_clock_ns();
+
+    (void)state;
+    say(0, ON_LOCK, NULL);
+    assert_taken_never(DLOCK_UNKNOWN, "127.0.0.1");
+    say(0, ON_PING, NULL);
+    begun_ns = dlock_clock_ns();
+    assert_int_equal(DLOCK_IO, open_locks("owner", TIMEOUT_MS, &other));
+    assert_error_has("127.0.0.1");
+    assert_true(dlock_clock_ns() - begun_ns < (2 * TIMEOUT_MS + SLACK_MS) * DLOCK_NS_PER_MS);
+    assert_taken_again();
+}
+
+static int descriptor_count(void)
+{
+    int count = 0;
+
+    for (int fd = 0; fd < 4096; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/* Each address that is named keeps a descriptor, so that there is an end to them. */
+static void a_node_names_ever_new_places(void **state)
+{
+    dlock_system *hasty = NULL;
+    dlock_status st = DLOCK_IO;
+    int before = descriptor_count(), calls = 0;
+
+    (void)state;
+    while (open_locks("owner", HASTY_MS, &hasty) != DLOCK_OK)
+        continue;
+    sayf(0, ON_LOCK, "-MOVED %d 127.0.0.1:\x02\r\n", slot());
+    while (st != DLOCK_NOMEM && calls++ < 3000)
+        st = dlock_acquire(hasty, NAME, 0, &lease);
+    assert_int_equal(DLOCK_NOMEM, st);
+    assert_error_has("start the program anew");
+    assert_in_range(descriptor_count() - before, 0, 700);
+    dlock_close(hasty);
+    assert_in_range(descriptor_count(), 0, before + 4);
+}
+
+/* A lock that is held is waited for by a subscription, about which the nodes lie too. */
+static void a_subscription_that_comes_to_nothing_delays_nobody(void **state)
+{
+    static const char YES[] = "*3\r\n$10\r\nssubscribe\r\n$37\r\n" CHANNEL "\r\n:1\r\n";
+    static const char NO[] = "*3\r\n$12\r\nsunsubscribe\r\n$37\r\n" CHANNEL "\r\n:0\r\n";
+    char both[300], moved[80];
+    const char *lies[] = {"+OK\r\n", "-ERR no\r\n", moved, NULL, YES, both, NO, "*3\r\n$1\x01",
+                          "rubbish\r\n", "\x01", "*1\r\n:7\r\n"};
+    dlock_system *waiter = NULL;
+
+    (void)state;
+    assert_int_equal(37, strlen(CHANNEL));
+    snprintf(both, sizeof(both), "%s%s", YES, NO);
+    snprintf(moved, sizeof(moved), "-MOVED %d 127.0.0.1:%d\r\n", slot(), nodes[0].port);
+    say(0, ON_LOCK, ":5000\r\n");
+    for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+        int before = heard(ON_SUBSCRIBE);
+
+        say(0, ON_SUBSCRIBE, lies[i]);
+        assert_int_equal(DLOCK_OK, open_locks("reentrant", 5000, &waiter));
+        assert_int_equal(DLOCK_TIMEOUT, take(waiter, 1000, &lease));
+        assert_true(heard(ON_SUBSCRIBE) > before);
+        dlock_close(waiter);
+    }
+}
+
+#define WITH_NODES(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_NODES(each_node_names_the_other),
+        WITH_NODES(a_node_names_itself),
+        WITH_NODES(each_node_sends_to_ask_the_other),
+        WITH_NODES(a_slot_moves_for_ever),
+        WITH_NODES(the_cluster_is_down_for_ever),
+        WITH_NODES(a_node_names_a_port_at_which_nobody_listens),
+        WITH_NODES(a_node_names_a_node_that_is_silent),
+        WITH_NODES(a_place_that_is_none_is_refused),
+        WITH_NODES(a_host_that_is_not_known_is_named),
+        WITH_NODES(a_redirect_for_another_slot_is_refused),
+        WITH_NODES(a_host_that_is_left_out_is_that_of_the_node),
+        WITH_NODES(a_node_closes_in_the_middle_of_an_answer),
+        WITH_NODES(a_node_answers_its_list_and_nothing_else),
+        WITH_NODES(a_node_names_ever_new_places),
+        WITH_NODES(a_subscription_that_comes_to_nothing_delays_nobody),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
