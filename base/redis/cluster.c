@@ -252,12 +252,43 @@ bool redis_cluster_await(struct redis_cluster *cluster, int64_t until_ns,
     return true;
 }
 
-void redis_cluster_url(const struct redis_cluster *cluster, const struct redis_place *place,
-                       struct redis_url *out)
+/* Is the node meant by that place?  Redirects may have the name that a node announces. */
+static bool is_at(const struct redis_view_node *node, const struct redis_place *place)
 {
+    return node->place.port != 0 && node->place.port == place->port &&
+           (strcmp(node->place.host, place->host) == 0 || strcmp(node->name, place->host) == 0);
+}
+
+/* The node at that place; NULL: none is known.  With the mutex held. */
+static const struct redis_view_node *node_at(const struct redis_cluster_map *map,
+                                             const struct redis_place *place)
+{
+    for (int i = 0; i < map->node_count; i++)
+        if (is_at(&map->nodes[i].said, place))
+            return &map->nodes[i].said;
+    return NULL;
+}
+
+/* A node that announces a name has it in its certificate, unless the URL says which name that is.  With
+ * the mutex held. */
+static void fill_url(const struct redis_cluster *cluster, const struct redis_place *place,
+                     struct redis_url *out)
+{
+    const struct redis_view_node *node = node_at(&cluster->map, place);
+
     *out = cluster->url;
     out->seed_count = 0;
     redis_url_go_to(out, place);
+    if (out->server_name[0] == '\0' && node != NULL)
+        memcpy(out->server_name, node->name, sizeof(out->server_name));
+}
+
+void redis_cluster_url(struct redis_cluster *cluster, const struct redis_place *place,
+                       struct redis_url *out)
+{
+    dlock_mutex_lock(&cluster->mutex);
+    fill_url(cluster, place, out);
+    dlock_mutex_unlock(&cluster->mutex);
 }
 
 /* A slot that some node has; 0 if none has any.  With the mutex held. */
@@ -277,16 +308,9 @@ bool redis_cluster_find(struct redis_cluster *cluster, int slot, struct redis_ur
     place = redis_cluster_map_place(&cluster->map,
                                     slot >= 0 ? slot : any_slot(&cluster->map));
     if (place != NULL)
-        redis_cluster_url(cluster, place, out);
+        fill_url(cluster, place, out);
     dlock_mutex_unlock(&cluster->mutex);
     return place != NULL;
-}
-
-/* Is the node meant by that place?  Redirects may have the name that a node announces. */
-static bool is_at(const struct redis_view_node *node, const struct redis_place *place)
-{
-    return node->place.port != 0 && node->place.port == place->port &&
-           (strcmp(node->place.host, place->host) == 0 || strcmp(node->name, place->host) == 0);
 }
 
 bool redis_cluster_has(struct redis_cluster *cluster, const struct redis_place *place, int slot)
@@ -310,12 +334,12 @@ bool redis_cluster_has(struct redis_cluster *cluster, const struct redis_place *
 
 void redis_cluster_know(struct redis_cluster *cluster, struct redis_place *place)
 {
+    const struct redis_view_node *node;
+
     dlock_mutex_lock(&cluster->mutex);
-    for (int i = 0; i < cluster->map.node_count; i++)
-        if (is_at(&cluster->map.nodes[i].said, place)) {
-            *place = cluster->map.nodes[i].said.place;
-            break;
-        }
+    node = node_at(&cluster->map, place);
+    if (node != NULL)
+        *place = node->place;
     dlock_mutex_unlock(&cluster->mutex);
 }
 

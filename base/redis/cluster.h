@@ -33,8 +33,9 @@ bool redis_cluster_await(struct redis_cluster *cluster, int64_t until_ns,
  * node has it, as far as is known. */
 bool redis_cluster_find(struct redis_cluster *cluster, int slot, struct redis_url *out);
 
-/* The URL of the node at that place. */
-void redis_cluster_url(const struct redis_cluster *cluster, const struct redis_place *place,
+/* The URL of the node at that place.  Its certificate has to have the name that the node announces, if it
+ * does and the cluster's URL has no server-name. */
+void redis_cluster_url(struct redis_cluster *cluster, const struct redis_place *place,
                        struct redis_url *out);
 
 /* If a node announces the name in `place`, which a redirect may have, replace it by the address under

@@ -5,7 +5,7 @@
 #
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
-plan 28
+plan 31
 pairs=$root/build/tests/topology/address_pairs
 
 # The authority, and certificates NAME.pem with NAME.key.
@@ -18,14 +18,16 @@ certify() { # NAME NAMES DAYS
         -extfile <(echo "subjectAltName=$2") 2>/dev/null
 }
 certify server DNS:localhost,IP:127.0.0.1 2
+certify named DNS:localhost 2
 certify elsewhere DNS:elsewhere.example 2
 certify expired DNS:localhost,IP:127.0.0.1 -1
 certify client DNS:client.example 2
 openssl ec -in client.key -aes128 -passout pass:secret -out locked.key 2>/dev/null
 
 ports=()
-while [ "${#ports[@]}" -lt 10 ]; do
+while [ "${#ports[@]}" -lt 12 ]; do
     port=$((10000 + (RANDOM * 32768 + RANDOM) % 20000))
+    [[ " ${ports[*]} " != *" $port "* ]] || continue
     (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || ports+=("$port")
 done
 
@@ -51,9 +53,14 @@ serve server "${ports[3]}" "${ports[4]}" --save ''
 printf 'sentinel monitor shop 127.0.0.1 %s 1\nsentinel down-after-milliseconds shop 2000\ntls-replication yes\ntls-auth-clients no\n' "${ports[0]}" >sentinel.conf
 serve server 0 "${ports[5]}" sentinel.conf --sentinel
 serve server 0 "${ports[6]}" "${open[@]}" --cluster-enabled yes --tls-cluster yes --cluster-port "${ports[7]}"
-redis-cli -p "${ports[6]}" --tls --cacert ca.pem CLUSTER ADDSLOTSRANGE 0 16383 >"$work/slots"
-in_cluster() { redis-cli -p "${ports[6]}" --tls --cacert ca.pem CLUSTER INFO | grep -q 'cluster_state:ok'; }
-soon in_cluster
+serve named 0 "${ports[8]}" "${open[@]}" --cluster-enabled yes --tls-cluster yes --cluster-port "${ports[10]}"
+in_cluster() { redis-cli -h localhost -p "$1" --tls --cacert ca.pem CLUSTER INFO | grep -q 'cluster_state:ok'; }
+for port in "${ports[6]}" "${ports[8]}"; do
+    redis-cli -h localhost -p "$port" --tls --cacert ca.pem CLUSTER ADDSLOTSRANGE 0 16383 >"$work/slots"
+    soon in_cluster "$port"
+done
+# It knows its address, as a node does that has met others.
+redis-cli -h localhost -p "${ports[8]}" --tls --cacert ca.pem CONFIG SET cluster-announce-ip 127.0.0.1 >"$work/slots"
 
 ca=ca=$work/ca.pem
 one=rediss://127.0.0.1:${ports[0]}
@@ -87,6 +94,10 @@ refuses() {
 }
 refuses 'an authority that nobody trusts' "$one" 'self-signed certificate in certificate chain: ca=FILE names the authority'
 refuses 'the certificate of another host' "rediss://localhost:${ports[1]}?$ca" 'hostname mismatch: the certificate is not for localhost'
+named=rediss-cluster://localhost:${ports[8]}?$ca
+refuses 'the address of a node that has a certificate for its name' "$named" 'IP address mismatch'
+redis-cli -h localhost -p "${ports[8]}" --tls --cacert ca.pem CONFIG SET cluster-announce-hostname localhost >"$work/slots"
+check 'the certificate fits once the node announces the name' "$pairs" reentrant 4 1 300 one "$named"
 refuses 'a certificate that has expired' "rediss://127.0.0.1:${ports[2]}?$ca" 'certificate has expired'
 refuses 'a server that wants a certificate' "rediss://127.0.0.1:${ports[4]}?$ca" 'cert=FILE, key=FILE'
 refuses 'a port without TLS' "rediss://127.0.0.1:${ports[3]}?$ca" 'is the port one of TLS?'
