@@ -198,14 +198,7 @@ static void print_contest(struct bench_locks *b, const struct contest *contest,
     json_object_set_new(row, "async_per_s", spread_json(per_s));
     json_object_set_new(row, "redis_benchmark_pipelined_per_s", spread_json(limit));
     json_object_set_new(row, "ratio_to_redis_benchmark_pipelined", spread_json(ratio));
-    if (contest->target > 0) {
-        bool reached = ratio.median >= contest->target;
-
-        fprintf(b->tables, "  %.2f %s", contest->target, bench_judge(b, reached));
-        json_object_set_new(row, "target", json_real(contest->target));
-        json_object_set_new(row, "reached", json_boolean(reached));
-    }
-    fputc('\n', b->tables);
+    bench_end_row(b, row, ratio.median, contest->target, 2);
     json_array_append_new(list, row);
 }
 

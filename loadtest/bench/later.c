@@ -85,14 +85,7 @@ static void print_contest(struct bench_locks *b, const struct contest *contest,
     fprintf(b->tables, "%-9s %7d %8.0f %8.0f %5.2f (%.2f - %.2f)", contest->variant,
             contest->threads, waited.median, later.median, ratio.median, ratio.least,
             ratio.most);
-    if (contest->target > 0) {
-        bool reached = ratio.median >= contest->target;
-
-        fprintf(b->tables, "  %.1f %s", contest->target, bench_judge(b, reached));
-        json_object_set_new(row, "target", json_real(contest->target));
-        json_object_set_new(row, "reached", json_boolean(reached));
-    }
-    fputc('\n', b->tables);
+    bench_end_row(b, row, ratio.median, contest->target, 1);
     json_array_append_new(list, row);
 }
 

@@ -17,6 +17,18 @@ const char *bench_judge(struct bench_locks *b, bool reached)
     return reached ? "reached" : "MISSED";
 }
 
+void bench_end_row(struct bench_locks *b, json_t *row, double ratio, double target, int digits)
+{
+    bool reached = ratio >= target;
+
+    if (target > 0) {
+        fprintf(b->tables, "  %.*f %s", digits, target, bench_judge(b, reached));
+        json_object_set_new(row, "target", json_real(target));
+        json_object_set_new(row, "reached", json_boolean(reached));
+    }
+    fputc('\n', b->tables);
+}
+
 void bench_progress(const struct bench_locks *b, int round, const char *fmt, ...)
 {
     va_list args;

@@ -243,14 +243,7 @@ static void print_pairs(struct bench_locks *b, const struct figures *f,
     row = json_pack("{s:i, s:o, s:o, s:o, s:f}", "threads", contest->threads, "lock_per_s",
                     spread_json(lock), "blocking_per_s", spread_json(blocking),
                     "ratio_to_blocking", spread_json(ratio), "missed", missed);
-    if (contest->target > 0) {
-        bool reached = ratio.median >= contest->target;
-
-        fprintf(b->tables, "  %.1f %s", contest->target, bench_judge(b, reached));
-        json_object_set_new(row, "target", json_real(contest->target));
-        json_object_set_new(row, "reached", json_boolean(reached));
-    }
-    fputc('\n', b->tables);
+    bench_end_row(b, row, ratio.median, contest->target, 1);
     json_array_append_new(list, row);
 }
 

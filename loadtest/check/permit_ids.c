@@ -231,13 +231,13 @@ static void blame(struct check *c, const struct permit *p, int64_t index, const 
                     p->take, index, from_ns, call->answer_ns, "%s", what);
 }
 
-/* Is it wrong that the call came after the answer to `earlier`, if it did? */
-static void blame_after(struct check *c, const struct permit *p, int64_t earlier,
-                        int64_t index, const char *what)
+/* Blame the call `blamed` if the call `first` surely was before the call `second`. */
+static void blame_order(struct check *c, const struct permit *p, int64_t first, int64_t second,
+                        int64_t blamed, const char *what)
 {
-    switch (check_order_calls(&c->h->calls[earlier], &c->h->calls[index])) {
+    switch (check_order_calls(&c->h->calls[first], &c->h->calls[second])) {
     case CHECK_BEFORE:
-        blame(c, p, index, what);
+        blame(c, p, blamed, what);
         break;
     case CHECK_TIED:
         check_unsure(c, CHECK_permits, check_tie);
@@ -247,19 +247,18 @@ static void blame_after(struct check *c, const struct permit *p, int64_t earlier
     }
 }
 
+/* Is it wrong that the call came after the answer to `earlier`, if it did? */
+static void blame_after(struct check *c, const struct permit *p, int64_t earlier,
+                        int64_t index, const char *what)
+{
+    blame_order(c, p, earlier, index, index, what);
+}
+
 /* No owner knows an id before its permit is taken. */
 static void blame_before(struct check *c, const struct permit *p, int64_t index)
 {
-    switch (check_order_calls(&c->h->calls[index], &c->h->calls[p->take])) {
-    case CHECK_BEFORE:
-        blame(c, p, index, "a permit was given back or renewed before it was taken");
-        break;
-    case CHECK_TIED:
-        check_unsure(c, CHECK_permits, check_tie);
-        break;
-    case CHECK_AFTER:
-        break;
-    }
+    blame_order(c, p, index, p->take, index,
+                "a permit was given back or renewed before it was taken");
 }
 
 static void look_at_call(struct check *c, const struct permit *p, int64_t index)

@@ -74,8 +74,7 @@ bool fault_redis_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX],
     struct redis_side *side;
     int64_t loaded, expired;
 
-    if (!lab_server_start(scene->lab, scene->server) ||
-        !lab_server_wait(scene->lab, scene->server))
+    if (!lab_server_bring_up(scene->lab, scene->server))
         return false;
     side = fault_redis_open(scene);
     if (!side)

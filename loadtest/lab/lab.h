@@ -257,8 +257,9 @@ enum exit_code lab_add(struct lab *lab, lab_topologies missing);
 
 /* Functions for a server of any kind.  Start: any but the first start of PostgreSQL;
  * state.json names it then.  Wait: until it answers; false: it ended, took too long, or
- * we are to stop, with the end of its log on stderr.  Kill: as a loss of power would,
- * with every process that it has; none of them runs any more when it returns. */
+ * we are to stop, with the end of its log on stderr.  Bring up: start and wait.  Kill: as a
+ * loss of power would, with every process that it has; none of them runs any more when it
+ * returns. */
 bool lab_server_answers(const struct lab *lab, const struct lab_server *server);
 bool lab_server_start(struct lab *lab, struct lab_server *server);
 /* Every kind's start ends with this: its program, its output in NAME.log.  state.json
@@ -268,6 +269,7 @@ bool lab_server_start(struct lab *lab, struct lab_server *server);
 bool lab_server_run(struct lab *lab, struct lab_server *server,
                     struct child_options *options);
 bool lab_server_wait(struct lab *lab, struct lab_server *server);
+bool lab_server_bring_up(struct lab *lab, struct lab_server *server);
 bool lab_server_kill(const struct lab *lab, struct lab_server *server);
 void lab_server_show_failure(const struct lab *lab, const struct lab_server *server,
                              const char *what);

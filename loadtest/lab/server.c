@@ -55,6 +55,11 @@ bool lab_server_wait(struct lab *lab, struct lab_server *server)
     return true;
 }
 
+bool lab_server_bring_up(struct lab *lab, struct lab_server *server)
+{
+    return lab_server_start(lab, server) && lab_server_wait(lab, server);
+}
+
 bool lab_server_kill(const struct lab *lab, struct lab_server *server)
 {
     struct child children[CHILD_CHILDREN_MAX];
@@ -87,7 +92,7 @@ bool lab_spare_start(struct lab *lab, const char *name, const struct lab_server 
         fprintf(stderr, "seckill: found no free port on 127.0.0.1: %s\n", strerror(errno));
         return false;
     }
-    if (lab_server_start(lab, spare) && lab_server_wait(lab, spare))
+    if (lab_server_bring_up(lab, spare))
         return true;
     lab_spare_end(lab);
     return false;
@@ -108,7 +113,7 @@ static bool restart(struct lab *lab, struct lab_server *server)
     int number = lab_kind_of(server)->stop_signal;
 
     child_end(&server->child, number != 0 ? number : SIGTERM, END_MS);
-    return lab_server_start(lab, server) && lab_server_wait(lab, server);
+    return lab_server_bring_up(lab, server);
 }
 
 static bool kill_server(struct lab *lab, struct lab_server *server)

@@ -162,8 +162,7 @@ static bool start_servers(struct lab *lab)
     struct lab_server *postgres = lab_server(lab, LAB_POSTGRES, 0);
 
     return lab_postgres_init(lab, postgres) && start_first_roles(lab, 0) && wait_initdb(lab) &&
-           lab_server_start(lab, postgres) && lab_server_wait(lab, postgres) &&
-           lab_postgres_fill(lab) && finish_roles(lab, 0) && lab_env_write(lab) &&
+           lab_server_bring_up(lab, postgres) && lab_postgres_fill(lab) && finish_roles(lab, 0) && lab_env_write(lab) &&
            !interrupted();
 }
 

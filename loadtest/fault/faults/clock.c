@@ -149,8 +149,7 @@ static bool disarm(struct fault_scene *scene)
         ok = restart(scene, false);
     } else {
         scene->server->own_clock = false;
-        ok = lab_server_start(scene->lab, scene->server) &&
-             lab_server_wait(scene->lab, scene->server);
+        ok = lab_server_bring_up(scene->lab, scene->server);
     }
     lab_redis_clock_path(scene->lab, scene->server, path);
     unlink(path);

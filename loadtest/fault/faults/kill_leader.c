@@ -29,8 +29,7 @@ static bool end(struct fault_scene *scene)
 
     if (!kill->is_dead)
         return true;
-    if (!lab_server_start(scene->lab, scene->server) ||
-        !lab_server_wait(scene->lab, scene->server))
+    if (!lab_server_bring_up(scene->lab, scene->server))
         return false;
     kill->is_dead = false;
     server_fault_note(scene, "%s: process %d answers", scene->server->name,

@@ -27,12 +27,6 @@ static bool read_start(struct fault_scene *scene, char out[DB_START_MAX])
     return ok;
 }
 
-static bool start(struct fault_scene *scene)
-{
-    return lab_server_start(scene->lab, scene->server) &&
-           lab_server_wait(scene->lab, scene->server);
-}
-
 static bool begin(struct fault_scene *scene)
 {
     struct restart *restart = server_fault_state(scene, sizeof *restart);
@@ -42,7 +36,7 @@ static bool begin(struct fault_scene *scene)
         return false;
     restart->is_down = true;
     child_end(&scene->server->child, SIGQUIT, END_MS);
-    if (!start(scene) || !read_start(scene, after))
+    if (!lab_server_bring_up(scene->lab, scene->server) || !read_start(scene, after))
         return false;
     restart->is_down = false;
     if (strcmp(before, after) == 0)
@@ -56,7 +50,8 @@ static bool disarm(struct fault_scene *scene)
 {
     struct restart *restart = server_fault_state(scene, sizeof *restart);
 
-    return !restart->is_down || child_runs(&scene->server->child) || start(scene);
+    return !restart->is_down || child_runs(&scene->server->child) ||
+           lab_server_bring_up(scene->lab, scene->server);
 }
 
 const struct server_fault fault_postgres_restart_immediate = {

@@ -56,8 +56,7 @@ static bool disarm(struct fault_scene *scene)
     if (failover->replica_port != 0)
         lab_spare_end(scene->lab);
     return !failover->is_master_dead || child_runs(&scene->server->child) ||
-           (lab_server_start(scene->lab, scene->server) &&
-            lab_server_wait(scene->lab, scene->server));
+           lab_server_bring_up(scene->lab, scene->server);
 }
 
 const struct server_fault fault_redis_failover = {

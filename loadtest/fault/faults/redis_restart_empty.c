@@ -50,8 +50,7 @@ static bool disarm(struct fault_scene *scene)
     struct restart *restart = server_fault_state(scene, sizeof *restart);
 
     return !restart->is_dead || child_runs(&scene->server->child) ||
-           (lab_server_start(scene->lab, scene->server) &&
-            lab_server_wait(scene->lab, scene->server));
+           lab_server_bring_up(scene->lab, scene->server);
 }
 
 const struct server_fault fault_redis_restart_empty = {

@@ -65,9 +65,8 @@ static bool begin(struct fault_scene *scene)
     if (!look(scene, kept->run_id, &kept->keys))
         return false;
     kept->is_dead = true;
-    if (!fault_redis_kill(scene) || !lab_server_start(scene->lab, scene->server) ||
-        !lab_server_wait(scene->lab, scene->server) || !has_file(scene) ||
-        !look(scene, run_id, &keys))
+    if (!fault_redis_kill(scene) || !lab_server_bring_up(scene->lab, scene->server) ||
+        !has_file(scene) || !look(scene, run_id, &keys))
         return false;
     kept->is_dead = false;
     server_fault_note(scene,
@@ -98,8 +97,7 @@ static bool disarm(struct fault_scene *scene)
     struct kept *kept = server_fault_state(scene, sizeof *kept);
 
     if (kept->is_dead && !child_runs(&scene->server->child) &&
-        (!lab_server_start(scene->lab, scene->server) ||
-         !lab_server_wait(scene->lab, scene->server)))
+        !lab_server_bring_up(scene->lab, scene->server))
         return false;
     kept->is_dead = false;
     if (!kept->keeps)

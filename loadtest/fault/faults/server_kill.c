@@ -71,8 +71,7 @@ static bool end(struct fault_scene *scene)
         if (!restart_redis(scene, kill))
             return false;
     } else {
-        if (!lab_server_start(scene->lab, scene->server) ||
-            !lab_server_wait(scene->lab, scene->server))
+        if (!lab_server_bring_up(scene->lab, scene->server))
             return false;
         server_fault_note(scene, "%s: process %d answers on its port",
                           scene->server->name, (int)scene->server->child.pid);
