@@ -193,7 +193,7 @@ static uint64_t take_owed(struct etcd_leases *leases)
     return id;
 }
 
-static void pay(struct etcd_leases *leases, int64_t give_up_ns)
+void etcd_lease_pay(struct etcd_leases *leases, int64_t give_up_ns)
 {
     uint64_t id = take_owed(leases);
 
@@ -234,7 +234,7 @@ dlock_status etcd_lease_take(struct etcd_leases *leases, int lease_ms, int64_t g
 {
     int64_t asked_s = ((int64_t)lease_ms + SPARE_MS + MS_PER_S - 1) / MS_PER_S;
 
-    pay(leases, give_up_ns);
+    etcd_lease_pay(leases, give_up_ns);
     while (take_idle(leases, asked_s, out)) {
         int64_t now_ns = dlock_clock_ns();
         dlock_status st;

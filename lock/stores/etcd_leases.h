@@ -43,8 +43,11 @@ dlock_status etcd_lease_renew(struct etcd_leases *leases, struct etcd_lease *lea
 dlock_status etcd_lease_end(struct etcd_leases *leases, uint64_t id, int64_t give_up_ns);
 
 /* The lease could not be ended now: end it when etcd answers again, with the next lease that is
- * taken. */
+ * taken, or with the next etcd_lease_pay(). */
 void etcd_lease_owe(struct etcd_leases *leases, uint64_t id);
+
+/* End one of the leases that are owed, if there is one and it is time to try again. */
+void etcd_lease_pay(struct etcd_leases *leases, int64_t give_up_ns);
 
 /* The whole seconds until etcd ends the lease; -1: it has ended.  OK, or a failure. */
 dlock_status etcd_lease_look(struct etcd_leases *leases, uint64_t id, int64_t *left_s);

@@ -32,8 +32,9 @@ static struct {
     pthread_mutex_t mutex;      /* of these two                             */
     const char *says;           /* in place of the next line; NULL: nothing */
     char says_to[RELAY_WORDS];   /* what is in the watches that it is for    */
+    atomic_bool refuses_ends;   /* of leases: hangs up on whoever asks for them */
     atomic_bool stopping;
-    atomic_int watch_count, conn_count;
+    atomic_int refused_count, conn_count;
 } relay;
 
 /* What has come of one connection. */
@@ -227,16 +228,18 @@ static inline bool relay_answer(struct relayed *conn)
 
 static inline bool relay_request(struct relayed *conn, bool is_first)
 {
-    static const char WATCH[] = "POST /v3/watch";
+    static const char WATCH[] = "POST /v3/watch", END[] = "POST /v3/lease/revoke";
     char bytes[RELAY_ROOM];
     ssize_t len = recv(conn->client, bytes, sizeof(bytes) - 1, 0);
 
     if (len <= 0)
         return false;
     bytes[len] = '\0';
-    if (is_first && strncmp(bytes, WATCH, strlen(WATCH)) == 0) {
+    if (is_first && strncmp(bytes, WATCH, strlen(WATCH)) == 0)
         conn->is_watch = true;
-        atomic_fetch_add(&relay.watch_count, 1);
+    if (atomic_load(&relay.refuses_ends) && strncmp(bytes, END, strlen(END)) == 0) {
+        atomic_fetch_add(&relay.refused_count, 1);
+        return false;
     }
     if (conn->is_watch && conn->asked_len + (size_t)len < sizeof(conn->asked)) {
         memcpy(conn->asked + conn->asked_len, bytes, (size_t)len);

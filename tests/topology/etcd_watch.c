@@ -180,6 +180,34 @@ static void a_slow_answer_is_none(void **state)
     dlock_close(sys);
 }
 
+/* The answer to putting a key is lost, and so is the request that ends its lease: the key is there, and
+ * this process, which waits behind it, has to end it before its lease does. */
+static void a_key_that_nobody_owns_is_ended_while_all_wait(void **state)
+{
+    dlock_system *sys = open_locks(url);
+    struct waiting waiting = {.sys = sys, .name = "orphan"};
+    dlock_lease lease;
+    int64_t mended_ns;
+
+    (void)state;
+    /* Its lease is kept, so the next request puts a key. */
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, "before", 0, &lease));
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
+    atomic_store(&relay.refused_count, 0);
+    atomic_store(&relay.refuses_ends, true);
+    atomic_store(&relay.answers_slowly, true);
+    waiting.requests = requests_of(sys);
+    assert_int_equal(0, pthread_create(&waiting.thread, NULL, wait_and_leave, &waiting));
+    assert_comes(atomic_load(&relay.refused_count) > 0);
+    atomic_store(&relay.answers_slowly, false);
+    atomic_store(&relay.refuses_ends, false);
+    mended_ns = dlock_clock_ns();
+    assert_int_equal(0, pthread_join(waiting.thread, NULL));
+    assert_int_equal(DLOCK_OK, waiting.acquired);
+    assert_true(dlock_clock_ns() - mended_ns < LEASE_MS / 2 * DLOCK_NS_PER_MS);
+    dlock_close(sys);
+}
+
 /* ---- what no etcd says ---- */
 
 #define RESULT(rest) "{\"result\":{\"header\":{\"revision\":\"9\"}" rest "}}\n"
@@ -326,6 +354,7 @@ int main(void)
         TEST(a_watch_may_come_in_any_pieces),
         TEST(a_slow_watch_keeps_nobody_out),
         TEST(a_slow_answer_is_none),
+        TEST(a_key_that_nobody_owns_is_ended_while_all_wait),
         TEST(a_watch_that_lies_lets_nobody_in),
         TEST(an_end_that_never_was_lets_nobody_in),
     };
