@@ -100,4 +100,22 @@ int64_t dlock_lease_left_ms(const dlock_system *sys, const dlock_lease *lease);
  * left, or the system is the parent's; dlock_error() says which.  Any thread. */
 int dlock_lost_fd(dlock_system *sys);
 
+/* ---- trace: for which request a lock is held ---- */
+
+/* The limit of a trace's id, in bytes without the NUL. */
+enum { DLOCK_TRACE_MAX = 64 };
+
+/* Write into the record (dlock_options.record_dir) that the hold of this lease serves the
+ * trace `trace`, such as the 32 hex digits of a W3C trace id.  `seckill check` then names the
+ * trace beside each call of the hold, and the logs of the program have the same id.  A hold that
+ * serves several traces gets one call for each.  The library does nothing else with the id.
+ * Asks no store.  Any thread.
+ *   OK        the trace is in the record.  Or the system has no record, and the call did nothing;
+ *             or the record has no more room, and counts one record more that it had to drop
+ *   INVALID   the id is NULL, empty, longer than DLOCK_TRACE_MAX, or has another byte than
+ *             A-Z a-z 0-9 . _ : - ; or the lease was never granted, or is spent.  Nothing
+ *             was recorded.  Or the system belongs to the parent of a forked child.  Without a
+ *             record only `sys` is looked at */
+dlock_status dlock_trace(dlock_system *sys, const dlock_lease *lease, const char *trace);
+
 #endif /* DLOCK_DLOCK_LEASE_H */

@@ -99,3 +99,14 @@ void dlock_recording_put_mark(const dlock_system *sys, dlock_event_kind kind,
 
     dlock_recorder_note(sys->recorder, &event);
 }
+
+void dlock_recording_put_trace(const dlock_system *sys, const dlock_lease *lease,
+                               const char *trace)
+{
+    dlock_event event = {.kind = DLOCK_EVENT_TRACE,
+                         .name = trace,
+                         .number = lease->owner + DLOCK_UUID_LEN + 1,
+                         .token = lease->token};
+
+    dlock_recorder_note(sys->recorder, &event);
+}

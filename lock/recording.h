@@ -26,6 +26,10 @@ void dlock_recording_put_end_given(const dlock_system *sys, uint64_t call,
 void dlock_recording_put_mark(const dlock_system *sys, dlock_event_kind kind,
                               const dlock_claim *claim, uint32_t detail, int64_t at_ns);
 
+/* The hold of this lease serves that trace; only if there is a recorder. */
+void dlock_recording_put_trace(const dlock_system *sys, const dlock_lease *lease,
+                               const char *trace);
+
 static inline bool dlock_recording_is_on(const dlock_system *sys)
 {
     return !DLOCK_IS_BARE && __builtin_expect(sys->recorder != NULL, 0);

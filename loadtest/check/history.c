@@ -70,6 +70,13 @@ struct history_mark *history_add_mark(struct history *h)
     return &h->marks[h->mark_count++];
 }
 
+struct history_trace *history_add_trace(struct history *h)
+{
+    h->traces = grown(h->traces, h->trace_count, &h->trace_room, sizeof(*h->traces));
+    h->traces[h->trace_count] = (struct history_trace){0};
+    return &h->traces[h->trace_count++];
+}
+
 __attribute__((format(printf, 2, 0))) static void
 add_damage(struct history *h, const char *fmt, va_list args)
 {
@@ -175,6 +182,29 @@ static void sort_calls(struct history *h)
         qsort(h->calls, h->call_count, sizeof(*h->calls), compare_calls);
 }
 
+static int compare_hold(const struct history_trace *trace, uint32_t process,
+                        const uint8_t token[DLOCK_RECORD_TOKEN_SIZE])
+{
+    if (trace->process != process)
+        return trace->process < process ? -1 : 1;
+    return memcmp(trace->token, token, sizeof(trace->token));
+}
+
+/* The names got their indices in the order in which they were added. */
+static int compare_traces(const void *left, const void *right)
+{
+    const struct history_trace *a = left, *b = right;
+    int order = compare_hold(a, b->process, b->token);
+
+    return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
+}
+
+static void sort_traces(struct history *h)
+{
+    if (h->trace_count > 0)
+        qsort(h->traces, h->trace_count, sizeof(*h->traces), compare_traces);
+}
+
 /* Recorders write calls and marks nearly in the order of time. */
 void history_sort(struct history *h)
 {
@@ -182,6 +212,42 @@ void history_sort(struct history *h)
         sort_calls(h);
     if (!insertion_sort(h->marks, h->mark_count, sizeof(*h->marks), compare_marks))
         qsort(h->marks, h->mark_count, sizeof(*h->marks), compare_marks);
+    sort_traces(h);
+}
+
+/* The index of the first trace that is not before the hold's. */
+static size_t first_of(const struct history *h, uint32_t process,
+                       const uint8_t token[DLOCK_RECORD_TOKEN_SIZE])
+{
+    size_t low = 0, high = h->trace_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (compare_hold(&h->traces[middle], process, token) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Only findings ask, and few holds have a trace, so calls carry none. */
+size_t history_traces_of(const struct history *h, const struct history_call *call,
+                         const struct history_trace **first)
+{
+    static const uint8_t none[DLOCK_RECORD_TOKEN_SIZE];
+    size_t at, end;
+
+    *first = h->traces;
+    if (h->trace_count == 0 || memcmp(call->token, none, sizeof(none)) == 0)
+        return 0;
+    at = end = first_of(h, call->process, call->token);
+    *first = h->traces + at;
+    while (end < h->trace_count &&
+           compare_hold(&h->traces[end], call->process, call->token) == 0)
+        end++;
+    return end - at;
 }
 
 static void scale(int64_t *time, int64_t factor)
@@ -213,7 +279,7 @@ void history_scale(struct history *h, int64_t factor)
 
 void history_clear(struct history *h)
 {
-    h->process_count = h->call_count = h->mark_count = 0;
+    h->process_count = h->call_count = h->mark_count = h->trace_count = 0;
     h->damage_count = h->nonsense_count = 0;
 }
 
@@ -229,6 +295,7 @@ void history_free(struct history *h)
     free(h->processes);
     free(h->calls);
     free(h->marks);
+    free(h->traces);
     free(h->names);
     free(h->damages);
     *h = (struct history){0};

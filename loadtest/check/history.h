@@ -75,6 +75,12 @@ struct history_mark {
     uint64_t owner;         /* of a fault: the pid concerned, 0: a server */
 };
 
+/* A trace that a hold serves. */
+struct history_trace {
+    uint32_t process, id; /* id: index of a name                    */
+    uint8_t token[DLOCK_RECORD_TOKEN_SIZE]; /* of the hold's acquire */
+};
+
 enum { HISTORY_DAMAGE_MAX = 240 };
 
 struct history {
@@ -84,13 +90,15 @@ struct history {
     size_t call_count;
     struct history_mark *marks; /* after history_sort(): by at_ns     */
     size_t mark_count;
+    struct history_trace *traces; /* after history_sort(): by process and token */
+    size_t trace_count;
     char **names;
     size_t name_count;
     char (*damages)[HISTORY_DAMAGE_MAX]; /* why nobody can say "valid" of it */
     size_t damage_count;
     size_t nonsense_count; /* those of them that no recorder can have caused */
     struct history_names *index; /* private */
-    size_t process_room, call_room, mark_room, name_room, damage_room;
+    size_t process_room, call_room, mark_room, trace_room, name_room, damage_room;
 };
 
 /* A zeroed struct is an empty history. */
@@ -108,6 +116,7 @@ void history_reserve(struct history *h, size_t calls, size_t marks);
 struct history_process *history_add_process(struct history *h);
 struct history_call *history_add_call(struct history *h);
 struct history_mark *history_add_mark(struct history *h);
+struct history_trace *history_add_trace(struct history *h);
 /* The index of a name, which is made if it is new.  Names may hold any bytes. */
 uint32_t history_name(struct history *h, const char *name, size_t length);
 /* HISTORY_NEVER-like: -1 if there is none of that name. */
@@ -123,6 +132,12 @@ void history_nonsense(struct history *h, const char *fmt, ...)
  * in which they were added if they are of one owner, and come by owner otherwise: never in
  * the order in which files were read. */
 void history_sort(struct history *h);
+
+/* The traces of the hold that the call is about, which all calls with its token are.  Answers
+ * how many there are from *first on, in the order in which they were added.  After
+ * history_sort(). */
+size_t history_traces_of(const struct history *h, const struct history_call *call,
+                         const struct history_trace **first);
 
 /* Add every file of records in DIR, and sort.  False: there is no such directory, or it
  * cannot be read, with a line on stderr.  A file that is damaged, torn, incomplete or
@@ -149,6 +164,7 @@ void history_read_bytes(struct history *h, const char *file, const void *bytes,
  *     13 p2 t2 wake a told
  *     30 fault freeze begun process pid=41
  *     35 fault redis-restart happened store
+ *     11 p1 t1 trace 4bf92f id=7
  *     damage the disk was full
  *
  *     10 p1 t1 sem-take s -> 11 ok n=2
@@ -156,7 +172,7 @@ void history_read_bytes(struct history *h, const char *file, const void *bytes,
  *     10 p1 t1 latch-count l -> 11 ok n=1
  *
  * `-> ?`: no answer.  n: how many permits, or what is left of a latch's count.  id: of a
- * permit.  A p that no `system` line names is made, with the caps of
+ * permit, and of a trace that of the hold's acquire.  A p that no `system` line names is made, with the caps of
  * HISTORY_TEXT_CAPS.  t is the number of the owner.  `lease` and times are plain
  * numbers of at most 18 years in ms.  False, with what is wrong and in which line in
  * `error`. */

@@ -118,10 +118,19 @@ static void add_mark(struct reading *r, const dlock_record *record, uint32_t nam
         mark->assumption = (uint8_t)record->level;
 }
 
+static void add_trace(struct reading *r, const dlock_record *record, uint32_t name)
+{
+    struct history_trace *trace = history_add_trace(r->h);
+
+    trace->process = r->process;
+    trace->id = name;
+    memcpy(trace->token, record->token, sizeof(trace->token));
+}
+
 static bool is_call(const dlock_record *record)
 {
     return (record->kind >= DLOCK_EVENT_ACQUIRE && record->kind <= DLOCK_EVENT_ABANDON) ||
-           record->kind >= DLOCK_EVENT_SEM_SET;
+           (record->kind >= DLOCK_EVENT_SEM_SET && record->kind <= DLOCK_EVENT_LATCH_DELETE);
 }
 
 static bool is_status(unsigned status)
@@ -138,8 +147,12 @@ static bool is_status(unsigned status)
 
 static const char *event_expected(const dlock_record *record)
 {
-    if (record->kind < DLOCK_EVENT_OPEN || record->kind > DLOCK_EVENT_LATCH_DELETE)
-        return "a kind of event from 1 to 22";
+    if (record->kind < DLOCK_EVENT_OPEN || record->kind > DLOCK_EVENT_TRACE)
+        return "a kind of event from 1 to 23, which are all that this program knows";
+    if (record->kind == DLOCK_EVENT_TRACE)
+        return record->name_length > 0 && record->name_length <= DLOCK_TRACE_MAX
+                   ? NULL
+                   : "the id of a trace, of 1 to 64 bytes";
     if (record->kind != DLOCK_EVENT_FAULT)
         return NULL;
     if (record->detail < DLOCK_FAULT_IS_ARMED || record->detail > DLOCK_FAULT_HAPPENED)
@@ -225,6 +238,10 @@ void history_read_record(struct reading *r, uint64_t at)
     }
     note_life(r, record->time_ns);
     index = history_name(r->h, name, record->name_length);
+    if (record->kind == DLOCK_EVENT_TRACE) {
+        add_trace(r, record, index);
+        return;
+    }
     if (!is_call(record)) {
         add_mark(r, record, index);
         return;

@@ -279,15 +279,28 @@ static void read_mark(struct parse *p, uint8_t kind, int64_t at, uint32_t proces
                       int64_t owner, uint32_t name)
 {
     struct history_mark *mark = history_add_mark(p->h);
-    const char *word;
 
     mark->kind = kind;
     mark->at_ns = at;
     mark->process = process;
     mark->owner = (uint64_t)owner;
     mark->name = name;
-    word = next_word(p);
-    mark->detail = strcmp(word, kind == DLOCK_EVENT_WAIT ? "given-up" : "told") == 0;
+    mark->detail =
+        strcmp(next_word(p), kind == DLOCK_EVENT_WAIT ? "given-up" : "told") == 0;
+}
+
+/* "trace 4bf92f id=7", of the hold that has this number in its token. */
+static bool read_trace(struct parse *p, uint32_t process, uint32_t id)
+{
+    struct history_trace *trace = history_add_trace(p->h);
+    const char *value = value_of(next_word(p), "id");
+    int64_t number;
+
+    if (value == NULL || !read_number(value, &number))
+        return wrong(p, "a trace needs the id= of its hold");
+    *trace = (struct history_trace){.process = process, .id = id};
+    memcpy(trace->token, &number, sizeof(number));
+    return true;
 }
 
 static bool read_event(struct parse *p, int64_t at)
@@ -311,8 +324,9 @@ static bool read_event(struct parse *p, int64_t at)
         return wrong(p, "there is no event \"%s\"", word);
     word = next_word(p);
     name = history_name(p->h, word, strlen(word));
-    if (kind == DLOCK_EVENT_LOST || kind == DLOCK_EVENT_WAIT ||
-        kind == DLOCK_EVENT_WAKE) {
+    if (kind == DLOCK_EVENT_TRACE)
+        return read_trace(p, process, name);
+    if (kind == DLOCK_EVENT_LOST || kind == DLOCK_EVENT_WAIT || kind == DLOCK_EVENT_WAKE) {
         read_mark(p, (uint8_t)kind, at, process, owner, name);
         return true;
     }
@@ -348,9 +362,7 @@ static bool read_line(struct parse *p)
         history_damage(p->h, "damaged as the text says");
         return true;
     }
-    if (!read_time(word, &at))
-        return wrong(p, "\"%s\" is no time", word);
-    return read_event(p, at);
+    return read_time(word, &at) ? read_event(p, at) : wrong(p, "\"%s\" is no time", word);
 }
 
 /* A process was alive at the time of its last record. */

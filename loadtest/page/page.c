@@ -171,6 +171,23 @@ void page_holders(FILE *out, const struct page_scene *s)
     }
 }
 
+/* The traces of the requests that the holders served, if they had any. */
+static void print_traces(FILE *out, const struct page_scene *s)
+{
+    for (size_t i = 0; i < s->example->actor_count; i++) {
+        const struct history_trace *traces;
+        size_t count =
+            history_traces_of(s->h, &s->h->calls[s->example->actors[i]], &traces);
+
+        for (size_t j = 0; j < count; j++) {
+            TERM(TRACE);
+            fputs("<dd class=\"trace\"><bdi>", out);
+            page_text(out, s->h->names[traces[j].id]);
+            fputs("</bdi></dd>\n", out);
+        }
+    }
+}
+
 void page_window(FILE *out, const struct page_scene *s)
 {
     const struct check_example *example = s->example;
@@ -211,6 +228,7 @@ static void print_example(FILE *out, const struct page_scene *s, size_t property
     }
     print_lock(out, s);
     page_holders(out, s);
+    print_traces(out, s);
     page_window(out, s);
     fputs("</dl>\n", out);
     page_figure(out, s);

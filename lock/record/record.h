@@ -32,7 +32,8 @@
  *
  * Version     3.  Version 2 has no seals: 32 records a block, and nothing after closed_ns
  *             in its header.  Append events, never renumber them; everything else
- *             needs a new DLOCK_RECORD_VERSION.
+ *             needs a new DLOCK_RECORD_VERSION.  A reader that is older than an event
+ *             names the record, and refuses the file.
  */
 #ifndef DLOCK_RECORD_H
 #define DLOCK_RECORD_H
@@ -81,7 +82,8 @@ enum {
     X(LATCH_SET, 19, "latch-set", "a latch is made, closed; fence: its count")               \
     X(LATCH_COUNT, 20, "latch-count", "a latch is counted down; fence: the count left")      \
     X(LATCH_WAIT, 21, "latch-wait", "a wait until a latch is open")                          \
-    X(LATCH_DELETE, 22, "latch-delete", "a latch is removed without being opened")
+    X(LATCH_DELETE, 22, "latch-delete", "a latch is removed without being opened")           \
+    X(TRACE, 23, "trace", "a hold serves a trace; name: its id; token: that of the hold")
 
 typedef enum {
 #define X(id, value, name, text) DLOCK_EVENT_##id = value,

@@ -137,6 +137,11 @@ static void spoil_phase(dlock_record *acquire)
     acquire->kind = DLOCK_EVENT_FAULT;
     acquire->detail = 1000000;
 }
+static void spoil_trace(dlock_record *acquire)
+{
+    acquire->kind = DLOCK_EVENT_TRACE;
+    acquire->name_length = 0;
+}
 static void spoil_assumption(dlock_record *acquire)
 {
     acquire->kind = DLOCK_EVENT_FAULT;
@@ -150,7 +155,7 @@ static void a_record_that_no_recorder_writes_is_damage(void **state)
         spoil_mode,     spoil_status, spoil_kind,      spoil_time,
         spoil_deadline, spoil_phase,  spoil_assumption,
         spoil_answer,   spoil_sent,   spoil_wait,      spoil_release,
-        spoil_released, spoil_release_of_nothing};
+        spoil_released, spoil_release_of_nothing, spoil_trace};
 
     (void)state;
     for (size_t i = 0; i < sizeof(spoilers) / sizeof(spoilers[0]); i++) {

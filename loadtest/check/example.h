@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* example.h -- what a violation shows, for people and for programs alike.
+ *
+ * Threads     As the history that is given: it belongs to one thread.
+ */
+#ifndef LOADTEST_CHECK_EXAMPLE_H
+#define LOADTEST_CHECK_EXAMPLE_H
+
+#include "loadtest/check/check.h"
+
+enum {
+    EXAMPLE_NAME_MAX = 3 * DLOCK_NAME_MAX + 1, /* bytes of a name that is text, with the NUL */
+    EXAMPLE_CALLS_MAX = 40,                    /* calls that are shown                       */
+};
+
+/* A duration in milliseconds. */
+double example_ms(int64_t ns);
+
+/* A name of the history as text.  Names hold any bytes: a terminal obeys some bytes as commands,
+ * and JSON takes only text. */
+void example_name(char out[EXAMPLE_NAME_MAX], const struct history *h, uint32_t name);
+
+/* The short id of the answer, or "no answer".  Static. */
+const char *example_answer(const struct history_call *call);
+
+/* The index of the call that broke the rule, and of the call that it collided with; -1: none.
+ * For a refusal the earlier holder is only shown to the reader. */
+int64_t example_culprit(size_t property, const struct check_example *example);
+int64_t example_victim(size_t property, const struct check_example *example);
+
+/* Does the call, or the mark, belong to the story that the window tells? */
+bool example_shows(const struct history *h, const struct check_example *example,
+                   const struct history_call *call);
+bool example_shows_mark(const struct check_example *example,
+                        const struct history_mark *mark);
+
+#endif /* LOADTEST_CHECK_EXAMPLE_H */
