@@ -17,6 +17,7 @@ static enum outcome place(const struct request *rq, struct answer *an,
         .voucher_id = rq->number,
         .request_id = rq->id,
         .is_named_by_client = rq->is_named_by_client,
+        .trace_id = request_trace_id(rq),
     };
     struct order_placed placed = {0};
     enum outcome outcome = order_place(rq->worker, &order, &placed);

@@ -284,7 +284,7 @@ static void read_voucher(const struct request *rq, struct answer *an)
 void api_voucher_find(const struct request *rq, struct answer *an)
 {
     struct query_lock lock;
-    enum outcome outcome = query_lock_take(rq->worker, rq->number, &lock);
+    enum outcome outcome = query_lock_take(rq->worker, rq->number, request_trace_id(rq), &lock);
 
     if (outcome != OUTCOME_ACCEPTED) {
         answer_outcome(rq, an, FACE_API, outcome, NULL);

@@ -2,6 +2,7 @@
 /* order_lock.c -- take, give back and abandon the lock of an order. */
 #include "app/order_lock.h"
 
+#include "app/lock_trace.h"
 #include "base/text/limited.h"
 #include "lock/fault.h"
 
@@ -27,8 +28,10 @@ enum outcome order_lock_take_within(struct worker *w, const struct order_request
     metrics_count(&w->cell->acquired[st]);
     histogram_record(&w->cell->lock_wait, lock->held_ns - asked_ns);
     lock->is_held = st == DLOCK_OK;
-    if (lock->is_held)
+    if (lock->is_held) {
+        lock_trace_note(w->service, &lock->lease, request->trace_id);
         return OUTCOME_ACCEPTED;
+    }
     if (st == DLOCK_BUSY || st == DLOCK_TIMEOUT) {
         metrics_count(&w->cell->stopped[LAYER_LOCK]);
         return OUTCOME_LOCK_BUSY;

@@ -20,7 +20,7 @@ struct order_lock {
 };
 
 /* Take the lock that --lock-scope names, waiting for it as long as --lock-wait says.
- *   ACCEPTED               it is held
+ *   ACCEPTED               it is held, and --record has the trace of the request with it
  *   LOCK_BUSY              another one has it
  *   UNAVAILABLE, INTERNAL  the log says why */
 enum outcome order_lock_take(struct worker *w, const struct order_request *request,

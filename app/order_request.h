@@ -11,6 +11,7 @@ struct order_request {
     int64_t voucher_id;
     const char *request_id;
     bool is_named_by_client; /* the id came with the request, so it may come again */
+    const char *trace_id;    /* as in struct trace; NULL: it brought none */
 };
 
 /* The order that an accepted request got. */

@@ -4,9 +4,11 @@
 
 #include "base/text/limited.h"
 #include "app/lock_name.h"
+#include "app/lock_trace.h"
 #include "lock/fault.h"
 
-enum outcome query_lock_take(struct worker *w, int64_t voucher_id, struct query_lock *r)
+enum outcome query_lock_take(struct worker *w, int64_t voucher_id, const char *trace_id,
+                             struct query_lock *r)
 {
     const struct config *c = w->service->config;
     dlock_request request = {.shared = true, .wait_ms = c->lock_wait_ms};
@@ -21,6 +23,7 @@ enum outcome query_lock_take(struct worker *w, int64_t voucher_id, struct query_
     metrics_count(&w->cell->acquired[st]);
     r->is_locked = st == DLOCK_OK;
     if (r->is_locked) {
+        lock_trace_note(w->service, &r->lease, trace_id);
         DLOCK_FAULT(AFTER_ACQUIRE, name);
         return OUTCOME_ACCEPTED;
     }

@@ -18,11 +18,13 @@ struct query_lock {
     dlock_lease lease;
 };
 
-/* Begin to read, waiting for an order as long as --lock-wait says.
+/* Begin to read for the request of `trace_id` (NULL: it brought none), waiting for an order as
+ * long as --lock-wait says.
  *   ACCEPTED      call query_lock_give() afterwards
  *   LOCK_BUSY     an order is under way
  *   UNAVAILABLE, INTERNAL   as order_place() */
-enum outcome query_lock_take(struct worker *w, int64_t voucher_id, struct query_lock *r);
+enum outcome query_lock_take(struct worker *w, int64_t voucher_id, const char *trace_id,
+                             struct query_lock *r);
 void query_lock_give(struct worker *w, struct query_lock *r);
 
 #endif /* APP_QUERY_LOCK_H */

@@ -44,6 +44,12 @@ struct answer {
     bool closes;           /* the connection is not used again */
 };
 
+/* The id of the trace that it belongs to; NULL: it brought none.  Valid as long as the request. */
+static inline const char *request_trace_id(const struct request *rq)
+{
+    return rq->is_traced ? rq->trace.trace_id : NULL;
+}
+
 /* The value of a header, NULL if it is not there. */
 const char *request_header(const struct request *rq, const char *name);
 

@@ -152,9 +152,10 @@ static dlock_status ask_to_admit(struct stream *s, const struct stream_order *or
     struct redis_script_call call = {
         .script = &s->admit,
         .key_count = 5,
-        .argc = 11,
+        .argc = 12,
         .argv = {s->name, keys.voucher, keys.buyers, keys.request, keys.numbers, voucher,
-                 user, order->request_id, admitted, most, forgotten},
+                 user, order->request_id, admitted, most, forgotten,
+                 order->trace_id != NULL ? order->trace_id : ""},
         .shape = SHAPE_ADMIT,
     };
 

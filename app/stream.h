@@ -23,6 +23,7 @@
 #include "app/config.h"
 #include "app/ident.h"
 #include "app/outcome.h"
+#include "base/text/trace.h"
 #include "db/sale_batch.h"
 #include "lock/dlock.h"
 
@@ -38,6 +39,7 @@ struct stream; /* opaque */
 struct stream_order {
     int64_t voucher_id, user_id;
     const char *request_id;
+    const char *trace_id; /* NULL: its request brought none */
     int64_t admitted_us, sale_end_us; /* of the database's clock, since 1970 */
 };
 
@@ -69,6 +71,7 @@ struct stream_entry {
     bool is_claimed;  /* another writer had it before */
     int64_t voucher_id, user_id, order_id, admitted_us;
     char request_id[REQUEST_ID_MAX + 1];
+    char trace_id[TRACE_ID_LEN + 1]; /* of the request that was let in; "": none */
 };
 
 /* The end of an entry: its order is written, refused, or moved aside. */

@@ -14,18 +14,19 @@
 #include "lock/stores/redis_request.h"
 
 enum {
-    LINE_MAX_BYTES = 192 + STREAM_ID_MAX + REQUEST_ID_MAX,
+    LINE_MAX_BYTES = 256 + STREAM_ID_MAX + REQUEST_ID_MAX,
     TAKEN_MAX = STREAM_BATCH_MAX * LINE_MAX_BYTES,
 };
 
-/* The words of a line: mark, id, voucher, user, order, request, admitted. */
+/* The words of a line: mark, id, voucher, user, order, request, admitted, trace.  A trace that is
+ * none, as in an entry of a service before, costs the order nothing. */
 static bool read_entry(const char *line, struct stream_entry *e)
 {
-    char mark[8], voucher[65], user[65], order[65], request[65], admitted[65];
+    char mark[8], voucher[65], user[65], order[65], request[65], admitted[65], trace[65];
 
     *e = (struct stream_entry){0};
-    if (sscanf(line, "%7s %42s %64s %64s %64s %64s %64s", mark, e->id, voucher, user, order,
-               request, admitted) != 7)
+    if (sscanf(line, "%7s %42s %64s %64s %64s %64s %64s %64s", mark, e->id, voucher, user, order,
+               request, admitted, trace) != 8)
         return false;
     e->is_claimed = strcmp(mark, "claimed") == 0;
     e->is_readable = ident_parse(voucher, &e->voucher_id) == NULL &&
@@ -34,6 +35,8 @@ static bool read_entry(const char *line, struct stream_entry *e)
                      ident_parse(admitted, &e->admitted_us) == NULL &&
                      ident_is_request_id(request);
     (void)snprintf(e->request_id, sizeof(e->request_id), "%s", request);
+    if (trace_is_id(trace))
+        memcpy(e->trace_id, trace, sizeof(e->trace_id));
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/lock_trace.h"
 #include "app/order_replay.h"
 #include "base/os/clock.h"
 #include "base/text/limited.h"
@@ -172,6 +173,7 @@ static void prepare(struct group *g, struct stream_writing *it, struct order_loc
         .voucher_id = e->voucher_id,
         .request_id = e->request_id,
         .is_named_by_client = true,
+        .trace_id = e->trace_id[0] != '\0' ? e->trace_id : NULL,
     };
     it->attempt = (struct order_attempt){
         .worker = g->w,
@@ -198,6 +200,8 @@ static void take_locks(struct group *g, struct stream_writing *const *writings, 
         it->is_tried = true;
         it->lock = (struct order_lock){0};
         prepare(g, it, has_one ? &g->lock : &it->lock);
+        if (has_one && i > 0)
+            lock_trace_note(g->w->service, &g->lock.lease, it->request.trace_id);
         if ((!has_one || i == 0) &&
             order_lock_take_within(g->w, &it->request, it->sale.lock,
                                    left_ms > 0 ? left_ms : 0) != OUTCOME_ACCEPTED) {

@@ -11,6 +11,7 @@
 -- ARGV[4]  when the sale's window was checked, in microseconds since 1970
 -- ARGV[5]  how many orders may wait in the stream
 -- ARGV[6]  when all this may be forgotten, in milliseconds since 1970
+-- ARGV[7]  the trace of the request; empty: none
 --
 -- Returns  queued ORDER            it waits in the stream under that number
 --          again ORDER             an earlier request of the same id does, or did
@@ -65,6 +66,11 @@ redis.call('PEXPIREAT', KEYS[2], ARGV[6])
 redis.call('HSET', KEYS[3], ARGV[2], ARGV[3])
 redis.call('PEXPIREAT', KEYS[3], ARGV[6])
 redis.call('SET', KEYS[4], 'queued ' .. ARGV[1] .. ' ' .. order, 'PXAT', ARGV[6])
-redis.call('XADD', KEYS[1], '*', 'voucher', ARGV[1], 'user', ARGV[2], 'order', order,
-           'request', ARGV[3], 'admitted', ARGV[4])
+local entry = {'voucher', ARGV[1], 'user', ARGV[2], 'order', order, 'request', ARGV[3],
+               'admitted', ARGV[4]}
+if ARGV[7] ~= '' then
+    entry[#entry + 1] = 'trace'
+    entry[#entry + 1] = ARGV[7]
+end
+redis.call('XADD', KEYS[1], '*', unpack(entry))
 return 'queued ' .. order

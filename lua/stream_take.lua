@@ -7,10 +7,10 @@
 -- ARGV[3]  how many at most
 -- ARGV[4]  how long an order may be another writer's before it is claimed, in milliseconds
 --
--- Returns  a line for each: claimed or new, id, voucher, user, order, request, admitted, with
---          spaces between; a field that is missing, or is no word, is "?"
+-- Returns  a line for each: claimed or new, id, voucher, user, order, request, admitted, trace,
+--          with spaces between; a field that is missing, or is no word, is "?"
 
-local NAMES = {'voucher', 'user', 'order', 'request', 'admitted'}
+local NAMES = {'voucher', 'user', 'order', 'request', 'admitted', 'trace'}
 
 local function claim()
     return redis.pcall('XAUTOCLAIM', KEYS[1], ARGV[1], ARGV[2], ARGV[4], '0-0', 'COUNT',

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "app/lane.h"
+#include "app/lock_trace.h"
 #include "app/order_sale.h"
 #include "base/os/clock.h"
 #include "base/text/limited.h"
@@ -186,8 +187,12 @@ static void sell_under_one_lock(struct batch *b)
             metrics_count(&b->w->cell->stopped[LAYER_LOCK]);
         return;
     }
-    for (size_t i = 0; i < b->count; i++)
+    for (size_t i = 0; i < b->count; i++) {
         order_of(b->places[i])->sale.lock = &leader->lock;
+        if (i > 0) /* the leader's was noted as it got the lock */
+            lock_trace_note(b->w->service, &leader->lock.lease,
+                            order_of(b->places[i])->sale.order->request->trace_id);
+    }
     if (order_sale_is_lost_at(&leader->sale, DLOCK_FAULT_AFTER_ACQUIRE))
         answer_all(b, OUTCOME_UNAVAILABLE);
     else

@@ -115,6 +115,7 @@ static enum outcome sell(struct order_attempt *attempt)
         .voucher_id = attempt->request->voucher_id,
         .user_id = attempt->request->user_id,
         .request_id = attempt->request->request_id,
+        .trace_id = attempt->request->trace_id,
         .admitted_us = attempt->admitted_us,
         .sale_end_us = attempt->sale_end_us,
     };

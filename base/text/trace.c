@@ -31,6 +31,12 @@ static bool is_id(const char *value, size_t at, size_t len)
     return is_field(value, at, len) && strspn(value + at, "0") < len;
 }
 
+bool trace_is_id(const char *text)
+{
+    return strspn(text, HEX) == TRACE_ID_LEN && text[TRACE_ID_LEN] == '\0' &&
+           strspn(text, "0") < TRACE_ID_LEN;
+}
+
 bool trace_parse(const char *value, struct trace *out)
 {
     size_t len = strlen(value);

@@ -22,6 +22,9 @@ struct trace {
  * version after 00 the part is read that this version has too. */
 bool trace_parse(const char *value, struct trace *out);
 
+/* Is it the id of a trace: 32 digits of lower-case hex that are not all zero? */
+bool trace_is_id(const char *text);
+
 /* Put a new random span in place of the present one. */
 void trace_enter_span(struct trace *trace);
 

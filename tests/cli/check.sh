@@ -4,7 +4,7 @@
 # HTML timeline find the two who held a naive lock at once, and nothing under reentrant.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 27
+plan 32
 lab=$work/lab
 labs+=("$lab")
 
@@ -20,16 +20,18 @@ declare -A pid_of orders admin
 serve() {
     "$seckilld" --listen=127.0.0.1:0 --admin-listen=127.0.0.1:0 --process="$1" \
         --lock=naive --lock-scope=voucher --lock-lease="$2" --lock-wait=30s \
-        --allow-faults --record="$records" >"$work/ready-$1" 2>>"$work/log-$1" &
+        --log-level=debug --allow-faults --record="$records" >"$work/ready-$1" 2>>"$work/log-$1" &
     own "$!"
     pid_of[$1]=$!
     soon grep -q '^ready' "$work/ready-$1" || return 1
     orders[$1]=$(sed -n 's/.*orders=\([^ ]*\).*/\1/p' "$work/ready-$1")
     admin[$1]=$(sed -n 's/.*admin=\([^ ]*\).*/\1/p' "$work/ready-$1")
 }
-# order NAME USER: by way of that process; fails unless it was accepted.
+trace_of() { printf '4bf92f3577b34da6a3ce929d0e0e%04x' "$(($1 + 1))"; }
+# order NAME USER: by way of that process; fails unless it was accepted.  Each order has a trace of its own.
 order() {
     curl -sf -m 60 -X POST -H "authorization: ${tokens[$2]}" \
+        -H "traceparent: 00-$(trace_of "$2")-00f067aa0ba902b7-01" \
         "${orders[$1]}/voucher-order/seckill/$voucher" | grep -q '"success": *true'
 }
 arm() { operator -sf -o /dev/null -X POST "${admin[$1]}/faults/arm?point=after-read&action=hold&key=$key"; }
@@ -78,8 +80,24 @@ check 'exclusion is what was violated' \
 check 'in its words' says 'both were promised the lock at the same time' \
     "$seckill" check "$records"
 check 'the two holders are of the two processes' both_processes
+acquire_of() { echo "acquire of pid ${pid_of[$1]}, [^ ]*, at [^ ]* ms, trace $(trace_of "$2")"; }
+check 'with the traces of their requests' \
+    says "broken by the $(acquire_of a 2), beside the $(acquire_of b 1)\$" \
+    "$seckill" check "$records" --only=exclusion
+check 'each of which is in the log of its process' \
+    grep -q "was answered 200 accepted trace_id=$(trace_of 2) " "$work/log-a"
+check 'where the other one is, too' grep -q "was answered 200 accepted trace_id=$(trace_of 1) " "$work/log-b"
+traces_in_json() {
+    "$seckill" check "$records" --json >"$work/verdict.json"
+    jq -e --arg third "$(trace_of 2)" --arg second "$(trace_of 1)" '
+        .findings[] | select(.property == "exclusion") | .examples[0] |
+        .broken_by.traces == [$third] and .beside.traces == [$second]' "$work/verdict.json"
+}
+check 'programs get the traces as JSON' traces_in_json
 check 'the page names just these two' diff <(in_terminal) <(in_page)
 check 'and marks just their lanes' diff <(in_terminal) <(in_lanes)
+traces_in_page() { figure | sed -n 's/.*<dd class="trace"><bdi>\([^<]*\)<.*/\1/p' | sort; }
+check 'and names their traces' diff <(trace_of 1; echo; trace_of 2; echo) <(traces_in_page)
 check 'in one window' test "$(figure | grep -c '<rect class="window"')" -eq 1
 check 'the terminal says how to get the page' \
     says "seckill check $records --html=" "$seckill" check "$records"

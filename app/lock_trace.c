@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* lock_trace.c -- names the trace of a request in the record of its lock. */
+#include "app/lock_trace.h"
+
+#include "base/text/limited.h"
+
+void lock_trace_note(const struct service *service, const dlock_lease *lease,
+                     const char *trace_id)
+{
+    dlock_status st;
+
+    if (trace_id == NULL)
+        return;
+    st = dlock_trace(service->locks, lease, trace_id);
+    if (st != DLOCK_OK)
+        LIMITED_WARN("lock %s: its record lacks the trace %s: %s", lease->name, trace_id,
+                     dlock_error());
+}
