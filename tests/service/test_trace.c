@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_trace.c -- a request that brings a trace gets a span, in its answer and in the log. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
 
 #include "tests/service/rig.h"
 
@@ -91,11 +95,16 @@ static void a_trace_that_is_invalid_is_none(void **state)
         "traceparent: hello\r\n",
         "traceparent: ff-" TRACE "-" SPAN "-01\r\n",
         "traceparent: 00-" TRACE "-0000000000000000-01\r\n",
+        "traceparent: 00-00000000000000000000000000000000-" SPAN "-01\r\n",
+        "traceparent: 00-4BF92F3577B34DA6A3CE929D0E0E4736-" SPAN "-01\r\n",
+        "traceparent: 00-" TRACE "-" SPAN "-0\r\n",
+        "traceparent: 00-" TRACE "0-" SPAN "-01\r\n",
         "traceparent: 00-" TRACE "-" SPAN "-01-more\r\n",
+        "traceparent: 00-" TRACE "-" SPAN "-01, 00-" TRACE "-" SPAN "-01\r\n",
         PARENT PARENT,
         "tracestate: a=b\r\n",
     };
-    int64_t voucher = rig_voucher(20);
+    int64_t voucher = rig_voucher(30);
     char longer[1600];
 
     (void)state;
@@ -105,10 +114,108 @@ static void a_trace_that_is_invalid_is_none(void **state)
         assert_null(strstr(answer.head, "traceresponse"));
     }
     (void)snprintf(longer, sizeof(longer), "traceparent: 00-%01400d\r\n", 1);
-    order(voucher, 19, longer);
+    order(voucher, 29, longer);
     assert_null(strstr(answer.head, "traceresponse"));
     assert_false(rig_has_logged(&service, "trace_id"));
     rig_stop(&service);
+}
+
+/* ---- hostile headers ---- */
+
+/* The bytes that must show up nowhere. */
+#define EVIL "evil"
+
+/* Each line is one that the service wrote, and none has what a client sent. */
+static void assert_log_is_clean(bool is_json)
+{
+    char *text = NULL, *rest;
+    size_t size = 0;
+    FILE *file = fopen(service.log, "re");
+
+    assert_non_null(file);
+    assert_true(getdelim(&text, &size, '\0', file) > 0);
+    assert_int_equal(fclose(file), 0);
+    assert_null(strstr(text, EVIL));
+    rest = text;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL && *line != '\0';) {
+        json_t *object = is_json ? json_loads(line, 0, NULL) : NULL;
+        int date = 0;
+
+        if (is_json ? !json_is_object(object)
+                    : sscanf(line, "%d-%*d-%*dT%*d:%*d:%*fZ", &date) != 1 || date < 2000)
+            fail_msg("a line of the log is none of the service's: %s", line);
+        json_decref(object);
+    }
+    free(text);
+}
+
+/* Send an order with these bytes among the lines of its head; it is accepted, or refused as a
+ * request that is none. */
+static void order_hostile(int64_t voucher, int64_t user, const char *lines, int status)
+{
+    static char text[16384];
+    char token[TOKEN_LEN + 1];
+    int fd = rig_connect(service.orders_port);
+    int length;
+
+    rig_token(user, token);
+    length = snprintf(text, sizeof(text),
+                      "POST /api/v1/vouchers/%lld/orders HTTP/1.1\r\nHost: localhost\r\n"
+                      "authorization: %s\r\n%s\r\n", (long long)voucher, token, lines);
+    assert_true(length > 0 && (size_t)length < sizeof(text));
+    assert_true(fd >= 0);
+    assert_true(rig_send(fd, text, (size_t)length));
+    if (!rig_read(fd, &answer, RIG_PATIENCE_MS))
+        fail_msg("no answer after %s", lines);
+    (void)close(fd);
+    if (answer.status != status)
+        fail_msg("%d instead of %d after %s", answer.status, status, lines);
+    assert_null(strstr(answer.head, EVIL));
+    assert_null(strstr(answer.body, EVIL));
+}
+
+static const struct {
+    const char *lines;
+    int status;
+} HOSTILE[] = {
+    {"traceparent: 00-" TRACE "-" SPAN "-01\",\"" EVIL "\":\"\r\n", 201},
+    {"traceparent: 00-" TRACE "-" SPAN "-01\\" EVIL "\r\n", 201},
+    {"traceparent: %s%n%999999d" EVIL "\r\n", 201},
+    {"traceparent: \xff\xfe\xc0\x80" EVIL "\r\n", 201},
+    {"tracestate: " EVIL "=\"},{\"\r\n", 201},
+    /* A later version may have more behind its flags: the trace counts, the rest is dropped. */
+    {"traceparent: 01-" TRACE "-" SPAN "-01-" EVIL "\"}\r\n", 201},
+    {"traceparent: 00-" TRACE "-" SPAN "-01\n" EVIL "\r\n", 400},
+    {"traceparent: 00-" TRACE "-" SPAN "-01\r" EVIL "\r\n", 400},
+    {"traceparent: 00-" TRACE "-" SPAN "-01\r\n " EVIL "\r\n", 400},
+    {"traceparent: 00-" TRACE "-" SPAN "-01\x1b[31m" EVIL "\r\n", 400},
+    {"traceparent : 00-" TRACE "-" SPAN "-01\r\n", 400},
+};
+
+static void send_all_hostile(const char *format)
+{
+    enum { COUNT = sizeof(HOSTILE) / sizeof(HOSTILE[0]) };
+    static char longer[12000];
+    int64_t voucher = rig_voucher(2 * COUNT);
+
+    service = RIG_START("--log-level=debug", format);
+    for (size_t i = 0; i < COUNT; i++)
+        order_hostile(voucher, (int64_t)i + 1, HOSTILE[i].lines, HOSTILE[i].status);
+    (void)snprintf(longer, sizeof(longer), "traceparent: %010000d" EVIL "\r\n", 1);
+    order_hostile(voucher, COUNT + 1, longer, 431);
+    (void)snprintf(longer, sizeof(longer), "tracestate: a=%010000d" EVIL "\r\n", 1);
+    order_hostile(voucher, COUNT + 2, longer, 431);
+    (void)snprintf(longer, sizeof(longer), "tracestate: a=%07000d" EVIL "\r\n", 1);
+    order_hostile(voucher, COUNT + 3, longer, 201);
+    assert_log_is_clean(strstr(format, "json") != NULL);
+    rig_stop(&service);
+}
+
+static void hostile_headers_reach_neither_log_nor_answer(void **state)
+{
+    (void)state;
+    send_all_hostile("--log-format=text");
+    send_all_hostile("--log-format=json");
 }
 
 int main(void)
@@ -117,6 +224,7 @@ int main(void)
         cmocka_unit_test(each_request_of_a_trace_has_a_span),
         cmocka_unit_test(a_trace_is_in_the_objects_of_the_log),
         cmocka_unit_test(a_trace_that_is_invalid_is_none),
+        cmocka_unit_test(hostile_headers_reach_neither_log_nor_answer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
