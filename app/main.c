@@ -28,25 +28,35 @@ struct stopping {
     bool is_asked; /* by the first signal after the start; under the mutex */
 };
 
-/* A signal during the start ends the process at once: nothing is in flight then, and an
- * attempt to reach a store may last for seconds.  A second signal during the stop ends the
- * process at once too. */
-static void *hear_signals(void *arg)
+static void begin_to_stop(struct stopping *stopping, int number)
 {
-    struct stopping *stopping = arg;
-    int number = 0;
-
-    (void)sigwait(&stopping->signals, &number);
-    if (!atomic_load(&stopping->serves)) {
-        log_info("signal %d: ended during the start", number);
-        _exit(128 + number);
-    }
-    log_info("signal %d: stopping", number);
     dlock_mutex_lock(&stopping->mutex);
+    if (!stopping->is_asked)
+        log_info("signal %d: stopping", number);
     stopping->is_asked = true;
     dlock_condition_signal(&stopping->changed);
     dlock_mutex_unlock(&stopping->mutex);
-    (void)sigwait(&stopping->signals, &number);
+}
+
+/* A signal during the start ends the process at once: nothing is in flight then, and an
+ * attempt to reach a store may last for seconds.  The second SIGTERM or SIGINT ends the
+ * process at once too.  SIGHUP only begins the stop: supervisors and terminals send it right
+ * before or after another signal. */
+static void *hear_signals(void *arg)
+{
+    struct stopping *stopping = arg;
+    int number = 0, asked_count = 0;
+
+    for (;;) {
+        (void)sigwait(&stopping->signals, &number);
+        if (!atomic_load(&stopping->serves)) {
+            log_info("signal %d: ended during the start", number);
+            break;
+        }
+        if (number != SIGHUP && ++asked_count == 2)
+            break;
+        begin_to_stop(stopping, number);
+    }
     _exit(128 + number);
 }
 
@@ -58,12 +68,16 @@ static struct stopping *begin_to_hear(void)
         .mutex = DLOCK_MUTEX_INITIALIZER,
         .changed = DLOCK_CONDITION_INITIALIZER,
     };
+    struct sigaction hangup;
     struct dlock_thread thread;
 
     (void)signal(SIGPIPE, SIG_IGN);
     (void)sigemptyset(&stopping.signals);
     (void)sigaddset(&stopping.signals, SIGTERM);
     (void)sigaddset(&stopping.signals, SIGINT);
+    /* A blocked signal is heard even if nohup has it ignored. */
+    if (sigaction(SIGHUP, NULL, &hangup) != 0 || hangup.sa_handler != SIG_IGN)
+        (void)sigaddset(&stopping.signals, SIGHUP);
     (void)sigprocmask(SIG_BLOCK, &stopping.signals, NULL);
     /* The thread is never joined: it ends with the process. */
     return dlock_thread_start(&thread, hear_signals, &stopping) == 0 ? &stopping : NULL;

@@ -161,29 +161,41 @@ static void a_stop_that_leaves_a_request_exits_with_70(void **state)
 
 static bool is_stopping(void *arg)
 {
-    return rig_has_logged(arg, "signal 15: stopping");
+    return rig_has_logged(arg, ": stopping\n");
 }
 
-/* Another session holds the voucher's row, so an order cannot finish. */
-static void a_second_signal_ends_it_at_once(void **state)
+/* Start a service with an order that cannot finish: another session holds the voucher's row. */
+static void start_with_endless_order(struct rig_held *held, int64_t voucher)
 {
     static const struct postgres_statement BEGIN = {"stop_begin", "BEGIN", ""};
-    static const struct postgres_statement ROLLBACK = {"stop_rollback", "ROLLBACK", ""};
     static const struct postgres_statement HOLD = {
         "stop_hold",
         "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $1 FOR UPDATE", "i"};
+
+    faulty = RIG_START("--lock=none", "--statement-timeout=300s", "--drain-timeout=300s");
+    db_queue(rig_db(), &BEGIN, NULL);
+    db_queue(rig_db(), &HOLD, DB_VALUES(DB_INT(voucher)));
+    assert_int_equal(db_run(rig_db()), DB_OK);
+    rig_order_beside(held, &faulty, voucher, 1);
+    while (rig_metric(&faulty, "seckill_http_workers_busy") < 1)
+        ;
+}
+
+static void free_the_row(void)
+{
+    static const struct postgres_statement ROLLBACK = {"stop_rollback", "ROLLBACK", ""};
+
+    assert_int_equal(db_run_one(rig_db(), &ROLLBACK, NULL), DB_OK);
+}
+
+static void a_second_signal_ends_it_at_once(void **state)
+{
     static struct rig_held held;
     int64_t voucher = rig_voucher(1);
     int status;
 
     (void)state;
-    faulty = RIG_START("--lock=none", "--statement-timeout=300s", "--drain-timeout=300s");
-    db_queue(rig_db(), &BEGIN, NULL);
-    db_queue(rig_db(), &HOLD, DB_VALUES(DB_INT(voucher)));
-    assert_int_equal(db_run(rig_db()), DB_OK);
-    rig_order_beside(&held, &faulty, voucher, 1);
-    while (rig_metric(&faulty, "seckill_http_workers_busy") < 1)
-        ;
+    start_with_endless_order(&held, voucher);
     rig_signal(&faulty, SIGTERM);
     assert_true(rig_until(is_stopping, &faulty, RIG_PATIENCE_MS));
     assert_int_equal(rig_wait(&faulty, 300), -1);
@@ -192,8 +204,48 @@ static void a_second_signal_ends_it_at_once(void **state)
     assert_int_equal(status, 128 + SIGTERM);
     (void)unlink(faulty.log);
     (void)pthread_join(held.thread, NULL);
-    assert_int_equal(db_run_one(rig_db(), &ROLLBACK, NULL), DB_OK);
+    free_the_row();
     assert_int_equal(rig_orders(voucher), 0);
+}
+
+/* Supervisors send it beside SIGTERM, and a terminal that is closed sends it to all. */
+static void a_hangup_stops_in_order_and_cuts_no_stop_short(void **state)
+{
+    static struct rig_held held;
+    int64_t voucher = rig_voucher(1);
+
+    (void)state;
+    start_with_endless_order(&held, voucher);
+    rig_signal(&faulty, SIGHUP);
+    assert_true(rig_until(is_stopping, &faulty, RIG_PATIENCE_MS));
+    rig_signal(&faulty, SIGTERM);
+    assert_int_equal(rig_wait(&faulty, 100), -1);
+    rig_signal(&faulty, SIGHUP);
+    assert_int_equal(rig_wait(&faulty, 300), -1);
+    free_the_row();
+    (void)pthread_join(held.thread, NULL);
+    rig_expect(&held.answer, 201, "accepted");
+    assert_int_equal(rig_wait(&faulty, RIG_PATIENCE_MS), 0);
+    (void)unlink(faulty.log);
+    assert_int_equal(rig_orders(voucher), 1);
+}
+
+/* nohup has it ignored. */
+static void a_hangup_that_is_ignored_changes_nothing(void **state)
+{
+    static struct rig_answer got;
+    int64_t voucher = rig_voucher(1);
+
+    (void)state;
+    (void)signal(SIGHUP, SIG_IGN);
+    faulty = RIG_START("--lock=none");
+    (void)signal(SIGHUP, SIG_DFL);
+    rig_signal(&faulty, SIGHUP);
+    assert_int_equal(rig_wait(&faulty, 300), -1);
+    assert_true(rig_order(faulty.orders_port, voucher, 1, &got));
+    rig_expect(&got, 201, "accepted");
+    assert_false(rig_has_logged(&faulty, "signal"));
+    rig_stop(&faulty);
 }
 
 static bool tells_fronts(void *arg)
@@ -242,6 +294,8 @@ int main(void)
         cmocka_unit_test(a_stop_does_not_wait_for_the_silent),
         cmocka_unit_test(a_stop_that_leaves_a_request_exits_with_70),
         cmocka_unit_test(a_second_signal_ends_it_at_once),
+        cmocka_unit_test(a_hangup_stops_in_order_and_cuts_no_stop_short),
+        cmocka_unit_test(a_hangup_that_is_ignored_changes_nothing),
         cmocka_unit_test(a_stop_is_told_to_fronts_before_it_begins),
         cmocka_unit_test(a_delayed_stop_ends_by_itself),
     };
