@@ -13,11 +13,16 @@
 
 enum { PERMITS = 2, THREADS = 6, TURNS = 40 };
 
+static dlock_status count(dlock_primitives *prims, int64_t *out)
+{
+    return dlock_permits_available(prims, "p", out);
+}
+
 static int64_t available(dlock_primitives *prims)
 {
     int64_t permits = -77;
 
-    assert_status(OK, dlock_permits_available(prims, "p", &permits));
+    assert_status(OK, count(prims, &permits));
     return permits;
 }
 
@@ -96,55 +101,26 @@ static void names_and_ends_are_carried_over(void **state)
     assert_true(servers_ask(0, "PTTL a{b}:timeout") > LONG_LEASE_MS / 2);
 }
 
-struct crowd {
-    dlock_primitives *prims;
-    atomic_int *inside;
-    atomic_int *most;
-};
-
-static dlock_status come_and_go(void *arg)
+static dlock_status take(dlock_primitives *prims, dlock_permit *out)
 {
-    const struct crowd *crowd = arg;
+    return dlock_permits_acquire(prims, "p", -1, LONG_LEASE_MS, out);
+}
 
-    for (int i = 0; i < TURNS; i++) {
-        dlock_permit permit;
-        dlock_status st =
-            dlock_permits_acquire(crowd->prims, "p", -1, LONG_LEASE_MS, &permit);
-        int64_t left;
-        int now;
-
-        if (st != DLOCK_OK)
-            return st;
-        now = atomic_fetch_add(crowd->inside, 1) + 1;
-        if (now > atomic_load(crowd->most))
-            atomic_store(crowd->most, now);
-        /* Inside for long enough for another to come in. */
-        st = dlock_permits_available(crowd->prims, "p", &left);
-        atomic_fetch_sub(crowd->inside, 1);
-        if (st == DLOCK_OK)
-            st = dlock_permits_release(crowd->prims, "p", &permit);
-        if (st != DLOCK_OK)
-            return st;
-    }
-    return DLOCK_OK;
+static dlock_status give(dlock_primitives *prims, const dlock_permit *permit)
+{
+    return dlock_permits_release(prims, "p", permit);
 }
 
 static void holders_never_exceed_the_permits(void **state)
 {
-    atomic_int inside = 0, most = 0;
-    struct crowd crowds[2] = {{prim_open(TIMEOUT_MS), &inside, &most},
-                              {prim_open(TIMEOUT_MS), &inside, &most}};
-    struct prim_call *calls[THREADS];
+    dlock_primitives *prims[2] = {prim_open(TIMEOUT_MS), prim_open(TIMEOUT_MS)};
+    struct prim_entry entry = {take, count, give, TURNS};
 
     (void)state;
-    assert_status(OK, dlock_permits_set(crowds[0].prims, "p", PERMITS));
-    for (int i = 0; i < THREADS; i++)
-        calls[i] = prim_begin(come_and_go, &crowds[i % 2]);
-    for (int i = 0; i < THREADS; i++)
-        assert_status(OK, prim_end(calls[i]));
-    assert_in_range(atomic_load(&most), 1, PERMITS);
-    assert_int_equal(PERMITS, available(crowds[1].prims));
-    assert_int_equal(0, acquired(crowds[1].prims));
+    assert_status(OK, dlock_permits_set(prims[0], "p", PERMITS));
+    assert_in_range(prim_most_inside(&entry, prims, THREADS), 1, PERMITS);
+    assert_int_equal(PERMITS, available(prims[1]));
+    assert_int_equal(0, acquired(prims[1]));
 }
 
 /* As rig_acquire_short(). */

@@ -159,3 +159,51 @@ dlock_status prim_end(struct prim_call *call)
     free(call);
     return st;
 }
+
+struct visits {
+    const struct prim_entry *entry;
+    dlock_primitives *prims;
+    atomic_int *inside, *most;
+};
+
+static dlock_status visit(void *arg)
+{
+    const struct visits *visits = arg;
+    const struct prim_entry *entry = visits->entry;
+
+    for (int i = 0; i < entry->turns; i++) {
+        dlock_permit permit;
+        dlock_status st = entry->take(visits->prims, &permit);
+        int64_t left;
+        int now;
+
+        if (st != DLOCK_OK)
+            return st;
+        now = atomic_fetch_add(visits->inside, 1) + 1;
+        if (now > atomic_load(visits->most))
+            atomic_store(visits->most, now);
+        /* The count takes long enough for another thread to come in. */
+        st = entry->count(visits->prims, &left);
+        atomic_fetch_sub(visits->inside, 1);
+        if (st == DLOCK_OK)
+            st = entry->give(visits->prims, &permit);
+        if (st != DLOCK_OK)
+            return st;
+    }
+    return DLOCK_OK;
+}
+
+int prim_most_inside(const struct prim_entry *entry, dlock_primitives *const prims[2],
+                     int thread_count)
+{
+    atomic_int inside = 0, most = 0;
+    struct visits visits[2] = {{entry, prims[0], &inside, &most},
+                               {entry, prims[1], &inside, &most}};
+    struct prim_call *threads[CALLS_MAX];
+
+    for (int i = 0; i < thread_count; i++)
+        threads[i] = prim_begin(visit, &visits[i % 2]);
+    for (int i = 0; i < thread_count; i++)
+        assert_status(OK, prim_end(threads[i]));
+    return atomic_load(&most);
+}

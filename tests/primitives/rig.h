@@ -41,6 +41,19 @@ struct prim_call *prim_begin(dlock_status (*call)(void *arg), void *arg);
 bool prim_is_done(const struct prim_call *call);
 dlock_status prim_end(struct prim_call *call); /* waits for it */
 
+/* How a thread takes a permit, counts those that are left, and gives its own back. */
+struct prim_entry {
+    dlock_status (*take)(dlock_primitives *prims, dlock_permit *out);
+    dlock_status (*count)(dlock_primitives *prims, int64_t *out);
+    dlock_status (*give)(dlock_primitives *prims, const dlock_permit *permit);
+    int turns; /* of each thread */
+};
+
+/* Let so many threads go in and out, half of them by each of `prims`; every call has to answer OK.
+ * The largest number of threads that were inside at once. */
+int prim_most_inside(const struct prim_entry *entry, dlock_primitives *const prims[2],
+                     int thread_count);
+
 /* The tests, by file. */
 extern const struct CMUnitTest prim_semaphore_tests[], prim_permits_tests[],
     prim_latch_tests[], prim_record_tests[];

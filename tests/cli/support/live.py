@@ -1,36 +1,23 @@
 # SPDX-License-Identifier: MIT
 """live.py -- watch `seckill load` and `seckill compare` on a terminal, and say what was seen.
 
-    live.py SECKILL LAB DIRECTORY RESULTS
-
-Each line of RESULTS is "ok" or "no", a blank, and what was expected.
+    live.py SECKILL LAB DIRECTORY RESULTS     as watched.py says
 """
 import json
 import os
 import re
 import signal
 import subprocess
-import sys
 
 from terminal import Terminal
+from watched import PLACE, SECKILL, WORK, expect
 
-SECKILL, LAB, WORK, RESULTS = sys.argv[1:]
-PLACE = ["--dir=" + LAB, "--out=" + WORK + "/runs"]
 # Nothing is sold out, so the load goes on until it is interrupted.
 ENDLESS = [SECKILL, "load", *PLACE, "--duration=20m", "--connections=8"]
 # At a low rate a fast machine ends each order before the next is due, and no update is lost.
 CLOSE = ["--rate=3000"]
 NO_LOCK = ["--", "--lock=none", "--order-path=each", "--stock-guard=read-write", "--duplicate-guard=none"]
 SO_FAR = re.compile(r"^so far +(sound|broken): .*\d+ of \d+ sold", re.M)
-results = open(RESULTS, "w", encoding="utf-8")
-
-
-def expect(what, is_true, terminal=None):
-    print("ok" if is_true else "no", what, file=results, flush=True)
-    if not is_true:
-        print("# " + what)
-        if terminal:
-            print(terminal.screen.all())
 
 
 def has_speed(screen):

@@ -1,33 +1,20 @@
 # SPDX-License-Identifier: MIT
 """series.py -- watch `seckill bench`, `seckill scenario` and `seckill matrix`, and say what was seen.
 
-    series.py SECKILL LAB DIRECTORY RESULTS
-
-Each line of RESULTS is "ok" or "no", a blank, and what was expected.
+    series.py SECKILL LAB DIRECTORY RESULTS     as watched.py says
 """
 import json
 import re
 import signal
 import subprocess
-import sys
 
 from terminal import Terminal
+from watched import PLACE, SECKILL, expect
 
-SECKILL, LAB, WORK, RESULTS = sys.argv[1:]
-PLACE = ["--dir=" + LAB, "--out=" + WORK + "/runs"]
 # These commands would run for hours, and are interrupted.
 MATRIX = [SECKILL, "matrix", *PLACE, "--scenarios=wrong-delete,expired-lease", "--locks=naive,lua", "--seeds=900"]
 BENCH = [SECKILL, "bench", *PLACE, "--clients=2", "--duration=10m"]
 TWO = [SECKILL, "scenario", "run", "wrong-delete", *PLACE, "--locks=naive,lua"]
-results = open(RESULTS, "w", encoding="utf-8")
-
-
-def expect(what, is_true, terminal=None):
-    print("ok" if is_true else "no", what, file=results, flush=True)
-    if not is_true:
-        print("# " + what)
-        if terminal:
-            print(terminal.screen.all())
 
 
 def lines_of(screen, begin):

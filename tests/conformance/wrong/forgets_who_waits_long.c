@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* forgets_who_waits_long.c -- a place that is given when a waiter comes and runs out
  * while it waits: redisson #3004. */
-#include "gen/lua_scripts.h"
-#include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"
 
 static const char ACQUIRE[] =
@@ -19,16 +17,11 @@ static const char ACQUIRE[] =
     " redis.call('RPUSH', KEYS[2], ARGV[2])"
     " redis.call('ZADD', KEYS[3], now + ARGV[4], ARGV[2]) end"
     " return free and 100 or redis.call('PTTL', KEYS[1]) end"
-    " redis.call('LREM', KEYS[2], 0, ARGV[2])"
-    " redis.call('ZREM', KEYS[3], ARGV[2])"
-    " redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])"
-    " redis.call('PEXPIRE', KEYS[1], ARGV[1])"
-    " return nil";
+    WRONG_FAIR_GRANT;
 
 static dlock_status open_state(const dlock_options *opts, void **state)
 {
-    return redisson_open((struct redisson_lock **)state, opts, ACQUIRE,
-                         LUA_FAIR_RELEASE, true);
+    return wrong_open_fair(state, opts, ACQUIRE);
 }
 
 void wrong_forgets_who_waits_long(dlock_variant *it)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* serves_whoever_asks.c -- a queue that is kept, and told of releases, and that nobody
  * asks. */
-#include "gen/lua_scripts.h"
-#include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"
 
 static const char ACQUIRE[] =
@@ -14,16 +12,11 @@ static const char ACQUIRE[] =
     " redis.call('ZADD', KEYS[3], redis.call('TIME')[1] * 1000 + ARGV[4] + 1000,"
     " ARGV[2]) end"
     " return redis.call('PTTL', KEYS[1]) end"
-    " redis.call('LREM', KEYS[2], 0, ARGV[2])"
-    " redis.call('ZREM', KEYS[3], ARGV[2])"
-    " redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])"
-    " redis.call('PEXPIRE', KEYS[1], ARGV[1])"
-    " return nil";
+    WRONG_FAIR_GRANT;
 
 static dlock_status open_state(const dlock_options *opts, void **state)
 {
-    return redisson_open((struct redisson_lock **)state, opts, ACQUIRE,
-                         LUA_FAIR_RELEASE, true);
+    return wrong_open_fair(state, opts, ACQUIRE);
 }
 
 void wrong_serves_whoever_asks(dlock_variant *it)
