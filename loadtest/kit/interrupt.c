@@ -33,7 +33,10 @@ static void on_signal(int number)
     static const char text[] = "\nstopping; once more to stop at once\n";
     static const uint64_t one = 1;
 
-    (void)number;
+    /* A terminal that is closed says so more than once: the shell to its jobs, and then the kernel
+     * to the group in front.  Nobody has asked for more haste by that. */
+    if (number == SIGHUP && signal_count > 0)
+        return;
     signal_count++;
     if (erases && write(STDERR_FILENO, erase, sizeof erase - 1) < 0)
         erases = 0;

@@ -3,7 +3,8 @@
  *
  * After interrupt_catch() the first SIGINT, SIGTERM or SIGHUP only sets a flag, which
  * every wait looks at; the program then stops its load, writes the results so far
- * and takes its servers down.  The second one ends the program at once.
+ * and takes its servers down.  The second one ends the program at once, unless it is SIGHUP:
+ * a terminal that is closed sends several.
  */
 #ifndef LOADTEST_KIT_INTERRUPT_H
 #define LOADTEST_KIT_INTERRUPT_H
