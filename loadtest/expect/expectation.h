@@ -45,7 +45,7 @@ enum scenario_outcome {
     X(TWICE, "twice to one", "重复授予", "an owner was granted anew what it had")      \
     X(FOREIGN, "not its own", "动了别人的锁",                                         \
       "one released or renewed what was another's")                                    \
-    X(FENCE, "fence fell", "栅栏号倒退", "a later holder has no greater fence")        \
+    X(FENCE, "fence fell", "栅栏令牌倒退", "a later holder has no greater fence")        \
     X(OVERTAKEN, "overtaken", "被插队", "one was overtaken while it waited")           \
     X(HERD, "herd", "惊群", "a release woke more than one waiter of a process")        \
     X(BROADCAST, "broadcast", "全员唤醒",                                             \

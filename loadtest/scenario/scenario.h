@@ -181,7 +181,7 @@ int64_t stage_draw(struct stage *s, int stream, int64_t below);
 #define SCENARIO_SALES(X)                                                              \
     X(SOLD, "sold", "卖出")                                                            \
     X(SOLD_OUT, "sold out", "售罄")                                                    \
-    X(STALE, "refused: an older fence", "拒绝：栅栏号太旧")                            \
+    X(STALE, "refused: an older fence", "拒绝：栅栏令牌太旧")                            \
     X(BUSY, "gave up: others were faster", "放弃：别人更快")                           \
     X(COUNTED, "refused: an earlier order was found", "拒绝：查到已有订单")            \
     X(DUPLICATE, "refused: one order per user", "拒绝：每人限一单")                    \

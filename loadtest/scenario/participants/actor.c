@@ -39,7 +39,7 @@ static void print_answer(char *out, size_t size, const struct actor_answer *answ
     default:
         if (answer->what == ACTOR_ACQUIRE && answer->status == DLOCK_OK &&
             answer->fence != 0)
-            snprintf(out, size, is_chinese ? "%s，栅栏号 %" PRIu64 : "%s, fence %" PRIu64,
+            snprintf(out, size, is_chinese ? "%s，栅栏令牌 %" PRIu64 : "%s, fence %" PRIu64,
                      dlock_status_id(answer->status), answer->fence);
         else
             snprintf(out, size, "%s", dlock_status_id(answer->status));

@@ -13,11 +13,11 @@ static void play(struct stage *s)
     actor_enter(ann);
     actor_read(ann);
     stage_tell(s, "Bo's wall clock jumps an hour ahead.  He asks for the lock.",
-               "小博的系统时钟往前跳了一小时。他来申请锁。");
+               "小博的系统时钟往前跳了一小时。小博来申请锁。");
     actor_shift_clock(bo, HOUR_MS);
     if (actor_try(bo) == DLOCK_OK) {
         stage_tell(s, "By his clock her lease is long over: he takes it, and buys.",
-                   "按他的钟，她的租约早过了：他接管了锁，买走一张。");
+                   "按小博的钟，小安的租约早过了：小博接管了锁，买走一张。");
         actor_buy(bo);
         stage_need_in_time(s, actor_is_protected(ann), "Ann's lease was to last");
         actor_buy(ann);
@@ -26,13 +26,13 @@ static void play(struct stage *s)
         return;
     }
     stage_tell(s, "Nobody asks his clock.  Now Ann's own jumps an hour ahead.",
-               "没人看他的钟。现在小安自己的时钟也往前跳了一小时。");
+               "没人看小博的钟。现在小安自己的时钟也往前跳了一小时。");
     actor_shift_clock(ann, HOUR_MS);
     stage_need_in_time(s, actor_is_protected(ann), "Ann's lease was to last");
     actor_buy(ann);
     actor_leave(ann);
     stage_tell(s, "Bo's clock is set back.  He waits no hour for it.",
-               "小博的时钟又拨了回去。他并不用等上一小时。");
+               "小博的时钟又拨了回去。小博并不用等上一小时。");
     actor_shift_clock(bo, -HOUR_MS);
     actor_enter(bo);
     actor_buy(bo);
@@ -52,7 +52,7 @@ const struct scenario scenario_client_clock = {
               "A lease that the store counts, by its own clock, knows no such hour."},
     .story_zh = {"小安拿着锁，锁的值就是它到期的时刻。",
                  "小博的时钟被拨快了一小时。",
-                 "他读出那个时刻，觉得早过了，便接管了锁。",
+                 "小博读出那个时刻，觉得早过了，便接管了锁。",
                  "两人都在里面，最后一张券卖了两次。",
                  "由存储按自己的钟来计的租约，没有这一小时。"},
     .actors = {"Ann", "Bo"},

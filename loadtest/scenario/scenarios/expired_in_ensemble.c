@@ -35,7 +35,7 @@ const struct scenario scenario_expired_in_ensemble = {
               "Three servers forget no lock, and stop no writer: the fence does."},
     .story_zh = {"小安的锁住在会话里，她的写走另一条连接。",
                  "几台服务器一致结束了这个会话。",
-                 "小博拿到锁，栅栏号更大，买走最后一张。",
+                 "小博拿到锁，栅栏令牌更大，买走最后一张。",
                  "小安的锁库知道锁丢了，她却没有问。",
                  "三台服务器不会忘记锁，也拦不住写：栅栏才拦得住。"},
     .actors = {"Ann", "Bo"},

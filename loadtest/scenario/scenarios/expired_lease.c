@@ -12,7 +12,7 @@ static void play(struct stage *s)
     actor_enter(ann);
     actor_read(ann);
     stage_tell(s, "Her process stops, for longer than her lease lasts.",
-               "她的进程停住了，停得比租约还久。");
+               "小安的进程停住了，停得比租约还久。");
     actor_stop(ann);
     stage_tell(s, "Bo wants to buy too, and waits for the lock.",
                "小博也想买，等着拿锁。");
@@ -28,7 +28,7 @@ static void play(struct stage *s)
         return;
     }
     stage_tell(s, "Bo has it, while Ann believes that it is hers; he buys the last one.",
-               "小博拿到了锁，而小安以为锁还是她的；小博买走了最后一张。");
+               "小博拿到了锁，而小安以为锁还是自己的；小博买走了最后一张。");
     actor_buy(bo);
     stage_tell(s, "Ann wakes, knows nothing of it, and writes what she had in mind.",
                "小安醒来，对此一无所知，照原来的打算写了下去。");
@@ -51,9 +51,9 @@ const struct scenario scenario_expired_lease = {
               "A lock that ends by itself cannot stop her; only the database can."},
     .story_zh = {"小安拿到锁，读了库存：还剩一张。",
                  "她的整个进程停住了：垃圾回收、换页，或者机器太忙。",
-                 "她的租约到期，小博拿到锁，买走了最后一张。",
+                 "小安的租约到期，小博拿到锁，买走了最后一张。",
                  "小安醒来接着写，因为库存她早就看过了。",
-                 "会自己过期的锁拦不住她，只有数据库拦得住。"},
+                 "会自己过期的锁拦不住小安，只有数据库拦得住。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .earlier_fences = 32,

@@ -20,16 +20,16 @@ static void play(struct stage *s)
     uint64_t highest;
 
     stage_tell(s, "Ann takes the lock.  Its fence begins at an epoch of the database.",
-               "小安拿到锁。栅栏号从数据库发的纪元起算。");
+               "小安拿到锁。栅栏令牌从数据库发的纪元起算。");
     actor_enter(ann);
     highest = actor_fence(ann);
     actor_read(ann);
     stage_tell(s, "Redis forgets everything.  For the next fence it needs a new epoch.",
-               "Redis 什么都忘了。要发下一个栅栏号，得领一个新纪元。");
+               "Redis 什么都忘了。要发下一个栅栏令牌，得领一个新纪元。");
     forget_and_take(s, bo, &highest);
     actor_buy(bo);
     stage_tell(s, "Ann writes what she had in mind, under the older fence.",
-               "小安照原来的打算写库，用的是旧栅栏号。");
+               "小安照原来的打算写库，用的是旧栅栏令牌。");
     actor_buy(ann);
     stage_tell(s, "Redis forgets once more.  Chu takes the lock, and is not refused.",
                "Redis 又失忆一次。小楚拿到锁，没有被误拒。");
@@ -44,7 +44,7 @@ const struct scenario scenario_fence_kept = {
     .name = "fence-kept",
     .number = "S13b",
     .title = "The fence that outlives the lock",
-    .title_zh = "比锁活得更久的栅栏号",
+    .title_zh = "比锁活得更久的栅栏令牌",
     .source = "the answer to a fence that is lost with the lock",
     .story = {"The counter in Redis begins at an epoch, drawn from PostgreSQL.",
               "Redis loses its memory: the lock is gone, and the counter too.",

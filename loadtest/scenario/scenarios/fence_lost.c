@@ -8,14 +8,14 @@ static void play(struct stage *s)
                  *chu = stage_actor(s, 2), *dee = stage_actor(s, 3);
 
     stage_tell(s, "Ann takes the lock, with a fence, and reads the stock.",
-               "小安拿到锁和栅栏号，读了库存。");
+               "小安拿到锁和栅栏令牌，读了库存。");
     actor_enter(ann);
     actor_read(ann);
     stage_tell(s, "Redis forgets everything: the lock, and the last fence that it gave.",
-               "Redis 什么都忘了：锁，还有它发过的最后一个栅栏号。");
+               "Redis 什么都忘了：锁，还有它发过的最后一个栅栏令牌。");
     stage_server_hurt(s, "redis-restart-empty", stage_lock_server(s, 0), 0);
     stage_tell(s, "Bo takes the lock.  His fence is the first again, as Ann's was.",
-               "小博拿到锁。他的栅栏号又是头一个，和小安的一样。");
+               "小博拿到锁。小博的栅栏令牌又是头一个，和小安的一样。");
     stage_need(s, actor_try_until_answered(bo) == DLOCK_OK, "Bo is to get in");
     actor_buy(bo);
     stage_tell(s, "Ann writes.  To the database she is as new as he is.",
@@ -23,12 +23,12 @@ static void play(struct stage *s)
     actor_buy(ann);
     actor_leave(bo);
     stage_tell(s, "Chu is next, and sells under the next fence.  Redis forgets again.",
-               "接着是小楚，用下一个栅栏号成交。Redis 再次失忆。");
+               "接着是小楚，用下一个栅栏令牌成交。Redis 再次失忆。");
     actor_enter(chu);
     actor_buy(chu);
     stage_server_hurt(s, "redis-restart-empty", stage_lock_server(s, 0), 0);
     stage_tell(s, "Dee has the lock now.  She is refused, for an old fence.",
-               "现在锁归小迪，她却因“栅栏号太旧”被拒。");
+               "现在锁归小迪，小迪却因“栅栏令牌太旧”被拒。");
     stage_need(s, actor_try_until_answered(dee) == DLOCK_OK, "Dee is to get in");
     actor_buy(dee);
     actor_leave(dee);
@@ -40,7 +40,7 @@ const struct scenario scenario_fence_lost = {
     .name = "fence-lost",
     .number = "S13",
     .title = "The fence is lost with the lock",
-    .title_zh = "栅栏号和锁一起丢了",
+    .title_zh = "栅栏令牌和锁一起丢了",
     .source = "Kleppmann 2016, and where the counter of RFencedLock is kept",
     .story = {"A counter in Redis gives each holder a higher number than the last.",
               "Redis loses its memory: the lock is gone, and the counter too.",
@@ -51,7 +51,7 @@ const struct scenario scenario_fence_lost = {
                  "Redis 失忆：锁没了，计数器也没了。",
                  "小博拿到的号和小安的一样，数据库分不出他俩。",
                  "后来老实的持有者反被拒绝：号比行里记的还小。",
-                 "栅栏号得比它守的锁保管得更牢。"},
+                 "栅栏令牌得比它守的锁保管得更牢。"},
     .actors = {"Ann", "Bo", "Chu", "Dee"},
     .breaks = SIGN_FENCE | SIGN_TWO_HOLDERS,
     .stock = 4,

@@ -12,12 +12,12 @@ static void play(struct stage *s)
                "小安拿到锁，并且按时释放。");
     actor_enter(ann);
     stage_need_in_time(s, actor_is_protected(ann), "Ann's lease was to last");
-    stage_tell(s, "What she sends is stuck in the network.", "可她的请求卡在了网络里。");
+    stage_tell(s, "What she sends is stuck in the network.", "可小安的请求卡在了网络里。");
     actor_wire(ann, WIRE_LOCK, "hold to-server");
     actor_begin_release(ann);
     actor_await_wire(ann, WIRE_LOCK);
     if (actor_outwait(bo) != DLOCK_OK) {
-        stage_tell(s, "Without her release nobody gets in.", "她的释放没到，谁也进不来。");
+        stage_tell(s, "Without her release nobody gets in.", "小安的释放没到，谁也进不来。");
         actor_wire(ann, WIRE_LOCK, "release to-server");
         actor_end(ann);
         actor_enter(bo);
@@ -25,7 +25,7 @@ static void play(struct stage *s)
         return;
     }
     stage_tell(s, "Her lease is over and Bo is inside when her release arrives.",
-               "她的租约已经结束，小博在里面，这时她的释放才到。");
+               "小安的租约已经结束，小博在里面，这时小安的释放才到。");
     actor_wire(ann, WIRE_LOCK, "release to-server");
     actor_end(ann);
     stage_tell(s, "Is Bo still alone?  Chu asks for the lock.",
@@ -52,7 +52,7 @@ const struct scenario scenario_wrong_delete = {
               "The DEL deletes Bo's lock, and Chu walks in beside him.",
               "A release that says whose lock it means does no harm."},
     .story_zh = {"小安干完了活，发出 DEL，却卡在半路。",
-                 "她的租约到期，小博拿到了锁。",
+                 "小安的租约到期，小博拿到了锁。",
                  "这时 DEL 才到，而它不认主人。",
                  "它删掉了小博的锁，小楚也走了进来。",
                  "释放时说清是谁的锁，就不会误伤。"},
