@@ -222,6 +222,7 @@ static bool print_row(FILE *out, struct row *row, size_t n, json_t *list)
     double pgbench = spread_of(row->pgbench, n).median;
     struct spread p99_ms = spread_of(row->p99_ms, n);
     bool has_target = row->clients == TARGET_CLIENTS;
+    json_t *json;
     bool is_fast = !has_target || ratio.median >= contest->target_ratio;
     bool is_prompt = !has_target || (p99_ms.median > 0 && p99_ms.median <= contest->target_p99_ms);
 
@@ -232,13 +233,17 @@ static bool print_row(FILE *out, struct row *row, size_t n, json_t *list)
         fprintf(out, "  ratio %.3g %s, p99 %.0f ms %s", contest->target_ratio, word_of(is_fast),
                 contest->target_p99_ms, word_of(is_prompt));
     fputc('\n', out);
-    json_array_append_new(
-        list, json_pack("{s:s, s:s, s:i, s:f, s:i, s:f, s:f, s:f, s:f, s:f, s:b}",
-                        "order_path", contest->path, "lock", contest->lock, "clients",
-                        row->clients, "http_per_s", http, "pgbench_clients",
-                        contest->pgbench_clients, "pgbench_per_s", pgbench, "ratio",
-                        ratio.median, "ratio_min", ratio.least, "ratio_max", ratio.most,
-                        "p99_ms", p99_ms.median, "reached", is_fast && is_prompt));
+    json = json_pack("{s:s, s:s, s:i, s:f, s:i, s:f, s:f, s:f, s:f, s:f}", "order_path",
+                     contest->path, "lock", contest->lock, "clients", row->clients, "http_per_s",
+                     http, "pgbench_clients", contest->pgbench_clients, "pgbench_per_s", pgbench,
+                     "ratio", ratio.median, "ratio_min", ratio.least, "ratio_max", ratio.most,
+                     "p99_ms", p99_ms.median);
+    if (has_target)
+        json_object_update_new(json, json_pack("{s:f, s:f, s:b}", "target_ratio",
+                                               contest->target_ratio, "target_p99_ms",
+                                               contest->target_p99_ms, "reached",
+                                               is_fast && is_prompt));
+    json_array_append_new(list, json);
     return is_fast && is_prompt;
 }
 
@@ -251,8 +256,9 @@ static bool print_claim(FILE *out, const struct claim *claim, double *values, si
     fprintf(out, "%-62s %5.2f (%5.2f - %5.2f)  %s %.2f %s\n", claim->text, value.median,
             value.least, value.most, claim->is_upper ? "at most" : "at least", claim->target,
             word_of(is_good));
-    json_array_append_new(list, json_pack("{s:s, s:o, s:f, s:b}", "claim", claim->name, "value",
-                                          spread_json(value), "target", claim->target,
+    json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:f, s:b, s:b}", "claim", claim->name,
+                                          "text", claim->text, "value", spread_json(value),
+                                          "target", claim->target, "at_most", claim->is_upper,
                                           "reached", is_good));
     return is_good;
 }

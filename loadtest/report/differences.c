@@ -3,22 +3,26 @@
  *
  * A value that was measured n times in one run and m times in the other differs if the ranges of
  * the two lie apart, and if n and m are so large that ranges of the same thing would lie apart
- * in at most one of ten cases: of all orders of n + m values, two have the ranges apart. */
+ * in at most one of ten cases: of all orders of n + m values, two have the ranges apart.
+ *
+ * Of many values some lie apart by chance.  The runs are called different if as many as there are
+ * would lie apart in at most one of ten comparisons of the same thing. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "loadtest/kit/memory.h"
 #include "loadtest/page/scene.h"
 #include "loadtest/page/words.h"
 #include "loadtest/report/parts.h"
 
-enum { TEXT_MAX = 512 };
 static const double chance_limit = 0.1;
 
 enum judgement { IS_NOISE, IS_HIGHER, IS_LOWER, IS_TOO_FEW };
 
 struct count {
     size_t verdicts, verdicts_differ, values, values_differ, values_few;
+    double chance; /* of a value that is judged to lie apart: the largest            */
 };
 
 /* The share of all orders of the values in which the ranges of both lie apart. */
@@ -75,9 +79,29 @@ static void print_range(FILE *out, const struct view_values *values, bool is_str
     fprintf(out, "%s</td>", is_struck ? "</s>" : "");
 }
 
+static void say_judged(FILE *out, enum judgement judged)
+{
+    switch (judged) {
+    case IS_NOISE:
+        say(out, D_NOISE);
+        break;
+    case IS_HIGHER:
+        say(out, D_FASTER);
+        break;
+    case IS_LOWER:
+        say(out, D_SLOWER);
+        break;
+    case IS_TOO_FEW:
+        say(out, D_FEW);
+        break;
+    }
+}
+
 static void print_judged(FILE *out, const struct view_cell *a, const struct view_cell *b,
                          bool is_other_machine)
 {
+    enum judgement p99 = judge(&a->p99_ms, &b->p99_ms);
+
     if (verdict_differs(a, b)) {
         fputs("<b>", out);
         say(out, D_VERDICT_DIFFERS);
@@ -91,19 +115,11 @@ static void print_judged(FILE *out, const struct view_cell *a, const struct view
     } else if (is_other_machine) {
         say(out, D_OTHER_MACHINE);
     } else {
-        switch (judge(&a->speed, &b->speed)) {
-        case IS_NOISE:
-            say(out, D_NOISE);
-            break;
-        case IS_HIGHER:
-            say(out, D_FASTER);
-            break;
-        case IS_LOWER:
-            say(out, D_SLOWER);
-            break;
-        case IS_TOO_FEW:
-            say(out, D_FEW);
-            break;
+        say_judged(out, judge(&a->speed, &b->speed));
+        if (p99 == IS_HIGHER || p99 == IS_LOWER) {
+            fputs("<span class=\"s\">p99 ", out);
+            say_judged(out, p99);
+            fputs("</span>", out);
         }
     }
 }
@@ -160,6 +176,8 @@ static void count_value(struct count *count, const struct view_values *a, const 
         return;
     count->values++;
     count->values_few += judged == IS_TOO_FEW;
+    if (judged != IS_TOO_FEW)
+        count->chance = fmax(count->chance, chance_apart(a->count, b->count));
     count->values_differ += judged == IS_HIGHER || judged == IS_LOWER;
 }
 
@@ -182,11 +200,29 @@ static struct count count_all(const struct view *a, const struct view *b)
     return count;
 }
 
+/* How many of the judged values may lie apart by chance: so many, or more, do in more than one of
+ * ten comparisons. */
+static size_t count_by_chance(const struct count *count)
+{
+    size_t judged = count->values - count->values_few, k = 0;
+    double n = (double)judged, fewer = 0;
+
+    for (; k < judged; k++) {
+        double i = (double)k;
+
+        fewer += exp(lgamma(n + 1) - lgamma(i + 1) - lgamma(n - i + 1) +
+                     i * log(count->chance) + (n - i) * log1p(-count->chance));
+        if (1 - fewer <= chance_limit + 1e-9)
+            break;
+    }
+    return k;
+}
+
 static void print_verdict(FILE *out, const struct count *count, bool is_other_machine)
 {
     char a[FIGURE_MAX], b[FIGURE_MAX];
     bool is_same = count->verdicts > 0 && count->verdicts_differ == 0 &&
-                   (count->values_differ == 0 || is_other_machine);
+                   (is_other_machine || count->values_differ <= count_by_chance(count));
 
     fprintf(out, "<p class=\"verdict %s\" role=\"status\" data-same=\"%s\">", is_same ? "" : "doubt",
             is_same ? "yes" : "no");
@@ -200,6 +236,9 @@ static void print_verdict(FILE *out, const struct count *count, bool is_other_ma
             figure_whole((int64_t)count->values, b));
     else if (count->values > 0 && count->values_few == count->values)
         say(out, TWO_SAME_VERDICTS);
+    else if (count->values_differ > 0 && !is_other_machine)
+        say(out, TWO_SAME_CHANCE, figure_whole((int64_t)count->values_differ, a),
+            figure_whole((int64_t)(count->values - count->values_few), b));
     else
         say(out, TWO_SAME);
     fputs("</p>\n", out);
@@ -207,21 +246,25 @@ static void print_verdict(FILE *out, const struct count *count, bool is_other_ma
 
 static void print_only(FILE *out, const struct view *view, const struct view *other, const char *name)
 {
-    char text[TEXT_MAX] = "";
+    char *text = NULL;
+    size_t size = 0;
+    FILE *list = memory_need(open_memstream(&text, &size));
 
     for (size_t i = 0; i < view->count; i++) {
         const struct view_cell *cell = &view->cells[i];
-        size_t used = strlen(text);
 
         if (!partner(view, cell, other))
-            snprintf(text + used, sizeof text - used, "%s%s %s %s", used ? ", " : "", cell->group,
-                     cell->column, cell->row);
+            fprintf(list, "%s%s %s %s", ftell(list) > 0 ? ", " : "", cell->group, cell->column,
+                    cell->row);
     }
-    if (*text == '\0')
-        return;
-    fputs("<p>", out);
-    say(out, D_ONLY, name, text);
-    fputs("</p>\n", out);
+    if (fclose(list) != 0)
+        abort();
+    if (*text) {
+        fputs("<p>", out);
+        say(out, D_ONLY, name, text);
+        fputs("</p>\n", out);
+    }
+    free(text);
 }
 
 static void print_table(FILE *out, const struct view *a, const struct view *b, bool is_other_machine)
@@ -273,7 +316,7 @@ static void print_cells(FILE *out, const struct view *a, const struct view *b,
         size_t judged = count->values - count->values_few;
 
         fputc(' ', out);
-        say(out, D_CHANCE, figure_whole((int64_t)ceil((double)judged * chance_limit), x),
+        say(out, D_CHANCE, figure_whole((int64_t)count_by_chance(count), x),
             figure_whole((int64_t)judged, y));
     }
     fputs("</p></section>\n", out);

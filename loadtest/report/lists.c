@@ -7,7 +7,7 @@
 #include "loadtest/page/words.h"
 #include "loadtest/report/parts.h"
 
-enum { TEXT_MAX = 512, ROWS_MAX = 120 };
+enum { TEXT_MAX = 512 };
 
 static void head(FILE *out, enum word word, bool is_number)
 {
@@ -108,13 +108,33 @@ static void print_rates(FILE *out, const json_t *rate)
 
 /* ---- bench ---- */
 
-static void print_reached(FILE *out, const json_t *reached)
+/* " p99 ≤ 60"; nothing if the row has no such target. */
+static void print_limit(FILE *out, const json_t *row, const char *key, const char *sign)
 {
-    fprintf(out, "<td class=\"%s\">", json_is_true(reached) ? "good" : "bad");
-    if (json_is_true(reached))
-        say(out, REACHED);
-    else if (json_is_false(reached))
-        say(out, MISSED);
+    char text[FIGURE_MAX];
+
+    if (json_is_number(json_object_get(row, key)))
+        fprintf(out, " <span class=\"nowrap\">%s %s</span>", sign,
+                figure(json_double(row, key), text));
+}
+
+/* Whether the row reached its targets, and which they are. */
+static void print_reached(FILE *out, const json_t *row)
+{
+    const json_t *reached = json_object_get(row, "reached");
+
+    fputs("<td>", out);
+    if (json_is_boolean(reached)) {
+        fprintf(out, "<b class=\"%s\">", json_is_true(reached) ? "good" : "bad");
+        if (json_is_true(reached))
+            say(out, REACHED);
+        else
+            say(out, MISSED);
+        fputs("</b>", out);
+    }
+    print_limit(out, row, "target_ratio", "≥");
+    print_limit(out, row, "target_p99_ms", "p99 ≤");
+    print_limit(out, row, "target", json_is_true(json_object_get(row, "at_most")) ? "≤" : "≥");
     fputs("</td></tr>\n", out);
 }
 
@@ -122,17 +142,22 @@ static void print_bench_row(FILE *out, const json_t *row)
 {
     const json_t *value = json_object_get(row, "value");
     bool is_claim = *json_text(row, "claim") != '\0';
-    char text[TEXT_MAX], a[FIGURE_MAX], b[FIGURE_MAX];
+    char a[FIGURE_MAX], b[FIGURE_MAX];
 
-    if (is_claim)
-        snprintf(text, sizeof text, "%s", json_text(row, "claim"));
-    else
-        snprintf(text, sizeof text, "%s, %s, %s clients",
-                 json_text(row, "order_path"), json_text(row, "lock"),
-                 figure_whole(json_whole(row, "clients"), a));
     fputs("<tr><th scope=\"row\"><code>", out);
-    page_text(out, text);
-    fputs("</code></th>", out);
+    page_text(out, json_text(row, is_claim ? "claim" : "order_path"));
+    fputs("</code>", out);
+    if (!is_claim) {
+        fputs(" <code>", out);
+        page_text(out, json_text(row, "lock"));
+        fputs("</code> ", out);
+        say(out, CLIENTS, figure_whole(json_whole(row, "clients"), a));
+    } else if (*json_text(row, "text")) {
+        fputs("<span class=\"s\">", out);
+        page_phrase(out, "span", json_text(row, "text"));
+        fputs("</span>", out);
+    }
+    fputs("</th>", out);
     if (is_claim) {
         fputs("<td class=\"number\">–</td><td class=\"number\">–</td>", out);
     } else {
@@ -143,7 +168,7 @@ static void print_bench_row(FILE *out, const json_t *row)
     fprintf(out, "<td class=\"number\">%s – %s</td>",
             figure(is_claim ? json_double(value, "min") : json_double(row, "ratio_min"), a),
             figure(is_claim ? json_double(value, "max") : json_double(row, "ratio_max"), b));
-    print_reached(out, json_object_get(row, "reached"));
+    print_reached(out, row);
 }
 
 static void print_bench(FILE *out, const json_t *rows)
@@ -157,7 +182,7 @@ static void print_bench(FILE *out, const json_t *rows)
     head(out, WORD_MEASURED, false);
     head(out, WORD_SPEED, true);
     head_share(out, "99");
-    head(out, WORD_MEDIAN, true);
+    head(out, WORD_BENCH_RATIO, true);
     head(out, WORD_RANGE, true);
     head(out, WORD_TARGET, false);
     fputs("</tr></thead>\n<tbody>\n", out);
@@ -185,6 +210,8 @@ static void print_fields(FILE *out, const json_t *row)
         if (json_is_object(value))
             fprintf(out, "%s (%s – %s)", figure(json_double(value, "median"), a),
                     figure(json_double(value, "min"), b), figure(json_double(value, "max"), c));
+        else if (json_is_integer(value))
+            fputs(figure_whole(json_integer_value(value), a), out);
         else if (json_is_number(value))
             fputs(figure(json_number_value(value), a), out);
         else if (json_is_boolean(value))
@@ -205,7 +232,7 @@ static void print_part(FILE *out, const char *part, const json_t *rows)
 
     json_array_foreach(rows, i, row)
     {
-        if (!json_is_object(row) || i >= ROWS_MAX)
+        if (!json_is_object(row))
             continue;
         fputs("<tr><th scope=\"row\"><code>", out);
         page_text(out, part);

@@ -35,7 +35,7 @@ static void print_name(const struct run_data *data, char *out, size_t size)
 
 static void print_title(FILE *out, const struct run_data *a, const struct run_data *b)
 {
-    char name[64], seconds[FIGURE_MAX], took[FIGURE_MAX + 4];
+    char name[64], took[FIGURE_MAX];
 
     print_name(a, name, sizeof name);
     fputs("<header class=\"row\"><h1>", out);
@@ -45,8 +45,7 @@ static void print_title(FILE *out, const struct run_data *a, const struct run_da
         say(out, TITLE, name);
     fputs("</h1>", out);
     if (!b && *started_of(a)) {
-        snprintf(took, sizeof took, "%s s",
-                 figure((double)json_whole(a->json, "elapsed_ms") / 1000, seconds));
+        figure((double)json_whole(a->json, "elapsed_ms") / 1000, took);
         fputs("<span class=\"soft\">", out);
         say(out, BEGUN, started_of(a), took);
         fputs("</span>", out);

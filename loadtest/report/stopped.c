@@ -65,7 +65,8 @@ static void print_row(FILE *out, const struct run_data *data, const struct view_
 static void print_table(FILE *out, const struct run_data *data, const struct view *view,
                         const struct layers *layers)
 {
-    int rows = 0;
+    int rows = 0, all = 0;
+    char a[FIGURE_MAX], b[FIGURE_MAX];
 
     fputs("<div class=\"wide\"><table><thead><tr><th scope=\"col\">", out);
     say(out, SALE);
@@ -79,15 +80,21 @@ static void print_table(FILE *out, const struct run_data *data, const struct vie
     say(out, THROUGH);
     fputs("</th></tr></thead>\n<tbody>\n", out);
     for (int is_sound = 0; is_sound < 2; is_sound++)
-        for (size_t i = 0; i < view->count && rows < ROWS_MAX; i++) {
+        for (size_t i = 0; i < view->count; i++) {
             const struct view_cell *cell = &view->cells[i];
 
-            if ((cell->mark == CELL_MARK_SOUND) != is_sound || !stopped_of(data, cell))
+            if ((cell->mark == CELL_MARK_SOUND) != is_sound || !stopped_of(data, cell) ||
+                all++ >= ROWS_MAX)
                 continue;
             print_row(out, data, cell, layers);
             rows++;
         }
     fputs("</tbody></table></div>\n", out);
+    if (rows == all)
+        return;
+    fputs("<p class=\"soft\">", out);
+    say(out, STOPPED_SOME, figure_whole(rows, a), figure_whole(all, b));
+    fputs("</p>\n", out);
 }
 
 static void print_examples(FILE *out, const struct run_data *data, const struct view *view)

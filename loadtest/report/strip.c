@@ -118,13 +118,39 @@ static const char *class_of(const char *sentence)
                                                   : "doubt";
 }
 
+/* The exit status in words: a missed threshold as clearly as the verdict, which does not know it. */
+static void print_exit(FILE *out, int code)
+{
+    static const struct {
+        enum exit_code code;
+        enum word word;
+    } meanings[] = {{EXIT_INVALID, WORD_EXIT_INVALID}, {EXIT_UNKNOWN, WORD_EXIT_UNKNOWN},
+                    {EXIT_THRESHOLD, WORD_EXIT_THRESHOLD}, {EXIT_INTERRUPTED, WORD_EXIT_INTERRUPTED}};
+    enum word word = WORD_EXIT_OTHER;
+    char status[FIGURE_MAX];
+
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
+        if ((int)meanings[i].code == code)
+            word = meanings[i].word;
+    fprintf(out, "<p class=\"%s\">", code == EXIT_THRESHOLD ? "bad" : "soft");
+    fputs(code == EXIT_THRESHOLD ? "<b>" : "", out);
+    say_words(out, word, (const char *const[]){""});
+    fputs(code == EXIT_THRESHOLD ? "</b> (" : " (", out);
+    say(out, EXIT, figure_whole(code, status));
+    fputc(')', out);
+    if (code == EXIT_INTERRUPTED) {
+        fputc(' ', out);
+        say(out, CUT_SHORT);
+    }
+    fputs("</p>\n", out);
+}
+
 void part_verdict(FILE *out, const struct run_data *data, const struct view *view)
 {
-    char *sentence = NULL, status[FIGURE_MAX];
+    char *sentence = NULL;
     size_t size = 0;
     FILE *text = open_memstream(&sentence, &size);
     const json_t *exit_status = json_object_get(data->json, "exit");
-    const struct exit_row *row = exit_find((int)json_whole(data->json, "exit"));
 
     if (!text)
         abort();
@@ -141,16 +167,8 @@ void part_verdict(FILE *out, const struct run_data *data, const struct view *vie
     fclose(text);
     fprintf(out, "<p class=\"verdict %s\" role=\"status\">%s</p>\n", class_of(sentence), sentence);
     free(sentence);
-    if (exit_status && row && json_whole(data->json, "exit") != EXIT_VALID) {
-        figure_whole(json_whole(data->json, "exit"), status);
-        fputs("<p class=\"soft\">", out);
-        say(out, EXIT, status, row->name);
-        if (row->code == EXIT_INTERRUPTED) {
-            fputc(' ', out);
-            say(out, CUT_SHORT);
-        }
-        fputs("</p>\n", out);
-    }
+    if (exit_status && json_whole(data->json, "exit") != EXIT_VALID)
+        print_exit(out, (int)json_whole(data->json, "exit"));
 }
 
 void part_problems(FILE *out, const struct run_data *data, const char *whose)

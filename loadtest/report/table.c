@@ -177,9 +177,11 @@ static void say_question(FILE *out, const char *experiment)
         page_text(out, experiment);
 }
 
-static void print_group(FILE *out, const struct view *view, const char *group)
+/* Returns how many cells it has shown: names that are too many, or the same twice, have none. */
+static size_t print_group(FILE *out, const struct view *view, const char *group)
 {
     struct grid grid = {0};
+    size_t shown = 0;
 
     for (size_t i = 0; i < view->count; i++) {
         if (strcmp(view->cells[i].group, group) != 0)
@@ -203,11 +205,16 @@ static void print_group(FILE *out, const struct view *view, const char *group)
         fputs("<tr><th scope=\"row\"><code>", out);
         page_text(out, grid.rows[r]);
         fputs("</code></th>", out);
-        for (int c = 0; c < grid.column_count; c++)
-            print_cell(out, find(view, group, grid.columns[c], grid.rows[r]));
+        for (int c = 0; c < grid.column_count; c++) {
+            const struct view_cell *cell = find(view, group, grid.columns[c], grid.rows[r]);
+
+            print_cell(out, cell);
+            shown += cell != NULL;
+        }
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
+    return shown;
 }
 
 static void print_hazards(FILE *out, const struct view *view)
@@ -238,12 +245,19 @@ static void print_hazards(FILE *out, const struct view *view)
 static void print_tables(FILE *out, const struct view *view)
 {
     const char *groups[NAMES_MAX];
+    size_t shown = 0;
+    char more[FIGURE_MAX];
     int count = 0;
 
     for (size_t i = 0; i < view->count; i++)
         add_name(groups, &count, view->cells[i].group);
     for (int i = 0; i < count; i++)
-        print_group(out, view, groups[i]);
+        shown += print_group(out, view, groups[i]);
+    if (shown < view->count) {
+        fputs("<p>", out);
+        say(out, TABLE_MORE, figure_whole((int64_t)(view->count - shown), more));
+        fputs("</p>\n", out);
+    }
     fputs("<p class=\"soft\">", out);
     say(out, TABLE_HOW);
     fputc(' ', out);

@@ -242,6 +242,76 @@ static void files_of_a_run_with_huge_numbers_are_read(void **state)
     assert_true(files_remove_tree(dir));
 }
 
+/* A comparison of `locks` locks in three runs each, whose speeds and p99 are alike; the first
+ * `apart` of these values lie apart from those of a comparison with 0. */
+static json_t *comparison(int locks, int apart)
+{
+    json_t *cells = json_array();
+
+    for (int i = 0; i < locks; i++) {
+        json_t *runs = json_array();
+        char lock[16];
+
+        for (int r = 0; r < 3; r++)
+            json_array_append_new(runs, json_pack("{s:s, s:f, s:f}", "outcome", "sound", "orders_per_s",
+                                                  (2 * i < apart ? 2000.0 : 1000.0) + r, "p99_ms",
+                                                  (2 * i + 1 < apart ? 20.0 : 10.0) + r));
+        (void)snprintf(lock, sizeof lock, "lock-%d", i);
+        json_array_append_new(cells, json_pack("{s:s, s:s, s:s, s:s, s:o}", "experiment", "oversell", "hazard",
+                                               "calm", "lock", lock, "outcome", "as expected", "runs", runs));
+    }
+    return json_pack("{s:i, s:s, s:{s:{s:o}}}", "format", 1, "kind", "compare", "results", "summary", "cells",
+                     cells);
+}
+
+/* The page of one comparison, or of two; the caller frees it. */
+static char *page_of_comparisons(json_t *a, json_t *b)
+{
+    struct run_data data[2] = {{.json = a}, {.json = b}};
+    char *page = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&page, &size);
+
+    assert_non_null(out);
+    report_print(out, &data[0], b ? &data[1] : NULL);
+    assert_int_equal(fclose(out), 0);
+    assert_true(is_whole(page, size));
+    run_data_free(&data[0]);
+    run_data_free(&data[1]);
+    return page;
+}
+
+/* With three runs each, one value of ten lies apart by chance: two of eight say nothing yet. */
+static void values_that_lie_apart_by_chance_make_no_difference(void **state)
+{
+    static const struct {
+        int locks, apart;
+        bool is_same;
+    } cases[] = {{4, 0, true}, {4, 1, true}, {4, 2, true}, {4, 3, false}, {4, 8, false},
+                 {1, 1, true}, {1, 2, false}, {2000, 300, true}, {2000, 500, false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *page = page_of_comparisons(comparison(cases[i].locks, 0),
+                                         comparison(cases[i].locks, cases[i].apart));
+
+        assert_non_null(strstr(page, cases[i].is_same ? "data-same=\"yes\"" : "data-same=\"no\""));
+        free(page);
+    }
+}
+
+static void cells_that_have_no_room_are_counted(void **state)
+{
+    char *page = page_of_comparisons(comparison(60, 0), NULL);
+
+    (void)state;
+    assert_null(strstr(page, "more cells are not in the tables"));
+    free(page);
+    page = page_of_comparisons(comparison(100, 0), NULL);
+    assert_non_null(strstr(page, "36 more cells are not in the tables"));
+    free(page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +322,8 @@ int main(void)
         cmocka_unit_test(a_value_of_a_wrong_kind_counts_as_missing),
         cmocka_unit_test(deep_nesting_and_long_texts_are_survived),
         cmocka_unit_test(files_of_a_run_with_huge_numbers_are_read),
+        cmocka_unit_test(values_that_lie_apart_by_chance_make_no_difference),
+        cmocka_unit_test(cells_that_have_no_room_are_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
