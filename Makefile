@@ -257,7 +257,7 @@ build/gen/postgres_sql.h: lock/stores/postgres.sql tools/embed.sh build/gen/stam
 # the live page gets it from its server.
 PAGE_HEAD := $(addprefix loadtest/page/,head.css head.js patterns.svg)
 PAGE_PARTS := $(PAGE_HEAD) $(wildcard loadtest/page/figure.css loadtest/page/story*.css loadtest/page/story*.js)
-SHOW_PAGE := $(addprefix loadtest/show/,show.html show.css show.js words.js lesson.css lesson.js)
+SHOW_PAGE := $(addprefix loadtest/show/,show.html show.css show.js words.js lines.js lesson.css lesson.js)
 build/gen/show_page.h: $(SHOW_PAGE) $(PAGE_HEAD) tools/inline.awk tools/embed.sh build/gen/stamp
 	@mkdir -p build/gen/inlined
 	@for file in $(SHOW_PAGE) $(PAGE_HEAD); do \

@@ -20,7 +20,8 @@ static void keep_error(lab_db *db, const char *text)
 /* False: there is no wire, and db->error says why. */
 static bool connect_now(lab_db *db)
 {
-    int64_t deadline_ns = dlock_clock_after(dlock_clock_ns(), CONNECT_TIMEOUT_MS);
+    int64_t limit_ms = db->limit_ms > 0 ? db->limit_ms : CONNECT_TIMEOUT_MS;
+    int64_t deadline_ns = dlock_clock_after(dlock_clock_ns(), limit_ms);
     const struct postgres_wire_options options = {
         .url = db->url, .wants_primary = postgres_url_hosts(db->url) > 1};
     enum postgres_opening answer = POSTGRES_FAILED;
@@ -55,6 +56,11 @@ bool lab_db_open(lab_db **out, const char *url, char *error, size_t size)
     return true;
 }
 
+void lab_db_limit(lab_db *db, int64_t limit_ms)
+{
+    db->limit_ms = limit_ms;
+}
+
 void lab_db_close(lab_db *db)
 {
     if (!db)
@@ -74,15 +80,27 @@ bool lab_db_answers(const char *url)
     return postgres_answers(url);
 }
 
+/* The answer may still come, so the connection is of no use any more. */
+static void give_up(lab_db *db)
+{
+    keep_error(db, postgres_wire_error(db->wire));
+    postgres_message_complete(db->error, sizeof(db->error),
+                              "the server did not answer in time");
+    postgres_wire_close(db->wire);
+    db->wire = NULL;
+}
+
 /* Read the results of what was put: the first error, or else the last of them.  NULL: the
- * connection broke. */
+ * connection broke, or the time is over, and db->error says so. */
 static struct postgres_result *last_result(lab_db *db, bool was_put)
 {
+    int64_t deadline_ns =
+        db->limit_ms > 0 ? dlock_clock_after(dlock_clock_ns(), db->limit_ms) : INT64_MAX;
     struct postgres_result *kept = NULL;
     struct postgres_result *next = NULL;
-    bool is_whole = was_put && postgres_wire_send(db->wire, INT64_MAX);
+    bool is_whole = was_put && postgres_wire_send(db->wire, deadline_ns);
 
-    while (is_whole && (is_whole = postgres_wire_receive(db->wire, INT64_MAX, &next)) &&
+    while (is_whole && (is_whole = postgres_wire_receive(db->wire, deadline_ns, &next)) &&
            next != NULL) {
         if (kept == NULL || postgres_result_kind(kept) != POSTGRES_RESULT_ERROR) {
             postgres_result_free(kept);
@@ -93,6 +111,7 @@ static struct postgres_result *last_result(lab_db *db, bool was_put)
     }
     if (!is_whole) {
         postgres_result_free(kept);
+        give_up(db);
         return NULL;
     }
     return kept;
@@ -109,8 +128,8 @@ struct postgres_result *lab_db_ask(lab_db *db, const char *sql, int count,
     result = last_result(db, postgres_wire_put_question(db->wire, sql, count, values));
     if (postgres_result_kind(result) == POSTGRES_RESULT_ROWS)
         return result;
-    keep_error(db, result != NULL ? postgres_result_message(result)
-                                  : postgres_wire_error(db->wire));
+    if (result != NULL)
+        keep_error(db, postgres_result_message(result));
     postgres_result_free(result);
     return NULL;
 }
@@ -123,11 +142,11 @@ bool lab_db_run(lab_db *db, const char *sql)
     db->error[0] = '\0';
     if (db->wire != NULL)
         result = last_result(db, postgres_wire_put_query(db->wire, sql));
+    else
+        keep_error(db, "the connection to PostgreSQL is lost");
     kind = postgres_result_kind(result);
-    if (kind == POSTGRES_RESULT_ERROR || kind == POSTGRES_RESULT_OTHER)
-        keep_error(db, result != NULL     ? postgres_result_message(result)
-                       : db->wire != NULL ? postgres_wire_error(db->wire)
-                                          : "the connection to PostgreSQL is lost");
+    if (result != NULL && (kind == POSTGRES_RESULT_ERROR || kind == POSTGRES_RESULT_OTHER))
+        keep_error(db, postgres_result_message(result));
     postgres_result_free(result);
     return kind == POSTGRES_RESULT_DONE || kind == POSTGRES_RESULT_ROWS;
 }

@@ -10,11 +10,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct lab_db lab_db; /* opaque */
 
 /* Connect.  False: *out is NULL and `error` says why. */
 bool lab_db_open(lab_db **out, const char *url, char *error, size_t size);
+
+/* Wait for so long at most, from now on: for each answer, and for each connection that has to be
+ * made again.  An answer that is later is a failure, whose text says so, and the connection is
+ * given up.  Without this call an answer is waited for without end. */
+void lab_db_limit(lab_db *db, int64_t limit_ms);
 
 /* NULL is fine. */
 void lab_db_close(lab_db *db);

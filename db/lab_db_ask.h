@@ -10,6 +10,7 @@ enum { LAB_DB_ERROR_MAX = 512 };
 struct lab_db {
     struct postgres_wire *wire; /* NULL: it was lost, and could not be made again */
     char *url;
+    int64_t limit_ms; /* of each question, and of each connecting; 0: none */
     char error[LAB_DB_ERROR_MAX];
 };
 

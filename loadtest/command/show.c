@@ -13,6 +13,10 @@
 #include "loadtest/sale/users.h"
 #include "loadtest/show/sale.h"
 
+/* So long PostgreSQL may take to count the orders.  A server that hangs must not keep the page, nor
+ * Ctrl-C, for longer. */
+enum { DATABASE_MS = 10000 };
+
 struct show_settings {
     const char *dir, *out, *listen;
     struct show_switches switches;
@@ -118,6 +122,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     } else if (!users_ensure(&lab, SHOW_USERS)) {
         rc = EXIT_UNAVAILABLE;
     } else {
+        lab_db_limit(db, DATABASE_MS);
         rc = show(&lab, db, v);
     }
     lab_db_close(db);

@@ -30,6 +30,8 @@ enum show_wish_kind { SHOW_WISH_NONE, SHOW_WISH_RUN, SHOW_WISH_OFFER, SHOW_WISH_
 struct show_wish {
     enum show_wish_kind kind;
     struct show_switches switches; /* of RUN and OFFER                             */
+    struct show_switches base;     /* the settings of the sale that switches were made
+                                    * from                                         */
     char fault[32];                /* of FAULT                                     */
     int target;                    /* of FAULT: a process from 0 on; -1: the holder */
     int lesson;                    /* of LESSON: its number; 0: none                */

@@ -12,7 +12,7 @@ Object.assign(WORDS.en, {
   came_unclear: "It did not come about: {0}.", otherwise: "This is not what the lesson says.", repeat: "Space repeats the lesson.",
   "nobody-caught": "no holder came to the place of the fault", "nobody-sold": "the others neither sold nor were kept out for certain", "somebody-got-in": "somebody got in all the same",
   "too-late": "the second lease was over before a third one sold", stopped: "the run ended too early", "no-harm": "the fault did no harm this time",
-  theLesson: "The lesson", readOn: "Read on", section: "“{0}”", foretold: "article {0}", slowly: "Slowly, in a terminal:", processesAre: "{0} processes", processIs: "one process", leaseIs: "lease {0} s",
+  theLesson: "The lesson", readOn: "Read on", section: "“{0}”", foretold: "of the five articles, {0}", slowly: "Slowly, in a terminal:", processesAre: "{0} processes", processIs: "one process", leaseIs: "lease {0} s",
   "in-a-lesson": "The lesson gives its fault itself.", e_deleted: "Process {p} deleted the lock of process {n}.",
   "lesson-none": "No lesson is shown.", "lesson-locked": "The prediction is locked.", "lesson-no-answer": "The lesson has no such answer.", "lesson-unpredicted": "Give a prediction first.", "lesson-runs": "The lesson runs already."
 });
@@ -26,7 +26,7 @@ Object.assign(WORDS.zh, {
   came_unclear: "这次没有发生：{0}。", otherwise: "这与本课所说的不同。", repeat: "按空格键再来一次。",
   "nobody-caught": "没有持有者走到故障的位置", "nobody-sold": "别人既没有卖出，也不能确定被挡在外面", "somebody-got-in": "还是有人进来了",
   "too-late": "第三个卖出之前，第二个的租约就到期了", stopped: "运行结束得太早", "no-harm": "这次故障没有造成损害",
-  theLesson: "本课", readOn: "延伸阅读", section: "“{0}”", foretold: "文章 {0}", slowly: "在终端里慢慢看：", processesAre: "{0} 个进程", processIs: "一个进程", leaseIs: "租约 {0} 秒",
+  theLesson: "本课", readOn: "延伸阅读", section: "“{0}”", foretold: "五篇文章中 {0}", slowly: "在终端里慢慢看：", processesAre: "{0} 个进程", processIs: "一个进程", leaseIs: "租约 {0} 秒",
   "in-a-lesson": "故障由课程自己注入。", e_deleted: "进程 {p} 删掉了进程 {n} 的锁。",
   "lesson-none": "没有打开课程。", "lesson-locked": "预测已锁定。", "lesson-no-answer": "本课没有这个选项。", "lesson-unpredicted": "先作出预测。", "lesson-runs": "本课正在运行。"
 });

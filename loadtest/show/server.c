@@ -12,13 +12,12 @@
 #include "base/http/status.h"
 #include "gen/show_page.h"
 #include "loadtest/show/catalog.h"
-#include "loadtest/show/lesson_wish.h"
-#include "loadtest/show/trouble.h"
+#include "loadtest/show/lesson.h"
+#include "loadtest/show/wish.h"
 
 /* A connection has a thread from its first byte to its last.  So there are as many threads as
  * connections: whoever connects never waits for one that is silent, which is ended instead. */
-enum { DESCRIPTORS = 4096, CONNECTIONS = 64, REQUEST_MS = 5000, BODY_MAX = 4096,
-       BRACKETS_MAX = 8 };
+enum { DESCRIPTORS = 4096, CONNECTIONS = 64, REQUEST_MS = 5000, BODY_MAX = 4096 };
 
 static const char JSON_TYPE[] = "application/json; charset=utf-8";
 static const char STATE_PATH[] = "/api/state";
@@ -32,6 +31,7 @@ static const struct {
     {"/show.css", "text/css; charset=utf-8", SHOW_CSS},
     {"/show.js", "text/javascript; charset=utf-8", SHOW_JS},
     {"/words.js", "text/javascript; charset=utf-8", WORDS_JS},
+    {"/lines.js", "text/javascript; charset=utf-8", LINES_JS},
     {"/lesson.css", "text/css; charset=utf-8", LESSON_CSS},
     {"/lesson.js", "text/javascript; charset=utf-8", LESSON_JS},
 };
@@ -175,97 +175,13 @@ static void leave_wish(struct show_server *server, struct http_exchange *x,
         refuse_by(x, 409, refusal);
 }
 
-/* A fault or its end: {"name": "freeze", "target": 1}, {"name": "clock", "server": "redis",
- * "by_ms": 30000}; all but the name may be missing. */
-static const char *read_fault(const json_t *body, struct show_wish *wish)
-{
-    const char *name = json_string_value(json_object_get(body, "name"));
-    const char *in = json_string_value(json_object_get(body, "server"));
-    const json_t *target = json_object_get(body, "target");
-    const json_t *by = json_object_get(body, "by_ms");
-
-    if (!name || trouble_find(name) < 0)
-        return "name has to be one of the faults that GET /api/catalog names";
-    if (by && !json_is_null(by) && !json_is_integer(by))
-        return "by_ms has to be a whole number of milliseconds";
-    if (in && strlen(in) >= sizeof wish->server)
-        return "server has to be the name of a server of the lab";
-    snprintf(wish->server, sizeof wish->server, "%s", in ? in : "");
-    wish->by_ms = json_integer_value(by);
-    if (target && !json_is_null(target) &&
-        (!json_is_integer(target) || json_integer_value(target) < 1 ||
-         json_integer_value(target) > wish->switches.processes))
-        return "target has to be the number of a process";
-    snprintf(wish->fault, sizeof wish->fault, "%s", name);
-    wish->target = json_is_integer(target) ? (int)json_integer_value(target) - 1 : -1;
-    return NULL;
-}
-
-/* Read the wish of a POST from its path and its body.  NULL: the wish is complete. */
-static const char *read_wish(const char *path, const json_t *body, enum show_phase phase,
-                             struct show_wish *wish, char *why, int *status)
-{
-    *status = 409;
-    if (phase == SHOW_STARTING)
-        return "processes are being started";
-    if (lesson_wish_is_path(path)) {
-        *status = 400;
-        return lesson_wish_read(path, body, wish);
-    }
-    if (strcmp(path, "/api/run/stop") == 0)
-        wish->kind = SHOW_WISH_STOP;
-    else if (strcmp(path, "/api/heal") == 0)
-        wish->kind = SHOW_WISH_HEAL;
-    else if (strcmp(path, "/api/fault") == 0)
-        wish->kind = SHOW_WISH_FAULT;
-    else
-        wish->kind = strcmp(path, "/api/run") == 0 ? SHOW_WISH_RUN : SHOW_WISH_OFFER;
-    *status = 400;
-    if (wish->kind == SHOW_WISH_FAULT)
-        return read_fault(body, wish);
-    if (wish->kind == SHOW_WISH_RUN || wish->kind == SHOW_WISH_OFFER)
-        return show_switches_read(&wish->switches, body, why) ? NULL : why;
-    return NULL;
-}
-
-static bool is_wish(const char *path)
-{
-    static const char *const paths[] = {"/api/run", "/api/offer", "/api/run/stop", "/api/fault",
-                                        "/api/heal"};
-
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        if (strcmp(path, paths[i]) == 0)
-            return true;
-    return lesson_wish_is_path(path);
-}
-
-/* Read the object of a body.  NULL: *wrong says why.  jansson calls itself once a level, so that
- * brackets alone would use up the stack of a thread; no body needs more than one. */
-static json_t *read_object(const char *text, size_t size, const char **wrong)
-{
-    json_t *body;
-    int brackets = 0;
-
-    for (size_t i = 0; i < size; i++)
-        brackets += text[i] == '[' || text[i] == '{';
-    if (brackets > BRACKETS_MAX) {
-        *wrong = "the body has more brackets than any request needs";
-        return NULL;
-    }
-    body = json_loadb(text, size, 0, NULL);
-    if (!json_is_object(body))
-        *wrong = "the body is no JSON object";
-    return body;
-}
-
 static void answer_wish(struct show_server *server, struct http_exchange *x)
 {
+    static const struct show_refusal starting = {"processes are being started", "being-started"};
     struct show_wish wish = {.target = -1};
-    enum show_phase phase = show_board_phase(server->board, &wish.switches);
     char why[WHY_MAX] = "";
     const char *text = "{}", *wrong;
     size_t size = 2;
-    int status = 400;
     json_t *body = NULL;
 
     if (x->gate.body_bytes > BODY_MAX) {
@@ -274,14 +190,19 @@ static void answer_wish(struct show_server *server, struct http_exchange *x)
     }
     wrong = x->gate.body_bytes > 0 ? http_read_body(x, &text, &size) : NULL;
     if (!wrong)
-        body = read_object(text, size, &wrong);
-    if (!wrong)
-        wrong = read_wish(x->head->uri, body, phase, &wish, why, &status);
+        body = wish_body(text, size, &wrong);
+    /* Only now: a body may take seconds to come, in which others change the settings. */
+    if (!wrong && show_board_phase(server->board, &wish.switches) == SHOW_STARTING) {
+        refuse_by(x, 409, starting);
+    } else {
+        if (!wrong)
+            wrong = wish_read(x->head->uri, body, &wish, why);
+        if (wrong)
+            refuse(x, 400, wrong);
+        else
+            leave_wish(server, x, &wish);
+    }
     json_decref(body);
-    if (wrong)
-        refuse(x, status, wrong);
-    else
-        leave_wish(server, x, &wish);
 }
 
 static void answer_api(struct show_server *server, struct http_exchange *x)
@@ -291,7 +212,7 @@ static void answer_api(struct show_server *server, struct http_exchange *x)
 
     if (!may_ask(server, x, true))
         return;
-    if (is_wish(path) && strcmp(x->head->method, "POST") == 0)
+    if (wish_is_path(path) && strcmp(x->head->method, "POST") == 0)
         answer_wish(server, x);
     else if (strcmp(path, STATE_PATH) == 0 && is_get)
         answer_state(server, x);
@@ -299,7 +220,7 @@ static void answer_api(struct show_server *server, struct http_exchange *x)
         answer_catalog(server, x);
     else if (strcmp(path, "/api/lesson") == 0 && is_get)
         answer_lessons(x);
-    else if (is_wish(path) || strcmp(path, STATE_PATH) == 0 ||
+    else if (wish_is_path(path) || strcmp(path, STATE_PATH) == 0 ||
              strcmp(path, "/api/catalog") == 0)
         refuse(x, 405, "this path takes another method");
     else

@@ -19,7 +19,7 @@ enum end { END_NONE, END_BEGUN, END_OVER, END_FAILED };
 
 struct slot {
     struct show_server_fault shown, told; /* as it is; as it was when the journal was written */
-    enum wish wish;
+    enum wish wish, doing; /* doing: what the thread is at                                */
     enum end end;
     struct fault_scene scene;
     char key[64], why[FAULT_NOTE_MAX], said[FAULT_NOTE_MAX];
@@ -74,11 +74,17 @@ static void carry_out(struct show_servers *servers, size_t i)
     bool ok;
 
     slot->wish = WISH_NONE;
+    slot->doing = wish;
     pthread_mutex_unlock(&servers->mutex);
     ok = wish == WISH_BEGIN ? make(slot, fault) : undo(slot, fault);
     pthread_mutex_lock(&servers->mutex);
+    slot->doing = WISH_NONE;
+    /* Somebody may have taken the fault back while it was being made. */
+    if (!ok || wish == WISH_END || !server_fault_lasts(fault))
+        slot->wish = WISH_NONE;
     slot->end = !ok ? END_FAILED : wish == WISH_BEGIN ? END_BEGUN : END_OVER;
-    slot->shown.state = ok && wish == WISH_BEGIN && server_fault_lasts(fault)
+    slot->shown.state = slot->wish == WISH_END ? SHOW_SERVER_BUSY
+                        : ok && wish == WISH_BEGIN && server_fault_lasts(fault)
                             ? SHOW_SERVER_SUFFERS
                             : SHOW_SERVER_WELL;
     slot->shown.since_ns = monotonic_ns();
@@ -213,10 +219,17 @@ void show_servers_begin(struct show_servers *servers, size_t i, const char *serv
 
 void show_servers_end(struct show_servers *servers, size_t i)
 {
+    struct slot *slot = &servers->slots[i];
+
     pthread_mutex_lock(&servers->mutex);
-    servers->slots[i].shown.state = SHOW_SERVER_BUSY;
-    servers->slots[i].told = servers->slots[i].shown;
-    servers->slots[i].wish = WISH_END;
+    if (slot->wish == WISH_BEGIN) {
+        slot->wish = WISH_NONE; /* the thread has not begun yet */
+        slot->shown.state = SHOW_SERVER_WELL;
+    } else if (slot->doing == WISH_BEGIN || slot->shown.state == SHOW_SERVER_SUFFERS) {
+        slot->wish = WISH_END;
+        slot->shown.state = SHOW_SERVER_BUSY;
+    } /* else it is being undone already, or is well */
+    slot->told = slot->shown;
     pthread_cond_broadcast(&servers->changed);
     pthread_mutex_unlock(&servers->mutex);
 }

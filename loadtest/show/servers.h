@@ -40,7 +40,8 @@ enum lab_role show_servers_role(const struct show_servers *servers, const char *
 bool show_servers_suffers(struct show_servers *servers, const char *name);
 
 /* Make the fault number `i` of faults.def, or undo it: returns at once, and the journal
- * says later what came of it.  The fault is WELL before the first, SUFFERS before the second. */
+ * says later what came of it.  The fault is WELL before the first.  A fault that is still being
+ * made is undone when it has been made; one that is well, or is being undone, stays as it is. */
 void show_servers_begin(struct show_servers *servers, size_t i, const char *server,
                         const char *key, int64_t by_ms);
 void show_servers_end(struct show_servers *servers, size_t i);

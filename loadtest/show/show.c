@@ -217,8 +217,15 @@ static struct trouble_wish fault_of(const struct show_wish *wish)
 static struct show_refusal refuses(const struct show *show, const struct show_wish *wish)
 {
     static const struct show_refusal not = {NULL, NULL};
+    static const struct show_refusal changed = {
+        "somebody has changed the settings meanwhile: look at them, and ask again",
+        "settings-changed"};
     struct trouble_wish fault;
 
+    /* The wish has all settings, and would take back what another browser has just changed. */
+    if ((wish->kind == SHOW_WISH_RUN || wish->kind == SHOW_WISH_OFFER) &&
+        !show_switches_equal(&wish->base, &show->sale.switches))
+        return changed;
     if (wish->kind != SHOW_WISH_STOP && wish->kind != SHOW_WISH_FAULT &&
         wish->kind != SHOW_WISH_HEAL)
         return lesson_wish_refuses(&show->lesson, wish);

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* show.js -- draws what GET /api/state says, and sends what is pressed.  docs/reference/show.md has the fields. */
 "use strict";
-const root = document.documentElement, GONE_MS = 2000;
+const root = document.documentElement, GONE_MS = 2000, STILL_MS = 3000;
 /* Faults that have a key; GET /api/catalog names all, and the others are in a list.  The first six are presented. */
 const FAULTS = [["F", "freeze"], ["W", "slow"], ["G", "check-gap"], ["K", "kill"], ["C", "cut"], ["R", "server-stop"], ["X", "server-kill"],
   ["O", "redis-failover"], ["E", "redis-restart-empty"], ["J", "clock"]];
 const NUMBERS = ["lease_ms", "processes", "connections", "rate", "stock"];
 /* Settings whose names are other words of the page, too. */
 const SETTING_WORDS = {processes: "processCount", users: "userChoice", rate: "rateWanted"};
-let language = "en", state = null, catalog = null, chosen = 0, wish = null, refused = null, lastAnswer = performance.now();
+let language = "en", state = null, catalog = null, chosen = 0, wish = null, refused = null, lastAnswer = performance.now(), lastLook = lastAnswer;
 let access = "unknown", keysOn = true, timer = null;
 
 const $ = (id) => document.getElementById(id);
 const word = (key, ...parts) => (WORDS[language][key] || key).replace(/\{(\d)\}/g, (all, i) => parts[i] === undefined ? "" : parts[i]);
-const number = (n) => Math.round(n).toLocaleString("en");
-const rem = () => parseFloat(getComputedStyle(root).fontSize);
+const number = (n) => Math.round(n).toLocaleString("en"), rem = () => parseFloat(getComputedStyle(root).fontSize);
 /* The last choice, as the other pages of the laboratory remember it too. */
 function recall(name) { try { return localStorage.getItem("seckill." + name); } catch (error) { return null; } }
 function remember(name, value) { try { localStorage.setItem("seckill." + name, value); } catch (error) { /* the page goes on */ } }
@@ -73,8 +72,9 @@ async function poll() {
     const answer = await ask("state");
     if (answer.ok) {
       if (state && state.boot_id !== answer.body.boot_id) { location.reload(); return; }
+      if (!state || state.seq !== answer.body.seq) { lastLook = performance.now(); }
       state = answer.body;
-      if (wish && state.phase !== "starting") { const settings = wish; wish = null; send("offer", settings); }
+      if (wish && state.phase !== "starting") { const settings = wish; wish = null; send("offer", settings).then((status) => { if (status === 409 && !wish) { wish = settings; refused = null; } }); }
     }
   } catch (error) { /* the banner says so, and the next poll tries again */ }
   show();
@@ -88,12 +88,12 @@ function verdict() {
   if (state.phase === "starting") { return ["", word("v_starting"), word("d_starting")]; }
   if (state.phase === "failed") { return ["bad", word("v_failed"), state.run.why || ""]; }
   if (state.phase === "ready" || !v || !s) { return ["", word("v_ready"), set.rate ? word("d_rated", number(set.rate), number(set.stock)) : word("d_ready", set.connections, number(set.stock))]; }
-  const late = v.refused ? " " + word("lateRefused", number(v.refused)) : "";
+  const late = v.refused ? (language === "zh" ? "" : " ") + word("lateRefused", number(v.refused)) : "";
   if (v.oversold > 0) { return ["bad", word("v_over", number(v.oversold)), word("d_over", number(Math.max(0, v.lost_updates)))]; }
   if (v.lost_updates > 0) { return ["bad", word(v.lost_updates === 1 ? "v_lost1" : "v_lost", number(v.lost_updates)), word("d_lost")]; }
-  if (v.duplicates > 0) { return ["bad", word("v_double", number(v.duplicates)), word("d_double")]; }
-  if (v.valid === false) { return ["bad", word("v_gone", number(-v.lost_updates)), word("d_gone")]; }
-  if (s.sold === 0) { return ["", word("v_none"), word("d_none", v.in_flight)]; }
+  if (v.duplicates > 0) { return ["bad", word(v.duplicates === 1 ? "v_double1" : "v_double", number(v.duplicates)), word("d_double")]; }
+  if (v.valid === false) { return ["bad", word(v.lost_updates === -1 ? "v_gone1" : "v_gone", number(-v.lost_updates)), word("d_gone")]; }
+  if (s.sold === 0) { return ["", word(done ? "v_noneEnd" : "v_none"), done ? word("d_noneEnd") : word("d_none", v.in_flight)]; }
   if (v.final) { return ["good", word("v_sound"), word("d_sound", number(s.sold), number(s.issued)) + late]; }
   return ["doubt", word("v_sofar"), done ? word("d_settling") : word("d_sofar", v.in_flight, (v.age_ms / 1000).toFixed(1)) + late];
 }
@@ -106,6 +106,7 @@ function drawBar() {
     ["rect", {class: "sold", x: 0, y: y, width: x(within), height: h, rx: 4}]];
   if (s.sold + s.left > s.issued && known < within) { parts.push(["rect", {class: "lost", x: x(known), y: y, width: x(within) - x(known), height: h}]); }
   if (s.sold > s.issued) { parts.push(["rect", {class: "over", x: wall, y: y, width: x(s.sold) - wall, height: h}]); }
+  if (!state.stock) { draw(box, width, y + h + 1.4 * em, word(state.phase), parts); return; }
   parts.push(["line", {class: "wall", x1: wall, x2: wall, y1: 0, y2: y + h + .35 * em}],
     /* Where the marker says "0 left" itself, or stands close to the wall, its triangle needs the room. */
     ["text", {class: "s", x: Math.min(wall + (Math.abs(x(known) - wall) < em ? 1 : .4) * em, width), y: y + h + 1.15 * em, "text-anchor": wall + 4 * em > width ? "end" : "start"}, s.left === 0 ? "" : word("zeroLeft")]);
@@ -130,7 +131,8 @@ function buildLanes(count) {
   }
 }
 function drawLanes() {
-  const em = rem(), h = 2.2 * em, box = $("lanes");
+  const em = rem(), box = $("lanes"), isMany = state.processes.length > 4, h = (isMany ? 1.2 : 2.2) * em;
+  root.classList.toggle("many", isMany);
   buildLanes(state.processes.length);
   state.processes.forEach((p, i) => {
     const button = box.querySelectorAll("button")[i], track = box.querySelectorAll(".track")[i], width = track.clientWidth, step = width / p.lane.length;
@@ -150,28 +152,38 @@ function drawLanes() {
   });
 }
 function belief() {
+  if (state.phase === "failed") { return [false, " "]; }
+  if (!state.store.answers && state.store.locks.length) { return [true, word("lastWords", word("store_" + state.store.kind))]; }
   const late = state.processes.filter((p) => p.lease && !p.lease.by_right);
   const frozen = state.processes.filter((p) => p.state === "frozen"), slow = state.processes.filter((p) => p.state === "slow");
+  const dead = state.processes.filter((p) => p.state === "dead"), lock = state.store.locks[0];
+  if (dead.length && lock && lock.locked && lock.ttl_ms === null && state.store.kind === "redis") { return [true, word("deadHolds", dead[0].n)]; }
   if (late.length) { return [true, word("believesToo", late.map((p) => p.n).join(", "))]; }
   if (frozen.length) { return [false, word("frozenHolds", frozen[0].n)]; }
   if (slow.length) { return [false, word("slowHolds", slow[0].n, state.store.locks.length ? state.store.locks[0].renewals : 0)]; }
-  return [false, state.store.kind === "-" ? word("noneAsks") : state.store.locks.length ? word("alone") : ""];
+  return [false, state.store.kind === "process" && state.processes.length > 1 ? word("ownLocks") : state.store.kind === "-" ? word("noneAsks") : state.store.locks.length ? word("alone") : ""];
 }
 function drawStore() {
   const store = state.store, lock = store.locks[0], em = rem(), width = $("ttl").clientWidth, lease = state.run.settings.lease_ms;
   const left = lock && lock.locked && lock.ttl_ms !== null ? lock.ttl_ms : null, rows = [];
-  say($("storeTitle"), store.kind === "-" ? word("noStore") : word("believes", word("store_" + store.kind)));
+  const name = word("store_" + store.kind);
+  say($("storeTitle"), store.kind === "-" ? word("noStore") : word("believes", /[a-z]$/i.test(name) && language === "zh" ? name + " " : name));
   draw($("ttl"), width, 2.2 * em, "TTL", [
     ["rect", {class: "bed", x: 0, y: 0, width: width, height: .9 * em, rx: 4}],
-    ["rect", {class: "holding", x: 0, y: 0, width: left === null ? 0 : width * Math.min(1, left / lease), height: .9 * em, rx: 4}],
-    ["text", {class: "s", x: 0, y: 2 * em}, !store.answers && lock ? word("noAnswer", (store.age_ms / 1000).toFixed(1)) : !lock || !lock.locked ? (store.kind === "-" ? "" : word("free")) : left === null ? word("noTtl") : word("ttl", (left / 1000).toFixed(1), (lease / 1000).toFixed(1))]]);
+    ["rect", {class: store.answers ? "holding" : "unanswered", x: 0, y: 0, width: left === null ? (lock && lock.locked && store.kind !== "-" ? width : 0) : width * Math.min(1, left / lease), height: .9 * em, rx: 4}],
+    ["text", {class: "s", x: 0, y: 2 * em}, !store.answers && lock ? word("noAnswer", (store.age_ms / 1000).toFixed(1)) : !lock || !lock.locked ? (store.kind === "-" || state.phase === "failed" ? "" : word("free")) : left === null ? word("noTtl") : word("ttl", (left / 1000).toFixed(1), (lease / 1000).toFixed(1))]]);
   $("ttl").dataset.ms = left === null ? "" : left;
-  if (lock) {
+  if (lock && store.kind !== "-") {
     const thread = (lock.owner || "").split(":")[1];
-    rows.push(["key", lock.name], ["owner", !lock.locked ? word("nobody") : lock.process ? word("thread", lock.process, thread) : lock.owner || word("unknown")],
+    rows.push(["key", lock.name], ["owner", !lock.locked ? word("nobody") : lock.process ? word("thread", lock.process, thread) : lock.owner ? word("nameless", lock.owner) : word("unknown")],
       ["count", lock.count === null || !lock.locked ? "–" : lock.count], ["fence", lock.fence === null ? word("none") : lock.fence],
       ["waiters", lock.waiters === null ? word("unknown") : lock.waiters]);
     if (root.classList.contains("presenter")) { rows.splice(2, 1); }
+  }
+  /* Each process has a lock of its own, and the one that was asked is one of them. */
+  if (lock && store.kind === "process" && state.processes.length > 1) {
+    const holders = state.processes.filter((p) => p.state === "holding").length;
+    rows.splice(1, rows.length, ["owner", !holders ? word("nobody") : holders === 1 ? word("processIs") : word("processesAre", holders)]);
   }
   const facts = $("facts");
   while (facts.children.length > 2 * rows.length) { facts.lastChild.remove(); }
@@ -183,42 +195,6 @@ function drawStore() {
   $("also").classList.toggle("hot", hot);
   say($("also"), text || (state.run.settings.scope === "user" ? word("perUser") : word("noLock")));
 }
-
-/* ---- the lines ---- */
-function bands() {
-  const start = state.events.filter((e) => e.kind.startsWith("started")).pop(), list = [], open = {};
-  const begins = {frozen: "continued", slow: "slow-over", killed: "restarted", "in-gap": "gap-over", cut: "mended", "server-fault": "server-well"};
-  if (!start) { return list; }
-  for (const event of state.events.filter((e) => e.seq > start.seq)) {
-    if (event.fault && !catalog.faults.find((f) => f.name === event.fault).lasts) { list.push([event.at_ms - start.at_ms, event.at_ms - start.at_ms + 50]); continue; }
-    if (begins[event.kind]) { open[begins[event.kind]] = event.at_ms - start.at_ms; }
-    if (open[event.kind] !== undefined) { list.push([open[event.kind], event.at_ms - start.at_ms]); delete open[event.kind]; }
-  }
-  for (const kind in open) { list.push([open[kind], Infinity]); }
-  return list;
-}
-function drawLines(id, lines, label) {
-  const box = $(id), em = rem(), width = box.clientWidth, pad = 3.4 * em, low = 1.3 * em,
-    /* On one screen, what the panel has left. */
-    room = getComputedStyle($("charts")).overflow === "hidden" ? $("charts").getBoundingClientRect().bottom - box.getBoundingClientRect().top - .7 * em : 5 * em, h = Math.max(3 * em, Math.min(5 * em, room)), r = state.rates, n = Math.max(40, lines[0].length);
-  const known = lines.flat().filter((v) => v !== null), top = Math.max(10, ...known) * 1.15, parts = [];
-  const left = (number(top).length * .6 + .4) * em, x = (i) => left + (width - pad - left) * i / n, y = (v) => .4 * em + (h - low - .4 * em) * (1 - v / top);
-  for (const [from, to] of bands()) {
-    const x1 = Math.max(left, x((from - r.from_ms) / r.step_ms)), x2 = Math.min(width - pad, x(Math.min(lines[0].length, (to - r.from_ms) / r.step_ms)));
-    if (x2 > left) { parts.push(["rect", {class: "band", x: x1, y: 0, width: Math.max(2, x2 - x1), height: h - low}]); }
-  }
-  for (const v of [0, top]) { parts.push(["line", {class: "grid", x1: left, x2: width - pad, y1: y(v), y2: y(v)}]); }
-  parts.push(["text", {class: "s", x: 0, y: y(top) + .5 * em}, number(top)], ["text", {class: "s", x: left, y: h - .1 * em}, word("seconds", (r.from_ms / 1000).toFixed(0))]);
-  lines.forEach((line, which) => {
-    let d = "", pen = false, last = null;
-    line.forEach((v, i) => { if (v === null) { pen = false; return; } d += `${pen ? "L" : "M"}${x(i + 1).toFixed(1)} ${y(v).toFixed(1)}`; pen = true; last = v; });
-    if (d) { parts.push(["path", {class: which ? "curve second" : "curve", d: d}]); }
-    if (last !== null && !which) { parts.push(["text", {class: "b", x: Math.min(x(line.length), width - pad) + .4 * em, y: Math.max(em, y(last) + .35 * em)}, number(last)]); }
-  });
-  draw(box, width, h, label, parts);
-}
-/* Orders of a second: four steps together. */
-function perSecond(list) { return list.map((v, i) => { const part = list.slice(Math.max(0, i - 3), i + 1); return part.reduce((a, b) => a + b, 0) * 4 / part.length; }); }
 
 /* ---- buttons, settings, log ---- */
 function buildFaults() {
@@ -300,7 +276,8 @@ function showSettings() {
 }
 /* An event as a sentence. */
 function sentence(e) {
-  const text = WORDS[language]["e_" + e.kind].replace("{n}", number(e.number)).replace("{p}", e.process);
+  const key = "e_" + e.kind, one = e.number === 1 && WORDS[language][key + "1"];
+  const text = (one || WORDS[language][key]).replace("{n}", number(e.number)).replace("{p}", e.process);
   return e.fault ? text.replace("{f}", faultName(e.fault)) : text;
 }
 function showLog() {
@@ -313,12 +290,14 @@ function showLog() {
 
 /* ---- all of it ---- */
 function showBanner() {
-  const silent = performance.now() - lastAnswer, banner = $("banner");
+  const silent = performance.now() - lastAnswer, still = performance.now() - lastLook, banner = $("banner");
   const gone = silent > GONE_MS || access === "none" || access === "wrong";
-  banner.hidden = !gone;
-  root.dataset.gone = gone;
-  $("page").classList.toggle("gone", gone);
-  if (gone) { say(banner, access === "none" ? word("noToken") : access === "wrong" ? word("badToken") : word("banner", Math.floor(silent / 1000))); }
+  /* It answers with what it saw last, since a server keeps it waiting.  Processes may take longer to start. */
+  const stuck = !gone && state !== null && state.phase !== "starting" && still > STILL_MS;
+  banner.hidden = !gone && !stuck;
+  root.dataset.gone = gone; root.dataset.stuck = stuck;
+  $("page").classList.toggle("gone", gone || stuck);
+  if (stuck) { say(banner, word("stuck", Math.floor(still / 1000))); } else if (gone) { say(banner, access === "none" ? word("noToken") : access === "wrong" ? word("badToken") : word("banner", Math.floor(silent / 1000))); }
 }
 function show() {
   showBanner();
@@ -388,12 +367,11 @@ document.addEventListener("keydown", (event) => {
 });
 $("go").onclick = go; $("language").onclick = ACTS.l; $("dark").onclick = ACTS.d; $("presenter").onclick = ACTS.p; $("help").onclick = ACTS["?"];
 $("keysOn").onchange = () => { keysOn = $("keysOn").checked; };
-window.addEventListener("resize", show);
-window.addEventListener("hashchange", () => { readAddress(); poll(); });
+window.addEventListener("resize", show); window.addEventListener("hashchange", () => { readAddress(); poll(); });
 readAddress();
 theme((recall("theme") || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark");
 $("presenter").setAttribute("aria-pressed", root.classList.contains("presenter"));
-buildFaults();
-speak();
-poll();
+buildFaults(); speak(); poll();
 setInterval(showBanner, 500);
+/* While nobody looked, the page asked seldom: that is nobody's silence. */
+document.addEventListener("visibilitychange", () => { if (!document.hidden) { lastAnswer = lastLook = performance.now(); poll(); } });

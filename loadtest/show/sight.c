@@ -6,6 +6,7 @@
 
 #include "base/text/duration.h"
 #include "db/audit.h"
+#include "lock/store.h"
 
 enum {
     COUNT_MS = 200,        /* between two counts of new rows                            */
@@ -132,11 +133,34 @@ static void look_at_store(struct sight *sight)
     sight->store_ns = monotonic_ns();
 }
 
-/* Does the store still name the thread that the fault caught? */
+/* Has each process a lock of its own in its memory? */
+static bool is_local(const struct show_sale *sale)
+{
+    return dlock_store_of(dlock_variant_find(sale->switches.lock)) == DLOCK_STORE_PROCESS;
+}
+
+/* Local locks may be held in all processes at once, so all processes are asked. */
+static void look_at_own_locks(struct sight *sight)
+{
+    const struct show_sale *sale = sight->sale;
+
+    for (int i = 0; i < sale->service_count; i++) {
+        struct service_lock lock;
+
+        sight->processes[i].holds_its_own =
+            is_local(sale) && *sale->key && can_ask(sale, i) &&
+            service_look_lock_within(&sale->services[i], sale->key, STORE_MS, &lock) &&
+            lock.is_locked;
+    }
+}
+
+/* Does the store still name the thread that the fault caught?  A local lock has no lease. */
 static bool is_by_right(const struct sight *sight, int process)
 {
     const struct service_lock *hold = trouble_hold_of(sight->trouble, process);
 
+    if (is_local(sight->sale))
+        return hold->is_locked;
     return hold->is_locked && sight->lock.is_locked &&
            strcmp(hold->owner, sight->lock.owner) == 0 && hold->fence == sight->lock.fence;
 }
@@ -154,6 +178,8 @@ static char state_of(const struct sight *sight, int i)
         return is_by_right(sight, i) ? SIGHT_FROZEN_HOLDS : SIGHT_FROZEN_LATE;
     if (fault == SHOW_FAULT_SLOW || fault == SHOW_FAULT_GAP)
         return is_by_right(sight, i) ? SIGHT_SLOW : SIGHT_LATE;
+    if (sight->processes[i].holds_its_own)
+        return SIGHT_HOLDS;
     if (sight->store_answers && sight->lock.is_locked && *system &&
         strncmp(sight->lock.owner, system, strlen(system)) == 0)
         return SIGHT_HOLDS;
@@ -168,6 +194,8 @@ static bool is_late(char state)
 static void look_at_process(struct sight *sight, int i)
 {
     struct sight_process *p = &sight->processes[i];
+    int64_t count = sight->sale->service_count;
+    int64_t share = (sight->sale->switches.connections + count - 1) / count;
     char state;
 
     if (sight->sale->is_loaded) {
@@ -181,8 +209,8 @@ static void look_at_process(struct sight *sight, int i)
         p->in_flight = control_of(control, i + 1, CONTROL_SENT) -
                        control_of(control, i + 1, CONTROL_ANSWERED);
         /* The answers to requests that a killed process had will never come. */
-        if (p->in_flight > sight->sale->switches.connections)
-            p->in_flight = sight->sale->switches.connections;
+        if (p->in_flight > share)
+            p->in_flight = share;
     } else {
         p->in_flight = 0;
     }
@@ -210,6 +238,7 @@ void sight_look(struct sight *sight)
         sight->sold_out = control_sum(&sale->control, CONTROL_SOLD_OUT);
     }
     look_at_store(sight);
+    look_at_own_locks(sight);
     for (int i = 0; i < sale->service_count; i++)
         look_at_process(sight, i);
     if (sale->is_loaded && points_is_due(&sight->points))

@@ -23,7 +23,7 @@ enum {
 enum sight_state {
     SIGHT_SERVES = '.',
     SIGHT_WAITS = 'w',       /* has requests, and not the lock                          */
-    SIGHT_HOLDS = 'h',       /* the store names it                                      */
+    SIGHT_HOLDS = 'h',       /* the store names it; of a local lock, its own memory does */
     SIGHT_SLOW = 's',        /* held in its work, and the store still names it          */
     SIGHT_LATE = 'l',        /* held in its work, and the store names it no more        */
     SIGHT_FROZEN_HOLDS = 'f', /* stopped in its work, and the store still names it      */
@@ -36,6 +36,7 @@ struct sight_process {
     char state;
     int64_t since_ns;
     int64_t in_flight, orders; /* requests without an answer; orders that were told     */
+    bool holds_its_own;        /* of a lock that each process has in its memory         */
     bool is_told_late;         /* the journal knows that another one has its lock       */
     int64_t refused;           /* late writes of the process that were refused          */
 };

@@ -256,6 +256,6 @@ void trouble_heal(struct show_faults *trouble)
         if (trouble->faults[i].state != SHOW_FAULT_OFF)
             victims_release(trouble, (enum show_fault)i);
     for (size_t i = 0; server_fault_at(i); i++)
-        if (show_servers_look(trouble->servers, i).state == SHOW_SERVER_SUFFERS)
+        if (show_servers_look(trouble->servers, i).state != SHOW_SERVER_WELL)
             show_servers_end(trouble->servers, i);
 }

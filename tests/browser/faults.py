@@ -2,12 +2,13 @@
 """faults.py -- every fault that the live page gives: what comes of it, that the same button takes
 it back, that several go together, and why one cannot be given."""
 import os
+import signal
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
 from laboratory import Show, Tap, soon  # noqa: E402  the folder has to be known first
 
-tap = Tap(14)
+tap = Tap(15)
 # At a fixed rate no user is used up, however fast the machine is.
 show = Show("--stock=500000", "--limit=600s", "--connections=8", "--rate=200", "--lock-lease=3s")
 
@@ -110,6 +111,20 @@ def paused():
     sells()
 
 
+def taken_back_at_once():
+    """By U and by the end of the sale, while it is still being made: it must not stay when it has been made."""
+    give("server-stop")
+    soon("it is taken back", lambda: show.ask("/api/heal", {})[0] == 202)
+    becomes("server-stop", "off")
+    sells()
+    give("server-stop")
+    soon("the load ends", lambda: show.ask("/api/run/stop", {})[0] == 202)
+    soon("the sale has ended", lambda: show.state()["phase"] == "ended")
+    becomes("server-stop", "off")
+    soon("the store answers", lambda: show.state()["store"]["answers"])
+    run(lock="reentrant")
+
+
 def killed():
     give("server-kill")
     becomes("server-kill", "on")
@@ -189,12 +204,26 @@ def a_late_delete():
     soon("the lost update is seen", lambda: show.state()["verdict"]["valid"] is False)
 
 
+def the_terminal_is_closed():
+    """In the middle of a fault.  Shell and kernel both say so: the second time asks for no haste."""
+    run(lock="reentrant")
+    give("server-stop")
+    becomes("server-stop", "on")
+    pids = [p["pid"] for p in show.state()["processes"]]
+    show.process.send_signal(signal.SIGHUP)
+    soon("it stops", lambda: "stopping" in open(show.errors.name, encoding="utf-8").read())
+    assert show.stop(signal.SIGHUP) == 0
+    assert not [pid for pid in pids if os.path.exists(f"/proc/{pid}")], pids
+    assert not os.path.exists(os.path.join(show.lab, "state.json"))
+
+
 try:
     tap.check("no fault while nothing runs, with the reason", nothing_runs)
     tap.check("every fault of the list can be asked for", all_of_the_list)
     tap.check("a fault that cannot be says why", unavailable)
     tap.check("a cut wire silences one process, and is mended", a_cut_wire)
     tap.check("a paused Redis, and no second fault on the same server", paused)
+    tap.check("a fault that is taken back while it is being made is over when it has been made", taken_back_at_once)
     tap.check("a killed Redis comes back", killed)
     tap.check("Redis fails over to a replica without the lock", failed_over)
     tap.check("Redis starts again empty", emptied)
@@ -203,7 +232,7 @@ try:
     tap.check("a process that works slowly is frozen, and keeps its other fault", frozen_while_slow)
     tap.check("a process that is gone suffers nothing more", gone)
     tap.check("a late delete frees the lock of another, who is held meanwhile", a_late_delete)
-    tap.check("an interrupt in the middle of a fault takes everything down", lambda: (run(lock="reentrant"), give("server-stop"), becomes("server-stop", "on"), show.stop()))
+    tap.check("a terminal that is closed in the middle of a fault takes everything down", the_terminal_is_closed)
 finally:
     show.close()
 tap.end()

@@ -15,7 +15,7 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
 from laboratory import Show, Tap, soon  # noqa: E402  the folder has to be known first
 
-tap = Tap(25)
+tap = Tap(27)
 show = Show("--processes=2", "--stock=200", "--connections=8", "--limit=600s")
 right = {"Authorization": "Bearer " + show.token}
 
@@ -56,7 +56,7 @@ def raw(path, headers):
 
 
 def the_page_is_open_and_strict():
-    for path in ("/", "/show.css", "/show.js", "/words.js"):
+    for path in ("/", "/show.css", "/show.js", "/words.js", "/lines.js"):
         status, headers = raw(path, {})
         policy = headers["Content-Security-Policy"]
         assert status == 200, (path, status)
@@ -87,6 +87,35 @@ def brackets_end_no_thread():
         status, answer = post_text("/api/fault", body)
         assert status == 400 and "brackets" in answer["error"], (status, answer)
     assert show.process.poll() is None and phase() == "ready"
+
+
+def every_field_is_read_or_refused():
+    for path, text, says in (("/api/fault", '{"name": "freeze", "colour": 1}', "no field colour"), ("/api/fault", '{"name": "clock", "server": 5}', "server"),
+                             ("/api/fault", '{"name": "freeze", "target": "1"}', "target"), ("/api/fault", '{"name": "freeze", "name": "kill"}', "twice"),
+                             ("/api/heal", '{"name": "freeze"}', "no field name"), ("/api/run/stop", '{"lock": "none"}', "no field lock"),
+                             ("/api/lesson", '{"number": 1, "answer": "sound"}', "no field answer"), ("/api/run", "[]", "no JSON object"),
+                             ("/api/run", '{"stock": 1e3}', "stock"), ("/api/run", '{"lock": null}', "lock")):
+        status, answer = post_text(path, text)
+        assert status == 400 and says in answer["error"], (path, text, status, answer)
+    assert phase() == "ready"
+
+
+def a_slow_body_takes_nothing_back():
+    """One browser has sent the head of its request when another changes a setting: both changes stay."""
+    body = b'{"stock": 222}'
+    head = f"POST /api/offer HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {show.token}\r\nContent-Length: {len(body)}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", int(show.base.rsplit(":", 1)[1]))) as slow:
+        slow.sendall(head.encode())
+        soon("the head has been read", lambda: show.ask("/api/state")[0] == 200)
+        assert post("/api/offer", {"lease_ms": 1234})[0] == 202
+        wait_phase("ready")
+        soon("the change of the other", lambda: show.state()["run"]["settings"]["lease_ms"] == 1234)
+        slow.sendall(body)
+        assert b" 202 " in slow.recv(4096).splitlines()[0]
+    soon("the change of the slow one", lambda: show.state()["run"]["settings"]["stock"] == 222)
+    assert show.state()["run"]["settings"]["lease_ms"] == 1234, show.state()["run"]["settings"]
+    assert post("/api/offer", {"lease_ms": 1500, "stock": 200})[0] == 202
+    wait_phase("ready")
 
 
 def post_text(path, text):
@@ -315,6 +344,8 @@ try:
     tap.check("a setting out of its bounds: 400", lambda: is_refused(400, "lease_ms", "/api/run", body={"lease_ms": 1}))
     tap.check("a setting that is none: 400", lambda: is_refused(400, "no setting", "/api/run", body={"colour": "red"}))
     tap.check("a body of brackets: 400, and the laboratory goes on", brackets_end_no_thread)
+    tap.check("a field that nobody reads is refused", every_field_is_read_or_refused)
+    tap.check("a request whose body comes late takes no change of another back", a_slow_body_takes_nothing_back)
     tap.check("a lock keeps the sale sound, as the page, SQL and wrk count it", a_lock_keeps_the_sale_sound)
     tap.check("without a lock it oversells, as the page, SQL and wrk count it", no_lock_oversells)
     tap.check("a frozen holder loses its lock to another", a_frozen_holder_loses_its_lock)

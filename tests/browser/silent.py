@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""silent.py -- the live page while servers of the laboratory are gone or hang, which no button did:
+the page says so, nothing waits without end, and an interrupt takes everything down."""
+import json
+import os
+import signal
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
+from laboratory import Show, Tap, soon  # noqa: E402  the folder has to be known first
+from page import Page  # noqa: E402
+
+tap = Tap(5)
+show = Show("--stock=500000", "--limit=600s", "--connections=8", "--rate=200")
+page = None
+
+
+def pids_of(server):
+    """The process of the server, and its children."""
+    with open(os.path.join(show.lab, "state.json"), encoding="utf-8") as text:
+        first = next(s["pid"] for s in json.load(text)["servers"] if s["name"] == server)
+    with open(f"/proc/{first}/task/{first}/children", encoding="ascii") as text:
+        return [first, *map(int, text.read().split())]
+
+
+def send(pids, number):
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:  # a server process of a connection may have ended meanwhile
+            assert pid != pids[0]
+
+
+def run():
+    soon("the run is taken", lambda: show.ask("/api/run", {"lock": "reentrant"})[0] == 202)
+    soon("orders", lambda: show.state()["phase"] == "running" and show.state()["stock"]["sold"] > 20)
+
+
+def stuck(is_so):
+    page.wait(f"stuck: {is_so}", lambda p: p.data("stuck") == ("true" if is_so else "false"))
+
+
+def postgres_hangs():
+    """The page must not go on to call its last count young."""
+    global page
+    run()
+    page = Page(show.address)
+    page.wait_phase("running")
+    pids = pids_of("postgres")
+    send(pids, signal.SIGSTOP)
+    try:
+        stuck(True)
+        assert "has not been able to look" in page.text("#banner") and page.data("gone") == "false", page.text("#banner")
+        status, answer = show.ask("/api/run/stop", {})
+        assert status in (202, 409), (status, answer)
+    finally:
+        send(pids, signal.SIGCONT)
+    stuck(False)
+
+
+def the_counts_are_right_afterwards():
+    soon("the load ends", lambda: show.state()["phase"] == "ended" or show.ask("/api/run/stop", {})[0] == 202)
+    soon("the load has ended", lambda: show.state()["phase"] == "ended")
+    soon("the verdict is final", lambda: show.state()["verdict"]["final"])
+    assert show.state()["stock"]["sold"] == show.orders() and show.state()["verdict"]["valid"] is True, show.state()
+
+
+def redis_is_gone():
+    run()
+    page.wait_phase("running")
+    send(pids_of("redis")[:1], signal.SIGKILL)
+    soon("the store does not answer", lambda: not show.state()["store"]["answers"])
+    page.wait("the page says so", lambda p: "no answer for" in p.text("#ttl") and "Redis does not answer" in p.text("#also"))
+    soon("the orders stop", lambda: show.state()["rates"]["accepted"][-4:] == [0, 0, 0, 0])
+    assert page.data("stuck") == "false" and show.state()["verdict"]["valid"] is True, show.state()["verdict"]
+
+
+def the_button_says_why():
+    soon("X is answered", lambda: show.ask("/api/fault", {"name": "server-kill"})[0] == 202)
+    soon("the reason", lambda: [e for e in show.state()["events"] if e["kind"] == "failed" and "does not run" in (e["said"] or "")])
+    assert next(f for f in show.state()["faults"] if f["name"] == "server-kill")["state"] == "off"
+
+
+def an_interrupt_ends_all():
+    """While Redis is gone, and PostgreSQL hangs for good."""
+    pids, services = pids_of("postgres"), [p["pid"] for p in show.state()["processes"]]
+    send(pids, signal.SIGSTOP)
+    stuck(True)
+    assert show.stop(signal.SIGINT) == 0
+    page.wait("the page is alone", lambda p: p.data("gone") == "true")
+    left = [pid for pid in pids + services if os.path.exists(f"/proc/{pid}")]
+    assert not left and not os.path.exists(os.path.join(show.lab, "state.json")), left
+
+
+try:
+    tap.check("PostgreSQL hangs: the page says that it is old", postgres_hangs)
+    tap.check("and afterwards its counts are those of the database", the_counts_are_right_afterwards)
+    tap.check("Redis is killed from outside: the page says that nothing answers", redis_is_gone)
+    tap.check("a fault of a server that has gone says why it cannot be", the_button_says_why)
+    tap.check("an interrupt ends all while no server answers", an_interrupt_ends_all)
+finally:
+    if page:
+        page.close()
+    show.close()
+tap.end()
