@@ -66,9 +66,9 @@ class Drawing {
     const part = Math.max(0, Math.min(position, story.steps.length - 1) - this.step);
     const here = this.stopX(this.step), next = this.step < this.view.to ? this.stopX(this.step + 1) : here;
     this.nowX = Math.min(here + (next - here) * part + 1.1 * rem, width - .2 * rem);
-    this.bar = (this.slim && big ? 1.1 : 1.3) * rem;
+    this.bar = (this.slim && big ? 1 : 1.3) * rem;
     /* Names stand before their lanes, or above them where there is little room; then words of messages stand above the names. */
-    const lane = (this.slim ? big ? 2.3 : 3.1 : big ? 2.15 : 2.7) * rem, gap = (this.slim ? big ? 1.3 : 1.9 : big ? 1.5 : 1.75) * rem;
+    const lane = (this.slim ? big ? 2.1 : 3.1 : big ? 2.15 : 2.7) * rem, gap = (this.slim ? big ? 1.3 : 1.9 : big ? 1.5 : 1.75) * rem;
     this.y = [];
     for (let i = 0; i < people; i++) { this.y.push(2.4 * rem + lane * (i + .5) + (this.slim ? .6 * rem : 0)); }
     const low = people ? this.y[people - 1] : 2 * rem;
@@ -85,7 +85,7 @@ class Drawing {
     return !isDatabase ? store : store === "PostgreSQL" ? "tb_voucher" : word("database");
   }
   drawLabel(middle, name, state, hot) {
-    const up = middle - (this.slim ? this.bar / 2 + (this.tight() ? .3 : .4) * this.rem : .1 * this.rem);
+    const up = middle - (this.slim ? this.bar / 2 + (this.tight() ? .25 : .4) * this.rem : .1 * this.rem);
     /* Bold Latin letters are wider than those that are counted; Chinese ones are not. */
     const after = widthOf(name, 1.1 * this.rem) * (/[\u2e80-\uffff]/.test(name) ? 1 : 1.28) + (this.slim ? .6 : .4) * this.rem;
     const beside = this.slim || (head.isPresenter() && after + widthOf(state, .93 * this.rem) * (hot ? 1.1 : 1) < this.left - .2 * this.rem), first = beside && !this.slim ? middle + .35 * this.rem : up;
