@@ -94,7 +94,7 @@ refuses() {
 }
 refuses 'an authority that nobody trusts' "$one" 'self-signed certificate in certificate chain: ca=FILE names the authority'
 refuses 'the certificate of another host' "rediss://localhost:${ports[1]}?$ca" 'hostname mismatch: the certificate is not for localhost'
-named=rediss-cluster://localhost:${ports[8]}?$ca
+named="rediss-cluster://localhost:${ports[8]}?$ca"
 refuses 'the address of a node that has a certificate for its name' "$named" 'IP address mismatch'
 redis-cli -h localhost -p "${ports[8]}" --tls --cacert ca.pem CONFIG SET cluster-announce-hostname localhost >"$work/slots"
 check 'the certificate fits once the node announces the name' "$pairs" reentrant 4 1 300 one "$named"
