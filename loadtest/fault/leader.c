@@ -42,8 +42,12 @@ bool fault_leader_other_comes(struct fault_scene *scene, int64_t since_ns, int64
 
 bool fault_leader_await_other(struct fault_scene *scene, int64_t since_ns)
 {
-    return fault_leader_other_comes(scene, since_ns, FAULT_LEADER_OTHER_MS) ||
-           server_fault_complain(scene, "no other server took its place within %d s",
+    if (fault_leader_other_comes(scene, since_ns, FAULT_LEADER_OTHER_MS))
+        return true;
+    if (interrupted())
+        return server_fault_complain(scene, "the program is to end before another server took its "
+                                     "place");
+    return server_fault_complain(scene, "no other server took its place within %d s",
                                  FAULT_LEADER_OTHER_MS / 1000);
 }
 
