@@ -2,6 +2,7 @@
 /* control.c -- the page that the laboratory shares with wrk's threads. */
 #include "loadtest/sale/control.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -22,15 +23,22 @@ bool control_open(struct control *c, const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     void *page = MAP_FAILED;
+    int failure;
 
     c->page = NULL;
     if (fd < 0)
         return false;
-    if (ftruncate(fd, CONTROL_SIZE) == 0)
+    /* With a hole in the file, a full disk would end the program by SIGBUS at its first write. */
+    failure = posix_fallocate(fd, 0, CONTROL_SIZE);
+    if (failure == 0) {
         page = mmap(NULL, CONTROL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        failure = errno;
+    }
     close(fd);
-    if (page == MAP_FAILED)
+    if (page == MAP_FAILED) {
+        errno = failure;
         return false;
+    }
     c->page = page;
     c->page[CONTROL_ERA] = 1; /* in which nobody has counted anything yet */
     return true;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -36,6 +37,22 @@ static void set_tried(int thread, int64_t era, int64_t count)
 {
     control.page[CONTROL_THREAD * thread + CONTROL_TRIED] = count;
     control.page[CONTROL_THREAD * thread + CONTROL_TRIED_ERA] = era;
+}
+
+/* Its room on the disk is there, so that a disk that gets full cannot end who writes to it. */
+static void the_page_has_no_hole(void **state)
+{
+    struct stat seen;
+    char path[64];
+
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/seckill-control-hole-%d", (int)getpid());
+    assert_true(control_open(&control, path));
+    assert_int_equal(stat(path, &seen), 0);
+    assert_int_equal(seen.st_size, CONTROL_SIZE);
+    assert_true(seen.st_blocks * 512 >= CONTROL_SIZE);
+    control_close(&control);
+    assert_int_equal(unlink(path), 0);
 }
 
 static void at_first_nobody_has_tried(void **state)
@@ -77,6 +94,7 @@ static void threads_do_not_share_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_page_has_no_hole),
         cmocka_unit_test_setup_teardown(at_first_nobody_has_tried, open_page, close_page),
         cmocka_unit_test_setup_teardown(only_what_was_counted_in_this_era_counts, open_page,
                                         close_page),
