@@ -160,7 +160,7 @@ wrap_seckilld() {
     mkdir "$work/bin"
     # /proc/self/exe decides where seckilld is looked for, so these are no links.
     cp "$seckill" "$root"/build/libdlock.so.? "$work/bin/"
-    ln -s "$root/loadtest" "$work/loadtest"
+    ln -s "$root/loadtest" "$root/docker" "$work/"
     {
         printf '#!/bin/bash\nseckilld=%q\nwork=%q\n' "$seckilld" "$work"
         cat
