@@ -355,7 +355,7 @@ test-more: deps-test                             ## the laws and the lies withou
 	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
 	@tests/run $(if $(filter 1,$(AGAIN)),--again) --more
 
-.PHONY: tests lock-tests asan-tests tsan-lock-tests tsan-tests tsan-programs bare-programs
+.PHONY: tests lock-tests asan-tests tsan-lock-tests tsan-tests tsan-programs topology-tests bare-programs
 lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC) $(LIAR)
 tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(TOPOLOGY_TESTS) $(SERVICE_TESTS) lock-tests ## build all test programs
 tests: $(INTEROP_PEER) $(PROVE_ORDERS) $(BENCH_PEER) $(SIMULATE) $(FROZEN_CLOCK)
@@ -370,6 +370,7 @@ asan-tests: lock-tests $(UNIT_TESTS) $(PROGRAMS)
 tsan-lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC)
 tsan-tests: tsan-lock-tests $(THREAD_TESTS)
 tsan-programs: $(PROGRAMS)
+topology-tests: $(TOPOLOGY_TESTS)
 bare-programs: $(OUT)/seckilld $(OUT)/$(SONAME)
 
 $(OUT)/tests/unit/%: $(OUT)/obj/tests/unit/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)

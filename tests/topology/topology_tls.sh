@@ -6,7 +6,7 @@
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
 plan 31
-pairs=$root/build/tests/topology/address_pairs
+pairs=$root/${1:-build/tests/topology/address_pairs} # of a sanitizer's build, if the caller says so
 
 # The authority, and certificates NAME.pem with NAME.key.
 cd "$work" || exit 1
