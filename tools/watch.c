@@ -148,7 +148,8 @@ void watch_dashboard(FILE *out)
     fputs("{\n  \"title\": \"Seckill\", \"uid\": \"seckill\", \"schemaVersion\": 36,\n"
           "  \"description\": \"Written by `make docs` from app/metrics.def and "
           "tools/watch.def.\",\n"
-          "  \"refresh\": \"10s\", \"time\": {\"from\": \"now-15m\", \"to\": \"now\"},\n"
+          "  \"refresh\": \"10s\", \"annotations\": {\"list\": []}, "
+          "\"time\": {\"from\": \"now-15m\", \"to\": \"now\"},\n"
           "  \"templating\": {\"list\": [{\"name\": \"datasource\", \"type\": \"datasource\",\n"
           "    \"label\": \"Data source\", \"query\": \"prometheus\"}]},\n"
           "  \"panels\": [",
