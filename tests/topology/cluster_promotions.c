@@ -23,7 +23,7 @@ static bool is_promoted(int i)
 static void judge_promotion(void (*break_it)(int), void (*mend)(int))
 {
     pthread_t threads[WORKERS];
-    dlock_system *sys = open_locks("reentrant", nodes.url);
+    dlock_system *sys = open_locks_within("reentrant", nodes.url, SLOW_MS);
     dlock_lease gone, kept;
     char name[32], held_name[40], other_name[32];
     int master = is_promoted(2) ? 2 : 5, replica = 7 - master;

@@ -82,6 +82,10 @@ finish() {
     for lab in ${labs[@]+"${labs[@]}"}; do
         [ ! -e "$lab" ] || "$seckill" lab down --dir "$lab" >/dev/null 2>&1
     done
+    # Those that a test has made and was interrupted in have their servers still.
+    while read -r lab; do
+        "$seckill" lab down --dir "${lab%/state.json}" </dev/null >/dev/null 2>&1
+    done < <(find "$work" -name state.json)
     rm -rf "$work"
 }
 trap finish EXIT
