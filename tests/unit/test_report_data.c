@@ -250,7 +250,7 @@ static json_t *comparison(int locks, int apart)
 
     for (int i = 0; i < locks; i++) {
         json_t *runs = json_array();
-        char lock[16];
+        char lock[32];
 
         for (int r = 0; r < 3; r++)
             json_array_append_new(runs, json_pack("{s:s, s:f, s:f}", "outcome", "sound", "orders_per_s",
