@@ -130,11 +130,12 @@ are_sold_once() {
 # restart REPLICA: as docs/how-to/run-behind-a-front.md says.
 restart() {
     local i=$1
-    soon sells "roll$i-1" && kill -TERM "$(cat "$work/pid-$i")" && soon was_started "$i" 2 &&
+    soon sells "roll$i-1" && send TERM "$(cat "$work/pid-$i")" && soon was_started "$i" 2 &&
         soon is_up "$i" && soon sells "roll$i-2"
 }
 restart_all() { for i in 1 2 3 4; do restart "$i" || return 1; done; }
-start_load roll 45s
+# The load has to outlast the restarts on a busy machine, too: four of 20 to 25 s.
+start_load roll 120s
 check 'orders are accepted through the front' soon accepts
 slow=()
 for client in 0 1 2 3; do order_slowly "$client" & slow+=("$!"); done
@@ -179,7 +180,7 @@ kill_one() {
         curl -s -m 60 -o /dev/null -w '%{http_code}\n' "$front/api/v1/vouchers" >"$work/get-$n" &
         gets+=("$!")
     done
-    kill -KILL "$old"
+    send KILL "$old"
     wait "${gets[@]}"
     soon was_started 2 2 && soon sells kill2-2
 }
