@@ -38,13 +38,13 @@ def every_switch_is_a_flag():
     assert show.state()["run"]["limit_ms"] == 45000
 
 
-def started_by(command):
-    """The state that the command line starts."""
+def started_by(command, is_begun=lambda state: True):
+    """The state that the command line starts, once it has begun."""
     words = shlex.split(command)
     assert words[:2] == ["seckill", "show"], words
     other = Show(*words[2:])
     try:
-        return other.state()
+        return soon("what the command starts", lambda: (state := other.state()) and is_begun(state) and state)
     finally:
         other.close()
 
@@ -101,7 +101,7 @@ def a_page_that_is_opened_by_it():
 def a_lesson_by_its_command():
     post("/api/lesson", {"number": 4})
     soon("the lesson", lambda: (show.state()["lesson"] or {}).get("number") == 4 and show.state()["phase"] == "ready")
-    other = started_by(show.state()["run"]["command"])
+    other = started_by(show.state()["run"]["command"], lambda state: state["lesson"])
     assert other["lesson"]["number"] == 4 and other["run"]["settings"] == settings(), other["lesson"]
 
 
