@@ -9,11 +9,12 @@
 # programs that took most.  The output of a program that failed is printed whole as soon as the
 # program has ended.
 
-# Programs are of four kinds.  So many of each kind run at once, and all kinds run at once:
+# Programs are of five kinds.  So many of each kind run at once, and all kinds run at once:
 # a program that waits leaves the processors to builds, checks of the sources, and programs that
-# compute.
-declare -A at_once=([builds]=1 [checks]=1 [computes]=2 [waits]=12)
-declare -A running=([builds]=0 [checks]=0 [computes]=0 [waits]=0)
+# compute.  A topology has six to twelve servers of its own, which time each other out where
+# they get no processor.
+declare -A at_once=([builds]=1 [checks]=1 [computes]=2 [topologies]=4 [waits]=12)
+declare -A running=([builds]=0 [checks]=0 [computes]=0 [topologies]=0 [waits]=0)
 again_at_most=8
 tries_alone=3
 only_alone=()
