@@ -16,6 +16,7 @@ import argparse
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -46,6 +47,7 @@ def judge(ratio, high, target):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the servers end, too
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=2)[1])
     parser.add_argument("--rounds", type=int, default=41)
     parser.add_argument("--milliseconds", type=int, default=250)

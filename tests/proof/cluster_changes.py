@@ -192,6 +192,7 @@ def change(way, lock, folder):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the servers end, too
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--times", type=int, default=8)
     parser.add_argument("--lock", default="reentrant")

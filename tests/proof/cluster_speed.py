@@ -17,6 +17,7 @@ from it.
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -40,6 +41,7 @@ def start_alone(cluster, folder):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the servers end, too
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=2)[1])
     parser.add_argument("--rounds", type=int, default=41)
     parser.add_argument("--milliseconds", type=int, default=250)

@@ -10,6 +10,7 @@ Exit status: 0 if the audit is exact and no answer was a 500 in both modes, else
 """
 import argparse
 import os
+import signal
 import sys
 import time
 
@@ -48,6 +49,7 @@ def sell(mode, lock, seconds):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the servers end, too
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--lock", default="pg-unique")

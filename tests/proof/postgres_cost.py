@@ -12,6 +12,7 @@ import argparse
 import datetime
 import os
 import platform
+import signal
 import statistics
 import sys
 
@@ -85,6 +86,7 @@ def measure(path, rounds, seconds):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the servers end, too
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=4)

@@ -20,6 +20,7 @@ import http.server
 import json
 import os
 import re
+import signal
 import statistics
 import sys
 import tempfile
@@ -228,6 +229,7 @@ def files_open(work, options):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the servers end, too
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--loads", type=int, default=9, help="how often each page is opened")
     parser.add_argument("--seconds", type=float, default=10, help="length of each slice in which costs are counted")
