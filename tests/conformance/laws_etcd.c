@@ -17,6 +17,7 @@ enum {
     HASTE_MS = 300,
     LEASE_S = 20,
     LATE_MS = 300,
+    TRIES = 5,
 };
 
 static void assert_refused(const dlock_options *opts, dlock_status want, const char *why)
@@ -264,6 +265,23 @@ void a_lost_answer_leaves_no_key(const char *variant)
     assert_comes(rig_try(pair.b, name) == DLOCK_OK);
 }
 
+/* What MANY pairs of calls cost, once the lease is there.  On a busy machine etcd may renew it late, which
+ * makes one more request, so the cheapest of some tries counts. */
+static void measure_pairs(dlock_system *sys, const char *name, uint64_t *acquires, uint64_t *releases)
+{
+    dlock_metrics before, after;
+
+    *acquires = *releases = UINT64_MAX;
+    for (int try = 0; try < TRIES && (*acquires > MANY || *releases > MANY); try++) {
+        dlock_metrics_read(sys, &before);
+        for (int i = 0; i < MANY; i++)
+            assert_status(OK, rig_try(sys, name));
+        dlock_metrics_read(sys, &after);
+        *acquires = after.acquire_commands - before.acquire_commands;
+        *releases = after.other_commands - before.other_commands;
+    }
+}
+
 /* A lease serves again, so an acquire is one request, and so is its release; a refusal, too,
  * which therefore writes nothing that it would have to delete. */
 void costs_two_requests(const char *variant)
@@ -271,18 +289,16 @@ void costs_two_requests(const char *variant)
     dlock_options opts = rig_options(variant);
     struct rig_pair pair = rig_open_pair(&opts);
     const char *name = rig_name();
+    uint64_t acquires, releases;
     dlock_metrics before, after;
     dlock_lease lease;
 
     assert_status(OK, rig_try(pair.a, name));
     assert_status(OK, rig_try(pair.b, name)); /* both have a lease */
-    dlock_metrics_read(pair.a, &before);
     premise_watch_pace();
-    for (int i = 0; i < MANY; i++)
-        assert_status(OK, rig_try(pair.a, name));
-    dlock_metrics_read(pair.a, &after);
-    assert_provided(is_steady(LATE_MS), after.acquire_commands - before.acquire_commands == MANY);
-    assert_true(after.other_commands - before.other_commands == MANY);
+    measure_pairs(pair.a, name, &acquires, &releases);
+    assert_provided(is_steady(LATE_MS), acquires == MANY);
+    assert_true(releases == MANY);
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
     dlock_metrics_read(pair.b, &before);
     assert_status(BUSY, rig_try(pair.b, name));
