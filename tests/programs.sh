@@ -13,7 +13,7 @@
 # a program that waits leaves the processors to builds, checks of the sources, and programs that
 # compute.  A topology has six to twelve servers of its own, which time each other out where
 # they get no processor.
-declare -A at_once=([builds]=1 [checks]=1 [computes]=2 [topologies]=4 [waits]=12)
+declare -A at_once=([builds]=1 [checks]=1 [computes]=2 [topologies]=4 [waits]=8)
 declare -A running=([builds]=0 [checks]=0 [computes]=0 [topologies]=0 [waits]=0)
 again_at_most=8
 tries_alone=3
