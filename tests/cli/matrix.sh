@@ -64,7 +64,7 @@ check 'and it is drawn' grep -q '<svg' "$work/runs/latest/wrong-delete-naive-rea
 # The records of a performance have its background load and the lease that its seed drew.
 shape() {
     matrix --scenarios=ghost --locks=redlock --seed="$1" --seeds=1 --keep >/dev/null 2>&1 || return 1
-    grep -E '^(lock|beside it)' "$work/runs/latest/ghost-redlock-read-write-seed-$1/story.txt"
+    grep -E '^(lock|background load)' "$work/runs/latest/ghost-redlock-read-write-seed-$1/story.txt"
 }
 check 'a seed gives the same again' test "$(shape 7)" = "$(shape 7)" -a -n "$(shape 7)"
 check 'and another seed another one' test "$(shape 7)" != "$(shape 8)"
