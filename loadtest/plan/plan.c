@@ -98,7 +98,8 @@ bool plan_can_learn(const struct plan_point *points)
            partitions->replicas == 1;
 }
 
-/* What the orders of the point cost more than is known, for each of `count`. */
+/* The microseconds by which an order at the point costs more than the known costs predict, divided by
+ * `count`; at least 0. */
 static double learn_from(const struct plan_costs *known, const struct plan_point *point, double count)
 {
     double more_us = (point->cpu_us - plan_predict_cpu_us(known, point)) / count;

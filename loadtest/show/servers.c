@@ -79,7 +79,7 @@ static void carry_out(struct show_servers *servers, size_t i)
     ok = wish == WISH_BEGIN ? make(slot, fault) : undo(slot, fault);
     pthread_mutex_lock(&servers->mutex);
     slot->doing = WISH_NONE;
-    /* Somebody may have taken the fault back while it was being made. */
+    /* A request may have ended the fault while the fault was being made. */
     if (!ok || wish == WISH_END || !server_fault_lasts(fault))
         slot->wish = WISH_NONE;
     slot->end = !ok ? END_FAILED : wish == WISH_BEGIN ? END_BEGUN : END_OVER;

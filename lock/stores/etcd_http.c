@@ -184,7 +184,7 @@ bool etcd_http_is_ours(struct etcd_http *http, const json_t *answer)
     return etcd_cluster_is_same(&http->cluster, answer, other, own);
 }
 
-/* What another cluster has executed is nothing to the locks in this one. */
+/* An answer of another cluster tells nothing of the locks in this one, also if the request was executed. */
 static dlock_status check_cluster(struct etcd_http *http, int member, const json_t *answer)
 {
     char other[ETCD_CLUSTER_SIZE], own[ETCD_CLUSTER_SIZE];

@@ -25,7 +25,7 @@ struct etcd_sight {
     int64_t ahead;    /* at most so many keys are before it; -1: not known   */
 };
 
-/* What became of the keys of a lock when one was deleted. */
+/* The keys that a lock has left after one of them was deleted. */
 struct etcd_parting {
     uint64_t revision;      /* of the deletion                                             */
     uint64_t first_created; /* the create revision of the first key left; 0: none, or not

@@ -193,7 +193,7 @@ static dlock_status wait_on(struct etcd_queue *queue, const dlock_claim *claim,
 {
     dlock_status st;
 
-    /* What is owed may be the key that all of this process wait behind. */
+    /* A lease that has still to be ended may keep the key that all waiters of this process wait behind. */
     etcd_lease_pay(queue->leases, claim->give_up_ns);
     if (place->is_watched && !place->was_told && dlock_clock_ns() < place->look_ns &&
         !is_renewal_due(place))
