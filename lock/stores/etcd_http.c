@@ -148,7 +148,7 @@ static const char *advise(const struct etcd_answer *answer)
         {"certificate required", ": cert=FILE&key=FILE shows one of this client"},
         {"bad certificate", ": cert=FILE&key=FILE shows one of this client"},
         {"wrong version number", ": is its port one of https?"},
-        {"SSL_ERROR_SYSCALL", ": is its port one of https?"},
+        {"OpenSSL SSL_connect: ", ": is its port one of https?"},
         {"Empty reply", ": is its port one of https?"},
     };
 

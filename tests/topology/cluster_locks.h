@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster_locks.h -- locks on the nodes of clusters.h, and a crowd of threads that take one of them in
+/* cluster_locks.h -- locks on the nodes of clusters.h, and threads that take one of them in
  * turns. */
 #ifndef TESTS_TOPOLOGY_CLUSTER_LOCKS_H
 #define TESTS_TOPOLOGY_CLUSTER_LOCKS_H
@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "lock/dlock.h"
+#include "tests/topology/lateness.h"
 
 enum {
     WORKERS = 8,
@@ -41,61 +42,83 @@ static inline dlock_system *open_locks(const char *variant, const char *url)
 
 static struct {
     dlock_system *sys;
+    pthread_t threads[WORKERS];
+    int thread_count; /* that take turns; 0: they have ended */
     atomic_bool stopping;
-    const char *name;
+    char name[32];
     atomic_int inside, overlap_count, failed_count;
     _Atomic int64_t grant_count, granted_ns;
-} crowd;
+} contenders;
 
 static inline void *take_turns(void *arg)
 {
     (void)arg;
-    while (!atomic_load(&crowd.stopping)) {
+    while (!atomic_load(&contenders.stopping)) {
         dlock_lease lease;
-        dlock_status st = dlock_acquire(crowd.sys, crowd.name, PATIENCE_MS, &lease);
+        dlock_status st = dlock_acquire(contenders.sys, contenders.name, PATIENCE_MS, &lease);
         bool is_alone;
 
         if (st != DLOCK_OK) {
             print_message("# %s: %s\n", dlock_status_text(st), dlock_error());
-            atomic_fetch_add(&crowd.failed_count, 1);
+            atomic_fetch_add(&contenders.failed_count, 1);
             continue;
         }
-        is_alone = atomic_fetch_add(&crowd.inside, 1) == 0;
-        if (!is_alone && dlock_lease_valid(crowd.sys, &lease))
-            atomic_fetch_add(&crowd.overlap_count, 1);
-        if (dlock_lease_valid(crowd.sys, &lease))
-            atomic_store(&crowd.granted_ns, dlock_clock_ns());
-        atomic_fetch_sub(&crowd.inside, 1);
-        atomic_fetch_add(&crowd.grant_count, 1);
-        (void)dlock_release(crowd.sys, &lease);
+        is_alone = atomic_fetch_add(&contenders.inside, 1) == 0;
+        if (!is_alone && dlock_lease_valid(contenders.sys, &lease))
+            atomic_fetch_add(&contenders.overlap_count, 1);
+        if (dlock_lease_valid(contenders.sys, &lease))
+            atomic_store(&contenders.granted_ns, dlock_clock_ns());
+        atomic_fetch_sub(&contenders.inside, 1);
+        atomic_fetch_add(&contenders.grant_count, 1);
+        (void)dlock_release(contenders.sys, &lease);
     }
     return NULL;
 }
 
-static inline void gather_crowd(const char *variant, const char *name, pthread_t threads[WORKERS])
+static inline void start_contenders(const char *variant, const char *name)
 {
-    memset(&crowd, 0, sizeof(crowd));
-    crowd.name = name;
-    crowd.sys = open_locks(variant, nodes.url);
-    assert_non_null(crowd.sys);
-    for (int i = 0; i < WORKERS; i++)
-        assert_int_equal(0, pthread_create(&threads[i], NULL, take_turns, NULL));
+    memset(&contenders, 0, sizeof(contenders));
+    snprintf(contenders.name, sizeof(contenders.name), "%s", name);
+    contenders.sys = open_locks(variant, nodes.url);
+    assert_non_null(contenders.sys);
+    assert_true(lateness_begin());
+    for (; contenders.thread_count < WORKERS; contenders.thread_count++)
+        assert_int_equal(0, pthread_create(&contenders.threads[contenders.thread_count], NULL, take_turns, NULL));
 }
 
-static inline void dismiss_crowd(pthread_t threads[WORKERS])
+static inline void stop_contenders(void)
 {
-    atomic_store(&crowd.stopping, true);
-    for (int i = 0; i < WORKERS; i++)
-        pthread_join(threads[i], NULL);
-    dlock_close(crowd.sys);
+    atomic_store(&contenders.stopping, true);
+    for (; contenders.thread_count > 0; contenders.thread_count--)
+        pthread_join(contenders.threads[contenders.thread_count - 1], NULL);
+    lateness_end();
+    dlock_close(contenders.sys);
+    contenders.sys = NULL;
 }
 
 /* Wait for so many more grants. */
 static inline void await_grants(int count)
 {
-    int64_t before = atomic_load(&crowd.grant_count);
+    int64_t before = atomic_load(&contenders.grant_count);
 
-    assert_comes(atomic_load(&crowd.grant_count) >= before + count);
+    assert_comes(atomic_load(&contenders.grant_count) >= before + count);
 }
+
+/* After a test, which may have failed anywhere: no thread is left that the next test would share a state
+ * with, and all nodes run. */
+static inline int leave_no_trace(void **state)
+{
+    (void)state;
+    for (int i = 0; i < NODE_COUNT; i++)
+        if (nodes.pids[i] > 0)
+            kill(nodes.pids[i], SIGCONT);
+        else
+            launch(i);
+    stop_contenders();
+    assert_comes(is_settled());
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, leave_no_trace)
 
 #endif /* TESTS_TOPOLOGY_CLUSTER_LOCKS_H */

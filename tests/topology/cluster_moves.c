@@ -130,11 +130,10 @@ static void a_moving_slot_delays_and_fails_nothing(void **state)
 
     (void)state;
     for (size_t v = 0; v < sizeof(TRIED) / sizeof(TRIED[0]); v++) {
-        pthread_t threads[WORKERS];
         char name[32];
         int slot = redis_slot_of(name_on(1, name));
 
-        gather_crowd(TRIED[v], name, threads);
+        start_contenders(TRIED[v], name);
         await_grants(20);
         for (int round = 0; round < 2; round++) {
             int from = round == 0 ? 1 : 2, to = 3 - from;
@@ -146,9 +145,9 @@ static void a_moving_slot_delays_and_fails_nothing(void **state)
             end_move(slot, from, to);
             await_grants(20);
         }
-        dismiss_crowd(threads);
-        assert_int_equal(0, atomic_load(&crowd.failed_count));
-        assert_int_equal(0, atomic_load(&crowd.overlap_count));
+        stop_contenders();
+        assert_int_equal(0, atomic_load(&contenders.failed_count));
+        assert_int_equal(0, atomic_load(&contenders.overlap_count));
     }
 }
 
@@ -264,13 +263,13 @@ static void nodes_that_are_none_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slots_are_those_of_the_server),
-        cmocka_unit_test(every_lock_is_taken_and_given_back_on_every_node),
-        cmocka_unit_test(a_release_wakes_a_waiter_after_the_slot_has_moved),
-        cmocka_unit_test(a_moving_slot_delays_and_fails_nothing),
-        cmocka_unit_test(a_redirect_by_name_leads_to_the_connection_that_is_there),
-        cmocka_unit_test(addresses_that_lead_elsewhere_are_named),
-        cmocka_unit_test(nodes_that_are_none_are_named),
+        TEST(slots_are_those_of_the_server),
+        TEST(every_lock_is_taken_and_given_back_on_every_node),
+        TEST(a_release_wakes_a_waiter_after_the_slot_has_moved),
+        TEST(a_moving_slot_delays_and_fails_nothing),
+        TEST(a_redirect_by_name_leads_to_the_connection_that_is_there),
+        TEST(addresses_that_lead_elsewhere_are_named),
+        TEST(nodes_that_are_none_are_named),
     };
 
     return cmocka_run_group_tests(tests, start_nodes, end_nodes);

@@ -22,12 +22,11 @@ static bool is_promoted(int i)
 /* The master of `break_it` goes: its holder learns that, that of another master holds on. */
 static void judge_promotion(void (*break_it)(int), void (*mend)(int))
 {
-    pthread_t threads[WORKERS];
     dlock_system *sys = open_locks_within("reentrant", nodes.url, SLOW_MS);
     dlock_lease gone, kept;
     char name[32], held_name[40], other_name[32];
     int master = is_promoted(2) ? 2 : 5, replica = 7 - master;
-    int64_t promoted_ns;
+    int64_t promoted_ns, resumed_ns, late_ns;
 
     name_on(2, name);
     snprintf(held_name, sizeof(held_name), "held:{%s}", name);
@@ -35,23 +34,27 @@ static void judge_promotion(void (*break_it)(int), void (*mend)(int))
     assert_comes(is_linked(replica));
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, held_name, 5000, &gone));
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, other_name, 5000, &kept));
-    gather_crowd("reentrant", name, threads);
+    start_contenders("reentrant", name);
     await_grants(10);
     break_it(master);
     assert_comes(is_promoted(replica));
     promoted_ns = dlock_clock_ns();
+    late_ns = lateness_ns();
     assert_comes(!dlock_lease_valid(sys, &gone));
-    assert_comes(atomic_load(&crowd.granted_ns) > promoted_ns);
-    print_message("# others get locks %lld ms after the promotion\n",
-                  (long long)(atomic_load(&crowd.granted_ns) - promoted_ns) / DLOCK_NS_PER_MS);
-    assert_true(atomic_load(&crowd.granted_ns) - promoted_ns < RESUME_MS * DLOCK_NS_PER_MS);
+    assert_comes(atomic_load(&contenders.granted_ns) > promoted_ns);
+    resumed_ns = atomic_load(&contenders.granted_ns);
+    late_ns = lateness_ns() - late_ns;
+    print_message("# others get locks %lld ms after the promotion, for %lld of which there was no processor\n",
+                  (long long)(resumed_ns - promoted_ns) / DLOCK_NS_PER_MS,
+                  (long long)late_ns / DLOCK_NS_PER_MS);
+    assert_true(resumed_ns - promoted_ns - late_ns < RESUME_MS * DLOCK_NS_PER_MS);
     assert_true(dlock_lease_valid(sys, &kept));
     assert_int_equal(DLOCK_LOST, dlock_release(sys, &gone));
     assert_int_equal(DLOCK_OK, dlock_release(sys, &kept));
     mend(master);
     await_grants(10);
-    assert_int_equal(0, atomic_load(&crowd.overlap_count));
-    dismiss_crowd(threads);
+    assert_int_equal(0, atomic_load(&contenders.overlap_count));
+    stop_contenders();
     dlock_close(sys);
     assert_comes(is_settled() && is_linked(master));
 }
@@ -212,11 +215,11 @@ static void a_late_answer_makes_the_library_ask_who_has_the_slot(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_killed_master_is_followed_and_its_leases_are_lost),
-        cmocka_unit_test(a_stopped_master_is_followed_and_its_leases_are_lost),
-        cmocka_unit_test(a_grant_by_a_redirect_outlives_the_news_of_the_promotion),
-        cmocka_unit_test(a_release_that_nobody_waits_for_outlives_its_master),
-        cmocka_unit_test(a_late_answer_makes_the_library_ask_who_has_the_slot),
+        TEST(a_killed_master_is_followed_and_its_leases_are_lost),
+        TEST(a_stopped_master_is_followed_and_its_leases_are_lost),
+        TEST(a_grant_by_a_redirect_outlives_the_news_of_the_promotion),
+        TEST(a_release_that_nobody_waits_for_outlives_its_master),
+        TEST(a_late_answer_makes_the_library_ask_who_has_the_slot),
     };
 
     return cmocka_run_group_tests(tests, start_nodes, end_nodes);

@@ -7,13 +7,13 @@
 #include <stdatomic.h>
 
 #include "lock/dlock.h"
+#include "tests/topology/lateness.h"
 
 enum {
     WORKERS = 4,
     TIMEOUT_MS = 1000,
     LEASE_MS = 30000,
     RESUME_MS = 1000,   /* from the new address to a grant, and to the end of the old master's */
-    PACE_MS = 10,
     OLD_LIVES_MS = 3000, /* the old master is back for so long, and asked nothing */
 };
 
@@ -24,22 +24,7 @@ static struct {
     _Atomic int64_t granted_ns; /* the last grant that was still valid afterwards */
     atomic_int failed_count;
     atomic_int lost_count;
-    pthread_t pacer;
-    _Atomic int64_t late_ns; /* for which a thread of this process waited for a processor, in all */
 } run;
-
-/* Other tests may have the processors: measure how late a thread wakes that sleeps again and again. */
-static void *measure_lateness(void *arg)
-{
-    (void)arg;
-    while (!atomic_load(&run.stopping)) {
-        int64_t due_ns = dlock_clock_after(dlock_clock_ns(), PACE_MS);
-
-        dlock_clock_sleep_until(due_ns);
-        atomic_fetch_add(&run.late_ns, dlock_clock_ns() - due_ns);
-    }
-    return NULL;
-}
 
 static void note_loss(const dlock_lease *lease, void *arg)
 {
@@ -82,7 +67,7 @@ static void begin(const char *variant)
     assert_int_equal(DLOCK_OK, dlock_open(&run.sys, &opts));
     for (uintptr_t i = 0; i < WORKERS; i++)
         assert_int_equal(0, pthread_create(&run.threads[i], NULL, work, (void *)i));
-    assert_int_equal(0, pthread_create(&run.pacer, NULL, measure_lateness, NULL));
+    assert_true(lateness_begin());
     assert_comes(atomic_load(&run.granted_ns) != 0);
 }
 
@@ -91,7 +76,7 @@ static void end(void)
     atomic_store(&run.stopping, true);
     for (int i = 0; i < WORKERS; i++)
         pthread_join(run.threads[i], NULL);
-    pthread_join(run.pacer, NULL);
+    lateness_end();
     dlock_close(run.sys);
 }
 
@@ -102,12 +87,12 @@ static int64_t judge_switch(const dlock_lease *held, int64_t broken_ns)
 
     assert_comes(is_switched());
     named_ns = dlock_clock_ns();
-    late_ns = atomic_load(&run.late_ns);
+    late_ns = lateness_ns();
     assert_comes(!dlock_lease_valid(run.sys, held));
     told_ns = dlock_clock_ns();
     assert_comes(atomic_load(&run.granted_ns) > told_ns);
     resumed_ns = atomic_load(&run.granted_ns);
-    late_ns = atomic_load(&run.late_ns) - late_ns;
+    late_ns = lateness_ns() - late_ns;
     print_message("# the new master is named after %lld ms, the holder learns it %lld ms and "
                   "others get locks %lld ms later, for %lld of which there was no processor\n",
                   (long long)(named_ns - broken_ns) / DLOCK_NS_PER_MS,
