@@ -27,6 +27,7 @@ static void judge_promotion(void (*break_it)(int), void (*mend)(int))
     char name[32], held_name[40], other_name[32];
     int master = is_promoted(2) ? 2 : 5, replica = 7 - master;
     int64_t promoted_ns, resumed_ns, late_ns;
+    dlock_status st;
 
     name_on(2, name);
     snprintf(held_name, sizeof(held_name), "held:{%s}", name);
@@ -49,7 +50,9 @@ static void judge_promotion(void (*break_it)(int), void (*mend)(int))
                   (long long)late_ns / DLOCK_NS_PER_MS);
     assert_true(resumed_ns - promoted_ns - late_ns < RESUME_MS * DLOCK_NS_PER_MS);
     assert_true(dlock_lease_valid(sys, &kept));
-    assert_int_equal(DLOCK_LOST, dlock_release(sys, &gone));
+    /* UNKNOWN: a first request for it went to a connection that the promotion ended. */
+    st = dlock_release(sys, &gone);
+    assert_true(st == DLOCK_LOST || st == DLOCK_UNKNOWN);
     assert_int_equal(DLOCK_OK, dlock_release(sys, &kept));
     mend(master);
     await_grants(10);
