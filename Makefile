@@ -308,10 +308,10 @@ bench: deps-run                                 ## orders per second beside pgbe
 	@build/seckill bench
 
 .PHONY: results
-results: deps-run                                 ## measure docs/results anew, several hours; RESULTS='demo bench'
+results: deps-run deps-test                       ## measure docs/results anew, several hours; RESULTS='demo bench'
 	@$(if $(filter bench-peers,$(or $(RESULTS),bench-peers)),tools/deps.sh bench-peers || \
 	  echo 'results: bench-peers: not all packages could be installed' >&2)
-	@$(MAKE) --no-print-directory -j2 all $(BENCH_PEER)
+	@$(MAKE) --no-print-directory -j2 all $(BENCH_PEER) $(OUT)/tests/topology/address_pairs
 	@$(MAKE) --no-print-directory -j2 BUILD=bare build/bare/$(SONAME)
 	@tools/results.sh $(RESULTS)
 RESULTS :=

@@ -4,7 +4,7 @@
 # command that docs/results/README.md names.  A missed target (exit status 3) is a result too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export PATH=$PWD/build:$PATH
+export PATH=$PWD/build:$PATH PYTHONDONTWRITEBYTECODE=1
 failed=0
 while IFS='|' read -r _ page _ command _; do
     name=$(sed -n 's/.*(\(.*\)\.md).*/\1/p' <<<"$page")

@@ -16,22 +16,20 @@ parts:
 """
 
 import argparse
-import datetime
 import json
 import os
-import platform
-import shlex
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 
 sys.dont_write_bytecode = True  # the tree stays as it is
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
 
 import contestants
 import fetch
 import report
+import results_page
 import servers
 import slices
 
@@ -166,31 +164,10 @@ class Progress:
         print(f"\r\033[K{text}" if self.is_terminal else text, file=sys.stderr, flush=True)
 
 
-def git(*words):
-    done = subprocess.run(["git", "-C", fetch.ROOT, *words], check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    return done.stdout.strip()
-
-
-def head(arguments):
-    """The head of a page of results: date, commit, machine and command."""
-    changed = git("status", "--porcelain", "--", ".", ":!docs", ":!*.md")
-    machine = platform.uname()
-    return {
-        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-        "commit": (git("rev-parse", "--short=12", "HEAD") or "not in a git repository")
-        + (", with changes that are not committed" if changed else ""),
-        "machine": f"{machine.machine}, {machine.system} {machine.release}, "
-                   f"{os.cpu_count()} processors",
-        "command": shlex.join(["loadtest/peers/peers.py", *arguments]),
-    }
-
-
 def page(results, text):
-    rows = "".join(f"| {key} | {f'`{value}`' if key == 'command' else value} |\n"
-                   for key, value in results["head"].items())
+    rows = "\n".join(results_page.head_lines(results["head"])) + "\n"
     load = "| load average | {}, then {} |\n".format(*results["load"])
-    return f"# Locks beside other libraries\n\n| | |\n|---|---|\n{rows}{load}\n```text\n{text}```\n"
+    return f"# Locks beside other libraries\n\n{rows}{load}\n```text\n{text}```\n"
 
 
 def load_text():
@@ -300,7 +277,7 @@ def main(arguments):
         return report.UNAVAILABLE
     with tempfile.TemporaryDirectory(prefix="seckill-peers-") as where:
         try:
-            results = {"head": head(arguments), **measure(plan, fetched, missing, where)}
+            results = {"head": results_page.head(["loadtest/peers/peers.py", *arguments]), **measure(plan, fetched, missing, where)}
         except servers.ServerError as error:
             print(f"bench-peers: {error}", file=sys.stderr)
             return report.UNAVAILABLE

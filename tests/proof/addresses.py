@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """addresses.py [--rounds=41] [--milliseconds=250] [--threads=1,8,64] [--lock=reentrant] [--target=0.97]
+             [--markdown=FILE]
 
 How fast are locks through an address of Sentinels, beside the fixed address of the same master?
 
-Starts a master, two replicas and three Sentinels.  build/tests/topology/address_pairs then takes and gives back
+The program starts a master, two replicas and three Sentinels.  build/tests/topology/address_pairs then takes and gives back
 locks through both addresses in turn: in each round each address for that many milliseconds, by that many threads,
 which have names of their own.  The ratio of a round is that of the two rates in it.  The table has the median of the
 rounds, and the interval in which the true median lies with at least 95 %: on a loaded machine it is wide.
@@ -22,7 +23,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from failovers import Company  # pylint: disable=wrong-import-position
+from failovers import Company, Page  # pylint: disable=wrong-import-position
 
 PAIRS = "build/tests/topology/address_pairs"
 LINE = re.compile(r"address (\d): (\d+) pairs/s, ratio ([\d.]+)(?:, between ([\d.]+) and ([\d.]+))?")
@@ -54,25 +55,28 @@ def main():
     parser.add_argument("--threads", default="1,8,64")
     parser.add_argument("--lock", default="reentrant")
     parser.add_argument("--target", type=float, default=0.97)
+    parser.add_argument("--markdown", metavar="FILE", help="write what is printed as a page, too")
     options = parser.parse_args()
+    page = Page(options.markdown, "Locks through Sentinels beside a fixed address", __doc__,
+                ["python3", "tests/proof/addresses.py", *sys.argv[1:]])
     folder = tempfile.mkdtemp(prefix="seckill-addresses-")
     company, missed = None, 0
     try:
         company = Company(folder)
         company.form()
         addresses = (f"redis://127.0.0.1:{company.ports[0]}", company.address())
-        print(f"load before: {os.getloadavg()[0]:.1f} threads that computed, average of one minute\n\n"
-              f"| {options.lock}, threads | fixed address, pairs/s | through Sentinels, pairs/s | ratio, median of "
-              f"{options.rounds} | 95 % interval | at least {options.target} |\n|---|---|---|---|---|---|", flush=True)
+        page.say(f"| {options.lock}, threads | fixed address, pairs/s | through Sentinels, pairs/s | ratio, median of "
+                 f"{options.rounds} | 95 % interval | at least {options.target} |\n|---|---|---|---|---|---|")
         for thread_count in map(int, options.threads.split(",")):
             fixed_rate, rate, ratio, low, high = measure(options, thread_count, "own", addresses)
             missed += ratio < options.target
-            print(f"| {thread_count} | {fixed_rate} | {rate} | {ratio:.3f} | {low} to {high} | "
-                  f"{judge(ratio, high, options.target)} |", flush=True)
+            page.say(f"| {thread_count} | {fixed_rate} | {rate} | {ratio:.3f} | {low} to {high} | "
+                     f"{judge(ratio, high, options.target)} |")
     finally:
         if company:
             company.end()
         shutil.rmtree(folder, ignore_errors=True)
+    page.write()
     return 3 if missed else 0
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""cluster_changes.py [--times=8] [--lock=reentrant] -- changes of a Redis Cluster under order load.
+"""cluster_changes.py [--times=8] [--lock=reentrant] [--markdown=FILE] -- changes of a Redis Cluster under order load.
 
 Each try has a cluster of its own, three masters with a replica each and cluster-node-timeout 2000 ms, and a
 laboratory whose `seckill load` sells 300 orders a second of one voucher, whose lock all of them need.  The master
@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-from failovers import ORDERS_BEFORE, RESUME_S, WATCH_OLD_S, Sale, free_ports, soon
+from failovers import ORDERS_BEFORE, RESUME_S, WATCH_OLD_S, Page, Sale, free_ports, soon
 
 WAYS = ("kill", "stop", "failover", "reshard")
 MASTERS, NODE_TIMEOUT_MS, MOVES = 3, 2000, 5
@@ -196,10 +196,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--times", type=int, default=8)
     parser.add_argument("--lock", default="reentrant")
+    parser.add_argument("--markdown", metavar="FILE", help="write what is printed as a page, too")
     options = parser.parse_args()
+    page = Page(options.markdown, "Changes of a Redis Cluster under orders", __doc__,
+                ["python3", "tests/proof/cluster_changes.py", *sys.argv[1:]])
     kept = 0
-    print("| try | the lock's place was changed by | named after | orders again | scripts on the old master | 5xx | audit |\n"
-          "|---|---|---|---|---|---|---|", flush=True)
+    page.say("| try | the lock's place was changed by | named after | orders again | scripts on the old master | 5xx | audit |\n"
+             "|---|---|---|---|---|---|---|")
     for number in range(options.times):
         way = WAYS[number % len(WAYS)]
         folder = tempfile.mkdtemp(prefix="seckill-cluster-")
@@ -208,9 +211,9 @@ def main():
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         kept += (resumed_s <= RESUME_S and scripts == 0 and verdict == "VALID" and not (way == "reshard" and failed))
-        print(f"| {number + 1} | {way} | {named_s:.2f} s | {resumed_s:.2f} s later | {scripts} | {failed} | {verdict} |",
-              flush=True)
-    print(f"{kept} of {options.times} kept the limits")
+        page.say(f"| {number + 1} | {way} | {named_s:.2f} s | {resumed_s:.2f} s later | {scripts} | {failed} | {verdict} |")
+    page.say(f"\n{kept} of {options.times} kept the limits.")
+    page.write()
     return 0 if kept == options.times else 1
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""failovers.py [--times=20] [--lock=reentrant] [--replicas-acknowledge=0] [--no-stories] -- fail-overs of a Redis
-master by Sentinel under order load, and what they break where only the lock stands.
+"""failovers.py [--times=20] [--lock=reentrant] [--replicas-acknowledge=0] [--no-stories] [--markdown=FILE] -- fail-overs
+of a Redis master by Sentinel under order load, and what they break where only the lock stands.
 
 Each try has servers of its own: a master, two replicas and three Sentinels with down-after 1000 ms, and a
 laboratory whose `seckill load` sells through an address of the Sentinels, 300 orders a second.  The master is
@@ -39,6 +39,10 @@ import sys
 import tempfile
 import threading
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
+# pylint: disable=wrong-import-position
+from results_page import Page  # noqa: E402
 
 WAYS = ("kill", "stop", "shutdown", "failover")
 RESUME_S = 1.0
@@ -302,15 +306,15 @@ def tell_story(name, outcome, lock):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def tell_stories(lock):
+def tell_stories(lock, page):
     """How many of the stories ended as they have to."""
-    print("\nWhere only the lock stands, and no replica has the grant when another master is named:\n\n"
-          "| story | the first holder | seen by the checker and in the database | outcome |\n|---|---|---|---|", flush=True)
+    page.say("\nWhere only the lock stands, and no replica has the grant when another master is named:\n\n"
+             "| story | the first holder | seen by the checker and in the database | outcome |\n|---|---|---|---|")
     good = 0
     for name, outcome in STORIES:
         row, is_good = tell_story(name, outcome, lock)
         good += is_good
-        print(row, flush=True)
+        page.say(row)
     return good
 
 
@@ -321,10 +325,12 @@ def main():
     parser.add_argument("--lock", default="reentrant")
     parser.add_argument("--replicas-acknowledge", type=int, default=0, help="as of seckilld, in the sales under load")
     parser.add_argument("--no-stories", action="store_true", help="only the sales under load")
+    parser.add_argument("--markdown", metavar="FILE", help="write what is printed as a page, too")
     options = parser.parse_args()
+    page = Page(options.markdown, "Fail-overs by Sentinel", __doc__, ["python3", "tests/proof/failovers.py", *sys.argv[1:]])
     kept = 0
-    print("| try | the master was | named after | orders again | a plain client | late | gap before "
-          "| scripts on the old master | audit |\n|---|---|---|---|---|---|---|---|---|", flush=True)
+    page.say("| try | the master was | named after | orders again | a plain client | late | gap before "
+             "| scripts on the old master | audit |\n|---|---|---|---|---|---|---|---|---|")
     for number in range(options.times):
         way = WAYS[number % len(WAYS)]
         folder = tempfile.mkdtemp(prefix="seckill-failovers-")
@@ -333,12 +339,13 @@ def main():
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         kept += resumed_s <= RESUME_S + max(costs) and scripts == 0 and verdict == "VALID"
-        print(f"| {number + 1} | {way} | {named_s:.2f} s | {resumed_s:.2f} s later | {costs[0]:.2f} s later | {costs[1]:.2f} s "
-              f"| {costs[2]:.2f} s | {scripts} | {verdict} |", flush=True)
-    print(f"{kept} of {options.times} kept the limits")
-    good = len(STORIES) if options.no_stories else tell_stories(options.lock)
+        page.say(f"| {number + 1} | {way} | {named_s:.2f} s | {resumed_s:.2f} s later | {costs[0]:.2f} s later | {costs[1]:.2f} s "
+                 f"| {costs[2]:.2f} s | {scripts} | {verdict} |")
+    page.say(f"\n{kept} of {options.times} kept the limits.")
+    good = len(STORIES) if options.no_stories else tell_stories(options.lock, page)
     if not options.no_stories:
-        print(f"{good} of {len(STORIES)} stories ended as they have to")
+        page.say(f"\n{good} of {len(STORIES)} stories ended as they have to.")
+    page.write()
     return 0 if kept == options.times and good == len(STORIES) else 1
 
 

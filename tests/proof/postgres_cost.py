@@ -4,20 +4,21 @@
 
 One laboratory with one standby.  Each round sells under each arrangement, one after another, with `seckill load` and
 wrk, so that all arrangements share what else the machine does.  The table has the median of the rounds, and the median of the
-ratios to the single server in the same round.
+ratios to the single server in the same round.  The standby is on the same disk and processors as the primary, so it
+takes from the primary what a standby on another machine would not, and has no network to cross.
 
 Exit status: 0 if every run was valid, else 1.
 """
 import argparse
-import datetime
 import os
-import platform
 import signal
 import statistics
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../topology"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
 # pylint: disable=wrong-import-position
+from results_page import Page  # noqa: E402
 from postgres_servers import SECKILL, Laboratory, Pgbouncer, soon, subprocess  # noqa: E402
 
 ARRANGEMENTS = (
@@ -85,6 +86,10 @@ def measure(path, rounds, seconds):
     return rates, is_valid
 
 
+def version():
+    return subprocess.run(["psql", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+
+
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the servers end, too
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
@@ -92,28 +97,18 @@ def main():
     parser.add_argument("--seconds", type=int, default=4)
     parser.add_argument("--markdown")
     options = parser.parse_args()
-    command = " ".join(["python3 tests/proof/postgres_cost.py", *sys.argv[1:]])
-    version = subprocess.run(["psql", "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    lines = ["# What a standby and a pooler cost", "",
-             f"Written by `{command}` on {datetime.date.today()}: {os.cpu_count()} processors, {platform.machine()}, "
-             f"{version}, all servers and the load on this machine. Load of the machine at the start: {os.getloadavg()[0]:.1f}.", "",
-             f"Each figure is the median of {options.rounds} runs of {options.seconds} s, which were interleaved; a ratio is the median "
-             "of the ratios to the single server in the same round. The standby is on the same disk and processors as the "
-             "primary, so it takes from the primary what a standby on another machine would not, and has no network to cross.", ""]
+    page = Page(options.markdown, "What a standby and a pooler cost", __doc__,
+                ["python3", "tests/proof/postgres_cost.py", *sys.argv[1:]], server=version())
     is_valid = True
     for path in ("combined", "each"):
         rates, ok = measure(path, options.rounds, options.seconds)
         is_valid = is_valid and ok
-        lines += [f"## `--order-path={path}`", "", "| PostgreSQL | orders/s | to the single server | what a loss of the server loses |", "|---|---|---|---|"]
+        page.say(f"## `--order-path={path}`\n\n| PostgreSQL | orders/s | to the single server | what a loss of the server loses |\n|---|---|---|---|")
         for name, text, lost in ARRANGEMENTS:
             ratio = statistics.median(rate / single for rate, single in zip(rates[name], rates["single"]))
-            lines.append(f"| {text} | {statistics.median(rates[name]):.0f} | {ratio:.2f} | {lost} |")
-        lines.append("")
-    text = "\n".join(lines)
-    print(text)
-    if options.markdown:
-        with open(options.markdown, "w", encoding="utf-8") as file:
-            file.write(text.rstrip() + "\n")
+            page.say(f"| {text} | {statistics.median(rates[name]):.0f} | {ratio:.2f} | {lost} |")
+        page.say()
+    page.write()
     return 0 if is_valid else 1
 
 

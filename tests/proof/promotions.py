@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""promotions.py [--times=10] [--lock=none] [--only=sync|async] -- promotions of a PostgreSQL standby under order load.
+"""promotions.py [--times=10] [--lock=none] [--only=sync|async] [--markdown=FILE] -- promotions of a PostgreSQL standby under order load.
 
 Each try has a laboratory and a standby of its own.  `seckill load` sells at a fixed rate through a URL with both hosts.
 In the middle the primary dies as in a loss of power and the standby is promoted.  With asynchronous replication the
@@ -23,7 +23,9 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../topology"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
 # pylint: disable=wrong-import-position
+from results_page import Page  # noqa: E402
 from postgres_servers import SECKILL, Laboratory, soon  # noqa: E402
 
 RATE, LOAD_S, ORDERS_BEFORE, LAG_S, RESUME_S = 300, 15, 600, 0.5, 3.0
@@ -129,20 +131,24 @@ def main():
     parser.add_argument("--times", type=int, default=10)
     parser.add_argument("--lock", default="none")
     parser.add_argument("--only", choices=("sync", "async"))
+    parser.add_argument("--markdown", metavar="FILE", help="write what is printed as a page, too")
     options = parser.parse_args()
+    page = Page(options.markdown, "Promotions of a standby under orders", __doc__,
+                ["python3", "tests/proof/promotions.py", *sys.argv[1:]])
     kept = tries = 0
-    print("| replication | try | orders again | accepted | 503 | lost, each named | audit |\n|---|---|---|---|---|---|---|", flush=True)
+    page.say("| replication | try | orders again | accepted | 503 | lost, each named | audit |\n|---|---|---|---|---|---|---|")
     for kind in ("sync", "async"):
         for number in range(options.times if options.only in (None, kind) else 0):
             resumed_s, got, lost, verdict, text = promote(kind == "sync", options.lock)
             is_kept = resumed_s <= RESUME_S and "internal" not in got and \
                 (lost == 0 if kind == "sync" else lost > 0 and verdict == "INVALID")
             kept, tries = kept + is_kept, tries + 1
-            print(f"| {kind} | {number + 1} | {resumed_s:.2f} s later | {got.get('accepted', 0)} | "
-                  f"{sum(count for outcome, count in got.items() if outcome != 'accepted')} | {lost} | {verdict} |", flush=True)
+            page.say(f"| {kind} | {number + 1} | {resumed_s:.2f} s later | {got.get('accepted', 0)} | "
+                     f"{sum(count for outcome, count in got.items() if outcome != 'accepted')} | {lost} | {verdict} |")
             if not is_kept:
                 print(text, file=sys.stderr)
-    print(f"{kept} of {tries} kept the limits")
+    page.say(f"\n{kept} of {tries} kept the limits.")
+    page.write()
     return 0 if kept == tries else 1
 
 
