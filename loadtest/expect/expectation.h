@@ -19,7 +19,7 @@
     X(HOLDS, "holds", "守住了", "nothing went wrong")                                  \
     X(BREAKS, "breaks", "失守", "it shows a sign that the scenario calls a break")     \
     X(FENCED, "fenced off", "被栅栏挡住",                                             \
-      "two were inside, but the resource refused the older one's write")               \
+      "two held the lock, but the resource refused the older holder's write")           \
     X(DEAD, "dead for ever", "永久死锁", "nobody holds it and nobody can ever have it") \
     X(WAITS, "waits for the lease", "等到租约结束",                                   \
       "nobody holds it, and it is free again when its lease or session ends")          \
@@ -37,16 +37,16 @@ enum scenario_outcome {
  * are found by the checker and in the database; the others are play()'s to say. */
 #define SCENARIO_SIGNS(X)                                                              \
     X(TWO_HOLDERS, "two holders", "同时两个持有者",                                   \
-      "two were promised the lock for the same time")                                  \
+      "two holders were promised the lock for the same time")                          \
     X(WORKED_ON, "worked on", "过期后仍在干活",                                       \
-      "one worked on after its lease while another held the lock")                     \
+      "a holder worked on after its lease while another held the lock")                \
     X(LOST_EARLY, "lost early", "提前丢锁",                                            \
-      "one lost what it had been promised, before that was over")                      \
+      "a holder lost its lock before its lease was over")                              \
     X(TWICE, "twice to one", "重复授予", "an owner was granted anew what it had")      \
     X(FOREIGN, "not its own", "动了别人的锁",                                         \
-      "one released or renewed what was another's")                                    \
+      "a client released or renewed the lock of another")                              \
     X(FENCE, "fence fell", "栅栏令牌倒退", "a later holder has no greater fence")        \
-    X(OVERTAKEN, "overtaken", "被插队", "one was overtaken while it waited")           \
+    X(OVERTAKEN, "overtaken", "被插队", "a waiter was overtaken while it waited")      \
     X(HERD, "herd", "惊群", "a release woke more than one waiter of a process")        \
     X(BROADCAST, "broadcast", "全员唤醒",                                             \
       "releases woke more waiters, of all processes, than there were releases and waits") \
@@ -54,18 +54,18 @@ enum scenario_outcome {
     X(LOST_UPDATE, "lost update", "丢失更新", "stock and orders do not add up")        \
     X(DUPLICATE, "duplicate", "重复下单", "a user has more than one order")            \
     X(LOST_ORDER, "lost order", "订单丢失",                                            \
-      "somebody was told of an order that is not there")                               \
+      "a client was told of an order that is not there")                               \
     X(BROKEN_PROMISE, "broken promise", "失信",                                        \
-      "somebody was told of a queued order that never got its row")                    \
+      "a client was told of a queued order that never got its row")                    \
     X(UNDERSOLD, "undersold", "少卖",                                                  \
-      "somebody was told that all is sold, and some is left")                          \
+      "a client was told \"sold out\" while stock was left")                           \
     X(STALE_WRITE, "stale write", "接受了旧写",                                       \
       "the resource took a write under an older fence than one before it")             \
     X(STALE_REFUSED, "stale write refused", "拒绝了旧写",                             \
       "the resource refused a write under an older fence")                             \
     X(DEAD_LOCK, "dead for ever", "永久死锁", "the lock has no holder and no end")     \
     X(LEASE_WAITED, "waited for the lease", "等到租约结束",                           \
-      "the next one had to wait until a lease or session ended")                       \
+      "the next waiter had to wait until a lease or session ended")                    \
     X(CALL_REFUSED, "call refused", "调用被拒绝", "a call was refused, and said so")
 
 enum scenario_sign_number {

@@ -42,7 +42,7 @@ static bool begin(struct fault_scene *scene)
 
 const struct server_fault fault_script_flush = {
     .name = "script-flush",
-    .does = "the server forgets every script: SCRIPT FLUSH",
+    .does = "the server drops every script: SCRIPT FLUSH",
     .servers = FAULT_ON(LAB_IS_REDIS),
     .begin = begin,
 };

@@ -41,7 +41,7 @@ void tell_opening(FILE *out, const struct stage *s)
             report_style(out, STYLE_PLAIN), scenario->source);
     for (int i = 0; i < SCENARIO_LINES && story[i] != NULL; i++)
         fprintf(out, "  %s\n", story[i]);
-    fprintf(out, s->is_chinese ? "\n锁：%s，库存守卫：%s，租约 %d ms\n\n"
+    fprintf(out, s->is_chinese ? "\n锁：%s，库存兜底：%s，租约 %d ms\n\n"
                                : "\nlock %s, stock guard %s, lease %d ms\n\n",
             s->setup->lock->name, s->setup->guard->name, stage_lease_ms(s));
     tell_background(out, s);
@@ -111,7 +111,7 @@ static void tell_signs(FILE *out, const struct stage *s)
 {
     bool is_first = true;
 
-    fprintf(out, s->is_chinese ? "发行 %" PRId64 "，卖出 %" PRId64 "，剩余 %" PRId64
+    fprintf(out, s->is_chinese ? "发放 %" PRId64 "，卖出 %" PRId64 "，剩余 %" PRId64
                                : "issued %" PRId64 ", sold %" PRId64 ", left %" PRId64,
             s->issued, s->sold, s->left);
     for (int i = 0; i < SIGN_COUNT; i++) {
@@ -136,7 +136,9 @@ static void tell_verdict(FILE *out, const struct scenario_setup *setup,
         fputs(is_chinese ? "符合预期\n" : "as expected\n", out);
     else
         fprintf(out, "%s%s%s (%s)\n", report_style(out, STYLE_BAD),
-                r->rc == EXIT_UNKNOWN ? "unknown" : "UNEXPECTED",
+                r->rc == EXIT_UNKNOWN ? is_chinese ? "无法判定" : "unknown"
+                : is_chinese          ? "与预期不符"
+                                      : "UNEXPECTED",
                 report_style(out, STYLE_PLAIN), r->why);
 }
 

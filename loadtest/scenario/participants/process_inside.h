@@ -18,10 +18,10 @@ enum { ACTOR_THREADS_MAX = SCENARIO_ACTORS_MAX };
     X(RELEASE, "releases the lock", "释放锁")                                          \
     X(RELEASE_AGAIN, "releases once more what it has released", "再次释放已释放的锁")  \
     X(RELEASE_FOR, "releases the lease of another thread", "释放另一个线程的租约")      \
-    X(RENEW, "renews its lease", "续租")                                               \
-    X(ABANDON, "lets go without releasing", "放手但不释放")                            \
+    X(RENEW, "renews its lease", "续期")                                               \
+    X(ABANDON, "lets go without releasing", "放弃锁，不释放")                          \
     X(READ, "reads the stock", "读库存")                                               \
-    X(GLANCE, "looks at the stock, and leaves", "看一眼库存就走")                      \
+    X(GLANCE, "looks at the stock", "看一眼库存")                                    \
     X(BUY, "buys one", "买一件")                                                       \
     X(BUY_AGAIN, "sends the same order again", "重发同一订单")                         \
     X(RESERVE, "takes one from the counter in Redis", "在 Redis 计数器里预扣一件")      \

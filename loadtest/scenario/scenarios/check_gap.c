@@ -34,16 +34,19 @@ static void play(struct stage *s)
                  *chu = stage_actor(s, 2);
     bool has_gap = lock_has_check_gap(stage_lock(s));
 
-    stage_tell(s, "Ann is done.  She looks whether the lock is hers: it is.",
-               "小安干完了。她看了看锁是不是自己的：是。");
+    stage_tell(s,
+               has_gap ? "Ann takes the lock.  Her release checks that it is hers: it is."
+                       : "Ann takes the lock.  Her release checks and deletes in one step.",
+               has_gap ? "小安拿到锁。释放时先判断锁是不是自己的：是。"
+                       : "小安拿到锁。释放时判断与删除是一步。");
     actor_enter(ann);
     stage_need_in_time(s, actor_is_protected(ann), "Ann's lease was to last");
     begin_release(ann, has_gap);
-    stage_tell(s, "She pauses.  Her lease ends, and Bo takes the lock.",
-               "她停顿了一下。租约到期，小博拿到了锁。");
+    stage_tell(s, "Before the delete, Ann's lease ends.  Bo takes the lock.",
+               "还没删除，小安的租约就到期了。小博拿到了锁。");
     stage_need(s, actor_outwait(bo) == DLOCK_OK, "Bo is to get in after Ann's lease");
-    stage_tell(s, "Ann goes on, and deletes the lock that she has looked at.",
-               "小安接着往下走，删掉她刚看过的那把锁。");
+    stage_tell(s, "Ann's release goes on.  Is the lock still Bo's?  Chu asks for it.",
+               "小安的释放接着执行。锁还在小博手里吗？小楚来申请锁。");
     end_release(ann, has_gap);
     if (actor_try(chu) == DLOCK_OK) {
         stage_need_in_time(s, actor_is_protected(bo), "Bo's own lease was to last");
@@ -61,15 +64,15 @@ const struct scenario scenario_check_gap = {
     .title = "The pause between the check and the delete",
     .title_zh = "判断和删除之间的停顿",
     .source = "the articles' second optimisation: why the release has to be one script",
-    .story = {"Ann reads the lock's owner: it is she.",
-              "Before she sends her DEL she pauses; her lease ends.",
+    .story = {"Ann's release reads the owner of the lock: it is Ann.",
+              "Ann pauses before the DEL, and her lease ends.",
               "Bo takes the lock.",
-              "Ann deletes it, for she has checked; Chu walks in beside Bo.",
+              "Ann has checked already, and deletes Bo's lock; Chu gets it while Bo works.",
               "Check and delete have to be one step: a script, or WATCH and EXEC."},
-    .story_zh = {"小安读出锁的主人：是她自己。",
-                 "发出 DEL 之前她停了一下，租约到期。",
+    .story_zh = {"小安释放锁，先读锁标识：是小安自己的。",
+                 "还没发出 DEL，小安停顿了一下，租约到期。",
                  "小博拿到了锁。",
-                 "小安既已判断过，便删了锁，小楚走进来与小博并肩。",
+                 "小安已经判断过，便删掉了小博的锁，小楚也拿到了锁。",
                  "判断和删除必须是一步：Lua 脚本，或 WATCH 加 EXEC。"},
     .actors = {"Ann", "Bo", "Chu"},
     .breaks = SIGN_TWO_HOLDERS,

@@ -12,11 +12,12 @@ static void play(struct stage *s)
                "小安拿到锁，看到还剩一张券。");
     actor_enter(ann);
     actor_read(ann);
-    stage_tell(s, "Bo's wall clock jumps an hour ahead.  He asks for the lock.",
+    stage_tell(s, "Bo's wall clock jumps an hour ahead.  Bo asks for the lock.",
                "小博的系统时钟往前跳了一小时。小博来申请锁。");
     actor_shift_clock(bo, HOUR_MS);
     if (actor_try(bo) == DLOCK_OK) {
-        stage_tell(s, "By his clock her lease is long over: he takes it, and buys.",
+        stage_tell(s, "By Bo's clock Ann's lease is long over: Bo takes the lock, and "
+                      "buys.",
                    "按小博的钟，小安的租约早过了：小博接管了锁，买走一张。");
         actor_buy(bo);
         stage_need_in_time(s, actor_is_protected(ann), "Ann's lease was to last");
@@ -25,14 +26,16 @@ static void play(struct stage *s)
         actor_release(bo);
         return;
     }
-    stage_tell(s, "Nobody asks his clock.  Now Ann's own jumps an hour ahead.",
-               "没人看小博的钟。现在小安自己的时钟也往前跳了一小时。");
+    stage_tell(s, "This lock does not read Bo's clock.  Now Ann's clock jumps an hour "
+                  "ahead.",
+               "这把锁不看小博的时钟。现在小安的时钟也往前跳了一小时。");
     actor_shift_clock(ann, HOUR_MS);
     stage_need_in_time(s, actor_is_protected(ann), "Ann's lease was to last");
     actor_buy(ann);
     actor_leave(ann);
-    stage_tell(s, "Bo's clock is set back.  He waits no hour for it.",
-               "小博的时钟又拨了回去。小博并不用等上一小时。");
+    stage_tell(s, "Bo's clock is an hour behind now.  Bo does not wait an hour for "
+                  "the lock.",
+               "小博的时钟改为慢一小时。小博拿锁并不用等一小时。");
     actor_shift_clock(bo, -HOUR_MS);
     actor_enter(bo);
     actor_buy(bo);
@@ -47,14 +50,14 @@ const struct scenario scenario_client_clock = {
     .source = "the articles on GETSET: \"the clocks of all clients have to agree\"",
     .story = {"Ann holds the lock, and its value is the time at which it ends.",
               "Bo's clock is set an hour ahead.",
-              "He reads that time, finds it long past, and takes the lock over.",
-              "Two are inside, and the last voucher is sold twice.",
-              "A lease that the store counts, by its own clock, knows no such hour."},
+              "Bo reads that time, finds it long past, and takes the lock over.",
+              "Ann and Bo are both at work, and the last voucher is sold twice.",
+              "A lease that the store counts by its own clock does not depend on Bo's."},
     .story_zh = {"小安拿着锁，锁的值就是它到期的时刻。",
                  "小博的时钟被拨快了一小时。",
                  "小博读出那个时刻，觉得早过了，便接管了锁。",
-                 "两人都在里面，最后一张券卖了两次。",
-                 "由存储按自己的钟来计的租约，没有这一小时。"},
+                 "小安和小博同时在干活，最后一张券卖了两次。",
+                 "租约若由存储按自己的时钟计算，就与小博的时钟无关。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = 5000,

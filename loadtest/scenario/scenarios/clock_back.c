@@ -30,18 +30,18 @@ static void play(struct stage *s)
     stage_need(s, actor_try_until_answered(ann) == DLOCK_OK, "Ann is to get in");
     actor_kill(ann);
     stage_tell(s, "The server's wall clock is set back by an hour.",
-               "服务器的墙钟被往回拨了一小时。");
+               "服务器的系统时钟被往回拨了一小时。");
     stage_server_begin(s, clock);
-    stage_tell(s, "Bo asks when the lock of the dead will end.",
-               "小博来问，这把死人的锁什么时候到期。");
+    stage_tell(s, "Ann is dead.  Bo finds out when her lock ends.",
+               "小安已死。小博来看这把锁什么时候到期。");
     if (!is_stuck(s, bo))
         return;
     stage_sign(s, SIGN_LEASE_WAITED, "a lease of two seconds has an hour to go");
-    stage_tell(s, "Nobody could get in for an hour.  The clock is put right.",
-               "一小时内谁也进不来。时钟被拨回正确的时间。");
+    stage_tell(s, "Nobody could get the lock for an hour.  The clock is put right.",
+               "一小时内谁也拿不到锁。时钟被拨回正确的时间。");
     stage_server_end(s, clock);
     stage_need(s, actor_inspect(bo).left_ms <= stage_lease_ms(s),
-               "it is to end within a lease again");
+               "the lock is to end within a lease again");
 }
 
 const struct scenario scenario_clock_back = {
@@ -51,15 +51,15 @@ const struct scenario scenario_clock_back = {
     .title_zh = "服务器时钟往回拨",
     .source = "reports of locks that do not end after a clock was corrected",
     .story = {"Ann takes the lock for two seconds and dies.",
-              "Somebody sets the server's clock back by an hour.",
-              "Redis keeps the instant at which a key ends: an hour away now.",
+              "The server's clock is set back by an hour.",
+              "Redis keeps the instant at which a key expires: an hour away now.",
               "Nobody holds the lock, and nobody can have it for that hour.",
-              "A majority of servers does not wait for the one that is wrong."},
+              "Redlock needs a majority, and does not wait for one server with a wrong clock."},
     .story_zh = {"小安拿到锁，租约两秒，随后死去。",
-                 "有人把服务器时钟往回拨了一小时。",
+                 "服务器的系统时钟被往回拨了一小时。",
                  "Redis 记的是键到期的时刻：现在还差一小时。",
                  "没有人持有锁，这一小时里也没人拿得到。",
-                 "多数派不会去等时钟出错的那一台。"},
+                 "红锁只要多数派，不会去等时钟出错的那一台。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = 2000,

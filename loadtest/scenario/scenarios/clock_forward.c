@@ -17,7 +17,7 @@ static void play(struct stage *s)
     stage_need(s, actor_try_until_answered(ann) == DLOCK_OK, "Ann is to get in");
     actor_read(ann);
     stage_tell(s, "The server's wall clock is set an hour ahead.",
-               "服务器的墙钟被往前拨了一小时。");
+               "服务器的系统时钟被往前拨了一小时。");
     stage_server_begin(s, clocks[0]);
     if (count > 1) {
         stage_need(s, actor_try_until_answered(bo) == DLOCK_BUSY,
@@ -27,8 +27,9 @@ static void play(struct stage *s)
     }
     for (int i = 1; i < count; i++)
         stage_server_begin(s, clocks[i]);
-    stage_tell(s, "Twenty seconds are long over there.  Bo asks for the lock.",
-               "在那边，二十秒早就过了。小博来申请锁。");
+    stage_tell(s, "By the clock that jumped, Ann's lease is long over.  Bo asks for "
+                  "the lock.",
+               "按跳变后的时钟，小安的租约早就过了。小博来申请锁。");
     actor_walk_in(bo, ann);
 }
 
@@ -39,14 +40,14 @@ const struct scenario scenario_clock_forward = {
     .title_zh = "服务器时钟往前跳",
     .source = "Kleppmann 2016 on Redlock and clocks; Redis keeps ends as wall time",
     .story = {"Ann takes the lock for twenty seconds.",
-              "Somebody sets the server's clock an hour ahead.",
-              "Redis keeps the instant at which a key ends: it is long past.",
-              "Bo is let in at once, while Ann has nineteen seconds left.",
-              "Redlock stands one such clock of five, but not three."},
+              "The server's clock is set an hour ahead.",
+              "Redis keeps the instant at which a key expires: it is long past.",
+              "Bo gets the lock at once, while Ann has nineteen seconds left.",
+              "Redlock survives one such clock of five, and does not survive three."},
     .story_zh = {"小安拿到锁，租约二十秒。",
-                 "有人把服务器时钟往前拨了一小时。",
+                 "服务器的系统时钟被往前拨了一小时。",
                  "Redis 记的是键到期的时刻：那早就过去了。",
-                 "小博立刻被放进来，而小安明明还剩十九秒。",
+                 "小博立刻拿到锁，而小安明明还剩十九秒。",
                  "五台里错一台，红锁撑得住；错三台就不行了。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGN_TWO_HOLDERS,

@@ -17,8 +17,8 @@ static void play(struct stage *s)
                "锁所在槽的主节点卡住了，其他主节点把它的从节点升为主节点。");
     stage_server_hurt(s, "pause-master", NULL, 0);
     actor_await_unprotected(ann);
-    stage_tell(s, "Ann is told that nobody vouches for her lock, and gives her work up.",
-               "小安得知锁已没有保证，放弃手上的活。");
+    stage_tell(s, "Ann is told that her lock may be lost, and gives her work up.",
+               "小安得知锁可能已经丢失，放弃手上的活。");
     stage_tell(s, "Bo asks the new master, which has the copy of Ann's lock.",
                "小博问新的主节点，那里有小安那把锁的副本。");
     stage_need_in_time(s, actor_try_until_answered(bo) != DLOCK_OK,
@@ -39,12 +39,12 @@ const struct scenario scenario_cluster_failover = {
               "The master stands still, and the other masters elect the replica.",
               "Ann's library asks the nodes, and tells her that the lock is lost.",
               "Bo is refused as long as the copy of Ann's lock is there.",
-              "Locks in the slots of the other masters hold: only this slot has a new master."},
+              "Locks at the other masters stay: only the slots of this master have a new one."},
     .story_zh = {"小安拿到锁，这个槽的从节点复制了它。",
-                 "主节点卡住，其他主节点选出从节点。",
-                 "小安的锁库询问各节点，告诉她锁已丢失。",
-                 "锁的副本还在，小博就拿不到。",
-                 "其他主节点的槽里的锁不受影响：换主的只有这个槽。"},
+                 "主节点卡住，其他主节点选从节点接替。",
+                 "小安的锁库询问各节点，告知小安锁已丢失。",
+                 "小安那把锁的副本还在，小博就拿不到锁。",
+                 "其他主节点上的锁不受影响：换主的只有这个主节点的槽。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 15000,

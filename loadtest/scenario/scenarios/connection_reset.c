@@ -18,16 +18,18 @@ static void play(struct stage *s)
                "小安拿到锁，看到还剩一张券。");
     actor_enter(ann);
     actor_read(ann);
-    stage_tell(s, "Her connections to the store are reset; she may connect anew at once.",
-               "她到存储的连接被重置；马上可以重连。");
+    stage_tell(s, "Ann's connections to the store are reset; Ann may connect anew at "
+                  "once.",
+               "小安到存储的连接被重置，马上可以重连。");
     actor_wire(ann, WIRE_LOCK, "cut to-client");
     actor_await_wire(ann, WIRE_LOCK);
     actor_wire_mend(ann, WIRE_LOCK);
-    stage_tell(s, "She is at work.  Bo asks for the lock.", "她还在干活，小博来申请锁。");
+    stage_tell(s, "Ann is at work.  Bo asks for the lock.", "小安还在干活，小博来申请锁。");
     if (is_the_connection(s)) {
         actor_enter(bo);
         actor_buy(bo);
-        stage_tell(s, "Ann writes what she had in mind.", "小安照原来的打算写了下去。");
+        stage_tell(s, "Ann has read the stock already, and writes.",
+                   "小安早就读过库存，接着写。");
         actor_buy(ann);
         actor_release(ann);
         actor_release(bo);
@@ -54,15 +56,15 @@ const struct scenario scenario_connection_reset = {
     .title_zh = "持锁期间连接断了",
     .source = "PostgreSQL's manual on session locks; users of pooled connections",
     .story = {"Ann takes the lock and reads the stock: one is left.",
-              "A firewall resets her connection to the lock's store.",
-              "Where the lock is the connection, it is free; Bo takes it and buys.",
+              "A firewall resets Ann's connection to the lock's store.",
+              "If the lock is that connection, it is free now: Bo takes it and buys.",
               "Ann writes too: her write goes over another connection.",
               "A lease, or a session with a number, outlives its connection."},
     .story_zh = {"小安拿到锁，读了库存：还剩一张。",
-                 "防火墙重置了她到锁存储的连接。",
-                 "如果锁就是这条连接，锁便没了；小博拿到锁，买走了。",
-                 "小安也写了：她的写走的是另一条连接。",
-                 "租约，或者有编号的会话，比连接活得久。"},
+                 "防火墙重置了小安到锁存储的连接。",
+                 "锁若就是这条连接，这时就空闲了：小博拿到锁，买走一张。",
+                 "小安也写了：写请求走的是另一条连接。",
+                 "连接断了，租约和有编号的会话还在。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGN_OVERSOLD | SIGN_TWO_HOLDERS | SIGN_WORKED_ON,
     .lease_ms = 1500,

@@ -10,13 +10,15 @@ static void play(struct stage *s)
                "小安拿到锁，看到还剩一张券。");
     actor_enter(ann);
     actor_read(ann);
-    stage_tell(s, "The ensemble ends her session on every server; her shop works on.",
-               "集群在每台服务器上都结束了她的会话；她到店铺的连接照常。");
+    stage_tell(s, "The ensemble ends Ann's session on every server; her shop's "
+                  "connection stays.",
+               "集群在每台服务器上都结束了小安的会话；小安到店铺的连接照常。");
     stage_server_hurt(s, "zookeeper-expire", stage_leader(s), 0);
     stage_tell(s, "Bo takes the lock and buys the last one.", "小博拿到锁，买走最后一张。");
     actor_enter(bo);
     actor_buy(bo);
-    stage_tell(s, "Ann writes, for she has looked already.", "小安早就看过了，接着写。");
+    stage_tell(s, "Ann has read the stock already, and writes.",
+               "小安早就读过库存，接着写。");
     actor_buy(ann);
     actor_release(ann);
     actor_leave(bo);
@@ -28,16 +30,16 @@ const struct scenario scenario_expired_in_ensemble = {
     .title = "An ensemble ends a session, and its holder writes",
     .title_zh = "集群结束了会话，持有者还在写",
     .source = "ZooKeeper's expired sessions",
-    .story = {"Ann's lock lives in a session; her writes go over another connection.",
-              "The session is ended, by agreement of the servers.",
+    .story = {"Ann's lock is in a session; her writes go over another connection.",
+              "The servers agree, and end the session.",
               "Bo takes the lock, with a greater fence, and buys the last one.",
-              "Ann's library knows that the lock is lost; she does not ask it.",
-              "Three servers forget no lock, and stop no writer: the fence does."},
-    .story_zh = {"小安的锁住在会话里，她的写走另一条连接。",
+              "Ann's library knows that the lock is lost; Ann does not ask it.",
+              "Three servers lose no lock, and stop no writer: only the fence stops it."},
+    .story_zh = {"小安的锁属于一个会话，写请求走另一条连接。",
                  "几台服务器一致结束了这个会话。",
                  "小博拿到锁，栅栏令牌更大，买走最后一张。",
-                 "小安的锁库知道锁丢了，她却没有问。",
-                 "三台服务器不会忘记锁，也拦不住写：栅栏才拦得住。"},
+                 "小安的锁库知道锁丢了，小安却没有问。",
+                 "三台服务器不会丢锁，也拦不住写入：栅栏令牌才拦得住。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 10000,

@@ -9,7 +9,7 @@ static void forget_and_take(struct stage *s, struct actor *next, uint64_t *highe
     stage_server_hurt(s, "redis-restart-empty", stage_lock_server(s, 0), 0);
     stage_need(s, actor_try_until_answered(next) == DLOCK_OK,
                "the next one is to get in");
-    stage_need(s, actor_fence(next) > *highest, "its fence is to be the highest so far");
+    stage_need(s, actor_fence(next) > *highest, "the fence is to be the highest so far");
     *highest = actor_fence(next);
 }
 
@@ -24,17 +24,18 @@ static void play(struct stage *s)
     actor_enter(ann);
     highest = actor_fence(ann);
     actor_read(ann);
-    stage_tell(s, "Redis forgets everything.  For the next fence it needs a new epoch.",
-               "Redis 什么都忘了。要发下一个栅栏令牌，得领一个新纪元。");
+    stage_tell(s, "Redis restarts empty.  For the next fence it needs a new epoch.",
+               "Redis 清空重启。要发下一个栅栏令牌，得领一个新纪元。");
     forget_and_take(s, bo, &highest);
     actor_buy(bo);
-    stage_tell(s, "Ann writes what she had in mind, under the older fence.",
+    stage_tell(s, "Ann writes as she had decided, under the older fence.",
                "小安照原来的打算写库，用的是旧栅栏令牌。");
     actor_buy(ann);
-    stage_tell(s, "Redis forgets once more.  Chu takes the lock, and is not refused.",
-               "Redis 又失忆一次。小楚拿到锁，没有被误拒。");
+    stage_tell(s, "Redis restarts empty once more.  Chu takes the lock, and is not "
+                  "refused.",
+               "Redis 再次清空重启。小楚拿到锁，没有被误拒。");
     forget_and_take(s, chu, &highest);
-    stage_need(s, actor_buy(chu) == SALE_SOLD, "who holds the lock is to be served");
+    stage_need(s, actor_buy(chu) == SALE_SOLD, "the holder's write is to be accepted");
     actor_leave(chu);
     actor_release(bo);
     actor_release(ann);
@@ -43,19 +44,19 @@ static void play(struct stage *s)
 const struct scenario scenario_fence_kept = {
     .name = "fence-kept",
     .number = "S13b",
-    .title = "The fence that outlives the lock",
-    .title_zh = "比锁活得更久的栅栏令牌",
+    .title = "The lock is lost, and the fence is kept",
+    .title_zh = "锁丢了，栅栏令牌还在",
     .source = "the answer to a fence that is lost with the lock",
     .story = {"The counter in Redis begins at an epoch, drawn from PostgreSQL.",
-              "Redis loses its memory: the lock is gone, and the counter too.",
-              "The next to come draws a new epoch, above all that was given before.",
-              "Ann, who still believes in her lease, is refused; Bo is served.",
-              "Two are inside all the same: only the database made it harmless."},
+              "Redis restarts empty: the lock is gone, and the counter too.",
+              "The next holder draws a new epoch, above all fences given before.",
+              "Ann still believes in her lease, and her write is refused; Bo's is accepted.",
+              "Ann and Bo hold the lock at once all the same; the database prevents harm."},
     .story_zh = {"Redis 的计数器从一个纪元起算，纪元由 PostgreSQL 发。",
-                 "Redis 失忆：锁没了，计数器也没了。",
-                 "下一个人领到新纪元，比发过的号都大。",
-                 "小安还以为租约有效，写库被拒，小博照常成交。",
-                 "里面仍然有两个人，是数据库让它无害的。"},
+                 "Redis 清空重启：锁没了，计数器也没了。",
+                 "下一个持有者领到新纪元，比发过的编号都大。",
+                 "小安还以为租约有效，写入被拒绝；小博照常成交。",
+                 "小安和小博仍然同时持有锁，是数据库避免了损害。"},
     .actors = {"Ann", "Bo", "Chu"},
     .breaks = SIGN_FENCE | SIGN_TWO_HOLDERS,
     .stock = 2,

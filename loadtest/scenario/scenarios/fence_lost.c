@@ -11,23 +11,25 @@ static void play(struct stage *s)
                "小安拿到锁和栅栏令牌，读了库存。");
     actor_enter(ann);
     actor_read(ann);
-    stage_tell(s, "Redis forgets everything: the lock, and the last fence that it gave.",
-               "Redis 什么都忘了：锁，还有它发过的最后一个栅栏令牌。");
+    stage_tell(s, "Redis restarts empty: the lock is gone, and the last fence that it "
+                  "gave.",
+               "Redis 清空重启：锁没了，发过的最后一个栅栏令牌也没了。");
     stage_server_hurt(s, "redis-restart-empty", stage_lock_server(s, 0), 0);
-    stage_tell(s, "Bo takes the lock.  His fence is the first again, as Ann's was.",
-               "小博拿到锁。小博的栅栏令牌又是头一个，和小安的一样。");
+    stage_tell(s, "Bo takes the lock.  Bo's fence is the first again, as Ann's was.",
+               "小博拿到锁。小博的栅栏令牌又是第一个，和小安的一样。");
     stage_need(s, actor_try_until_answered(bo) == DLOCK_OK, "Bo is to get in");
     actor_buy(bo);
-    stage_tell(s, "Ann writes.  To the database she is as new as he is.",
-               "小安写库。在数据库看来，她和小博一样新。");
+    stage_tell(s, "Ann writes.  To the database, Ann's fence is as new as Bo's.",
+               "小安写库。在数据库看来，小安的令牌和小博的一样新。");
     actor_buy(ann);
     actor_leave(bo);
-    stage_tell(s, "Chu is next, and sells under the next fence.  Redis forgets again.",
-               "接着是小楚，用下一个栅栏令牌成交。Redis 再次失忆。");
+    stage_tell(s, "Chu is next, and buys under the next fence.  Redis restarts empty "
+                  "again.",
+               "接着是小楚，用下一个栅栏令牌成交。Redis 再次清空重启。");
     actor_enter(chu);
     actor_buy(chu);
     stage_server_hurt(s, "redis-restart-empty", stage_lock_server(s, 0), 0);
-    stage_tell(s, "Dee has the lock now.  She is refused, for an old fence.",
+    stage_tell(s, "Dee has the lock now, and is refused for an old fence.",
                "现在锁归小迪，小迪却因“栅栏令牌太旧”被拒。");
     stage_need(s, actor_try_until_answered(dee) == DLOCK_OK, "Dee is to get in");
     actor_buy(dee);
@@ -43,15 +45,15 @@ const struct scenario scenario_fence_lost = {
     .title_zh = "栅栏令牌和锁一起丢了",
     .source = "Kleppmann 2016, and where the counter of RFencedLock is kept",
     .story = {"A counter in Redis gives each holder a higher number than the last.",
-              "Redis loses its memory: the lock is gone, and the counter too.",
+              "Redis restarts empty: the lock is gone, and the counter too.",
               "Bo gets the number that Ann has; the database cannot tell them apart.",
-              "Later an honest holder is refused: its number is lower than the row's.",
-              "A fence has to be kept more safely than the lock that it guards."},
-    .story_zh = {"Redis 里的计数器，给每个持有者一个更大的号。",
-                 "Redis 失忆：锁没了，计数器也没了。",
-                 "小博拿到的号和小安的一样，数据库分不出他俩。",
-                 "后来老实的持有者反被拒绝：号比行里记的还小。",
-                 "栅栏令牌得比它守的锁保管得更牢。"},
+              "Later a rightful holder is refused: its number is lower than the row's.",
+              "A fence has to be kept more safely than its lock."},
+    .story_zh = {"Redis 里的计数器，给每个持有者一个更大的编号。",
+                 "Redis 清空重启：锁没了，计数器也没了。",
+                 "小博拿到的编号和小安的一样，数据库分不出来。",
+                 "后来真正的持有者反被拒绝：编号比行里记的还小。",
+                 "栅栏令牌要比锁保存得更可靠。"},
     .actors = {"Ann", "Bo", "Chu", "Dee"},
     .breaks = SIGN_FENCE | SIGN_TWO_HOLDERS,
     .stock = 4,

@@ -22,12 +22,13 @@ static void play(struct stage *s)
     actor_enter(ann);
     if (stage_has(s, DLOCK_CAP_RENEW))
         stage_need(s, actor_renew(ann) == DLOCK_OK, "Ann can renew");
-    stage_tell(s, "The server forgets all scripts.  Ann does not know that.",
-               "服务器忘掉了所有脚本，小安并不知道。");
+    stage_tell(s, "The server drops all scripts.  Ann does not know that.",
+               "服务器清掉了所有脚本，小安并不知道。");
     flush(s);
     if (stage_has(s, DLOCK_CAP_RENEW) && actor_renew(ann) != DLOCK_OK)
         stage_sign(s, SIGN_CALL_REFUSED, "a renewal failed for want of its script");
-    stage_tell(s, "She releases, and Bo asks at once.", "她释放锁，小博马上来申请。");
+    stage_tell(s, "Ann releases the lock, and Bo asks for it at once.",
+               "小安释放锁，小博马上来申请。");
     if (actor_release(ann) == DLOCK_OK && actor_try(bo) == DLOCK_OK) {
         actor_leave(bo);
         return;
@@ -40,18 +41,18 @@ static void play(struct stage *s)
 const struct scenario scenario_flushed_scripts = {
     .name = "flushed-scripts",
     .number = "S20",
-    .title = "The server forgets the scripts",
-    .title_zh = "服务器忘了 Lua 脚本",
+    .title = "The server drops the scripts",
+    .title_zh = "服务器清掉了 Lua 脚本",
     .source = "Redis manual: the script cache is always volatile",
     .story = {"Ann's release is a script, which the server knows by its hash.",
-              "SCRIPT FLUSH, a restart or a new master: the server knows none any more.",
-              "The server answers NOSCRIPT to her renewal and to her release.",
-              "A library that takes NOSCRIPT for the end leaves the lock to its lease.",
-              "A library that then sends the script itself has lost nothing."},
+              "After SCRIPT FLUSH, a restart or a fail-over, the server knows no script.",
+              "The server answers NOSCRIPT to Ann's renewal and to her release.",
+              "A library that gives up at NOSCRIPT leaves the lock to its lease.",
+              "A library that then sends the script itself loses nothing."},
     .story_zh = {"小安的释放是一段脚本，服务器凭哈希认得它。",
-                 "SCRIPT FLUSH、重启或换主：服务器一个脚本都不认得了。",
-                 "她续期、释放，得到的都是 NOSCRIPT。",
-                 "库若就此作罢，锁只能等租约到期。",
+                 "SCRIPT FLUSH、重启或换主之后，服务器一个脚本都不认得。",
+                 "小安续期、释放，得到的都是 NOSCRIPT。",
+                 "库若就此放弃，锁只能等租约到期。",
                  "库若随即把脚本全文发过去，就什么也没耽误。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,

@@ -8,14 +8,15 @@ static void play(struct stage *s)
     dlock_status st;
 
     stage_tell(s, "Ann takes the lock, and her process forks.",
-               "小安拿到锁，她的进程 fork 了。");
+               "小安拿到锁，进程 fork 了。");
     actor_enter(ann);
-    stage_tell(s, "The child has a copy of everything: it asks, and it releases.",
-               "子进程什么都有一份：它申请锁，也释放锁。");
+    stage_tell(s, "The child has a copy of everything.  The child asks, and releases.",
+               "子进程什么都有一份：申请锁，也释放锁。");
     st = actor_child_try(ann);
     if (st == DLOCK_INVALID && actor_child_release(ann) == DLOCK_INVALID)
         stage_sign(s, SIGN_CALL_REFUSED, "a child is another process, with no lock system");
-    stage_tell(s, "Ann still holds it.  Bo must not get in.", "锁还是小安的，小博不能进来。");
+    stage_tell(s, "Ann still holds the lock.  Bo must not get it.",
+               "锁还是小安的，小博不能拿到。");
     if (actor_try(bo) == DLOCK_OK) {
         actor_buy(bo);
         actor_release(bo);
@@ -31,15 +32,15 @@ const struct scenario scenario_forked = {
     .title_zh = "持有者 fork 了",
     .source = "known bugs of lock libraries: a child with its parent's owner and sockets",
     .story = {"Ann holds the lock when her process forks.",
-              "The child has her owner's name, her lease and her connections.",
-              "If it asks, a lock that allows re-entry lets it in beside her.",
-              "If it releases, her lock is gone.",
-              "So whatever the child inherited has to refuse."},
+              "The child has Ann's owner, her lease and her connections.",
+              "If the child asks, a re-entrant lock lets it in beside Ann.",
+              "If the child releases, Ann's lock is gone.",
+              "So each call with what the child inherited has to be refused."},
     .story_zh = {"小安持有锁的时候，进程 fork 了。",
-                 "子进程有她的名字、她的租约、她的连接。",
-                 "它若申请，可重入的锁会放它进来。",
-                 "它若释放，小安的锁就没了。",
-                 "所以子进程继承来的一切都必须拒绝工作。"},
+                 "子进程有小安的锁标识、租约和连接。",
+                 "子进程若申请，可重入锁会放它进来。",
+                 "子进程若释放，小安的锁就没了。",
+                 "所以子进程拿继承来的东西做的每次调用，都必须拒绝。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_FOREIGN,
     .lease_ms = 5000,

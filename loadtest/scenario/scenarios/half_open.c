@@ -6,8 +6,8 @@
 /* The server is not told that a connection is dead on which nothing is said. */
 static void nobody_gets_in(struct stage *s, struct actor *ann, struct actor *bo)
 {
-    stage_tell(s, "The server knows of no trouble: Ann's connection is open.  Bo waits.",
-               "服务器不觉得有问题：小安的连接还开着。小博只能等。");
+    stage_tell(s, "To the server Ann's connection is still open.  Bo waits.",
+               "在服务器看来，小安的连接还开着。小博只能等。");
     actor_wire_mend(ann, WIRE_LOCK);
     actor_buy(ann);
     actor_release(ann);
@@ -24,24 +24,26 @@ static void play(struct stage *s)
                "小安拿到锁，看到还剩一张券。");
     actor_enter(ann);
     actor_read(ann);
-    stage_tell(s, "Her network to the store falls silent: nothing arrives, nothing fails.",
-               "她到存储的网络静默了：什么也不到，也不报错。");
+    stage_tell(s, "Ann's network to the store falls silent: nothing arrives, nothing "
+                  "fails.",
+               "小安到存储的网络静默了：什么也不到，也不报错。");
     actor_wire(ann, WIRE_LOCK, "hold to-client");
     actor_wire(ann, WIRE_LOCK, "hold to-server");
     if (actor_outwait(bo) != DLOCK_OK) {
         nobody_gets_in(s, ann, bo);
         return;
     }
-    stage_tell(s, "Nobody could renew it.  Bo has it now, and buys the last one.",
-               "没有人能续租，锁已归小博，他买走最后一张。");
+    stage_tell(s, "No renewal got through.  Bo has the lock now, and buys the last one.",
+               "续期送不到，锁已归小博，小博买走最后一张。");
     actor_buy(bo);
-    stage_tell(s, "Ann is about to write.  First she asks her lease.",
-               "小安正要写，先看一眼自己的租约。");
+    stage_tell(s, "Ann looks at her lease before she writes.",
+               "小安写之前，先看自己的租约。");
     if (actor_is_protected(ann))
         actor_buy(ann);
     else
-        stage_tell(s, "Without any message she knows that it is over, and writes nothing.",
-                   "没有任何消息，她也知道租约完了，于是什么都不写。");
+        stage_tell(s, "Ann knows without any message that her lease is over, and "
+                      "writes nothing.",
+                   "没有任何消息，小安也知道租约已到期，于是什么都不写。");
     actor_wire_mend(ann, WIRE_LOCK);
     actor_release(ann);
     actor_release(bo);
@@ -55,16 +57,16 @@ const struct scenario scenario_half_open = {
     .title = "The silent network, and the holder who asks its lease",
     .title_zh = "静默的网络，和会看租约的持有者",
     .source = "half-open connections; Consul's issue of a lost lock noticed minutes later",
-    .story = {"Ann holds the lock; then nothing gets through, in either direction.",
-              "No error comes, and no renewal arrives.  Her lease ends; Bo gets in.",
-              "Her library has counted from when its last request was sent.",
-              "So she knows that it is over, before Bo was let in, and stops.",
+    .story = {"Ann holds the lock; then the network carries nothing, in either direction.",
+              "No error comes, and no renewal arrives.  Ann's lease ends; Bo gets the lock.",
+              "Ann's library counts the lease from when its last answered request was sent.",
+              "So Ann knows that her lease is over before Bo gets the lock, and stops.",
               "A lock that is a connection stays held: Bo waits for the network."},
-    .story_zh = {"小安持有锁，随后两个方向都不通了。",
-                 "没有报错，续租也送不到。租约结束，小博进来了。",
-                 "她的库从最后一次请求发出时算起。",
-                 "所以在小博进来之前，她就知道租约完了，停了手。",
-                 "而锁若就是连接，它会一直占着：小博只能等网络恢复。"},
+    .story_zh = {"小安持有锁，随后网络两个方向都不通了。",
+                 "没有报错，续期也送不到。小安的租约到期，小博拿到锁。",
+                 "小安的锁库从最后一次得到应答的请求发出时算起。",
+                 "所以小博拿到锁之前，小安就知道租约已到期，停了手。",
+                 "锁若就是连接，就会一直占着：小博只能等网络恢复。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 800,

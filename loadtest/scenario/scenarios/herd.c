@@ -20,10 +20,10 @@ static int await_entered(struct stage *s, const bool *has_left)
     int i;
 
     for (i = find_entered(s, has_left); i < 0; i = find_entered(s, has_left)) {
-        stage_need(s, stage_now_ms(s) < by_ms, "one of those who wait is to get in");
+        stage_need(s, stage_now_ms(s) < by_ms, "one of the waiters is to get the lock");
         stage_pass_ms(s, 2);
     }
-    stage_need(s, actor_end(stage_actor(s, 1 + i)) == DLOCK_OK, "who waits gets in");
+    stage_need(s, actor_end(stage_actor(s, 1 + i)) == DLOCK_OK, "the waiter is to get the lock");
     return i;
 }
 
@@ -35,8 +35,8 @@ static void play(struct stage *s)
     bool is_broadcast = !stage_has(s, DLOCK_CAP_FAIR);
     bool has_left[WAITERS] = {false};
 
-    stage_tell(s, "Ann has the lock.  Six others come and wait.",
-               "小安拿着锁，又来了六个人等着。");
+    stage_tell(s, "Ann has the lock.  Six others wait for it.",
+               "小安拿着锁，另有六个在等。");
     actor_enter(ann);
     for (int i = 0; i < WAITERS; i++) {
         actor_begin_acquire(stage_actor(s, 1 + i), SCENARIO_STEP_MS);
@@ -52,10 +52,10 @@ static void play(struct stage *s)
                 actor_await_woken(stage_actor(s, 1 + j), served + 1);
         if (served == 0)
             stage_tell(s, is_broadcast
-                              ? "All have woken and asked; one is in, five wait again."
-                              : "One waiter has woken and is in; the others were left asleep.",
-                       is_broadcast ? "所有人都醒来问了一遍：一个进去，五个接着等。"
-                                    : "只有一个人醒来进去，其他人还在睡。");
+                              ? "All six woke and asked: one has the lock, five wait again."
+                              : "One waiter woke and has the lock; no other one was woken.",
+                       is_broadcast ? "六个都被唤醒，问了一遍：一个拿到锁，五个接着等。"
+                                    : "只唤醒了一个，它拿到锁，其他的没有被唤醒。");
         actor_leave(stage_actor(s, 1 + i));
     }
 }
@@ -63,19 +63,19 @@ static void play(struct stage *s)
 const struct scenario scenario_herd = {
     .name = "herd",
     .number = "S37",
-    .title = "The herd that wakes for one",
-    .title_zh = "惊群：一次释放，全员惊醒",
+    .title = "The herd: one release wakes every waiter",
+    .title_zh = "惊群：一次释放，唤醒所有等待者",
     .source = "the articles on ZooKeeper: why everybody watches only the node before",
     .story = {"Ann has the lock; six processes wait.",
-              "She releases.  One message goes to all who wait, and all of them ask.",
-              "One waiter gets the lock, five asked for nothing; then the next release.",
-              "For six to be served, the store answers twenty-one times.",
-              "In a queue everybody waits for the one before: one release, one wake-up."},
+              "Ann releases.  One message goes to all six waiters, and all six ask.",
+              "One waiter gets the lock, five ask in vain; each release does that again.",
+              "Until all six have had the lock, the store answers twenty-one times.",
+              "In a queue each waits for the one before: one release wakes one waiter."},
     .story_zh = {"小安拿着锁，六个进程在等。",
-                 "她一释放，消息发给所有等待者，大家一起来问。",
-                 "一个拿到，五个白问，然后再来一遍。",
-                 "为六个人服务，存储要应付二十一次。",
-                 "排队时每人只等前一个：一次释放，只醒一个。"},
+                 "小安一释放，消息发给六个等待者，六个都来问。",
+                 "一个拿到，五个白问；每次释放都再来一遍。",
+                 "六个都拿到锁，存储要应答二十一次。",
+                 "排队时每个只等前一个：一次释放，只唤醒一个。"},
     .actors = {"Ann", "Bo", "Chu", "Dee", "Eli", "Fay", "Gus"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_HERD | SIGN_BROADCAST,
     .stock = 10,

@@ -19,7 +19,8 @@ static void play(struct stage *s)
     stage_need_in_time(s, actor_is_protected(ann), "Ann's session lives on");
     actor_buy(ann);
     actor_leave(ann);
-    stage_tell(s, "Bo takes it after her, and all is sold.", "小博随后拿到锁，券已售罄。");
+    stage_tell(s, "Bo takes the lock after Ann, and all is sold.",
+               "小博随后拿到锁，券已售罄。");
     actor_enter(bo);
     actor_buy(bo);
     actor_leave(bo);
@@ -35,12 +36,12 @@ const struct scenario scenario_leader_killed = {
               "The leader dies.  The two others are a quorum, and elect one of them.",
               "Ann's client finds another server, and goes on with the same session.",
               "Bo is refused all the time, and gets the lock after Ann.",
-              "A quorum of an ensemble forgets nothing that it has answered."},
-    .story_zh = {"小安的锁是她会话的节点，每台服务器上都有。",
-                 "领导者宕机，剩下两台仍过半数，选出新的。",
+              "A quorum of an ensemble loses nothing that it has acknowledged."},
+    .story_zh = {"小安的锁是会话里的节点，每台服务器上都有。",
+                 "领导者宕机，剩下两台仍过半数，选出新的领导者。",
                  "小安的客户端换一台服务器，会话不变。",
-                 "小博一直拿不到，直到小安放锁。",
-                 "过半数答应过的事，集群不会忘。"},
+                 "小博一直拿不到，直到小安释放锁。",
+                 "法定多数确认过的事，集群不会丢。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 10000,

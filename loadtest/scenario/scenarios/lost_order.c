@@ -14,14 +14,17 @@ static void play(struct stage *s)
     stage_stop_in_postgres(s, "walwriter");
     stage_need(s, actor_buy(ann) == SALE_SOLD, "Ann is to be told that she has it");
     stage_tell(s, "Ann has been told that the last one is hers.  The server dies.",
-               "小安得到答复：最后一件归她。服务器死了。");
+               "小安得到答复：买到了最后一件。服务器宕机。");
     dead = stage_server_hurt(s, "server-kill", "postgres", 0);
     actor_leave(ann);
     stage_server_end(s, dead);
-    stage_tell(s, "The server is back, and knows of no order.  Bo buys the last one.",
-               "它回来了，却不知道有这一单。小博买走最后一件。");
+    stage_tell(s, "The server is back.  Bo asks for the last one.",
+               "服务器恢复。小博来买最后一件。");
     actor_enter(bo);
-    if (actor_buy(bo) != SALE_SOLD)
+    if (actor_buy(bo) == SALE_SOLD)
+        stage_tell(s, "Ann's order is not there: Bo was told of the same unit.",
+                   "小安的订单不在了：小博得到的是同一件。");
+    else
         stage_tell(s, "There is none left for Bo.", "没有剩下的给小博。");
     actor_leave(bo);
 }
@@ -32,16 +35,16 @@ const struct scenario scenario_lost_order = {
     .title = "The order that was confirmed and is not there",
     .title_zh = "确认过却不见了的订单",
     .source = "PostgreSQL's manual on asynchronous commit; Redis queues before inserts",
-    .story = {"synchronous_commit is off, since it is faster.",
+    .story = {"For speed, synchronous_commit is off.",
               "Ann's COMMIT is answered while it is only in memory.",
-              "The server is killed, and comes back without her order.",
-              "Bo buys the same piece: two were told, one is there.",
-              "No lock sees it: they were one after the other."},
+              "The server is killed, and comes back without Ann's order.",
+              "Bo buys the same unit: two buyers were told of an order, one order is there.",
+              "No lock prevents that: Ann and Bo came one after the other."},
     .story_zh = {"为了快，synchronous_commit 关掉了。",
                  "小安的 COMMIT 还只在内存里，就得到了答复。",
-                 "服务器被杀，回来后没有她的订单。",
+                 "服务器被杀，恢复后没有小安的订单。",
                  "小博买走了同一件：答复了两个人，只有一单。",
-                 "锁看不见这件事：两人本来就是一前一后。"},
+                 "锁防不住这件事：小安和小博本来就是一前一后。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGN_LOST_ORDER,
     .commits_lazily = true,

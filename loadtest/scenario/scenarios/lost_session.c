@@ -13,8 +13,9 @@ static void play(struct stage *s)
                "小安拿到锁，看到还剩一张券。");
     actor_enter(ann);
     actor_read(ann);
-    stage_tell(s, "The server ends the session that is her lock; her shop works on.",
-               "服务器结束了那个承载锁的会话；她到店铺的连接照常。");
+    stage_tell(s, "The server ends the session that is Ann's lock; her shop's "
+                  "connection stays.",
+               "服务器结束了承载锁的会话；小安到店铺的连接照常。");
     stage_server_hurt(s,
                       stage_store(s) == DLOCK_STORE_POSTGRES ? "postgres-kill-backend"
                                                              : "zookeeper-expire",
@@ -24,7 +25,8 @@ static void play(struct stage *s)
     actor_begin_buy(bo);
     if (!waits)
         actor_end_buy(bo);
-    stage_tell(s, "Ann writes, for she has looked already.", "小安早就看过了，接着写。");
+    stage_tell(s, "Ann has read the stock already, and writes.",
+               "小安早就读过库存，接着写。");
     actor_buy(ann);
     if (waits)
         actor_end_buy(bo);
@@ -35,19 +37,19 @@ static void play(struct stage *s)
 const struct scenario scenario_lost_session = {
     .name = "lost-session",
     .number = "S24",
-    .title = "The lock's session ends, the work's does not",
+    .title = "The lock's session ends, and the work's session does not",
     .title_zh = "锁的会话断了，干活的会话没断",
     .source = "advisory locks behind a second connection; ZooKeeper's expired sessions",
-    .story = {"Ann's lock lives in a session of its own; her writes go over another.",
+    .story = {"Ann's lock is in a session of its own; her writes go over another.",
               "The server ends the lock's session: an operator, or a restart.",
               "The lock is free at once.  Bo takes it and buys the last one.",
-              "Ann's other connection works, and she writes: oversold.",
+              "Ann's other connection works, and Ann writes: oversold.",
               "A lock in the write's own transaction is lost only with the write."},
-    .story_zh = {"小安的锁住在自己的会话里，她的写走另一条连接。",
+    .story_zh = {"小安的锁属于单独的会话，写请求走另一条连接。",
                  "服务器结束了锁的会话：运维操作，或者重启。",
-                 "锁立刻自由，小博拿到它，买走最后一张。",
-                 "小安的另一条连接还好好的，她写了下去：超卖。",
-                 "锁若就在写的那个事务里，丢锁时写也一起丢。"},
+                 "锁立刻空闲，小博拿到锁，买走最后一张。",
+                 "小安的另一条连接还好好的，小安接着写：超卖。",
+                 "锁若就在写入的那个事务里，丢锁时写入也一起丢。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 5000,

@@ -28,7 +28,7 @@ static void leave_unheard(struct stage *s, struct actor *holder, struct actor *w
     actor_leave(holder);
     free_ms = stage_now_ms(s);
     if (actor_end(waiting) != DLOCK_OK || stage_now_ms(s) - free_ms > LEASE_MS / 2)
-        stage_sign(s, SIGN_LEASE_WAITED, "it slept on beside a lock that was free");
+        stage_sign(s, SIGN_LEASE_WAITED, "the waiter waited on while the lock was free");
 }
 
 static void play(struct stage *s)
@@ -36,15 +36,15 @@ static void play(struct stage *s)
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
     stage_tell(s, "Ann has the lock.  Bo waits to be told of its release.",
-               "锁在小安手里。小博等着释放的通知。");
+               "小安持有锁。小博等着释放的通知。");
     actor_enter(ann);
     begin_to_listen(s, bo);
-    stage_tell(s, "She releases it.  The message is lost on its way to him.",
-               "她释放了锁，通知却在半路上丢了。");
+    stage_tell(s, "Ann releases the lock.  The message is lost on its way to Bo.",
+               "小安释放了锁，给小博的通知在半路上丢了。");
     actor_wire(bo, WIRE_LOCK, "drop:1 to-client at message");
     leave_unheard(s, ann, bo);
     actor_await_wire(bo, WIRE_LOCK);
-    stage_tell(s, "Now Bo has it, and Ann waits.  Redis cuts off all who listen.",
+    stage_tell(s, "Now Bo has the lock, and Ann waits.  Redis cuts off all who listen.",
                "现在锁归小博，换小安等。Redis 把监听的连接全断了。");
     begin_to_listen(s, ann);
     stage_server_hurt(s, "kill-pubsub", stage_lock_server(s, 0), 0);
@@ -56,18 +56,18 @@ const struct scenario scenario_lost_wake_up = {
     .name = "lost-wake-up",
     .number = "S21",
     .title = "The wake-up that never came",
-    .title_zh = "没有等来的唤醒",
+    .title_zh = "没有等到的唤醒",
     .source = "Redisson's issues on missed unlock messages; its wait for the PTTL",
-    .story = {"Bo waits for the lock, and sleeps until a message wakes him.",
-              "Ann releases it.  Redis tells who listens, once, and forgets it.",
-              "The message is lost, or the connection that it would come by.",
-              "The lock is free, and Bo sleeps on: until the old lease would end?",
-              "A message is only a hint; a waiter has to look by itself as well."},
-    .story_zh = {"小博在等锁，睡着等消息叫醒。",
-                 "小安释放了锁，Redis 只通知监听者一次，随即忘掉。",
+    .story = {"Bo waits for the lock, until a message tells of its release.",
+              "Ann releases the lock.  Redis tells the listeners once, and keeps no copy.",
+              "The message is lost, or the connection that carries it breaks.",
+              "The lock is free, and Bo waits on: until Ann's lease would have ended?",
+              "A message is only a hint; a waiter has to ask by itself as well."},
+    .story_zh = {"小博在等锁，等释放的通知。",
+                 "小安释放了锁，Redis 只通知监听者一次，不留副本。",
                  "消息丢了，或者送消息的连接断了。",
-                 "锁空着，小博还在睡：要睡到旧租约到期吗？",
-                 "消息只是提示，等锁的人还得自己时不时看一眼。"},
+                 "锁空着，小博还在等：要等到小安的旧租约到期吗？",
+                 "通知只是提示，等待者还得自己时不时问一次。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = LEASE_MS,

@@ -17,13 +17,14 @@ static void play(struct stage *s)
     bool refuses;
 
     stage_tell(s, "Ann takes the lock, and lets another thread release her lease.",
-               "小安拿到锁，让另一个线程去释放她的租约。");
+               "小安拿到锁，让另一个线程去释放。");
     actor_enter(ann);
     refuses = actor_release_for(bo, ann) == DLOCK_INVALID;
     stage_need_in_time(s, is_still_held(ann, chu), "Ann's lease was to last");
     if (stage_has(s, DLOCK_CAP_REENTRANT)) {
-        stage_tell(s, "She may take it twice, and does; then she releases twice.",
-                   "这把锁可重入，她拿了两次，也释放两次。");
+        stage_tell(s, "The lock is re-entrant: Ann takes it once more, and releases "
+                      "it twice.",
+                   "这把锁可重入，小安再拿一次，共释放两次。");
         actor_enter(ann);
         actor_leave(ann);
     }
@@ -36,7 +37,7 @@ static void play(struct stage *s)
     stage_need_in_time(s, is_still_held(chu, dee), "Chu's lease was to last");
     actor_leave(chu);
     if (refuses)
-        stage_sign(s, SIGN_CALL_REFUSED, "each such call answered: invalid");
+        stage_sign(s, SIGN_CALL_REFUSED, "every wrong call was answered: invalid");
 }
 
 const struct scenario scenario_misuse = {
@@ -46,13 +47,13 @@ const struct scenario scenario_misuse = {
     .title_zh = "别人来释放，以及多释放一次",
     .source = "users of Redisson: IllegalMonitorStateException, and what leads to it",
     .story = {"Ann passes her lease to another thread, which releases it.",
-              "That is refused, and she goes on holding the lock.",
-              "She releases, and Chu takes it; then she releases once more.",
+              "The call is refused, and Ann still holds the lock.",
+              "Ann releases, and Chu takes the lock; then Ann releases once more.",
               "A DEL at that moment would free Chu's lock.",
               "The library knows what it has granted, and sends nothing."},
     .story_zh = {"小安把租约交给另一个线程去释放。",
-                 "调用被拒绝，锁还在她手里。",
-                 "她释放后小楚拿到锁，她却又释放了一次。",
+                 "调用被拒绝，锁还在小安手里。",
+                 "小安释放后小楚拿到锁，小安却又释放了一次。",
                  "这时若发出 DEL，删掉的就是小楚的锁。",
                  "库记得自己给出过什么，于是什么也不发。"},
     .actors = {"Ann", "+Bo", "Chu", "Dee"},

@@ -2,14 +2,14 @@
 /* nested.c -- a method that holds the lock calls itself. */
 #include "loadtest/scenario/scenario.h"
 
-/* ann was let in a second time: is the lock held until the second release? */
+/* Ann was let in a second time: is the lock held until the second release? */
 static void leave_twice(struct stage *s, struct actor *ann, struct actor *bo)
 {
-    stage_tell(s, "She is let in.  The inner call ends and releases once.",
-               "她进来了。内层调用结束，释放一次。");
+    stage_tell(s, "The inner call gets the lock, too.  It ends, and releases once.",
+               "内层调用也拿到锁，结束时释放一次。");
     actor_leave(ann);
-    stage_tell(s, "The outer call is still at work.  Bo must not get in.",
-               "外层还在干活，小博不能进来。");
+    stage_tell(s, "The outer call is still at work.  Bo must not get the lock.",
+               "外层还在干活，小博不能拿到锁。");
     if (actor_try(bo) == DLOCK_OK) {
         actor_release(bo);
         actor_release(ann);
@@ -27,12 +27,12 @@ static void play(struct stage *s)
     stage_tell(s, "A method of Ann's takes the lock.", "小安的一个方法拿到了锁。");
     actor_enter(ann);
     stage_tell(s, "The method calls itself, and asks for the lock again.",
-               "它调用了自己，再次申请锁。");
+               "这个方法调用自己，再次申请锁。");
     if (actor_try(ann) == DLOCK_OK) {
         leave_twice(s, ann, bo);
         return;
     }
-    stage_sign(s, SIGN_CALL_REFUSED, "had she waited, she would wait for herself");
+    stage_sign(s, SIGN_CALL_REFUSED, "had Ann waited, Ann would wait for herself");
     actor_leave(ann);
 }
 
@@ -44,14 +44,14 @@ const struct scenario scenario_nested = {
     .source = "the articles on re-entry: method1 holds the lock and calls method2",
     .story = {"method1 takes the lock and calls method2.",
               "method2 asks for the same lock, in the same thread.",
-              "A lock that only knows \"held\" refuses it: a deadlock with oneself.",
-              "A lock that counts lets it in, and is free after the last release.",
-              "Not after the first: Bo must not slip in between."},
+              "A lock that is not re-entrant refuses: method2 would wait for method1.",
+              "A re-entrant lock counts, and is free after the last release.",
+              "After the first release the lock is still held: Bo must not get it."},
     .story_zh = {"method1 拿到锁，然后调用 method2。",
                  "method2 在同一线程里申请同一把锁。",
-                 "只知道“已被占用”的锁会拒绝：自己跟自己死锁。",
-                 "会计数的锁放行，最后一次释放后才自由。",
-                 "第一次释放后还不行：小博不能趁机溜进来。"},
+                 "不可重入的锁会拒绝：method2 若等，就是等 method1，自己锁死自己。",
+                 "可重入锁会计数，最后一次释放后才空闲。",
+                 "第一次释放后锁还被持有：小博不能拿到。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_TWICE,
     .lease_ms = 5000,

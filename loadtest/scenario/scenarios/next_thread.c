@@ -25,12 +25,12 @@ static void play(struct stage *s)
     actor_change_thread(ann);
     if (actor_try(ann) == DLOCK_OK) {
         stage_tell(s, "The new thread is taken for the thread that ended.",
-                   "它被当成了那个已结束的线程。");
+                   "新线程被当成了那个已结束的线程。");
         actor_release(ann);
         return;
     }
     stage_tell(s, "The new thread is not the same, and is refused.  Bo waits.",
-               "它不是同一个线程，被拒绝了。小博在等。");
+               "新线程不是原来的线程，被拒绝了。小博在等。");
     if (wait_for_it(s, bo) == DLOCK_OK) {
         stage_need_in_time(s, !stage_has(s, DLOCK_CAP_SESSION),
                            "the session was to last");
@@ -41,7 +41,7 @@ static void play(struct stage *s)
     info = actor_inspect(bo);
     stage_need_in_time(s, info.locked, "the session was to last");
     stage_need(s, info.left_ms == INT64_MAX, "the lock is to have no end");
-    stage_sign(s, SIGN_DEAD_LOCK, "it lives with the session, and the process lives on");
+    stage_sign(s, SIGN_DEAD_LOCK, "the lock belongs to the session, and the process still runs");
 }
 
 const struct scenario scenario_next_thread = {
@@ -52,14 +52,14 @@ const struct scenario scenario_next_thread = {
     .source = "owner ids of process and thread, as in the articles' re-entrant lock",
     .story = {"A thread takes the lock and ends; nobody can release it any more.",
               "The system gives its id to the next thread.",
-              "Were the id the owner, that one would be let in as an old friend.",
-              "An owner number that is never used again keeps it out.",
-              "A lease then ends the lock; what lives with a session stays."},
+              "If the thread id were the owner, the new thread would be let in.",
+              "An owner that is never used again keeps the new thread out.",
+              "A lease ends the lock later; a lock that belongs to a session stays."},
     .story_zh = {"一个线程拿到锁就结束了，再没人能释放它。",
                  "系统把它的线程 id 给了下一个线程。",
-                 "若拿线程 id 当持有者，新线程就像老朋友一样被放行。",
-                 "绝不重复使用的持有者编号能把它挡住。",
-                 "之后租约会结束这把锁；随会话而生的锁却留着。"},
+                 "若拿线程 id 当锁标识，新线程就会被放行。",
+                 "从不重复使用的锁标识能把新线程挡住。",
+                 "之后租约会结束这把锁；属于会话的锁却留着。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_TWICE,
     .lease_ms = 1200,

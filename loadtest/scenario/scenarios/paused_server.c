@@ -20,8 +20,8 @@ static int begin_silence(struct stage *s)
 static void four_renew(struct stage *s, struct actor *ann, struct actor *bo, bool is_in)
 {
     stage_need_in_time(s, actor_is_protected(ann), "four servers were to renew");
-    stage_tell(s, "The four others went on renewing: Bo stays outside.",
-               "另外四台一直在续期：小博还在外面。");
+    stage_tell(s, "The four other servers went on renewing: Bo does not get the lock.",
+               "另外四台一直在续期：小博拿不到锁。");
     if (is_in)
         actor_buy(bo);
     actor_buy(ann);
@@ -51,11 +51,12 @@ static void play(struct stage *s)
         return;
     }
     stage_need_in_time(s, is_in, "Bo was to be let in");
-    stage_tell(s, "The server goes on: the renewal is refused, and Bo is let in.  He buys.",
-               "它恢复了：续期被拒，小博被放行。他买走一张。");
+    stage_tell(s, "The server goes on: Ann's renewal is refused, and Bo gets the lock "
+                  "and buys.",
+               "服务器恢复：小安的续期被拒绝，小博拿到锁，买走一张。");
     actor_buy(bo);
-    stage_tell(s, "Ann, who was at work all the time, writes as well.",
-               "一直在干活的小安也写了下去。");
+    stage_tell(s, "Ann was at work all the time, and writes as well.",
+               "小安一直在干活，也写了下去。");
     actor_buy(ann);
     actor_release(ann);
     actor_release(bo);
@@ -69,14 +70,14 @@ const struct scenario scenario_paused_server = {
     .source = "Jepsen's pauses; CLIENT PAUSE, a fork to save, a slow script",
     .story = {"Ann is at work, and her watchdog renews in time.",
               "The server is silent: it carries out nothing, but its clock goes on.",
-              "When it speaks again her lease is over, and the renewal is refused.",
-              "Bo, whose request was next in line, is let in that very moment.",
-              "No client stopped.  A majority of servers would not have been silent."},
+              "When the server goes on, Ann's lease is over, and the renewal is refused.",
+              "Bo's request waited at the server, and gets the lock at that moment.",
+              "No client stopped.  With Redlock, four of five servers would have renewed."},
     .story_zh = {"小安在干活，看门狗按时续期。",
-                 "服务器沉默了：什么都不执行，它的钟却在走。",
-                 "等它再开口，租约已过，续期被拒。",
-                 "排在后面的小博，同一刻就被放了进来。",
-                 "没有哪个客户端停过。若问的是多数派，它们不会一起沉默。"},
+                 "服务器沉默了：什么都不执行，时钟却在走。",
+                 "等服务器恢复，小安的租约已过，续期被拒绝。",
+                 "小博的申请一直排在服务器上，这一刻拿到了锁。",
+                 "没有哪个客户端停过。若是红锁，五台中有四台会照常续期。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = 600,

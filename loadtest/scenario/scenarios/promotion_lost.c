@@ -12,15 +12,18 @@ static void play(struct stage *s)
     stage_await_standby(s);
     stage_stop_in_postgres(s, "walsender");
     stage_need(s, actor_buy(ann) == SALE_SOLD, "Ann is to be told that she has it");
-    stage_tell(s, "Ann has been told that the last one is hers.  The primary dies, and the "
-                  "standby is promoted.",
-               "小安得到答复：最后一件归她。主库死了，备库被提升。");
+    stage_tell(s, "Ann has been told that the last one is hers.  The primary dies, "
+                  "and the standby is promoted.",
+               "小安得到答复：买到了最后一件。主库宕机，备库被提升。");
     stage_server_hurt(s, "promote-standby", "standby", 0);
     (void)actor_release(ann);
-    stage_tell(s, "The new primary knows of no order.  Bo buys the last one.",
-               "新主库不知道有这一单。小博买走最后一件。");
+    stage_tell(s, "Bo asks the new primary for the last one.",
+               "小博向新主库要最后一件。");
     stage_need(s, actor_try_until_answered(bo) == DLOCK_OK, "Bo is to get the lock");
-    if (actor_buy(bo) != SALE_SOLD)
+    if (actor_buy(bo) == SALE_SOLD)
+        stage_tell(s, "The new primary has no order of Ann: Bo was told of the same unit.",
+                   "新主库没有小安的订单：小博得到的是同一件。");
+    else
         stage_tell(s, "There is none left for Bo.", "没有剩下的给小博。");
     (void)actor_release(bo);
 }
@@ -33,14 +36,14 @@ const struct scenario scenario_promotion_lost = {
     .source = "PostgreSQL's manual on asynchronous replication",
     .story = {"The standby follows its primary asynchronously.",
               "Ann's COMMIT is answered while the standby has nothing of it.",
-              "The primary dies, and the standby is promoted without her order.",
-              "Bo buys the same piece: two were told, one is there.",
-              "No lock sees it; synchronous_standby_names prevents it."},
+              "The primary dies, and the standby is promoted without Ann's order.",
+              "Bo buys the same unit: two buyers were told of an order, one order is there.",
+              "No lock prevents that; synchronous_standby_names does."},
     .story_zh = {"备库异步跟随主库。",
                  "备库还什么都没收到，小安的 COMMIT 就得到了答复。",
-                 "主库死了，没有她订单的备库被提升。",
+                 "主库宕机，没有小安订单的备库被提升。",
                  "小博买走了同一件：答复了两个人，只有一单。",
-                 "锁看不见这件事；设置 synchronous_standby_names 才能避免。"},
+                 "锁防不住这件事；设置 synchronous_standby_names 才能避免。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGN_LOST_ORDER,
     .lease_ms = 20000,

@@ -28,14 +28,14 @@ static void play(struct stage *s)
     actor_arm(ann, DLOCK_FAULT_BEFORE_COMMIT, DLOCK_FAULT_HOLD);
     actor_begin_buy(ann);
     actor_await_point(ann, DLOCK_FAULT_BEFORE_COMMIT);
-    stage_tell(s, "The database ends in the middle of it, and starts again.",
-               "数据库就在这时崩溃，又重新启动。");
+    stage_tell(s, "The database ends before Ann's COMMIT, and starts again.",
+               "小安还没提交，数据库就崩溃，又重新启动。");
     stage_server_hurt(s, "postgres-restart-immediate", "postgres", 0);
     actor_let_go(ann, DLOCK_FAULT_BEFORE_COMMIT);
     sale = actor_end_buy(ann);
     stage_need(s, sale == SALE_UNSURE || sale == SALE_FAILED, "Ann is not to be told");
     actor_release(ann);
-    stage_tell(s, "She sends the same request again.", "她重发同一个请求。");
+    stage_tell(s, "Ann sends the same request again.", "小安重发同一个请求。");
     enter_again(s, ann);
     actor_buy_again(ann);
     actor_leave(ann);
@@ -47,16 +47,16 @@ const struct scenario scenario_restart_in_transaction = {
     .title = "The database restarts before COMMIT",
     .title_zh = "提交之前数据库重启",
     .source = "PostgreSQL's manual: what a crash leaves of a transaction",
-    .story = {"Bo's order is committed, and he was told so.",
-              "Ann's has taken a unit when the database ends at once, and starts again.",
-              "Her COMMIT goes to a dead connection: she is told that nobody knows.",
-              "She sends the same request again: nothing is left of the first one.",
-              "Each has one order: an answered COMMIT is kept, the other is gone."},
-    .story_zh = {"小博的订单已提交，他也知道了。",
-                 "小安的刚扣了库存，数据库就崩溃重启。",
-                 "她的 COMMIT 发给了一条死连接：结果不明。",
-                 "她重发同一个请求：第一次的什么都没留下。",
-                 "每人一单：答复过的都在，没答复的全无。"},
+    .story = {"Bo's order is committed, and Bo was told so.",
+              "Ann's order has taken a unit when the database crashes and starts again.",
+              "Ann's COMMIT goes to a dead connection: its outcome is not known.",
+              "Ann sends the same request again: nothing is left of the first one.",
+              "Ann and Bo have one order each: an answered COMMIT is kept, the other is gone."},
+    .story_zh = {"小博的订单已提交，小博也得到了答复。",
+                 "小安的订单刚扣了库存，数据库就崩溃重启。",
+                 "小安的 COMMIT 发给了一条死连接：结果不明。",
+                 "小安重发同一个请求：第一次的什么都没留下。",
+                 "小安和小博各一单：答复过的提交都在，没答复的全无。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGN_LOST_ORDER | SIGN_DUPLICATE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .stock = 10,

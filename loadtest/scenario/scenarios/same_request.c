@@ -19,8 +19,8 @@ static void play(struct stage *s)
     actor_wire(bo, WIRE_SHOP, "cut to-server at to-server COMMIT");
     stage_need(s, actor_buy(bo) == SALE_UNSURE, "Bo is not to know either");
     actor_release(bo);
-    stage_tell(s, "Both see the same error.  Each sends the same request again.",
-               "两人看到同样的错误，各自重发同一个请求。");
+    stage_tell(s, "Ann and Bo see the same error.  Each sends the same request again.",
+               "小安和小博看到同样的错误，各自重发同一个请求。");
     actor_enter(ann);
     actor_buy_again(ann);
     actor_release(ann);
@@ -32,18 +32,18 @@ static void play(struct stage *s)
 const struct scenario scenario_same_request = {
     .name = "same-request",
     .number = "S26b",
-    .title = "The same request again: its number tells",
-    .title_zh = "重发同一个请求：请求号说明一切",
+    .title = "The same request again: its number decides",
+    .title_zh = "重发同一个请求：请求号区分两种情况",
     .source = "idempotency keys: a request's id, unique in the table of orders",
     .story = {"Ann's COMMIT is done, Bo's never arrives; neither is answered.",
-              "Both are told the same: nobody knows.",
+              "Ann and Bo are told the same: the outcome is not known.",
               "Each sends the same request again, under the same id.",
-              "The unique index refuses Ann's, for she has her order; Bo gets his.",
+              "Ann has an order, so the unique index refuses Ann's; Bo's is accepted.",
               "One order each, under every lock and without any."},
     .story_zh = {"小安的 COMMIT 完成了，小博的没有送到；两人都没等到应答。",
-                 "两人看到的一样：结果不明。",
+                 "小安和小博看到的一样：结果不明。",
                  "各自用同一个请求号重发。",
-                 "唯一索引拒绝了小安，因为她已有订单；小博这才买到。",
+                 "小安已有订单，唯一索引拒绝重发；小博这才买到。",
                  "每人恰好一单，不管用什么锁，没有锁也一样。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGN_DUPLICATE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,

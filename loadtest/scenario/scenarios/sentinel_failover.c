@@ -17,8 +17,8 @@ static void play(struct stage *s)
                "主节点卡住了，哨兵把一个从节点升为主节点。");
     stage_server_hurt(s, "pause-master", NULL, 0);
     actor_await_unprotected(ann);
-    stage_tell(s, "Ann is told that nobody vouches for her lock, and gives her work up.",
-               "小安得知锁已没有保证，放弃手上的活。");
+    stage_tell(s, "Ann is told that her lock may be lost, and gives her work up.",
+               "小安得知锁可能已经丢失，放弃手上的活。");
     stage_tell(s, "Bo asks the new master, which has the copy of Ann's lock.",
                "小博问新的主节点，那里有小安那把锁的副本。");
     stage_need_in_time(s, actor_try_until_answered(bo) != DLOCK_OK,
@@ -42,9 +42,9 @@ const struct scenario scenario_sentinel_failover = {
               "After a fail-over nobody may count on a lock that an old master granted."},
     .story_zh = {"小安拿到锁，从节点都复制了。",
                  "主节点卡住，哨兵另立了主节点。",
-                 "小安的锁库跟着切换，告诉她锁已丢失。",
-                 "锁的副本还在，小博就拿不到。",
-                 "切换之后，旧主节点给的锁谁都不能再当真。"},
+                 "小安的锁库跟着切换，告知小安锁已丢失。",
+                 "小安那把锁的副本还在，小博就拿不到锁。",
+                 "故障转移之后，旧主节点给的锁谁都不能再当真。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 8000,

@@ -10,8 +10,9 @@ static void play(struct stage *s)
     stage_tell(s, "The master is cut off from its replicas and the Sentinels.",
                "主节点与从节点、哨兵之间断网。");
     cut = stage_server_arm(s, "partition", NULL, 0);
-    stage_tell(s, "Ann takes the lock there: her own connection is whole.",
-               "小安在它那里拿到锁：她自己的连接好好的。");
+    stage_tell(s, "Ann takes the lock at the master that is cut off: she still "
+                  "reaches it.",
+               "小安在被隔离的主节点拿到锁：小安还连得上它。");
     actor_enter(ann);
     actor_read(ann);
     stage_need_in_time(s, actor_is_protected(ann), "Ann was let in before the fail-over");
@@ -37,12 +38,12 @@ const struct scenario scenario_sentinel_partition = {
               "Ann takes the lock there, and no replica hears of it.",
               "The Sentinels name another master, where Bo takes the same lock.",
               "Ann learns within a second that her lock is lost, if she asks.",
-              "She does not ask, and writes: only a guard at the data stops her."},
+              "Ann does not ask, and writes: only a guard at the data stops the write."},
     .story_zh = {"主节点连不上从节点和哨兵，客户端却连得上它。",
                  "小安在那里拿到锁，从节点一无所知。",
                  "哨兵另立主节点，小博在那里拿到同一把锁。",
                  "小安只要问一声，一秒内就知道锁丢了。",
-                 "她没问就写了：只有数据上的兜底拦得住她。"},
+                 "小安没问就写了：只有数据上的兜底拦得住这次写入。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 30000,

@@ -14,8 +14,9 @@ static void play(struct stage *s)
     stage_tell(s, "The slot of the lock moves to another master, with the lock in it.",
                "锁所在的槽连同锁一起迁移到另一个主节点。");
     moved = stage_server_hurt(s, "reshard", NULL, 0);
-    stage_tell(s, "Ann's lease goes on; Bo is led to the new place, and refused there.",
-               "小安的租约照旧；小博被引到新位置，在那里被拒绝。");
+    stage_tell(s, "Ann's lease goes on; Bo is redirected to the new place, and "
+                  "refused there.",
+               "小安的租约照旧；小博被重定向到新位置，在那里被拒绝。");
     actor_renew(ann);
     stage_need_in_time(s, actor_is_protected(ann), "Ann's lease had not ended");
     actor_try(bo);
@@ -26,8 +27,8 @@ static void play(struct stage *s)
     actor_try(bo);
     actor_buy(ann);
     actor_leave(ann);
-    stage_tell(s, "Ann gives the lock back, and Bo is let in: all is sold.",
-               "小安放锁，小博进来：已经卖完。");
+    stage_tell(s, "Ann releases the lock, and Bo gets it: all is sold.",
+               "小安释放锁，小博拿到锁：已经卖完。");
     actor_enter(bo);
     actor_buy(bo);
     actor_leave(bo);
@@ -41,13 +42,13 @@ const struct scenario scenario_slots_move = {
     .source = "Redis Cluster resharding; MOVED and ASK",
     .story = {"Ann takes the lock.",
               "Its slot moves to another master, with the lock in it.",
-              "Ann renews there; Bo is led there by MOVED, and refused.",
-              "The slot moves back, and nothing changes for either.",
-              "A slot that moves takes its locks along: nothing is lost, nobody is let in."},
+              "Ann renews there; MOVED redirects Bo there, and Bo is refused.",
+              "The slot moves back, and nothing changes for Ann or Bo.",
+              "A slot that moves takes its locks along: no lock is lost, nobody else is let in."},
     .story_zh = {"小安拿到锁。",
                  "锁所在的槽连同锁一起迁移到另一个主节点。",
-                 "小安在那里续租；小博被 MOVED 引过去，被拒绝。",
-                 "槽又迁移回来，两个人都没有变化。",
+                 "小安在那里续期；小博被 MOVED 重定向过去，被拒绝。",
+                 "槽又迁移回来，小安和小博都没有变化。",
                  "槽迁移时锁一起迁移：锁没有丢，别人也拿不到。"},
     .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE | SIGN_LOST_EARLY,

@@ -62,8 +62,9 @@ static void play(struct stage *s)
 {
     bool is_served[CLIENTS] = {false};
 
-    stage_tell(s, "Three ask at once.  Each is heard first at some of the servers.",
-               "三人同时申请，各自先到了其中几台。");
+    stage_tell(s, "Ann, Bo and Chu ask at once.  Each is heard first at some of the "
+                  "servers.",
+               "小安、小博、小楚同时申请，各自先到了其中几台。");
     for (int i = 0; i < CLIENTS; i++)
         for (int node = 0; node < NODES; node++)
             if (first_at[node] != i)
@@ -77,8 +78,9 @@ static void play(struct stage *s)
         for (int node = 0; node < NODES; node++)
             if (first_at[node] != i)
                 actor_wire_node(stage_actor(s, i), node, "release to-server");
-    stage_tell(s, "Nobody has three.  Each gives back what it got, and waits a while.",
-               "谁也没凑够三票。各人退回已得的票，歇一会儿再来。");
+    stage_tell(s, "Nobody has three votes.  Each gives back what it got, and waits a "
+                  "while.",
+               "谁也没凑够三票。各自退回已得的票，等一会儿再来。");
     for (int i = 0; i < CLIENTS; i++)
         serve_one(s, is_served);
 }
@@ -89,16 +91,16 @@ const struct scenario scenario_split_vote = {
     .title = "Nobody has a majority",
     .title_zh = "谁也没过半",
     .source = "Redis' specification of Redlock: why to retry after a random delay",
-    .story = {"Three ask five servers at the same moment.",
+    .story = {"Ann, Bo and Chu ask five servers at the same moment.",
               "Two vote for Ann, two for Bo, one for Chu: no majority.",
-              "Each has to give its votes back, or nobody ever gets the lock.",
-              "If all came back at once, it would happen again, and again.",
-              "So each waits for a random while, and soon all are served."},
-    .story_zh = {"三人同一刻向五台服务器申请。",
+              "Each has to give its votes back, or nobody gets the lock within that lease.",
+              "If all three asked again at once, the votes would be split again.",
+              "So each waits for a random time, and soon all three get the lock."},
+    .story_zh = {"小安、小博、小楚同一刻向五台服务器申请。",
                  "小安两票，小博两票，小楚一票：谁也没过半。",
-                 "每人都得把票退回去，否则永远没人拿得到锁。",
-                 "若同时再来，只会一次又一次地撞车。",
-                 "所以各自随机等一会儿，很快人人都办成了。"},
+                 "各自都得把票退回去，否则这个租约内谁也拿不到锁。",
+                 "若三个又同时来，只会再一次谁也没过半。",
+                 "所以各自随机等一会儿，很快都拿到了锁。"},
     .actors = {"Ann", "Bo", "Chu"},
     .breaks = SIGNS_TWO_INSIDE,
     .stock = CLIENTS,

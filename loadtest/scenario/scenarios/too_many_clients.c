@@ -30,7 +30,7 @@ static void ask_without_connection(struct stage *s, struct actor *chu)
     dlock_status st = actor_try(chu);
 
     if (stage_has(s, DLOCK_CAP_QUORUM)) {
-        stage_need_in_time(s, st == DLOCK_BUSY, "four servers were to refuse him");
+        stage_need_in_time(s, st == DLOCK_BUSY, "four servers were to refuse Chu");
         return;
     }
     stage_need(s, st == DLOCK_IO || st == DLOCK_UNKNOWN,
@@ -40,14 +40,16 @@ static void ask_without_connection(struct stage *s, struct actor *chu)
 
 static void work_on_lease(struct stage *s, struct actor *ann, struct actor *bo)
 {
-    stage_tell(s, "Her lease is as long as her work.  Bo is heard, and has to wait.",
-               "她的租约够干完活。小博的申请有应答，但得等。");
+    stage_tell(s, "Ann's lease is as long as her work.  Bo is answered, and has to "
+                  "wait.",
+               "小安的租约够干完活。小博的申请有应答，但得等。");
     stage_need_in_time(s, actor_try(bo) == DLOCK_BUSY, "Ann's lease was to last");
     actor_buy(ann);
     stage_need_in_time(s, actor_is_protected(ann), "Ann's lease was to last");
-    stage_tell(s, "She cannot give it back: nobody hears her.", "她还不了锁：没人听得见。");
+    stage_tell(s, "Ann cannot release the lock: the server takes no connection.",
+               "小安释放不了锁：服务器不接受连接。");
     stage_need_in_time(s, dlock_is_failure(actor_release(ann)),
-                       "her release was not to get through");
+                       "Ann's release was not to get through");
     stage_need_free(s, bo);
     stage_sign(s, SIGN_LEASE_WAITED, "the release found no connection");
     stage_need_in_time(s, actor_outwait(bo) == DLOCK_OK, "Bo was to be let in");
@@ -66,14 +68,14 @@ static void rely_on_renewals(struct stage *s, struct actor *ann, struct actor *b
         return;
     }
     stage_need_free(s, bo);
-    stage_tell(s, "Nobody could renew it.  Bo's connection has stood all the time.",
-               "没有人能续。小博的连接一直没断。");
+    stage_tell(s, "No renewal got through.  Bo's connection has stood all the time.",
+               "续期送不进去。小博的连接一直没断。");
     /* Bo waits, because the leases at the servers of multi do not end at the same
      * instant. */
     stage_need_in_time(s, actor_outwait(bo) == DLOCK_OK, "Bo was to be let in");
     actor_buy(bo);
-    stage_tell(s, "Ann, who has looked already, writes what she had in mind.",
-               "小安早就看过了，照原来的打算写了下去。");
+    stage_tell(s, "Ann has read the stock already, and writes as she had decided.",
+               "小安早就读过库存，照原来的打算写了下去。");
     actor_buy(ann);
     actor_release(bo);
     actor_release(ann);
@@ -86,7 +88,7 @@ static void play(struct stage *s)
     int limit;
 
     stage_tell(s, "Bo and Chu have used the lock: their connections stand.",
-               "小博和小楚用过这把锁：他们的连接都还开着。");
+               "小博和小楚用过这把锁：两人的连接都还开着。");
     use_once(bo);
     use_once(chu);
     stage_tell(s, "Ann takes the lock and sees that one voucher is left.",
@@ -97,8 +99,8 @@ static void play(struct stage *s)
     else
         actor_enter(ann);
     actor_read(ann);
-    stage_tell(s, "The server is full: who is connected stays, nobody else gets in.",
-               "服务器满员了：连着的留下，别人再也进不来。");
+    stage_tell(s, "The server is full: it keeps its connections, and takes no new one.",
+               "服务器满员了：保留已有的连接，不接受新的。");
     limit = stage_server_hurt(s, "client-limit", stage_lock_server(s, 0), 0);
     stage_tell(s, "The connections of Ann and Chu are reset.  Chu asks for the lock.",
                "小安和小楚的连接被重置了。小楚来申请锁。");
@@ -121,15 +123,15 @@ const struct scenario scenario_too_many_clients = {
     .title = "The server takes no more clients",
     .title_zh = "连接数满了，谁也连不进来",
     .source = "maxclients of Redis, CONNECTION LIMIT of PostgreSQL: pools that outgrow it",
-    .story = {"Ann holds the lock, renewed by a watchdog; her connection is reset.",
-              "Meanwhile the server is full, and takes nobody who connects anew.",
-              "Her renewals find no way in, and the lease ends while she works.",
-              "Bo, whose connection stood all the time, takes the lock: oversold.",
+    .story = {"Ann holds the lock, which a watchdog renews; Ann's connection is reset.",
+              "The server is full meanwhile, and takes no new connection.",
+              "No renewal of Ann's gets through, and her lease ends while she works.",
+              "Bo's connection stood all the time, and Bo takes the lock: oversold.",
               "A lease as long as the work needs no connection, until it is given back."},
-    .story_zh = {"小安拿着锁，由看门狗续期；她的连接被重置了。",
+    .story_zh = {"小安拿着锁，由看门狗续期；小安的连接被重置了。",
                  "而服务器此时已经满员，新的连接一律拒绝。",
-                 "续期送不进去，活没干完，租约先到期。",
-                 "小博的连接一直没断，他拿到锁：超卖。",
+                 "小安的续期送不进去，活没干完，租约先到期。",
+                 "小博的连接一直没断，小博拿到锁：超卖。",
                  "租约若长过干活的时间，就用不着连接，直到归还那一刻。"},
     .actors = {"Ann", "Bo", "Chu"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD,

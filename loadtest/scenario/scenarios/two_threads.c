@@ -20,8 +20,8 @@ static void play(struct stage *s)
         actor_release(ann);
         return;
     }
-    stage_tell(s, "He is refused.  He leaves nothing behind that Ann would lose.",
-               "他被拒绝了，也没碰坏小安的锁。");
+    stage_tell(s, "Bo is refused, and leaves nothing behind that Ann would lose.",
+               "小博被拒绝了，也没碰坏小安的锁。");
     stage_need_in_time(s, actor_is_protected(ann), "Ann's lease was to last");
     actor_buy(ann);
     actor_leave(ann);
@@ -39,13 +39,13 @@ const struct scenario scenario_two_threads = {
     .story = {"Two threads of a process share its pool of connections.",
               "A session of PostgreSQL is given its own advisory lock again.",
               "Were both threads on one session, both would be let in.",
-              "So here each hold has a session of its own, and each thread a name.",
-              "Bo is refused until Ann's release, under every real lock."},
+              "So each hold has a session of its own here, and each thread an owner.",
+              "Under every lock that excludes threads, Bo is refused until Ann's release."},
     .story_zh = {"同一进程的两个线程共用一个连接池。",
                  "PostgreSQL 的会话再次申请自己的咨询锁，会再次成功。",
                  "两个线程若在同一会话上，就会双双放行。",
-                 "所以这里每次持有都有自己的会话，每个线程有自己的名字。",
-                 "在每一种真正的锁下，小安释放之前小博都进不来。"},
+                 "所以这里每次持有都有自己的会话，每个线程有自己的锁标识。",
+                 "只要锁能让线程互斥，小安释放之前小博就拿不到。"},
     .actors = {"Ann", "+Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 20000,

@@ -6,7 +6,8 @@ static void play(struct stage *s)
 {
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1), *chu = stage_actor(s, 2);
 
-    stage_tell(s, "Ann has the lock, and Bo waits behind her.", "小安拿着锁，小博排在后面。");
+    stage_tell(s, "Ann has the lock, and Bo waits behind Ann.",
+               "小安拿着锁，小博排在后面。");
     actor_enter(ann);
     actor_read(ann);
     actor_begin_acquire(bo, SCENARIO_STEP_MS);
@@ -15,11 +16,12 @@ static void play(struct stage *s)
                "领导者宕机，另外两台选出新的领导者。");
     stage_server_hurt(s, "kill-leader", NULL, 0);
     stage_tell(s, "Chu asks for the lock: it is Ann's, whichever member answers.",
-               "小楚申请锁：不管哪台回答，锁都是小安的。");
+               "小楚申请锁：不管哪个成员回答，锁都是小安的。");
     actor_try_until_answered(chu);
     stage_need_in_time(s, actor_is_protected(ann), "Ann's lease lives on");
-    stage_tell(s, "Ann buys and leaves.  Bo is told by a member that lives, and buys.",
-               "小安买完离开。活着的成员通知小博，他也买了。");
+    stage_tell(s, "Ann buys and releases.  A member that lives tells Bo, and Bo gets "
+                  "the lock.",
+               "小安买完，释放锁。活着的成员通知小博，小博拿到锁。");
     actor_buy(ann);
     actor_leave(ann);
     stage_need(s, actor_end(bo) == DLOCK_OK, "Bo is to get in");
@@ -36,13 +38,13 @@ const struct scenario scenario_waiter_outlives_leader = {
     .story = {"Ann's key is first in the queue, and Bo's key is behind it.",
               "Bo's process watches the queue through one of three members.",
               "The leader dies.  The two others elect one, which has all keys and leases.",
-              "Chu is refused; Ann leaves, and Bo is told by another member.",
-              "A majority of an etcd forgets no key, no lease and no place."},
+              "Chu is refused; Ann releases the lock, and another member tells Bo.",
+              "A majority of an etcd loses no key, no lease and no place in the queue."},
     .story_zh = {"小安的键排在最前，小博的键在后面。",
-                 "小博的进程通过三台中的一台盯着队列。",
-                 "领导者宕机，剩下两台选出新的，键和租约都在。",
-                 "小楚被拒；小安离开，由另一台通知小博。",
-                 "过半数的 etcd 不会忘记键、租约和位置。"},
+                 "小博的进程通过三个成员中的一个监听队列。",
+                 "领导者宕机，另外两个选出新的，键和租约都在。",
+                 "小楚被拒绝；小安释放锁，由另一个成员通知小博。",
+                 "过半数的 etcd 成员不会丢掉键、租约和排队的位置。"},
     .actors = {"Ann", "Bo", "Chu"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 10000,

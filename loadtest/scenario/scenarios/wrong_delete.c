@@ -12,24 +12,25 @@ static void play(struct stage *s)
                "小安拿到锁，并且按时释放。");
     actor_enter(ann);
     stage_need_in_time(s, actor_is_protected(ann), "Ann's lease was to last");
-    stage_tell(s, "What she sends is stuck in the network.", "可小安的请求卡在了网络里。");
+    stage_tell(s, "Ann's release is stuck in the network.", "可小安的释放请求卡在了网络里。");
     actor_wire(ann, WIRE_LOCK, "hold to-server");
     actor_begin_release(ann);
     actor_await_wire(ann, WIRE_LOCK);
     if (actor_outwait(bo) != DLOCK_OK) {
-        stage_tell(s, "Without her release nobody gets in.", "小安的释放没到，谁也进不来。");
+        stage_tell(s, "Without Ann's release nobody gets the lock.",
+                   "小安的释放没到，谁也拿不到锁。");
         actor_wire(ann, WIRE_LOCK, "release to-server");
         actor_end(ann);
         actor_enter(bo);
         actor_leave(bo);
         return;
     }
-    stage_tell(s, "Her lease is over and Bo is inside when her release arrives.",
-               "小安的租约已经结束，小博在里面，这时小安的释放才到。");
+    stage_tell(s, "Ann's lease is over and Bo has the lock when Ann's release arrives.",
+               "小安的租约已经到期，锁归了小博，这时小安的释放才到。");
     actor_wire(ann, WIRE_LOCK, "release to-server");
     actor_end(ann);
-    stage_tell(s, "Is Bo still alone?  Chu asks for the lock.",
-               "小博还是独自一人吗？小楚来申请锁。");
+    stage_tell(s, "Does Bo still have the lock?  Chu asks for it.",
+               "锁还在小博手里吗？小楚来申请锁。");
     if (actor_try(chu) == DLOCK_OK) {
         stage_need_in_time(s, actor_is_protected(bo), "Bo's own lease was to last");
         actor_read(bo);
@@ -47,15 +48,15 @@ const struct scenario scenario_wrong_delete = {
     .title_zh = "误删了别人的锁",
     .source = "the articles' first optimisation: whose lock does DEL delete?",
     .story = {"Ann is done and sends her DEL, which is stuck on its way.",
-              "Her lease ends, and Bo takes the lock.",
+              "Ann's lease ends, and Bo takes the lock.",
               "Now the DEL arrives.  A DEL does not say whose lock it means.",
-              "The DEL deletes Bo's lock, and Chu walks in beside him.",
-              "A release that says whose lock it means does no harm."},
+              "The DEL deletes Bo's lock, and Chu gets it while Bo works.",
+              "A release that checks whose lock it is deletes no lock of others."},
     .story_zh = {"小安干完了活，发出 DEL，却卡在半路。",
                  "小安的租约到期，小博拿到了锁。",
-                 "这时 DEL 才到，而它不认主人。",
-                 "它删掉了小博的锁，小楚也走了进来。",
-                 "释放时说清是谁的锁，就不会误伤。"},
+                 "这时 DEL 才到，而 DEL 不看锁是谁的。",
+                 "DEL 删掉了小博的锁，小楚也拿到了锁。",
+                 "释放时判断锁是谁的，就不会误删。"},
     .actors = {"Ann", "Bo", "Chu"},
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 800,

@@ -104,7 +104,7 @@ void stage_server_begin(struct stage *s, int number)
 
     if (!server_fault_begin(f->fault, &f->scene))
         fail_to(s, f, "made");
-    say_note(s, f, from_ns, "happens", "出事");
+    say_note(s, f, from_ns, "happens", "发生");
 }
 
 void stage_server_end(struct stage *s, int number)
@@ -114,7 +114,7 @@ void stage_server_end(struct stage *s, int number)
 
     if (!server_fault_end(f->fault, &f->scene))
         fail_to(s, f, "ended");
-    say_note(s, f, from_ns, "is over", "恢复");
+    say_note(s, f, from_ns, "is over", "结束");
 }
 
 int stage_server_hurt(struct stage *s, const char *fault, const char *server,

@@ -135,8 +135,9 @@ void stage_promise(struct stage *s)
 
 void stage_queue_orders(struct stage *s)
 {
-    stage_tell(s, "A writer makes the rows later.  The writer takes Ann's order, and is slow.",
-               "写入线程稍后落库。它取走了小安的订单，动作很慢。");
+    stage_tell(s, "A writer makes the rows later.  It takes Ann's order, and is held "
+                  "before its COMMIT.",
+               "写入线程稍后落库。它取走了小安的订单，停在 COMMIT 之前。");
     stage_hold_service(s, 0, DLOCK_FAULT_BEFORE_COMMIT);
     for (int i = 0; i < 3; i++) {
         const char *outcome = stage_answer(s, actor_post(stage_actor(s, i), 0, NULL));
