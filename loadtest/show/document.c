@@ -180,12 +180,12 @@ static json_t *fault_json(const struct show_faults *trouble, int i)
     struct trouble_look look = trouble_look(trouble, i);
     struct show_refusal refusal = trouble_refuses(trouble, &wish);
 
-    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o}", "name", trouble_name(i), "state",
+    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:b, s:o}", "name", trouble_name(i), "state",
                      states[look.state], "process", look.process + 1, "server",
                      text_or_null(look.server), "since_ms",
                      known(look.since_ns ? ms_since(look.since_ns) : 0,
                            look.state != SHOW_FAULT_OFF),
-                     "refuses", refusal.text ? json_string(refusal.code) : json_null());
+                     "ended", look.has_ended, "refuses", refusal.text ? json_string(refusal.code) : json_null());
 }
 
 static json_t *faults_json(const struct show_faults *trouble)

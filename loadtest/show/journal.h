@@ -36,6 +36,8 @@
     X(MENDED, "mended")         /* process                                           */ \
     X(SERVER_FAULT, "server-fault") /* fault, said                                   */ \
     X(SERVER_WELL, "server-well")   /* fault, said                                   */ \
+    X(SERVER_ENDED, "server-ended") /* fault, said: a server ended without a fault   */ \
+    X(SERVER_STARTED, "server-started") /* fault, said: it was started again         */ \
     X(FAILED, "failed")         /* what was asked for could not be done: said        */
 
 enum show_event {

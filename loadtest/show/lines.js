@@ -3,7 +3,7 @@
 "use strict";
 function bands() {
   const start = state.events.filter((e) => e.kind.startsWith("started")).pop(), list = [], open = {};
-  const begins = {frozen: "continued", slow: "slow-over", killed: "restarted", "in-gap": "gap-over", cut: "mended", "server-fault": "server-well"};
+  const begins = {frozen: "continued", slow: "slow-over", killed: "restarted", "in-gap": "gap-over", cut: "mended", "server-fault": "server-well", "server-ended": "server-started"};
   if (!start) { return list; }
   for (const event of state.events.filter((e) => e.seq > start.seq)) {
     if (event.fault && !catalog.faults.find((f) => f.name === event.fault).lasts) { list.push([event.at_ms - start.at_ms, event.at_ms - start.at_ms + 50]); continue; }

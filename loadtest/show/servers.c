@@ -9,13 +9,14 @@
 
 #include "base/text/duration.h"
 #include "loadtest/fault/catalogue.h"
+#include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/memory.h"
 
-enum { FAULTS_MAX = 32, BY_MS = 10000 };
+enum { FAULTS_MAX = 32, BY_MS = 10000, LOOK_MS = 200 };
 
 /* The thread's next task with a fault, and the end of its last one. */
 enum wish { WISH_NONE, WISH_BEGIN, WISH_END };
-enum end { END_NONE, END_BEGUN, END_OVER, END_FAILED };
+enum end { END_NONE, END_BEGUN, END_OVER, END_STARTED, END_FAILED };
 
 struct slot {
     struct show_server_fault shown, told; /* as it is; as it was when the journal was written */
@@ -32,6 +33,8 @@ struct show_servers {
     pthread_mutex_t mutex; /* of all that follows but the scenes, which are the thread's */
     pthread_cond_t changed;
     bool is_ending;
+    int64_t looked_ns; /* when the servers were last looked at                            */
+    pid_t told_pid;    /* the process whose end the journal had last; 0: none             */
     struct slot slots[FAULTS_MAX];
 };
 
@@ -65,24 +68,53 @@ static bool undo(struct slot *slot, const struct server_fault *fault)
     return ok;
 }
 
+/* The thread's: start a server that ended without a fault. */
+static bool start_again(struct show_servers *servers, struct slot *slot, const char *name)
+{
+    const struct lab_server *server;
+    bool ok;
+
+    interrupt_defer(true);
+    ok = lab_restart(&servers->lab, name) == EXIT_VALID;
+    interrupt_defer(false);
+    server = lab_find_server(&servers->lab, name);
+    if (ok)
+        snprintf(slot->said, sizeof slot->said, "%s: process %d answers on 127.0.0.1:%d%s", name,
+                 (int)server->child.pid, server->port,
+                 lab_server_kind(server) == LAB_IS_REDIS
+                     ? ", without what was in its memory"
+                     : "");
+    else
+        snprintf(slot->said, sizeof slot->said,
+                 "%s was not started; the terminal of `seckill show` says why", name);
+    return ok;
+}
+
 /* Carry out what one slot wishes, without the mutex meanwhile. */
 static void carry_out(struct show_servers *servers, size_t i)
 {
     struct slot *slot = &servers->slots[i];
     const struct server_fault *fault = server_fault_at(i);
     enum wish wish = slot->wish;
+    struct show_server_fault was = slot->shown;
     bool ok;
 
     slot->wish = WISH_NONE;
     slot->doing = wish;
     pthread_mutex_unlock(&servers->mutex);
-    ok = wish == WISH_BEGIN ? make(slot, fault) : undo(slot, fault);
+    ok = wish == WISH_BEGIN ? make(slot, fault)
+         : was.has_ended    ? start_again(servers, slot, was.server)
+                            : undo(slot, fault);
     pthread_mutex_lock(&servers->mutex);
     slot->doing = WISH_NONE;
     /* A request may have ended the fault while the fault was being made. */
     if (!ok || wish == WISH_END || !server_fault_lasts(fault))
         slot->wish = WISH_NONE;
-    slot->end = !ok ? END_FAILED : wish == WISH_BEGIN ? END_BEGUN : END_OVER;
+    slot->end = !ok                  ? END_FAILED
+                : wish == WISH_BEGIN ? END_BEGUN
+                : was.has_ended      ? END_STARTED
+                                     : END_OVER;
+    slot->shown.has_ended = false;
     slot->shown.state = slot->wish == WISH_END ? SHOW_SERVER_BUSY
                         : ok && wish == WISH_BEGIN && server_fault_lasts(fault)
                             ? SHOW_SERVER_SUFFERS
@@ -211,6 +243,7 @@ void show_servers_begin(struct show_servers *servers, size_t i, const char *serv
                                        .why = slot->why};
     slot->shown.state = SHOW_SERVER_BUSY;
     slot->shown.since_ns = monotonic_ns();
+    slot->shown.has_ended = false;
     slot->told = slot->shown;
     slot->wish = WISH_BEGIN;
     pthread_cond_broadcast(&servers->changed);
@@ -244,14 +277,68 @@ struct show_server_fault show_servers_look(struct show_servers *servers, size_t 
     return shown;
 }
 
+/* No fault is there, and the thread has nothing to do: it may change no server. */
+static bool are_all_well(const struct show_servers *servers)
+{
+    for (size_t i = 0; i < FAULTS_MAX; i++)
+        if (servers->slots[i].wish != WISH_NONE || servers->slots[i].doing != WISH_NONE ||
+            servers->slots[i].shown.state != SHOW_SERVER_WELL)
+            return false;
+    return true;
+}
+
+/* Has the server ended?  A process that another command started in its place answers. */
+static bool has_ended(const struct show_servers *servers, const struct lab_server *server)
+{
+    return lab_server_kind(server) != LAB_IS_POSTGRES && !child_runs(&server->child) &&
+           !lab_server_answers(&servers->lab, server);
+}
+
+/* The server has ended, and no fault did that. */
+static void note_ended(struct show_servers *servers, const struct lab_server *server)
+{
+    char said[FAULT_NOTE_MAX];
+    struct slot *slot;
+    size_t i = 0;
+
+    while (strcmp(server_fault_at(i)->name, "server-kill") != 0)
+        i++;
+    slot = &servers->slots[i];
+    slot->shown = (struct show_server_fault){
+        .state = SHOW_SERVER_SUFFERS, .since_ns = monotonic_ns(), .has_ended = true};
+    snprintf(slot->shown.server, sizeof slot->shown.server, "%s", server->name);
+    if (servers->told_pid == server->child.pid)
+        return;
+    servers->told_pid = server->child.pid;
+    snprintf(said, sizeof said, "%s: process %d has ended, and 127.0.0.1:%d does not answer",
+             server->name, (int)server->child.pid, server->port);
+    journal_add_said(servers->journal, JOURNAL_SERVER_ENDED, server_fault_at(i)->name, said);
+}
+
+/* Look for a server that has ended; the first of several is told, the next when it runs again. */
+static void find_ended(struct show_servers *servers)
+{
+    if (monotonic_ns() - servers->looked_ns < LOOK_MS * INT64_C(1000000) ||
+        !are_all_well(servers))
+        return;
+    servers->looked_ns = monotonic_ns();
+    for (int i = 0; i < servers->lab.server_count; i++)
+        if (has_ended(servers, &servers->lab.servers[i])) {
+            note_ended(servers, &servers->lab.servers[i]);
+            return;
+        }
+}
+
 bool show_servers_step(struct show_servers *servers)
 {
     static const enum show_event events[] = {[END_BEGUN] = JOURNAL_SERVER_FAULT,
                                              [END_OVER] = JOURNAL_SERVER_WELL,
+                                             [END_STARTED] = JOURNAL_SERVER_STARTED,
                                              [END_FAILED] = JOURNAL_FAILED};
     bool is_any = false;
 
     pthread_mutex_lock(&servers->mutex);
+    find_ended(servers);
     for (size_t i = 0; server_fault_at(i) && i < FAULTS_MAX; i++) {
         struct slot *slot = &servers->slots[i];
 

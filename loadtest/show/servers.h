@@ -3,6 +3,9 @@
  * fault/faults.def, made and undone by a thread of their own, since a server that starts
  * anew takes longer than the page may wait.
  *
+ * A server may also end without a fault, because somebody killed its process.  It is shown as
+ * suffering server-kill then, and the end of that fault starts the server again.
+ *
  * Threads     One calls these functions.
  */
 #ifndef LOADTEST_SHOW_SERVERS_H
@@ -19,6 +22,7 @@ struct show_server_fault {
     enum show_server_state state;
     char server[16]; /* which one suffers; "": none                                   */
     int64_t since_ns;
+    bool has_ended;  /* of server-kill: the server ended, and this page did not kill it  */
 };
 
 struct show_servers; /* opaque */
@@ -49,7 +53,9 @@ void show_servers_end(struct show_servers *servers, size_t i);
 /* As the journal knows it. */
 struct show_server_fault show_servers_look(struct show_servers *servers, size_t i);
 
-/* Write into the journal what has become of the faults.  Is any of them not WELL? */
+/* Write into the journal what has become of the faults, and which server has ended without
+ * one; PostgreSQL is not looked at, since the page counts nothing without it.  Is any of the
+ * faults not WELL? */
 bool show_servers_step(struct show_servers *servers);
 
 /* Undo all, and wait until that is done. */

@@ -101,10 +101,12 @@ static bool fire(struct show *show)
     return true;
 }
 
-/* Offer a fresh voucher, unless the one that is there is. */
+/* Offer a fresh voucher, unless the one that is there is.  A server that has ended is started
+ * before. */
 static bool offer_fresh(struct show *show, const struct show_switches *switches)
 {
     bool is_fresh = show->phase == SHOW_READY && !show->sale.has_run &&
+                    !trouble_is_any(&show->trouble) &&
                     show_switches_equal(&show->sale.switches, switches);
 
     return is_fresh || offer(show, switches) == EXIT_VALID;

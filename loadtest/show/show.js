@@ -153,6 +153,8 @@ function drawLanes() {
 }
 function belief() {
   if (state.phase === "failed") { return [false, " "]; }
+  const ended = state.faults.find((f) => f.ended);
+  if (!state.store.answers && ended) { return [true, endedAgo(ended)]; }
   if (!state.store.answers && state.store.locks.length) { return [true, word("lastWords", word("store_" + state.store.kind))]; }
   const late = state.processes.filter((p) => p.lease && !p.lease.by_right);
   const frozen = state.processes.filter((p) => p.state === "frozen"), slow = state.processes.filter((p) => p.state === "slow");
@@ -216,6 +218,12 @@ function serverName() { return word("store_" + (["-", "process"].includes(state.
 /* The words of a fault: most have their own, the others are called as the laboratory calls them. */
 function faultName(name) { return "k_" + name in WORDS[language] ? word("k_" + name, serverName()) : name; }
 function faultDoes(name) { return "f_" + name in WORDS[language] ? word("f_" + name, serverName()) : catalog.faults.find((f) => f.name === name).does; }
+/* Of a server that ended without a fault: which and since when, and what starts it again. */
+function endedAgo(f) { return word("serverEnded", f.server, Math.floor(f.since_ms / 1000)); }
+function serverEnded(f) {
+  const starts = f.refuses === "nothing-runs" ? word("saleStarts", f.server) : f.refuses ? word(f.refuses) : word("startsServer", f.server);
+  return endedAgo(f) + (language === "zh" ? "" : " ") + starts;
+}
 function fault(name) {
   if (!state || access !== "good") { return; }
   if (name === "heal") { send("heal"); return; }
@@ -230,14 +238,14 @@ function showFaults() {
     button.setAttribute("aria-pressed", f.state !== "off");
     /* A disabled button is in nobody's way, and cannot be asked why: it stays in the order of Tab, and says it. */
     button.setAttribute("aria-disabled", f.refuses !== null);
-    button.title = f.refuses ? word(f.refuses) : faultDoes(f.name);
+    button.title = f.ended ? serverEnded(f) : f.refuses ? word(f.refuses) : faultDoes(f.name);
     say(button.lastChild, f.state === "armed" ? word("armed", text) : f.state === "busy" ? word("busy", text) : text);
   };
-  FAULTS.forEach(([, name]) => show($("faults").querySelector(`[data-fault=${name}]`), find(name), faultName(name)));
+  FAULTS.forEach(([, name]) => show($("faults").querySelector(`[data-fault=${name}]`), find(name), find(name).ended ? word("startServer", find(name).server) : faultName(name)));
   const more = find($("more").value);
   if (more) { show($("give"), more, word(more.state === "off" ? "give" : "takeBack")); }
   const there = state.faults.find((f) => f.state !== "off"), same = state.faults.every((f) => f.refuses === state.faults[0].refuses);
-  const why = there ? faultDoes(there.name) : same && state.faults[0].refuses ? word(state.faults[0].refuses) : faultDoes("freeze");
+  const why = there ? there.ended ? serverEnded(there) : faultDoes(there.name) : same && state.faults[0].refuses ? word(state.faults[0].refuses) : faultDoes("freeze");
   const undo = $("faults").querySelector("[data-fault=heal]");
   say(undo.lastChild, word("undo"));
   undo.disabled = !any;
@@ -276,7 +284,7 @@ function showSettings() {
 }
 /* An event as a sentence. */
 function sentence(e) {
-  const key = "e_" + e.kind, one = e.number === 1 && WORDS[language][key + "1"];
+  const key = "e_" + (e.kind === "failed" && e.fault ? "fault-failed" : e.kind), one = e.number === 1 && WORDS[language][key + "1"];
   const text = (one || WORDS[language][key]).replace("{n}", number(e.number)).replace("{p}", e.process);
   return e.fault ? text.replace("{f}", faultName(e.fault)) : text;
 }

@@ -62,6 +62,7 @@ struct trouble_look trouble_look(const struct show_faults *trouble, int fault)
     server = show_servers_look(trouble->servers, (size_t)(fault - SHOW_FAULT_COUNT));
     look.state = states[server.state];
     look.since_ns = server.since_ns;
+    look.has_ended = server.has_ended;
     if (server.state != SHOW_SERVER_WELL)
         memcpy(look.server, server.server, sizeof look.server);
     return look;

@@ -53,6 +53,7 @@ struct trouble_look {
     int process;
     char server[16];
     int64_t since_ns;
+    bool has_ended; /* the server ended without a fault: taking this back starts it     */
 };
 struct trouble_look trouble_look(const struct show_faults *trouble, int fault);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """silent.py -- the live page while servers of the laboratory are gone or hang, which no button did:
-the page says so, nothing waits without end, and an interrupt takes everything down."""
+the page says so and starts a server that was killed again, nothing waits without end, and an
+interrupt takes everything down."""
 import json
 import os
 import signal
@@ -10,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "sup
 from laboratory import Show, Tap, soon  # noqa: E402  the folder has to be known first
 from page import Page  # noqa: E402
 
-tap = Tap(5)
+tap = Tap(6)
 show = Show("--stock=500000", "--limit=600s", "--connections=8", "--rate=200")
 page = None
 
@@ -70,19 +71,48 @@ def redis_is_gone():
     page.wait_phase("running")
     send(pids_of("redis")[:1], signal.SIGKILL)
     soon("the store does not answer", lambda: not show.state()["store"]["answers"])
-    page.wait("the page says so", lambda p: "no answer for" in p.text("#ttl") and "Redis does not answer" in p.text("#also"))
+    page.wait("the page says so", lambda p: "no answer for" in p.text("#ttl") and "redis has ended" in p.text("#also") and "X or U starts redis again" in p.text("#why"))
+    events = [e for e in show.state()["events"] if e["kind"] == "server-ended"]
+    assert len(events) == 1 and "has ended" in events[0]["said"] and "does not answer" in events[0]["said"], events
     soon("the orders stop", lambda: show.state()["rates"]["accepted"][-4:] == [0, 0, 0, 0])
     assert page.data("stuck") == "false" and show.state()["verdict"]["valid"] is True, show.state()["verdict"]
 
 
-def the_button_says_why():
-    soon("X is answered", lambda: show.ask("/api/fault", {"name": "server-kill"})[0] == 202)
-    soon("the reason", lambda: [e for e in show.state()["events"] if e["kind"] == "failed" and "does not run" in (e["said"] or "")])
-    assert next(f for f in show.state()["faults"] if f["name"] == "server-kill")["state"] == "off"
+def killed():
+    return next(f for f in show.state()["faults"] if f["name"] == "server-kill")
+
+
+def the_button_starts_it():
+    """The same button takes a kill back, whoever killed the server."""
+    before = pids_of("redis")[0]
+    assert killed()["state"] == "on" and killed()["server"] == "redis" and killed()["ended"] is True, killed()
+    assert page.text("#faults [data-fault=server-kill]").endswith("Start redis"), page.text("#faults [data-fault=server-kill]")
+    page.click("#faults [data-fault=server-kill]")
+    soon("Redis is started", lambda: killed()["state"] == "off" and killed()["ended"] is False)
+    assert pids_of("redis")[0] != before
+    soon("the log has it", lambda: [e for e in show.state()["events"] if e["kind"] == "server-started" and "answers on" in e["said"]])
+    sold = show.state()["stock"]["sold"]
+    soon("the store answers, and orders come", lambda: show.state()["store"]["answers"] and show.state()["stock"]["sold"] > sold)
+    page.wait("the button kills again", lambda p: p.text("#faults [data-fault=server-kill]").endswith("Kill Redis"))
+
+
+def the_next_sale_starts_it():
+    soon("the load ends", lambda: show.state()["phase"] == "ended" or show.ask("/api/run/stop", {})[0] == 202)
+    soon("the load has ended", lambda: show.state()["phase"] == "ended")
+    send(pids_of("redis")[:1], signal.SIGKILL)
+    soon("the end is seen", lambda: killed()["ended"])
+    assert killed()["refuses"] == "nothing-runs", killed()
+    page.wait("the page says how", lambda p: "Space starts redis again" in p.text("#why"))
+    before = show.state()["run"]["id"]
+    soon("the run is taken", lambda: show.ask("/api/run", {"lock": "reentrant"})[0] == 202)
+    soon("orders", lambda: show.state()["run"]["id"] > before and show.state()["phase"] == "running" and show.state()["stock"]["sold"] > 20)
+    assert killed()["state"] == "off", killed()
 
 
 def an_interrupt_ends_all():
     """While Redis is gone, and PostgreSQL hangs for good."""
+    send(pids_of("redis")[:1], signal.SIGKILL)
+    soon("the end is seen", lambda: killed()["ended"])
     pids, services = pids_of("postgres"), [p["pid"] for p in show.state()["processes"]]
     send(pids, signal.SIGSTOP)
     stuck(True)
@@ -95,8 +125,9 @@ def an_interrupt_ends_all():
 try:
     tap.check("PostgreSQL hangs: the page says that it is old", postgres_hangs)
     tap.check("and afterwards its counts are those of the database", the_counts_are_right_afterwards)
-    tap.check("Redis is killed from outside: the page says that nothing answers", redis_is_gone)
-    tap.check("a fault of a server that has gone says why it cannot be", the_button_says_why)
+    tap.check("Redis is killed from outside: the page says which server has ended, and since when", redis_is_gone)
+    tap.check("the button that kills Redis starts it again", the_button_starts_it)
+    tap.check("Redis is killed while nothing runs: the next sale starts it", the_next_sale_starts_it)
     tap.check("an interrupt ends all while no server answers", an_interrupt_ends_all)
 finally:
     if page:
