@@ -176,7 +176,7 @@ install: lib $(OUT)/man/library             ## install libdlock: PREFIX=/usr/loc
 	@$(if $(DESTDIR),true,echo 'Programs find it once ldconfig has run as root, if $(LIBDIR) is in its list.')
 install-programs: $(PROGRAMS) $(OUT)/man/programs $(COMPLETION) ## install seckilld and seckill: PREFIX= BINDIR= DESTDIR=
 	@$(export_places) tools/install.sh install programs
-uninstall: $(OUT)/man/library               ## remove both, with the same PREFIX, LIBDIR, DESTDIR
+uninstall: $(OUT)/man/library               ## remove what both targets installed, with the same PREFIX, LIBDIR, DESTDIR
 	@$(export_places) tools/install.sh uninstall
 
 .PHONY: deps
@@ -277,38 +277,38 @@ build/gen/%_html.h: loadtest/report/%.html $(PAGE_HEAD) tools/inline.awk tools/e
 
 ##@ Run
 .PHONY: demo
-demo: deps-run                                  ## from a clone to the table that shows who oversells
+demo: deps-run                                  ## install, build, and print the table of the locks that oversell
 	@$(MAKE) --no-print-directory -j2 all
 	@build/seckill compare --locks=$(LOCKS)
 
 .PHONY: show
-show: deps-run                                  ## a sale on one page of a browser: faults on buttons; SHOW='--lock=none'
+show: deps-run                                  ## show a sale on a page in a browser, where keys inject faults; SHOW='--locks=none'
 	@$(MAKE) --no-print-directory -j2 all
 	@build/seckill show $(SHOW)
 
 .PHONY: lessons
-lessons: deps-run deps-browser                  ## the ten lessons of the live page three times, in a browser; LESSONS='3 9'
+lessons: deps-run deps-browser                  ## run the ten lessons of the live page three times in a browser; LESSONS='3 9'
 	@$(MAKE) --no-print-directory -j2 all
 	@/usr/bin/python3 -B tests/browser/lessons.py --times=3 $(LESSONS)
 
 .PHONY: matrix
-matrix: deps-run                                ## every scenario x lock, five seeds, with load; MATRIX='--part=1/2'
+matrix: deps-run                                ## perform every scenario under every lock, with five seeds; MATRIX='--part=1/2'
 	@$(MAKE) --no-print-directory -j2 all
 	@build/seckill matrix $(MATRIX)
 
 .PHONY: lab-up lab-down
 lab-up: all                                 ## start the private servers in .lab/
 	@build/seckill lab up
-lab-down: all                               ## stop them and remove .lab/
+lab-down: all                               ## stop the private servers and remove .lab/
 	@build/seckill lab down
 
 .PHONY: bench
-bench: deps-run                                 ## orders per second beside pgbench, as ratios
+bench: deps-run                                 ## measure orders per second, as ratios to pgbench
 	@$(MAKE) --no-print-directory -j2 all
 	@build/seckill bench
 
 .PHONY: results
-results: deps-run deps-test                       ## measure docs/results anew, several hours; RESULTS='demo bench'
+results: deps-run deps-test                       ## measure docs/results again, for several hours; RESULTS='demo bench'
 	@$(if $(filter bench-peers,$(or $(RESULTS),bench-peers)),tools/deps.sh bench-peers || \
 	  echo 'results: bench-peers: not all packages could be installed' >&2)
 	@$(MAKE) --no-print-directory -j2 all $(BENCH_PEER) $(OUT)/tests/topology/address_pairs
@@ -317,14 +317,14 @@ results: deps-run deps-test                       ## measure docs/results anew, 
 RESULTS :=
 
 .PHONY: bench-locks
-bench-locks: deps-run                           ## locks per second beside others and BUILD=bare, as ratios
+bench-locks: deps-run                           ## measure locks per second, as ratios to redis-benchmark and others
 	@$(MAKE) --no-print-directory -j2 all
 	@$(MAKE) --no-print-directory -j2 BUILD=bare build/bare/$(SONAME)
 	@build/seckill bench-locks
 
 # A peer whose packages cannot be installed is named in the result, and the others are measured.
 .PHONY: bench-peers
-bench-peers: deps-run                           ## locks beside Redisson, redis-py, ...; PEERS='--quick --peers=redsync'
+bench-peers: deps-run                           ## measure these locks and Redisson, redis-py, ...; PEERS='--quick --peers=redsync'
 	@tools/deps.sh bench-peers || echo 'bench-peers: not all packages could be installed' >&2
 	@$(MAKE) --no-print-directory -j2 all $(BENCH_PEER)
 	@loadtest/peers/peers.py $(PEERS)
@@ -333,12 +333,12 @@ $(BENCH_PEER): $(call objects,$(call sources,loadtest/peers/ours)) $(LIBRARY)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.lock)
 
 .PHONY: bench-floods
-bench-floods: deps-run deps-test                ## an honest client beside floods, and nginx; FLOODS=--small
+bench-floods: deps-run deps-test                ## measure an honest client during floods, also with nginx; FLOODS=--small
 	@$(MAKE) --no-print-directory -j2 all
 	@loadtest/bench/floods/floods.py $(FLOODS)
 
 .PHONY: bench-check
-bench-check: $(BENCH_CHECK)                     ## the checker's time and memory for 10^3 to 10^6 calls
+bench-check: $(BENCH_CHECK)                     ## measure time and memory of the checker for 10^3 to 10^6 calls
 	@$(BENCH_CHECK)
 $(BENCH_CHECK): $(OUT)/obj/tests/bench_check.o $(LAB_LIB) $(COMMON) $(LIBRARY)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
@@ -346,12 +346,12 @@ $(BENCH_CHECK): $(OUT)/obj/tests/bench_check.o $(LAB_LIB) $(COMMON) $(LIBRARY)
 ##@ Test
 # tests/run builds the sanitizer variants while the tests that wait run.
 .PHONY: test
-test: deps-test                                  ## lint, all tests, sanitizers; .ci/run runs more
+test: deps-test                                  ## run lint, all tests and the sanitizer builds; .ci/run runs more
 	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
 	@tests/run $(if $(filter 1,$(AGAIN)),--again)
 
 .PHONY: test-more
-test-more: deps-test                             ## the laws and the lies without a sanitizer, and long commands
+test-more: deps-test                             ## run the laws and the wrong locks without a sanitizer, and the long tests
 	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
 	@tests/run $(if $(filter 1,$(AGAIN)),--again) --more
 
@@ -361,7 +361,7 @@ tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(TOPOLOGY_TESTS) $(SERVICE_T
 tests: $(INTEROP_PEER) $(PROVE_ORDERS) $(BENCH_PEER) $(SIMULATE) $(FROZEN_CLOCK)
 # The tests of topologies, such as Sentinels; each starts its own servers.
 .PHONY: topology
-topology: deps-test                              ## fail-overs, and replicas behind a front restarted and killed under load
+topology: deps-test                              ## test fail-overs, poolers, and replicas behind a front, on real servers
 	@$(MAKE) --no-print-directory -j2 all $(TOPOLOGY_TESTS)
 	@tests/run 'topology*'
 
@@ -461,14 +461,14 @@ build/fuzz/tests/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/obj/libapp.a \
 .PHONY: fuzz fuzz-programs
 fuzz-programs:
 	@$(MAKE) --no-print-directory BUILD=fuzz $(FUZZERS)
-fuzz:                                       ## random input for every parser, FUZZ=60s for each
+fuzz:                                       ## give random input to every parser; FUZZ=60s for each
 	@tools/deps.sh test
 	@$(MAKE) --no-print-directory -j2 fuzz-programs
 	@tests/fuzz/run $(FUZZ)
 
 # The tests run a few thousand of these requests.
 .PHONY: fuzz-http
-fuzz-http: deps-run deps-test                   ## malformed requests under ASan and UBSan; REQUESTS=300000
+fuzz-http: deps-run deps-test                   ## send malformed requests to a service with ASan and UBSan; REQUESTS=300000
 	@$(MAKE) --no-print-directory -j2 all
 	@$(MAKE) --no-print-directory -j2 BUILD=asan build/asan/seckilld
 	@tests/fuzz/http/fuzz.py --requests=$(REQUESTS) --service=build/asan/seckilld
@@ -476,64 +476,64 @@ REQUESTS := 300000
 
 # The tests run a part of these.
 .PHONY: damage
-damage: deps-test                               ## damaged files of records under ASan and UBSan; DAMAGED=10000
+damage: deps-test                               ## read damaged records with ASan and UBSan; DAMAGED=10000
 	@$(MAKE) --no-print-directory -j2 BUILD=asan build/asan/tests/unit/test_damaged_files
 	@DAMAGE_COUNT=$(DAMAGED) build/asan/tests/unit/test_damaged_files
 DAMAGED := 10000
 
 # Not a part of `make test`: the run takes minutes, and shows only that the tests can fail.
 .PHONY: mutants
-mutants: deps-test                               ## break the library on purpose: which tests fail?  MUTANTS=GLOB
+mutants: deps-test                               ## break the code on purpose, and see that a test fails; MUTANTS=GLOB
 	@$(MAKE) --no-print-directory -j2 BUILD=release all tests
 	@tests/mutants/run '$(MUTANTS)'
 
 .PHONY: prove-viewers
-prove-viewers: deps-test                        ## what forty browsers before the live page cost a sale; VIEWERS='--pairs=20'
+prove-viewers: deps-test                        ## measure what forty browsers on the live page cost a sale; VIEWERS='--pairs=20'
 	@$(MAKE) --no-print-directory -j2 all
 	@/usr/bin/python3 -B tests/proof/viewers.py $(VIEWERS)
 VIEWERS :=
 
 .PHONY: bench-show
-bench-show: deps-test                           ## how fast the pages open, what the live page costs; SHOW_COSTS='--seconds=30'
+bench-show: deps-test                           ## measure how fast the pages open, and the cost of the live page; SHOW_COSTS='--seconds=30'
 	@$(MAKE) --no-print-directory -j2 all
 	@/usr/bin/python3 -B tests/proof/show_costs.py $(SHOW_COSTS)
 SHOW_COSTS :=
 
 .PHONY: bench-addresses
-bench-addresses: deps-test                      ## locks through an address of Sentinels beside the fixed address; ADDRESSES='--rounds=81'
+bench-addresses: deps-test                      ## measure locks by an address of Sentinels and by the fixed address; ADDRESSES='--rounds=81'
 	@$(MAKE) --no-print-directory -j2 $(OUT)/tests/topology/address_pairs
 	@/usr/bin/python3 -B tests/proof/addresses.py $(ADDRESSES)
 ADDRESSES :=
 
 .PHONY: bench-cluster
-bench-cluster: deps-test                        ## locks in a Redis Cluster of three masters beside one node; CLUSTER_SPEED='--rounds=81'
+bench-cluster: deps-test                        ## measure locks on a Redis Cluster and on one node; CLUSTER_SPEED='--rounds=81'
 	@$(MAKE) --no-print-directory -j2 $(OUT)/tests/topology/address_pairs
 	@/usr/bin/python3 -B tests/proof/cluster_speed.py $(CLUSTER_SPEED)
 CLUSTER_SPEED :=
 
 .PHONY: prove-failovers
-prove-failovers: deps-test                       ## fail-overs by Sentinel under order load; FAILOVERS='--times=20 --lock=reentrant'
+prove-failovers: deps-test                       ## let Sentinel fail over under load; FAILOVERS='--times=20 --lock=reentrant'
 	@$(MAKE) --no-print-directory -j2 all
 	@/usr/bin/python3 -B tests/proof/failovers.py $(FAILOVERS)
 FAILOVERS :=
 
 .PHONY: prove-cluster
-prove-cluster: deps-test                         ## fail-overs and moves of slots in a Redis Cluster under order load; CLUSTER='--times=8'
+prove-cluster: deps-test                         ## break and reshard a Redis Cluster under load; CLUSTER='--times=8'
 	@$(MAKE) --no-print-directory -j2 all
 	@/usr/bin/python3 -B tests/proof/cluster_changes.py $(CLUSTER)
 CLUSTER :=
 
 .PHONY: prove-plan
-prove-plan: deps-test                            ## orders/s at 1, 2 and 4 partitions beside what seckill plan predicts; PLAN='--rounds=3'
+prove-plan: deps-test                            ## compare orders/s at 1, 2 and 4 partitions with the prediction of seckill plan; PLAN='--rounds=3'
 	@$(MAKE) --no-print-directory -j2 all
 	@/usr/bin/python3 -B tests/proof/plan.py $(PLAN)
 PLAN :=
 
 .PHONY: prove-promotions prove-pooler
-prove-promotions: deps-test                      ## promote a standby of PostgreSQL under order load; PROMOTIONS='--times=10 --only=sync'
+prove-promotions: deps-test                      ## promote a standby of PostgreSQL under load; PROMOTIONS='--times=10 --only=sync'
 	@$(MAKE) --no-print-directory -j2 all
 	@/usr/bin/python3 -B tests/proof/promotions.py $(PROMOTIONS)
-prove-pooler: deps-test                          ## restart PgBouncer and PostgreSQL under order load; POOLER='--seconds=60 --lock=pg-fair'
+prove-pooler: deps-test                          ## restart PgBouncer and PostgreSQL under load; POOLER='--seconds=60 --lock=pg-fair'
 	@$(MAKE) --no-print-directory -j2 all
 	@/usr/bin/python3 -B tests/proof/pooler.py $(POOLER)
 PROMOTIONS :=
@@ -541,7 +541,7 @@ POOLER :=
 
 # `make test-more` tries each fault twice.
 .PHONY: prove-orders
-prove-orders: deps-test                          ## break servers under load, compare every answer with the rows; TIMES=20 ORDER_PATH=all
+prove-orders: deps-test                          ## break servers under load, and compare every answer with the rows; TIMES=20 ORDER_PATH=all
 	@$(MAKE) --no-print-directory -j2 all $(PROVE_ORDERS)
 	@$(PROVE_ORDERS) --times=$(TIMES) --order-path=$(ORDER_PATH)
 TIMES := 20
@@ -556,7 +556,7 @@ FROM    := 1
 TWICE   :=
 LESS    :=
 .PHONY: simulate
-simulate: deps-test                              ## locks in simulated worlds; SEEDS=100 VARIANT=all CLASS=all, or SEED=N; MARKDOWN=FILE
+simulate: deps-test                              ## run the locks in simulated worlds; SEEDS=100 VARIANT=all CLASS=all, or SEED=N; MARKDOWN=FILE
 	@$(MAKE) --no-print-directory -j2 $(SIMULATE)
 	@$(if $(MARKDOWN),tests/simulation/simulated.sh '$(MARKDOWN)' \
 	  "make simulate SEEDS=$(SEEDS) FROM=$(FROM) VARIANT='$(VARIANT)' CLASS='$(CLASS)' MARKDOWN=$(MARKDOWN)") \
@@ -567,14 +567,14 @@ simulate: deps-test                              ## locks in simulated worlds; S
 
 # Each seed is played four times: optimized and not, in a batch and alone.
 .PHONY: simulate-same
-simulate-same: deps-test                         ## each seed's trace is the same at -O0 and -O2, alone and in a batch; SEEDS=3
+simulate-same: deps-test                         ## check that a seed has the same trace at -O0 and -O2, alone and in a batch; SEEDS=3
 	@$(MAKE) --no-print-directory -j2 $(SIMULATE)
 	@$(MAKE) --no-print-directory -j2 BUILD=o0 build/o0/tests/simulate
 	@tests/simulation/same.sh $(SIMULATE) build/o0/tests/simulate --variant='$(VARIANT)' \
 	  --class='$(CLASS)' --seeds='$(if $(filter file,$(origin SEEDS)),3,$(SEEDS))' --from='$(FROM)'
 
 .PHONY: simulate-planted
-simulate-planted: deps-test                     ## seeds until the simulation finds planted bugs; PLANTED_SEEDS=100000 MUTANTS=GLOB MARKDOWN=FILE
+simulate-planted: deps-test                     ## count the seeds until the simulation finds planted bugs; PLANTED_SEEDS=100000 MUTANTS=GLOB MARKDOWN=FILE
 	@$(MAKE) --no-print-directory -j2 $(SIMULATE)
 	@tests/simulation/planted.sh '$(PLANTED_SEEDS)' '$(PLANTED_EXPLAINED)' '$(MUTANTS)' \
 	  $(if $(MARKDOWN),'$(MARKDOWN)')
@@ -583,13 +583,13 @@ PLANTED_EXPLAINED := 100000
 
 SEQUENCES := 3000
 .PHONY: simulate-model
-simulate-model: deps-run deps-test               ## the simulation's model of Redis beside redis-server; SEQUENCES=3000
+simulate-model: deps-run deps-test               ## compare the simulation's model of Redis with redis-server; SEQUENCES=3000
 	@$(MAKE) --no-print-directory -j2 $(SIMULATE) $(FROZEN_CLOCK)
 	@tests/simulation/beside.sh $(SIMULATE) $(FROZEN_CLOCK) '$(SEQUENCES)' '$(FROM)'
 
 # The tests compare a few hundred of these histories.
 .PHONY: crosscheck
-crosscheck:                                 ## `seckill check` beside a second judge; HISTORIES=10000 SEED=1 PORCUPINE=1
+crosscheck:                                 ## compare `seckill check` with a second judge; HISTORIES=10000 SEED=1 PORCUPINE=1
 	@tools/deps.sh run test $(if $(filter 1,$(PORCUPINE)),peers)
 	@$(MAKE) --no-print-directory -j2 all
 	@tests/crosscheck/crosscheck.py --histories='$(HISTORIES)' --seed='$(or $(SEED),1)' \
@@ -599,34 +599,34 @@ PORCUPINE := 0
 
 # Not a part of `make test`: the run needs a JDK and, the first time, Maven Central.
 .PHONY: interop
-interop: deps-peers                         ## beside the real Redisson and redis-py
+interop: deps-peers                         ## test the locks with the real Redisson and redis-py
 	@$(MAKE) --no-print-directory -j2 $(PROGRAMS) $(INTEROP_PEER)
 	@tests/interop/run
 
 .PHONY: prove-handover
-prove-handover: deps-peers                  ## hand a fair lock over beside Redisson under faults, and judge it; HOLDS=2000000
+prove-handover: deps-peers                  ## hand a fair lock over under faults, with Redisson on the same lock; HOLDS=2000000
 	@$(MAKE) --no-print-directory -j2 $(PROGRAMS) $(INTEROP_PEER)
 	@HOLDS=$(or $(HOLDS),2000000) tests/interop/run handover
 
 # Not a part of `make test`: the run needs Docker and its registry, and takes minutes.
 COMPOSE ?= docker-compose
 .PHONY: compose
-compose:                                    ## the shop on containers, and with each profile; parts are killed; COMPOSE='docker compose'
+compose:                                    ## run the service in containers, with each profile, and kill parts; COMPOSE='docker compose'
 	@tools/deps.sh compose
 	@COMPOSE='$(COMPOSE)' tests/compose/run
 
 ##@ Quality
 .PHONY: lint
-lint: deps-test                                  ## layers, sizes, shell scripts, clang
+lint: deps-test                                  ## check layers, sizes, documents, shell scripts, and clang's warnings
 	@tests/lint.sh
 
 .PHONY: docs
-docs: $(OUT)/obj/write-reference            ## write what the documents have from lists and results
+docs: $(OUT)/obj/write-reference            ## write the pages and tables that are generated from lists and results
 	@$< .
 	@tools/pages.py fill
 
 .PHONY: clang
-clang:                                      ## the whole tree through clang, warnings as errors
+clang:                                      ## compile the whole tree with clang, warnings as errors
 	@$(MAKE) --no-print-directory CC=clang WERROR=1 OUT=build/clang parsed
 .PHONY: parsed
 parsed: $(GEN)
@@ -634,13 +634,13 @@ parsed: $(GEN)
 	  xargs -0 -P2 -n8 $(CC) $(PREPROCESS) $(COMPILE) -fsyntax-only
 
 .PHONY: analyze
-analyze: build/gen/stamp $(GEN)             ## clang's analyzer and cppcheck over every source
+analyze: build/gen/stamp $(GEN)             ## run clang's analyzer and cppcheck over every source
 	@tools/deps.sh analyze test
 	@CPPFLAGS='$(PREPROCESS)' tools/analyze.sh
 
 ##@ Rest
 .PHONY: help
-help:                                       ## this list
+help:                                       ## print this list
 	@awk 'BEGIN {FS = ":.*## "} \
 	  /^##@ / {printf "\n%s\n", substr($$0, 5)} \
 	  /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

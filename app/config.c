@@ -65,16 +65,16 @@ static const struct setting SETTINGS[] = {
 const struct setting_program config_program = {
     .name = "seckilld",
     .synopsis = "[OPTIONS]",
-    .intro = "Take orders for vouchers over HTTP, one lock in front of the stock.\n"
+    .intro = "Serve orders for vouchers over HTTP, with a lock in front of the stock.\n"
              "Examples:\n"
              "  seckilld --lock=redlock --lock-scope=voucher\n"
              "  seckilld --lock=none --stock-guard=read-write --listen=127.0.0.1:0",
     .outro =
-        "seckilld says `ready ...` on standard output once it takes orders, and stops on "
-        "SIGTERM after it has answered the requests in flight.",
+        "seckilld prints `ready ...` on standard output when it accepts orders.  After SIGTERM "
+        "it answers the requests in progress, and stops.",
     EXITS({EXIT_VALID, "stopped"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, "a store did not answer, or a port is taken"},
-          {EXIT_BUG, "requests were in flight when --drain-timeout was over"},
+          {EXIT_BUG, "requests were in progress when --drain-timeout was over"},
           {EXIT_CANNOT_WRITE, "--record or the admin token cannot be written"}),
     .settings = SETTINGS,
     .count = sizeof(SETTINGS) / sizeof(SETTINGS[0]),

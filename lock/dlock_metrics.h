@@ -14,27 +14,27 @@
 /* The counters of a system since dlock_open(), apart from the answers of acquires.  A
  * new counter is appended. */
 #define DLOCK_COUNTERS(X)                                                              \
-    X(lost, "holds found lost: expired, taken over, freed by force")                   \
-    X(renewals, "renewals that moved a lease")                                         \
-    X(renewals_failed, "renewals that did not, or went unanswered")                    \
+    X(lost, "holds that were lost: expired, taken over, or freed by force")            \
+    X(renewals, "renewals that extended a lease")                                      \
+    X(renewals_failed, "renewals that failed or got no answer")                        \
     X(acquire_commands, "commands sent to stores by acquires")                         \
-    X(other_commands, "commands sent to stores by everything else")                    \
+    X(other_commands, "commands sent to stores by all other calls")                    \
     X(wake_ups, "times that a waiter was told of a release")                           \
-    X(useless_wake_ups, "times that it then found the lock held all the same")           \
-    X(local_grants, "locks handed over inside the process, without the store")           \
-    X(debts, "releases that nobody waited for")                                          \
-    X(debts_paid, "those of them that the store answered")                               \
-    X(debts_given_up, "those that had no answer until their leases had ended")           \
-    X(fail_overs, "times that another server became the master that is asked")          \
+    X(useless_wake_ups, "wake-ups after which the waiter found the lock held")         \
+    X(local_grants, "locks handed over inside the process, without the store")         \
+    X(debts, "releases whose caller did not wait for the answer")                      \
+    X(debts_paid, "such releases that the store has answered")                         \
+    X(debts_given_up, "such releases without an answer until the lease had ended")     \
+    X(fail_overs, "fail-overs: changes to another master")                             \
     X(lost_expired, "lost holds whose lease ended before a renewal was answered")        \
-    X(lost_refused, "lost holds that the store did not know as this owner's any more")   \
-    X(lost_fail_over, "lost holds that a server before the present master had granted") \
+    X(lost_refused, "lost holds that the store did not have for this owner any more")  \
+    X(lost_fail_over, "lost holds that the master before a fail-over had granted")     \
     X(unacknowledged, "grants and renewals that too few replicas acknowledged in time") \
     X(redirects_moved, "answers of a Redis Cluster that another node has the slot (MOVED)") \
     X(redirects_ask, "answers that the key may be at the node to which its slot moves (ASK)") \
     X(redirects_try_again, "answers that keys are missing while their slot moves (TRYAGAIN)") \
     X(redirects_cluster_down, "answers that the cluster does not serve the slot (CLUSTERDOWN)") \
-    X(map_refreshes, "times that a command made the map of the slots be asked for anew")
+    X(map_refreshes, "requests for the map of the slots that a command caused")
 
 enum { DLOCK_STATUS_LIMIT = 16, DLOCK_HISTOGRAM_BUCKETS = 28 };
 

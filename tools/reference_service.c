@@ -49,14 +49,15 @@ void reference_routes(FILE *out)
     const struct route *r;
 
     fputs("# Routes\n\n"
-          "What both listeners of the service answer: `orders` is `--listen`, `admin` is "
-          "`--admin-listen`. HEAD is\nanswered wherever GET is. Each answer names its "
-          "[outcome](outcomes.md) in `X-Outcome`.\n\n"
-          "A request to any route may bring `traceparent`, the header of W3C's Trace Context. The "
+          "The service has two listeners: `orders` is the listener of `--listen`, and `admin` is "
+          "the listener of\n`--admin-listen`. Each path with GET also answers HEAD. The header "
+          "`X-Outcome` of each answer names its\n[outcome](outcomes.md).\n\n"
+          "A request to any route may have the header `traceparent` of W3C's Trace Context. The "
           "answer then has\n`traceresponse` with the same trace and the span of the service: "
           "[how](../how-to/operate-the-service.md#follow-a-request-through-the-logs).\n\n"
-          "A route has a body if the table says so. `--body-limit` bounds the body. The service "
-          "looks at the head\nbefore it reads the body, and answers in this order:\n\n"
+          "The last table shows which routes have a body. `--body-limit` limits its size. The "
+          "service checks the head of a\nrequest before it reads the body, and refuses it by the "
+          "first matching row:\n\n"
           "| the request | status | outcome | the connection |\n|---|---|---|---|\n"
           "| a chunked body, at any route | 400 | `bad-request` | is closed |\n"
           "| on the admin listener, without the token that the route needs | 401 | "
@@ -68,7 +69,7 @@ void reference_routes(FILE *out)
 
           "| on the orders listener, without the token that the route needs | 401 | "
           "`unauthorized` | is closed if there is a body |\n\n"
-          "With `Expect: 100-continue` such an answer comes before the body is sent.\n\n"
+          "With `Expect: 100-continue` the client gets such an answer before it sends the body.\n\n"
           "| listener | method | path | needs | body | only |\n|---|---|---|---|---|---|\n",
           out);
     for (size_t i = 0; (r = route_at(i)) != NULL; i++) {
@@ -85,10 +86,10 @@ void reference_routes(FILE *out)
 void reference_outcomes(FILE *out)
 {
     fputs("# Outcomes\n\n"
-          "How a request can end. The name stands in the header `X-Outcome`, in logs and in "
-          "metrics. The first status\nis that of `/api/v1`, the second that of the face that "
-          "course projects know, where a refusal for business\nreasons is a 200 with "
-          "`\"success\": false` and the message.\n\n"
+          "An outcome says how a request ended. Its name is in the header `X-Outcome`, in logs and in "
+          "metrics. The first\nstatus is the status on `/api/v1`, the second the status on the "
+          "course face, where a refusal for business reasons is\n200 with `\"success\": false` and "
+          "the message.\n\n"
           "| outcome | `/api/v1` | course face | title | message | comes with Retry-After |\n"
           "|---|---|---|---|---|---|\n",
           out);

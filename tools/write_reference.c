@@ -37,7 +37,7 @@ static void setting_row(FILE *out, const struct setting_program *program,
     reference_code_cell(out, s->fallback);
     reference_cell(out, s->help);
     if (s->choices != NULL) {
-        fputs("One of:", out);
+        fputs(s->help[strlen(s->help) - 1] == '.' ? "One of:" : "- one of:", out);
         for (size_t i = 0; s->choices(i) != NULL; i++)
             fprintf(out, " `%s`", s->choices(i));
         fputc(' ', out);
@@ -79,9 +79,9 @@ static void write_settings(FILE *out)
 {
     fputs("# Settings of the service\n\n"
           "`seckilld` takes each setting as a flag, as an environment variable, or from the file "
-          "that `--config` names,\nwhere the key is the variable without `SECKILL_`, in small "
-          "letters and with dashes. A flag wins over the\nenvironment, the environment over the "
-          "file, the file over the default.\n",
+          "that `--config` names.\nThe key in the file is the name of the flag without its dashes. A "
+          "flag overrides the environment, the environment\noverrides the file, and the file "
+          "overrides the default.\n",
           out);
     setting_table(out, &config_program);
     exit_table(out, &config_program);
@@ -90,8 +90,8 @@ static void write_settings(FILE *out)
 static void write_commands(FILE *out)
 {
     fputs("# Commands of the laboratory\n\n"
-          "`seckill COMMAND --help` prints the same, with examples. `--config`, `--show-config`, "
-          "`--help` and `--version`\nare known to every command.\n\n"
+          "`seckill COMMAND --help` prints the same, with examples. Every command also has the flags "
+          "`--config`,\n`--show-config`, `--help` and `--version`.\n\n"
           "| command | what it does |\n|---|---|\n",
           out);
 #define X(id, word, help)                                                              \
@@ -114,9 +114,9 @@ static void write_exit_codes(FILE *out)
     const struct exit_row *row;
 
     fputs("# Exit codes\n\n"
-          "Every program and command of the project ends with one of these. `make` prints the "
-          "status of a command that\nfailed and then ends with 2 itself, whatever it was; a "
-          "script that tells them apart calls `build/seckill`\ndirectly.\n\n"
+          "Every program and command of the project exits with one of these statuses. If a command "
+          "fails, `make` prints its\nstatus and exits with 2 for every status. Therefore a script "
+          "that needs the status has to call `build/seckill`\ndirectly.\n\n"
           "| status | name | meaning |\n|---|---|---|\n",
           out);
     for (size_t i = 0; (row = exit_at(i)) != NULL; i++) {
@@ -155,7 +155,7 @@ static void write_faults(FILE *out)
           out);
     fault_rows(out);
     fputs("\n## Hazards under load\n\nThe values of `seckill compare --hazards`.\n\n"
-          "| hazard | what happens |\n|---|---|\n",
+          "| hazard | effect |\n|---|---|\n",
           out);
     for (size_t i = 0; hazard_at(i) != NULL; i++) {
         reference_code_cell(out, hazard_at(i)->name);
@@ -163,9 +163,10 @@ static void write_faults(FILE *out)
         reference_end_row(out);
     }
     fputs("\n## Points in a process\n\n"
-          "`POST /faults/arm` of a service with `--allow-faults` lets the next thread that "
-          "reaches a point wait, stop the\nprocess, or kill it.\n\n"
-          "| point | where it is | also |\n|---|---|---|\n",
+          "With `--allow-faults`, `POST /faults/arm` arms a fault point: the next thread that "
+          "reaches the point waits there,\nor stops or kills the process. At some points the "
+          "thread can also fail, or cut its connection.\n\n"
+          "| point | state of the thread | also |\n|---|---|---|\n",
           out);
 #define X(id, name, more, where)                                                       \
     reference_code_cell(out, name);                                                              \

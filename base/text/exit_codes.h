@@ -12,18 +12,18 @@
  * --help, the manual pages and docs/reference/exit-codes.md come from these rows. */
 #define EXIT_CODES(X)                                                                  \
     X(VALID, 0, "valid", "done; of an audit or a check: the run is valid")             \
-    X(INVALID, 1, "invalid", "the run is invalid, or a cell came out unexpected")      \
-    X(UNKNOWN, 2, "unknown", "the verdict depends on answers that never came")         \
-    X(THRESHOLD, 3, "threshold", "a number that was asked for was not reached")        \
+    X(INVALID, 1, "invalid", "the run is invalid, or a cell is unexpected")            \
+    X(UNKNOWN, 2, "unknown", "the verdict depends on requests that got no answer")     \
+    X(THRESHOLD, 3, "threshold", "a target or an objective was not reached")           \
     X(USAGE, 64, "usage", "the command line, a variable or a settings file is wrong")  \
     X(UNAVAILABLE, 69, "unavailable",                                                  \
       "a server or a program is missing or does not answer")                           \
     X(BUG, 70, "bug",                                                                  \
-      "the program itself failed; of a service that was told to stop: requests were "  \
-      "in flight when its time was up")                                                \
+      "the program itself failed; of a service that was stopped: requests were in "    \
+      "progress when --drain-timeout was over")                                        \
     X(CANNOT_WRITE, 73, "cannot-write",                                                \
-      "a file or directory that was asked for cannot be written")                      \
-    X(INTERRUPTED, 130, "interrupted", "interrupted; what was done until then is kept")
+      "an output file or directory cannot be written")                                 \
+    X(INTERRUPTED, 130, "interrupted", "interrupted; the results so far are kept")
 
 enum exit_code {
 #define X(id, code, name, text) EXIT_##id = (code),

@@ -22,7 +22,7 @@ static const struct sale_statement WRITE = {
 
 const struct stock_guard guard_read_write = {
     .name = "read-write",
-    .does = "read the stock, then write the value computed from it",
+    .does = "read the stock, then write the stock computed from the read",
     .read = &READ,
     .take = &WRITE,
 };

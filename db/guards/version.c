@@ -21,7 +21,7 @@ static const struct sale_statement COMPARE_AND_SET = {
 
 const struct stock_guard guard_version = {
     .name = "version",
-    .does = "optimistic: compare and set a version, again if another was faster",
+    .does = "optimistic: compare and set a version; try again if another was faster",
     .read = &READ,
     .take = &COMPARE_AND_SET,
     .retries = true,

@@ -33,21 +33,22 @@ static const char *from_name(size_t i)
 static const struct setting settings[] = {
     OPTION(CHOICE, "from", AT(from), .fallback = "auto", .meta = "WHERE",
            .choices = from_name,
-           .help = "the source of the orders: the live database, or orders.tsv and "
-                   "stock.json; auto: in the database if the run's lab is up"),
+           .help = "the source of the orders: the live database, or the files orders.tsv and "
+                   "stock.json; auto: the database if the lab of the run is up, else the "
+                   "files"),
     {.type = SETTING_TEXT,
      .name = "voucher",
      .offset = AT(voucher),
      .meta = "N[,N...]",
      .group = "Options",
      .shared = "voucher", /* the vouchers that the wrk scripts ordered */
-     .help = "the vouchers of a run that wrk made by hand and that has no run.json; the wrk "
-             "scripts order the same variable's"},
+     .help = "the vouchers of a run without run.json, which you made with wrk by hand; the wrk "
+             "scripts order the vouchers of the same variable"},
     OPTION(SWITCH, "json", AT(json), .fallback = "off",
            .help = "the verdict as JSON on stdout"),
     OPTION(SWITCH, "lost", AT(lost), .fallback = "off",
-           .help = "every acknowledged order that has no row, instead of the verdict: a line "
-                   "for each with request, order, user and voucher between tabs"),
+           .help = "print every acknowledged order without a row, instead of the verdict: one "
+                   "line each, with request, order, user and voucher, separated by tabs"),
     COMMAND_DIR(AT(dir)),
     COMMAND_COLOR(AT(color)),
 };
@@ -56,12 +57,11 @@ const struct setting_program command_audit_program = {
     .name = "seckill audit",
     .synopsis = "[--from=auto|database|files] [--voucher=N] RUN",
     .intro =
-        "Judge a run from the stock issued before it, the orders in the database after "
-        "it\n"
-        "and the ledger of what clients were told.\n\n"
+        "Judge a run from the stock that was issued before it, the orders in the database\n"
+        "after it, and the ledger with the answers to the clients.\n\n"
         "  seckill audit runs/latest                         after `seckill load`\n"
         "  seckill audit runs/latest/oversell/calm/none-1\n"
-        "  seckill audit --lost runs/latest       after a promotion: which orders are gone\n"
+        "  seckill audit --lost runs/latest       after a promotion: the lost orders\n"
         "  SECKILL_LEDGER_DIR=/tmp/r wrk ... && seckill audit --voucher=7 /tmp/r",
     EXITS({EXIT_VALID, "the run is valid"}, {EXIT_INVALID, "the run is invalid"},
           {EXIT_UNKNOWN, NULL}, {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL}),

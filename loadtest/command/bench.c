@@ -21,10 +21,10 @@ struct bench_settings {
 #define AT(field) offsetof(struct bench_settings, field)
 static const struct setting settings[] = {
     OPTION(COUNT, "repeats", AT(repeats), .fallback = "5", .meta = "N", .min = 1,
-           .max = BENCH_ORDERS_REPEATS_MAX, .help = "measurements of each"),
+           .max = BENCH_ORDERS_REPEATS_MAX, .help = "the number of measurements of each line"),
     OPTION(TEXT, "clients", AT(clients), .fallback = "16,64,256", .meta = "N,N,...",
-           .help = "wrk's connections, one measurement for each number; the targets, and "
-                   "the figures without a number of clients, are those of 64"),
+           .help = "the connections of wrk, one measurement for each number; the targets, and "
+                   "figures without a number of clients, are for 64"),
     OPTION(COUNT, "processes", AT(processes), .fallback = "1", .meta = "N", .min = 1,
            .max = SERVICE_MAX, .help = "seckilld processes that share the clients"),
     OPTION(DURATION, "duration", AT(duration_ms), .fallback = "4s", .meta = "TIME",
@@ -39,11 +39,11 @@ static const struct setting settings[] = {
 const struct setting_program command_bench_program = {
     .name = "seckill bench",
     .synopsis = "[OPTIONS]",
-    .intro = "Accepted orders per second over HTTP, without a lock and with `reentrant`: those\n"
-             "of --order-path=each beside pgbench running the same SQL with 8 clients, those of\n"
-             "`combined` beside 16, as ratios.  Of `combined` also: the speed beside an HTTP\n"
-             "handler that does nothing, that of \"sold out\", the time of a lone client beside\n"
-             "`each`, and the memory of 1,000 orders that wait.\n\n"
+    .intro = "Measure accepted orders per second over HTTP, without a lock and with `reentrant`, as\n"
+             "ratios to pgbench with the same SQL: --order-path=each to 8 clients of pgbench, and\n"
+             "`combined` to 16.  For `combined` also: the ratio to an HTTP handler that does\n"
+             "nothing, the speed of \"sold out\", the time of a single client compared with `each`,\n"
+             "and the memory of 1,000 waiting orders.\n\n"
              "  seckill bench\n"
              "  seckill bench --clients=64 --processes=2 --duration=10s --repeats=5",
     EXITS({EXIT_VALID, "every target was reached"},

@@ -46,12 +46,12 @@ static const struct setting settings[] = {
     OPTION(CHOICE, "only", AT(only), .fallback = "all", .meta = "PART",
            .choices = part_name, .help = "measure one part"),
     OPTION(COUNT, "rounds", AT(rounds), .fallback = "5", .meta = "N", .min = 1,
-           .max = BENCH_ROUNDS_MAX, .help = "measurements of each, but for memory"),
+           .max = BENCH_ROUNDS_MAX, .help = "the number of measurements of each line, except memory"),
     OPTION(DURATION, "duration", AT(duration_ms), .fallback = "1s", .meta = "TIME",
            .min = 50, .max = 60000,
-           .help = "of each measurement; those of the part idle take ten times as long"),
+           .help = "the duration of each measurement; the part idle takes ten times as long"),
     OPTION(COUNT, "names", AT(names), .fallback = "100000", .meta = "N", .min = 100,
-           .max = 10000000, .help = "of each of the three laps of the part memory"),
+           .max = 10000000, .help = "the number of names in each of the three laps of the part memory"),
     OPTION(TEXT, "bare", AT(bare), .meta = "PATH",
            .help = "the library that the part idle measures against; default "
                    "bare/" SECKILL_LIBRARY " beside this program.  If that is not there, the part "
@@ -67,24 +67,24 @@ const struct setting_program command_bench_locks_program = {
     .name = "seckill bench-locks",
     .synopsis = "[OPTIONS]",
     .intro =
-        "Measure how fast the locks are on one machine, as ratios beside what else could\n"
-        "be done there: the same commands over one blocking connection per thread, and\n"
-        "redis-benchmark, pipelined and not.\n\n"
-        "  pairs     acquire and release of a name of one's own, 1 to 128 threads\n"
-        "  idle      the same beside a build that has neither fault points nor a\n"
-        "            recorder (make BUILD=bare): what they cost where nobody uses them\n"
+        "Measure the speed of the locks on this machine, as ratios to the same commands over\n"
+        "one blocking connection per thread, and to redis-benchmark with and without\n"
+        "pipelining.\n\n"
+        "  pairs     acquire and release of a different name per thread, 1 to 128 threads\n"
+        "  idle      the cost of unused fault points and of the recorder: the same as pairs,\n"
+        "            compared with a build without both (make BUILD=bare)\n"
         "  hot       two processes of 32 threads on one name: grants, the longest\n"
-        "            wait, and from a release to the next grant, in round trips\n"
+        "            wait, and the time from a release to the next grant, in round trips\n"
         "  redlock   pairs on five nodes, and its latency while one of them hangs\n"
-        "  memory    100000 names taken and released: what stays behind\n\n"
+        "  memory    the memory that is left after 100000 names were acquired and released\n\n"
         "  seckill bench-locks\n"
         "  seckill bench-locks --only=pairs --rounds=9 --duration=3s\n"
         "  seckill bench-locks --only=hot --json\n"
         "  seckill bench-locks --only=idle --rounds=25 --duration=300ms\n\n"
-        "Run one measurement at a time in a lab: each empties database 9 of every Redis server\n"
-        "there.",
+        "Run only one measurement at a time in a lab, because each measurement empties\n"
+        "database 9 of every Redis server of the lab.",
     EXITS({EXIT_VALID, "every target was reached"},
-          {EXIT_INVALID, "a lock let two holders in, or a call failed"},
+          {EXIT_INVALID, "a lock had two holders at once, or a call failed"},
           {EXIT_THRESHOLD, "a target was missed"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL},
           {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),

@@ -20,15 +20,16 @@ struct check_settings {
 #define AT(field) offsetof(struct check_settings, field)
 static const struct setting settings[] = {
     OPTION(CHOICE, "only", AT(only), .meta = "PROPERTY", .choices = check_property_name,
-           .help = "look at one property"),
+           .help = "judge only this property"),
     OPTION(TEXT, "name", AT(name), .meta = "LOCK", .help = "look at one lock"),
     OPTION(SWITCH, "json", AT(json), .fallback = "off",
            .help = "the verdict as JSON on stdout"),
     OPTION(SWITCH, "all", AT(all), .fallback = "off",
-           .help = "every violation, a line each, before the verdict; on stderr with "
-                   "--json"),
+           .help = "print every violation as one line before the verdict; with --json on "
+                   "stderr"),
     OPTION(TEXT, "html", AT(html), .output = SETTING_WRITES_FILE, .meta = "FILE",
-           .help = "draw it, as one HTML file to step through with the arrow keys"),
+           .help = "write the violations as an HTML page, through which you step with the arrow "
+                   "keys"),
     COMMAND_COLOR(AT(color)),
 };
 
@@ -36,18 +37,17 @@ const struct setting_program command_check_program = {
     .name = "seckill check",
     .synopsis = "[--only=PROPERTY] [--name=LOCK] [--all] [--json] [--html=FILE] RUN",
     .intro =
-        "Judge what the locks of a run did, from the records that every process left.\n"
-        "RUN is a directory of such records, or has one called locks, or is a text\n"
-        "with a call a line (see loadtest/check/history.h), in milliseconds.  Where the run "
-        "has\n"
-        "the record of what its vouchers took and refused, the fences of the locks are\n"
-        "judged by it too, and it by the orders and the stock.\n\n"
+        "Judge the locks of a run from the records that every process wrote.  RUN is a\n"
+        "directory of such records, or a directory with the subdirectory locks, or a text\n"
+        "file with one call per line, in milliseconds (see loadtest/check/history.h).  If the\n"
+        "run has the record of the writes to its vouchers, the command also judges the\n"
+        "fences by this record, and the record by the orders and the stock.\n\n"
         "  seckill load --record -- --lock=naive\n"
         "  seckill check runs/latest\n"
         "  seckill check runs/latest --html=timeline.html",
     EXITS({EXIT_VALID, "the locks kept their promises"},
           {EXIT_INVALID, "a promise was broken"},
-          {EXIT_UNKNOWN, "the records do not say"},
+          {EXIT_UNKNOWN, "the records are not sufficient for a verdict"},
           {EXIT_USAGE, "the command line is wrong, there are no records, or no recorder can "
                        "have written one of the files"},
           {EXIT_CANNOT_WRITE, "the page cannot be written"}),

@@ -8,16 +8,16 @@
 /* Identifier, name and one line of help; the function is command_IDENTIFIER(). */
 #define COMMANDS(X)                                                                    \
     X(compare, "compare",                                                              \
-      "every lock under every hazard, audited: who oversells, who does not")           \
+      "every lock under every hazard, audited: which locks oversell")                  \
     X(lab, "lab", "the private servers: up, down, status, restart")                    \
-    X(seed, "seed", "make users with tokens, and vouchers with stock")                 \
-    X(load, "load", "the service under load once, with your flags, and the audit")     \
+    X(seed, "seed", "create users with tokens, and vouchers with stock")               \
+    X(load, "load", "one run of the service under load, with your flags, and its audit") \
     X(show, "show",                                                                    \
-      "a sale on one page of a browser: stock, verdict, lanes; faults on buttons")     \
+      "a sale on a page in a browser, where keys inject faults")                       \
     X(audit, "audit",                                                                  \
-      "judge a run: oversold, duplicates, lost updates, phantom answers")              \
+      "judge the data of a run: oversold, duplicates, lost updates, phantom answers")  \
     X(check, "check",                                                                  \
-      "judge the locks of a run: two holders at once, and whose fault it was")         \
+      "judge the locks of a run: broken promises, and the cause of each")              \
     X(scenario, "scenario",                                                            \
       "the articles' stories on real servers: watch each lock break or hold")          \
     X(matrix, "matrix",                                                                \
@@ -25,14 +25,14 @@
     X(report, "report",                                                                \
       "a run, or two runs beside each other, as one HTML file for reading and printing") \
     X(proxy, "proxy",                                                                  \
-      "a wire to any server that fails on command: hold, drop, delay, cut")            \
-    X(fault, "fault", "break one server of a lab by hand, and see the proof")           \
-    X(locks, "locks", "the table of locks: what each promises and what breaks it")     \
-    X(lock, "lock", "look at one lock in its store, or free it by force")              \
+      "a proxy before a server that fails on command: hold, drop, delay, cut")         \
+    X(fault, "fault", "break one server of a lab, and print the proof")                 \
+    X(locks, "locks", "the table of locks: the promise of each, and what breaks it")   \
+    X(lock, "lock", "show one lock in its store, or free it by force")                 \
     X(bench, "bench",                                                                  \
-      "orders per second over HTTP beside pgbench running the same SQL")               \
+      "orders per second over HTTP, compared with pgbench with the same SQL")          \
     X(bench_locks, "bench-locks",                                                      \
-      "locks per second beside blocking connections and redis-benchmark")              \
+      "locks per second, compared with blocking connections and redis-benchmark")      \
     X(plan, "plan", "the servers that a sale needs, from rates that bench measured")       \
     X(help, "help", "this list, more about one command, or all environment variables")
 

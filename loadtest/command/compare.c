@@ -34,12 +34,12 @@ struct compare_settings {
 #define AT(field) offsetof(struct compare_settings, field)
 static const struct setting settings[] = {
     OPTION(TEXT, "locks", AT(locks), .older = "lock", .meta = "A,B,...",
-           .help = "the locks, or all; default all that `seckill locks` lists"),
+           .help = "the locks, or all; default: all locks of `seckill locks`"),
     OPTION(TEXT, "hazards", AT(hazards), .meta = "A,B,...",
-           .help = "the hazards, of calm, slow, freeze, check-gap; default all"),
+           .help = "the hazards: calm, slow, freeze, check-gap; default: all"),
     OPTION(TEXT, "experiments", AT(experiments), .meta = "A,B,...",
-           .help = "the experiments, of oversell, one-per-user, fencing (for locks with a "
-                   "fence); default all"),
+           .help = "the experiments: oversell, one-per-user, fencing (for locks with a fence); "
+                   "default: all"),
     OPTION(COUNT, "repeats", AT(repeats), .fallback = "3", .meta = "N", .min = 1,
            .max = COMPARE_REPEATS_MAX, .help = "runs of each calm cell"),
     OPTION(COUNT, "hazard-repeats", AT(hazard_repeats), .fallback = "1", .meta = "N",
@@ -47,11 +47,11 @@ static const struct setting settings[] = {
            .help = "runs of each cell with another hazard"),
     OPTION(DURATION, "duration", AT(duration_ms), .fallback = "8s", .meta = "TIME",
            .min = 500, .max = 3600000,
-           .help = "the longest time of a run; a run ends by itself when it has shown "
-                   "enough"),
+           .help = "the longest time of a run; a run ends earlier when it has shown its "
+                   "outcome"),
     OPTION(COUNT, "processes", AT(processes), .fallback = "2", .meta = "N", .min = 1,
            .max = SERVICE_MAX,
-           .help = "seckilld processes; with one of them even `local` is right"),
+           .help = "the number of seckilld processes; with 1 process even `local` holds"),
     OPTION(SWITCH, "front", AT(front), .fallback = "off",
            .help = "send all requests to one HAProxy, set up as docker/haproxy.cfg, which chooses "
                    "a process for each"),
@@ -59,12 +59,13 @@ static const struct setting settings[] = {
            .max = 256, .help = "wrk's connections"),
     OPTION(COUNT, "stock", AT(stock), .fallback = "100", .meta = "N", .min = 10,
            .max = 1000000,
-           .help = "the stock of the voucher in `oversell`; a calm sale with --order-path=stream "
-                   "has 2560 at least, since a writer may sell 128 in one transaction"),
+           .help = "the stock of the voucher in `oversell`; a calm sale with "
+                   "--order-path=stream has at least 2560, because a writer may sell 128 orders "
+                   "in one transaction"),
     OPTION(CHOICE, "order-path", AT(order_path), .fallback = "each",
            .choices = order_path_name_at,
-           .help = "the way in which orders become rows; with `each` the threads of a "
-                   "process race as well"),
+           .help = "the way in which orders become rows; with `each` the threads of a process "
+                   "compete too"),
     OPTION(DURATION, "lease", AT(lease_ms), .fallback = "600ms", .meta = "TIME",
            .min = 100, .max = 60000, .help = "the lease of the locks under a hazard"),
     OPTION(DURATION, "calm-lease", AT(calm_lease_ms), .fallback = "10s", .meta = "TIME",
@@ -87,11 +88,9 @@ static const struct setting settings[] = {
 const struct setting_program command_compare_program = {
     .name = "seckill compare",
     .synopsis = "[OPTIONS]",
-    .intro = "Run every lock under every hazard in every experiment, audit each run, "
-             "and say\n"
-             "which results were not expected: a broken lock that did not "
-             "break is as\n"
-             "unexpected as a sound one that did.\n\n"
+    .intro = "Run every lock under every hazard in every experiment, audit each run, and report\n"
+             "every unexpected result: a broken lock that did not break is as unexpected as a\n"
+             "sound lock that broke.\n\n"
              "  seckill compare                             the whole table\n"
              "  seckill compare --locks=owner,lua --hazards=check-gap\n"
              "  seckill compare --locks=local,lua --front   through a front, as buyers do\n"

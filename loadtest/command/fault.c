@@ -19,16 +19,16 @@ struct fault_settings {
 #define AT(field) offsetof(struct fault_settings, field)
 static const struct setting settings[] = {
     OPTION(TEXT, "server", AT(server), .meta = "SERVER",
-           .help = "the server; default: the first of the lab that can have the fault"),
+           .help = "the server; default: the first server of the lab that can have the fault"),
     OPTION(DURATION, "for", AT(for_ms), .fallback = "2s", .meta = "TIME", .min = 0,
            .max = 3600000,
            .help = "the duration, for faults that last; Ctrl-C ends them earlier"),
     OPTION(TEXT, "key", AT(key), .meta = "LOCK",
-           .help = "the lock that is to be lost, for faults that need one"),
+           .help = "the lock that is lost, for faults that need a lock"),
     OPTION(TEXT, "by", AT(by), .meta = "TIME",
            .help = "clock: the jump, such as 30s or -1h; client-pause: the length of the pause"),
     OPTION(TEXT, "record", AT(record), .meta = "DIR", .output = SETTING_WRITES_DIRECTORY,
-           .help = "write it into this history too, as RUN/locks of `seckill load "
+           .help = "also write the fault into this history, such as RUN/locks of `seckill load "
                    "--record`"),
     COMMAND_DIR(AT(dir)),
 };
@@ -37,7 +37,8 @@ const struct setting_program command_fault_program = {
     .name = "seckill fault",
     .synopsis = "list|run NAME [--server=SERVER] [--for=TIME] [OPTIONS]",
     .intro =
-        "Make one fault on a running lab, ask the server for the proof, and undo it.\n\n"
+        "Inject one fault into a server of a running lab, ask the server for the proof, and\n"
+        "end the fault.\n\n"
         "  seckill lab up\n"
         "  seckill fault list\n"
         "  seckill fault run server-stop --server=redis --for=5s\n"
@@ -46,7 +47,7 @@ const struct setting_program command_fault_program = {
         "  seckill fault run clock --server=redlock-2 --by=-1h --for=10s\n"
         "  seckill fault run postgres-kill-backend --key=lock:voucher:1",
     EXITS({EXIT_VALID, "the fault happened and was proven"},
-          {EXIT_INVALID, "it did not, or the server does not work afterwards"},
+          {EXIT_INVALID, "the fault did not happen, or the server does not work afterwards"},
           {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, "no such lab, or the server is down"},
           {EXIT_BUG, NULL}, {EXIT_CANNOT_WRITE, "the record cannot be written"},
           {EXIT_INTERRUPTED, NULL}),

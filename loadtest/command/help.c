@@ -27,8 +27,8 @@ static const struct setting settings[] = {
 const struct setting_program command_help_program = {
     .name = "seckill help",
     .synopsis = "[COMMAND|environment] [OPTIONS]",
-    .intro = "Print the list of commands, the help of one, or the variables of all programs,\n"
-             "on a terminal through a pager.  `seckill COMMAND --help` uses none.\n\n"
+    .intro = "Print the list of commands, the help of one command, or the variables of all\n"
+             "programs; on a terminal in a pager.  `seckill COMMAND --help` uses no pager.\n\n"
              "  seckill help scenario\n"
              "  seckill help environment",
     EXITS({EXIT_VALID, "done"}, {EXIT_USAGE, "there is no such command, or a flag is wrong"}),
@@ -61,11 +61,9 @@ static void print_overview(FILE *out)
     const struct exit_row *row;
 
     fputs("Usage: seckill COMMAND [OPTIONS]\n\n"
-          "The laboratory around seckilld: it starts private servers, drives real load "
-          "and\n"
-          "real faults at several service processes, and then audits the database.\n\n"
-          "  seckill compare                        the whole table, in under three "
-          "minutes\n"
+          "The laboratory of seckilld: it starts private servers, runs several processes of the\n"
+          "service under real load and real faults, and audits the database afterwards.\n\n"
+          "  seckill compare                        the whole table, in under three minutes\n"
           "  seckill compare --locks=lua,reentrant --hazards=slow "
           "--experiments=oversell\n"
           "  seckill lab up && seckill seed --users=100000 --stock=1000\n"
@@ -75,13 +73,13 @@ static void print_overview(FILE *out)
           out);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].help);
-    fputs("\n`seckill help COMMAND` says more about each, `seckill help environment` "
-          "lists the\nvariables of all programs.\n\n"
+    fputs("\n`seckill help COMMAND` describes a command, and `seckill help environment` lists the\n"
+          "variables of all programs.\n\n"
           "Exit status:\n",
           out);
     for (size_t i = 0; (row = exit_at(i)) != NULL; i++)
         fprintf(out, "  %-3d  %-12s  %s\n", (int)row->code, row->name, row->says);
-    fputs("make prints the status and turns each of them into 2.\n", out);
+    fputs("make prints the status, and exits with 2 for every status.\n", out);
 }
 
 static void print_environment(FILE *out)
@@ -89,9 +87,9 @@ static void print_environment(FILE *out)
     char variable[SETTING_NAME_MAX];
 
     fprintf(out,
-           "The environment variables of the project, and what each of them sets.  A\n"
-           "configuration file calls a setting as its variable, without SECKILL_, in small\n"
-           "letters and with dashes: load-users for SECKILL_LOAD_USERS.\n\n");
+           "The environment variables of the project, with the flag of each.  The key in a\n"
+           "settings file is the variable without SECKILL_, in small letters and with dashes:\n"
+           "load-users for SECKILL_LOAD_USERS.\n\n");
     for (size_t i = 0; i < KNOWN_SETTING_COUNT; i++) {
         setting_variable(KNOWN_SETTINGS[i].key, variable, sizeof variable);
         fprintf(out, "%-36s %s --%s\n", variable, KNOWN_SETTINGS[i].program,

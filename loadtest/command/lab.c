@@ -20,8 +20,8 @@ static const struct setting settings[] = {
     COMMAND_DIR(offsetof(struct lab_settings, dir)),
     OPTION(COUNT, "partitions", offsetof(struct lab_settings, partitions), .fallback = "0",
            .meta = "N", .min = 0, .max = LAB_PARTITIONS_MAX,
-           .help = "up: spread vouchers over N databases of the one PostgreSQL; a lab that is "
-                   "up gets those that it has not"),
+           .help = "up: spread vouchers over N databases of the PostgreSQL; if the lab is up, "
+                   "it gets the missing databases"),
 #define TOPOLOGY(id, file, flag, adds)                                                 \
     OPTION(SWITCH, flag, offsetof(struct lab_settings, wanted[LAB_TOPOLOGY_##id]),     \
            .fallback = "off", .help = "up: with " adds),
@@ -33,20 +33,20 @@ const struct setting_program command_lab_program = {
     .name = "seckill lab",
     .synopsis = "up|down|status|restart SERVER|kill SERVER [--dir=DIR] [--TOPOLOGY...]",
     .intro =
-        "The private servers: one PostgreSQL cluster and six Redis servers on free\n"
-        "loopback ports; and the topologies that are asked for.  They belong to one\n"
-        "directory and have nothing to do with the servers of this machine.\n\n"
-        "  seckill lab up             start them, unless they are up\n"
-        "  seckill lab up --zookeeper the same with ZooKeeper; a lab that is up gets it\n"
-        "  seckill lab up --partitions=4    vouchers are spread over four databases\n"
+        "Start and stop the private servers: one PostgreSQL cluster and six Redis servers on\n"
+        "free loopback ports, and the topologies of the flags.  All their files are in one\n"
+        "directory.  Other servers of this machine are not touched.\n\n"
+        "  seckill lab up             start the servers that are not up\n"
+        "  seckill lab up --zookeeper also start a ZooKeeper, in a lab that is up too\n"
+        "  seckill lab up --partitions=4    spread vouchers over four databases\n"
         "  . .lab/env                 then psql \"$SECKILL_LAB_DATABASE_URL\" and\n"
         "                             build/seckilld work in this shell\n"
-        "  seckill lab status         who listens where, and whether a topology stands\n"
-        "  seckill lab restart redis  or postgres, redlock-1, any name that status prints\n"
+        "  seckill lab status         addresses of the servers, state of the topologies\n"
+        "  seckill lab restart redis  or another name that status prints\n"
         "  seckill lab kill redis     as a loss of power would; restart starts it again\n"
         "  seckill lab down           stop them and remove the directory\n\n"
-        "A topology is several servers that work as one and survive the loss of one:\n"
-        "a client reaches them by the address that env has for the whole.\n\n"
+        "A topology is several servers that work as one system and survive the loss of one\n"
+        "server.  A client reaches the topology by its address in .lab/env.\n\n"
         "  seckill lab up --sentinel && . .lab/env\n"
         "  build/seckilld --redis-url=\"$SECKILL_LAB_SENTINEL_URL\"\n\n"
         "PostgreSQL and ZooKeeper write into that directory too, or below another one\n"

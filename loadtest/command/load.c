@@ -57,8 +57,8 @@ static const char *users_name(size_t i)
 #define AT(field) offsetof(struct load_settings, field)
 static const struct setting settings[] = {
     OPTION(TEXT, "locks", AT(locks), .older = "lock", .meta = "A,B,...",
-           .help = "one run under each of these locks, or all; without it one run under the "
-                   "lock that the flags after -- name"),
+           .help = "make one run under each of these locks, or all; without this flag, one run "
+                   "under the lock of the flags after --"),
     OPTION(COUNT, "processes", AT(processes), .fallback = "2", .meta = "N", .min = 1,
            .max = SERVICE_MAX, .help = "the number of seckilld processes"),
     OPTION(SWITCH, "front", AT(front), .fallback = "off",
@@ -66,23 +66,23 @@ static const struct setting settings[] = {
                    "a process for each"),
     OPTION(COUNT, "connections", AT(connections), .fallback = "32", .meta = "N", .min = 1,
            .max = CONNECTIONS_MAX,
-           .help = "wrk's connections, all processes together; with --rate the most that "
-                   "are used, 128 unless it is given"),
+           .help = "the connections of wrk, of all processes together; with --rate the most "
+                   "connections, 128 by default"),
     OPTION(COUNT, "stock", AT(stock), .fallback = "1000", .meta = "N", .min = 0,
            .max = 2000000000,
-           .help = "stock of each voucher; with --rate a thousand million unless it is "
-                   "given"),
+           .help = "the stock of each voucher; with --rate 1000000000 by default"),
     OPTION(COUNT, "vouchers", AT(vouchers), .fallback = "1", .meta = "N", .min = 1,
            .max = VOUCHERS_MAX, .help = "the number of vouchers on sale"),
     OPTION(DURATION, "duration", AT(duration_ms), .fallback = "10s", .meta = "TIME",
            .min = 100, .max = 3600000,
-           .help = "the longest time of the load, which ends earlier when all is sold. With "
-                   "--rate: how long each step is"),
+           .help = "the longest time of the load, which ends earlier when the stock is sold. "
+                   "With --rate: the duration of each step"),
     OPTION(CHOICE, "users", AT(users), .fallback = "different", .choices = users_name,
-           .help = "a different user in each request, or the same one from everywhere at "
+           .help = "a different user in each request, or the same user over all connections at "
                    "once"),
     OPTION(CHOICE, "face", AT(face), .fallback = "hmdp", .choices = face_name,
-           .help = "the interface of the service that clients use"),
+           .help = "the interface of the service that the clients use: hmdp is the course face, "
+                   "v1 is /api/v1"),
     OPTION(SWITCH, "record", AT(record), .fallback = "off",
            .help = "record every lock call and every write, for `seckill check`"),
     {.type = SETTING_LINES,
@@ -104,9 +104,9 @@ static const struct setting settings[] = {
      .offset = AT(rate),
      .meta = "N[..M[/STEP]]",
      .group = "At a fixed rate",
-     .help = "send so many requests per second whatever the answers do, in place of wrk; "
-             "latency counts from the moment when a request was due. 1000..20000/1000: one "
-             "step after another, each for --duration"},
+     .help = "send N requests per second, without wrk and without waiting for answers; latency "
+             "counts from the due time of a request. 1000..20000/1000: one step for each rate, "
+             "each for --duration"},
     {.type = SETTING_DURATION,
      .name = "pause",
      .offset = AT(pause_ms),
@@ -115,7 +115,7 @@ static const struct setting settings[] = {
      .min = 0,
      .max = 60000,
      .group = "At a fixed rate",
-     .help = "stop all seckilld processes for so long in the middle of each step"},
+     .help = "stop all seckilld processes for this time in the middle of each step"},
     {.type = SETTING_SWITCH,
      .name = "beside-wrk",
      .offset = AT(beside_wrk),
@@ -129,14 +129,12 @@ const struct setting_program command_load_program = {
     .name = "seckill load",
     .passes_to = "seckilld",
     .synopsis = "[OPTIONS] [-- SECKILLD FLAGS]",
-    .intro = "Start seckilld processes, run wrk against them, stop them and audit the "
-             "sale.\n"
-             "wrk sends its next request when the last one is answered; with --rate requests "
-             "are sent\n"
-             "at a fixed rate, whatever the answers do.\n"
-             "Flags after -- go to each seckilld.  Unless they say otherwise, the duplicate\n"
-             "guard is `count`, under which a lock that fails is seen to fail.  A process sells by\n"
-             "--order-path=combined; with `each` its threads race as well.\n\n"
+    .intro = "Start seckilld processes, send orders with wrk, stop the processes and audit the\n"
+             "sale.  A connection of wrk sends its next request after the last answer; --rate\n"
+             "sends requests at a fixed rate, without waiting for answers.\n"
+             "Flags after -- go to each seckilld.  The default of --duplicate-guard is `count`\n"
+             "here, so that a failure of the lock shows in the audit.  The default of\n"
+             "--order-path is `combined`; with `each` the threads of a process compete too.\n\n"
              "  seckill load\n"
              "  seckill load --stock=100 -- --lock=naive --lock-scope=voucher \\\n"
              "      --stock-guard=read-write --duplicate-guard=none\n"
@@ -147,8 +145,8 @@ const struct setting_program command_load_program = {
              "  seckill load --rate=1000 --pause=500ms --beside-wrk\n"
              "  seckill load --front --processes=4 -- --lock=local",
     EXITS({EXIT_VALID, "the audit says that the run is valid"},
-          {EXIT_INVALID, "the audit says that it is invalid"},
-          {EXIT_UNKNOWN, "the audit depends on answers that never came"},
+          {EXIT_INVALID, "the audit says that the run is invalid"},
+          {EXIT_UNKNOWN, "the verdict depends on requests that got no answer"},
           {EXIT_THRESHOLD, "an objective is missed, or nothing was measured for it; with "
                            "--rate: no rate keeps them"},
           {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL},

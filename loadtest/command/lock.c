@@ -40,9 +40,10 @@ static const struct setting settings[] = {
            .help = "the kind of lock; `seckill locks` describes them"),
     OPTION(SWITCH, "json", offsetof(struct lock_settings, json), .fallback = "off",
            .help = "as JSON, for programs"),
-    URL(redis_url, "redis-url", "URL", "the Redis of the locks that use one: redis://[user:password@]host[:port][/db], "
-        "redis-sentinel://[...@]host[:port],.../name, redis-cluster://[...@]host[:port],..., rediss in "
-        "place of redis for TLS, or unix:///path[?db=N]; `seckilld --help` says more"),
+    URL(redis_url, "redis-url", "URL",
+        "the Redis of the locks that use one Redis: redis://[user:password@]host[:port][/db], "
+        "redis-sentinel://[...@]host[:port],.../name, redis-cluster://[...@]host[:port],..., "
+        "rediss in place of redis for TLS, or unix:///path[?db=N]; `seckilld --help` says more"),
     URL(redlock_urls, "redlock-urls", "URL,URL,...", "the Redis servers of redlock and multi"),
     URL(database_url, "database-url", "URL", "the PostgreSQL of the pg locks"),
     URL(zookeeper_url, "zookeeper-url", "HOST:PORT,...", "the ZooKeeper of the zk locks"),
@@ -52,18 +53,17 @@ static const struct setting settings[] = {
 const struct setting_program command_lock_program = {
     .name = "seckill lock",
     .synopsis = "show|force NAME [--lock=KIND] [--json]",
-    .intro = "Look at one lock in its store, or free it whoever holds it.\n\n"
+    .intro = "Show the state of one lock in its store, or free the lock of any holder.\n\n"
              "  . .lab/env                       where the stores are\n"
              "  seckill lock show lock:order:42  is it held, by whom, for how long\n"
              "  seckill lock show lock:voucher:1 --lock=fair --json | jq .waiterCount\n"
-             "  seckill lock force lock:order:42 free it: its holder goes on working\n"
-             "                                   until it finds out\n\n"
+             "  seckill lock force lock:order:42 free it; its holder works on until\n"
+             "                                   it notices the loss\n\n"
              "The locks of `local` are in their process: ask that one, GET\n"
-             "/admin/locks/NAME on the listener for operators, with the token of "
-             "$SECKILL_ADMIN_TOKEN_FILE.",
+             "/admin/locks/NAME on the admin listener, with the token of $SECKILL_ADMIN_TOKEN_FILE.",
     EXITS({EXIT_VALID, "done; of force: the lock is free now"},
           {EXIT_INVALID, "of force: nobody held the lock"},
-          {EXIT_UNKNOWN, "nobody can say whether the store did it"}, {EXIT_USAGE, NULL},
+          {EXIT_UNKNOWN, "the store did not answer, so the result is unknown"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, NULL}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],

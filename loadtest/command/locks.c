@@ -29,9 +29,8 @@ static const struct setting settings[] = {
 const struct setting_program command_locks_program = {
     .name = "seckill locks",
     .synopsis = "[--json] [--no-pager]",
-    .intro = "Every way to lock that seckilld --lock=NAME offers: where it is kept, "
-             "what it\n"
-             "promises, and what breaks it.\n\n"
+    .intro = "List every lock of seckilld --lock=NAME, with its store, its promise, and the\n"
+             "conditions that break it.\n\n"
              "  seckill locks\n"
              "  seckill locks --json | jq -r '.[].name'",
     EXITS({EXIT_VALID, "done"}, {EXIT_USAGE, NULL}),

@@ -53,14 +53,14 @@ static const struct setting settings[] = {
      .offset = AT(scenarios),
      .meta = "A,B,...",
      .group = "What",
-     .help = "the scenarios, or all; default all that `seckill scenario list` shows"},
+     .help = "the scenarios, or all; default: all scenarios of `seckill scenario list`"},
     {.type = SETTING_TEXT,
      .name = "locks",
      .older = "lock",
      .offset = AT(locks),
      .meta = "A,B,...",
      .group = "What",
-     .help = "the locks, or all; default all that `seckill locks` lists"},
+     .help = "the locks, or all; default: all locks of `seckill locks`"},
     {.type = SETTING_CHOICE,
      .name = "guard",
      .offset = AT(guard),
@@ -75,7 +75,8 @@ static const struct setting settings[] = {
      .meta = "N",
      .max = INT32_MAX,
      .group = "What",
-     .help = "the first seed; the same one gives the same leases, background load and delays again"},
+     .help = "the first seed; the same seed gives the same leases, background load and delays "
+             "again"},
     {.type = SETTING_COUNT,
      .name = "seeds",
      .offset = AT(seeds),
@@ -91,7 +92,8 @@ static const struct setting settings[] = {
      .fallback = "1/1",
      .meta = "K/N",
      .group = "What",
-     .help = "only every Nth performance, from the Kth: for several machines"},
+     .help = "perform only every Nth performance, beginning with the Kth, to share the work of "
+             "several machines"},
     {.type = SETTING_DURATION,
      .name = "limit",
      .offset = AT(limit_ms),
@@ -99,7 +101,8 @@ static const struct setting settings[] = {
      .meta = "TIME",
      .max = 86400000,
      .group = "How",
-     .help = "begin nothing more after so long, and judge what there is; 0: no limit"},
+     .help = "begin no further performance after this time, and judge those that are done; 0: "
+             "no limit"},
     {.type = SETTING_COUNT,
      .name = "jobs",
      .offset = AT(jobs),
@@ -108,7 +111,7 @@ static const struct setting settings[] = {
      .min = 1,
      .max = 8,
      .group = "How",
-     .help = "performances at a time"},
+     .help = "the number of performances at a time"},
     {.type = SETTING_COUNT,
      .name = "labs",
      .offset = AT(labs),
@@ -117,28 +120,27 @@ static const struct setting settings[] = {
      .min = 1,
      .max = 8,
      .group = "How",
-     .help = "at a time of those that hurt servers, each in a lab of its own"},
+     .help = "the number of performances at a time that inject faults into servers, each in its "
+             "own lab"},
     {.type = SETTING_SWITCH,
      .name = "keep",
      .offset = AT(keep),
      .fallback = "off",
      .group = "How",
-     .help = "keep the records and the page of every performance, not only of those that "
-             "are not as expected"},
+     .help = "keep the records and the page of every performance, not only of unexpected ones"},
     {.type = SETTING_SWITCH,
      .name = "list",
      .offset = AT(list),
      .fallback = "off",
      .group = "How",
-     .help = "print the cells and what is expected of them, and perform nothing"},
+     .help = "print the cells with their expected outcomes, and perform nothing"},
     {.type = SETTING_CHOICE,
      .name = "expect",
      .offset = AT(expect),
      .meta = "OUTCOME",
      .choices = outcome_at,
      .group = "How",
-     .help = "expect this of every cell, whatever the scenario says: to see that the "
-             "matrix can fail"},
+     .help = "expect this outcome of every cell, to see that the matrix can fail"},
     COMMAND_MARKDOWN(AT(markdown)),
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
@@ -151,20 +153,21 @@ const struct setting_program command_matrix_program = {
     .name = "seckill matrix",
     .synopsis = "[OPTIONS]",
     .intro =
-        "Perform every scenario under every lock that it speaks of, with several seeds, and\n"
-        "say where that is not what had to come of it.  Beside each story a background\n"
-        "load takes and releases other locks of the same kind on the same servers.  The\n"
-        "background load is checked as well, and only a fault of its servers excuses it.\n\n"
-        "A seed draws what is free: how long leases and work are, how large the\n"
-        "background load is and how it behaves, delays on its wires, which server comes\n"
-        "first, and the order.\n\n"
-        "  seckill matrix --list                       the cells, and what is expected\n"
-        "  seckill matrix                              all of it, with five seeds\n"
+        "Perform every scenario under every lock that has a row for it, with several seeds,\n"
+        "and report each outcome that is not the expected one.  During each scenario a\n"
+        "background load acquires and releases other locks of the same kind on the same\n"
+        "servers.  The background load is checked too, and only a fault of its servers\n"
+        "explains a violation there.\n\n"
+        "A seed determines the durations of leases and work, the size and the pauses of the\n"
+        "background load, the delays on its connections, the server that comes first, and\n"
+        "the order of the performances.\n\n"
+        "  seckill matrix --list                       the cells with their expected outcomes\n"
+        "  seckill matrix                              all cells, with five seeds\n"
         "  seckill matrix --scenarios=wrong-delete --locks=naive,lua --seeds=1\n"
-        "  seckill matrix --limit=3m --seeds=1         what can be done in three minutes\n"
-        "  seckill matrix --part=1/2                   half of it; --part=2/2 elsewhere\n"
-        "  seckill matrix --scenarios=nested --locks=lua --expect=holds   how a failure "
-        "looks\n\n"
+        "  seckill matrix --limit=3m --seeds=1         as many cells as fit into three minutes\n"
+        "  seckill matrix --part=1/2                   half of the cells; --part=2/2: the other half\n"
+        "  seckill matrix --scenarios=nested --locks=lua --expect=holds   the report of\n"
+        "                                              a failure\n\n"
         "A broken lock that does not break is as UNEXPECTED as a sound one that does.  The\n"
         "command that performs a cell again stands beside everything that went wrong, and in\n"
         "matrix.html beside every cell.",

@@ -22,10 +22,10 @@ struct plan_settings {
 #define ARRIVALS_MAX 1e9
 static const struct setting settings[] = {
     OPTION(TEXT, "bench", AT(bench), .meta = "FILE|DIR",
-           .help = "what `seckill bench` measured: the directory of its run, or the bench.json "
-                   "in it"),
+           .help = "the measurement of `seckill bench`: the directory of its run, or the "
+                   "bench.json in it"),
     OPTION(COUNT, "buyers", AT(buyers), .fallback = "0", .meta = "N", .min = 0, .max = LARGE,
-           .help = "the number of people who want to buy"),
+           .help = "the number of buyers"),
     OPTION(COUNT, "vouchers", AT(vouchers), .fallback = "1", .meta = "N", .min = 1,
            .max = LARGE, .help = "the number of vouchers on sale"),
     OPTION(DURATION, "window", AT(window_ms), .fallback = "60s", .meta = "TIME", .min = 1,
@@ -35,24 +35,26 @@ static const struct setting settings[] = {
     OPTION(COUNT, "stock", AT(stock), .fallback = "1000", .meta = "N", .min = 1, .max = LARGE,
            .help = "stock of each voucher"),
     OPTION(COUNT, "hot", AT(hot), .fallback = "0", .meta = "PERCENT", .min = 0, .max = 100,
-           .help = "the percentage of the requests that is for the hottest voucher; 0: all "
-                   "vouchers are alike"),
+           .help = "the percentage of the requests for the hottest voucher; 0: all vouchers get "
+                   "the same share"),
     OPTION(COUNT, "peak", AT(peak), .fallback = "1", .meta = "N", .min = 1, .max = 1000,
            .help = "the busiest second has N times the average of the window"),
     OPTION(COUNT, "utilisation", AT(utilisation), .fallback = "60", .meta = "PERCENT", .min = 1,
            .max = 99, .help = "the most that any part may be busy, in percent of the time"),
     OPTION(DURATION, "outage", AT(outage_ms), .fallback = "0", .meta = "TIME", .min = 0,
            .max = 3600000,
-           .help = "an outage, such as a fail-over, whose requests come back afterwards"),
+           .help = "the duration of an outage, such as a fail-over, after which its requests "
+                   "are sent again"),
     OPTION(COUNT, "locks-per-s", AT(locks), .fallback = "0", .meta = "N", .min = 0,
            .max = LARGE,
-           .help = "pairs of acquire and release that one Redis takes, as `seckill bench-locks` "
-                   "measured; 0: the orders under a lock that the bench has, which is less"),
+           .help = "the pairs of acquire and release per second of one Redis, as `seckill "
+                   "bench-locks` measured; 0: the orders per second under a lock in the bench, "
+                   "which is a lower bound"),
     OPTION(COUNT, "connections", AT(connections), .fallback = "8", .meta = "N", .min = 1,
            .max = 1024, .help = "--database-connections of the service"),
     OPTION(TEXT, "points", AT(points), .meta = "FILE",
-           .help = "instead of a plan: orders per second that were measured at several numbers "
-                   "of partitions, beside what the first four predict (`make prove-plan`)"),
+           .help = "instead of a plan: compare measured orders per second at several numbers of "
+                   "partitions with the prediction from the first four (`make prove-plan`)"),
     OPTION(SWITCH, "json", AT(json), .fallback = "off", .help = "the plan as JSON on stdout"),
     COMMAND_MARKDOWN(AT(markdown)),
 };
@@ -60,17 +62,19 @@ static const struct setting settings[] = {
 const struct setting_program command_plan_program = {
     .name = "seckill plan",
     .synopsis = "--buyers=N --bench=FILE|DIR [OPTIONS]",
-    .intro = "The partitions, Redis servers and replicas that a sale needs, and which of them\n"
-             "saturates first, from rates that `seckill bench` measured on this machine.  Each\n"
-             "formula is printed with its numbers, and each number with where it comes from.\n\n"
+    .intro = "Compute the partitions, Redis servers and replicas that a sale needs, and which of\n"
+             "them saturates first, from rates that `seckill bench` measured on this machine.  The\n"
+             "command prints each formula with its numbers, and each number with its source.\n\n"
              "  seckill bench                              measures; ten minutes\n"
              "  seckill plan --buyers=1000000 --vouchers=100 --window=60s --bench=runs/latest\n"
              "  seckill plan --buyers=1000000 --vouchers=100 --hot=20 --tries=3 --peak=5 \\\n"
              "      --outage=2s --bench=runs/latest\n\n"
              "One voucher is one row in one database, so more servers do not sell it faster.",
     EXITS({EXIT_VALID, "done"},
-          {EXIT_THRESHOLD, "the hottest voucher is more than one row takes"},
-          {EXIT_USAGE, "or the bench has not the rates"}, {EXIT_CANNOT_WRITE, NULL}),
+          {EXIT_THRESHOLD, "the hottest voucher has more orders than one row can take"},
+          {EXIT_USAGE, "the command line is wrong, or the bench does not have the needed "
+                       "rates"},
+          {EXIT_CANNOT_WRITE, NULL}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
 };

@@ -18,16 +18,16 @@ struct proxy_settings {
 #define AT(field) offsetof(struct proxy_settings, field)
 static const struct setting settings[] = {
     OPTION(TEXT, "target", AT(target), .meta = "TARGET",
-           .help = "the server behind it: HOST:PORT or unix:PATH"),
+           .help = "the server to which the proxy connects: HOST:PORT or unix:PATH"),
     OPTION(CHOICE, "protocol", AT(protocol), .fallback = "raw", .meta = "PROTOCOL",
            .choices = proxy_protocol_name,
-           .help = "the format of messages: redis, postgres, zookeeper, http, or raw: there are "
-                   "none"),
+           .help = "the protocol of the messages: redis, postgres, zookeeper or http; raw: "
+                   "bytes without messages"),
     OPTION(COUNT, "listen", AT(port), .fallback = "0", .max = 65535, .meta = "PORT",
-           .help = "the port on 127.0.0.1; 0: a free one, which is printed"),
+           .help = "the port on 127.0.0.1; 0: a free port, which the command prints"),
     OPTION(LINES, "fault", AT(faults), .meta = "FAULT",
-           .help = "the fault and its moment; repeat the flag for more faults; without it "
-                   "everything passes"),
+           .help = "a fault and its trigger; repeat the flag for more faults; default: no "
+                   "fault"),
 };
 
 const struct setting_program command_proxy_program = {
@@ -35,22 +35,22 @@ const struct setting_program command_proxy_program = {
     .synopsis = "--target=TARGET [--protocol=PROTOCOL] [--listen=PORT] "
                 "[--fault=FAULT]...",
     .intro =
-        "Stand between a client and a server and let the wire fail at a chosen byte\n"
-        "or message.  The proxy prints each fault as it strikes.  Ctrl-C or\n"
+        "Pass the bytes between a client and a server, and let the connection fail at a\n"
+        "chosen byte or message.  The proxy prints each fault when it happens.  Ctrl-C or\n"
         "SIGTERM ends the proxy, with a summary.\n"
         "\n"
-        "The SET is done, but its client never hears of it (is the lock mine?):\n"
+        "Redis executes the SET, but the client never gets the answer:\n"
         "  seckill proxy --target=127.0.0.1:6379 --protocol=redis --listen=7000 \\\n"
         "      --fault='drop:1 to-client at to-server SET'\n"
-        "A reply that breaks off after three bytes:\n"
+        "A reply ends after three bytes:\n"
         "      --fault='cut to-client after message 2 byte 3 of connection 1'\n"
-        "COMMIT is sent and done, its answer lost:\n"
+        "PostgreSQL executes the COMMIT, but the client never gets the answer:\n"
         "  seckill proxy --target=127.0.0.1:5432 --protocol=postgres --listen=7001 \\\n"
         "      --fault='cut to-client at to-server COMMIT'\n"
-        "A slow line for every connection:\n"
+        "Every connection has a delay of 50 ms:\n"
         "      --fault='delay:50ms to-client'\n"
         "\n" PROXY_GRAMMAR,
-    EXITS({EXIT_VALID, "every fault struck"}, {EXIT_INVALID, "a fault did not strike"},
+    EXITS({EXIT_VALID, "every fault happened"}, {EXIT_INVALID, "a fault did not happen"},
           {EXIT_USAGE, "a flag is wrong, or a fault is not understood"},
           {EXIT_UNAVAILABLE, "the port is taken"}),
     .settings = settings,

@@ -16,23 +16,24 @@ struct report_settings {
 #define AT(field) offsetof(struct report_settings, field)
 static const struct setting settings[] = {
     OPTION(TEXT, "out", AT(out), .output = SETTING_WRITES_FILE, .meta = "FILE",
-           .help = "the file to write; default report.html in RUN, or comparison.html in RUN2 "
-                   "if there are two"),
+           .help = "the file to write; default: report.html in RUN, or comparison.html in RUN2 "
+                   "if two runs are given"),
 };
 
 const struct setting_program command_report_program = {
     .name = "seckill report",
     .synopsis = "RUN [RUN2] [OPTIONS]",
-    .intro = "Write a run of compare, load, bench, bench-locks or matrix as one HTML\n"
-             "file that needs no network and no other file, and prints on A4: the verdict first,\n"
-             "then speeds, latency, the sale over time, which layer stopped how many orders,\n"
-             "settings, machine, and the command that repeats it.  With two runs: what differs, and\n"
-             "which differences are more than noise.  RUN is a directory below runs/.\n\n"
+    .intro = "Write a run of compare, load, bench, bench-locks, scenario or matrix as one HTML\n"
+             "file, which needs no network and no other file, and prints on A4.  The report has the\n"
+             "verdict, speeds, latency, the sale over time, the orders that each layer stopped,\n"
+             "settings, machine, and the command that repeats the run.  With two runs it has the\n"
+             "differences, and says which of them are more than noise.  RUN is a directory below\n"
+             "runs/.\n\n"
              "  seckill report runs/latest\n"
              "  seckill report runs/20260131T120000Z runs/20260131T130000Z --out=both.html",
     EXITS({EXIT_VALID, "the report was written, with all data of the run"},
-          {EXIT_UNKNOWN, "the report was written; data is missing, damaged or of another format, "
-                         "which the report says"},
+          {EXIT_UNKNOWN, "the report was written, but data is missing, damaged or of another "
+                         "format; the report names it"},
           {EXIT_USAGE, NULL}, {EXIT_CANNOT_WRITE, NULL}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],

@@ -41,27 +41,27 @@ static const char *language_at(size_t i)
 #define AT(field) offsetof(struct scenario_settings, field)
 static const struct setting settings[] = {
     OPTION(TEXT, "locks", AT(lock), .older = "lock", .meta = "A,B,...",
-           .help = "only these locks, with commas between; without it every one that the "
-                   "story is about"),
+           .help = "only these locks, separated by commas; default: every lock that has a row "
+                   "for the scenario"),
     OPTION(CHOICE, "guard", AT(guard), .meta = "GUARD", .choices = guard_name_at,
            .help = "only the performances under this stock guard"),
     OPTION(CHOICE, "language", AT(language), .fallback = "en", .meta = "LANGUAGE",
            .choices = language_at, .help = "of the story: en or zh; the page has both"),
     OPTION(TEXT, "html", AT(html), .output = SETTING_WRITES_FILE, .meta = "FILE",
-           .help = "the file of the story, one HTML file that plays it; without it "
-                   "story.html in the directory of the run, but for `run all`"),
+           .help = "the HTML page that replays the story; default: story.html in the directory "
+                   "of the run, except with `run all`"),
     OPTION(SWITCH, "wire", AT(wire), .fallback = "off",
-           .help = "print the commands that went over the wires as well"),
+           .help = "also print the commands that were sent to the servers"),
     OPTION(COUNT, "jobs", AT(jobs), .fallback = "0", .meta = "N", .max = 16,
-           .help = "performances at a time; those that hurt servers are alone; 0: 3 "
-                   "stories, or 12 of what is measured"),
+           .help = "the number of performances at a time; a scenario that injects faults into "
+                   "servers runs alone; 0: 3, or 12 for measurements"),
     OPTION(DURATION, "duration", AT(duration_ms), .fallback = "0ms", .meta = "TIME",
            .max = 3600000,
-           .help = "of each performance of what is measured; 0ms: as the list says.  In "
-                   "less than that a lock may lose nothing, and the answer is unknown"),
+           .help = "the duration of each performance of a measurement; 0ms: as in the list.  In "
+                   "a shorter time a lock may lose no update, and the result is unknown"),
     OPTION(COUNT, "seed", AT(seed), .fallback = "0", .meta = "N", .max = INT32_MAX,
-           .help = "perform in another order, the same for the same number; 0: as listed.  "
-                   "A measurement draws its chance from it"),
+           .help = "a number that determines the order of the performances, and the random "
+                   "values of a measurement; 0: the order of the list"),
     COMMAND_MARKDOWN(AT(markdown)),
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
@@ -75,23 +75,24 @@ const struct setting_program command_scenario_program = {
     .name = "seckill scenario",
     .synopsis = "list | run NAME|all|topologies [OPTIONS]",
     .intro =
-        "The stories of the articles, told again on real servers, each time the same:\n"
-        "the lock expires while the work goes on, the wrong lock is deleted, the process\n"
-        "dies between two commands.  Each actor is a process of its own; the checker\n"
-        "of histories says whether two held the lock at once, and the database what\n"
-        "became of the stock.\n\n"
+        "Perform the stories of the articles on real servers, with the same outcome each\n"
+        "time: a lease ends while its holder works, a holder deletes the lock of another\n"
+        "holder, a process dies between two commands.  Each participant is a process of its\n"
+        "own.  The checker of histories judges whether two participants held the lock at\n"
+        "once, and the database shows the stock and the orders.\n\n"
         "  seckill scenario list\n"
-        "  seckill scenario run expired-lease --locks=lua       the story, as it happens\n"
+        "  seckill scenario run expired-lease --locks=lua       the story, step by step\n"
         "  seckill scenario run expired-lease --locks=lua --wire --html=story.html\n"
         "  seckill scenario run wrong-delete --locks=naive,lua  two locks side by side\n"
-        "  seckill scenario run expired-lease        under every lock it is about\n"
+        "  seckill scenario run expired-lease        under every lock with a row for it\n"
         "  seckill scenario run all                  every story under every lock\n"
-        "  seckill scenario run topologies           those of Sentinels, ensembles and more\n"
-        "  seckill scenario run pause-storm          how much is lost; takes minutes\n\n"
+        "  seckill scenario run topologies           the stories on Sentinels, ensembles, ...\n"
+        "  seckill scenario run pause-storm          a measurement; takes minutes\n\n"
         "Each story has an expected outcome.  A broken lock that does not break is as much\n"
         "a failure as a sound lock that does.",
-    EXITS({EXIT_VALID, "each came out as expected"}, {EXIT_INVALID, "one did not"},
-          {EXIT_UNKNOWN, "one did not happen"}, {EXIT_USAGE, NULL},
+    EXITS({EXIT_VALID, "every outcome is the expected one"},
+          {EXIT_INVALID, "an outcome is not the expected one"},
+          {EXIT_UNKNOWN, "a scenario did not happen"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL}, {EXIT_CANNOT_WRITE, NULL},
           {EXIT_INTERRUPTED, NULL}),
     .settings = settings,

@@ -43,20 +43,20 @@ static const struct setting settings[] = {
     OPTION(COUNT, "vouchers", AT(vouchers), .fallback = "1", .meta = "N", .min = 0,
            .max = VOUCHERS_MAX, .help = "the number of new vouchers"),
     OPTION(SWITCH, "once", AT(once), .fallback = "off",
-           .help = "make vouchers only if the database has none, so that the same command "
-                   "can be run at every start"),
+           .help = "create vouchers only if the database has none, so that you can run the same "
+                   "command at every start"),
     OPTION(DURATION, "lifetime", AT(lifetime_ms), .fallback = "24h", .meta = "TIME",
            .min = 1000, .max = LIFETIME_MAX_MS,
-           .help = "the lifetime of the tokens from now on; the service answers 401 to an "
-                   "expired one"),
+           .help = "the lifetime of the tokens, from now on; the service answers 401 to an "
+                   "expired token"),
     OPTION(SWITCH, "operator", AT(operator), .fallback = "off",
-           .help = "print one token that may create vouchers, and nothing else; no users "
-                   "and no vouchers are made, and no database is asked"),
+           .help = "print one operator's token, which may create vouchers; write no other "
+                   "tokens, create no vouchers, and use no database"),
     OPTION(TEXT, "begin", AT(begin), .meta = "TIME",
-           .help = "when the sale begins, such as \"2030-01-31 20:00+08\"; default a "
+           .help = "the beginning of the sale, such as \"2030-01-31 20:00+08\"; default: a "
                    "minute ago"),
     OPTION(TEXT, "end", AT(end), .meta = "TIME",
-           .help = "when it ends; default in a year"),
+           .help = "the end of the sale; default: in a year"),
     COMMAND_DIR(AT(dir)),
     {.type = SETTING_SECRET,
      .name = "lab-database-url",
@@ -64,23 +64,24 @@ static const struct setting settings[] = {
      .offset = AT(database_url),
      .meta = "URL",
      .group = "Without a lab",
-     .help = "the database's owner, postgresql://seckill_lab@..., or several of these with white "
-             "space between them: one for each partition; then no lab is looked for, and the files below are needed too"},
+     .help = "the database, with its owner as the user: postgresql://seckill_lab@...; several "
+             "URLs with white space between them are the partitions. With this flag the command "
+             "uses no lab, and needs the files below"},
     {.type = SETTING_TEXT,
      .name = "token-key-file",
      .shared = "token-key-file",
      .offset = AT(key_path),
      .meta = "FILE",
      .group = "Without a lab",
-     .help = "the keys that tokens are made with, the first of them; made with one key if "
-             "it is not there"},
+     .help = "the keys of the tokens, of which the first makes the tokens; if the file is "
+             "missing, it is created with one key"},
     {.type = SETTING_TEXT,
      .name = "admin-token-file",
      .offset = AT(admin_path),
      .meta = "FILE",
      .group = "Without a lab",
-     .help = "the token of the service's listener for operators; made if it is not there; "
-             "default admin.token beside the token key file"},
+     .help = "the token of the admin listener of the service; created if it is missing; "
+             "default: admin.token beside the token key file"},
     {.type = SETTING_TEXT,
      .name = "tokens",
      .shared = "tokens",
@@ -88,23 +89,19 @@ static const struct setting settings[] = {
      .offset = AT(tokens_path),
      .meta = "FILE",
      .group = "Without a lab",
-     .help = "the file for the tokens; - is the standard output"},
+     .help = "the file for the tokens; -: standard output"},
 };
 
 const struct setting_program command_seed_program = {
     .name = "seckill seed",
     .synopsis = "[--users=N] [--stock=N] [--vouchers=N] [--lifetime=TIME] [--operator]",
-    .intro = "Make users with tokens, and vouchers with stock, in a lab that is up.  "
-             "Tokens\n"
-             "that were made earlier stay good until they expire: they depend on the lab's "
-             "key alone.\n\n"
-             "  seckill seed                              100000 users, one voucher of "
-             "1000\n"
+    .intro = "Create users with tokens, and vouchers with stock, in a lab that is up.  Earlier\n"
+             "tokens stay valid until they expire, because they depend only on the key of the lab.\n\n"
+             "  seckill seed                              100000 users, one voucher of 1000\n"
              "  seckill seed --users=500 --vouchers=3 --stock=100\n"
              "  seckill seed --users=10 --vouchers=0 --tokens=-   tokens, to the terminal\n"
              "  token=$(seckill seed --operator)          for POST /api/v1/vouchers: an\n"
-             "                                            operator creates vouchers, and "
-             "a\n"
+             "                                            operator creates vouchers, and a\n"
              "                                            buyer orders them",
     EXITS({EXIT_VALID, "done"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, "there is no lab, or its database does not answer"},

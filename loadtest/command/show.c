@@ -36,9 +36,9 @@ static const struct setting settings[] = {
     OPTION(DURATION, "limit", AT(limit_ms), .fallback = "60s", .meta = "TIME", .min = 1000,
            .max = 3600000, .help = "the longest time of a load"),
     OPTION(COUNT, "lesson", AT(lesson), .fallback = "0", .meta = "N", .min = 0, .max = 10,
-           .help = "begin with this lesson, 1 to 10; 0: with no lesson"),
+           .help = "begin with this lesson, 1 to 10; 0: no lesson"),
     OPTION(SWITCH, "zookeeper", AT(zookeeper), .fallback = "off",
-           .help = "with a ZooKeeper, for the zk locks"),
+           .help = "start a ZooKeeper for the zk locks"),
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
     ROW(CHOICE, "locks", AT(switches.lock), .older = "lock", .fallback = "reentrant", .choices = show_lock_at,
@@ -49,9 +49,9 @@ static const struct setting settings[] = {
         .choices = guard_name_at, .help = "the protection of the stock beside the lock"),
     ROW(CHOICE, "duplicate-guard", AT(switches.duplicate_guard), .fallback = "none",
         .choices = duplicate_guard_name_at,
-        .help = "the protection against a second order of one user, beside the lock"),
+        .help = "the protection in the database against a second order of one user"),
     ROW(CHOICE, "watchdog", AT(switches.watchdog), .fallback = "on", .choices = show_on_off_at,
-        .help = "renew held locks, where the lock can"),
+        .help = "renew held locks, if the lock can be renewed"),
     ROW(CHOICE, "order-path", AT(switches.order_path), .fallback = "each",
         .choices = order_path_name_at, .help = "the way in which orders become rows"),
     ROW(DURATION, "lock-lease", AT(switches.lease_ms), .fallback = "1500ms", .meta = "TIME",
@@ -61,11 +61,12 @@ static const struct setting settings[] = {
     ROW(COUNT, "connections", AT(switches.connections), .fallback = "16", .meta = "N", .min = 1,
         .max = 256, .help = "the connections of the load, all processes together"),
     ROW(CHOICE, "users", AT(switches.users), .fallback = "different", .choices = show_users_at,
-        .help = "a different user in each request, or the same one from everywhere at once. "
-                "Under --duplicate-guard=count a lock keeps the second order of a user out"),
+        .help = "a different user in each request, or the same user over all connections at "
+                "once. With --duplicate-guard=count only a lock prevents the second order of a "
+                "user"),
     ROW(COUNT, "rate", AT(switches.rate), .fallback = "0", .meta = "N", .min = 0, .max = 20000,
-        .help = "send so many orders a second, whatever the answers do; 0: wrk sends its next "
-                "request when the last one is answered"),
+        .help = "send N orders a second, without waiting for answers; 0: use wrk, whose "
+                "connections send the next request after the last answer"),
     ROW(COUNT, "stock", AT(switches.stock), .fallback = "1000", .meta = "N", .min = 1,
         .max = 1000000, .help = "stock of the voucher"),
 };
@@ -73,11 +74,11 @@ static const struct setting settings[] = {
 const struct setting_program command_show_program = {
     .name = "seckill show",
     .synopsis = "[OPTIONS]",
-    .intro = "Start private servers and processes of the service, offer a sale, and show it on a\n"
-             "page of a browser on this machine: stock, verdict, a lane for each process, and\n"
-             "what the store of the lock believes.  The page starts and stops real load, gives\n"
-             "faults to the processes and takes them back, and changes the settings.  The\n"
-             "address that is printed has the token that lets a browser in.\n\n"
+    .intro = "Start private servers and processes of the service, and show a sale on a page in a\n"
+             "browser on this machine: the stock, the verdict, a lane for each process, and the\n"
+             "state of the lock in its store.  On the page you start and stop real load, inject and\n"
+             "end faults, and change settings.  The command prints the address of the page, which\n"
+             "contains the token for its requests.\n\n"
              "  seckill show\n"
              "  seckill show --locks=none --processes=3\n"
              "  seckill show --listen=127.0.0.1:8090, then ssh -L 8090:127.0.0.1:8090 HOST",

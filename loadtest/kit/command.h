@@ -45,22 +45,21 @@ void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1,
     {                                                                                  \
         .type = SETTING_SWITCH, .name = "no-pager", .offset = (at), .fallback = "off", \
         .group = "Terminal", .shared = "no-pager",                                     \
-        .help = "do not show what is long through $PAGER (less -FRX if that is not "   \
-                "set); without a terminal no pager is used"                            \
+        .help = "do not show long output in the pager of $PAGER (default less -FRX); " \
+                "without a terminal no pager is used"                                  \
     }
 #define COMMAND_DIR(at)                                                                \
     {                                                                                  \
         .type = SETTING_TEXT, .name = "dir", .offset = (at), .meta = "DIR",            \
         .group = "Options", .shared = "lab-dir",                                       \
-        .help = "the lab's directory; .lab in this directory if nothing says another"  \
+        .help = "the directory of the lab; default: .lab in this directory"            \
     }
 #define COMMAND_OWN_DIR(at)                                                            \
     {                                                                                  \
         .type = SETTING_TEXT, .name = "dir", .offset = (at), .meta = "DIR",            \
         .group = "Options", .shared = "lab-dir",                                       \
-        .help = "the lab's directory; .lab in this directory if nothing says "         \
-                "another.  If no lab is up there, one is started, and stopped at the " \
-                "end"                                                                  \
+        .help = "the directory of the lab; default: .lab in this directory.  If no "   \
+                "lab is up there, the command starts one, and stops it at the end"     \
     }
 #define COMMAND_OUT(at)                                                                \
     {                                                                                  \
@@ -74,15 +73,15 @@ void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1,
     {                                                                                  \
         .type = SETTING_SWITCH, .name = "quiet", .offset = (at), .fallback = "off",    \
         .group = "Terminal",                                                           \
-        .help = "print the result and errors alone, without the progress"              \
+        .help = "print only the result and errors, without the progress"               \
     }
 #define COMMAND_JSON_LINES(at)                                                         \
     {                                                                                  \
         .type = SETTING_SWITCH, .name = "json-lines", .offset = (at),                  \
         .fallback = "off", .group = "Terminal",                                        \
-        .help = "write one JSON object a line on stdout while the command runs, for "  \
-                "programs; what is for people goes to stderr, or with --quiet "        \
-                "nowhere.  docs/reference/json-lines.md has the fields"                \
+        .help = "write one JSON object per line on stdout while the command runs, "    \
+                "for programs; text for people goes to stderr, and --quiet omits it."  \
+                "  docs/reference/json-lines.md has the fields"                        \
     }
 
 /* Obey --json-lines from now on, if it was given.  False: the reason is on stderr. */

@@ -39,7 +39,7 @@ EXITS = """exit status:
   3    a limit was missed
   64   the command line is wrong, or the file of --report is no results
   69   nothing could be measured: a program or a server is missing
-  73   a file that was asked for cannot be written
+  73   an output file cannot be written
   130  interrupted
 """
 USAGE, CANNOT_WRITE, INTERRUPTED = 64, 73, 130

@@ -84,7 +84,7 @@ const dlock_variant dlock_variant_etcd = {
         {
             .name = "etcd",
             .store = "etcd",
-            .promises = "one holder, in the order of arrival; renewed while it runs",
+            .promises = "one holder, in the order of arrival; renewed while its process runs",
             .breaks = "a process that stops beyond its lease",
             .source = "the recipe for locks of etcd's Go client",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |

@@ -168,7 +168,7 @@ const dlock_variant dlock_variant_fair = {
             .name = "fair",
             .store = "redis",
             .promises = "as reentrant, and served in the order of arrival",
-            .breaks = "as reentrant; a waiter that stands still loses its place",
+            .breaks = "as reentrant; a waiter that stops loses its place",
             .source = "the articles' Redisson fair lock",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
                     DLOCK_CAP_ATOMIC | DLOCK_CAP_OWNED | DLOCK_CAP_RENEW |

@@ -187,7 +187,7 @@ const dlock_variant dlock_variant_multi = {
             .name = "multi",
             .store = "redis x5",
             .promises = "one holder, also when all servers but one lose their locks",
-            .breaks = "a process that stops beyond its lease; one dead node stops all",
+            .breaks = "a process that stops beyond its lease; no grant while one node is down",
             .source = "the articles' Redisson MultiLock",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
                     DLOCK_CAP_ATOMIC | DLOCK_CAP_OWNED | DLOCK_CAP_RENEW |

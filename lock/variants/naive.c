@@ -46,7 +46,7 @@ const dlock_variant dlock_variant_naive = {
             .name = "naive",
             .store = "redis",
             .promises = "one holder while all work ends within its lease",
-            .breaks = "work that outlives the lease: frees the next one's lock",
+            .breaks = "work that outlives the lease: it deletes the next holder's lock",
             .source = "the articles' SET NX EX with DEL",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
                     DLOCK_CAP_ATOMIC,

@@ -43,7 +43,7 @@ const dlock_variant dlock_variant_none = {
             .name = "none",
             .store = "-",
             .promises = "nothing",
-            .breaks = "two requests at once",
+            .breaks = "two requests at the same time",
             .source = "the articles' starting point",
             .caps = 0,
         },

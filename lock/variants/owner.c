@@ -64,7 +64,7 @@ const dlock_variant dlock_variant_owner = {
         {
             .name = "owner",
             .store = "redis",
-            .promises = "as naive, and a late holder checks before it deletes",
+            .promises = "as naive, and a late holder compares the owner before it deletes",
             .breaks = "work that outlives the lease; a pause between check and delete",
             .source = "the articles' owner check",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |

@@ -163,8 +163,8 @@ const dlock_variant dlock_variant_pg_advisory = {
         {
             .name = "pg-advisory",
             .store = "postgresql",
-            .promises = "one holder while its connection lives; free when it ends",
-            .breaks = "a connection that is lost while its holder goes on",
+            .promises = "one holder while its connection lives; free when the connection ends",
+            .breaks = "a connection that breaks while its holder works on",
             .source = "PostgreSQL's session advisory locks",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_OWNED |
                     DLOCK_CAP_SESSION,

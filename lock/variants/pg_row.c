@@ -181,8 +181,8 @@ const dlock_variant dlock_variant_pg_row = {
         {
             .name = "pg-row",
             .store = "postgresql",
-            .promises = "one holder while its connection lives; waits in the database",
-            .breaks = "a connection that is lost while its holder goes on",
+            .promises = "one holder while its connection lives; waiters wait in the database",
+            .breaks = "a connection that breaks while its holder works on",
             .source = "the articles' SELECT ... FOR UPDATE",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_OWNED |
                     DLOCK_CAP_SESSION,

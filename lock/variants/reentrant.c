@@ -26,7 +26,7 @@ const dlock_variant dlock_variant_reentrant = {
         {
             .name = "reentrant",
             .store = "redis",
-            .promises = "one holder, who may lock again; renewed while it runs",
+            .promises = "one holder, re-entrant; renewed while its process runs",
             .breaks = "a process that stops beyond its lease; a lost key",
             .source = "the articles' Redisson RLock",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |

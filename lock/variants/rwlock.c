@@ -223,7 +223,7 @@ const dlock_variant dlock_variant_rwlock = {
         {
             .name = "rwlock",
             .store = "redis",
-            .promises = "as reentrant, and many readers where nobody writes",
+            .promises = "as reentrant, and many readers at once while nobody writes",
             .breaks = "as reentrant; readers that always overlap keep writers out",
             .source = "the articles' Redisson read/write lock",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |

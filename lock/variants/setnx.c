@@ -55,8 +55,8 @@ const dlock_variant dlock_variant_setnx = {
         {
             .name = "setnx",
             .store = "redis",
-            .promises = "one holder while all work ends in its lease and nobody dies",
-            .breaks = "a crash between its two commands: held for ever; and as naive",
+            .promises = "one holder while all work ends in its lease and no holder dies",
+            .breaks = "a crash between its two commands: held for ever; else as naive",
             .source = "the articles' SETNX with EXPIRE and DEL",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES,
         },

@@ -26,8 +26,8 @@ const dlock_variant dlock_variant_spin = {
         {
             .name = "spin",
             .store = "redis",
-            .promises = "as reentrant, but waiters look by themselves",
-            .breaks = "as reentrant; each waiter costs Redis requests all the time",
+            .promises = "as reentrant, but waiters ask again, without messages",
+            .breaks = "as reentrant; each waiter sends requests to Redis all the time",
             .source = "Redisson's SpinLock",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
                     DLOCK_CAP_ATOMIC | DLOCK_CAP_OWNED | DLOCK_CAP_RENEW |

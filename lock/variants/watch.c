@@ -131,7 +131,7 @@ const dlock_variant dlock_variant_watch = {
             .name = "watch",
             .store = "redis",
             .promises = "one holder while work ends in its lease; frees only its own",
-            .breaks = "work that outlives the lease; a crash while nobody waits",
+            .breaks = "work that outlives the lease; a crash while no client waits",
             .source = "the articles' WATCH and MULTI",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
                     DLOCK_CAP_OWNED,

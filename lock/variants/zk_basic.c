@@ -196,7 +196,7 @@ const dlock_variant dlock_variant_zk_basic = {
             .name = "zk-basic",
             .store = "zookeeper",
             .promises = "one holder; free with its session",
-            .breaks = "a herd at each release; a stop beyond the session timeout",
+            .breaks = "a stop beyond the session timeout; a release wakes all waiters",
             .source = "the articles' ephemeral node",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_OWNED |
                     DLOCK_CAP_PUSH | DLOCK_CAP_FENCED | DLOCK_CAP_SESSION,

@@ -199,7 +199,7 @@ odd_values() {
 
 one_table_of_exit_codes() {
     "$seckill" help >"$work/help" &&
-        grep -q '^  73   cannot-write  a file or directory that was asked for cannot be written' "$work/help"
+        grep -q '^  73   cannot-write  an output file or directory cannot be written' "$work/help"
 }
 
 docs_have_the_exit_codes() {

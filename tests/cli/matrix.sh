@@ -17,7 +17,7 @@ lacks() { ! grep -Eq -- "$1" "$2"; }
 
 check 'the list names a cell and what is expected' \
     says '^S4 +wrong-delete +naive +read-write +breaks' "$seckill" matrix --list
-check 'the help teaches' says 'how a failure looks' "$seckill" matrix --help
+check 'the help teaches' says 'the report of' "$seckill" matrix --help
 check 'a scenario that nobody knows is refused' says 'did you mean "wrong-delete"' \
     matrix --scenarios=wrong-deletes
 check 'an unknown lock is refused' status 64 matrix --locks=naiv
