@@ -228,8 +228,21 @@ def make_targets():
         return found
 
 
+def unlisted():
+    """Pages that docs/README.md, the list of all documents, does not link."""
+    with open('docs/README.md', encoding='utf-8') as page:
+        listed = page.read()
+    for path in tracked('docs/*/*.md'):
+        name = path[len('docs/'):]
+        if not name.startswith('results/') and '](%s)' % name not in listed:
+            yield path
+
+
 def check():
     targets, failed = make_targets(), False
+    for path in unlisted():
+        print('%s:1: docs/README.md does not link this page' % path)
+        failed = True
     for page in pages():
         for wrong in (wrong_links(page), wrong_names(page, targets), wrong_blocks(page),
                       indented_blocks(page), stale_tables(page)):
