@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* admin.c -- the other listener: health, metrics, settings. */
+/* admin.c -- the listener for operators: health, metrics, settings. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +17,8 @@ void admin_live(const struct request *rq, struct answer *an)
     text_add(an->body, "{\"alive\":true}\n");
 }
 
-/* A service that is about to stop takes no orders, whatever its stores say. */
+/* Ask the probes.  A service that is about to stop is not ready, whatever its stores
+ * answer. */
 static void ask_readiness(struct service *s, struct readiness_report *report)
 {
     readiness_ask(s->readiness, report);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* admin_faults.c -- the laboratory's handle on the fault points, where allowed. */
+/* admin_faults.c -- arming and releasing fault points over HTTP, with
+ * --allow-faults. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static const char *action_name(int i)
     return dlock_fault_action_name((dlock_fault_action)i);
 }
 
-/* Refuse a name and list those there are. */
+/* Refuse an unknown name, and list the known names. */
 static int refuse_name(const struct request *rq, struct answer *an, const char *what,
                        int count, const char *(*name_of)(int))
 {

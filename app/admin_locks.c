@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* admin_locks.c -- one lock of the service's own kind, for an operator: who holds it, and
- * freeing it by force. */
+/* admin_locks.c -- shows the state of one lock to an operator, and frees it by
+ * force. */
 #include <inttypes.h>
 
 #include "app/handlers.h"
 #include "lock/system.h"
 
-/* Refuse what the library refused. */
+/* Answer with the failure of the lock library. */
 static void refuse(const struct request *rq, struct answer *an, dlock_status st)
 {
     if (st == DLOCK_INVALID)
@@ -28,7 +28,7 @@ static void begin(const struct request *rq, struct answer *an)
     text_add(an->body, ",\"lock\":\"%s\"", rq->service->config->lock);
 }
 
-/* A number, or null where it is not known. */
+/* Write a number; null: it is not known. */
 static void add_number(struct answer *an, const char *key, int64_t value)
 {
     if (value < 0 || value == INT64_MAX)
@@ -37,7 +37,7 @@ static void add_number(struct answer *an, const char *key, int64_t value)
         text_add(an->body, ",\"%s\":%" PRId64, key, value);
 }
 
-/* The first waiter in the queue, and whether any client listens for its turn. */
+/* Write the first waiter in the queue, and whether a client listens for its turn. */
 static void add_next(struct answer *an, const dlock_info *info)
 {
     text_add(an->body, ",\"next\":{\"owner\":");
@@ -69,7 +69,7 @@ void admin_lock_show(const struct request *rq, struct answer *an)
         text_add(an->body, ",\"fence\":\"%" PRIu64 "\"", info.fence);
     if (info.next_owner[0] != '\0')
         add_next(an, &info);
-    /* The owner in the store begins with it, if the lock is this process's. */
+    /* If this process holds the lock, the owner in the store begins with this UUID. */
     text_add(an->body, ",\"system\":\"%s\"}\n", rq->service->locks->uuid);
 }
 

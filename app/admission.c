@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* admission.c -- how many orders may be inside at once, all processes together. */
+/* admission.c -- limits the orders that are in progress at once, in all processes
+ * together. */
 #include "app/admission.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@ struct admission {
     struct limited repair;
 };
 
-/* Make the places; BUSY if they are there. */
+/* Make the semaphore or the permits.  BUSY: they exist already. */
 static dlock_status make_places(struct admission *a)
 {
     const struct config *c = a->config;
@@ -22,8 +23,8 @@ static dlock_status make_places(struct admission *a)
                : dlock_semaphore_set(a->prims, c->admission_name, c->admission_limit);
 }
 
-/* An earlier process made the permits; that process may have had another limit, or may have
- * died with permits in its hands. */
+/* Log the number of free permits, if they exist already: the process that made them may
+ * have had another limit, or may have died with permits. */
 static dlock_status tell_what_is_left(struct admission *a)
 {
     const struct config *c = a->config;
@@ -34,8 +35,8 @@ static dlock_status tell_what_is_left(struct admission *a)
     if (c->admission_kind == ADMISSION_SEMAPHORE) {
         st = dlock_semaphore_available(a->prims, c->admission_name, &available);
         if (st == DLOCK_OK && available != c->admission_limit)
-            log_warn("--admission=%s: %s is there already and has %lld places free; "
-                     "orders that are inside hold the others, or processes that died",
+            log_warn("--admission=%s: %s exists already and has %lld free places; "
+                     "orders in progress hold the others, or processes that died",
                      c->admission, c->admission_name, (long long)available);
         return st;
     }
@@ -43,7 +44,7 @@ static dlock_status tell_what_is_left(struct admission *a)
     if (st == DLOCK_OK)
         st = dlock_permits_available(a->prims, c->admission_name, &available);
     if (st == DLOCK_OK && available + acquired != c->admission_limit)
-        log_warn("--admission=%s: %s is there already and has %lld places; DEL it in "
+        log_warn("--admission=%s: %s exists already and has %lld places; DEL it in "
                  "Redis to make it anew",
                  c->admission, c->admission_name, (long long)(available + acquired));
     return st;
@@ -89,8 +90,8 @@ static dlock_status try_once(struct admission *a, struct admission_place *place)
                : dlock_semaphore_acquire(a->prims, c->admission_name, 1, 0);
 }
 
-/* A Redis that lost its data has no places, which looks like full: once a second one
- * who was refused makes them anew if they are gone. */
+/* If Redis has lost its data, it has no permits, which looks like a reached limit.  So
+ * once a second a refused order makes them again if they do not exist. */
 dlock_status admission_enter(struct admission *a, struct admission_place *place)
 {
     enum { REPAIR_EVERY_MS = 1000 };
@@ -98,7 +99,7 @@ dlock_status admission_enter(struct admission *a, struct admission_place *place)
     uint64_t skipped = 0;
 
     if (st == DLOCK_TIMEOUT)
-        return DLOCK_BUSY; /* granted, but later than its lease */
+        return DLOCK_BUSY; /* granted, but only after its lease had ended */
     if (st != DLOCK_BUSY || !limited_pass(&a->repair, REPAIR_EVERY_MS, &skipped))
         return st;
     if (make_places(a) != DLOCK_OK)

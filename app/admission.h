@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* admission.h -- how many orders may be inside at once, all processes together.
+/* admission.h -- limits the orders that are in progress at once, in all processes
+ * together.
  *
- * The places are counted in Redis, by a semaphore or by permits that expire.  With a
- * semaphore a process that is killed takes its places along for good, as in Redisson;
- * permits come back when their lease is over.
+ * The places are counted in Redis, by a semaphore or by permits that expire.  If a
+ * process is killed, its places of a semaphore are lost for good, as in Redisson; its
+ * permits come back when their leases end.
  *
  * Threads     Any, but for open and close.
  */
@@ -20,27 +21,27 @@ struct admission_place {
     dlock_permit permit; /* of permits */
 };
 
-/* Reach Redis and make the places if there are none of that name yet.  The settings want an
- * admission.
- *   OK        *out is it
+/* Connect to Redis, and make the semaphore or the permits if there are none of that
+ * name yet.  The settings name an admission.
+ *   OK        *out is the admission, which the caller closes with admission_close()
  *   INVALID   the settings cannot be used
- *   else      Redis did not do it; dlock_error() says why */
+ *   else      Redis failed or refused; dlock_error() says why */
 dlock_status admission_open(struct admission **out, const struct config *config);
 
-/* NULL is fine.  Gives nothing back. */
+/* Close the connections and free the memory.  No place is given back.  NULL is fine. */
 void admission_close(struct admission *a);
 
 /* Let one order in; never waits.
- *   OK        it is to call admission_leave()
- *   BUSY      as many are inside as may be
- *   else      nobody can say; it is not inside.  After UNKNOWN a place may be gone:
- *             with permits until its lease is over, with a semaphore for good */
+ *   OK        the order is in, and has to call admission_leave()
+ *   BUSY      the limit is reached
+ *   else      Redis failed, and the order is not in.  After UNKNOWN a place may be
+ *             lost: a permit until its lease ends, a place of a semaphore for good */
 dlock_status admission_enter(struct admission *a, struct admission_place *place);
 
 /* Give the place back.
- *   OK
- *   LOST      the lease had run out before, so somebody more may have been inside
- *   else      as with admission_enter() a place may be gone */
+ *   OK        the place is free
+ *   LOST      the lease had ended before, so one order too many may have been in
+ *   else      a place may be lost, as with admission_enter() */
 dlock_status admission_leave(struct admission *a, const struct admission_place *place);
 
 #endif /* APP_ADMISSION_H */

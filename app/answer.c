@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* answer.c -- writes the answers that all handlers have in common, and every head. */
+/* answer.c -- writes the answers that are common to all handlers, and the head of every
+ * answer. */
 #include <string.h>
 
 #include "app/request.h"
@@ -22,7 +23,7 @@ static void write_course(const struct request *rq, struct answer *an,
 {
     an->type = "application/json";
     if (info->status == 401)
-        return; /* as the courses do it: no body */
+        return; /* no body, as in the courses */
     text_add(an->body, "{\"success\":false,\"errorMsg\":\"%s\"", info->course_message);
     if (detail != NULL) {
         text_add(an->body, ",\"detail\":");
@@ -72,8 +73,9 @@ void answer_outcome(const struct request *rq, struct answer *an, enum face face,
                   face == FACE_COURSE ? info->course_status : info->status, detail);
 }
 
-/* A HEAD is answered like a GET, length and all, but the body stays here: the client
- * would take it for the beginning of the next answer. */
+/* Does the answer have a body?  A HEAD is answered like a GET, with the same length,
+ * but without the body, which the client would take for the beginning of the next
+ * answer. */
 static bool has_body(const struct request *rq, const struct answer *an)
 {
     const char *method = rq->head->method;
@@ -81,8 +83,8 @@ static bool has_body(const struct request *rq, const struct answer *an)
     return an->body->len > 0 && (method == NULL || strcmp(method, "HEAD") != 0);
 }
 
-/* The fault of the token, in the words of RFC 6750: the face of the courses has no body to
- * say it in. */
+/* Write the fault of the token as in RFC 6750, because refusals of the course face have
+ * no body. */
 static void write_challenge(const struct answer *an, struct text *out)
 {
     if (an->status != 401 && an->refused == NULL)
@@ -95,8 +97,8 @@ static void write_challenge(const struct answer *an, struct text *out)
     text_add(out, "\r\n");
 }
 
-/* The span in which the service worked, for the client to record: W3C's draft of Trace
- * Response Headers. */
+/* Write the span of the service's work, for the client to record, as in W3C's draft of
+ * Trace Response Headers. */
 static void write_trace(const struct request *rq, struct text *out)
 {
     char value[TRACE_HEADER_LEN + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* api_orders.c -- orders over HTTP: place one, look for one. */
+/* api_orders.c -- orders over HTTP: placing an order, finding an order. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -27,7 +27,7 @@ static enum outcome place(const struct request *rq, struct answer *an,
     return outcome;
 }
 
-/* The courses answer a queued order as if it were one. */
+/* The course face answers a queued order like an accepted one. */
 void api_order_course(const struct request *rq, struct answer *an)
 {
     int64_t order_id = 0;
@@ -42,7 +42,8 @@ void api_order_course(const struct request *rq, struct answer *an)
     text_add(an->body, "{\"success\":true,\"data\":%" PRId64 "}", order_id);
 }
 
-/* Numbers go out as texts: a browser's numbers end at 2^53. */
+/* Numbers are written as texts, because a browser's numbers are exact only up to
+ * 2^53. */
 static void write_order(struct answer *an, int status, int64_t order_id,
                         int64_t voucher_id, int64_t user_id)
 {
@@ -53,8 +54,8 @@ static void write_order(struct answer *an, int status, int64_t order_id,
              order_id, voucher_id, user_id);
 }
 
-/* The state of a request.  `id` is the number of its order, or 0; `detail` is a sentence, or
- * NULL. */
+/* Write the state of a request.  `id` is the number of its order, or 0; `detail` is a
+ * sentence, or NULL. */
 static void write_request(struct answer *an, int status, const char *request_id,
                           const char *outcome, int64_t id, int64_t voucher_id,
                           const char *detail)
@@ -70,7 +71,8 @@ static void write_request(struct answer *an, int status, const char *request_id,
     text_add(an->body, "}");
 }
 
-/* The order has a number, but no row yet: its request is what can be asked about. */
+/* Answer with a queued order, which has a number but no row, so the Location is that of
+ * its request. */
 static void answer_queued(const struct request *rq, struct answer *an, int64_t order_id)
 {
     an->outcome = OUTCOME_QUEUED;
@@ -118,14 +120,15 @@ static enum outcome find_in(const struct request *rq, size_t partition, bool is_
     return outcome;
 }
 
-/* The databases that may have an order: `asked` of them, from `first` on. */
+/* The databases to ask for an order: `asked` of them, from `first` on. */
 struct search {
     bool is_by_number;
     size_t first, asked;
 };
 
-/* Look for an order by its number, or by the id of its request.  An order that none of the
- * databases has may be in one that did not answer.  False: the answer is written. */
+/* Find an order by its number, or by the id of its request.  If a database did not
+ * answer, the order may be there, so its absence is not certain.  False: the answer is
+ * written. */
 static bool find(const struct request *rq, struct answer *an, struct search search,
                  struct order_found *order)
 {
@@ -154,7 +157,8 @@ void api_order_find(const struct request *rq, struct answer *an)
 
     if (!find(rq, an, search, &order))
         return;
-    /* A user learns nothing of another user's order, not even that the order exists. */
+    /* For another user's order the answer is the same as for an order that does not
+     * exist. */
     if (!order.found || order.user_id != rq->user_id) {
         answer_outcome(rq, an, FACE_API, OUTCOME_NOT_FOUND, NULL);
         return;
@@ -163,7 +167,8 @@ void api_order_find(const struct request *rq, struct answer *an)
     write_order(an, 200, order.id, order.voucher_id, order.user_id);
 }
 
-/* Read from ?voucher= which database is to be asked; without it all are.  False: it names none. */
+/* Read the database to ask from ?voucher=; without it all databases are asked.  False:
+ * its value names no database. */
 static bool read_search(const struct request *rq, struct search *search)
 {
     size_t count = partitions_count(rq->service->databases);
@@ -181,8 +186,8 @@ static bool read_search(const struct request *rq, struct search *search)
     return search->first < count;
 }
 
-/* A queued order is written at any moment, so the stream is asked before PostgreSQL is: what
- * the stream has settled has its row by then. */
+/* A queued order may be written at any moment.  So the stream is asked before
+ * PostgreSQL: an order that is not in the stream any more has its row by then. */
 void api_request_find(const struct request *rq, struct answer *an)
 {
     struct stream *stream = rq->service->stream;

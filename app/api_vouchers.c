@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* api_vouchers.c -- vouchers over HTTP: create, list, find. */
+/* api_vouchers.c -- vouchers over HTTP: creating, listing, finding. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 /* A voucher takes less than 10 KiB (its texts have at most 1534 characters, and JSON writes
  * none with more than 6 bytes), so every page has at least one. */
 enum {
-    PAGE_DEFAULT = 20,       /* vouchers, unless ?limit= says how many */
+    PAGE_DEFAULT = 20,       /* vouchers of a page without ?limit= */
     PAGE_MAX = 100,          /* vouchers */
     PAGE_MAX_BYTES = 63000,  /* of the body; with its head the answer is below 64 KiB */
 };
@@ -25,14 +25,15 @@ static void refuse(const struct request *rq, struct answer *an, enum face face,
                    st == DB_ERROR ? OUTCOME_INTERNAL : OUTCOME_UNAVAILABLE, NULL);
 }
 
-/* Give back the connection, and be busy with no database. */
+/* Give the connection back, and leave the database. */
 static void leave_db(const struct request *rq)
 {
     worker_give_db(rq->worker);
     worker_leave(rq->worker);
 }
 
-/* leave_db() must follow an answer of ACCEPTED. */
+/* Choose a database, and take a connection to it.  After ACCEPTED the caller calls
+ * leave_db(). */
 static enum outcome enter_db(const struct request *rq, size_t partition)
 {
     enum outcome outcome = worker_enter(rq->worker, partition);
@@ -44,8 +45,8 @@ static enum outcome enter_db(const struct request *rq, size_t partition)
     return outcome;
 }
 
-/* The databases are asked in turn for a place for the voucher; nothing was sent to one that
- * gives no connection. */
+/* Take a connection to the next database for a new voucher; if it has none, to the one
+ * after it.  Trying another is safe, because nothing was sent yet. */
 static enum outcome enter_next_db(const struct request *rq)
 {
     size_t count = partitions_count(rq->service->databases);
@@ -77,7 +78,7 @@ static bool store(const struct request *rq, struct answer *an, enum face face,
     return st == DB_OK;
 }
 
-/* Create what the body describes.  False: the answer is written. */
+/* Create the voucher in the body.  False: the answer is written. */
 static bool create(const struct request *rq, struct answer *an, enum face face,
                    int64_t *id)
 {
@@ -113,7 +114,8 @@ void api_voucher(const struct request *rq, struct answer *an)
     (void)snprintf(an->location, sizeof(an->location), "/api/v1/vouchers/%" PRId64, id);
 }
 
-/* Read one number of the query, if it is there.  False: it is not from 1 to `max`. */
+/* Read a number of the query, if the query has it.  False: it is not from 1 to
+ * `max`. */
 static bool read_number(const struct request *rq, const char *key, int64_t max,
                         int64_t *out)
 {
@@ -129,7 +131,7 @@ static bool read_number(const struct request *rq, const char *key, int64_t max,
     return true;
 }
 
-/* Read from the query which page is asked for.  NULL: `page` has it; else the error. */
+/* Read the requested page from the query.  NULL: `page` is set; otherwise the error. */
 static const char *read_page(const struct request *rq, struct voucher_page *page)
 {
     page->limit = PAGE_DEFAULT;
@@ -146,14 +148,14 @@ struct listing {
     const struct request *rq;
     struct answer *an;
     enum face face;
-    struct voucher_page page; /* what is left to be read; limit has one more, which says that
-                               * there is a next page */
+    struct voucher_page page; /* the rest to read; its limit has one more voucher, which
+                               * shows that there is a next page */
     size_t begin;             /* of the array, in the body */
     int64_t last_id;          /* of the last voucher that was written */
-    bool is_cut;              /* there are vouchers behind the page */
+    bool is_cut;              /* there are vouchers after the page */
 };
 
-/* Write as many of the rows that were read as the page may have. */
+/* Write the rows that were read, up to the limits of the page. */
 static void write_rows(struct listing *l)
 {
     const struct db_conn *db = l->rq->worker->db;
@@ -207,9 +209,9 @@ static void write_next(const struct listing *l, int64_t limit)
                    l->rq->head->uri, shop, limit, l->last_id);
 }
 
-/* Write a page of vouchers as an array between these texts, and where the next one is.  Ids of
- * a later partition are above all ids of an earlier one, so that a page goes through the
- * partitions from the last to the first. */
+/* Write a page of vouchers as an array between these texts, and the link to the next
+ * page.  All ids of a later partition are above those of an earlier one, so the pages
+ * go through the partitions from the last to the first. */
 static void list(const struct request *rq, struct answer *an, enum face face,
                  struct voucher_page page, const char *before, const char *behind)
 {
@@ -230,7 +232,7 @@ static void list(const struct request *rq, struct answer *an, enum face face,
         write_next(&l, page.limit);
 }
 
-/* Keys of the query that it does not know are ignored, as the courses do it. */
+/* Unknown keys of the query are ignored, as in the courses. */
 void api_voucher_list_course(const struct request *rq, struct answer *an)
 {
     struct voucher_page page = {.shop_id = rq->number};

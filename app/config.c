@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* config.c -- the table of settings, and what they imply. */
+/* config.c -- the table of settings, the checks between settings, and the values
+ * derived from them. */
 #include "app/config.h"
 
 #include <arpa/inet.h>
@@ -24,7 +25,7 @@ static const char *config_lock_name_at(size_t i)
     return i < dlock_variant_count() ? dlock_variant_at(i)->name : NULL;
 }
 
-/* A list of fixed words as a setting wants it. */
+/* The function that lists the fixed words of a setting. */
 #define WORDS(function, ...)                                                           \
     static const char *function(size_t i)                                              \
     {                                                                                  \
@@ -39,11 +40,12 @@ enum { REDLOCK_PARALLEL, REDLOCK_SEQUENTIAL };
 WORDS(config_redlock_at, "parallel", "sequential")
 enum { UNLOCK_AFTER_COMMIT, UNLOCK_LATER, UNLOCK_BEFORE_COMMIT };
 WORDS(config_unlock_at, "after-commit", "later", "before-commit")
-/* As enum log_level, which begins with LOG_DEBUG. */
+/* In the order of enum log_level, which begins with LOG_DEBUG. */
 WORDS(config_level_at, "debug", "info", "warn", "error")
-WORDS(config_log_format_at, "text", "json") /* as enum log_format */
+WORDS(config_log_format_at, "text", "json") /* in the order of enum log_format */
 
-/* The place of a word in its list, which it was checked against when it was read. */
+/* The index of a word in its list.  The word was checked when it was read, so it is
+ * there. */
 static size_t word_of(setting_choices_fn *at, const char *text)
 {
     size_t i = 0;
@@ -145,7 +147,7 @@ static bool is_address(const char *flag, const char *text)
     return false;
 }
 
-/* The name of the process goes into rows, JSON and metrics. */
+/* Is this a valid process name?  It is written into rows, JSON and metrics. */
 static bool is_process_name(const char *name)
 {
     size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -185,7 +187,7 @@ static const char *fenced_locks(char *out, size_t size)
     return out;
 }
 
-/* Can the guard do what it is for, under this lock? */
+/* Can the stock guard work under this lock?  False: stderr says why not. */
 static bool is_guard_of_use(const struct config *c)
 {
     char names[256];
@@ -215,7 +217,7 @@ bool config_has_stream(const struct config *c)
     return strcmp(c->order_path, order_path_name_at(ORDER_PATH_stream)) == 0;
 }
 
-/* A name that keys of Redis begin with. */
+/* Is this a valid --stream-name, the prefix of keys of Redis? */
 static bool is_stream_name(const char *name)
 {
     size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -224,7 +226,8 @@ static bool is_stream_name(const char *name)
     return n > 0 && n <= CONFIG_STREAM_MAX && name[n] == '\0';
 }
 
-/* The writer holds the locks of a whole batch at once, with one connection for each of these. */
+/* Refuse locks that need a connection for each hold, because the writer holds the locks
+ * of a whole batch at once. */
 static bool is_stream_of_use(const struct config *c)
 {
     if (!config_has_stream(c))
@@ -319,7 +322,7 @@ static bool check(struct config *c, const struct settings *s)
            is_stream_of_use(c) && is_admission(c);
 }
 
-/* The file of the admin token: beside the keys, unless it was named. */
+/* Set the path of the admin token: beside the keys, unless a setting names it. */
 static void find_admin_token(struct config *c)
 {
     if (c->admin_token_file != NULL)
@@ -356,7 +359,8 @@ static void derive(struct config *c)
     c->format = (enum log_format)word_of(config_log_format_at, c->log_format);
 }
 
-/* An order cannot give its lock back before another thread commits it. */
+/* Choose the order path.  If another thread commits an order, the order cannot give its
+ * lock back before the commit. */
 static void choose_order_path(struct config *c)
 {
     bool is_early =
@@ -366,8 +370,9 @@ static void choose_order_path(struct config *c)
         c->order_path = order_path_name_at(is_early ? ORDER_PATH_each : ORDER_PATH_combined);
 }
 
-/* The laboratory looks at locks through `each`, where a release is one call that Redis has
- * answered when it returns. */
+/* Choose if a release waits for the answer.  On the path `each` it waits, because the
+ * laboratory observes locks there and needs releases that are complete when the call
+ * returns. */
 static void choose_unlock(struct config *c)
 {
     const char *combined = order_path_name_at(ORDER_PATH_combined);

@@ -33,7 +33,7 @@ struct config {
     bool redlock_is_sequential;
     bool lock_knows_readers;
     bool unlock_before_commit;
-    bool unlock_waits; /* for what the store answers */
+    bool unlock_waits; /* --unlock waits for the store's answer */
     enum duplicate_guard duplicates;
     enum log_level level;
     enum log_format format;
@@ -41,23 +41,23 @@ struct config {
     int admission_limit; /* 0: none */
 };
 
-/* Do orders go through the stream in Redis? */
+/* Is the order path `stream`? */
 bool config_has_stream(const struct config *c);
 
-/* The table that the settings are read by. */
+/* The table of the settings. */
 extern const struct setting_program config_program;
 
 /* Read and check the settings.  OK: `s` keeps their texts until settings_free(). */
 enum settings_result config_load(struct config *config, struct settings *s, int argc,
                                  char **argv);
 
-/* Read IPv4 addresses with commas between; NULL is none.  False: one is none, or there are
- * more than CONFIG_FRONTS_MAX. */
+/* Read IPv4 addresses separated by commas; NULL: no addresses.  False: one of them is
+ * malformed, or there are more than CONFIG_FRONTS_MAX. */
 bool config_parse_fronts(const char *text, uint32_t fronts[CONFIG_FRONTS_MAX],
                          size_t *count);
 
-/* Read none, semaphore:N or permits:N, where N is from 1 to DLOCK_COUNT_MAX.  False: it
- * is none of them. */
+/* Read `none`, `semaphore:N` or `permits:N`, where N is from 1 to DLOCK_COUNT_MAX.
+ * False: `text` has another form. */
 bool config_parse_admission(const char *text, enum config_admission *kind, int *limit);
 
 #endif /* APP_CONFIG_H */

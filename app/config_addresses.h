@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* config_addresses.h -- the settings that name stores of locks, and where a setting came from. */
+/* config_addresses.h -- checks the settings that name stores of locks, and finds the
+ * source of a setting. */
 #ifndef APP_CONFIG_ADDRESSES_H
 #define APP_CONFIG_ADDRESSES_H
 
 #include "base/text/settings.h"
 
-/* Where the value of the setting `name` came from, for messages: "flag", "environment" or
- * "FILE:LINE".  `s` owns it. */
+/* The source of the value of the setting `name`, for messages: "flag", "environment" or
+ * "FILE:LINE".  `s` owns the text. */
 const char *config_source(const struct settings *s, const char *name);
 
-/* Can every address of Redis, ZooKeeper and etcd that was given be read, whether the lock uses it or
- * not?  False: standard error says which setting it is, where that came from, at which character
- * the address goes wrong, and the form that it has to have; without passwords. */
+/* Is every given address of Redis, ZooKeeper and etcd well-formed, also if the lock
+ * does not use it?  False: standard error names the setting, its source, the first
+ * wrong character and the right form, without passwords. */
 bool config_addresses_are_good(const struct settings *s);
 
 #endif /* APP_CONFIG_ADDRESSES_H */

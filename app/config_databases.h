@@ -6,8 +6,9 @@
 #include "base/text/settings.h"
 #include "db/partition.h"
 
-/* Read the value of --database-url, and check that of --lock-database-url; NULL: not given.
- * False: standard error says what is wrong with which, and where that came from, as `s` knows. */
+/* Read the value of --database-url, and check the value of --lock-database-url; NULL:
+ * not given.  False: standard error names the wrong setting, its source and the
+ * mistake. */
 bool config_read_databases(const char *database_url, const char *lock_database_url,
                            const struct settings *s, struct partition_urls *out);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptors.c -- how many connections the file descriptors of this process allow. */
+/* descriptors.c -- computes how many connections the limit of file descriptors
+ * allows. */
 #include "app/descriptors.h"
 
 #include <sys/resource.h>
 
 enum {
     OTHERS = 128,    /* logs, Redis, ZooKeeper, the lock's own sessions, libraries */
-    CLIENTS_MIN = 16 /* with fewer connections no service is started */
+    CLIENTS_MIN = 16 /* with fewer connections the service does not start */
 };
 
 bool descriptors_plan(const struct config *c, int64_t queued, int64_t open[2],

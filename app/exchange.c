@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* exchange.c -- one request, from its head to its answer: name, route, body, work. */
+/* exchange.c -- answers one request: gives it an id, finds its route, reads its body,
+ * calls its handler. */
 #include "app/exchange.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include "base/os/clock.h"
 #include "base/text/log.h"
 
-/* An answer that says 500 until somebody answers. */
+/* An answer that is a 500 until a handler sets it. */
 static struct answer empty_answer(struct text *body)
 {
     return (struct answer){
@@ -21,7 +22,8 @@ static struct answer empty_answer(struct text *body)
     };
 }
 
-/* Count an answer of the orders listener by its outcome, also if it was refused early. */
+/* Count an answer of the listener for orders by its outcome, also if the request was
+ * refused early. */
 static void count(struct metrics_cell *cell, const struct gate_request *head,
                   const struct answer *an, int64_t start_ns)
 {
@@ -33,8 +35,8 @@ static void count(struct metrics_cell *cell, const struct gate_request *head,
         metrics_count(&cell->orders[an->is_replay ? METRICS_REPLAYED : (int)an->outcome]);
 }
 
-/* Give it the id that it brought as Idempotency-Key, or a new one.  False: it brought one
- * that cannot be, or two. */
+/* Set the id of the request: its Idempotency-Key, or a new id.  False: the key is
+ * invalid, or there are two. */
 static bool name_request(struct request *rq)
 {
     size_t given = 0;
@@ -54,8 +56,8 @@ static bool name_request(struct request *rq)
     return given == 0 || rq->is_named_by_client;
 }
 
-/* The trace that it brought, with a span of its own for the work here.  What the specification
- * calls invalid, two headers among it, counts as none: a trace decides nothing. */
+/* Set the trace of the request, with a new span for the work here.  An invalid header,
+ * or two headers, count as none, because the trace does not influence the work. */
 static void trace_request(struct request *rq)
 {
     const char *value = NULL;
@@ -71,7 +73,8 @@ static void trace_request(struct request *rq)
         trace_enter_span(&rq->trace);
 }
 
-/* Refuse it; the connection is closed then, since what follows is not to be trusted. */
+/* Refuse a request, and close its connection, because the following bytes may not be a
+ * request. */
 static void refuse(const struct request *rq, struct answer *an, int status,
                    const char *why)
 {
@@ -84,7 +87,7 @@ static void refuse(const struct request *rq, struct answer *an, int status,
     answer_status(rq, an, face_of(rq->head->uri), outcome, status, why);
 }
 
-/* The same by what the gate found; the text says which line of the head it is. */
+/* The same with the gate's verdict; the text names the line of the head. */
 static void refuse_head(const struct request *rq, struct answer *an)
 {
     char why[256];
@@ -123,7 +126,8 @@ static void work(struct http_exchange *x, struct request *rq, const struct route
     worker_pool_give(workers, rq->worker);
 }
 
-/* Let it in, find whose it is, read its body.  NULL: it was refused. */
+/* Find the route of a request, check its token, and read its body.  NULL: it was
+ * refused. */
 static const struct route *admit(struct http_exchange *x, struct request *rq,
                                  struct answer *an)
 {
@@ -141,7 +145,7 @@ static const struct route *admit(struct http_exchange *x, struct request *rq,
                       "--connections-per-address allows, all with a request in progress");
     } else {
         route = route_admit((enum listener_kind)x->listener, rq, an);
-        an->closes = rq->gate.body_bytes > 0; /* as long as it is not read */
+        an->closes = rq->gate.body_bytes > 0; /* while the body is unread */
     }
     if (route == NULL)
         return NULL;
@@ -154,7 +158,8 @@ static const struct route *admit(struct http_exchange *x, struct request *rq,
     return route;
 }
 
-/* False: the connection was ended while the request came; nothing was worked. */
+/* Answer a request.  False: the connection was ended while the request arrived, and
+ * nothing was done. */
 static bool answer_request(struct exchange_desk *desk, struct http_exchange *x,
                            struct request *rq, struct answer *an)
 {
@@ -192,7 +197,7 @@ void exchange_answer(void *arg, struct http_exchange *x)
         x->status = an.status;
         return;
     }
-    /* A client that keeps its connection would come again after the stop. */
+    /* A client that kept its connection would send requests after the stop. */
     x->closes = an.closes || http_must_close(x) ||
                 (x->listener == LISTENER_ORDERS && atomic_load(&desk->service->is_leaving));
     answer_write(&rq, &an, x->closes, x->answer);

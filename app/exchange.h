@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* exchange.h -- one request, from its head to its answer: name, route, body, work. */
+/* exchange.h -- answers one request: gives it an id, finds its route, reads its body,
+ * calls its handler. */
 #ifndef APP_EXCHANGE_H
 #define APP_EXCHANGE_H
 
@@ -10,7 +11,8 @@
 /* The part that all exchanges share. */
 struct exchange_desk {
     struct service *service;
-    struct metrics_cell *refused; /* counts requests that got no worker */
+    struct metrics_cell *refused; /* the cell in which requests without a worker are
+                                   * counted */
 };
 
 /* Answer a request; `desk` is a struct exchange_desk.  Called by any thread of the server. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* handlers.h -- what answers a request that a route was found for. */
+/* handlers.h -- the handlers: the functions that answer the requests of the routes. */
 #ifndef APP_HANDLERS_H
 #define APP_HANDLERS_H
 
@@ -7,14 +7,14 @@
 
 enum listener_kind { LISTENER_ORDERS, LISTENER_ADMIN };
 
-/* A handler answers through `an`, which says 500 until it does. */
+/* A handler writes its answer into `an`, which is a 500 before that. */
 typedef void route_handler(const struct request *rq, struct answer *an);
 
-/* The handlers, by file.  api_request_find says of a request `accepted` and its order;
- * `queued` and the number that its order will have; the outcome that a queued order came to
- * instead of a row; or `none`, which is none so far: one that is still under way, or whose
- * COMMIT is, may have one later.  Only asking for the order again under the same id settles
- * it. */
+/* The handlers, by file.  api_request_find answers the state of a request: `accepted`
+ * and its order; `queued` and the number that its order will have; the refusal of a
+ * queued order; or `none`.  `none` means that there is no order yet: a request or a
+ * COMMIT that is under way may still create it.  Only a new order request with the same
+ * id decides it. */
 route_handler api_order_course, api_order, api_order_find, api_request_find;
 route_handler api_voucher_course, api_voucher, api_voucher_list_course,
     api_voucher_list, api_voucher_find;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* health_check.c -- a question that a thread of its own asks, at most once a second. */
+/* health_check.c -- a thread that asks a question at most once a second, and keeps the
+ * answer. */
 #include "app/health_check.h"
 
 #include <stdio.h>
@@ -7,17 +8,18 @@
 #include "base/os/clock.h"
 
 static const int64_t NS_PER_MS = 1000000;
-static const int64_t EVERY_MS = 1000;      /* while somebody asks */
+static const int64_t EVERY_MS = 1000;      /* while health_check_ask() is called */
 static const int64_t PAUSE_AFTER_MS = 60000; /* without a question */
 static const int64_t FIRST_WAIT_MS = 1000; /* for the check that ends a pause */
-static const int64_t SILENT_MS = 2000;     /* a check this long says: no answer */
+static const int64_t SILENT_MS = 2000;     /* a check that takes longer counts as no
+                                            * answer */
 
 static bool is_asked_for(const struct health_check *p, int64_t now_ns)
 {
     return p->asked_ns != 0 && now_ns - p->asked_ns < PAUSE_AFTER_MS * NS_PER_MS;
 }
 
-/* The mutex is held, but not while the question is asked. */
+/* Ask the question once.  The mutex is held before and after, but not meanwhile. */
 static void run_once(struct health_check *p)
 {
     char said[HEALTH_SAID_MAX] = "";

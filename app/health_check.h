@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* health_check.h -- a question that a thread of its own asks, at most once a second.
+/* health_check.h -- a thread that asks a question at most once a second, and keeps the
+ * answer.
  *
- * Threads     Any may ask; the question itself is asked by the check's thread.
+ * Threads     Any thread may call health_check_ask(); the check's thread asks the
+ *             question.
  */
 #ifndef APP_HEALTH_CHECK_H
 #define APP_HEALTH_CHECK_H
@@ -15,7 +17,7 @@
 
 enum { HEALTH_SAID_MAX = 400 };
 
-/* Ask.  True: all is well; else `said` gets what is wrong. */
+/* The question.  True: all is well.  False: `said` says what is wrong. */
 typedef bool health_check_question(void *arg, char said[HEALTH_SAID_MAX]);
 
 struct health_check {
@@ -26,23 +28,24 @@ struct health_check {
     struct dlock_mutex mutex; /* of what follows */
     struct dlock_condition changed;
     bool is_ending;
-    bool is_wanted;  /* somebody asked, and no check has begun since */
+    bool is_wanted;  /* health_check_ask() was called, and no check has begun since */
     bool is_running;
-    bool is_waking;  /* somebody asked after a pause, and what is known is too old */
+    bool is_waking;  /* health_check_ask() was called after a pause, and the answer is
+                      * too old */
     int64_t begun_ns;
     int64_t ended_ns; /* 0: none has ended */
-    int64_t asked_ns; /* when somebody asked last; 0: never */
+    int64_t asked_ns; /* when health_check_ask() was called last; 0: never */
     bool is_well;
     char said[HEALTH_SAID_MAX];
 };
 
-/* Begin.  False: no thread. */
+/* Start the thread.  False: no thread. */
 bool health_check_start(struct health_check *p, health_check_question *question, void *arg);
 
-/* End; a question that is under way is waited for.  A zeroed check is fine. */
+/* End the thread, after a question that is under way.  A zeroed check is fine. */
 void health_check_stop(struct health_check *p);
 
-/* True: all was well when it was last asked.  Else `said` gets what is wrong. */
+/* True: the last answer was that all is well.  False: `said` says what is wrong. */
 bool health_check_ask(struct health_check *p, char *said, size_t size);
 
 #endif /* APP_HEALTH_CHECK_H */

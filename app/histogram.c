@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* histogram.c -- durations and sizes in buckets that grow with them. */
+/* histogram.c -- counts durations or sizes in buckets, four for each doubling. */
 #include "app/histogram.h"
 
 size_t histogram_bucket(uint64_t duration_us)

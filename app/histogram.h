@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* histogram.h -- durations, or sizes, in buckets that grow with them: four to every doubling.
+/* histogram.h -- counts durations or sizes in buckets, four for each doubling.
  *
- * The names speak of durations in microseconds; a histogram of sizes counts a size of N
- * things where one of durations counts N microseconds.
+ * The names are those of durations in microseconds.  A histogram of sizes counts a size
+ * of N things in the bucket of N microseconds.
  *
  * Threads     Any.
  */
@@ -15,7 +15,8 @@
 
 enum {
     HISTOGRAM_PARTS = 4,   /* buckets per doubling: a value is known within a quarter */
-    HISTOGRAM_DOUBLINGS = 26, /* up to 67 seconds; what is longer is in the last */
+    HISTOGRAM_DOUBLINGS = 26, /* up to 67 seconds; the last bucket also has all longer
+                               * ones */
     HISTOGRAM_BUCKETS = HISTOGRAM_PARTS * HISTOGRAM_DOUBLINGS,
 };
 
@@ -30,21 +31,21 @@ struct histogram_sum {
     uint64_t sum_us;
 };
 
-/* Count a duration; below 0 counts as 0. */
+/* Count a duration; a negative one counts as 0. */
 void histogram_record(struct histogram *h, int64_t duration_ns);
 
-/* Count a size, of so many things. */
+/* Count a size. */
 void histogram_record_size(struct histogram *h, uint64_t size);
 
-/* Add what `h` holds to `sum`. */
+/* Add the counts of `h` to `sum`. */
 void histogram_collect(struct histogram *h, struct histogram_sum *sum);
 
-/* The bucket a duration belongs to, and the first duration that is past a bucket. */
+/* The bucket of a duration, and the first duration above a bucket, in microseconds. */
 size_t histogram_bucket(uint64_t duration_us);
 uint64_t histogram_bucket_end_us(size_t bucket);
 
-/* The duration that a share (0 to 1) of all stayed below, in microseconds, rounded up
- * to its bucket's end; 0 if there are none. */
+/* The duration below which the share `share` (0 to 1) of all durations is, in
+ * microseconds, rounded up to the end of its bucket; 0 if there are no durations. */
 uint64_t histogram_quantile_us(const struct histogram_sum *sum, double share);
 
 #endif /* APP_HISTOGRAM_H */

@@ -11,10 +11,10 @@
 struct http {
     struct exchange_desk desk;
     struct http_server *server;
-    int64_t planned[CONNECTION_LISTENERS]; /* threads for connections, of each listener */
+    int64_t planned[CONNECTION_LISTENERS]; /* connections of each listener */
 };
 
-/* The connections that the file descriptors of this process allow. */
+/* Plan the connections of both listeners by the limit of file descriptors. */
 static bool plan_connections(struct http *http, struct service *service)
 {
     const struct config *c = service->config;

@@ -10,14 +10,14 @@ struct http; /* opaque */
 /* Start both listeners.  NULL: the log says which could not be started. */
 struct http *http_start(struct service *service);
 
-/* The ports that they listen on. */
+/* The port of a listener. */
 int http_port(const struct http *http, enum listener_kind listener);
 
-/* Refuse new requests and wait until those in flight are answered.  False: `wait_ms`
- * passed and some are not. */
+/* Refuse new requests, and wait until the requests in flight are answered.  False:
+ * `wait_ms` have passed, and some are not answered. */
 bool http_drain(struct http *http, int64_t wait_ms);
 
-/* Stop listening and end every thread.  Nothing may be in flight.  NULL is fine. */
+/* Stop listening and end every thread.  No request may be in flight.  NULL is fine. */
 void http_stop(struct http *http);
 
 #endif /* APP_HTTP_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ident.c -- reads and makes the numbers and names of things. */
+/* ident.c -- parses the numbers and request ids of clients. */
 #include "app/ident.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lane.c -- one leader for the orders of a voucher that wait. */
+/* lane.c -- the waiting orders of each voucher, and their leader. */
 #include "app/lane.h"
 
 #include <stdlib.h>
@@ -9,17 +9,19 @@
 
 enum { BUCKETS = 64 };
 
-/* The state of a place, under the mutex.  The order of a place that is TAKEN has been dealt
- * with when the place's bell is rung. */
+/* The state of a place, under the mutex.  The order of a TAKEN place is finished when
+ * the place's bell is rung. */
 enum state { WAITS, LEADS, TAKEN };
 
-/* The end of a batch has no limit of time. */
+/* A wait for the end of a batch has no limit; it is repeated in slices of this
+ * length. */
 enum { PATIENCE_MS = 60000 };
 
-/* A voucher has a lane as long as the lane has a leader; waiting orders always have a leader. */
+/* A voucher has a lane only while it has a leader, so waiting orders always have a
+ * leader. */
 struct lane {
     int64_t voucher_id;
-    struct lane_place *first, **last; /* those that wait */
+    struct lane_place *first, **last; /* the waiting places */
     struct lane *next;                /* of the same bucket */
 };
 
@@ -87,7 +89,7 @@ static void drop(struct lanes *lanes, struct lane *lane)
     free(lane);
 }
 
-/* Take the place that *at points to out of those that wait. */
+/* Remove the place at *at from the waiting places. */
 static struct lane_place *unlink_place(struct lanes *lanes, struct lane *lane,
                                        struct lane_place **at)
 {
@@ -118,7 +120,8 @@ static void join(struct lanes *lanes, struct lane_place *place)
     lanes->waiting++;
 }
 
-/* Leave the lane, unless a leader has called the place meanwhile. */
+/* Leave the lane after the time limit.  False: a leader has taken or called the place
+ * meanwhile. */
 static bool is_late(struct lanes *lanes, struct lane_place *place)
 {
     bool late;
@@ -131,8 +134,8 @@ static bool is_late(struct lanes *lanes, struct lane_place *place)
     return late;
 }
 
-/* A place sleeps on a bell of its own and not under the mutex, so that a batch that wakes up
- * does not queue for the mutex. */
+/* Sleep until a leader rings.  Each place has its own bell, so that the woken orders of
+ * a batch do not contend for the mutex. */
 static enum lane_answer wait_for_leader(struct lanes *lanes, struct lane_place *place,
                                         int64_t until_ns)
 {
@@ -188,7 +191,7 @@ size_t lane_take(struct lanes *lanes, struct lane_place *leader, lane_fits *fits
     return count;
 }
 
-/* Wake those whose orders are sold, two with a system call. */
+/* Wake the threads of the batch, two with each system call. */
 static void let_go(struct lane_place *leader, struct lane_place **batch, size_t count)
 {
     struct lane_place *first = NULL;
@@ -221,7 +224,8 @@ void lane_finish(struct lanes *lanes, struct lane_place *leader, struct lane_pla
         drop(lanes, lane);
     }
     dlock_mutex_unlock(&lanes->mutex);
-    /* The next transaction can begin while those of this one wake up and answer. */
+    /* Wake the next leader first, so that the next transaction can begin while the
+     * orders of this one are answered. */
     if (next != NULL)
         dlock_bell_ring(&next->bell);
     let_go(leader, batch, count);

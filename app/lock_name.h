@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lock_name.h -- what the locks of orders are called. */
+/* lock_name.h -- the names of the locks of orders. */
 #ifndef APP_LOCK_NAME_H
 #define APP_LOCK_NAME_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lock_trace.c -- names the trace of a request in the record of its lock. */
+/* lock_trace.c -- writes the trace of a request into the record of its lock. */
 #include "app/lock_trace.h"
 
 #include "base/text/limited.h"

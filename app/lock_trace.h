@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lock_trace.h -- the trace of a request, in the record of the lock that the request holds.
+/* lock_trace.h -- writes the trace of a request into the record of its lock.
  *
  * Threads     Any.
  */
@@ -8,8 +8,8 @@
 
 #include "app/service.h"
 
-/* Have --record say that the lock of `lease` is held for this trace too.  NULL, and without
- * --record: nothing happens. */
+/* Record that the lock of `lease` is held for this trace.  If `trace_id` is NULL, or
+ * without --record, the call does nothing. */
 void lock_trace_note(const struct service *service, const dlock_lease *lease,
                      const char *trace_id);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c -- seckilld: settings, stores, listeners; a signal; all of it back. */
+/* main.c -- seckilld: opens settings, stores and listeners, waits for a signal, and
+ * closes them in reverse order. */
 #include <malloc.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -22,10 +23,10 @@
 /* Shared by main() and the thread that waits for signals. */
 struct stopping {
     sigset_t signals;
-    atomic_bool serves; /* the start is over */
+    atomic_bool serves; /* the start has ended, and the service serves */
     struct dlock_mutex mutex;
     struct dlock_condition changed;
-    bool is_asked; /* by the first signal after the start; under the mutex */
+    bool is_asked; /* set by the first signal after the start; under the mutex */
 };
 
 static void begin_to_stop(struct stopping *stopping, int number)
@@ -38,10 +39,11 @@ static void begin_to_stop(struct stopping *stopping, int number)
     dlock_mutex_unlock(&stopping->mutex);
 }
 
-/* A signal during the start ends the process at once: nothing is in flight then, and an
- * attempt to reach a store may last for seconds.  The second SIGTERM or SIGINT ends the
- * process at once too.  SIGHUP only begins the stop: supervisors and terminals send it right
- * before or after another signal. */
+/* The thread that waits for signals.  A signal during the start ends the process at
+ * once, because no request is in flight, and an attempt to connect to a store may take
+ * seconds.  The second SIGTERM or SIGINT ends the process at once too.  A SIGHUP can
+ * only begin the stop, because supervisors and terminals send it right before or after
+ * another signal. */
 static void *hear_signals(void *arg)
 {
     struct stopping *stopping = arg;
@@ -60,8 +62,9 @@ static void *hear_signals(void *arg)
     _exit(128 + number);
 }
 
-/* Threads inherit the mask, so only one thread hears the signals.  That thread and the struct
- * that it reads live as long as the process. */
+/* Block the signals, and start the thread that waits for them.  Later threads inherit
+ * the mask, so only this thread gets signals.  The thread and its struct live as long
+ * as the process. */
 static struct stopping *begin_to_hear(void)
 {
     static struct stopping stopping = {
@@ -75,7 +78,8 @@ static struct stopping *begin_to_hear(void)
     (void)sigemptyset(&stopping.signals);
     (void)sigaddset(&stopping.signals, SIGTERM);
     (void)sigaddset(&stopping.signals, SIGINT);
-    /* A blocked signal is heard even if nohup has it ignored. */
+    /* Not SIGHUP if nohup ignores it, because a blocked signal would be received all
+     * the same. */
     if (sigaction(SIGHUP, NULL, &hangup) != 0 || hangup.sa_handler != SIG_IGN)
         (void)sigaddset(&stopping.signals, SIGHUP);
     (void)sigprocmask(SIG_BLOCK, &stopping.signals, NULL);
@@ -91,7 +95,8 @@ static void wait_for_signal(struct stopping *stopping)
     dlock_mutex_unlock(&stopping->mutex);
 }
 
-/* Connections need file descriptors, and the usual 1024 are soon used up. */
+/* Raise the limit of file descriptors, because the usual 1024 are too few for many
+ * connections. */
 static void raise_file_limit(void)
 {
     struct rlimit limit;
@@ -102,8 +107,8 @@ static void raise_file_limit(void)
     }
 }
 
-/* malloc() keeps freed memory in each of its arenas, up to a bound that large answers would
- * raise, and makes eight arenas for each processor. */
+/* Limit the memory that malloc() keeps. malloc() makes eight arenas for each processor,
+ * and each keeps freed memory up to a limit that large answers would raise. */
 static void bound_kept_memory(void)
 {
     (void)mallopt(M_ARENA_MAX, 16);
@@ -111,7 +116,8 @@ static void bound_kept_memory(void)
     (void)mallopt(M_TRIM_THRESHOLD, 65536);
 }
 
-/* The admin token goes over the wire as it is. */
+/* Warn if the listener for operators is not on loopback, because the admin token is
+ * sent unencrypted. */
 static void warn_of_exposed_admin(const struct config *c)
 {
     if (strncmp(c->admin_listen, "127.", 4) != 0)
@@ -120,7 +126,8 @@ static void warn_of_exposed_admin(const struct config *c)
                  c->admin_listen, c->allow_faults ? " and arm faults" : "");
 }
 
-/* The connections of a proxy that --front does not name are bounded as those of one client. */
+/* Warn if the listener for orders is not on loopback and no --front is given: all
+ * connections of a proxy then count as those of one client. */
 static void warn_of_exposed_orders(const struct config *c)
 {
     if (strncmp(c->listen, "127.", 4) != 0 && c->front == NULL &&
@@ -155,14 +162,15 @@ static void say_ready(const struct config *c, const struct http *http)
     (void)fflush(stdout);
 }
 
-/* A thread that is held at a fault point would never end. */
+/* Release the fault points, because a thread that is held at one would never end. */
 static void release_faults(void)
 {
     for (int i = 0; i < DLOCK_FAULT_POINT_COUNT; i++)
         (void)dlock_fault_release((dlock_fault_point)i);
 }
 
-/* Requests come as before while fronts learn from /readyz to send theirs elsewhere. */
+/* Serve on for --leave-time, while fronts see on /readyz that they have to send
+ * requests elsewhere. */
 static void leave_fronts(struct service *service)
 {
     atomic_store(&service->is_leaving, true);
@@ -187,8 +195,8 @@ static enum exit_code load_secrets(struct service *s, const struct config *c, ui
                              owner);
 }
 
-/* The secrets are read by the user that started the process; the record is written by the
- * one that it becomes. */
+/* Read the secrets as the user that started the process, and make the record's
+ * directory as --user. */
 static enum exit_code prepare_files(struct service *s, const struct config *c,
                                     const struct settings *settings,
                                     const struct privileges *privileges)
@@ -206,7 +214,8 @@ static enum exit_code prepare_files(struct service *s, const struct config *c,
     return EXIT_CANNOT_WRITE;
 }
 
-/* A port below 1024 may need root; no later step does.  NULL: the log says why. */
+/* Start the listeners as root, because a port below 1024 may need that, and then drop
+ * root for good.  NULL: the log says why. */
 static struct http *listen_and_drop(struct service *service,
                                     const struct privileges *privileges)
 {
@@ -216,7 +225,8 @@ static struct http *listen_and_drop(struct service *service,
         return NULL;
     http = http_start(service);
     if (http != NULL && !privileges_drop(privileges))
-        _exit(EXIT_UNAVAILABLE); /* a request may be under way, and none may be as root */
+        _exit(EXIT_UNAVAILABLE); /* a request may be under way, and must not be answered
+                                  * as root */
     return http;
 }
 
@@ -263,7 +273,7 @@ static int serve(const struct config *c, const struct settings *settings)
     release_faults();
     until_ns = dlock_clock_after(dlock_clock_ns(), c->drain_timeout_ms);
     if (!http_drain(http, c->drain_timeout_ms))
-        _exit(EXIT_BUG); /* its threads cannot be ended, so nothing can be freed */
+        _exit(EXIT_BUG); /* threads still run, so their memory cannot be freed */
     stream_writer_stop(service.stream_writer, until_ns);
     service.stream_writer = NULL;
     http_stop(http);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics.c -- what the service counts, thread by thread. */
+/* metrics.c -- the cells in which the threads of the service count. */
 #include "app/metrics.h"
 
 #include <stdlib.h>
@@ -11,15 +11,15 @@ struct node {
     struct node *next;
 };
 
-/* As many threads as the processors of most machines can run have a cell each.  More would
- * cost 5 KB of memory for every worker. */
+/* Up to this number of threads each have their own cell.  That is enough for the
+ * processors of most machines; a cell takes 5 KB. */
 enum { CELLS_MAX = 64 };
 
 struct metrics {
-    struct dlock_mutex mutex; /* for adding a cell; cells are never taken away */
+    struct dlock_mutex mutex; /* held to add a cell; cells are never removed */
     _Atomic(struct node *) cells;
     int cell_count;
-    struct node *shared; /* the next to be given to another thread, once there are CELLS_MAX */
+    struct node *shared; /* the next cell to share, once there are CELLS_MAX */
     atomic_uint_fast64_t lock_lost;
 };
 
@@ -62,7 +62,7 @@ static struct node *add_node(struct metrics *m)
     return node;
 }
 
-/* With the mutex held: each of those that there are, in turn. */
+/* Return an existing cell, each in turn.  The caller holds the mutex. */
 static struct node *share_node(struct metrics *m)
 {
     struct node *node = m->shared != NULL ? m->shared : atomic_load(&m->cells);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics.h -- what the service counts, and how Prometheus reads it; the one list is
- * metrics.def.
+/* metrics.h -- the metrics of the service, and their text for Prometheus; the one list
+ * is metrics.def.
  *
- * Every worker counts in a cell, which it shares with others only if there are many; a scrape
- * adds the cells up.  A
- * histogram's _count is the sum of the buckets just read, so that a scrape never
- * contradicts itself.
+ * Every worker counts in a cell, which it shares with other workers only if there are
+ * many.  A scrape adds the cells up.  The _count of a histogram is the sum of the
+ * buckets that were just read, so that a scrape is consistent in itself.
  *
  * Threads     Any.
  */
@@ -41,7 +40,7 @@ enum metrics_layer {
 
 enum { METRICS_LOCK_STATUSES = 16 }; /* dlock_status values are below this */
 
-/* The end of a request for an order that was accepted before; it follows the outcomes. */
+/* The index after the outcomes, for a request whose order was accepted before. */
 enum { METRICS_REPLAYED = OUTCOME_COUNT };
 
 enum metrics_route { METRICS_ORDER, METRICS_OTHER, METRICS_ROUTES };
@@ -75,8 +74,8 @@ struct metrics_cell {
 
 struct metrics; /* opaque */
 
-/* The values beside the cells: names for the labels, and what other parts of the service
- * have counted. */
+/* The values that are not in cells: the values of labels, and the figures of other
+ * parts of the service. */
 struct metrics_facts {
     const char *lock;
     const char *admission;
@@ -84,12 +83,12 @@ struct metrics_facts {
     const char *process;
     const char *order_path;
     int64_t orders_waiting; /* for the leader of a batch */
-    int64_t stream_length;  /* orders that wait for a writer; 0 without a stream */
+    int64_t stream_length;  /* orders in the stream; 0 without a stream */
     int64_t workers_busy;
     int64_t workers_total;
     int64_t workers_waiting;
     uint64_t workers_timed_out;
-    struct readiness_report readiness; /* as /readyz says it */
+    struct readiness_report readiness; /* as on /readyz */
     struct redis_traffic redis;        /* of all connections of this process */
     struct db_pool_stats database; /* the sums over all partitions */
     size_t partition_count;
@@ -102,16 +101,16 @@ struct metrics_facts {
 struct metrics *metrics_new(void);
 void metrics_free(struct metrics *m);
 
-/* A cell to count in; it lives as long as `m`.  NULL: no memory. */
+/* Get a cell to count in, which lives as long as `m`.  NULL: no memory. */
 struct metrics_cell *metrics_cell(struct metrics *m);
 
-/* Count one. */
+/* Add one to a counter. */
 void metrics_count(atomic_uint_fast64_t *counter);
 
-/* A lock was lost while it was held.  Any thread. */
+/* Count a hold that was lost.  Any thread. */
 void metrics_lock_lost(struct metrics *m);
 
-/* The number of locks that were lost.  Any thread. */
+/* The number of holds that were lost.  Any thread. */
 int64_t metrics_locks_lost(struct metrics *m);
 
 /* The sum over all cells of the counter at `offset` in a cell.  Any thread. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics_list.c -- what is known of each metric before anything is counted. */
+/* metrics_list.c -- the name, unit, labels and help of each metric. */
 #include "app/metrics_list.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics_list.h -- what is known of each metric before anything is counted; the one list is
+/* metrics_list.h -- the name, unit, labels and help of each metric; the one list is
  * metrics.def.
  *
  * Threads     Any; the list never changes.
@@ -18,7 +18,7 @@ enum metrics_label {
     METRICS_LABEL_COUNT
 };
 
-/* The values that are read when a scrape comes. */
+/* The figures that are read at the time of a scrape. */
 enum metrics_reading {
 #define READING(id, type, name, unit, labels, value, counted_in, help)                 \
     METRICS_READING_##id,
@@ -28,7 +28,7 @@ enum metrics_reading {
 
 enum metrics_type { METRICS_COUNTER, METRICS_GAUGE, METRICS_HISTOGRAM };
 
-/* The source of a metric's figures. */
+/* Where a metric's figures come from. */
 enum metrics_source {
     METRICS_FROM_CELLS,  /* at `place` in struct metrics_cell */
     METRICS_FROM_LOCKS,  /* at `place` in dlock_metrics: a histogram */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics_reading.c -- what a scrape reads when it comes. */
+/* metrics_reading.c -- reads the figures that are not in cells at the time of a
+ * scrape. */
 #include "app/metrics_reading.h"
 
 #include "base/text/version.h"
@@ -26,7 +27,7 @@ static const char *const STORES[] = {
 
 static const char *const LISTENERS[CONNECTION_LISTENERS] = {"orders", "admin"};
 
-/* A place without a connection has no line, nor has a connection that was shut down. */
+/* The states with a line: not FREE, and not ENDED. */
 static const char *const STATES[CONNECTION_ENDED + 1] = {
 #define X(id, name, may_end) [CONNECTION_##id] = name,
     CONNECTION_STATES(X)

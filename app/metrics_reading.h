@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics_reading.h -- what a scrape reads when it comes: the values of the labels, and the
- * figures that other parts of the service have.
+/* metrics_reading.h -- reads, at the time of a scrape, the values of the labels and the
+ * figures of other parts of the service.
  *
  * Threads     Any.
  */
@@ -10,8 +10,8 @@
 #include "app/metrics.h"
 #include "app/metrics_list.h"
 
-/* The value of a label with the number `i`, from 0 to below metrics_label_size().  Lent.
- * NULL: there is none with this number. */
+/* The value number `i` of a label, from 0 to metrics_label_size() - 1.  Borrowed.
+ * NULL: there is no such value. */
 const char *metrics_label_value(enum metrics_label label,
                                 const struct metrics_facts *facts, int i);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics_write.c -- everything that is counted, in Prometheus' text format. */
+/* metrics_write.c -- writes all metrics in Prometheus' text format. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -17,8 +17,8 @@ struct scrape {
     struct text *out;
 };
 
-/* The labels of the line with the number `i`, as they stand between the braces.  False: a
- * label has no such value. */
+/* Write the labels of line `i`, without the braces.  False: a label has no such
+ * value. */
 static bool format_labels(const struct scrape *s, int i, char text[LABELS_TEXT_MAX])
 {
     const char *values[METRICS_LABELS_MAX];
@@ -53,7 +53,8 @@ static void write_name(const struct scrape *s, const char *ending, const char *l
                  end != NULL ? "le=\"" : "", end != NULL ? end : "", end != NULL ? "\"" : "");
 }
 
-/* A bucket holds whole numbers below `end_us`, so sizes up to the one before it. */
+/* Write a bucket.  It counts whole numbers below `end_us`, so the upper bound of a size
+ * is one less. */
 static void write_bucket(const struct scrape *s, const char *labels, uint64_t end_us,
                          uint64_t count)
 {
@@ -116,7 +117,7 @@ static int64_t read_one(const struct scrape *s, int i)
         s->m, s->entry->place + (size_t)i * sizeof(atomic_uint_fast64_t));
 }
 
-/* The line with the number `i`, or the lines of the histogram with this number. */
+/* Write line `i`, or the lines of histogram `i`. */
 static void write_one(const struct scrape *s, int i)
 {
     char labels[LABELS_TEXT_MAX];

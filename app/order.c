@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* order.c -- what every order goes through: window, admission, and the order path. */
+/* order.c -- the steps of every order: window, admission, and the order path. */
 #include "app/order.h"
 
 #include "base/text/limited.h"
@@ -13,8 +13,8 @@ static void count_stop(struct worker *w, enum metrics_layer layer)
     metrics_count(&w->cell->stopped[layer]);
 }
 
-/* ACCEPTED means: let in.  Without an answer nobody is: how many are inside is not
- * known then. */
+/* Ask the admission.  ACCEPTED: the order is let in.  If Redis does not answer, the
+ * order is refused, because the number of orders in progress is not known. */
 static enum outcome enter(struct worker *w, struct admission_place *place)
 {
     dlock_status st;
@@ -46,7 +46,8 @@ static void leave(struct worker *w, struct admission_place *place)
                      dlock_status_text(st), dlock_error());
 }
 
-/* *asked: the order path was asked, and not only what is known before it. */
+/* Place an order whose request was not accepted before.  *asked: the order path was
+ * called. */
 static enum outcome place_new(struct worker *w, const struct order_request *request,
                               struct order_placed *placed, bool *asked)
 {
@@ -71,7 +72,8 @@ static enum outcome place_new(struct worker *w, const struct order_request *requ
     return outcome;
 }
 
-/* Is it a refusal for good, which somebody who was accepted before must not hear? */
+/* Is the outcome a final refusal?  A request that was accepted before must not get such
+ * an answer. */
 static bool is_final_refusal(enum outcome outcome)
 {
     switch (outcome) {
@@ -86,8 +88,9 @@ static bool is_final_refusal(enum outcome outcome)
     }
 }
 
-/* Does the order of a request that was refused before the order path was asked wait in the
- * stream?  QUEUED: it does.  ACCEPTED: it does not, as far as Redis knows. */
+/* Ask if the order of a refused request waits in the stream, for a request that was
+ * refused before the order path was called.  QUEUED: it waits.  ACCEPTED: Redis has no
+ * such order. */
 static enum outcome find_waiting(struct worker *w, const struct order_request *request,
                                  struct order_placed *placed)
 {
@@ -104,8 +107,9 @@ static enum outcome find_waiting(struct worker *w, const struct order_request *r
     return found.voucher_id == request->voucher_id ? OUTCOME_QUEUED : OUTCOME_CONFLICT;
 }
 
-/* A request that comes again is found out when it is refused, here or by the unique index
- * at its insert: asking first would cost every new order a round trip. */
+/* Place an order, and look for an earlier order of the same request only after a
+ * refusal, here or by the unique index.  A look before would cost every new order a
+ * round trip. */
 static enum outcome place(struct worker *w, const struct order_request *request,
                           struct order_placed *placed)
 {
@@ -115,7 +119,8 @@ static enum outcome place(struct worker *w, const struct order_request *request,
 
     if (!request->is_named_by_client || !is_final_refusal(outcome))
         return outcome;
-    /* First where it waits, then where it is written: in between it may be written. */
+    /* Ask the stream first and then PostgreSQL, because the order may be written
+     * between the two questions. */
     waiting = has_asked ? OUTCOME_ACCEPTED : find_waiting(w, request, placed);
     if (waiting == OUTCOME_UNAVAILABLE)
         return waiting;

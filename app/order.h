@@ -11,26 +11,29 @@
  *                    accepted before, the same one again
  *   QUEUED           placed->order_id is the number that the order will have; it has no row
  *                    yet, and the request's id tells what becomes of it
- *   QUEUE_FULL       as many orders are queued as may be; nothing was queued
+ *   QUEUE_FULL       the limit of queued orders is reached; nothing was queued
  *   SOLD_OUT, DUPLICATE, ADMISSION_FULL, LOCK_BUSY, NOT_STARTED, ENDED, UNKNOWN_VOUCHER
  *                    refused; nothing was written
  *   STALE            the lock's fence was out of date: a later holder has written.
- *                    Nothing was written; it may come again
+ *                    Nothing was written; the client may try again
  *   CONFLICT         the request's id belongs to another order
  *   DATABASE_BUSY    no connection to PostgreSQL became free in time; this attempt sold
  *                    nothing
  *   UNAVAILABLE      a store did not answer; this attempt sold nothing and will not.
- *                    An earlier one of the same id may have: it could not be looked up
- *   UNKNOWN          the COMMIT was not answered and nobody could be asked in time; the
- *                    same request id tells later.  The lock is left to its lease, and
- *                    by its end PostgreSQL has ended a transaction whose client is gone
- *                    (if --idle-transaction-timeout is at most two thirds of it).  What
- *                    remains is a COMMIT on its way for longer than that: it may sell a
- *                    second one to a user who asked again without the id, and only the
- *                    duplicate guard `unique` stops it.
- *                    With --order-path=stream also: a question to Redis was not answered,
- *                    and may still be executed, whatever a later one was told
- *   INTERNAL         the log says what */
+ *                    An earlier attempt of the same id may have sold: it could not be
+ *                    looked up
+ *   UNKNOWN          the COMMIT was not answered, and its outcome could not be found
+ *                    out in time; the same request id tells it later.  The lock is
+ *                    abandoned to its lease.  By the end of the lease PostgreSQL has
+ *                    ended a transaction whose client is gone (if
+ *                    --idle-transaction-timeout is at most two thirds of the lease).
+ *                    One case is left: a COMMIT that is on its way for longer than
+ *                    that.  If the user asks again without the id, such a COMMIT may
+ *                    sell a second unit, and only the duplicate guard `unique` stops
+ *                    it.  With --order-path=stream also: a request to Redis was not
+ *                    answered and may still be executed, whatever the answer to a later
+ *                    one was
+ *   INTERNAL         the service itself failed; the log says how */
 enum outcome order_place(struct worker *w, const struct order_request *request,
                          struct order_placed *placed);
 

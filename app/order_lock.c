@@ -41,8 +41,9 @@ enum outcome order_lock_take_within(struct worker *w, const struct order_request
                                                     : OUTCOME_UNAVAILABLE;
 }
 
-/* A release that nobody waits for leaves before the client is answered, so that the client's
- * next order finds the lock free at other processes too. */
+/* Release the lock.  A release without waiting is sent before the client gets its
+ * answer, so that the client's next order finds the lock free in other processes
+ * too. */
 static dlock_status give_back(const struct service *service, dlock_lease *lease)
 {
     dlock_status st;
@@ -66,7 +67,7 @@ void order_lock_give(struct worker *w, struct order_lock *lock)
     metrics_count(&w->cell->released[st]);
     histogram_record(&w->cell->lock_hold, monotonic_ns() - lock->held_ns);
     if (st != DLOCK_OK)
-        LIMITED_WARN("lock %s was given back: %s %s", lock->name,
+        LIMITED_WARN("release of lock %s: %s %s", lock->name,
                      dlock_status_text(st), dlock_error());
 }
 

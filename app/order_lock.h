@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* order_lock.h -- the lock of one order: counted, timed and told in the log.
+/* order_lock.h -- the lock of one order, with its metrics and log lines.
  *
- * The lease is on purpose not looked at before the commit: what a lock is worth shows only
- * if nothing else saves the day.
+ * The service deliberately does not check the lease before the commit: the laboratory
+ * can show what a lock protects only if no other check hides its failure.
  */
 #ifndef APP_ORDER_LOCK_H
 #define APP_ORDER_LOCK_H
@@ -16,26 +16,26 @@ struct order_lock {
     char name[LOCK_NAME_SIZE];
     dlock_lease lease;
     bool is_held;
-    int64_t held_ns; /* since when */
+    int64_t held_ns; /* when it was granted */
 };
 
 /* Take the lock that --lock-scope names, waiting for it as long as --lock-wait says.
- *   ACCEPTED               it is held, and --record has the trace of the request with it
- *   LOCK_BUSY              another one has it
+ *   ACCEPTED               the lock is held, and --record has the trace of the request
+ *   LOCK_BUSY              another order has the lock
  *   UNAVAILABLE, INTERNAL  the log says why */
 enum outcome order_lock_take(struct worker *w, const struct order_request *request,
                              struct order_lock *lock);
 
-/* The same, waiting for at most `wait_ms`; 0: not at all. */
+/* The same, waiting at most `wait_ms`; 0: one attempt. */
 enum outcome order_lock_take_within(struct worker *w, const struct order_request *request,
                                     struct order_lock *lock, int64_t wait_ms);
 
-/* Give it back; nothing happens if it is not held. */
+/* Release the lock; does nothing if it is not held. */
 void order_lock_give(struct worker *w, struct order_lock *lock);
 
-/* Leave it to its lease; nothing happens if it is not held.  For an order whose transaction
- * may still be open: nobody may have the lock before the lease is over, by when PostgreSQL
- * has ended a transaction whose client is gone. */
+/* Abandon the lock to its lease; does nothing if it is not held.  For an order whose
+ * transaction may still be open: no other order may get the lock before the lease ends,
+ * and by then PostgreSQL has ended a transaction whose client is gone. */
 void order_lock_abandon(struct worker *w, struct order_lock *lock);
 
 #endif /* APP_ORDER_LOCK_H */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* order_path.h -- the contract for order paths: how an order, once it is let in, becomes a
- * row.
+/* order_path.h -- the contract for order paths: how an order becomes a row after it was
+ * let in.
  *
  * Each path is a file in app/paths/ and a line in
  * db/order_paths.def.  app/order.c has checked
  * the sale's window and the admission before it calls the path that --order-path names, and
  * answers a request that comes again after it.
  *
- * State       A path keeps no state of a process.  State that lasts from one order to the
- *             next hangs in struct service, so that two services in one process, or a
- *             service in a simulation, share nothing.
- * Faults      Fault points only look: --allow-faults changes neither the path nor a
- *             statement nor a round trip.
+ * State       A path keeps no state of a process.  State that lasts from one order to
+ *             the next is in struct service, so that two services in one process, or a
+ *             service in a simulation, share no state.
+ * Faults      Fault points do not change the code's way: with --allow-faults the path,
+ *             its statements and its round trips are the same.
  */
 #ifndef APP_ORDER_PATH_H
 #define APP_ORDER_PATH_H
@@ -39,27 +39,28 @@ struct order_path {
     /* MUST: sell the order's unit, from the lock to the answer.
      *
      * Threads     It is called on the request's own thread, on many at once.
-     * Ownership   The attempt and its texts are the caller's.  When the call returns nobody
-     *             else may hold them: a path that gives the order to another thread takes it
-     *             back first, or waits for that thread.
+     * Ownership   The caller owns the attempt and its texts.  When the call returns, no
+     *             other thread may use them: a path that gives the order to another
+     *             thread takes it back first, or waits for that thread.
      * Resources   The worker has no connection when the call comes and none when it returns.
      *             The order's lock is taken and given back in the call; after UNKNOWN it is
      *             abandoned.
      * Time        The call waits for the lock (--lock-wait), for a connection
-     *             (--database-wait) and for its statements (--statement-timeout), each no
-     *             longer than that, and for nothing else without a bound.  An order that
-     *             cannot begin in time, or finds too many before it, is answered DATABASE_BUSY.  A
-     *             stop waits for calls in progress (--drain-timeout).
+     *             (--database-wait) and for its statements (--statement-timeout), each
+     *             no longer than that setting, and for nothing else without a limit.
+     *             If an order cannot begin in time, or too many orders are before it,
+     *             the answer is DATABASE_BUSY. A stop of the service waits for calls in
+     *             progress (--drain-timeout).
      * Neighbours  No order's answer depends on whether another order fails.
      *
-     * A path that answers before there is a row answers QUEUED, and has the order where it
-     * outlives this process.
+     * A path that answers before there is a row answers QUEUED. Before that it has
+     * stored the order where the order outlives this process.
      *
      * Answers ACCEPTED, QUEUED, QUEUE_FULL, SOLD_OUT, DUPLICATE, LOCK_BUSY, STALE, CONFLICT,
      * DATABASE_BUSY, UNAVAILABLE, UNKNOWN or INTERNAL, each as order_place() says. */
     enum outcome (*sell)(struct order_attempt *attempt);
 };
 
-/* NULL: there is none of that name. */
+/* The order path of that name; NULL: there is none. */
 const struct order_path *order_path_find(const char *name);
 #endif /* APP_ORDER_PATH_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* order_request.h -- what a client asks for when it orders, and what it gets. */
+/* order_request.h -- a client's request for an order, and its result. */
 #ifndef APP_ORDER_REQUEST_H
 #define APP_ORDER_REQUEST_H
 
@@ -10,14 +10,16 @@ struct order_request {
     int64_t user_id;
     int64_t voucher_id;
     const char *request_id;
-    bool is_named_by_client; /* the id came with the request, so it may come again */
-    const char *trace_id;    /* as in struct trace; NULL: it brought none */
+    bool is_named_by_client; /* the client chose the id, so the same request may come
+                              * again                                              */
+    const char *trace_id;    /* as in struct trace; NULL: the request has no trace */
 };
 
-/* The order that an accepted request got. */
+/* The order of an accepted request. */
 struct order_placed {
     int64_t order_id;
-    bool is_replay; /* an earlier request of the same id did, and this one sold nothing */
+    bool is_replay; /* an earlier request of the same id got the order, and this one
+                     * sold nothing */
 };
 
 #endif /* APP_ORDER_REQUEST_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* order_sale.c -- the part of an order that is the same on every path: its sale, its points,
- * and the outcome that its client is told. */
+/* order_sale.c -- the part of an order that is the same on every path: its sale, its
+ * fault points, and the outcome for its client. */
 #include "app/order_sale.h"
 
 #include <stdio.h>
@@ -23,9 +23,9 @@ bool order_sale_is_lost_at(struct order_sale *e, dlock_fault_point point)
     return action == DLOCK_FAULT_FAIL;
 }
 
-/* The write was refused for its fence.  If the lock was lost, that is right.  If the lock is
- * held, the fences of two locks, or of two lives of one store, met on the row, and every
- * further write is refused as well, for ever. */
+/* Warn if a write was refused because of its fence although the lock is held.  Then the
+ * row has the fence of another lock, or of a store that has lost its counter since, and
+ * every later write will be refused too. */
 static void warn_of_stale(struct order_sale *e)
 {
     if (dlock_lease_valid(e->w->service->locks, &e->lock->lease))
@@ -36,7 +36,7 @@ static void warn_of_stale(struct order_sale *e)
                      (unsigned long long)e->lock->lease.fence, e->lock->name);
 }
 
-/* The COMMIT was sent and nobody answered: find out. */
+/* Find out the outcome of a COMMIT that was not answered. */
 static enum outcome settle(struct order_sale *e)
 {
     struct worker *w = e->w;
@@ -70,7 +70,7 @@ static enum outcome settle(struct order_sale *e)
     return OUTCOME_UNKNOWN;
 }
 
-/* The same request came twice at once, and the other was faster. */
+/* The same request came twice at the same time, and the other one was written first. */
 static enum outcome repeat(struct order_sale *e)
 {
     bool is_new = false;

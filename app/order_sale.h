@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* order_sale.h -- the part of an order that is the same on every path: its sale, the points
- * at which faults are made, and the outcome that its client is told.
+/* order_sale.h -- the part of an order that is the same on every path: its sale, its
+ * fault points, and the outcome for its client.
  *
  * Threads     An order sale is used by one thread at a time; its worker is that thread's.
  */
@@ -18,35 +18,36 @@ enum { ORDER_SQLSTATE_SIZE = 6, ORDER_WHY_MAX = 128 };
 struct order_sale {
     struct order_attempt *order;
     struct worker *w;        /* of the thread that uses this */
-    struct order_lock *lock; /* under which it is sold */
+    struct order_lock *lock; /* under which the order is sold */
 
-    bool is_cut;      /* a fault wants the connection broken that is not taken yet */
-    int64_t asked_ns; /* the stock was as the sale found it at this moment, or later */
+    bool is_cut;      /* a fault has to break the connection, which is not taken yet */
+    int64_t asked_ns; /* the stock that the sale read is of this instant or later    */
     struct sale sale;
-    char sqlstate[ORDER_SQLSTATE_SIZE]; /* after a conclusion of SALE_FAILED: PostgreSQL's
-                                         * reason ... */
-    char why[ORDER_WHY_MAX];            /* ... and words; both "" if there is none */
+    char sqlstate[ORDER_SQLSTATE_SIZE]; /* after SALE_FAILED was concluded: PostgreSQL's
+                                         * SQLSTATE ... */
+    char why[ORDER_WHY_MAX];            /* ... and its message; both "" if there is
+                                         * none */
 };
 
-/* Come to a point: is PostgreSQL to be lost there?  That a connection was cut is found out
- * by its next statement. */
+/* Reach a fault point.  True: the caller has to act as if PostgreSQL did not answer.
+ * After a cut, the next statement of the connection finds the failure. */
 bool order_sale_is_lost_at(struct order_sale *e, dlock_fault_point point);
 
-/* The same for a point between the statements, where --unlock=before-commit gives the lock
- * back as well.  False: give up. */
+/* The same for a point between the statements; here --unlock=before-commit also
+ * releases the lock.  False: give up. */
 bool order_sale_watch(struct order_sale *e, enum sale_point point);
 
 /* Fill e->sale from the order and its lock. */
 void order_sale_begin(struct order_sale *e);
 
-/* The outcome that the client is told, once e->sale has its answer; the order is counted in
- * the cell of e->w.  After SALE_UNSURE this finds out what became of the COMMIT, for at most
- * --settle, and the connection of e->w, if it has one, is given back before.  After
- * SALE_FAILED the transaction is rolled back. */
+/* Return the outcome for the client, once e->sale has its answer, and count the order
+ * in the cell of e->w.  After SALE_UNSURE, give back the connection of e->w, if it has
+ * one, and find out the outcome of the COMMIT, for at most --settle.  After
+ * SALE_FAILED, roll the transaction back. */
 enum outcome order_sale_conclude(struct order_sale *e);
 
-/* Sell it in a transaction of its own, on the connection that e->w has: begin, every
- * statement, conclude. */
+/* Sell the order in its own transaction, on the connection of e->w: begin, every
+ * statement, conclude.  Returns as order_sale_conclude(). */
 enum outcome order_sale_run(struct order_sale *e);
 
 #endif /* APP_ORDER_SALE_H */

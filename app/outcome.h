@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* outcome.h -- how a request can end; the one list is outcome.def. */
+/* outcome.h -- the outcomes of requests; the one list is outcome.def. */
 #ifndef APP_OUTCOME_H
 #define APP_OUTCOME_H
 
@@ -23,7 +23,7 @@ struct outcome_info {
 /* The entry of an outcome in the list.  Static. */
 const struct outcome_info *outcome_info(enum outcome outcome);
 
-/* Is it worth trying again in a moment?  Such answers carry Retry-After. */
+/* Can the same request succeed in a moment?  Such answers have a Retry-After. */
 bool outcome_is_passing(enum outcome outcome);
 
 #endif /* APP_OUTCOME_H */

@@ -15,7 +15,7 @@ struct partition {
 
 struct partitions {
     size_t count;
-    int64_t inside_max; /* requests that may be busy with one */
+    int64_t inside_max; /* the limit of requests for one database */
     atomic_size_t next;
     struct partition each[];
 };

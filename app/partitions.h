@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* partitions.h -- the databases of the service: a pool of connections to each, and the number
- * of requests that may be busy with one.
+/* partitions.h -- the databases of the service: a pool of connections to each, and a
+ * limit of the requests that use one database at once.
  *
- * With one database any number of requests may.  With several, one that hangs must not take
- * all workers from the others: 2 / (count + 1) of the workers may be busy with one.
+ * With one database there is no limit.  With several, a database that hangs must not
+ * occupy all workers, so at most 2 / (count + 1) of the workers may use one database.
  *
  * Threads     Any, but for open and close.
  */
@@ -17,7 +17,7 @@ struct partitions; /* opaque */
 
 struct partition_stats {
     struct db_pool_stats pool;
-    int64_t inside; /* requests that are busy with it */
+    int64_t inside; /* requests that use it now */
     uint64_t turned_away; /* by partitions_enter() */
 };
 
@@ -30,11 +30,12 @@ size_t partitions_count(const struct partitions *p);
 
 struct db_pool *partitions_pool(struct partitions *p, size_t i);
 
-/* Begin to be busy with a database.  False: too many are. */
+/* Begin to use a database; partitions_leave() ends that.  False: the limit is
+ * reached. */
 bool partitions_enter(struct partitions *p, size_t i);
 void partitions_leave(struct partitions *p, size_t i);
 
-/* The database for the next voucher that is made: each in turn. */
+/* The database for the next new voucher; the databases take turns. */
 size_t partitions_next(struct partitions *p);
 
 void partitions_read_stats(struct partitions *p, size_t i, struct partition_stats *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* privileges.c -- becomes another user than root. */
+/* privileges.c -- changes a process that was started as root to another user. */
 #include "app/privileges.h"
 
 #include <errno.h>
@@ -39,7 +39,8 @@ bool privileges_find(struct privileges *p, const char *user)
     p->gid = entry->pw_gid;
     if (p->uid == 0)
         log_info("this process stays root: --user=%s is root", user);
-    /* libpq looks for certificates there, and fails where it may not look. */
+    /* libpq looks for certificates in HOME, and fails if it may not read that
+     * directory. */
     if (p->can_drop && setenv("HOME", entry->pw_dir, 1) != 0) {
         log_error("out of memory");
         return false;
@@ -53,7 +54,8 @@ static bool refuse(const struct privileges *p, const char *what)
     return false;
 }
 
-/* The kernel forgets which signal the death of the parent sends when the user changes. */
+/* Set the parent-death signal again, because the kernel clears it when the user
+ * changes. */
 static void keep_death_signal(int number)
 {
     if (number != 0)
@@ -90,7 +92,7 @@ bool privileges_raise(const struct privileges *p)
     return true;
 }
 
-/* Is no trace of root left, and no way back? */
+/* Are all users and groups changed, without a way back to root? */
 static bool is_dropped(const struct privileges *p)
 {
     uid_t real, effective, saved;

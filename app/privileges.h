@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* privileges.h -- the user that a process becomes which was started as root.
+/* privileges.h -- changes a process that was started as root to another user.
  *
- * Secrets are read and listeners are bound as root.  All else is done as --user: stores are
- * reached, and the record directory is made and written.  The listeners serve from when they
- * are bound, so for a moment a request may be answered by a process that is root still.
+ * As root the process reads secrets and binds listeners.  Everything else, such as
+ * connecting to stores and writing the record, is done as --user.  The listeners serve
+ * as soon as they are bound, so for a moment the process may answer requests as root.
  *
  * Threads     The main thread only; each call changes all threads of the process.
  */
@@ -14,25 +14,28 @@
 #include <sys/types.h>
 
 struct privileges {
-    const char *user; /* --user; NULL: the process stays what it is.  Lent */
+    const char *user; /* --user; NULL: the process does not change its user.
+                       * Borrowed */
     uid_t uid;        /* the user that this process will be */
     gid_t gid;
-    bool can_drop;    /* it is root and will become another user */
+    bool can_drop;    /* the process is root and will become another user */
 };
 
-/* Find the user (NULL: none is wanted), and set HOME to that user's if the process is to
- * change.  False: there is no such user, or this process cannot become it; the log says so. */
+/* Find the user (NULL: no change), and set HOME to the home of that user if the process
+ * will change.  False: there is no such user, or this process cannot become that user;
+ * the log says which. */
 bool privileges_find(struct privileges *p, const char *user);
 
-/* Act as the user, with the user's groups; root can be had back.  True where nothing is to
- * change.  False: the log says why not. */
+/* Act as the user, with the user's groups, so that root can be restored.  True also if
+ * the process does not change its user.  False: the log says why not. */
 bool privileges_lower(const struct privileges *p);
 
-/* Act as root again, if it was. */
+/* Act as root again, if the process was root.  False: the log says why not. */
 bool privileges_raise(const struct privileges *p);
 
-/* Become the user for good.  True: no thread has another user or group, nor any capability
- * (or nothing is to change).  False: the log says why not; the process must end. */
+/* Become the user for good.  True: every thread has this user and group and no
+ * capability (or the process does not change its user).  False: the log says why not;
+ * the process must end. */
 bool privileges_drop(const struct privileges *p);
 
 #endif /* APP_PRIVILEGES_H */

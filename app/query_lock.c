@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* query_lock.c -- a query of a voucher's stock, and the lock that it shares. */
+/* query_lock.c -- a reader's lock for a query of a voucher's stock. */
 #include "app/query_lock.h"
 
 #include "base/text/limited.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* query_lock.h -- a query of a voucher's stock, beside other queries and never beside an
- * order for it.
+/* query_lock.h -- a reader's lock for a query of a voucher's stock, which excludes
+ * orders for the voucher.
  *
- * Only where that means something: the lock knows readers (--lock=rwlock) and is that
- * of the voucher (--lock-scope=voucher).  Orders under the lock of a user exclude
- * nobody else's orders for the voucher, so there is no lock that a query could share;
- * and locks without readers would make queries wait for each other.  Then queries take
- * no lock.
+ * A query takes the lock only with --lock=rwlock and --lock-scope=voucher.  With the
+ * scope `user`, orders of different users do not exclude each other, so no lock
+ * protects the stock of a voucher.  With a lock without readers, queries would wait for
+ * each other.  In both cases queries take no lock.
  */
 #ifndef APP_QUERY_LOCK_H
 #define APP_QUERY_LOCK_H
@@ -18,9 +17,9 @@ struct query_lock {
     dlock_lease lease;
 };
 
-/* Begin to read for the request of `trace_id` (NULL: it brought none), waiting for an order as
- * long as --lock-wait says.
- *   ACCEPTED      call query_lock_give() afterwards
+/* Take the lock as a reader, for the request of `trace_id` (NULL: no trace), waiting at
+ * most --lock-wait.
+ *   ACCEPTED      the caller calls query_lock_give() afterwards
  *   LOCK_BUSY     an order is under way
  *   UNAVAILABLE, INTERNAL   as order_place() */
 enum outcome query_lock_take(struct worker *w, int64_t voucher_id, const char *trace_id,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* readiness.c -- can orders be taken now? */
+/* readiness.c -- probes the lock's store and each PostgreSQL. */
 #include "app/readiness.h"
 
 #include <stdio.h>
@@ -15,10 +15,13 @@
 enum {
     LOCK_WAIT_MS = 200,      /* for another process whose probe has the same name */
     LOCK_LEASE_MS = 3000,
-    LOCK_STALE_MS = 10000,   /* a probe's lock that is held for longer has no owner left */
-    NODE_TIMEOUT_MS = 1000,  /* an order is in a hurry, a probe is not */
+    LOCK_STALE_MS = 10000,   /* a probe's lock that is held for longer belongs to a dead
+                              * process */
+    NODE_TIMEOUT_MS = 1000,  /* longer than for an order, because a probe need not be
+                              * fast */
     STATEMENT_TIMEOUT_MS = 2000,
-    STANDBY_WAIT_S = 2,      /* a COMMIT that waits for so long shows that the standby is gone */
+    STANDBY_WAIT_S = 2,      /* a COMMIT that waits for so long shows that the standby
+                              * is away */
     NAME_GROUPS = 64,
     NAME_COUNT = 2,
     NAME_SIZE = 48,
@@ -36,7 +39,7 @@ struct readiness {
     dlock_system *locks; /* opened by the first probe */
     char names[NAME_COUNT][NAME_SIZE];
     size_t name_count;
-    int64_t busy_since_ns; /* 0: it is not */
+    int64_t busy_since_ns; /* 0: not busy */
     struct database_probe databases[]; /* one for each partition */
 };
 
@@ -55,8 +58,9 @@ static unsigned slot_of(const char *key)
     return crc % CLUSTER_SLOTS;
 }
 
-/* A node of a cluster has a part of the slots, mostly in one piece.  A node that has one of
- * the first and one of the last has them all, so that no order is sent elsewhere. */
+/* Choose the names of the probe's locks.  A node of a cluster usually has one range of
+ * slots.  If one node has a slot of the beginning and a slot of the end, it has all
+ * slots, so orders are not redirected. */
 static void choose_names(struct readiness *r)
 {
     const char *process = r->config->process_name;
@@ -87,15 +91,15 @@ static dlock_status open_locks(struct readiness *r)
 {
     dlock_options opts = stores_lock_options(r->config);
 
-    opts.record_dir = NULL; /* it is no lock of an order */
+    opts.record_dir = NULL; /* the locks of probes are not recorded */
     opts.watchdog = false;
     opts.lease_ms = LOCK_LEASE_MS;
     opts.redlock_node_timeout_ms = NODE_TIMEOUT_MS;
     return dlock_open(&r->locks, &opts);
 }
 
-/* Held by a probe of another process, or by one that died, under a lock that does not end
- * by itself. */
+/* Is the probe's lock held for so long that its holder must be dead?  For locks that do
+ * not end by themselves. */
 static bool is_held_for_good(struct readiness *r)
 {
     int64_t now_ns = monotonic_ns();
@@ -147,8 +151,9 @@ static bool probe_locks(void *readiness, char said[HEALTH_SAID_MAX])
 
 /* ---- PostgreSQL ---- */
 
-/* The probe writes nothing, so that it never waits for a standby itself.  It sees the COMMITs of
- * its own user that do, also those that a service gave up. */
+/* The statement of the probe.  It writes nothing, so it never waits for a standby
+ * itself.  It sees the COMMITs of its own user that wait, also those that a service has
+ * given up. */
 static const struct postgres_statement LOOK = {
     "readiness_look",
     "SELECT pg_is_in_recovery()::int, (current_setting('transaction_read_only') = 'on')::int,"
@@ -226,7 +231,7 @@ void readiness_stop(struct readiness *r)
     free(r);
 }
 
-/* Name the partition that does not answer behind those that were named before. */
+/* Append the name of a partition that does not answer. */
 static void name_partition(char said[READINESS_SAID_MAX], size_t partition, size_t count,
                            const char *wrong)
 {
@@ -236,7 +241,8 @@ static void name_partition(char said[READINESS_SAID_MAX], size_t partition, size
                    len > 0 ? "; " : "", partition, count, wrong);
 }
 
-/* Orders of one partition go on while another is down, so one that answers is enough. */
+/* Ask every partition.  One that answers is enough, because the orders of a partition
+ * go on while another is down. */
 static bool ask_databases(struct readiness *r, char said[READINESS_SAID_MAX])
 {
     size_t count = r->config->databases.count;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* readiness.h -- can orders be taken now?  Probes of the lock's store and of each PostgreSQL.
+/* readiness.h -- probes the lock's store and each PostgreSQL: can the service take
+ * orders now?
  *
- * A probe does a harmless piece of what an order does.  That of the lock takes and releases
- * locks of the service's own kind, under names that no order has.  That of PostgreSQL reads
- * one row and asks whether the database can be written to.  Each has a thread and connections
- * of its own, so neither a busy service nor a store that hangs delays the answer.
+ * A probe does a harmless part of what an order does.  The probe of the lock takes and
+ * releases locks of the service's variant, under names that no order has.  The probe of
+ * PostgreSQL reads one row, and asks if the database accepts writes.  Each probe has
+ * its own thread and connections, so neither a busy service nor a store that hangs
+ * delays the answer.
  *
- * A probe runs at most once a second, however many ask, and not at all when nobody has asked
- * for a minute: the question that ends such a pause waits for the probe, for at most a second.
+ * A probe runs at most once a second, for any number of questions, and does not run
+ * after a minute without a question.  The first question after such a pause waits for
+ * the probe, at most a second.
  *
- * Threads     Any may ask.
+ * Threads     Any thread may ask.
  */
 #ifndef APP_READINESS_H
 #define APP_READINESS_H
@@ -37,7 +40,8 @@ enum readiness_store {
 /* The last answers of the probes. */
 struct readiness_report {
     bool is_ready;                       /* the locks are "ok", and a PostgreSQL is */
-    bool is_store_ready[READINESS_STORE_COUNT]; /* what follows is "ok" for it */
+    bool is_store_ready[READINESS_STORE_COUNT]; /* the text of the store below is
+                                                 * "ok" */
     char locks[READINESS_SAID_MAX];      /* "ok", or what is wrong */
     char postgresql[READINESS_SAID_MAX]; /* the same; with several, each that is not well */
 };
@@ -45,12 +49,12 @@ struct readiness_report {
 /* Start the threads; the settings must outlive them.  NULL: no memory, or no thread. */
 struct readiness *readiness_start(const struct config *c);
 
-/* End them, which may take as long as a probe that is under way.  Nobody may ask any more.
- * NULL is fine. */
+/* End the threads, after a probe that is under way.  No thread may ask any more.  NULL
+ * is fine. */
 void readiness_stop(struct readiness *r);
 
-/* Say what the probes of the last second said.  A probe that has been under way for 2 s
- * counts as a store that does not answer. */
+/* Write the answers of the probes of the last second into *out.  If a probe has been
+ * under way for 2 s, its store counts as not answering. */
 void readiness_ask(struct readiness *r, struct readiness_report *out);
 
 #endif /* APP_READINESS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* request.c -- finds what handlers want to know of a request. */
+/* request.c -- finds headers and parts of the query of a request. */
 #include "app/request.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* routes.c -- which method and path is whose. */
+/* routes.c -- the table of routes, and the checks before a handler. */
 #include "app/routes.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ const struct route *route_at(size_t i)
     return i < ROUTE_COUNT ? &ROUTES[i] : NULL;
 }
 
-/* Does the path fit the pattern?  `param` gets what stands for {id} or {word}. */
+/* Does the path fit the pattern?  `param` gets the text in place of {id} or {word}. */
 static bool fits(const char *pattern, const char *path, char *param, size_t size)
 {
     const char *brace = strchr(pattern, '{');
@@ -77,14 +77,14 @@ static const char *methods_of(const struct route *r)
     return strcmp(r->method, "GET") == 0 ? "GET, HEAD" : r->method;
 }
 
-/* The methods of a path that has this route and a route for GET. */
+/* The text for Allow, of a path that has this route and a route for GET. */
 static const char *both_methods(const struct route *r)
 {
     return strcmp(r->method, "DELETE") == 0 ? "GET, HEAD, DELETE" : "GET, HEAD, POST";
 }
 
-/* The route for this path and method.  If only the method is wrong, *allow is what
- * would be right. */
+/* Find the route for this path and method.  If only the method is wrong, *allow has the
+ * right ones. */
 static const struct route *find(enum listener_kind listener, const struct request *rq,
                                 char *param, size_t size, const char **allow)
 {
@@ -115,7 +115,7 @@ bool route_is_order(enum listener_kind listener, const struct gate_request *head
     return false;
 }
 
-/* The token, with the word Bearer before it or without.  NULL: there is none. */
+/* The token of the request, after the word Bearer or alone.  NULL: there is none. */
 static const char *bearer(const struct request *rq)
 {
     const char *token = request_header(rq, "authorization");
@@ -123,7 +123,8 @@ static const char *bearer(const struct request *rq)
     return token != NULL && strncasecmp(token, "Bearer ", 7) == 0 ? token + 7 : token;
 }
 
-/* A token of this role?  False: the refusal is written. */
+/* Check that the request has a token of the route's role.  False: the refusal is
+ * written. */
 static bool read_token(const struct route *route, struct request *rq,
                        enum token_role role, struct answer *an)
 {
@@ -152,7 +153,7 @@ static bool read_token(const struct route *route, struct request *rq,
     return true;
 }
 
-/* Does it come from an operator?  False: the refusal is written. */
+/* Check the admin token, the Host and the Origin.  False: the refusal is written. */
 static bool is_from_operator(const struct request *rq, struct answer *an)
 {
     const struct admin_origin from = {
@@ -176,7 +177,7 @@ static bool is_from_operator(const struct request *rq, struct answer *an)
     return false;
 }
 
-/* Does the request prove what the route needs?  False: the refusal is written. */
+/* Check the token that the route needs.  False: the refusal is written. */
 static bool proves_its_need(const struct route *route, struct request *rq,
                             struct answer *an)
 {
@@ -185,14 +186,15 @@ static bool proves_its_need(const struct route *route, struct request *rq,
         return read_token(route, rq, TOKEN_BUYER, an);
     case NEED_OPERATOR:
         return read_token(route, rq, TOKEN_OPERATOR, an);
-    case NEED_ADMIN: /* was asked before the route was looked at */
+    case NEED_ADMIN: /* checked before the route was found */
     case NEED_NOTHING:
         break;
     }
     return true;
 }
 
-/* A body where one belongs, none elsewhere. */
+/* Check that the request has a body exactly if the route needs one.  False: the refusal
+ * is written. */
 static bool body_fits(const struct route *route, const struct request *rq,
                       struct answer *an)
 {
@@ -228,7 +230,8 @@ static bool read_param(const struct route *route, struct request *rq, const char
 const struct route *route_admit(enum listener_kind listener, struct request *rq,
                                 struct answer *an)
 {
-    /* The word of a route is kept here: a thread serves one request at a time. */
+    /* The word of a route, in memory of the thread, which serves one request at a
+     * time. */
     static _Thread_local char param[GATE_URI_MAX + 1];
     const char *allow = NULL;
     const struct route *route = find(listener, rq, param, sizeof(param), &allow);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* routes.h -- which method and path is whose; the one table is in routes.c. */
+/* routes.h -- the routes: which handler answers which method and path; the one table is
+ * in routes.c. */
 #ifndef APP_ROUTES_H
 #define APP_ROUTES_H
 
@@ -9,16 +10,16 @@
 /* The token that a route asks for. */
 enum route_need {
     NEED_NOTHING,
-    NEED_BUYER,    /* a token of this role, which says whose request it is */
+    NEED_BUYER,    /* a token of this role, which names the user of the request */
     NEED_OPERATOR, /* likewise */
     NEED_ADMIN,    /* the admin token, a Host of the listener, no page of another site */
 };
 
 enum route_flags {
-    ROUTE_BODY = 2,  /* it has a body; all others must have none */
-    ROUTE_ORDER = 4, /* it places an order: counted by its outcome */
-    ROUTE_FAULT = 8, /* it exists only where faults are allowed */
-    ROUTE_NO_WORKER = 16, /* it is answered however busy the listener's workers are */
+    ROUTE_BODY = 2,  /* the request has a body; on all other routes it must have none */
+    ROUTE_ORDER = 4, /* the route places an order, which is counted by its outcome */
+    ROUTE_FAULT = 8, /* the route exists only with --allow-faults */
+    ROUTE_NO_WORKER = 16, /* the request is answered even if all workers are busy */
 };
 
 struct route {
@@ -35,13 +36,13 @@ struct route {
 /* The `i`th route, NULL past the last. */
 const struct route *route_at(size_t i);
 
-/* Does it ask for an order, whether it is let in or not? */
+/* Does the request ask for an order, even if it is refused later? */
 bool route_is_order(enum listener_kind listener, const struct gate_request *head);
 
-/* Find the route of a request that passed the gate, see to it that the request proves what
- * the route needs, and read from its path and headers what the handler needs.  On the
- * listener for operators a request for a route that is not there needs what an operator's
- * route does.  NULL: the refusal was written to `an`. */
+/* Find the route of a request that passed the gate, check the token that the route
+ * needs, and read the parameters of the handler from the path and the headers.  On the
+ * listener for operators, a request without a route needs the admin token too.  NULL:
+ * the refusal was written to `an`. */
 const struct route *route_admit(enum listener_kind listener, struct request *rq,
                                 struct answer *an);
 

@@ -5,9 +5,11 @@
 
 #include "app/service.h"
 
-/* Ask, by the database's clock and by a window that may be as old as voucher_cache.h says.
- * The worker has no connection to PostgreSQL, and has none afterwards.
- *   ACCEPTED   it is, at *admitted_us of the database's clock, and ends at *end_us of it
+/* Compare the database's clock with the window of the voucher, which may be as old as
+ * voucher_cache.h allows.  The worker has no connection to PostgreSQL, before and after
+ * the call.
+ *   ACCEPTED   the sale goes on at *admitted_us, and ends at *end_us, both by the
+ *              database's clock
  *   NOT_STARTED, ENDED, UNKNOWN_VOUCHER
  *   otherwise  as worker_take_db() and worker_db_failed() */
 enum outcome sale_window_check(struct worker *w, int64_t voucher_id,

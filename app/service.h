@@ -24,25 +24,26 @@ struct order_path;
 struct stream;
 struct stream_writer;
 
-/* Made once at the start; read-only afterwards but for what synchronizes itself. */
+/* Made once at the start.  Later the fields are constant, and the objects behind them
+ * do their own locking. */
 struct service {
     const struct config *config;
     const struct settings *settings;
     struct token_keys keys;
     struct admin_access admin_access;
     struct dlock_system *locks;
-    struct admission *admission; /* NULL: everybody is let in */
+    struct admission *admission; /* NULL: every order is let in */
     const struct order_path *path; /* how orders become rows */
     struct lanes *lanes;         /* orders that wait for one another, if the path lets them */
     struct stream *stream;       /* of --order-path=stream; else NULL */
     struct stream_writer *stream_writer; /* the same */
     struct sale_terms terms;     /* of every sale */
     struct metrics *metrics;
-    struct partitions *databases; /* what requests share */
+    struct partitions *databases; /* the pools that requests share */
     struct voucher_cache *vouchers;
     struct sold_out sold_out;
     struct readiness *readiness;
-    atomic_bool is_leaving; /* told to stop: /readyz says so */
+    atomic_bool is_leaving; /* the service was told to stop, and /readyz says so */
     struct connections *connections; /* of the listeners, while there are any */
     struct worker_pool *workers[2];        /* of each listener */
 };
@@ -56,15 +57,16 @@ struct worker {
     struct metrics_cell *cell;
 };
 
-/* Reach the stores: the lock's, the admission's, then PostgreSQL, for as long as
- * --start-timeout says.
+/* Connect to the stores: the lock's, the admission's, then PostgreSQL, within
+ * --start-timeout.
  *   VALID         all answered
  *   USAGE         the lock cannot be used with these settings
- *   UNAVAILABLE   one did not answer, or refused
- * On anything but VALID the log says what. */
+ *   UNAVAILABLE   a store did not answer, or refused
+ * After any other answer than VALID the log has the reason. */
 enum exit_code service_open(struct service *s, const struct config *config,
                             const struct settings *settings);
-/* No worker may be left.  A zeroed struct is fine. */
+/* Close the stores and free the memory.  No worker may be left.  A zeroed struct is
+ * fine. */
 void service_close(struct service *s);
 
 /* NULL: no memory. */
@@ -72,31 +74,34 @@ struct worker *worker_new(struct service *s);
 
 void worker_free(struct worker *w);
 
-/* Choose the database that the request needs, by its number or by a voucher of it, and be busy
- * with it until worker_leave(): so a database that hangs cannot take all workers.
- *   ACCEPTED         it is w->partition
- *   DATABASE_BUSY    too many requests are busy with that database; the log says so
+/* Choose the database of the request, by its number or by a voucher, and count as its
+ * user until worker_leave().  The number of users of a database is limited, so a
+ * database that hangs cannot occupy all workers.
+ *   ACCEPTED         w->partition is the database
+ *   DATABASE_BUSY    too many requests use that database; the log says so
  *   UNKNOWN_VOUCHER  the voucher's id is of no database here */
 enum outcome worker_enter(struct worker *w, size_t partition);
 enum outcome worker_enter_voucher(struct worker *w, int64_t voucher_id);
-/* Nothing happens if it is inside none.  The worker has no connection. */
+/* Stop counting as a user of the database; does nothing if the worker uses none.  The
+ * worker has no connection. */
 void worker_leave(struct worker *w);
 
-/* Choose the database of a voucher without a bound, for a thread of its own.  False: the
- * voucher's id is of no database here. */
+/* Choose the database of a voucher without the limit, for a thread that is not a
+ * request's.  False: the voucher's id is of no database here. */
 bool worker_choose_voucher(struct worker *w, int64_t voucher_id);
 
-/* Take one of the connections that requests share into w->db, of the database w->partition, waiting for it as long as
- * --database-wait says.  Not while the worker has one; see db/pool.h for what must not be
- * waited for while it has.
+/* Take a connection to the database w->partition from the shared pool into w->db,
+ * waiting at most --database-wait.  The worker must not have a connection already.
+ * db/pool.h lists the waits that are forbidden while it has one.
  *   ACCEPTED       give it back with worker_give_db()
- *   DATABASE_BUSY  the time passed; the log says so
- *   UNAVAILABLE    PostgreSQL does not answer; the log says what was said */
+ *   DATABASE_BUSY  --database-wait has passed; the log says so
+ *   UNAVAILABLE    PostgreSQL does not answer; the log has the reason */
 enum outcome worker_take_db(struct worker *w);
 /* The outcome for the client after a failed run on w->db, where no COMMIT was sent: INTERNAL
  * or UNAVAILABLE.  The log says why. */
 enum outcome worker_db_failed(struct worker *w, enum db_status st);
-/* Give it back; nothing happens if there is none.  An open transaction is rolled back. */
+/* Give the connection back; does nothing if there is none.  An open transaction is
+ * rolled back. */
 void worker_give_db(struct worker *w);
 
 #endif /* APP_SERVICE_H */

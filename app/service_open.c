@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* service_open.c -- opens and closes what the service works with. */
+/* service_open.c -- opens and closes the parts of the service. */
 #include "app/service.h"
 
 #include <stdalign.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sold_out.c -- remember for a moment that a voucher was sold out.
+/* sold_out.c -- remembers for a moment that a voucher was sold out.
  *
- * Vouchers may share a slot.  The number is taken away before the end of the hint is
- * changed and put back after, and a reader looks at the number on both sides of the
+ * Vouchers may share a slot.  A writer sets the number to 0, changes the end of the
+ * hint, and then sets the new number.  A reader reads the number before and after the
  * end, so it never takes one voucher's hint for another's.
  */
 #include "app/sold_out.h"
@@ -11,7 +11,7 @@ void sold_out_note(struct sold_out *s, int64_t voucher_id, int64_t asked_ns)
 {
     size_t i = (size_t)((uint64_t)voucher_id % SOLD_OUT_SLOTS);
 
-    /* If another thread is writing, its hint is as good as this one. */
+    /* If another thread is writing to the slot, this hint can be dropped. */
     if (atomic_flag_test_and_set(&s->slots[i].is_being_written))
         return;
     atomic_store(&s->slots[i].voucher_id, 0);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sold_out.h -- remember for a moment that a voucher was sold out.
+/* sold_out.h -- remembers for a moment that a voucher was sold out.
  *
- * When a sale is over most requests are for nothing, and this makes them cheap.  The
- * note is a hint with an end: 50 ms after the database was last asked, the next request asks
- * again, so stock that comes back is sold.
+ * After a voucher is sold out, most requests are still for it, and this note answers
+ * them without the database.  The note lasts 50 ms from the last question to the
+ * database.  Then the next request asks the database again, so that stock that comes
+ * back is sold.
  *
  * Threads     Any.
  */
@@ -29,10 +30,11 @@ struct sold_out {
     } slots[SOLD_OUT_SLOTS];
 };
 
-/* The database was asked at `asked_ns` and said that it is. */
+/* Note that the database was asked at `asked_ns` and answered that the voucher is sold
+ * out. */
 void sold_out_note(struct sold_out *s, int64_t voucher_id, int64_t asked_ns);
 
-/* Was it, a moment ago? */
+/* Was the voucher sold out at most SOLD_OUT_MS before `now_ns`? */
 bool sold_out_hint(struct sold_out *s, int64_t voucher_id, int64_t now_ns);
 
 #endif /* APP_SOLD_OUT_H */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* start_timeout.c -- how long a start goes on asking stores that do not answer. */
+/* start_timeout.c -- limits the time in which a start asks stores that do not
+ * answer. */
 #include "app/start_timeout.h"
 
 #include "base/os/clock.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* start_timeout.h -- how long a start goes on asking stores that do not answer. */
+/* start_timeout.h -- limits the time in which a start asks stores that do not
+ * answer. */
 #ifndef APP_START_TIMEOUT_H
 #define APP_START_TIMEOUT_H
 
@@ -10,16 +11,16 @@
 struct start_timeout {
     int64_t begin_ns;
     int64_t end_ns;
-    int64_t tell_ns; /* when the log is told next */
+    int64_t tell_ns; /* when the next line goes to the log */
     int64_t pause_ms;
 };
 
-/* Attempts may take `allowed_ms` from now on, for all stores together. */
+/* Allow `allowed_ms` from now on for the attempts at all stores together. */
 void start_timeout_begin(struct start_timeout *p, int64_t allowed_ms);
 
-/* A store did not answer, and `why` says how that came out: pause, and true if it may be
- * asked again.  After a second, and then every three, the log says which store is waited
- * for, why, and for how much longer.  False: the time is up. */
+/* A store did not answer, for the reason `why`: pause before the next attempt.  After a
+ * second, and then every three seconds, the log names the store, the reason and the
+ * time left.  True: ask the store again.  False: the time has passed. */
 bool start_timeout_wait(struct start_timeout *p, const char *store, const char *why);
 
 /* The time since start_timeout_begin(), in whole seconds. */

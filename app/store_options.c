@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* store_options.c -- how the settings want the stores to be asked. */
+/* store_options.c -- makes the options of the stores' connections from the settings. */
 #include "app/store_options.h"
 
 struct db_options stores_database_options(const struct config *c, size_t partition)
@@ -9,7 +9,9 @@ struct db_options stores_database_options(const struct config *c, size_t partiti
     opts.application_name = c->process_name;
     opts.statement_timeout_ms = (int)c->statement_timeout_ms;
     opts.idle_timeout_ms = (int)c->idle_transaction_ms;
-    (void)postgres_pooler_read(c->database_pooler, &opts.pooler); /* it is in the list */
+    (void)postgres_pooler_read(c->database_pooler, &opts.pooler); /* the setting was
+                                                                   * checked, so the
+                                                                   * name exists */
     return opts;
 }
 

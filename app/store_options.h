@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* store_options.h -- how the settings want the stores to be asked. */
+/* store_options.h -- makes the options of the stores' connections from the settings. */
 #ifndef APP_STORE_OPTIONS_H
 #define APP_STORE_OPTIONS_H
 
@@ -7,8 +7,8 @@
 #include "db/conn.h"
 #include "lock/dlock.h"
 
-/* The options of the connections to a partition's PostgreSQL, and of the service's lock, as
- * the settings want them.  They lend the texts of the settings. */
+/* The options of the connections to a partition's PostgreSQL, and of the service's
+ * lock.  Their texts point into the settings. */
 struct db_options stores_database_options(const struct config *c, size_t partition);
 dlock_options stores_lock_options(const struct config *c);
 

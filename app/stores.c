@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* stores.c -- reach the stores when the service starts.
+/* stores.c -- connects to the stores when the service starts.
  *
- * The time that a lock gives its store is made for orders: redlock's nodes have 50 ms.  A
- * machine that is busy starting everything else needs more, so each question is asked again
- * until the start's own patience ends.
+ * The timeouts of a lock's store are made for orders: redlock's nodes have 50 ms.
+ * While a machine starts all its programs it needs longer, so each question is repeated
+ * until --start-timeout.
  */
 #include "app/stores.h"
 
@@ -24,14 +24,15 @@ enum {
     WHY_MAX = 600,
     PROBE_NAME_SIZE = 80,
     PROBE_LEASE_MS = 3000,
-    PROBE_NODE_TIMEOUT_MS = 1000, /* an order is in a hurry, a start is not */
+    PROBE_NODE_TIMEOUT_MS = 1000, /* longer than for an order, because a start need not
+                                   * be fast */
 };
 
 /* The outcome of one question to a store. */
 enum attempt_answer {
     ATTEMPT_OK,
-    ATTEMPT_AGAIN,   /* it did not answer, or is not up yet */
-    ATTEMPT_REFUSED, /* waiting does not help */
+    ATTEMPT_AGAIN,   /* the store did not answer, or is still starting */
+    ATTEMPT_REFUSED, /* a lasting refusal */
     ATTEMPT_USAGE,   /* the settings are wrong */
 };
 
@@ -46,7 +47,7 @@ static const char *lock_store_name(const char *lock)
     return row->product != NULL ? row->product : row->name;
 }
 
-/* Called by the lock library when a held lock is gone. */
+/* The on_lost function of the service's lock. */
 static void count_lost_lock(const dlock_lease *lease, void *arg)
 {
     struct service *s = arg;
@@ -55,8 +56,8 @@ static void count_lost_lock(const dlock_lease *lease, void *arg)
     LIMITED_WARN("the lock %s was lost while it was held", lease->name);
 }
 
-/* A server that answered, but is not up yet.  The lock library takes its refusal for one
- * for good. */
+/* Is `said` the message of a server that is still starting?  The lock library reports
+ * such a refusal as PROTOCOL. */
 static bool is_not_up_yet(const char *said)
 {
     static const char *const SAID[] = {": LOADING ", ": MASTERDOWN ", ": CLUSTERDOWN ",
@@ -95,8 +96,9 @@ static void explain_lock(dlock_status st, char why[WHY_MAX])
                        said[0] != '\0' ? ": " : "", said);
 }
 
-/* Take a lock that no order takes, and release it: a store that answers may still refuse what
- * an order needs, as a replica of Redis refuses writes.  A lock that is held is an answer. */
+/* Take and release a lock that no order uses, because a store that answers may still
+ * refuse an order's requests, as a replica of Redis refuses writes.  BUSY also counts
+ * as an answer. */
 static dlock_status try_one_lock(const struct config *c, char why[WHY_MAX])
 {
     dlock_options opts = stores_lock_options(c);
@@ -117,7 +119,7 @@ static dlock_status try_one_lock(const struct config *c, char why[WHY_MAX])
         if (st == DLOCK_OK)
             st = dlock_release(locks, &lease);
     }
-    explain_lock(st, why); /* before the text of the failure is gone */
+    explain_lock(st, why); /* before dlock_close() overwrites the reason */
     dlock_close(locks);
     return st == DLOCK_BUSY || st == DLOCK_TIMEOUT || st == DLOCK_LOST ? DLOCK_OK : st;
 }
@@ -200,7 +202,7 @@ static enum attempt_answer check_pooler(struct db_conn *db, const struct db_opti
                             : ATTEMPT_AGAIN;
 }
 
-/* Is it the partition whose place its URL has? */
+/* Is the database the partition at whose place its URL is listed? */
 static enum attempt_answer check_partition(struct db_conn *db, const struct config *c,
                                            size_t partition, char why[WHY_MAX])
 {
@@ -213,7 +215,7 @@ static enum attempt_answer check_partition(struct db_conn *db, const struct conf
     return judge_connection(db, why);
 }
 
-/* Connect once, to see that PostgreSQL is there and has the tables. */
+/* Connect once, and check the tables and the partition. */
 static enum attempt_answer try_partition(struct service *s, size_t partition,
                                          char why[WHY_MAX])
 {
@@ -254,8 +256,8 @@ static enum attempt_answer try_databases(struct service *s, char why[WHY_MAX])
     return answer;
 }
 
-/* Ask until it answers.  `flag` is the setting that wants the store; NULL: every service
- * does. */
+/* Repeat a question until the store answers.  `flag` is the setting that needs the
+ * store; NULL: every service needs it. */
 static enum exit_code reach(struct service *s, struct start_timeout *patience,
                             store_attempt *attempt, const char *store, const char *flag,
                             const char *value)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.c -- the stream of orders: keys, scripts, and what they answer. */
+/* stream.c -- the stream of queued orders: its keys, its scripts and their answers. */
 #include "app/stream.h"
 
 #include <inttypes.h>
@@ -108,7 +108,8 @@ static void write_number(char out[STREAM_NUMBER_MAX], int64_t number)
     (void)snprintf(out, STREAM_NUMBER_MAX, "%" PRId64, number);
 }
 
-/* A day after the sale nobody may buy, and all that was let in has its row. */
+/* The expiry of the keys, a day after the sale: then no order is let in any more, and
+ * all orders have their rows. */
 static void write_forgotten_at(char out[STREAM_NUMBER_MAX], const struct stream_order *order)
 {
     enum { DAY_MS = 86400000 };
@@ -188,7 +189,8 @@ enum stream_answer stream_admit(struct stream *s, const struct stream_order *ord
     }
     admitted = read_admission(answer.text, out);
     out->may_be_let_in = may_be_in;
-    /* The first of the two questions was this request's own. */
+    /* After a repeated call, "again" means that the first call has queued this same
+     * order. */
     return may_be_in && admitted == STREAM_AGAIN ? STREAM_QUEUED : admitted;
 }
 

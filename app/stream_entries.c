@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream_entries.c -- the writer's side of the stream: take entries, settle them. */
+/* stream_entries.c -- the writer's side of the stream: taking and settling entries. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@ enum {
     TAKEN_MAX = STREAM_BATCH_MAX * LINE_MAX_BYTES,
 };
 
-/* The words of a line: mark, id, voucher, user, order, request, admitted, trace.  A trace that is
- * none, as in an entry of a service before, costs the order nothing. */
+/* Read the words of a line: mark, id, voucher, user, order, request, admitted, trace.
+ * An entry of an earlier version has no trace, and is valid without it. */
 static bool read_entry(const char *line, struct stream_entry *e)
 {
     char mark[8], voucher[65], user[65], order[65], request[65], admitted[65], trace[65];
@@ -40,7 +40,7 @@ static bool read_entry(const char *line, struct stream_entry *e)
     return true;
 }
 
-/* A script on a connection of its own, since its answer is long; by its text. */
+/* Run the script as text, on its own connection, because its answer is long. */
 bool stream_take(struct stream *s, struct stream_entry *entries, size_t *count)
 {
     char most[STREAM_NUMBER_MAX], claim_ms[STREAM_NUMBER_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stream_inside.h -- what the two sides of the stream share: those who let orders in, and the
- * writer.  Only for stream.c and stream_entries.c. */
+/* stream_inside.h -- the struct of the stream.  Only for stream.c and
+ * stream_entries.c. */
 #ifndef APP_STREAM_INSIDE_H
 #define APP_STREAM_INSIDE_H
 
@@ -20,7 +20,7 @@ struct stream {
     const char *name; /* of the stream itself; other keys begin with it */
     struct redis_link *link;
     struct redis_script admit, stock, settle, leave;
-    _Atomic int64_t length; /* as Redis said it last */
+    _Atomic int64_t length; /* the last answer of Redis */
 };
 
 #endif /* APP_STREAM_INSIDE_H */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* stream_sale.c -- one transaction for the queued orders of a voucher.
  *
- * An order may come twice: its writer died after the COMMIT, or was slow and another one
- * claimed it, or the COMMIT was not answered.  The request's id tells: whatever refuses an
- * order, the guards or an index, its row is looked for by that id before the refusal counts. */
+ * An order may come twice, because its writer died after the COMMIT, because the writer
+ * was slow and another writer claimed the order, or because the COMMIT was not
+ * answered.  So before a refusal by a guard or an index counts, the row of the order is
+ * looked for by the request's id. */
 #include "app/stream_sale.h"
 
 #include <stdio.h>
@@ -18,13 +19,13 @@
 /* The orders that are sold at once. */
 struct group {
     struct worker *w;
-    struct stream_writing *all[STREAM_BATCH_MAX]; /* that have their lock */
+    struct stream_writing *all[STREAM_BATCH_MAX]; /* the orders whose lock is held */
     size_t count;
-    struct order_lock lock; /* the voucher's, with --lock-scope=voucher */
+    struct order_lock lock; /* the voucher's lock, with --lock-scope=voucher */
     struct sale_batch batch;
     struct stream_writing *members[STREAM_BATCH_MAX]; /* of the batch */
-    bool is_in_doubt; /* a COMMIT was not answered, and nobody knows what became of it */
-    bool is_settled;  /* a COMMIT was not answered, and its end is known */
+    bool is_in_doubt; /* a COMMIT was not answered, and its outcome is not known */
+    bool is_settled;  /* a COMMIT was not answered, and its outcome is known */
 };
 
 static void keep_reason(struct stream_writing *it, const char *why)
@@ -37,9 +38,9 @@ static void keep_reason(struct stream_writing *it, const char *why)
 
 /* ---- what became of an order ---- */
 
-/* PostgreSQL refuses a statement.  Values that it cannot take (class 22), or that are there
- * already (class 23), are the entry's own fault; all else may pass, and is no reason to break a
- * promise. */
+/* Count a statement that PostgreSQL refused.  Invalid values (class 22) and violated
+ * constraints (class 23) are the entry's own fault.  Any other refusal may pass, and is
+ * no reason to break a promise. */
 static void count_try(struct stream_writing *it)
 {
     const char *state = it->sale.sqlstate;
@@ -51,7 +52,7 @@ static void count_try(struct stream_writing *it)
         it->state = STREAM_POISON;
 }
 
-/* The row of a request, looked for by the request's id. */
+/* The result of looking for the row of a request by the request's id. */
 enum row { ROW_UNKNOWN, ROW_THERE, ROW_OTHER_VOUCHER, ROW_NONE };
 
 static enum row look_for_row(struct worker *w, const struct stream_writing *it)
@@ -69,8 +70,9 @@ static enum row look_for_row(struct worker *w, const struct stream_writing *it)
                                        : ROW_UNKNOWN;
 }
 
-/* The guards, an index or a statement refused it.  Is it there all the same?  An order that
- * comes twice has its own number against it, before any index looks at the request. */
+/* After a refusal by a guard, an index or a statement: look for the order's row.  An
+ * order that comes twice is refused by the primary key, because of its own number,
+ * before the index of requests is checked. */
 static void look_again(struct worker *w, struct stream_writing *it, enum outcome refusal)
 {
     enum row row = look_for_row(w, it);
@@ -102,8 +104,9 @@ static void judge(struct worker *w, struct stream_writing *it, enum outcome outc
     }
 }
 
-/* All members of a batch share one transaction: what became of its COMMIT is asked for one of
- * them, and the others are tried again, which the request's id makes safe. */
+/* Conclude a member of the batch.  The members share one transaction, so the outcome of
+ * its COMMIT is asked for one of them only.  The others are tried again, which is safe
+ * because of their request ids. */
 static void conclude(struct group *g, struct stream_writing *it)
 {
     bool is_unsure = it->sale.sale.answer == SALE_UNSURE;
@@ -184,9 +187,10 @@ static void prepare(struct group *g, struct stream_writing *it, struct order_loc
     it->sale = (struct order_sale){.order = &it->attempt, .w = g->w, .lock = lock};
 }
 
-/* With --lock-scope=user each order has a lock of its own; one that is busy is tried again.
- * --lock-wait is the wait for all of them: a writer that waited for each would keep the locks
- * that it has from another writer, which waits for these, for as long as all waits together. */
+/* Take the locks of the orders.  With --lock-scope=user each order has its own lock,
+ * and an order whose lock is busy is tried again later.  All waits together last at
+ * most --lock-wait: a writer that waited so long for each lock would block, with the
+ * locks that it has already, another writer for the sum of all waits. */
 static void take_locks(struct group *g, struct stream_writing *const *writings, size_t count)
 {
     const struct config *config = g->w->service->config;
@@ -229,7 +233,8 @@ void stream_sell(struct worker *w, struct stream_writing *const *writings, size_
     struct group g = {.w = w};
 
     if (!worker_choose_voucher(w, writings[0]->entry.voucher_id)) {
-        writings[0]->is_tried = true; /* the others of the voucher follow it */
+        writings[0]->is_tried = true; /* the other orders of the voucher follow the
+                                       * first one */
         return;
     }
     take_locks(&g, writings, count);

@@ -12,26 +12,27 @@
 #include "base/text/limited.h"
 
 enum {
-    LOOK_MS = 100, /* how long an order that another process left may wait to be claimed */
+    LOOK_MS = 100, /* the time between two checks for orders to claim */
     PAUSE_FIRST_MS = 10,
     PAUSE_LAST_MS = 500,
-    IDLE_ROUNDS_MAX = 2, /* in which no order came to an end */
+    IDLE_ROUNDS_MAX = 2, /* rounds in which no order was finished */
 };
 
 struct stream_writer {
     struct service *service;
     struct worker *worker;
     struct dlock_thread thread;
-    struct dlock_mutex mutex; /* of the four below */
+    struct dlock_mutex mutex; /* protects the next four fields */
     struct dlock_condition changed;
     bool is_nudged;
     bool is_ending;
-    int64_t until_ns; /* once it is ending */
-    struct stream_writing writings[STREAM_BATCH_MAX]; /* the thread's, as the rest */
+    int64_t until_ns; /* after is_ending was set */
+    struct stream_writing writings[STREAM_BATCH_MAX]; /* this and the rest belong to the
+                                                       * thread */
     size_t count;
 };
 
-/* Sleep until an order is queued, or the thread is to end, or for LOOK_MS. */
+/* Sleep until an order is queued or the thread has to end, at most LOOK_MS. */
 static void rest(struct stream_writer *t)
 {
     int64_t until_ns = dlock_clock_after(dlock_clock_ns(), LOOK_MS);
@@ -39,7 +40,7 @@ static void rest(struct stream_writer *t)
     dlock_mutex_lock(&t->mutex);
     while (!t->is_ending && !t->is_nudged &&
            dlock_condition_wait_until(&t->changed, &t->mutex, until_ns))
-        ; /* it may wake early */
+        ; /* the wait may end early */
     t->is_nudged = false;
     dlock_mutex_unlock(&t->mutex);
 }
@@ -72,7 +73,7 @@ static void begin_round(struct stream_writer *t)
         t->writings[i].is_tried = false;
 }
 
-/* The next orders that are to be tried in this round, all of one voucher. */
+/* Choose the next orders of this round, all of one voucher.  Returns their number. */
 static size_t next_group(struct stream_writer *t, struct stream_writing **group)
 {
     size_t count = 0;
@@ -94,7 +95,7 @@ static const char *verdict_of(const struct stream_writing *it)
     return it->state == STREAM_POISON ? "poison" : outcome_info(it->refusal)->name;
 }
 
-/* Count an order that has come to its end, and tell what a client was promised in vain. */
+/* Count a finished order, and log a broken promise. */
 static void tell(struct stream_writer *t, const struct stream_writing *it)
 {
     struct metrics_cell *cell = t->worker->cell;
@@ -116,8 +117,8 @@ static void tell(struct stream_writer *t, const struct stream_writing *it)
     }
 }
 
-/* Take what has ended out of the stream, and out of the batch.  False: Redis did not say so;
- * the orders are settled later, by this writer or by another one. */
+/* Settle the finished orders in the stream, and remove them from the batch.  False:
+ * Redis did not confirm; this writer or another one settles them later. */
 static bool settle(struct stream_writer *t)
 {
     struct stream_end ends[STREAM_BATCH_MAX];
@@ -157,8 +158,9 @@ static void take(struct stream_writer *t)
     }
 }
 
-/* With several databases, one that is down must not keep the orders of the others waiting: what
- * it keeps from being written is left, and claimed again after --stream-claim. */
+/* Must the writer give up the rest of the batch?  With several databases, one that is
+ * down must not delay the orders of the others.  The orders that are given up are
+ * claimed again after --stream-claim. */
 static bool must_leave(struct stream_writer *t, int idle_rounds)
 {
     if (partitions_count(t->service->databases) == 1 || idle_rounds < IDLE_ROUNDS_MAX)
@@ -167,7 +169,7 @@ static bool must_leave(struct stream_writer *t, int idle_rounds)
     return true;
 }
 
-/* Write what was taken, again and again until all of it has come to an end. */
+/* Write the orders that were taken, in rounds, until all of them are finished. */
 static void write_batch(struct stream_writer *t)
 {
     int64_t pause_ms = PAUSE_FIRST_MS;

@@ -3,12 +3,13 @@
  *
  * The writer takes orders from the stream, sells those of one voucher in one transaction,
  * under the lock and the guards of the settings, and settles them in the stream after their
- * COMMIT.  An order that PostgreSQL or a lock keeps from being written is tried again, without
- * an end, until another writer claims it; an order that PostgreSQL refuses for good is a broken
- * promise, and told in the log; an entry that cannot be read, or whose statement PostgreSQL refuses
- * three times, goes aside, so that it stops nobody.
+ * COMMIT.  If PostgreSQL or a lock prevents the writing of an order, the writer tries
+ * again, until another writer claims the order.  If PostgreSQL refuses an order for
+ * good, the promise is broken, and the log says so.  An entry that cannot be read, or
+ * whose statement PostgreSQL refuses three times, is poison and is moved aside, so that
+ * it stops no other order.
  *
- * Threads     Any may nudge.  Start and stop: one.
+ * Threads     Any thread may nudge.  One thread starts and stops.
  */
 #ifndef APP_STREAM_WRITER_H
 #define APP_STREAM_WRITER_H
@@ -20,12 +21,13 @@ struct stream_writer; /* opaque */
 /* Start the thread.  NULL: no memory, or no thread. */
 struct stream_writer *stream_writer_start(struct service *service);
 
-/* An order was queued: look at once. */
+/* Make the writer take orders at once, because one was queued. */
 void stream_writer_nudge(struct stream_writer *writer);
 
-/* Write what the stream has for this process, but begin no batch after `until_ns`
- * (base/os/clock.h); then end the thread.  The log says how many orders are left, which the
- * next writer takes.  No order may be let in any more.  NULL is fine. */
+/* Write the orders that the stream has for this process, but begin no batch after
+ * `until_ns` (base/os/clock.h); then end the thread.  The log has the number of orders
+ * that are left for the next writer.  No order may be let in any more.  NULL is
+ * fine. */
 void stream_writer_stop(struct stream_writer *writer, int64_t until_ns);
 
 #endif /* APP_STREAM_WRITER_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* voucher_cache.c -- when each voucher is on sale, remembered for a second.
+/* voucher_cache.c -- caches the sale window of each voucher for a second.
  *
  * A slot is a sequence lock.  Each of its words is stored with release and loaded with
  * acquire, so a reader that saw a word of a later write also sees that write's odd version
@@ -43,7 +43,7 @@ static int64_t peek(const struct voucher_slot *slot, int64_t voucher_id,
     return dlock_clock_ns() - read_ns;
 }
 
-/* Only the thread that set is_being_read calls this. */
+/* Fill the slot.  Only the thread that set is_being_read calls this. */
 static void fill(struct voucher_slot *slot, const struct voucher_window *window,
                  int64_t read_ns)
 {
@@ -58,7 +58,8 @@ static void fill(struct voucher_slot *slot, const struct voucher_window *window,
     atomic_store_explicit(&slot->version, version + 2, memory_order_release);
 }
 
-/* Read for all that wait.  The mutex is held before and after, not meanwhile. */
+/* Read the window for all waiting threads.  The mutex is held before and after, but not
+ * meanwhile. */
 static enum outcome read_for_all(struct voucher_cache *cache, struct voucher_slot *slot,
                                  int64_t voucher_id, voucher_read *read, void *arg,
                                  struct voucher_window *window)
@@ -80,8 +81,9 @@ static enum outcome read_for_all(struct voucher_cache *cache, struct voucher_slo
     return outcome;
 }
 
-/* The mutex is held.  A failure that others met while this thread waited is its own as
- * well, but "there is none" only from a read that began after it came. */
+/* Get the window by a read, of this thread or another.  The caller holds the mutex.  A
+ * failed read during the wait is this thread's answer too.  UNKNOWN_VOUCHER counts only
+ * from a read that began after the question. */
 static enum outcome get_slowly(struct voucher_cache *cache, struct voucher_slot *slot,
                                int64_t voucher_id, voucher_read *read, void *arg,
                                struct voucher_window *window)

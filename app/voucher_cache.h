@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* voucher_cache.h -- when each voucher is on sale, remembered for a second.
+/* voucher_cache.h -- caches the sale window of each voucher for a second.
  *
- * All threads share one.  A hit reads a few words and writes nothing, so hits do not slow
- * each other down.  When a window has to be read, one thread reads it and the others take
- * its answer: many requests for the same voucher cost one look at the database.  A
- * window that has just grown old is given out for one more second while it is read again.
+ * All threads share one cache.  A hit reads a few words and writes nothing, so hits do
+ * not slow each other down.  If a window has to be read, one thread reads it and the
+ * others use its answer, so many requests for the same voucher cost one query.  A
+ * window that is older than a second is used for one more second while it is read
+ * again.
  *
- * A voucher that does not exist is not remembered, since it may be created the next moment:
- * each answer "there is none" comes from a read that began after the question.
+ * The absence of a voucher is not cached, because the voucher may be created the next
+ * moment: each answer UNKNOWN_VOUCHER comes from a read that began after the question.
  *
  * Threads     Any, after voucher_cache_init().
  */
@@ -34,32 +35,32 @@ struct voucher_slot {
     _Atomic int64_t begin_us;
     _Atomic int64_t end_us;
     _Atomic int64_t clock_ahead_us;
-    _Atomic int64_t read_ns; /* when; 0: empty */
+    _Atomic int64_t read_ns; /* when the window was read; 0: empty */
     /* Below: under the mutex. */
     uint64_t begun;        /* reads that have begun */
     bool is_being_read;    /* the last of them has not ended */
     int64_t asked_id;      /* the voucher of the last one */
-    enum outcome outcome;  /* and how it ended */
+    enum outcome outcome;  /* the outcome of the last one */
 };
 
 struct voucher_cache {
     struct voucher_slot slots[VOUCHER_CACHE_SLOTS];
     struct dlock_mutex mutex;
-    struct dlock_condition read; /* one ended */
+    struct dlock_condition read; /* signalled when a read has ended */
 };
 
 /* Read a window from the database.
- *   ACCEPTED  *window is it
- *   UNKNOWN_VOUCHER   there is none
+ *   ACCEPTED  *window is the window
+ *   UNKNOWN_VOUCHER   there is no such voucher
  *   otherwise the database could not be asked */
 typedef enum outcome voucher_read(void *arg, int64_t voucher_id,
                                   struct voucher_window *window);
 
-/* False: the system has no room for it. */
+/* Initialise an empty cache.  False: no memory. */
 bool voucher_cache_init(struct voucher_cache *cache);
 
-/* The window of a voucher, remembered or fresh; answers as `read`, which is called at most
- * once, or not at all. */
+/* Get the window of a voucher, from the cache or by `read`, which is called at most
+ * once.  Answers as `read`. */
 enum outcome voucher_cache_get(struct voucher_cache *cache, int64_t voucher_id,
                                voucher_read *read, void *arg,
                                struct voucher_window *window);

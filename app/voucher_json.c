@@ -10,12 +10,12 @@
 
 enum {
     PRICE_MAX_CENTS = 1000000000, /* ten million in the shop's currency */
-    STOCK_MAX = 100000000,        /* 0 is allowed: it shows a voucher that is sold out */
+    STOCK_MAX = 100000000,        /* 0 is allowed, for a voucher that is sold out */
 };
 
 enum field_kind { FIELD_TEXT, FIELD_NUMBER, FIELD_INSTANT };
 
-/* The one list of a voucher's fields as they come in. */
+/* The one list of the fields of a voucher in JSON. */
 static const struct field {
     const char *name;
     enum field_kind kind;
@@ -40,8 +40,8 @@ static const struct field {
 
 enum {
     FIELD_COUNT = sizeof(FIELDS) / sizeof(FIELDS[0]),
-    LEVELS_MAX = 4, /* of nesting; a voucher has one */
-    NAME_SHOWN_MAX = 40, /* bytes of a name that nobody knows */
+    LEVELS_MAX = 4, /* the limit of nesting; a voucher has one level */
+    NAME_SHOWN_MAX = 40, /* bytes of an unknown name to show */
 };
 
 /* The number of bytes of a text to show: at most `max`, and whole characters only. */
@@ -132,7 +132,8 @@ bool voucher_read_instant(const char *text, int64_t *us)
         return false;
     given = tm;
     seconds = timegm(&tm);
-    /* timegm() makes the 31st of February the 3rd of March: refuse instead. */
+    /* timegm() turns the 31st of February into the 3rd of March; such a date is
+     * refused. */
     if (tm.tm_mday != given.tm_mday || tm.tm_mon != given.tm_mon ||
         tm.tm_hour != given.tm_hour || tm.tm_min != given.tm_min ||
         tm.tm_sec != given.tm_sec)
@@ -200,9 +201,9 @@ static bool is_known(const char *name)
     return false;
 }
 
-/* jansson calls itself once per level, and the threads of the service have small
- * stacks.  Where this and jansson could disagree on what is inside a text, jansson has
- * met something malformed before and gone no further. */
+/* Is the nesting within the limit? jansson uses recursion for each level, and the
+ * threads of the service have small stacks.  This function and jansson can disagree on
+ * where a string ends only after malformed JSON, at which jansson stops. */
 static bool is_shallow(const char *json, size_t len)
 {
     bool is_in_text = false;
@@ -274,7 +275,7 @@ static void write_instant(struct text *out, const char *name, int64_t us)
 static void write_text(struct text *out, const char *name, const char *value)
 {
     if (value == NULL)
-        return; /* as the courses do it: what is null is left out */
+        return; /* fields that are null are left out, as in the courses */
     text_add(out, ",\"%s\":", name);
     text_add_json(out, value);
 }

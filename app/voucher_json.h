@@ -13,14 +13,14 @@ struct voucher_draft {
     char wrong[240]; /* what is wrong with it, as a sentence */
 };
 
-/* Read a voucher from `len` bytes of JSON.  Every field is checked; unknown ones are
- * refused, and so is nesting of more than 4 levels, whatever the stack.  False:
- * draft->wrong says why.  Call voucher_draft_free() either way. */
+/* Read a voucher from `len` bytes of JSON.  Every field is checked.  Unknown fields,
+ * and more than 4 levels of nesting, are refused.  False: draft->wrong says why.  The
+ * caller calls voucher_draft_free() in both cases. */
 bool voucher_draft_read(struct voucher_draft *draft, const char *json, size_t len);
 void voucher_draft_free(struct voucher_draft *draft);
 
 /* Read an instant such as 2026-01-31T18:00:00, with an optional fraction and an
- * optional Z or +HH:MM; without one it is UTC. */
+ * optional Z or +HH:MM; without these it is UTC. */
 bool voucher_read_instant(const char *text, int64_t *us);
 
 /* Write a voucher; its number is a text if `id_as_text`. */

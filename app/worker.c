@@ -52,7 +52,7 @@ enum outcome worker_enter(struct worker *w, size_t partition)
     w->is_inside = partitions_enter(w->service->databases, partition);
     if (w->is_inside)
         return OUTCOME_ACCEPTED;
-    LIMITED_WARN("%s: as many requests are busy with it as may be", name_of(w, name));
+    LIMITED_WARN("%s: the limit of requests that use one database is reached", name_of(w, name));
     return OUTCOME_DATABASE_BUSY;
 }
 

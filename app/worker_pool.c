@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* worker_pool.c -- how many requests are worked on at once. */
+/* worker_pool.c -- limits the requests that are worked on at once. */
 #include "app/worker_pool.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 /* A request that waits; it lies on its thread's stack. */
 struct waiter {
     struct dlock_condition given;
-    struct worker *worker; /* what it was given; NULL: nothing yet */
+    struct worker *worker; /* the worker it was given; NULL: none yet */
     struct waiter *next;
 };
 
@@ -21,10 +21,11 @@ struct worker_pool {
     int64_t in_use;
     int64_t waiting;
     uint64_t timed_out;
-    struct waiter *first; /* who is next; NULL: none waits */
-    struct waiter **last; /* where another one goes */
+    struct waiter *first; /* the first waiting request; NULL: none */
+    struct waiter **last; /* where the next waiter is appended */
     int64_t idle_count;
-    struct worker *idle[]; /* the one used last on top: it is in the caches */
+    struct worker *idle[]; /* the worker used last on top, because its memory is in the
+                            * caches */
 };
 
 struct worker_pool *worker_pool_new(struct service *service, int64_t count)
@@ -71,18 +72,18 @@ static void enter_queue(struct worker_pool *s, struct waiter *me)
     s->waiting++;
 }
 
-/* Wait for one that is given back; the mutex is held. */
+/* Wait for a worker that is given back.  The caller holds the mutex. */
 static struct worker *wait_for_one(struct worker_pool *s, int64_t wait_ms)
 {
     struct waiter me = {.worker = NULL};
     int64_t deadline_ns = dlock_clock_after(dlock_clock_ns(), wait_ms);
 
     if (!dlock_condition_init(&me.given))
-        return NULL; /* it cannot wait, so its time is over */
+        return NULL; /* a wait is not possible, which counts as a timeout */
     enter_queue(s, &me);
     while (me.worker == NULL &&
            dlock_condition_wait_until(&me.given, &s->mutex, deadline_ns))
-        ; /* it may wake early */
+        ; /* the wait may end early */
     if (me.worker == NULL) {
         leave_queue(s, &me);
         s->timed_out++;

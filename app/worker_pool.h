@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* worker_pool.h -- how many requests are worked on at once.
+/* worker_pool.h -- limits the requests that are worked on at once.
  *
- * A request takes a slot when all of it has arrived, and gives it back before its answer is
- * sent, so that no client that is slow holds one.  Requests that find none wait in the
- * order of their arrival.
+ * A request takes a worker when all of it has arrived, and gives it back before the
+ * answer is sent, so that a slow client never occupies a worker.  Requests that find no
+ * free worker wait in the order of their arrival.
  *
  * Threads     Any.
  */
@@ -21,14 +21,15 @@ struct worker_pool_stats {
     uint64_t timed_out; /* requests that waited in vain */
 };
 
-/* `count` slots; the memory of each is taken when it is first used.  NULL: no memory. */
+/* Make a pool of `count` workers; the memory of each is allocated at its first use.
+ * NULL: no memory. */
 struct worker_pool *worker_pool_new(struct service *service, int64_t count);
-/* All must have been given back.  NULL is fine. */
+/* Free the pool.  All workers have been given back.  NULL is fine. */
 void worker_pool_free(struct worker_pool *s);
 
-/* Take one, waiting for it at most `wait_ms`.  NULL: the time passed, or no memory. */
+/* Take a worker, waiting at most `wait_ms`.  NULL: the time passed, or no memory. */
 struct worker *worker_pool_take(struct worker_pool *s, int64_t wait_ms);
-/* Give it back; NULL is fine. */
+/* Give a worker back; NULL is fine. */
 void worker_pool_give(struct worker_pool *s, struct worker *w);
 
 void worker_pool_read_stats(struct worker_pool *s, struct worker_pool_stats *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* audit.c -- what the laboratory asks the database about a sale. */
+/* audit.c -- the laboratory's questions to the database about a sale. */
 #include "db/audit.h"
 
 #include <inttypes.h>
@@ -40,7 +40,7 @@ bool audit_db_begin(lab_db **out, const char *url, int64_t *read_us, char *error
     return db != NULL;
 }
 
-/* A connection that was made again on the way is in no transaction. */
+/* If the connection was lost and made again, it is in no transaction. */
 bool audit_db_end(lab_db *db)
 {
     bool is_whole = db && lab_db_is_in_transaction(db);
@@ -80,7 +80,7 @@ bool audit_db_stock(lab_db *db, int64_t voucher, struct audit_db_stock *out)
     return found;
 }
 
-/* Ask for orders by one number; what is asked names the columns of ORDER_ROW. */
+/* Read orders by one number.  The statement has the columns of ORDER_ROW. */
 static bool each_order(lab_db *db, const char *sql, int64_t parameter,
                        audit_db_order_fn *each, void *arg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* audit.h -- what the laboratory asks the database about a sale. */
+/* audit.h -- the laboratory's questions to the database about a sale. */
 #ifndef DB_AUDIT_H
 #define DB_AUDIT_H
 
@@ -9,34 +9,35 @@
 
 #include "db/issue.h"
 
-/* Connect, and begin a transaction that only reads and sees one instant throughout: what
- * several questions answer fits together.  *read_us is that instant of the database's
- * clock, since 1970.  False: *out is NULL and `error` says why.  The caller ends it with
- * audit_db_end(). */
+/* Connect, and begin a read-only transaction that sees the data of one instant, so that
+ * the answers to several questions are consistent.  *read_us is that instant, in
+ * microseconds since 1970 by the database's clock.  False: *out is NULL and `error`
+ * says why.  The caller ends it with audit_db_end(). */
 bool audit_db_begin(lab_db **out, const char *url, int64_t *read_us, char *error,
                     size_t size);
 
-/* End it and the connection.  False: the connection was lost on the way, so that what was
- * read may be of two instants.  NULL is fine. */
+/* End the transaction and the connection.  False: the connection was lost meanwhile, so
+ * the answers may be of two instants.  NULL is fine. */
 bool audit_db_end(lab_db *db);
 
 struct audit_db_stock {
-    int64_t issued; /* what the laboratory wrote down when it made the voucher      */
-    int64_t left;   /* what the service has made of it                              */
-    uint64_t fence; /* the highest that the row was written under                   */
-    int64_t issued_us;        /* when, since 1970                                     */
+    int64_t issued; /* as the laboratory recorded it when it made the voucher       */
+    int64_t left;   /* what is left of it in the service's table                    */
+    uint64_t fence; /* the highest fence under which the row was written            */
+    int64_t issued_us;        /* the instant of the issue, since 1970                 */
     int64_t begin_us, end_us; /* the window as it was issued, since 1970              */
-    bool is_window_moved;     /* the voucher's own is another by now                  */
+    bool is_window_moved;     /* the voucher's row has another window now             */
 };
 
-/* False: no answer, or the laboratory never issued that voucher (text says which). */
+/* Read the stock of a voucher.  False: no answer, or the laboratory never issued that
+ * voucher; the error text says which. */
 bool audit_db_stock(lab_db *db, int64_t voucher, struct audit_db_stock *out);
 
 /* An order, as texts, valid during the call only. */
 struct audit_db_order {
     const char *id, *user, *voucher, *request, *variant, *stock_guard,
         *duplicate_guard, *process, *created,
-        *admitted_us, /* when the window was checked, since 1970; "" if nobody did    */
+        *admitted_us, /* when the window was checked, since 1970; "" if it was not */
         *created_us;  /* when the row's transaction began                             */
 };
 
@@ -46,12 +47,12 @@ typedef bool audit_db_order_fn(const struct audit_db_order *order, void *arg);
 /* Read all orders of one voucher, in the order of their numbers. */
 bool audit_db_orders(lab_db *db, int64_t voucher, audit_db_order_fn *each, void *arg);
 
-/* Read the orders of vouchers that do not exist, of those that were written since
- * `since_us`. */
+/* Read the orders of vouchers that do not exist, among the orders that were written
+ * since `since_us`. */
 bool audit_db_strays(lab_db *db, int64_t since_us, audit_db_order_fn *each, void *arg);
 
-/* A line of the record of writes, as texts, valid during the call only; "" for a fence
- * that there is not. */
+/* A line of the record of writes, as texts, valid during the call only; `fence` is ""
+ * if there was none. */
 struct audit_db_write {
     const char *position, *voucher, *lock, *fence, *request, *user, *process, *guard,
         *outcome, *written;
@@ -73,15 +74,15 @@ struct audit_db_filter {
 
 bool audit_db_count(lab_db *db, const struct audit_db_filter *filter, int64_t *count);
 
-/* Does any session wait for a row that a session of the service process keeps which itself
- * does nothing?  It is for a process that is stopped: then nobody gets the row.  Sessions of
- * the lock library, whose waiting is its work, do not count as waiting. */
+/* Does a session wait for the lock of a row that an idle session of the service process
+ * `process` holds?  That is so when the process was stopped in a transaction.  Waiting
+ * sessions of the lock library do not count, because waiting is their purpose. */
 bool audit_db_blocked_by(lab_db *db, const char *process, bool *blocked);
 
 /* The number of rows of the lock library in its tables: locks held or waited for. */
 bool audit_db_lock_rows(lab_db *db, int64_t *count);
 
-/* Has no session of the service done anything for a second? */
+/* Have all sessions of the service been idle for a second? */
 bool audit_db_quiet(lab_db *db, bool *quiet);
 
 #endif /* DB_AUDIT_H */

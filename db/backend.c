@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* backend.c -- which of the server's processes has what, and how it is ended. */
+/* backend.c -- finds and ends the server's backend processes. */
 #include "db/backend.h"
 
 #include <stdio.h>
@@ -7,7 +7,8 @@
 
 #include "db/lab_db_ask.h"
 
-/* As pg-advisory and pg-row take their locks. */
+/* The backends that hold a lock of pg-advisory or pg-row, by the keys that these
+ * variants use. */
 #define HOLDERS                                                                        \
     "SELECT DISTINCT l.pid FROM pg_locks AS l WHERE l.granted AND ("                   \
     " (l.locktype = 'advisory' AND l.objsubid = 1 AND l.database ="                    \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* backend.h -- the server's own processes, one for each connection, as the laboratory
- * sees and ends them. */
+/* backend.h -- finding and ending the server's backend processes, one for each
+ * connection, for the laboratory. */
 #ifndef DB_BACKEND_H
 #define DB_BACKEND_H
 
@@ -11,24 +11,25 @@
 
 enum { DB_BACKENDS_MAX = 64, DB_START_MAX = 64 };
 
-/* The backends that hold the lock `name` with their session; if `name` is NULL, those of
- * the service that are inside a transaction, and so have an order in their hands. 
- * *count: how many, at most DB_BACKENDS_MAX. */
+/* Find the backends whose session holds the lock `name`.  If `name` is NULL, find those
+ * of the service that are inside a transaction, and so inside an order.  *count is
+ * their number, at most DB_BACKENDS_MAX. */
 bool db_backends_of(lab_db *db, const char *name, int pids[DB_BACKENDS_MAX],
                     size_t *count);
 
-/* End one as an operator would, and wait until it is gone.  *gone: it is. */
+/* End a backend with pg_terminate_backend(), and wait for its end.  *gone: it has
+ * ended. */
 bool db_backend_end(lab_db *db, int pid, bool *gone);
 
-/* The server's own process of that backend_type, such as "walwriter". */
+/* Find the server's process of that backend_type, such as "walwriter". */
 bool db_process_of(lab_db *db, const char *type, int *pid);
 
-/* The number of connections that the service's role may have at once; -1: as many as there is room
- * for.  Those that it has beyond a new limit stay. */
+/* Read and set the number of connections that the service's role may have at once; -1:
+ * no limit.  Connections beyond a new limit stay open. */
 bool db_service_limit(lab_db *db, int *limit);
 bool db_limit_service(lab_db *db, int limit);
 
-/* When the server was started, as it says itself. */
+/* Read the time at which the server was started, as text. */
 bool db_start_time(lab_db *db, char out[DB_START_MAX]);
 
 #endif /* DB_BACKEND_H */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* conn.h -- a connection to PostgreSQL that looks after itself.
+/* conn.h -- a connection to PostgreSQL that prepares its statements and reconnects by
+ * itself.
  *
- * Statements are described once, as constants, and prepared the first time a connection
- * meets them.  A caller queues one or more and runs them in one round trip:
+ * Statements are constants.  A connection prepares a statement when it first runs it.
+ * A caller queues one or more and runs them in one round trip:
  *
  *     static const struct postgres_statement FIND = {
  *         "voucher_find", "SELECT title FROM tb_voucher WHERE id = $1", "i"};
@@ -11,13 +12,15 @@
  *     if (db_run(db) == DB_OK && db_rows(db, 0) == 1)
  *         puts(db_text(db, 0, 0, 0));
  *
- * Ownership   db_new() makes a connection object that the caller must db_free().
+ * Ownership   db_new() makes a connection object, and the caller frees it with
+ *             db_free().
  * Threads     One thread at a time; every worker thread has its own.
- * Time        A run lasts at most the statement timeout and half a second, and where it
- *             must connect the connect timeout: a server that keeps silent is given up
- *             like one that hung up.
- * Loss        A lost connection is opened again by the next db_run(), at most once per
- *             back-off (20 ms, doubling to 1 s); until then it answers LOST at once.
+ * Time        A run lasts at most the statement timeout and half a second, and the
+ *             connect timeout if it has to connect.  If the server does not answer in
+ *             that time, the connection counts as lost.
+ * Loss        The next db_run() opens a lost connection again, at most once per
+ *             back-off (20 ms, doubling to 1 s).  Before the back-off has passed,
+ *             db_run() answers LOST at once.
  */
 #ifndef DB_CONN_H
 #define DB_CONN_H
@@ -32,14 +35,14 @@ enum db_status {
     DB_OK,
     DB_UNIQUE,   /* a unique constraint refused; db_constraint() names it */
     DB_CONFLICT, /* serialization failure or deadlock: nothing happened, try again */
-    DB_TIMEOUT,  /* the server gave up: statement or lock timeout */
-    DB_UNABLE,   /* the server cannot just now: no room on its disk or in its memory, or it
-                  * is read-only; nothing happened, try again.  After "read-only", and
-                  * where a prepared statement was missing, the connection is closed, so
-                  * that the next one is to a server that fits */
-    DB_LOST,     /* no connection, or it broke: what was sent may or may not count.  The
-                  * same after a COMMIT that the server no longer waits for its
-                  * synchronous standby with */
+    DB_TIMEOUT,  /* the server ended the statement: statement or lock timeout */
+    DB_UNABLE,   /* the server cannot run it now: no space on disk, no memory, or
+                  * read-only; nothing happened, try again.  After "read-only", or if a
+                  * prepared statement was missing, the connection is closed, so that
+                  * the next run connects to a fitting server */
+    DB_LOST,     /* no connection, or it broke: the statements that were sent may or may
+                  * not have taken effect.  Also after a COMMIT for which the server
+                  * stopped waiting for its synchronous standby */
     DB_ERROR,    /* the server refused; db_error() says why */
 };
 
@@ -52,12 +55,13 @@ struct db_conn; /* opaque */
 struct db_options {
     const char *url;              /* postgresql://... */
     const char *application_name; /* what pg_stat_activity shows; may be NULL */
-    enum postgres_pooler pooler;  /* what stands before the server */
+    enum postgres_pooler pooler;  /* the pooler before the server */
     int connect_timeout_ms;       /* for one attempt, at all hosts of the URL together */
-    int statement_timeout_ms;     /* waiting for a row's lock has 80 % of it */
-    int idle_timeout_ms;          /* how long a transaction may wait for its client */
-    bool commits_lazily;          /* a COMMIT is answered before it is on disk: a crash
-                                   * may lose what was answered */
+    int statement_timeout_ms;     /* of this, a wait for a row's lock gets 80 % */
+    int idle_timeout_ms;          /* the server ends a transaction that is idle for so
+                                   * long                                           */
+    bool commits_lazily;          /* a COMMIT is answered before it is on disk, so a
+                                   * crash of the server may lose confirmed commits */
 };
 
 /* The value of one parameter.  A text is read until db_run() returns; NULL is NULL. */
@@ -69,47 +73,51 @@ struct db_options {
 /* No pooler, connect timeout 2 s, statements 5 s, idle transactions 60 s. */
 struct db_options db_options_default(const char *url);
 
-/* A connection that is not connected yet; strings are copied.  NULL: no memory. */
+/* Make a connection object, without connecting.  Strings are copied.  NULL: no
+ * memory. */
 struct db_conn *db_new(const struct db_options *opts);
 
-/* Hang up (which rolls an open transaction back) and free.  NULL is fine. */
+/* Close the connection, so that the server rolls back an open transaction, and free the
+ * object.  NULL is fine. */
 void db_free(struct db_conn *db);
 
-/* Connect if it is not connected: of several hosts in the URL, to the one that was the right
- * one last, or else to the first in the URL's order that takes writes (or that fits its
- * target_session_attrs).  Regards the back-off like every run.
- *   OK, LOST (db_error() says who did not answer, and what was said) */
+/* Connect if there is no connection.  Of several hosts in the URL, the host of the last
+ * connection is tried first.  Then the first host is taken, in the URL's order, that
+ * accepts writes, or that fits the URL's target_session_attrs.  The back-off holds here
+ * too.
+ *   OK, LOST (db_error() names the server and the reason) */
 enum db_status db_connect(struct db_conn *db);
 
-/* After a connect that answered LOST: did the server refuse for a reason that waiting does
- * not mend, such as a wrong password or a database that is not there? */
+/* After a connect that answered LOST: did the server refuse for a lasting reason, such
+ * as a wrong password or a missing database? */
 bool db_is_refused(const struct db_conn *db);
 
-/* Is it one URL, and can libpq read it?  If not, `why` says what is wrong, without a password
- * from it. */
+/* Is `url` one URL that libpq can parse?  If not, `why` says what is wrong, without the
+ * password. */
 bool db_url_is_valid(const char *url, char *why, size_t size);
 
-/* Hang up now.  The next run connects again, without a back-off. */
+/* Close the connection now.  The next run connects again, without a back-off. */
 void db_disconnect(struct db_conn *db);
 
-/* Break the connection as the network would: this end finds out in its next run, which
- * answers LOST, and the server at once, which rolls back what is open.  Nothing happens
- * if there is no connection. */
+/* Break the connection as the network would.  The server notices at once, and rolls
+ * back an open transaction; this end notices in its next run, which answers LOST.
+ * Without a connection the call does nothing. */
 void db_break(struct db_conn *db);
 
 /* Add a statement to the next run.  At most DB_BATCH_MAX. */
 void db_queue(struct db_conn *db, const struct postgres_statement *statement,
               const struct postgres_value *values);
 
-/* Send what was queued, wait for every answer.  Statements after one that failed are
- * not executed.
+/* Send the queued statements and wait for every answer.  Statements after a failed one
+ * are not executed.
  *   OK         all of them succeeded
- *   otherwise  the status of the first that failed; in an open transaction only ROLLBACK
- *              is left to do (after LOST: nothing)
+ *   otherwise  the status of the first statement that failed.  In an open transaction
+ *              the server then accepts only ROLLBACK; after LOST there is no
+ *              transaction any more
  * Results stay readable until the next db_queue() or db_run(). */
 enum db_status db_run(struct db_conn *db);
 
-/* queue and run one. */
+/* Queue one statement and run it.  Answers as db_run(). */
 enum db_status db_run_one(struct db_conn *db, const struct postgres_statement *statement,
                           const struct postgres_value *values);
 
@@ -117,24 +125,25 @@ enum db_status db_run_one(struct db_conn *db, const struct postgres_statement *s
 enum db_status db_script(struct db_conn *db, const char *script);
 
 /* The result of the `i`th statement of the last run.  Row and column count from 0.
- * A NULL or a column that is not there reads as 0, "" and true. */
+ * For a NULL, or a row or column that does not exist, the functions return 0, "" and
+ * true. */
 size_t db_rows(const struct db_conn *db, size_t i);
 int64_t db_int(const struct db_conn *db, size_t i, size_t row, int column);
 const char *db_text(const struct db_conn *db, size_t i, size_t row, int column);
 bool db_is_null(const struct db_conn *db, size_t i, size_t row, int column);
 
-/* Is a transaction open, as far as this end knows? */
+/* Is a transaction open, by the last answer of the server? */
 bool db_in_transaction(const struct db_conn *db);
 
-/* The server process at the other end, as it was named when the connection was opened; 0
- * when there is none.  A pooler names none of the server's. */
+/* The process number of the server process of the connection; 0: no connection.  Behind
+ * a pooler it is a number of the pooler's. */
 int db_backend_pid(const struct db_conn *db);
 
-/* Detail of the last failure, "" if none; valid until the next call. */
+/* The reason of the last failure, "" if none; valid until the next call. */
 const char *db_error(const struct db_conn *db);
-/* The constraint that DB_UNIQUE was about. */
+/* The constraint that refused, after DB_UNIQUE. */
 const char *db_constraint(const struct db_conn *db);
-/* The SQLSTATE of the last run's failure, "" if the server did not say one. */
+/* The SQLSTATE of the last run's failure; "": the server sent none. */
 const char *db_state(const struct db_conn *db);
 
 const char *db_status_name(enum db_status status);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* conn_private.h -- what connect.c, limits.c, pool.c, rows.c and run.c share; nobody else includes it. */
+/* conn_private.h -- the struct of a connection.  Only for connect.c, limits.c, pool.c,
+ * rows.c and run.c. */
 #ifndef DB_CONN_PRIVATE_H
 #define DB_CONN_PRIVATE_H
 
@@ -24,9 +25,11 @@ struct db_conn {
     size_t result_count; /* statements of the last run */
     int64_t next_try_ns;
     int64_t backoff_ms;
-    size_t host;      /* of the URL's hosts, the first to be tried */
-    bool fell_silent; /* it was lost because the server did not answer in time */
-    bool was_demoted; /* it was closed because the server takes no writes any more */
+    size_t host;      /* the index of the URL's host to try first */
+    bool fell_silent; /* the connection was lost because the server did not answer in
+                       * time */
+    bool was_demoted; /* the connection was closed because the server takes no writes
+                       * any more */
     char error[ERROR_MAX];
     char constraint[64];
     char state[POSTGRES_STATE_SIZE];
@@ -35,33 +38,35 @@ struct db_conn {
 /* Free the results of the last run. */
 void db_clear_results(struct db_conn *db);
 
-/* Keep `text` as the error and hang up.  Answers DB_LOST. */
+/* Keep `text` as the error and close the connection.  Returns DB_LOST. */
 enum db_status db_lose(struct db_conn *db, const char *text);
 
-/* Keep what the server said when it refused. */
+/* Keep the server's error, constraint and SQLSTATE from a refusal. */
 void db_keep_refusal(struct db_conn *db, const struct postgres_result *result);
 
-/* Keep what libpq or the server said and hang up.  Answers DB_LOST. */
+/* Keep the last message of libpq or the server as the error, and close the connection.
+ * Returns DB_LOST. */
 enum db_status db_lose_talk(struct db_conn *db);
 
-/* The same after waiting for the server, who if `is_late` did not answer within
- * `allowed_ms`. */
+/* The same after a wait.  `is_late`: the server did not answer within `allowed_ms`, and
+ * the error says so. */
 enum db_status db_lose_silent(struct db_conn *db, bool is_late, int64_t allowed_ms);
 
 /* ---- limits.c: the timeouts of a session, or of a transaction behind a pooler ---- */
 
 enum { DB_SETTINGS_MAX = 256 };
 
-/* Write them as a session gets them when it is opened.  NULL: a pooler takes none. */
+/* Write the timeouts as the settings for opening a session.  NULL: the pooler accepts
+ * no settings. */
 const char *db_limits_at_start(const struct db_conn *db, char out[DB_SETTINGS_MAX]);
 
-/* Give them to the session that was opened, where a pooler took none.  False: it broke, or
- * the deadline passed. */
+/* Set the timeouts in the open session, if the pooler accepted no settings.  False: the
+ * connection broke, or the deadline passed. */
 bool db_limits_set(struct db_conn *db, int64_t deadline_ns);
 
-/* Put the statement that gives them to the transaction that begins with the next statement,
- * where each transaction has a session of its own.  *is_put: it has an answer of its own to
- * be read.  False: the wire broke. */
+/* Behind a pooler of transactions, put the statement that sets the timeouts for the
+ * transaction that begins with the next statement.  *is_put: a statement was put, and
+ * its answer has to be read.  False: the wire broke. */
 bool db_limits_put(struct db_conn *db, bool *is_put);
 
 /* Is a connection between two runs broken, or about to be? */

@@ -149,9 +149,9 @@ static enum db_status connect_now(struct db_conn *db)
     return DB_OK;
 }
 
-/* Finding out before anything is sent that the server hung up is what makes a restarted
- * server cost nobody an order.  Within a transaction the server may have said something:
- * that it ends the session, which the next answer tells. */
+/* Check before a run that the server has not closed the connection: so a restarted
+ * server costs no order.  Inside a transaction the check is skipped, because the server
+ * may have sent a notice that it ends the session, and the next answer shows that. */
 bool db_is_stale(const struct db_conn *db)
 {
     return postgres_connection_is_in_transaction(db->open)
@@ -176,8 +176,8 @@ bool db_is_refused(const struct db_conn *db)
     return postgres_message_is_final(db->state, db->error);
 }
 
-/* libpq takes all of a second URL for a part of the first one, its password too, and then
- * shows both in the message that the database has no such name. */
+/* Does the text contain a second URL? libpq would take it for a part of the database's
+ * name, and show it with its password in the error message. */
 static bool has_second_url(const char *url)
 {
     const char *first = strstr(url, "://");

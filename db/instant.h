@@ -6,8 +6,9 @@
 /* The microseconds of an SQL instant. */
 #define INSTANT_US(instant) "(extract(epoch FROM " instant ") * 1000000)::bigint"
 
-/* The SQL instant of so many microseconds.  PostgreSQL multiplies intervals as doubles,
- * which hold every second there is, and every microsecond of one, but not both together. */
+/* The SQL instant of so many microseconds.  PostgreSQL multiplies intervals as doubles.
+ * A double is exact for the whole seconds alone, and for the microseconds of one second
+ * alone, but not for both in one number. */
 #define INSTANT_OF_US(us)                                                              \
     "'epoch'::timestamptz + (" us " / 1000000) * interval '1 second'"                  \
     " + (" us " % 1000000) * interval '1 microsecond'"

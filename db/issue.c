@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* issue.c -- vouchers as the laboratory issues them. */
+/* issue.c -- issues vouchers for the laboratory. */
 #include "db/issue.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ bool lab_issue_begin(lab_db *db, bool *has_vouchers)
 {
     struct postgres_result *result;
 
-    /* The lock makes the look and the INSERT that depends on it one step. */
+    /* The lock makes the check and the later INSERT one step. */
     if (!lab_db_run(db, "BEGIN; LOCK TABLE tb_voucher IN SHARE ROW EXCLUSIVE MODE"))
         return false;
     result =

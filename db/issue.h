@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* issue.h -- vouchers as the laboratory issues them.
+/* issue.h -- issues vouchers for the laboratory.
  *
- * The issue is recorded in the schema `lab`, where the service has no rights, so that
- * an audit need not believe a row that a run changed.
+ * The issue is recorded in the schema `lab`, where the service has no rights.  So an
+ * audit need not trust a row that the service can change.
  *
  * Errors      as in lab_db.h.
  */
@@ -21,15 +21,17 @@ struct lab_voucher {
     const char *end;   /* NULL: in a year                                          */
 };
 
-/* Begin a transaction in which nobody else can make a voucher; *has_vouchers: there are
- * some already.  lab_issue_commit() ends it; closing the connection takes it back. */
+/* Begin a transaction during which no other session can make a voucher.  *has_vouchers:
+ * there are vouchers already. lab_issue_commit() ends the transaction; closing the
+ * connection rolls it back. */
 bool lab_issue_begin(lab_db *db, bool *has_vouchers);
 
-/* Keep what was issued since lab_issue_begin().  False: nothing was kept, unless the
- * answer to the COMMIT was lost. */
+/* Commit the vouchers that were issued since lab_issue_begin().  False: nothing was
+ * committed, unless only the answer to the COMMIT was lost. */
 bool lab_issue_commit(lab_db *db);
 
-/* Create a voucher with its stock and write down what was issued; *id is its number. */
+/* Create a voucher with its stock, and record the issue; *id is the voucher's
+ * number. */
 bool lab_issue_voucher(lab_db *db, const struct lab_voucher *voucher, int64_t *id);
 
 #endif /* DB_ISSUE_H */

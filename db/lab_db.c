@@ -17,7 +17,7 @@ static void keep_error(lab_db *db, const char *text)
     postgres_message_fold(db->error, sizeof(db->error), text);
 }
 
-/* False: there is no wire, and db->error says why. */
+/* Connect.  False: it failed, and db->error has the reason. */
 static bool connect_now(lab_db *db)
 {
     int64_t limit_ms = db->limit_ms > 0 ? db->limit_ms : CONNECT_TIMEOUT_MS;
@@ -80,7 +80,7 @@ bool lab_db_answers(const char *url)
     return postgres_answers(url);
 }
 
-/* The answer may still come, so the connection is of no use any more. */
+/* Close the connection after a timeout, because the late answer may still come. */
 static void give_up(lab_db *db)
 {
     keep_error(db, postgres_wire_error(db->wire));
@@ -90,8 +90,8 @@ static void give_up(lab_db *db)
     db->wire = NULL;
 }
 
-/* Read the results of what was put: the first error, or else the last of them.  NULL: the
- * connection broke, or the time is over, and db->error says so. */
+/* Read all results, and return the first error, or else the last result.  NULL: the
+ * connection broke or the time has passed, and db->error says so. */
 static struct postgres_result *last_result(lab_db *db, bool was_put)
 {
     int64_t deadline_ns =

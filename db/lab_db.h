@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lab_db.h -- the laboratory's own connection to the database.
  *
- * Ownership   lab_db_open() makes a connection that the caller must lab_db_close().
+ * Ownership   lab_db_open() makes a connection, and the caller closes it with
+ *             lab_db_close().
  * Threads     A connection belongs to one thread.
  * Errors      Functions that can fail return false and leave text in lab_db_error().
  */
@@ -17,9 +18,9 @@ typedef struct lab_db lab_db; /* opaque */
 /* Connect.  False: *out is NULL and `error` says why. */
 bool lab_db_open(lab_db **out, const char *url, char *error, size_t size);
 
-/* Wait for so long at most, from now on: for each answer, and for each connection that has to be
- * made again.  An answer that is later is a failure, whose text says so, and the connection is
- * given up.  Without this call an answer is waited for without end. */
+/* From now on wait at most limit_ms for each answer, and for each new connection.  If
+ * an answer comes later, the call fails, the error text says so, and the connection is
+ * closed.  Without this call there is no limit. */
 void lab_db_limit(lab_db *db, int64_t limit_ms);
 
 /* NULL is fine. */
@@ -28,7 +29,7 @@ void lab_db_close(lab_db *db);
 /* The text of the last failure; "" if no call failed.  Valid until the next call. */
 const char *lab_db_error(const lab_db *db);
 
-/* Does a PostgreSQL accept connections there?  Needs no password. */
+/* Does the PostgreSQL of `url` accept connections?  Needs no password. */
 bool lab_db_answers(const char *url);
 
 /* As a superuser: create the database `name`, and the role `service` who may log in

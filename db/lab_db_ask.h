@@ -8,15 +8,16 @@
 enum { LAB_DB_ERROR_MAX = 512 };
 
 struct lab_db {
-    struct postgres_wire *wire; /* NULL: it was lost, and could not be made again */
+    struct postgres_wire *wire; /* NULL: it was lost, and a new one could not be made */
     char *url;
     int64_t limit_ms; /* of each question, and of each connecting; 0: none */
     char error[LAB_DB_ERROR_MAX];
 };
 
-/* Ask with `count` text parameters (NULL: SQL's NULL).  A connection that has broken is
- * made again first.  NULL, and text in db->error, unless the answer is rows; the caller
- * frees what is returned. */
+/* Run a statement with `count` text parameters (NULL: SQL's NULL).  A broken connection
+ * is made again first.  Returns rows, which the caller frees with
+ * postgres_result_free().  NULL: any other answer or none, and db->error has the
+ * reason. */
 struct postgres_result *lab_db_ask(struct lab_db *db, const char *sql, int count,
                                    const char *const *values);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* limits.c -- how long a statement, a row's lock and an idle transaction may last.
+/* limits.c -- the timeouts of statements, of waits for a row's lock, and of idle
+ * transactions.
  *
- * A session of its own gets the limits when it is opened.  A pooler takes no settings then:
- * where a connection keeps its session they are set once, and where each transaction may
- * have another session they are set in each, and end with it. */
+ * Without a pooler a session gets the timeouts when it is opened.  A pooler refuses
+ * settings in the opening.  With a pooler of sessions they are set once after it.  With
+ * a pooler of transactions they are set in each transaction, and end with it. */
 #include <stdio.h>
 
 #include "db/conn_private.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* order.c -- the SQL about orders that were made, or may have been. */
+/* order.c -- finds orders, and finds out the outcome of a COMMIT that was not
+ * answered. */
 #include "db/order.h"
 
 #include <stdlib.h>
@@ -26,9 +27,10 @@ static const struct postgres_statement ASK_STATUS = {
     "t",
 };
 
-/* Only the very transaction in question: process ids are used again, and after a promotion
- * so are transactions' numbers.  What waits for a synchronous standby is committed: to end
- * it would only show rows that the standby may not have. */
+/* End exactly the process that runs this transaction: process numbers are used again,
+ * and after a promotion transaction numbers too.  A transaction that waits for a
+ * synchronous standby is committed already; ending it would only make rows visible that
+ * the standby may not have. */
 static const struct postgres_statement GIVE_UP = {
     "order_give_up",
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -37,8 +39,8 @@ static const struct postgres_statement GIVE_UP = {
     "it",
 };
 
-/* The message is one more record in the log, whose COMMIT waits as each does.  If the
- * standby is away, one that waits is enough. */
+/* The message is a record in the write-ahead log, and its COMMIT waits for the standby
+ * like every COMMIT. If another COMMIT waits already, this one does not wait too. */
 static const struct postgres_statement CONFIRM = {
     "order_confirm",
     "SELECT CASE WHEN current_setting('synchronous_standby_names') = ''"
@@ -79,9 +81,9 @@ enum db_status order_confirm(struct db_conn *db)
     return st == DB_OK && strcmp(db_text(db, 0, 0, 0), "waits") == 0 ? DB_UNABLE : st;
 }
 
-/* Is the transaction over, as far as the server says?  A number that it does not know
- * is one that it had not written down when it crashed, so that one is over as well.
- * Any other refusal says nothing. */
+/* Has the transaction ended, by the answer of the server?  If the server does not know
+ * the number, it crashed before it had recorded the transaction, so the transaction has
+ * ended too.  After any other refusal nothing is known. */
 static bool is_over(struct db_conn *db, const char *xid, bool *is_open,
                     bool *is_aborted)
 {
@@ -95,10 +97,10 @@ static bool is_over(struct db_conn *db, const char *xid, bool *is_open,
     return st == DB_OK && !*is_open;
 }
 
-/* Is it decided?  The status is asked before the row is: a transaction that is over has
- * either left its row or never will.  The request's id alone proves nothing, since the
- * user may have ordered another voucher under the same; then this transaction's insert was
- * refused. */
+/* Ask for the outcome once.  The transaction's status is asked before its row: if the
+ * transaction has ended, its row exists or never will.  The voucher of the row must be
+ * checked too, because the user may have ordered another voucher under the same id;
+ * then the insert of this transaction was refused. */
 static enum order_settled ask_once(struct db_conn *db, const struct order_commit *c,
                                    int64_t *id, bool *is_open)
 {

@@ -1,5 +1,5 @@
-/* order_paths.h -- the names of the ways in which an order becomes a row: for the service,
- * which has their code, and for the laboratory, which chooses one.
+/* order_paths.h -- the names of the order paths, for the service, which has their code,
+ * and for the laboratory, which chooses one.
  *
  * Threads     Any.
  */
@@ -19,14 +19,15 @@ enum order_path_id {
 /* The prefix of the keys of the path `stream` in Redis, unless a setting names another. */
 #define ORDER_PATH_STREAM_NAME "seckill:stream"
 
-/* The name of the `i`th, NULL past the last: what a setting may choose from. */
+/* The name of the order path at index `i`, from 0; NULL past the last.  For a setting's
+ * choices. */
 const char *order_path_name_at(size_t i);
 
-/* False: there is none of that name. */
+/* Find an order path by its name.  False: there is none of that name. */
 bool order_path_id_find(const char *name, enum order_path_id *out);
 
-/* Does one thread of that path commit the orders of others?  False too if there is no path of
- * that name. */
+/* Does a thread of that order path commit orders of other threads?  False also if there
+ * is no path of that name. */
 bool order_path_commits_for_others(const char *name);
 
 #endif /* DB_ORDER_PATHS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* partition.c -- which database has a voucher. */
+/* partition.c -- computes which of several databases has a voucher or an order. */
 #include "db/partition.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static const struct postgres_statement READ = {
 
 /* ---- the list of URLs ---- */
 
-/* False: `why` says what is wrong with this URL. */
+/* Add a URL. False: `why` says what is wrong with it. */
 static bool add_url(struct partition_urls *urls, const char *url, size_t len, char *why,
                     size_t size)
 {
@@ -87,7 +87,7 @@ size_t partition_of_order(int64_t order_id, size_t count)
 
 /* ---- what a database says of itself ---- */
 
-/* A database from before has no table tb_partition. */
+/* Read the row of tb_partition.  An older database has no such table. */
 static enum db_status read_row(struct db_conn *db, bool *is_there, int64_t *number,
                                int64_t *count)
 {

@@ -14,13 +14,13 @@
 #include "base/os/thread.h"
 #include "db/conn_private.h"
 
-/* A caller in line; it lives on that caller's stack. */
+/* A waiting caller; the struct is on the caller's stack. */
 struct waiter {
     struct waiter *next;
     uint64_t ticket;
     struct dlock_condition told;
     bool is_told;
-    struct db_conn *db; /* NULL once told: the pool went down */
+    struct db_conn *db; /* NULL when told: the pool is down */
 };
 
 /* Connections that are not in use, the last one on top. */
@@ -30,15 +30,17 @@ struct stack {
 };
 
 struct db_pool {
-    struct dlock_mutex mutex; /* for everything below */
+    struct dlock_mutex mutex; /* protects everything below */
     struct dlock_thread opener;
-    struct dlock_condition work; /* for the opener: a connection was closed, or the end */
+    struct dlock_condition work; /* wakes the opener: a connection was closed, or the
+                                  * pool is freed */
     bool is_ending;
     bool is_down;
-    bool may_move; /* another server, or the pooler, may answer soon: a caller waits for it */
-    size_t host;   /* of the URL's hosts, the one that was the right one last */
-    char why[ERROR_MAX]; /* what was said when a connection could not be opened last, or
-                          * when the server fell silent; "" once all are open */
+    bool may_move; /* several hosts or a pooler: a server may answer soon, so callers
+                    * wait */
+    size_t host;   /* the index of the URL's host that was connected to last  */
+    char why[ERROR_MAX]; /* why the last attempt to connect failed, or that the server
+                          * did not answer; "" once all connections are open  */
     size_t size;
     size_t in_use;
     struct db_conn **all;
@@ -60,7 +62,8 @@ static struct db_conn *pop(struct stack *stack)
 
 /* ---- the line; the mutex is held ---- */
 
-/* By ticket: a caller that found its free connection dead lost no place by that. */
+/* Insert a caller into the line by its ticket, so that a caller whose free connection
+ * was dead keeps its place. */
 static void line_up(struct db_pool *pool, struct waiter *waiter)
 {
     struct waiter **at = &pool->first;
@@ -86,7 +89,7 @@ static void leave_line(struct db_pool *pool, struct waiter **at)
     pool->sums.waiting--;
 }
 
-/* Give the first in line what it waits for, or NULL: there is nothing to wait for. */
+/* Give a connection to the first caller in line; NULL: the pool is down. */
 static void tell_first(struct db_pool *pool, struct db_conn *db)
 {
     struct waiter *waiter = pool->first;
@@ -122,8 +125,9 @@ static void go_down(struct db_pool *pool)
         tell_first(pool, NULL);
 }
 
-/* The server of a connection takes no writes any more, or fell silent where there are
- * others: the free connections lead to the same server. */
+/* Close the free connections.  Called when the server of a connection takes no writes
+ * any more, or does not answer and there are other hosts: the free connections lead to
+ * the same server. */
 static void close_free(struct db_pool *pool)
 {
     struct db_conn *db;
@@ -148,7 +152,7 @@ static void put_closed(struct db_pool *pool, struct db_conn *db)
 
 /* ---- the thread that opens connections ---- */
 
-/* Try once, without the mutex.  It is held again afterwards. */
+/* Try to open a connection.  The mutex is unlocked meanwhile. */
 static void open_one(struct db_pool *pool, struct db_conn *db)
 {
     enum db_status st;
@@ -252,7 +256,8 @@ void db_pool_free(struct db_pool *pool)
 
 /* ---- take and give ---- */
 
-/* A free connection that is not dead.  The mutex is held, but not while it is looked at. */
+/* Take a free connection that is not dead.  The mutex is unlocked while a connection is
+ * checked. */
 static struct db_conn *take_free(struct db_pool *pool)
 {
     struct db_conn *db;
@@ -278,12 +283,12 @@ static enum db_status wait_in_line(struct db_pool *pool, struct waiter *me,
                                    int64_t deadline_ns)
 {
     if (!dlock_condition_init(&me->told))
-        return DB_TIMEOUT; /* it cannot wait, so its time is over */
+        return DB_TIMEOUT; /* a wait is not possible, which counts as a timeout */
     line_up(pool, me);
     pool->sums.queued++;
     while (!me->is_told &&
            dlock_condition_wait_until(&me->told, &pool->mutex, deadline_ns))
-        ; /* it may wake early */
+        ; /* the wait may end early */
     if (!me->is_told) {
         struct waiter **at = &pool->first;
 
@@ -297,7 +302,7 @@ static enum db_status wait_in_line(struct db_pool *pool, struct waiter *me,
     return me->db != NULL ? DB_OK : DB_LOST;
 }
 
-/* Put the reason into words for people; the mutex is held. */
+/* Write the reason as a sentence.  The caller holds the mutex. */
 static void explain(const struct db_pool *pool, enum db_status st, int64_t wait_ms,
                     char out[DB_POOL_WHY_MAX])
 {

@@ -8,24 +8,26 @@
  *         db_pool_give(pool, taken.db);
  *     }
  *
- * A thread of the pool opens the connections, one after another, and opens a lost one
- * again after the back-off of conn.h.  So a caller never waits for an attempt to connect
- * while another connection becomes free.
+ * A thread of the pool opens the connections, one after another, and opens a lost
+ * connection again after the back-off of conn.h.  So a caller is never held up by an
+ * attempt to connect while another connection becomes free.
  *
  * Order       Callers that wait get connections in the order of their arrival.  A
  *             connection that is given back goes straight to the first of them.
  * Outage      The pool is down when no connection is open and the last attempt to open one
- *             failed, or the last one was lost to a silent server.  Then every caller is
- *             answered LOST at once, those that wait included, until an attempt succeeds.
- *             A pool whose URL names several hosts, or that has a pooler before its
- *             server, is never down: a caller waits its whole time, since another server
- *             may be promoted, or the pooler come back, before that time is over.
- * Deadlock    A thread that has a connection must not wait for a distributed lock, for a
- *             second connection of the pool, or for a client's socket.  Then it waits for
- *             PostgreSQL alone, and db_run() bounds that wait, so every connection comes
- *             back.  A thread may wait for a connection while it holds a distributed lock:
- *             no thread that has a connection waits for that lock, so there is no circle.
- *             A row's lock belongs to a transaction, and a transaction has its connection.
+ *             failed, or the last one was lost to a silent server.  Then every caller,
+ *             also one that waits already, gets LOST at once, until an attempt
+ *             succeeds.  A pool whose URL names several hosts, or that has a pooler
+ *             before its server, is never down: a caller waits its whole time, because
+ *             another server may be promoted, or the pooler may come back, in that
+ *             time.
+ * Deadlock    A thread that has a connection must not wait for a distributed lock, for
+ *             a second connection of the pool, or for a client's socket.  So such a
+ *             thread waits for PostgreSQL alone, db_run() limits that wait, and every
+ *             connection comes back.  A thread may wait for a connection while it holds
+ *             a distributed lock: no thread that has a connection waits for that lock,
+ *             so there is no circle.  A row's lock belongs to a transaction, and a
+ *             transaction has its connection.
  * Threads     Any thread may take and give.  Between the two the connection belongs to the
  *             thread that took it.
  */
@@ -63,19 +65,21 @@ struct db_pool_stats {
  * `opts` are copied.  NULL: no memory, or no thread.  The caller must db_pool_free(). */
 struct db_pool *db_pool_new(const struct db_options *opts, size_t size);
 
-/* Hang up and free.  No thread may have a connection or wait for one.  Waits for an attempt
- * to connect that is under way, at most the connect timeout.  NULL is fine. */
+/* Close all connections and free the pool.  No thread may have a connection or wait for
+ * one.  If an attempt to connect is under way, the call waits for its end, at most the
+ * connect timeout.  NULL is fine. */
 void db_pool_free(struct db_pool *pool);
 
 /* Take a connection, waiting for one for at most `wait_ms`.
  *   OK       taken->db is open and in no transaction; give it back with db_pool_give()
  *   TIMEOUT  the time passed, and all connections were in use
- *   LOST     the pool is down; taken->why ends with what the server or libpq said */
+ *   LOST     the pool is down; taken->why ends with the message of the server or
+ *            libpq */
 enum db_status db_pool_take(struct db_pool *pool, int64_t wait_ms,
                             struct db_taken *taken);
 
-/* Give back what was taken, whatever became of it.  A transaction that is still open is
- * rolled back, by hanging up.  Results of the connection are freed. */
+/* Give a connection back, also a broken one.  If a transaction is open, the connection
+ * is closed, so that the server rolls it back.  Results of the connection are freed. */
 void db_pool_give(struct db_pool *pool, struct db_conn *db);
 
 void db_pool_read_stats(struct db_pool *pool, struct db_pool_stats *out);

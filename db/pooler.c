@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* pooler.c -- asks which sessions connections have.
+/* pooler.c -- checks the kind of pooler by the sessions that connections get.
  *
- * PgBouncer names itself, not the server's process, when a connection is opened. */
+ * In the opening of a connection PgBouncer sends a process number of its own, and not
+ * that of the server process. */
 #include "db/pooler.h"
 
 #include <stdio.h>
 
-/* The server process that answers; 0: none does. */
+/* Ask for the process number of the server process; 0: no answer. */
 static int64_t ask_session(struct db_conn *db)
 {
     static const struct postgres_statement WHICH = {"pooler_session", "SELECT pg_backend_pid()",

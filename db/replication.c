@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* replication.c -- asks and changes the part that a PostgreSQL server plays. */
+/* replication.c -- asks and changes the role of a PostgreSQL server in replication. */
 #include "db/replication.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.c -- read what a run gave back. */
+/* rows.c -- reads the results of a run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ void db_clear_results(struct db_conn *db)
     db->result_count = 0;
 }
 
-/* The result of the `i`th statement, NULL if it left none. */
+/* The result of the `i`th statement; NULL: it has none. */
 static const struct postgres_result *result_at(const struct db_conn *db, size_t i)
 {
     return i < db->result_count ? db->results[i] : NULL;

@@ -8,7 +8,8 @@
 #include "db/conn.h"
 #include "db/conn_private.h"
 
-enum { GRACE_MS = 500 }; /* how long the server may outlast its own statement timeout */
+enum { GRACE_MS = 500 }; /* how long the client waits beyond the server's statement
+                          * timeout */
 
 void db_queue(struct db_conn *db, const struct postgres_statement *statement,
               const struct postgres_value *values)
@@ -17,7 +18,7 @@ void db_queue(struct db_conn *db, const struct postgres_statement *statement,
     size_t n = strlen(statement->types);
 
     if (db->queue_count == DB_BATCH_MAX || n > POSTGRES_PARAMETERS_MAX)
-        abort(); /* a mistake in the program, not in its input */
+        abort(); /* a mistake of the program, and not of its input */
     q->statement = statement;
     if (n > 0)
         memcpy(q->kept, values, n * sizeof(*values));
@@ -50,9 +51,10 @@ static enum db_status status_of(const char *state)
     return DB_ERROR;
 }
 
-/* The connection is of no more use, though nothing is in doubt: the server takes no writes
- * any more (25006), or a prepared statement is missing or there already (26000, 42P05), so
- * that a pooler has given the session to somebody else. */
+/* Must the connection be closed although the outcome is known?  True if the server
+ * takes no writes any more (25006), or if a prepared statement is missing or exists
+ * already (26000, 42P05), because a pooler has given the session to another
+ * connection. */
 static bool is_spent(const struct db_conn *db)
 {
     return strcmp(db->state, "25006") == 0 || strcmp(db->state, "26000") == 0 ||
@@ -90,13 +92,13 @@ static bool read_answer(struct db_conn *db, int64_t deadline_ns,
     return end == NULL;
 }
 
-/* What is put ahead of a statement, and is answered before it. */
+/* The messages that are put before a statement, and answered before it. */
 struct ahead {
     bool limits;  /* the limits of the transaction that it begins */
     bool prepare; /* the statement itself */
 };
 
-/* Put a statement; it is prepared ahead of its first use. */
+/* Put a statement, and before its first use a message that prepares it. */
 static bool put_one(struct db_conn *db, const struct queued *q, bool is_first,
                     struct ahead *ahead)
 {
@@ -123,7 +125,8 @@ static bool put_all(struct db_conn *db, struct ahead *ahead)
     return postgres_wire_put_sync(postgres_connection_wire(db->open));
 }
 
-/* Read an answer that is none of the caller's.  *done: it was executed. */
+/* Read the answer to a message that the caller did not queue.  *done: it was
+ * executed. */
 static bool read_ahead(struct db_conn *db, enum postgres_result_kind wanted,
                        int64_t deadline_ns, enum db_status *first, bool *done)
 {
@@ -137,7 +140,7 @@ static bool read_ahead(struct db_conn *db, enum postgres_result_kind wanted,
     return read;
 }
 
-/* Read what answers statement `i`; *first keeps the first failure of the batch. */
+/* Read the answer to statement `i`.  *first is the first failure of the batch. */
 static bool read_statement(struct db_conn *db, size_t i, struct ahead ahead,
                            int64_t deadline_ns, enum db_status *first)
 {
@@ -222,8 +225,8 @@ enum db_status db_run_one(struct db_conn *db, const struct postgres_statement *s
     return db_run(db);
 }
 
-/* Each of the script's statements has the statement timeout of its own, and the server
- * keeps to that. */
+/* There is no deadline here, because the server applies the statement timeout to each
+ * statement of the script. */
 enum db_status db_script(struct db_conn *db, const char *script)
 {
     struct postgres_result *result = NULL;

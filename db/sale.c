@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sale.c -- the one sequence of statements that sells. */
+/* sale.c -- sells one unit of a voucher: the sequence of statements. */
 #include "db/sale.h"
 
 #include <stdio.h>
@@ -29,8 +29,8 @@ static const struct sale_statement INSERT = {
      SALE_VALUE_FENCE, SALE_VALUE_ADMITTED, SALE_VALUE_DRAWN},
 };
 
-/* The position is drawn when the row is made, and by then the transaction of an order that
- * is accepted has the voucher's row. */
+/* The position is drawn when the row is inserted.  The transaction of an accepted order
+ * has locked the voucher's row by then, so positions are in the order of the sales. */
 static const struct sale_statement RECORD = {
     {"order_record",
      "INSERT INTO tb_voucher_write (voucher_id, lock_name, fence, request_id, user_id,"
@@ -40,7 +40,7 @@ static const struct sale_statement RECORD = {
      SALE_VALUE_USER, SALE_VALUE_PROCESS, SALE_VALUE_DECIDED_BY, SALE_VALUE_OUTCOME},
 };
 
-/* Of the columns it is the last that came. */
+/* Checks the column that was added last; if it exists, all others do. */
 static const struct postgres_statement LOOK_FOR_TABLE = {
     "order_look_for_table",
     "SELECT admitted_at FROM tb_voucher_order LIMIT 0",
@@ -59,11 +59,11 @@ static const struct postgres_statement LOOK_FOR_RECORD = {
 void sale_cancel(struct db_conn *db)
 {
     if (db_in_transaction(db) && db_run_one(db, &sale_statement_rollback.sql, NULL) != DB_OK)
-        db_disconnect(db); /* which rolls back as well */
+        db_disconnect(db); /* closing the connection rolls back too */
 }
 
-/* Roll back, and in the same round trip write into the record who refused what.  After the
- * ROLLBACK the insert is a transaction of its own, which ends with the round trip. */
+/* Roll back, and in the same round trip write the refusal into the record of writes.
+ * The insert after the ROLLBACK is its own transaction. */
 static enum sale_answer refuse(struct db_conn *db, struct sale *sale,
                                const char *decided_by, enum sale_answer answer)
 {
@@ -77,7 +77,7 @@ static enum sale_answer refuse(struct db_conn *db, struct sale *sale,
     sale_queue(db, &RECORD, sale);
     sale->record_status = db_run(db);
     if (sale->record_status != DB_OK)
-        db_disconnect(db); /* which rolls back what may still be open */
+        db_disconnect(db); /* rolls back a transaction that may be open */
     return answer;
 }
 
@@ -123,7 +123,7 @@ bool sale_begin(struct db_conn *db, struct sale *sale)
     return sale->answer == SALE_SOLD;
 }
 
-/* The order's row, its line in the record, and COMMIT, in one round trip. */
+/* Insert the order's row and its line in the record, and commit, in one round trip. */
 static enum sale_answer insert_and_commit(struct db_conn *db, struct sale *sale)
 {
     sale->answer = SALE_SOLD;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sale_batch.c -- one transaction that sells to several users. */
+/* sale_batch.c -- sells to several users in one transaction. */
 #include "db/sale_batch.h"
 
 #include <stdio.h>
@@ -9,14 +9,14 @@
 #include "db/sale_columns.h"
 #include "db/sale_steps.h"
 
-/* The users of a batch who have an order already. */
+/* Finds the users of a batch that have an order already. */
 static const struct postgres_statement COUNT_EARLIER = {
     "batch_count_earlier",
     "SELECT DISTINCT user_id FROM tb_voucher_order"
     " WHERE voucher_id = $1 AND user_id = ANY($2::bigint[])",
     "it"};
 
-/* The orders that the unique indexes would find. */
+/* Finds the orders that the unique indexes would refuse. */
 static const struct postgres_statement LOOK_FOR_DUPLICATES = {
     "batch_look_for_duplicates",
     "SELECT user_id FROM tb_voucher_order WHERE user_id = ANY($2::bigint[])"
@@ -50,9 +50,9 @@ struct run {
     struct sale_batch *batch;
     sale_batch_watch *watch;
     void *arg;
-    struct sale head; /* what the guard's statements are asked with, for all */
-    bool is_out[SALE_BATCH_MAX]; /* it is to be sold alone */
-    bool is_without_unit[SALE_BATCH_MAX]; /* the others took what was left */
+    struct sale head; /* the values for the guard's statements, for the whole batch */
+    bool is_out[SALE_BATCH_MAX]; /* has to be sold alone */
+    bool is_without_unit[SALE_BATCH_MAX]; /* no unit was left after the others */
 };
 
 static bool is_in(const struct run *r, size_t i)
@@ -136,7 +136,7 @@ static void begin(struct run *r)
     r->head.begins = true;
 }
 
-/* Take those out whose user is in the rows of the `i`th statement. */
+/* Remove the sales whose user is in the rows of the given statement. */
 static void drop_users(struct run *r, size_t statement, bool are_over)
 {
     for (size_t row = 0; row < db_rows(r->db, statement); row++) {
@@ -153,7 +153,7 @@ static void drop_users(struct run *r, size_t statement, bool are_over)
     }
 }
 
-/* Of several sales of one user only the first may stay. */
+/* Keep only the first of several sales of one user. */
 static void drop_repeated_users(struct run *r)
 {
     for (size_t i = 0; i < r->batch->count; i++)
@@ -163,8 +163,8 @@ static void drop_repeated_users(struct run *r)
                 r->is_out[i] = true;
 }
 
-/* Read what the guards, and after a collision the indexes, want to know.  False: failed, or
- * nobody is left. */
+/* Make the reads of the guards, and after a collision those of the indexes.  False: it
+ * failed, or no sale is left. */
 static bool read(struct run *r, struct columns *columns, bool looks)
 {
     const struct stock_guard *guard = r->head.terms->stock_guard;
@@ -199,7 +199,7 @@ static bool read(struct run *r, struct columns *columns, bool looks)
     return count_in(r) > 0;
 }
 
-/* Come to a point with everybody.  False: somebody gave up. */
+/* Call the watcher for every sale at a point.  False: one gave up. */
 static bool pass(struct run *r, enum sale_point point, enum sale_answer given_up)
 {
     bool ok = true;
@@ -213,7 +213,7 @@ static bool pass(struct run *r, enum sale_point point, enum sale_answer given_up
     return ok;
 }
 
-/* Those for whom no unit was left when the others were taken. */
+/* End the sales for which no unit was left, as SOLD_OUT. */
 static void end_those_without_a_unit(struct run *r)
 {
     int64_t units = r->head.units;
@@ -225,7 +225,8 @@ static void end_those_without_a_unit(struct run *r)
         }
 }
 
-/* The transaction did not end well, or nobody knows: then what the others took may be back. */
+/* The transaction failed, or its outcome is unknown: the units of the others may be
+ * free again, so these sales are not sold out. */
 static void take_back_those_without_a_unit(struct run *r)
 {
     for (size_t i = 0; i < r->batch->count; i++)
@@ -276,8 +277,8 @@ static bool is_row_of(const struct run *r, size_t row, const struct sale *sale)
            strcmp(db_text(r->db, 0, row, 2), sale->request_id) == 0;
 }
 
-/* The rows nearly always come in the order in which they were sent, so that looking for the
- * next one begins behind the last. */
+/* Set the order ids.  The rows nearly always come in the order in which they were sent,
+ * so the search for each begins after the last one. */
 static void keep_order_ids(struct run *r)
 {
     size_t rows = db_rows(r->db, 0), row = 0;
@@ -306,7 +307,7 @@ static void keep_transaction(struct run *r)
     }
 }
 
-/* The orders' rows, the record's, and COMMIT. */
+/* Insert the orders' rows and the record's lines, and commit. */
 static enum db_status insert_and_commit(struct run *r)
 {
     struct columns columns = {0};
@@ -337,7 +338,8 @@ static void conclude(struct run *r, enum db_status st)
     end_all(r, SALE_SOLD);
 }
 
-/* True: a unique index refused a row, and looking first can tell whose. */
+/* Run the transaction once.  True: a unique index refused a row, and another try that
+ * looks for the duplicates first can find it. */
 static bool try_once(struct run *r, bool looks)
 {
     struct columns columns = {0};

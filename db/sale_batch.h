@@ -8,10 +8,10 @@
  *
  * Each line is one round trip; with nothing to count or read the first is left out.
  *
- * The guards protect the stock and the user here as in a sale alone, and no better:
- * the count reads the snapshot of its statement, which does not see the batch itself, and a
- * guard that computes in the program computes from what was read before.  So a lock that
- * fails is still seen to fail.
+ * The guards protect exactly as in a sale of one unit, and not more.  The count reads
+ * the snapshot of its statement, which does not include the batch.  A guard that
+ * computes the stock in the program uses the earlier read.  So the failure of a lock
+ * still becomes visible in a batch.
  *
  * Threads     A batch belongs to one thread, as its connection does.
  */
@@ -22,23 +22,26 @@
 
 enum { SALE_BATCH_MAX = 128 };
 
-/* All are of one voucher and under the same terms, and are either all recorded or none. */
+/* All sales are of one voucher and under the same terms.  Either all of them are
+ * recorded or none. */
 struct sale_batch {
     struct sale *sales[SALE_BATCH_MAX];
     size_t count;            /* at least 1 */
-    bool is_over[SALE_BATCH_MAX]; /* out: sales[i]->answer says how it ended */
+    bool is_over[SALE_BATCH_MAX]; /* out: sales[i] has ended, and sales[i]->answer is
+                                   * valid */
 };
 
-/* Called for each sale at each point; see sale_watch.  False gives up that sale alone. */
+/* Called for each sale at each point; see sale_watch.  False gives up this sale
+ * alone. */
 typedef bool sale_batch_watch(enum sale_point point, struct db_conn *db, size_t i,
                               void *arg);
 
-/* Run the batch.  `watch` is called with `arg`; NULL: nobody watches.
+/* Run the batch.  `watch` is called with `arg`; NULL: no function.
  *
- * A sale that is over was SOLD, SOLD_OUT, COUNTED, GIVEN_UP or UNSURE.  One that is not over
- * sold nothing and has no answer: something failed, or refused, that may concern another
- * sale of the batch.  The caller runs it alone, so that no sale fails by its neighbours.
- * No transaction is open when the call returns. */
+ * A sale that has ended is SOLD, SOLD_OUT, COUNTED, GIVEN_UP or UNSURE. A sale that has
+ * not ended sold nothing and has no answer, because the cause of a failure or refusal
+ * may be another sale of the batch.  The caller runs such a sale alone, so that no sale
+ * fails because of another.  No transaction is open when the call returns. */
 void sale_batch_run(struct db_conn *db, struct sale_batch *batch, sale_batch_watch *watch,
                     void *arg);
 

@@ -9,7 +9,7 @@
 
 enum { ROOM_FIRST = 1024, INTEGER_ROOM = 24 };
 
-/* Room for `more` bytes, the closing brace and the NUL.  False: there is no memory. */
+/* Make room for `more` bytes, the closing brace and the NUL. False: no memory. */
 static bool need(struct sale_column *column, size_t more)
 {
     size_t wanted = column->length + more + 2;

@@ -2,7 +2,8 @@
 /* sale_columns.h -- values of several rows as one parameter: an array in PostgreSQL's text
  * form, such as {1,2} or {"a","b"}, which a statement casts and unnests.
  *
- * Ownership   A zeroed struct is an empty column; sale_column_free() frees its text.
+ * Ownership   A column begins as {0}, which is empty; sale_column_free() frees its
+ *             text.
  * Threads     One thread at a time.
  */
 #ifndef DB_SALE_COLUMNS_H
@@ -22,7 +23,7 @@ struct sale_column {
 void sale_column_add_integer(struct sale_column *column, int64_t value);
 void sale_column_add_text(struct sale_column *column, const char *value);
 
-/* The array, to be read until the next call; NULL: there was no memory. */
+/* The array's text, valid until the next call; NULL: there was no memory. */
 const char *sale_column_text(struct sale_column *column);
 
 void sale_column_free(struct sale_column *column);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TRIES_MAX = 64 }; /* each lost try means that somebody else sold one */
+enum { TRIES_MAX = 64 }; /* a try fails only because another order was sold */
 
 const struct sale_statement sale_statement_begin = {{"order_begin", "BEGIN", ""}, {0}};
 const struct sale_statement sale_statement_commit = {{"order_commit", "COMMIT", ""}, {0}};

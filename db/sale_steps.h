@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sale_steps.h -- the steps that the sale of one unit (sale.c) and of a batch (sale_batch.c)
- * share.  Private to db/.
+ * share.  Only for db/.
  *
  * Threads     A sale belongs to one thread, as its connection does.
  */
@@ -16,13 +16,14 @@ extern const struct sale_statement sale_statement_begin, sale_statement_commit,
 void sale_queue(struct db_conn *db, const struct sale_statement *statement,
                 const struct sale *sale);
 
-/* Keep what the guard's read answered, as the `i`th statement of the last run. */
+/* Copy the answer of the guard's read, the `i`th statement of the last run, into the
+ * sale. */
 void sale_keep_read(const struct db_conn *db, size_t i, struct sale *sale);
 
-/* Run the guard's take for sale->units, behind BEGIN if sale->begins.  A guard that retries
- * reads again after a lost race; then there may be fewer units left, and sale->units says
- * how many were taken.
- *   true   they are written off in the open transaction, whose number is in sale->xid
+/* Run the guard's take for sale->units, after BEGIN if sale->begins.  A guard that
+ * retries reads again if another sale was faster.  Fewer units may then be left, and
+ * sale->units is the number that was taken.
+ *   true   the units are taken in the open transaction, whose number is in sale->xid
  *   false  sale->answer is SOLD_OUT, STALE, BUSY, or FAILED with sale->status; the
  *          transaction may be open */
 bool sale_take(struct db_conn *db, struct sale *sale);

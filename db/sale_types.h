@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sale_types.h -- what a sale is made of: its terms, its state, its statements' parameters. */
+/* sale_types.h -- the types of a sale: its terms, its state, the parameters of its
+ * statements. */
 #ifndef DB_SALE_TYPES_H
 #define DB_SALE_TYPES_H
 
@@ -23,17 +24,18 @@ enum duplicate_guard {
 
 /* The answers of a sale: id, the name of the answer in the record of writes.
  *   SOLD        committed; sale->order_id is the order's number
- *   SOLD_OUT    there was nothing to take
+ *   SOLD_OUT    no unit was left
  *   COUNTED     the count found an earlier order of the user
  *   DUPLICATE   the unique index found one
  *   REPEATED    the user has an order under the request's id
  *   STALE       a later holder of the lock has written
- *   BUSY        others were faster too many times
- *   GIVEN_UP    the watcher wanted it
- *   UNSURE      COMMIT was sent, and its answer is missing: order_settle() finds out
+ *   BUSY        other sales were faster too many times
+ *   GIVEN_UP    the watcher answered false
+ *   UNSURE      COMMIT was sent, and no answer came: order_settle() finds out the
+ *               outcome
  *   FAILED      sale->status and db_error() say why
  * After all but SOLD and UNSURE nothing was sold and nothing will be.  After FAILED the
- * transaction may be open: the caller must sale_cancel(). */
+ * transaction may be open: the caller calls sale_cancel(). */
 #define SALE_ANSWERS(X)                                                                \
     X(SOLD, "accepted")                                                                \
     X(SOLD_OUT, "sold-out")                                                            \
@@ -59,20 +61,21 @@ const char *sale_answer_name(enum sale_answer answer);
 struct sale_terms {
     const struct stock_guard *stock_guard;
     enum duplicate_guard duplicate_guard;
-    const char *lock_variant; /* as the order's row says it */
+    const char *lock_variant; /* as it is written into the order's row */
     const char *process;      /* the same */
 };
 
-/* A unit on its way to a user.  The caller fills the first part; texts are the caller's
- * until the sale is over. */
+/* The sale of a unit to a user.  The caller fills in the first part, and keeps its
+ * texts until the sale has ended. */
 struct sale {
     const struct sale_terms *terms;
     int64_t user_id;
     int64_t voucher_id;
     const char *request_id;
-    int64_t admitted_us;   /* the instant of the database's clock at which the sale's window
-                            * was checked, since 1970; 0: nobody checked it */
-    int64_t fence;         /* of the lease that it is sold under; 0: there is none */
+    int64_t admitted_us;   /* the instant at which the sale's window was checked, in
+                            * microseconds since 1970 by the database's clock; 0: it was
+                            * not checked */
+    int64_t fence;         /* of the lease under which the unit is sold; 0: none */
     const char *lock_name; /* for the record of writes; NULL: none is kept */
     int64_t drawn_id;      /* the number that the order is to have, drawn before the sale; 0:
                             * the database draws one */
@@ -80,19 +83,21 @@ struct sale {
     int64_t units;         /* to take: 1, or as many as the orders of a batch */
     int64_t stock;         /* as read; untouched by a guard that does not read */
     int64_t version;       /* the same */
-    int64_t row_fence;     /* the same: what the voucher's row was written under */
-    bool begins;           /* BEGIN goes ahead of the take */
+    int64_t row_fence;     /* the same: the fence under which the voucher's row was
+                            * written */
+    bool begins;           /* BEGIN is sent with the take */
     int backend_pid;       /* the server process that COMMIT was sent to */
     char xid[DB_XID_MAX];  /* the transaction's number, once a unit is taken */
     int64_t order_id;
     enum sale_answer answer;
     enum db_status status;
     enum db_status record_status; /* not OK: a refusal is missing in the record */
-    const char *decided_by;       /* the guard that made the answer, for the record */
+    const char *decided_by;       /* the guard that decided the answer, for the
+                                   * record */
 };
 
-/* The parameters of the statements that sell: id, what pgbench's script calls it, type, and
- * where a sale has it. */
+/* The parameters of the statements that sell: id, the name in pgbench's script, the
+ * type, and the field of the sale. */
 #define SALE_VALUES(X)                                                                 \
     X(USER, "user", INT, sale->user_id)                                                \
     X(VOUCHER, "voucher", INT, sale->voucher_id)                                       \
@@ -120,7 +125,7 @@ enum sale_value {
 
 enum { SALE_STATEMENT_VALUES_MAX = 12 };
 
-/* A statement, and which value each of its parameters is. */
+/* A statement, and the value of each of its parameters. */
 struct sale_statement {
     struct postgres_statement sql;
     enum sale_value values[SALE_STATEMENT_VALUES_MAX];

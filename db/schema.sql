@@ -2,17 +2,17 @@
 -- schema.sql -- vouchers, their stock, and the orders for them.
 --
 -- The tables and columns are those that course projects on flash sales share, so that a
--- reader's own queries work here.  What is added: the request's id, who wrote the row, and
--- the numbers that two of the stock guards need.
+-- reader's own queries work here.  Added to them are the request's id, the process that
+-- wrote the row, and the numbers that two of the stock guards need.
 --
 -- There is on purpose no CHECK (stock >= 0), no unconditional UNIQUE (user, voucher) and no
 -- trigger: they would hide what a broken lock does.  Guards that need such a constraint
 -- bring it by their own rows (see orders_one_per_user).
 --
--- Run it as the owner of the database, as often as you like: it makes what is missing and
--- moves a database from before to this form (psql -1 -f db/schema.sql).  Two roles must exist:
--- seckill_lab, who owns all of it, and seckill_service, who may do no more than sell and
--- lock.  Run lock/stores/postgres.sql before it, if the pg locks are wanted.
+-- Run it as the owner of the database, as often as you like: it makes missing tables
+-- and upgrades an older database (psql -1 -f db/schema.sql).  Two roles must exist:
+-- seckill_lab, which owns everything, and seckill_service, which may only sell and
+-- lock.  Run lock/stores/postgres.sql first, if you use the pg locks.
 
 CREATE TABLE IF NOT EXISTS tb_voucher (
     id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -71,16 +71,17 @@ CREATE TABLE IF NOT EXISTS tb_voucher_order (
     process         text        NOT NULL,             -- which service process wrote it
     fence           bigint,                           -- the lock's, where it has one
     -- The instant of this database's clock at which the service checked the sale's window.
-    -- An order that was admitted in time may be written later.  NULL: written by a service
-    -- from before this column, or by something that checks no window.
+    -- An order that was admitted in time may be written later.  NULL: written by an
+    -- older service, or by a program that checks no window.
     admitted_at     timestamptz,
     CONSTRAINT orders_one_per_request UNIQUE (user_id, request_id)
 );
 
--- In a database from before, a request's id was unique among all users, so that one user
--- could block another by using the same.  The exchange cannot fail, since what is unique
--- alone is unique beside the user too.  It holds the table while the index is built: stop
--- the services first if that takes long, and start those that know both columns afterwards.
+-- In an older database a request's id was unique among all users, so that one user
+-- could block another by using the same id.  The new index cannot fail, because an id
+-- that is unique alone is also unique together with the user.  The table is locked
+-- while the index is built.  If that takes long, stop the services first, and
+-- afterwards start services of the new version.
 DO $$
 BEGIN
     IF EXISTS (SELECT FROM pg_constraint
@@ -92,7 +93,8 @@ BEGIN
     END IF;
 END $$;
 
--- In a database from before no order says when it was admitted, and none can say it now.
+-- In an older database the orders have no time of admission, and it cannot be found out
+-- now.
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'tb_voucher_order'::regclass
@@ -109,8 +111,9 @@ CREATE INDEX IF NOT EXISTS orders_by_voucher_and_user
 CREATE UNIQUE INDEX IF NOT EXISTS orders_one_per_user
     ON tb_voucher_order (voucher_id, user_id) WHERE duplicate_guard = 'unique';
 
--- Which part of the vouchers this database has, where they are spread over several databases;
--- no row: it has them all.  db/partition.h says how ids name their partition.
+-- The partition of this database, if the vouchers are spread over several databases.
+-- No row: this database has all vouchers.  db/partition.h says how ids name their
+-- partition.
 CREATE TABLE IF NOT EXISTS tb_partition (
     is_only boolean  PRIMARY KEY DEFAULT true CHECK (is_only),
     number  smallint NOT NULL,
@@ -118,9 +121,9 @@ CREATE TABLE IF NOT EXISTS tb_partition (
     CONSTRAINT partition_is_one_of_count CHECK (0 <= number AND number < count AND count <= 64)
 );
 
--- Make this database the partition `wanted` of `of`, or tell a partition that their count has
--- grown.  Nothing moves: a voucher whose id is of another partition is refused.  Ids that are
--- drawn afterwards name the partition.
+-- Make this database the partition `wanted` of `of`, or raise the number of partitions.
+-- No voucher is moved: if a voucher's id belongs to another partition, the call is
+-- refused.  Ids that are drawn afterwards name the partition.
 CREATE OR REPLACE FUNCTION become_partition(wanted integer, of integer) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -161,14 +164,15 @@ BEGIN
                         ELSE 'RESTART' END);
 END $$;
 
--- What the voucher's row was asked to do and what it decided, in the order in which it
--- decided: its own record, for judging the locks by something that no lock had a hand in.
--- Services with --record write it; they can neither read nor change what is written.
+-- The record of writes: every write to a voucher's row and its result, in the order in
+-- which the row decided them.  The checker judges the locks by this record, because no
+-- lock influences it.  Services with --record append to it, and can neither read nor
+-- change its rows.
 --
--- What was accepted is written in the order's transaction, and has its position while that
--- holds the voucher's row.  What was refused has its position after the refusal, so after
--- everything that was its cause.  A position without a row is a transaction that was
--- rolled back.
+-- An accepted write is recorded in the order's transaction, and draws its position
+-- while that transaction holds the voucher's row.  A refused write draws its position
+-- after the refusal, and so after all writes that caused it.  A position without a row
+-- belongs to a transaction that was rolled back.
 CREATE TABLE IF NOT EXISTS tb_voucher_write (
     position   bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     voucher_id bigint      NOT NULL,
@@ -195,8 +199,8 @@ CREATE TABLE IF NOT EXISTS lab.issue (
     end_time     timestamptz NOT NULL
 );
 
--- In a database from before the window that was issued is not written down; what the
--- voucher says of it is taken instead.
+-- In an older database the issued window is not stored, so the voucher's present window
+-- is taken instead.
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'lab.issue'::regclass
@@ -221,7 +225,7 @@ GRANT USAGE ON SEQUENCE order_number TO seckill_service;
 GRANT SELECT ON tb_partition TO seckill_service;
 REVOKE EXECUTE ON FUNCTION become_partition FROM PUBLIC;
 
--- The pg locks, where their tables are there.
+-- The rights for the pg locks, if their tables exist.
 DO $$
 BEGIN
     IF to_regclass('dlock_lock') IS NOT NULL THEN

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tally.c -- how a sale stands, in one question. */
+/* tally.c -- the counts of a sale, in one statement. */
 #include "db/tally.h"
 
 #include <inttypes.h>
@@ -19,8 +19,9 @@ enum { NUMBER_MAX = 24 };
     " (SELECT (extract(epoch FROM clock_timestamp())::bigint - 2 - 1640995200) << 32"  \
     "   AS id OFFSET 0) AS horizon, LATERAL (" counts ") AS counted"                   \
     " WHERE voucher_id = $1::bigint"
-/* PostgreSQL has no statistics of a table that has just been filled.  It takes the index of the
- * numbers if there are two bounds, and if the voucher is not written as an index has it. */
+/* The table has just been filled, so PostgreSQL has no statistics.  Two bounds for the
+ * id, and an expression for the voucher that fits no index, make it use the index of
+ * the ids. */
 #define NEW "voucher_id + 0 = $1::bigint AND id > $2::bigint AND id <= 9223372036854775807"
 
 static const char *const QUESTIONS[] = {
@@ -34,7 +35,7 @@ static const char *const QUESTIONS[] = {
             " SELECT count(*), count(*) FILTER (WHERE is_double),"
             "  count(*) FILTER (WHERE found.id <= horizon.id),"
             "  count(*) FILTER (WHERE is_double AND found.id <= horizon.id) FROM found"),
-    /* Of the orders up to any number, each user's first one is no double. */
+    /* Among the orders up to any number, the first order of each user is no double. */
     [TALLY_ALL] =
         ASK("SELECT count(*), count(*) - count(DISTINCT user_id),"
             "  count(*) FILTER (WHERE id <= horizon.id),"

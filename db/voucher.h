@@ -23,10 +23,10 @@ struct voucher {
 
 /* When a voucher is on sale; both ends belong to the sale.
  *
- * The window is judged by the database's clock, which all services share.  The
- * process stores how far that clock was ahead of its own dlock_clock_ns() when the answer
- * arrived.  The difference is too small by the time that the answer took, so a sale never
- * begins early. */
+ * The database's clock, which all services share, decides.  When the answer arrives,
+ * the process stores by how much that clock is ahead of its own dlock_clock_ns().  This
+ * difference is too small by the time that the answer took, so a sale never begins
+ * early. */
 struct voucher_window {
     int64_t voucher_id;
     int64_t begin_us;
@@ -36,7 +36,8 @@ struct voucher_window {
 
 enum voucher_phase { VOUCHER_NOT_STARTED, VOUCHER_ON_SALE, VOUCHER_ENDED };
 
-/* The database's clock now, in microseconds since 1970. */
+/* The present time of the database's clock, in microseconds since 1970, computed
+ * without I/O. */
 int64_t voucher_clock_us(const struct voucher_window *window);
 
 enum voucher_phase voucher_phase_at(const struct voucher_window *window,
@@ -57,14 +58,15 @@ enum db_status voucher_find_stock(struct db_conn *db, int64_t voucher_id, int64_
 /* A choice of the vouchers to list. */
 struct voucher_page {
     int64_t shop_id;    /* 0: of all shops */
-    int64_t after;      /* the id of the last one that was listed; 0: none was */
+    int64_t after;      /* the id of the last voucher of the page before; 0: the first
+                         * page */
     int64_t limit;      /* how many at most */
-    int64_t text_bytes; /* end before this, after the voucher whose texts bring the sum of
-                         * the texts' bytes to as many */
+    int64_t text_bytes; /* the page ends after the voucher with which the sum of the
+                         * texts' bytes reaches this number */
 };
 
-/* Read one voucher, or those on offer that belong to a page, the newest first.
- * OK: db_rows(db, 0) of them can be read with voucher_at(). */
+/* Read one voucher, or a page of the vouchers on offer, the newest first.  OK:
+ * db_rows(db, 0) of them can be read with voucher_at(). */
 enum db_status voucher_find(struct db_conn *db, int64_t voucher_id);
 enum db_status voucher_list(struct db_conn *db, const struct voucher_page *page);
 struct voucher voucher_at(const struct db_conn *db, size_t row);

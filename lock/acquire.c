@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* acquire.c -- taking a lock: the checks, the attempts, and what they leave behind. */
+/* acquire.c -- taking a lock: the checks, the attempts, and cleaning up after them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,8 +21,8 @@
 #include "lock/wait.h"
 #include "lock/watchdog.h"
 
-/* The time that an attempt that can be cancelled waits in its store: it asks again then, and
- * so has lost its place there if there is one. */
+/* An attempt that can be cancelled waits in its store for so long.  Then it asks again,
+ * and loses its place in the store's queue if there is one. */
 enum { STORE_SLICE_MS = 50 };
 
 /* An acquire under way. */
@@ -34,14 +34,14 @@ struct acquiring {
     int64_t begun_ns, sent_ns, answered_ns;
     int64_t until_ns; /* 0: does not wait */
     const struct dlock_waiting *waiting;
-    bool has_waited;     /* since it last gave its place up, and that is recorded */
-    unsigned wake_count; /* as many wake-ups are recorded  */
+    bool has_waited;     /* a wait is recorded since the last given-up place */
+    unsigned wake_count; /* wake-ups that are recorded */
     bool was_late; /* the last grant came after its own lease had run out */
     struct dlock_doubts doubts;
-    struct dlock_place place; /* if the system has lines */
+    struct dlock_place place; /* of handover.h; used if the system has lines */
 };
 
-/* The lease that was asked for, as far as it is allowed. */
+/* The lease of the request or of the system, at most the variant's longest. */
 static int asked_lease_ms(const struct acquiring *job)
 {
     const dlock_system *sys = job->sys;
@@ -51,7 +51,7 @@ static int asked_lease_ms(const struct acquiring *job)
     return dlock_options_lease_ms(sys->variant, job->request->lease_ms);
 }
 
-/* Is the watchdog to renew it, or to look after its session? */
+/* Does the watchdog renew this hold, or probe its session? */
 static bool wants_watchdog(const struct acquiring *job)
 {
     const dlock_system *sys = job->sys;
@@ -60,14 +60,16 @@ static bool wants_watchdog(const struct acquiring *job)
                                            job->request->lease_ms == 0);
 }
 
-/* The last attempt may have left something that could not be taken back. */
+/* Note that the last attempt may have been granted, and that its release was not
+ * answered. */
 static void note_doubt(struct acquiring *job)
 {
     if (job->until_ns != 0) /* otherwise there is no other attempt */
         dlock_doubts_note(&job->doubts, job->sys, &job->hold->facts, &job->claim);
 }
 
-/* The store may know the claim's owner without our leave. */
+/* Give the thread another number, because the store may hold the lock for the present
+ * one. */
 static void part(struct acquiring *job)
 {
     if (job->place.asks)
@@ -76,8 +78,8 @@ static void part(struct acquiring *job)
         dlock_holds_part(job->sys->holds, job->hold);
 }
 
-/* Take back what an attempt may have left, its place in a queue too: from when it was sent
- * the place is not sure.  The detail of why stays what it was. */
+/* Release what an unanswered attempt may have left in the store: a grant, or a place in
+ * a queue.  The reason in dlock_error() stays that of the attempt. */
 static void clean_up(struct acquiring *job)
 {
     const dlock_variant *variant = job->sys->variant;
@@ -102,7 +104,7 @@ static void clean_up(struct acquiring *job)
     (void)dlock_fail(st, "%s", why);
 }
 
-/* The ways in which the attempt may wait: here, and in the store. */
+/* Set until when the attempt may wait, in the core and in the store. */
 static void prepare_wait(struct acquiring *job)
 {
     int64_t slice_ns;
@@ -120,9 +122,9 @@ static void prepare_wait(struct acquiring *job)
         job->claim.store_until_ns = slice_ns;
 }
 
-/* Make the claim for the next attempt: a request of an earlier one that is still on its
- * way must never fit a later one, so each has its own token.  The store has one end for
- * all levels, so an inner one must not bring it nearer. */
+/* Make the claim for the next attempt.  Each attempt has its own token, so that a late
+ * request of an earlier attempt never matches a later one.  The store has one lease for
+ * all levels, so an inner level must not shorten it. */
 static void prepare(struct acquiring *job)
 {
     struct dlock_hold_facts *facts = &job->hold->facts;
@@ -148,8 +150,8 @@ static void prepare(struct acquiring *job)
     prepare_wait(job);
 }
 
-/* Wherever the grant comes from, holds of an era that is over are marked before its owner goes
- * on. */
+/* Mark the holds of earlier eras as lost before the thread goes on with a grant of the
+ * new era. */
 static dlock_status send(struct acquiring *job)
 {
     dlock_status st;
@@ -163,8 +165,8 @@ static dlock_status send(struct acquiring *job)
     return st;
 }
 
-/* Was the level granted on top of a hold that was found lost meanwhile?  Its owner has
- * been told to stop, so it is given back, as if the store had known of the loss. */
+/* Was the level granted inside a hold that was found lost meanwhile?  The owner was
+ * told of the loss, so the level is given back, as if the store had answered LOST. */
 static bool stands_on_nothing(struct acquiring *job)
 {
     struct dlock_hold *root = atomic_load(&job->hold->root);
@@ -176,7 +178,7 @@ static bool stands_on_nothing(struct acquiring *job)
     return true;
 }
 
-/* A message woke it since the last attempt. */
+/* Record that a message woke the waiter since the last attempt. */
 static void record_wake(struct acquiring *job)
 {
     if (job->waiting->wake_count == job->wake_count)
@@ -217,7 +219,7 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
     return job->was_late ? DLOCK_BUSY : st;
 }
 
-/* The grant came, but nobody wants it any more. */
+/* Release a grant that came too late or after a cancel. */
 static dlock_status give_back(struct acquiring *job)
 {
     dlock_status st = job->sys->variant->release(job->sys->state, &job->claim);
@@ -264,7 +266,7 @@ static dlock_status ask(struct acquiring *job)
     return dlock_doubts_answer(&job->doubts, job->sys, st);
 }
 
-/* Get the lock from the holder before, or from the store. */
+/* Get the lock from an earlier holder of this process, or from the store. */
 static dlock_status obtain(struct acquiring *job)
 {
     dlock_status st;
@@ -303,7 +305,8 @@ static void keep(struct acquiring *job, dlock_lease *lease)
     dlock_lease_fill(lease, &job->claim, deadline_ns,
                      dlock_holds_grant(sys->holds, job->hold, deadline_ns, renew_at_ns,
                                        watched));
-    if (dlock_era_is_over(sys, &job->hold->facts)) /* so a look may have been too early for it */
+    if (dlock_era_is_over(sys, &job->hold->facts)) /* an earlier check for lost holds
+                                                    * may have missed this one */
         dlock_holds_lose(sys->holds, root, root->serial, true);
     dlock_watchdog_expect(atomic_load(&sys->watchdog),
                           watched ? renew_at_ns : deadline_ns);

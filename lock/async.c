@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* async.c -- the asynchronous interface of a system: who runs it, from its opening to its
- * close.
+/* async.c -- the asynchronous interface of a system: opening, polling, closing.
  *
- * Each call is a fiber (base/os/loop.h) that makes the blocking call: what that does is
- * written once. */
+ * Each call is a fiber (base/os/loop.h) that makes the blocking call, so the code of
+ * the calls exists once. */
 #include <stdlib.h>
 
 #include "base/os/clock.h"
@@ -21,10 +20,10 @@ dlock_status dlock_async_check(const dlock_async *async)
 
 /* ---- who runs it ---- */
 
-/* Its address tells threads apart. */
+/* The address of this variable identifies a thread. */
 static _Thread_local char mark;
 
-/* A turn of the loop, as a thread of the system's process. */
+/* Run a turn of the loop, as a thread of the system's process. */
 static void turn(dlock_async *async, int64_t until_ns)
 {
     struct dlock_process *before = dlock_process_here();
@@ -48,7 +47,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* May the calling thread run it? */
+/* May the calling thread run the interface?  OK, or INVALID with the reason. */
 static dlock_status check_poller(dlock_async *async)
 {
     const void *nobody = NULL;
@@ -57,7 +56,7 @@ static dlock_status check_poller(dlock_async *async)
     if (st != DLOCK_OK)
         return st;
     if (dlock_loop_is_here(async->loop))
-        return dlock_fail(DLOCK_INVALID, "a completion asked for it");
+        return dlock_fail(DLOCK_INVALID, "a completion must not call this function");
     if (!async->has_thread &&
         !atomic_compare_exchange_strong(&async->poller, &nobody, &mark) && nobody != &mark)
         return dlock_fail(DLOCK_INVALID, "another thread has called dlock_poll() before");
@@ -96,7 +95,8 @@ size_t dlock_async_count(const dlock_async *async)
 
 /* ---- life ---- */
 
-/* NULL if the variant's calls can wait in fibers, otherwise what they wait in. */
+/* NULL: the calls of the variant can wait in fibers.  Otherwise the name of the client
+ * library in which they block. */
 static const char *blocking_client(const dlock_variant *variant)
 {
     switch (dlock_store_of(&variant->info)) {
@@ -171,8 +171,7 @@ dlock_status dlock_async_open(dlock_async **out, dlock_system *sys, unsigned fla
     if (st != DLOCK_OK)
         return st;
     if (flags & ~(unsigned)DLOCK_ASYNC_THREAD)
-        return dlock_fail(DLOCK_INVALID, "the flags %#x ask for what this library does not know",
-                          flags);
+        return dlock_fail(DLOCK_INVALID, "the flags %#x have a bit that this library does not know", flags);
     client = blocking_client(sys->variant);
     if (client != NULL)
         return dlock_fail(DLOCK_UNSUPPORTED,

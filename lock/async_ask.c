@@ -57,15 +57,15 @@ static dlock_status check_acquire(const dlock_async *async, const char *name,
     if (st != DLOCK_OK)
         return st;
     if (done == NULL)
-        return dlock_fail(DLOCK_INVALID, "nobody would be told of the grant");
+        return dlock_fail(DLOCK_INVALID, "done is NULL, so the grant could not be reported");
     if (owner != NULL && owner->async != async)
-        return dlock_fail(DLOCK_INVALID, "the owner is another interface's");
+        return dlock_fail(DLOCK_INVALID, "the owner belongs to another interface");
     if (atomic_load(&async->is_closing))
         return dlock_fail(DLOCK_INVALID, "the asynchronous interface is being closed");
     return DLOCK_OK;
 }
 
-/* As much of a request as its size says that there is. */
+/* Copy a request that dlock_request_check() has accepted. */
 static dlock_request copy_request(const dlock_request *given)
 {
     dlock_request request = {0};
@@ -100,7 +100,7 @@ dlock_status dlock_async_acquire(dlock_async *async, const char *name,
     return dlock_async_call_make(call);
 }
 
-/* The calls that have a lease. */
+/* Make a call on a lease: release, renew or abandon. */
 static dlock_status use(dlock_async *async, enum dlock_async_kind kind,
                         const dlock_lease *lease, dlock_async_done *done, void *arg)
 {

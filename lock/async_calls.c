@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* async_calls.c -- asynchronous calls: who asks, in which order, and what is answered.
+/* async_calls.c -- asynchronous calls: their owners, their order, their completions.
  *
- * A call is made by any thread and begun by the loop's.  From then on it is in two tables: by
- * its id, to be cancelled, and, while it runs, by its owner, so that a second call of that
- * owner follows it: the table of holds takes an owner to do one thing at a time. */
+ * Any thread makes a call, and the loop's thread begins it.  From then on the call is
+ * in a table by its id, so that it can be cancelled.  While it runs, it is also in a
+ * table by its owner, so that a second call of the same owner runs after it, because
+ * the table of holds allows one call of an owner at a time. */
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -83,8 +84,8 @@ static struct dlock_async_owner *find_named(dlock_async *async, uint64_t thread)
     return named;
 }
 
-/* Find out who asks.  A lease that is none, or that a thread holds, is asked for by a new
- * owner, who is refused. */
+/* Find the owner of the call.  If the lease was never granted, or belongs to a thread,
+ * the call gets a new owner, and is refused later. */
 static void find_owner(struct dlock_async_call *call)
 {
     dlock_async *async = call->async;
@@ -128,7 +129,7 @@ static void run(struct dlock_job *job)
     }
 }
 
-/* Tell whose it is.  The call is over, and in no table. */
+/* Run the completion and free the call, which has ended and is in no table. */
 static void complete(struct dlock_async_call *call)
 {
     dlock_async *async = call->async;
@@ -162,7 +163,7 @@ static bool start(struct dlock_async_call *call)
     return true;
 }
 
-/* The call could not be given a fiber. */
+/* End a call for which there was no memory for a fiber, with NOMEM. */
 static void refuse(struct dlock_async_call *call)
 {
     call->status = DLOCK_NOMEM;
@@ -171,7 +172,7 @@ static void refuse(struct dlock_async_call *call)
     complete(call);
 }
 
-/* Those who waited for the owner's last call: the next of them goes on. */
+/* Start the next call of the same owner, which waited for this one. */
 static void start_follower(struct dlock_async_call *call)
 {
     while (call != NULL && !start(call)) {
@@ -238,7 +239,7 @@ static void begin_posted(struct dlock_post *post)
     complete(call);
 }
 
-/* Cancel it; what it holds and gives back is not in a hurry. */
+/* Cancel an acquire.  Only its wait is hurried; a release of its grant is not. */
 static void cancel(struct dlock_async_call *call)
 {
     if (call->kind != DLOCK_ASYNC_ACQUIRE || call->is_cancelled)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* async_inside.h -- the asynchronous interface of a system, and a call of it.
+/* async_inside.h -- the struct of an asynchronous interface, and the struct of one of
+ * its calls.
  *
- * Only for async.c, async_calls.c and async_ask.c.  Everything that is not
- * said to be shared belongs to the thread that runs the loop. */
+ * Only for async.c, async_calls.c and async_ask.c.  A field that is neither atomic nor
+ * under the mutex belongs to the thread that runs the loop. */
 #ifndef DLOCK_ASYNC_INSIDE_H
 #define DLOCK_ASYNC_INSIDE_H
 
@@ -22,7 +23,7 @@ enum dlock_async_kind {
     DLOCK_ASYNC_ABANDON,
 };
 
-/* In the `thread` of every owner who is no thread. */
+/* This bit is set in the `thread` of every owner that is not a thread. */
 #define DLOCK_ASYNC_OWNER (UINT64_C(1) << 63)
 
 struct dlock_async_owner {
@@ -32,13 +33,13 @@ struct dlock_async_owner {
 };
 
 struct dlock_async_call {
-    struct dlock_post post; /* to begin it */
+    struct dlock_post post; /* asks the loop's thread to begin the call */
     struct dlock_job job;
     dlock_async *async;
     enum dlock_async_kind kind;
     uint64_t id;
     dlock_request request; /* of an acquire */
-    dlock_lease lease;     /* an acquire: its name is asked for */
+    dlock_lease lease;     /* of an acquire: only the name is set before the grant */
     dlock_async_done *done;
     void *arg;
     dlock_status status;
@@ -46,7 +47,8 @@ struct dlock_async_call {
     struct dlock_async_owner *named; /* NULL: an owner of its own */
     struct dlock_owner owner;
     struct dlock_caller caller;
-    struct dlock_async_call *follower; /* of the same owner, which goes on after it */
+    struct dlock_async_call *follower; /* the next call of the same owner, begun when
+                                        * this one ends */
     struct dlock_async_call *prev, *next;             /* of the same bucket, by owner */
     struct dlock_async_call *prev_by_id, *next_by_id; /* the same by id               */
 };
@@ -58,8 +60,9 @@ struct dlock_async {
     struct dlock_loop *loop;
     bool has_thread;
     struct dlock_thread thread;
-    struct dlock_life *life; /* of all owners; ends with the close */
-    _Atomic(const void *) poller; /* what only the polling thread has; NULL: none so far */
+    struct dlock_life *life; /* shared by all owners; ended by the close */
+    _Atomic(const void *) poller; /* an address that only the polling thread has; NULL:
+                                   * no thread has polled yet */
     atomic_size_t call_count;
     _Atomic uint64_t last_id;
     atomic_bool is_closing;
@@ -74,28 +77,30 @@ struct dlock_async {
     struct dlock_async_owner *owners;
 };
 
-/* OK if the calling process may use it. */
+/* OK; or INVALID: `async` is NULL or belongs to the parent process. */
 dlock_status dlock_async_check(const dlock_async *async);
 
-/* Every acquire under way is cancelled, and every one that begins. */
+/* Cancel every acquire under way, and from now on every acquire that begins. */
 void dlock_async_stop(dlock_async *async);
 
-/* A new owner that is no thread. */
+/* Fill in *owner with a new owner that is not a thread. */
 void dlock_async_make_owner(dlock_async *async, struct dlock_owner *owner);
 
-/* A call, to be filled in and then made.  NULL: no memory, which dlock_error() says.  Both
- * in any thread. */
+/* Make a call, which the caller fills in and gives to dlock_async_call_make().  NULL:
+ * no memory, and dlock_error() says so.  Any thread. */
 struct dlock_async_call *dlock_async_call_new(dlock_async *async,
                                               enum dlock_async_kind kind,
                                               dlock_async_done *done, void *arg);
 
-/* Have it begun, which from a completion happens at once.  OK; or NOMEM, and it is gone. */
+/* Give the call to the loop's thread, which begins it; in a completion the call begins
+ * at once.  OK; or NOMEM, and the call is freed.  Any thread. */
 dlock_status dlock_async_call_make(struct dlock_async_call *call);
 
-/* Cancel the acquire of that id, if it is under way. */
+/* Cancel the acquire with the number `id`, if it is under way.  The loop's thread
+ * only. */
 void dlock_async_cancel_here(dlock_async *async, uint64_t id);
 
-/* No call is under way: free the memory of calls. */
+/* Free the memory that is kept for calls to come.  No call is under way. */
 void dlock_async_free_spares(dlock_async *async);
 
 #endif /* DLOCK_ASYNC_INSIDE_H */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* bare.h -- is this the build that has neither fault points nor a recorder?
  *
- * `make BUILD=bare` makes one.  The points of fault.h are nothing in it, and no call
- * enters the recorder.  The build exists only to be measured against: `seckill bench-locks
- * --only=idle` stands the product beside it, and the product always has both.
+ * `make BUILD=bare` makes one.  In this build the fault points of fault.h compile to
+ * nothing, and no call enters the recorder.  The build serves as the baseline of one
+ * measurement: `seckill bench-locks --only=idle` compares it with the product, which
+ * always has both.
  *
- * A bare program refuses every call for a fault or for a record, and the reason
- * begins with DLOCK_BARE_REFUSAL.
+ * A bare program refuses every call that asks for a fault or a record.  The reason in
+ * dlock_error() begins with DLOCK_BARE_REFUSAL.
  */
 #ifndef DLOCK_BARE_H
 #define DLOCK_BARE_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* cancel.c -- a flag that ends waits.
  *
- * Firing a cancel wakes no thread: a waiter looks at its cancel every few ms (wait.c).
- * Because of that, dlock_cancel_fire() takes no lock, and a signal handler may call it. */
+ * Firing a cancel object wakes no thread: a waiter checks the object every few ms
+ * (wait.c).  Because of that, dlock_cancel_fire() takes no lock, and a signal handler
+ * may call it. */
 #include "lock/cancel.h"
 
 #include <stdatomic.h>

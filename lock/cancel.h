@@ -5,8 +5,8 @@
 
 #include "lock/dlock.h"
 
-/* NULL is never fired.  A hurry (base/os/fiber.h) of the calling fiber is like a cancel that
- * was fired. */
+/* Was the object fired?  NULL was never fired.  A hurry of the calling fiber
+ * (base/os/fiber.h) counts as fired.  Any thread. */
 bool dlock_cancel_is_fired(const dlock_cancel *cancel);
 
 #endif /* DLOCK_CANCEL_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* debt.c -- the debts of a system: the list, and the answers.
  *
- * Nothing is asked with the mutex of the debts held, and no other mutex is taken under it but
- * those of the recorder. */
+ * No request is sent with the mutex of the debts held, and under it only the recorder's
+ * mutexes are locked. */
 #include "lock/debt.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ struct dlock_debt *dlock_debts_first(const struct dlock_debts *debts,
     return NULL;
 }
 
-/* The debt is none any more. */
+/* Remove a debt that is paid or given up from the list. */
 static void strike(struct dlock_debts *debts, struct dlock_debt *debt)
 {
     DL_DELETE(debts->owed, debt);
@@ -71,7 +71,7 @@ struct dlock_debt *dlock_debts_add(struct dlock_debts *debts)
 
 /* ---- the ends of debts ---- */
 
-/* Write down how it ended: as the store said, or UNKNOWN. */
+/* Record the end of the release, and count it: the store's answer, or UNKNOWN. */
 static void tell(const struct dlock_debt *debt, dlock_status st)
 {
     dlock_system *sys = debt->debts->sys;
@@ -79,7 +79,7 @@ static void tell(const struct dlock_debt *debt, dlock_status st)
     bool is_paid = !dlock_is_failure(st);
 
     if (st == DLOCK_LOST && debt->was_unanswered)
-        st = DLOCK_UNKNOWN; /* an earlier request may have freed it */
+        st = DLOCK_UNKNOWN; /* an earlier request may have freed the lock */
     if (st == DLOCK_LOST && !debt->is_counted)
         dlock_lost_count(sys, dlock_era_is_over(sys, &debt->facts) ? DLOCK_LOSS_FAIL_OVER
                                                                   : DLOCK_LOSS_REFUSED);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* debt.h -- a debt: a release that nobody waits for, until it has an answer; and the list of
- * those of a system.
+/* debt.h -- one debt, which is a release that no thread waits for until the store has
+ * answered it; and the list of a system's debts.
  *
- * The room of debts.h and payer.h.
+ * Only for debt.c, debts.c and payer.c.
  *
  * Threads     Any. */
 #ifndef DLOCK_DEBT_H
@@ -14,68 +14,74 @@
 #include "lock/system.h"
 
 enum dlock_debt_state {
-    DLOCK_DEBT_QUEUED, /* its answer will come, or word that none comes */
-    DLOCK_DEBT_FAILED, /* to be asked for again                         */
-    DLOCK_DEBT_ASKING, /* a thread does so, and nobody else may         */
+    DLOCK_DEBT_QUEUED, /* its post will end, with an answer or with a failure */
+    DLOCK_DEBT_FAILED, /* the release has to be sent again */
+    DLOCK_DEBT_ASKING, /* one thread sends it again; no other thread may */
 };
 
 struct dlock_debt {
     struct redis_post post; /* comes first */
     struct dlock_debts *debts;
     struct dlock_hold_facts facts;
-    uint64_t call;       /* to the recorder                           */
-    bool is_counted;     /* its loss is in the metrics                */
+    uint64_t call;       /* its number for the recorder; 0: not recorded */
+    bool is_counted;     /* the loss of the hold is in the metrics    */
     bool was_unanswered; /* a request may have been executed          */
     enum dlock_debt_state state;
     int64_t made_ns;
-    int64_t until_ns;    /* then the lease has ended for certain      */
+    int64_t until_ns;    /* the lease has certainly ended by then     */
     struct dlock_debt *prev, *next;
 };
 
 struct dlock_debts {
     dlock_system *sys;
     struct dlock_thread payer;
-    struct dlock_mutex mutex; /* of all that follows */
-    struct dlock_condition wake; /* the payer's */
-    struct dlock_condition paid; /* nothing is owed any more */
+    struct dlock_mutex mutex; /* protects all that follows */
+    struct dlock_condition wake; /* wakes the payer */
+    struct dlock_condition paid; /* signalled when the last debt is paid */
     bool is_stopping;
-    bool is_hurried;         /* what is queued is to leave now           */
+    bool is_hurried;         /* queued requests have to be sent now      */
     int64_t wake_ns;         /* when the payer looks next                */
-    int64_t again_ns;        /* when it asks again for what failed       */
-    unsigned fail_count;     /* of those requests, in a row              */
-    uint64_t made_count;     /* debts, ever                              */
-    uint64_t seen_count;     /* of them when the payer looked last       */
-    struct dlock_debt *owed; /* those that are QUEUED are in the order of time */
+    int64_t again_ns;        /* when it sends failed releases again      */
+    unsigned fail_count;     /* failed requests in a row, for the pause  */
+    uint64_t made_count;     /* debts since the start                    */
+    uint64_t seen_count;     /* made_count when the payer looked last    */
+    struct dlock_debt *owed; /* the list; those that are QUEUED are in the order of
+                              * time */
     struct dlock_debt *spare;
     uint64_t count;          /* of `owed`                                */
-    _Atomic uint64_t failed_count; /* of them; changes under the mutex   */
+    _Atomic uint64_t failed_count; /* debts that are FAILED; changes under the mutex */
 };
 
-/* With the mutex held: */
+/* The caller of the next four holds the mutex. */
 
-/* The payer looks at `at_ns`, if not earlier. */
+/* Make the payer look at the debts at `at_ns` or earlier. */
 void dlock_debts_wake(struct dlock_debts *debts, int64_t at_ns);
 
-/* The first in `state`, of the lock `name` if that is not NULL; NULL: there is none. */
+/* The first debt in `state`, of the lock `name` if that is not NULL. NULL: there is
+ * none. */
 struct dlock_debt *dlock_debts_first(const struct dlock_debts *debts,
                                      enum dlock_debt_state state, const char *name);
 
-/* Ask again for a debt that is FAILED, and wait for that with the mutex free.  False: the
- * store did not answer, and it is FAILED again. */
+/* Send the release of a FAILED debt again, and wait for the answer.  The mutex is
+ * unlocked meanwhile.  True: the debt is paid.  False: the store did not answer, and
+ * the debt is FAILED again. */
 bool dlock_debts_ask(struct dlock_debts *debts, struct dlock_debt *debt);
 
-/* A debt that is FAILED is one no more, without an answer. */
+/* Remove a FAILED debt from the list, although the store has not answered: its lease
+ * has ended. */
 void dlock_debts_forgive(struct dlock_debts *debts, struct dlock_debt *debt);
 
-/* Put another on the list, with no more than its state and its time, as if it were queued
- * with the store already.  NULL: no memory.  Takes the mutex. */
+/* Add a debt to the list, in the state QUEUED; the caller sets every field but the
+ * state and the time.  NULL: no memory.  Takes the mutex. */
 struct dlock_debt *dlock_debts_add(struct dlock_debts *debts);
 
-/* Tell the debt how a request for it ended: the answer, or a failure after which the request
- * `may_be_done`.  Takes the mutex. */
+/* Note how a request of the debt ended: with the answer `st`, or with a failure.
+ * `may_be_done`: the store may have executed the request all the same.  Takes the
+ * mutex. */
 void dlock_debt_settle(struct dlock_debt *debt, dlock_status st, bool may_be_done);
 
-/* The end of its post. */
+/* The `end` of a debt's post: reads the store's answer, and calls
+ * dlock_debt_settle(). */
 void dlock_debt_read_answer(struct redis_post *post);
 
 #endif /* DLOCK_DEBT_H */

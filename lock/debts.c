@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* debts.c -- the releases of a system that nobody waits for, from the first to the close. */
+/* debts.c -- the debts of a system, from the first one to the close. */
 #include "lock/debts.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ fail_wake:
     return NULL;
 }
 
-/* Begun with the first of them; NULL: there is no memory, or no thread. */
+/* The list of debts, made with the first debt.  NULL: no memory, or no thread. */
 static struct dlock_debts *debts_of(dlock_system *sys)
 {
     struct dlock_debts *debts = atomic_load(&sys->debts);
@@ -71,7 +71,8 @@ bool dlock_debts_owe(dlock_system *sys, const struct dlock_hold_facts *facts, ui
     dlock_metrics_add(&sys->metrics, DLOCK_METRIC_debts, 1);
     claim = dlock_claim_of(sys, facts, 1);
     claim.post = &debt->post;
-    /* As soon as it is queued the debt may be paid, and serve another release. */
+    /* From here on the debt may be paid at any moment, and its memory used for another
+     * debt. */
     st = sys->variant->release(sys->state, &claim);
     if (dlock_is_failure(st)) { /* it was not */
         dlock_debt_settle(debt, st, false);

@@ -1,31 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* debts.h -- the releases of a system that nobody waits for, until each has an answer.
+/* debts.h -- the debts of a system: releases that no thread waits for, until the store
+ * has answered each.
  *
- * A debt is queued with the store, and told of by the thread that reads its answer.  A thread
- * of the system's own, the payer, begins with the first debt: it sends what has been queued
- * for DLOCK_LATER_MS, has answers read that nobody read, and repeats what failed.
+ * The thread that releases queues the request.  The thread that reads the store's
+ * answer settles the debt.  The system starts a thread of its own with the first debt,
+ * the payer: it sends requests that have been queued for DLOCK_LATER_MS, reads answers
+ * that no other thread has read, and repeats requests that failed.
  *
- * A debt names an owner that nobody acquires under any more (dlock_holds_part()), so it can
- * be asked for again at any time.
+ * No later acquire uses the owner that a debt names (dlock_holds_part()), so the
+ * release can be sent again at any time without harm.
  *
- * Threads     Any, but for stop and free. */
+ * Threads     Any; stop and free only when no other thread is inside a call. */
 #ifndef DLOCK_DEBTS_H
 #define DLOCK_DEBTS_H
 
 #include "lock/system.h"
 
-/* Owe the store the release of the only level of a hold.  `call`: its record, which is ended
- * with the answer; 0: none.  `is_counted`: its loss is in the metrics.  False: there is no
- * memory or no thread, and nothing is owed. */
+/* Queue the release of the only level of a hold as a debt.  `call`: the number of its
+ * record, which ends with the store's answer; 0: not recorded.  `is_counted`: the loss
+ * of the hold is in the metrics already.  False: no memory or no thread, and nothing
+ * was queued. */
 bool dlock_debts_owe(dlock_system *sys, const struct dlock_hold_facts *facts, uint64_t call,
                      bool is_counted);
 
-/* Before `name` is asked for: ask once more for the releases of it that failed, if there are
- * any. */
+/* Send the failed releases of the lock `name` once more, if there are any.  An acquire
+ * of `name` calls this first. */
 void dlock_debts_pay_name(dlock_system *sys, const char *name);
 
-/* Pay for at most wait_ms, and end the payer; free() comes after the store is closed.
- * stop() answers how many remain. */
+/* Wait at most wait_ms until all debts are paid, and end the payer.  Returns the number
+ * of debts that remain. dlock_debts_free() frees the debts, and comes after the store
+ * is closed: until then the store may still end posts. */
 uint64_t dlock_debts_stop(dlock_system *sys, int64_t wait_ms);
 void dlock_debts_free(dlock_system *sys);
 

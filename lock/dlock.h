@@ -27,9 +27,9 @@
  *             otherwise.  A lease belongs to the thread that acquired the lock, because
  *             that thread is the owner: only dlock_lease_valid() and
  *             dlock_lease_left_ms() may be called by another thread.  If a thread ends
- *             while it holds a lock, nobody renews the lock any more: its lease ends,
- *             and on_lost is called.  A lock that lives with a session instead of a
- *             lease stays held until dlock_close().
+ *             while it holds a lock, the watchdog stops renewing the lock: its lease
+ *             ends, and on_lost is called.  A lock that lives with a session instead of
+ *             a lease stays held until dlock_close().
  * Time        Durations are milliseconds (`_ms`).  Instants are nanoseconds (`_ns`) of
  *             CLOCK_BOOTTIME, which goes on counting while the machine sleeps.  Only
  *             the variant getset reads the wall clock.
@@ -42,9 +42,9 @@
  *             dlock_options and dlock_request have a field `size`, and dlock_inspect()
  *             and dlock_metrics_read() pass a size.  A field that a shorter struct
  *             lacks has its default.  A longer struct comes from a program that was
- *             built with a newer dlock.h: a call answers INVALID if a field that the
- *             library does not know is not zero, and the library writes zero into such
- *             a field. dlock_lease and dlock_permit keep their size.
+ *             built with a newer dlock.h: a call answers INVALID if a field that is new
+ *             to this library is not zero, and the library writes zero into such a
+ *             field. dlock_lease and dlock_permit keep their size.
  * C++         May include this header, from C++11 on.
  */
 #ifndef DLOCK_H
@@ -152,11 +152,11 @@ typedef struct dlock_system dlock_system; /* opaque */
 typedef struct dlock_lease dlock_lease;   /* see below: what an acquire grants */
 
 /* The type of dlock_options.on_lost.  The library calls the function once for each lost
- * hold, in a thread of the library, before another owner can have the lock (if the
- * clocks drift apart by less than 1 in 1000).  After a fail-over to another Redis, all holds
- * of the server before are lost, and an owner in another process may have such a lock up to
- * about a second earlier than this process hears of the fail-over.  The function must not call back into the
- * system and must not block.  *lease is valid only during the call. */
+ * hold, in a thread of the library.  If the clocks drift apart by less than 1 in 1000,
+ * the call comes before another owner can have the lock.  After a fail-over of Redis
+ * all holds that the old master granted are lost, and another process may be granted
+ * such a lock up to about a second before this call.  The function must not call back
+ * into the system and must not block.  *lease is valid only during the call. */
 typedef void dlock_lost_fn(const dlock_lease *lease, void *arg);
 
 /* The options of a system.  Begin with dlock_options_default(), which sets `size`. */
@@ -184,8 +184,8 @@ typedef struct dlock_options {
     int lease_ms;             /* at least DLOCK_LEASE_MIN_MS; lua-local takes no more
                                * than 100; the zk variants take it as their session
                                * timeout, which their servers limit                  */
-    bool watchdog;            /* renew held leases at a third of lease_ms, if the head
-                               * of the variant's file says that it is renewed       */
+    bool watchdog;            /* renew held leases each third of lease_ms, if the head
+                               * of the variant's file names the watchdog            */
     const char *retry;        /* when a waiter tries again; NULL is "push".  One of
                                *   none          one attempt, whatever wait_ms says
                                *   push          when the variant tells of a release,
@@ -227,15 +227,16 @@ typedef struct dlock_options {
                                * grant and each renewal (WAIT) in redis_timeout_ms, or it
                                * does not count; from 0, which asks none, to
                                * DLOCK_REPLICAS_LIMIT; for owner, watch, lua, lua-local,
-                               * reentrant, spin, fenced, fair and rwlock.  See below    */
+                               * reentrant, spin, fenced, fair and rwlock.  See below */
 } dlock_options;
 
-/* The limit of dlock_options.replicas_acknowledge.  A grant that fewer replicas have acknowledged
- * in time is given back, and the acquire answers UNKNOWN with their number.  A renewal that fewer
- * have acknowledged moves no deadline, so the hold is lost at the deadline before.  WAIT narrows
- * the time in which a fail-over lets a second owner in, and does not end it: a replica without the
- * write may be promoted, and a replica that has it may lose it by a restart.  Releases are not
- * acknowledged, and dlock_release_later() waits for the answer. */
+/* The limit of dlock_options.replicas_acknowledge.  If fewer replicas acknowledge a
+ * grant in time, the library gives the grant back, and the acquire answers UNKNOWN with
+ * their number.  If fewer acknowledge a renewal, the deadline does not move, so the
+ * hold is lost at its old deadline.  WAIT shortens the time in which a fail-over lets a
+ * second owner in, but does not remove it: a replica without the write may be promoted,
+ * and a replica with the write may lose it by a restart.  Releases need no
+ * acknowledgement, but dlock_release_later() waits for the answer. */
 enum { DLOCK_REPLICAS_LIMIT = 5 };
 
 /* The limit of dlock_options.handover.  With `handover` above 0 the waiters of a name
@@ -281,12 +282,12 @@ dlock_status dlock_open(dlock_system **out, const dlock_options *opts) DLOCK_MUS
 
 /* Stop the watchdog, close every connection and free the system.  NULL is fine.  Held
  * locks are not released: a lock with a lease is free when its lease ends, a lock of a
- * session is free because the session ends.  Releases that nobody waits for
- * (dlock_release_later()) are waited for, up to DLOCK_CLOSE_PAYS_MS.  No other thread may
- * be inside a call. */
+ * session is free because the session ends.  The call waits for releases that
+ * dlock_release_later() has left unanswered, up to DLOCK_CLOSE_PAYS_MS.  No other
+ * thread may be inside a call. */
 void dlock_close(dlock_system *sys);
 
-/* Ask every store of the system once.  Changes nothing.
+/* Ask every store of the system once whether it answers.  Changes nothing.  Any thread.
  *   OK        every store answered (of redlock's nodes: a majority)
  *   IO, UNKNOWN   a store did not answer in its timeout; dlock_error() names it
  *   PROTOCOL  a store refused
@@ -311,8 +312,8 @@ typedef struct dlock_request {
                            * NULL: nothing ends the wait early                        */
 } dlock_request;
 
-/* Take the lock `name` for the calling thread, which becomes the owner.  Waits for
- * request->wait_ms at most, and for the timeout of the request that is then under way.
+/* Take the lock `name` for the calling thread, which becomes the owner.  Lasts at most
+ * request->wait_ms, and the timeout of the request that is then under way.
  *   OK        *lease is the caller's until its deadline; a renewal moves the deadline
  *   BUSY      another owner holds the lock, and wait_ms was 0 or the policy is `none`
  *   TIMEOUT   another owner held the lock until wait_ms had passed or the attempts of
@@ -330,9 +331,10 @@ typedef struct dlock_request {
  *             released since
  *   UNSUPPORTED  `shared`, and the variant lacks DLOCK_CAP_SHARED; or a lease_ms, and
  *             the variant lacks DLOCK_CAP_EXPIRES, so its locks have no lease
- *   IO        the store could not be reached, and no request was sent, or the nodes of a
- *             Redis Cluster answered with redirects until the timeout, and executed none;
- *             wait_ms was 0 or had passed, the attempts were used up, or the policy is `none`
+ *   IO        the store could not be reached, and no request was sent, or the nodes of
+ *             a Redis Cluster answered every request with a redirect until the timeout,
+ *             and executed none.  The acquire does not try again, because wait_ms was 0
+ *             or had passed, the attempts were used up, or the policy is `none`
  *   PROTOCOL  the store refused, or sent an answer that the request cannot have.  The
  *             library sent a release, as after UNKNOWN
  *   NOMEM     no memory; the caller holds nothing
@@ -342,9 +344,9 @@ typedef struct dlock_request {
  *             Nothing was sent
  * *lease is written only on OK.
  *
- * A wait outlives a restart of the store: after IO and UNKNOWN the acquire tries again
- * until wait_ms has passed, with the pauses of the policy.  With `push` these pauses
- * grow from 20 ms to a second.
+ * A waiting acquire survives a restart of the store: after IO and UNKNOWN the acquire
+ * tries again until wait_ms has passed, with the pauses of the policy.  With `push`
+ * these pauses grow from 20 ms to a second.
  *
  * If the variant has DLOCK_CAP_REENTRANT, a thread may acquire again what it holds, and
  * releases each level.  All levels of a hold have one lease in the store, the longest

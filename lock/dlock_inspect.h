@@ -59,10 +59,10 @@ dlock_inspect(dlock_system *sys, const char *name, dlock_info *out)
 
 /* Free the lock `name`, whoever holds it, with all its levels and readers, and tell a
  * waiter.  For operators: the holder goes on working until its next renewal, or its
- * release, answers LOST.  If nobody holds the lock, the turns of waiters that are gone
+ * release, answers LOST.  If the lock is free, the turns of waiters that are gone
  * (dlock_info.next_is_gone) are taken away.  Any thread.
  *   OK           the lock was held, or such turns were there; the lock is free
- *   LOST         nobody held the lock, and there was no such turn; nothing changed
+ *   LOST         the lock was free, and there was no such turn; nothing changed
  *   UNSUPPORTED  the variant cannot do that
  *   UNKNOWN      no answer came, or a session that was told to end has not ended yet:
  *                the lock may be free

@@ -9,55 +9,62 @@
 #error "include dlock.h, of which this is a part"
 #endif
 
-/* ---- later: a release that nobody waits for ---- */
+/* ---- later: a release without waiting for the store ---- */
 
-/* A release that nobody waits for leaves with the next request of any thread of the system,
- * and after so long at the latest, as soon as a thread of the library gets a processor. */
+/* A release that no thread waits for is sent with the next request of any thread of the
+ * system.  Without such a request a thread of the library sends the release after
+ * DLOCK_LATER_MS, or as soon after that as the thread gets a processor. */
 enum { DLOCK_LATER_MS = 1 };
 
-/* Give the lock back like dlock_release(), but do not wait for the answer of the store: the
- * release is a debt of the system from now on.  A debt without an answer, since the connection
- * was lost or the server is away, is asked for again, until an answer comes or the lease has
- * ended for certain, which is lease_ms and redis_timeout_ms after this call: a renewal may
- * have been under way.  A release names its owner or token, so one that arrives late or twice
- * frees nobody else's lock.
- *   OK        nobody of this process holds the lock by this lease any more, and no watchdog
- *             renews it; the store knows so DLOCK_LATER_MS later, or when it can be reached
- *             again, or once the lease has ended
- *   LOST      the hold was known to be lost; the store is told all the same
+/* Give the lock back like dlock_release(), but do not wait for the answer of the store:
+ * the release is a debt of the system from now on.  If the connection is lost or the
+ * server is away, the library sends the release again, until an answer comes or the
+ * lease has certainly ended.  The lease has certainly ended lease_ms and
+ * redis_timeout_ms after this call, because a renewal may have been under way.  A
+ * release names its owner or token, so a release that arrives late or twice frees no
+ * other owner's lock.
+ *   OK        this lease no longer protects its holder, and the watchdog does not renew
+ *             it.  The store frees the lock DLOCK_LATER_MS later, or when the store can
+ *             be reached again, or at the end of the lease
+ *   LOST      the hold was known to be lost; the release is sent all the same
  *   INVALID   as dlock_release()
- * The lease is spent afterwards, whatever the answer.  Only the metrics and the record tell the
- * store's answer.  The calling thread only, as dlock_release().
+ * The lease is spent afterwards, whatever the answer.  Only the metrics and the record
+ * show the store's answer.  Only the thread that acquired the lock may call this, as
+ * with dlock_release().
  *
- * An acquire of the same system, by any thread, is executed behind the debts of its name, if
- * the connection lasts.  After a loss of the connection it first pays those of its name; while
- * the store does not answer that, the lock may still be found held by nobody but the debt.
+ * While the connection lasts, the store executes an acquire of the same system, by any
+ * thread, after the releases that are owed for its name.  If the connection was lost,
+ * the acquire first sends these releases again.  Until the store has answered them, the
+ * store may still hold the lock for the owner that released it.
  *
- * The call waits, and answers all that dlock_release() does, where a release cannot be left
- * to itself: with every variant but lua, reentrant, spin, fenced and fair; for an inner level of
- * a hold, whose owner goes on; with replicas_acknowledge, since an acquire then has another
- * connection and could overtake the release; and without memory for the debt.
- * dlock_metrics.debts counts the releases that did not wait.
+ * In four cases the call is dlock_release(), waits, and has all answers of
+ * dlock_release(): with a variant other than lua, reentrant, spin, fenced and fair; for
+ * an inner level of a hold, whose owner keeps the outer level; with
+ * replicas_acknowledge, since an acquire then uses another connection and could
+ * overtake the release; and without memory for the debt.  dlock_metrics.debts counts
+ * the releases that did not wait.
  *
- * A child by fork() owes nothing: the debts stay its parent's. */
+ * After fork() the debts stay the parent's, and the child sends none of them. */
 dlock_status dlock_release_later(dlock_system *sys, dlock_lease *lease);
 
-/* Send the requests that are owed now, and wait for no answer.  A program that tells another
- * process that the lock is free calls this before: an acquire which that process begins then
- * comes to the store behind the releases, unless the network lets it overtake them.  Bytes
- * that the connection does not take at once leave as soon as it does.  Without a connection the
- * debts are asked for again as dlock_release_later() says.  Nothing happens with a system of the
- * parent process, or NULL, and dlock_error() says so.  Any thread. */
+/* Send the requests that are owed now, and wait for no answer.  Call this before
+ * telling another process that the lock is free: an acquire that the other process
+ * begins afterwards then reaches the store after the releases, unless the network
+ * reorders the two connections.  Bytes that the connection does not accept at once are
+ * sent as soon as it accepts them.  Without a connection the releases are sent again as
+ * dlock_release_later() says.  If `sys` is NULL or belongs to the parent process, the
+ * call does nothing, and dlock_error() says so.  Any thread. */
 void dlock_send_debts(dlock_system *sys);
 
-/* Wait until the system owes nothing, at most wait_ms; negative: for ever.  The requests that
- * are owed are sent at once.  Answers how many debts remain: dlock_metrics.debts less
- * debts_paid and debts_given_up.  0 with a system of the parent process, or NULL, and
- * dlock_error() says so.  Any thread.
+/* Send the requests that are owed now, and wait until the store has answered all of
+ * them, at most wait_ms; negative: for ever.  Returns the number of debts that remain:
+ * dlock_metrics.debts less debts_paid and debts_given_up.  If `sys` is NULL or belongs
+ * to the parent process, the call returns 0, and dlock_error() says so.  Any thread.
  *
  * dlock_close() does the same for DLOCK_CLOSE_PAYS_MS, and for the timeout of a request that
- * is under way then.  If debts remain, dlock_error() tells how many, and those locks are free
- * when their leases end.  So it is with all debts of a process that ends without it. */
+ * is under way then.  If debts remain, dlock_error() tells how many, and those locks
+ * are free when their leases end.  The same is true of all debts of a process that ends
+ * without dlock_close(). */
 uint64_t dlock_pay_debts(dlock_system *sys, int64_t wait_ms);
 
 enum { DLOCK_CLOSE_PAYS_MS = 2000 };

@@ -32,9 +32,9 @@ struct dlock_lease {
     uint64_t reserved[4]; /* for fields to come, so that no lease ever grows        */
 };
 
-/* Extend the lease: it ends its own lease_ms from now, whatever was left (set, not
- * add). Only the thread that acquired the lock.  Asks the store, for its timeout at
- * most.
+/* Extend the lease: it ends its own lease_ms from now, whatever time was left (set, not
+ * add).  Only the thread that acquired the lock may call this.  Asks the store, and
+ * waits for its timeout at most.
  *   OK           lease->deadline_ns is the new deadline
  *   LOST         the caller does not hold the lock any more, or the answer came after
  *                the new lease had ended: stop writing.  The lease still has to be
@@ -47,13 +47,13 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease) DLOCK_MUST_CHECK
 
 /* Give the lock back, or one level of it if its owner acquired it again.  Only the
  * thread that acquired the lock.
- *   OK        this level is returned; after the last level the lock is free
+ *   OK        this level is given back; after the last level the lock is free
  *   LOST      the lease had ended, the lock was freed by force, or another Redis became the
  *             master.  Nobody else's lock
  *             was touched, unless the variant lacks DLOCK_CAP_OWNED (naive, for
  *             example; owner between its check and its delete)
  *   UNKNOWN   a request had no answer.  The lock is free when its lease ends at the
- *             latest; dlock_error() says if it is known to be free already
+ *             latest; dlock_error() says if the lock is known to be free already
  *   IO, PROTOCOL   the store could not be reached, or refused.  The lock is free when
  *             its lease ends
  *   INVALID   the lease was never granted, is spent, or is another thread's; nothing
@@ -67,21 +67,22 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease) DLOCK_MUST_CHECK
  * because a second DEL could free another owner's lock. */
 dlock_status dlock_release(dlock_system *sys, dlock_lease *lease);
 
-/* Give the lock up without releasing it: nobody renews the lock any more, and it is
- * free when its lease ends.  For a holder that cannot say whether its work is over.
- * Asks no store.  Only the thread that acquired the lock.
- *   OK        nobody gets the lock until its lease ends.  That is at most its lease_ms
- *             from now, or from the arrival of a renewal that was under way
+/* Give the lock up without releasing it: the watchdog does not renew the lock any more,
+ * and the lock is free when its lease ends.  For a holder that cannot say whether its
+ * work has ended, such as after an unanswered COMMIT.  Asks no store.  Only the thread
+ * that acquired the lock.
+ *   OK        no owner gets the lock until its lease ends.  That is at most its
+ *             lease_ms from now, or from the arrival of a renewal that was under way
  *   INVALID   the lease was never granted, is spent, or is another thread's
  * A variant without DLOCK_CAP_EXPIRES has no lease, so the call releases the lock, and
  * answers as dlock_release().  After every answer but INVALID the lease is spent.  If
- * it was one level of several, all levels are given up: the release of another level
- * then answers LOST and touches nothing. */
+ * the lease was one level of several, all levels are given up: the release of another
+ * level then answers LOST and touches nothing. */
 dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease);
 
 /* Does this lease still protect its holder?  Asks no store.  Any thread.  False if
- *   - the deadline has passed, which counts from the sending of the last successful
- *     request, less the drift of the clocks;
+ *   - the deadline has passed.  The deadline is the moment at which the last successful
+ *     request was sent, plus the lease, less an allowance for clocks that drift apart;
  *   - a renewal was refused, or the lease is spent;
  *   - Sentinels have named another Redis than the one that granted the lease;
  *   - the lock has no lease, and the session that holds it may have ended. */
@@ -93,11 +94,12 @@ int64_t dlock_lease_left_ms(const dlock_system *sys, const dlock_lease *lease);
 
 /* An eventfd that becomes readable when holds were lost, for a program with an event
  * loop instead of on_lost.  A read takes 8 bytes: the number of holds lost since the
- * last read. A read without a loss fails with EAGAIN.  The event comes as early as
- * on_lost is called, also for locks that were held before the first call.  Every call
- * answers the same descriptor; the system owns it, and dlock_close() closes it.  Only
- * wait for the descriptor and read it.  -1: no memory, no thread or no descriptor is
- * left, or the system is the parent's; dlock_error() says which.  Any thread. */
+ * last read.  A read without a loss fails with EAGAIN.  The descriptor becomes readable
+ * at the moment at which on_lost is called, also for locks that were acquired before
+ * the first call of dlock_lost_fd().  Every call answers the same descriptor; the
+ * system owns it, and dlock_close() closes it.  Only wait for the descriptor and read
+ * it.  -1: no memory, no thread or no descriptor is left, or the system is the
+ * parent's; dlock_error() says which.  Any thread. */
 int dlock_lost_fd(dlock_system *sys);
 
 /* ---- trace: for which request a lock is held ---- */
@@ -110,12 +112,13 @@ enum { DLOCK_TRACE_MAX = 64 };
  * trace beside each call of the hold, and the logs of the program have the same id.  A hold that
  * serves several traces gets one call for each.  The library does nothing else with the id.
  * Asks no store.  Any thread.
- *   OK        the trace is in the record.  Or the system has no record, and the call did nothing;
- *             or the record has no more room, and counts one record more that it had to drop
+ *   OK        the trace is in the record.  Or the system has no record, and the call
+ *             did nothing; or the record has no more room, and its count of dropped
+ *             records grew by one
  *   INVALID   the id is NULL, empty, longer than DLOCK_TRACE_MAX, or has another byte than
  *             A-Z a-z 0-9 . _ : - ; or the lease was never granted, or is spent.  Nothing
- *             was recorded.  Or the system belongs to the parent of a forked child.  Without a
- *             record only `sys` is looked at */
+ *             was recorded.  Or the system belongs to the parent of a forked child.
+ *             Without a record the call checks `sys` alone */
 dlock_status dlock_trace(dlock_system *sys, const dlock_lease *lease, const char *trace);
 
 #endif /* DLOCK_DLOCK_LEASE_H */

@@ -58,8 +58,8 @@ typedef struct dlock_metrics {
  * the program was built. */
 void dlock_metrics_read_sized(dlock_system *sys, dlock_metrics *out, size_t size);
 
-/* Copy all counters of the system into *out.  Other threads go on counting meanwhile,
- * so counters of one call may be of slightly different moments.  Asks no store.  Any
+/* Copy all counters of the system into *out.  Other threads count while the call reads,
+ * so two counters of one call may show slightly different moments.  Asks no store.  Any
  * thread. */
 static inline void dlock_metrics_read(dlock_system *sys, dlock_metrics *out)
 {

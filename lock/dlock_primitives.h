@@ -32,10 +32,12 @@
  *             names, unless a function says otherwise.
  * Waiting     A waiter subscribes to a channel and is woken by a message.  The waiter
  *             also asks by itself every few hundred ms, at random times.
- * Time        Durations are milliseconds.  The end of a permit is a time of the
- *             client's wall clock, as in Redisson.  A client whose clock is wrong ends
- *             the permits of other clients early, or late, by its error.
- * Fork        A child must not use what its parent opened: every call answers INVALID.
+ * Time        Durations are milliseconds.  The end of a permit is a time of the wall
+ *             clock of the client that took it, as in Redisson.  If a client's clock is
+ *             wrong, permits of other clients end early or late by the error of that
+ *             clock.
+ * Fork        A child must not use a dlock_primitives that its parent opened: every
+ *             call answers INVALID.
  */
 #ifndef DLOCK_PRIMITIVES_H
 #define DLOCK_PRIMITIVES_H
@@ -72,7 +74,7 @@ void dlock_primitives_close(dlock_primitives *prims);
 dlock_status dlock_primitives_record(dlock_primitives *prims,
                                      const char *dir) DLOCK_MUST_CHECK;
 
-/* ---- semaphore: a number of permits that nobody in particular holds ----
+/* ---- semaphore: a number of permits without owners ----
  *
  * A permit has no owner and no lease, as in Redisson.  Permits that a process took are
  * lost when the process dies.  A release without an acquire adds a permit, also to a
@@ -90,9 +92,9 @@ dlock_status dlock_semaphore_set(dlock_primitives *prims, const char *name,
  *             dlock_semaphore_release()
  *   BUSY      wait_ms was 0, and there were too few; nothing was taken
  *   TIMEOUT   wait_ms passed; nothing was taken
- *   UNKNOWN   the permits may have been taken, and nobody can find out.  The library
- *             does not give them back, because permits that were never taken would then
- *             be added.  If they were taken, they are missing until
+ *   UNKNOWN   the permits may have been taken, and the store cannot tell.  The library
+ *             does not give them back: if they were never taken, that would add
+ *             permits.  If they were taken, they are missing until
  *             dlock_semaphore_add() */
 dlock_status dlock_semaphore_acquire(dlock_primitives *prims, const char *name,
                                      int permits, int64_t wait_ms) DLOCK_MUST_CHECK;
@@ -191,14 +193,15 @@ dlock_status dlock_latch_count(dlock_primitives *prims, const char *name,
                                int64_t *left) DLOCK_MUST_CHECK;
 
 /* Wait up to `wait_ms` (0: one look; negative: for ever) until the latch is open.
- *   OK        the latch is open, or was never set: set every latch before anybody waits
+ *   OK        the latch is open, or was never set.  A program must set a latch before a
+ *             thread waits for it
  *   BUSY      wait_ms was 0, and the latch is closed
  *   TIMEOUT   wait_ms passed, and the latch is closed
- *   LOST      the latch was deleted while the caller waited, and did not open.  A
- *             message tells that: a waiter that was cut off from the server at that
+ *   LOST      the latch was deleted while the caller waited, and did not open.  The
+ *             server tells that by a message: a waiter that had no connection at that
  *             moment gets OK
- * If a latch is set anew at once after it opened, a waiter that did not look in between
- * goes on waiting. */
+ * If a latch opens and is set anew at once, a waiter that did not ask in between goes
+ * on waiting. */
 dlock_status dlock_latch_wait(dlock_primitives *prims, const char *name,
                               int64_t wait_ms) DLOCK_MUST_CHECK;
 

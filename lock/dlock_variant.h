@@ -46,8 +46,8 @@ typedef struct dlock_claim {
     int64_t store_until_ns; /* above 0: try_acquire MAY wait in its store until then  */
     bool waited;            /* out of a BUSY try_acquire: the attempt waited in its store
                              * until store_until_ns, so the core makes no pause       */
-    struct redis_post *post; /* of a release, only with read_release: nobody waits for
-                              * the answer; see there.  Otherwise NULL               */
+    struct redis_post *post; /* of a release, only with read_release: the core does not
+                              * wait for the answer; see there.  Otherwise NULL      */
 } dlock_claim;
 
 typedef struct dlock_variant {
@@ -88,12 +88,13 @@ typedef struct dlock_variant {
     /* MAY.  Ask every store once whether it answers: OK, or a failure. */
     dlock_status (*check)(void *state);
 
-    /* MUST, if the store's address may come to mean another server.  Which of the servers that
-     * the address has meant so far is the store: the answer grows with each of them.  A
-     * server before may have granted what the server of now does not know, so the core takes
-     * for lost what was granted in an earlier era.  `name`: that of the server that keeps the
-     * lock of this name, where the names are spread over several; NULL: a count of all changes.
-     * 0: the address means one server.  At once and without asking the store. */
+    /* MUST, if another server can take over the store's address, as after a fail-over.
+     * Return the era: a number that grows each time another server takes the address
+     * over.  The new server may not know what an earlier server granted, so the core
+     * counts a hold of an earlier era as lost.  `name`: a lock, where several servers
+     * share the names; the answer is then the era of the server that keeps this lock.
+     * NULL: the number of changes of all servers.  0: the address always means one
+     * server.  Returns at once, without asking the store. */
     uint64_t (*era)(void *state, const char *name);
 
     /* MUST.  Make one attempt.  The attempt may sleep only in its store, see store_until_ns.
@@ -110,16 +111,17 @@ typedef struct dlock_variant {
      * claim does not hold the lock; or a failure. */
     dlock_status (*renew)(void *state, const dlock_claim *claim);
 
-    /* MUST iff DLOCK_CAP_SESSION.  Is the session that holds the lock still there?  OK
-     * or LOST, at once and without asking the store.  The watchdog calls probe, also
+    /* MUST iff DLOCK_CAP_SESSION.  Does the session that holds the lock still exist?
+     * OK or LOST, at once and without asking the store.  The watchdog calls probe, also
      * while the owner's thread is in release.  dlock_lease_valid() calls probe in any
      * thread. */
     dlock_status (*probe)(void *state, const dlock_claim *claim);
 
     /* MUST.  Give back the level claim->level, and keep the levels below it: OK; LOST, if
-     * the claim does not hold that level; or a failure.  After an unanswered acquire the
-     * core calls release for a level that may not exist.  Then release must change nothing,
-     * except that the claim gives up its place in the queue. */
+     * the claim does not hold that level; or a failure.  After an unanswered acquire
+     * the core calls release for a level that may not exist.  If the level does not
+     * exist, release must change nothing, except that the claim gives up its place in
+     * the queue. */
     dlock_status (*release)(void *state, const dlock_claim *claim);
 
     /* MAY, with OWNED, ATOMIC, check and one Redis, without SHARED, where a release is one
@@ -137,8 +139,8 @@ typedef struct dlock_variant {
     bool (*send_queued)(void *state);
 
     /* MUST, all three, iff DLOCK_CAP_PUSH.
-     * watch    begin to listen for releases of the claim's name that may let this
-     *          claim in; NULL: that is not possible now, and the core polls
+     * watch    begin to listen for releases of the claim's name after which this claim
+     *          may be granted; NULL: listening is not possible now, and the core polls
      * sleep    wait for such a release.  True: a release may have happened since the last
      *          sleep, or since watch.  False: until_ns has come.  A wake-up without a
      *          release is allowed; a missed release is not
@@ -153,13 +155,13 @@ typedef struct dlock_variant {
      * the place ends by itself. */
     void (*leave)(void *state, const dlock_claim *claim);
 
-    /* MUST iff DLOCK_CAP_LOCAL, and MAY otherwise; so is force.  Read what the store knows
-     * of the lock `name`.  The core passes a free lock of which nothing is known; the
-     * variant fills it in and answers OK, or a failure. */
+    /* inspect and force: MUST iff DLOCK_CAP_LOCAL, and MAY otherwise.  Read what the
+     * store knows of the lock `name`.  The core passes a free lock of which nothing is
+     * known; the variant fills it in and answers OK, or a failure. */
     dlock_status (*inspect)(void *state, const char *name, dlock_info *out);
 
-    /* Free the lock `name`, whoever holds it, and tell a waiter: OK; LOST, if nobody held
-     * the lock; or a failure. */
+    /* Free the lock `name`, whoever holds it, and tell a waiter: OK; LOST, if the lock
+     * was free; or a failure. */
     dlock_status (*force)(void *state, const char *name);
 } dlock_variant;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* doubts.c -- attempts that may have left something in the store. */
+/* doubts.c -- attempts of an acquire that may have left a lock in the store. */
 #include "lock/doubts.h"
 
 #include <stdio.h>
@@ -10,18 +10,18 @@
 #include "lock/lease.h"
 #include "lock/status.h"
 
-/* More than that happen only while the store is away for long. */
+/* More doubts arise only while the store is away for long. */
 enum { DOUBTS_MAX = 4 };
 
 struct dlock_doubt {
     struct dlock_hold_facts facts;
     int level;
-    bool is_for_ever; /* nothing can take it back but its lease */
-    int64_t until_ns; /* the store has ended it by itself then  */
+    bool is_for_ever; /* no release is safe, so only the lease ends it */
+    int64_t until_ns; /* the lease has certainly ended by then */
 };
 
-/* Until when what was asked for can be in the store.  The request may still be on its way,
- * for as long as it is waited for. */
+/* The instant at which the store has certainly ended the lock of the claim by itself.
+ * The request may still be on its way now, so the lease counts from now. */
 static int64_t in_doubt_until_ns(const dlock_system *sys, const dlock_claim *claim)
 {
     const unsigned ends = DLOCK_CAP_EXPIRES | DLOCK_CAP_ATOMIC;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* doubts.h -- attempts of one acquire that may have left something in the store, since
- * neither they nor their releases had an answer.
+/* doubts.h -- attempts of one acquire that may have left a lock in the store, because
+ * neither the attempt nor the release after it had an answer.
  *
- * Threads     That of the acquire. */
+ * Threads     Only the thread of the acquire. */
 #ifndef DLOCK_DOUBTS_H
 #define DLOCK_DOUBTS_H
 
@@ -10,22 +10,25 @@
 
 /* Begins as {0}. */
 struct dlock_doubts {
-    struct dlock_doubt *at; /* the newest; NULL: there never were any */
+    struct dlock_doubt *at; /* an array of `count`, the oldest first; NULL: no attempt
+                             * was noted yet */
     int count;
 };
 
-/* Note that the lock of `claim` may be in the store.  Without memory the note is lost,
- * and so is the oldest if there are many: their leases end them. */
+/* Note that the store may hold the lock for `claim`.  Without memory the note is lost;
+ * if there are many notes, the oldest is lost.  A lock whose note is lost ends with its
+ * lease. */
 void dlock_doubts_note(struct dlock_doubts *doubts, const dlock_system *sys,
                        const struct dlock_hold_facts *facts, const dlock_claim *claim);
 
-/* Try once more to take all back.  Those stay that the store does not answer for, and that
- * it has not ended by itself yet.  If it does not answer to the first, it is not asked about
- * the others. */
+/* Release the lock of each note once more.  A note is removed when the store has
+ * answered, or when the lease of the attempt has certainly ended.  After the first
+ * release without an answer, no other release is sent. */
 void dlock_doubts_settle(struct dlock_doubts *doubts, dlock_system *sys);
 
-/* The answer of an acquire that was not granted and would answer `st`: UNKNOWN in place of
- * TIMEOUT and IO where an attempt may stay granted all the same. */
+/* The answer of an acquire that ended with `st` and was not granted: `st`; or UNKNOWN
+ * instead of TIMEOUT or IO, if a note is left, so that an attempt may have been
+ * granted. */
 dlock_status dlock_doubts_answer(struct dlock_doubts *doubts, dlock_system *sys,
                                  dlock_status st);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* era.c -- a store whose address comes to mean another server, as after a fail-over. */
+/* era.c -- finds the holds that a fail-over of the store has made uncertain. */
 #include "lock/era.h"
 
 #include "lock/hold_slots.h"
@@ -34,7 +34,8 @@ bool dlock_era_look(const dlock_system *sys)
 
     if (era == atomic_load(&sys->holds->era))
         return false;
-    /* The holds are marked before another thread can see that they need not be looked at. */
+    /* Mark the holds before the new era is visible, because another thread that sees
+     * the new era skips this check. */
     dlock_holds_visit(sys->holds, lose_old, (void *)(uintptr_t)sys);
     atomic_store(&sys->holds->era, era);
     return true;

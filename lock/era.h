@@ -12,8 +12,9 @@
 
 #include "lock/system.h"
 
-/* The number of changes of the store's servers so far, from 1 on; 0: its address means one server.
- * The second is the era of the server that keeps the lock `name`, which is what a hold remembers. */
+/* dlock_era() is 1 plus the number of times that another server took over an address of
+ * the store. dlock_era_of() is the era of the server that keeps the lock `name`; a hold
+ * keeps this number.  Both are 0 if the address always means one server. */
 uint64_t dlock_era(const dlock_system *sys);
 uint64_t dlock_era_of(const dlock_system *sys, const char *name);
 
@@ -21,7 +22,7 @@ uint64_t dlock_era_of(const dlock_system *sys, const char *name);
  * then tells their holders.  True: the era has changed.  If not, the call costs two loads. */
 bool dlock_era_look(const dlock_system *sys);
 
-/* Is the era over in which this was granted? */
+/* Has another server taken over since the hold of `facts` was asked for? */
 bool dlock_era_is_over(const dlock_system *sys, const struct dlock_hold_facts *facts);
 
 #endif /* DLOCK_ERA_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fair_share.c -- how the processes that contend for one lock share its grants. */
+/* fair_share.c -- sharing the grants of one lock with other processes. */
 #include "lock/fair_share.h"
 
 #include "base/os/clock.h"
@@ -9,8 +9,9 @@ enum {
     MOMENT_LEAST_NS = 50 * 1000,
     MOMENT_MOST_NS = 10 * 1000 * 1000,
     UNUSED_MAX = 8,       /* 2^8 releases pass then */
-    /* The others get their turn when the balance has reached MANY, or FEW after the
-     * process has had its own for long enough, and keep it until the balance is 0. */
+    /* The other processes get their turn when the balance has reached MANY, or FEW
+     * after this process has had its own turn for long enough.  They keep the turn
+     * until the balance is 0. */
     BALANCE_MANY = 24,
     BALANCE_FEW = 6,
     BALANCE_MAX = 30,

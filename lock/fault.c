@@ -41,7 +41,7 @@ static struct dlock_fault_points *points_here(void)
     return &dlock_process_here()->faults;
 }
 
-/* Both with the mutex held. */
+/* The caller of these two holds the mutex. */
 static void set_armed(struct dlock_fault_at *p, bool armed)
 {
     if (p->armed != armed)
@@ -54,8 +54,8 @@ static bool fits(const struct dlock_fault_at *p, const char *key)
     return p->armed && (p->wanted[0] == '\0' || strcmp(p->wanted, key) == 0);
 }
 
-/* The assumption that a thread breaks that is caught here: none, if it dies, or if it is
- * the order's connection to the database that fails. */
+/* The assumption of a lease that an action at this point breaks.  NONE if the process
+ * dies, or if only the order's connection to the database fails. */
 static dlock_assumption broken_by(dlock_fault_point point, dlock_fault_action action)
 {
     if (action == DLOCK_FAULT_KILL)
@@ -80,7 +80,7 @@ static void record(dlock_fault_point point, dlock_fault_action action,
     dlock_record_fault(point_names[point], phase, broken_by(point, action));
 }
 
-/* With the mutex held: wait until it is released. */
+/* Wait until the point is released.  The caller holds the mutex. */
 static void hold(struct dlock_fault_points *points, dlock_fault_point point)
 {
     struct dlock_fault_at *p = &points->at[point];

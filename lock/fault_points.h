@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fault_points.h -- the named points at which the laboratory can make things go wrong, and
- * what can happen there.  fault.h has what is done with them. */
+/* fault_points.h -- the named points at which the laboratory can make things go wrong,
+ * and the actions that each point has. fault.h has the functions that arm and reach
+ * points. */
 #ifndef DLOCK_FAULT_POINTS_H
 #define DLOCK_FAULT_POINTS_H
 
@@ -10,10 +11,10 @@
 
 #include "base/os/condition.h"
 
-/* The one list of points: name, which actions there are besides hold, stop and kill, and
- * where it is.  Those of the order path, which come first and end with before-release, are
- * reached by the service, and what they cut is its connection to the database; the others
- * are reached by the library. */
+/* The one list of points: name, the actions it has besides hold, stop and kill, and its
+ * place in the code.  The service reaches the points of the order path, which come
+ * first and end with before-release; CUT there drops the connection to the database.
+ * The library reaches the others. */
 #define DLOCK_FAULT_POINTS(X)                                                          \
     X(AFTER_ACQUIRE, "after-acquire", DLOCK_FAULT_CAN_FAIL | DLOCK_FAULT_CAN_CUT,      \
       "the lock is held, nothing was done yet")                                        \
@@ -46,9 +47,10 @@ typedef enum {
     DLOCK_FAULT_POINT_COUNT
 } dlock_fault_point;
 
-/* The fate of a thread that reaches an armed point.  The last two are done by the code
- * there: fail, as if the store had failed, with a status that is true of what has been
- * sent so far: IO if nothing was, UNKNOWN if something was. */
+/* The actions of an armed point on the thread that reaches it.  The code at the point
+ * carries out the last two.  After FAIL the call answers as if the store had failed,
+ * with the status that is true at that moment: IO if nothing was sent yet, UNKNOWN if a
+ * request was sent. */
 #define DLOCK_FAULT_ACTIONS(X)                                                         \
     X(HOLD, "hold", "this thread waits until it is released")                          \
     X(STOP, "stop", "the whole process stops itself (SIGSTOP)")                        \
@@ -73,13 +75,13 @@ enum { DLOCK_FAULT_KEY_MAX = 200 };
 
 /* The state of a point. */
 typedef struct dlock_fault_state {
-    bool armed;                            /* the next fitting thread will be caught  */
+    bool armed;                            /* the next matching thread will be caught */
     bool holding;                          /* a thread waits here now                 */
     uint64_t caught;                       /* how many were caught since the start    */
     char key[DLOCK_FAULT_KEY_MAX + 1];     /* the lock name of the last one caught    */
 } dlock_fault_state;
 
-/* A point of a process, under the mutex of all. */
+/* One point of a process, under the mutex of the process's points. */
 struct dlock_fault_at {
     bool armed;
     bool holding;
@@ -93,7 +95,7 @@ struct dlock_fault_at {
 /* The points of a process. */
 struct dlock_fault_points {
     atomic_bool allowed;
-    struct dlock_mutex mutex; /* of what follows */
+    struct dlock_mutex mutex; /* protects what follows */
     struct dlock_condition let_go;
     struct dlock_fault_at at[DLOCK_FAULT_POINT_COUNT];
 };

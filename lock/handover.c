@@ -5,9 +5,9 @@
  * buckets by their names, each with a mutex, which is taken before that of a shard of the
  * table of holds and never after it.
  *
- * A holder may lose the lock without ever releasing it: its thread ended, stands still, or
- * let go of it.  So each waiter looks every POLL_MS, and when the holder's lease ends,
- * whether there still is a holder. */
+ * A holder may lose the lock without a release, because its thread ended, was stopped,
+ * or abandoned the lock.  So each waiter checks every POLL_MS, and when the holder's
+ * lease ends, if there still is a holder. */
 #include "lock/handover.h"
 
 #include <stdlib.h>
@@ -24,14 +24,14 @@ enum { BUCKETS = 64, POLL_MS = 200, CANCEL_SLICE_MS = 10, LEASE_LEFT_DIVISOR = 2
 struct line {
     char name[DLOCK_NAME_MAX + 1];
     char number[DLOCK_NUMBER_SIZE];
-    bool is_spent;    /* the number: the next to ask needs another       */
-    bool is_asking;   /* `hold` asks the store; otherwise it has the lock */
+    bool is_spent;    /* the owner number must not be used again */
+    bool is_asking;   /* true: `hold` asks the store; false: it has the lock */
     bool is_stopped;  /* freed by force since the store's grant           */
     const struct dlock_hold *hold;
-    uint64_t serial;  /* of its use of the slot                           */
-    int64_t granted_ns; /* when the request was sent that the store granted */
+    uint64_t serial;  /* of the hold's use of its slot                    */
+    int64_t granted_ns; /* when the granted request was sent */
     unsigned given_count; /* since then */
-    struct dlock_place *places; /* of the waiters, the first to come first */
+    struct dlock_place *places; /* of the waiters, in the order of arrival */
     struct line *prev, *next;
 };
 
@@ -76,7 +76,7 @@ void dlock_handover_close(struct dlock_handover *handover)
     free(handover);
 }
 
-/* The bucket of a name, locked. */
+/* Find the bucket of a name, and lock it. */
 static struct bucket *lock_bucket(struct dlock_handover *handover, const char *name)
 {
     struct bucket *bucket;
@@ -100,7 +100,8 @@ static struct line *find(const struct bucket *bucket, const char *name)
     return NULL;
 }
 
-/* The line of a hold that asks or holds for it; NULL: the line has gone on without it. */
+/* The line in which this hold asks or holds; NULL: the line has gone on without this
+ * hold. */
 static struct line *find_of(const struct bucket *bucket, const struct dlock_hold *hold)
 {
     struct line *line = find(bucket, hold->facts.key.name);
@@ -108,7 +109,7 @@ static struct line *find_of(const struct bucket *bucket, const struct dlock_hold
     return line != NULL && line->hold == hold && line->serial == hold->serial ? line : NULL;
 }
 
-/* The line belongs to `place` from now on. */
+/* Make the hold of `place` the one that asks or holds for the line. */
 static void settle_on(struct line *line, struct dlock_place *place, bool asks)
 {
     line->hold = place->hold;
@@ -124,7 +125,7 @@ static void settle_on(struct line *line, struct dlock_place *place, bool asks)
     memcpy(place->number, line->number, sizeof(place->number));
 }
 
-/* Take `place`, which waits, out of the line. */
+/* Take a waiting place out of the line, with its turn, and wake its thread. */
 static void call_up(struct line *line, struct dlock_place *place, bool asks)
 {
     DL_DELETE(line->places, place);
@@ -132,7 +133,8 @@ static void call_up(struct line *line, struct dlock_place *place, bool asks)
     dlock_condition_signal(place->told);
 }
 
-/* The line has neither an asker nor a holder: the next waiter asks, or the line ends. */
+/* The line has no thread that asks or holds: make the next waiter ask, or free the
+ * line. */
 static void go_on(struct bucket *bucket, struct line *line)
 {
     if (line->places != NULL) {
@@ -156,17 +158,18 @@ static struct line *begin(struct bucket *bucket, struct dlock_place *place)
     return line;
 }
 
-/* If the holder is none any more, the first waiter asks the store. */
+/* If the holder has lost the lock without a release, make the first waiter ask the
+ * store. */
 static void look_after(struct dlock_handover *handover, struct line *line)
 {
     if (line->is_asking ||
         !dlock_holds_is_over(handover->holds, line->hold, line->serial))
         return;
-    line->is_spent = true; /* the store may still know it as the holder */
+    line->is_spent = true; /* the store may still hold the lock for this number */
     call_up(line, line->places, true);
 }
 
-/* When to look again. */
+/* When a waiter checks again. */
 static int64_t wake_ns(const struct line *line, const struct dlock_place *place)
 {
     int64_t now_ns = dlock_clock_ns();
@@ -231,7 +234,7 @@ void dlock_handover_renumber(struct dlock_handover *handover, struct dlock_place
     struct bucket *bucket = lock_bucket(handover, place->hold->facts.key.name);
     struct line *line = find_of(bucket, place->hold);
 
-    if (line != NULL) { /* always: its hold asks */
+    if (line != NULL) { /* always true here, because its hold asks */
         line->is_spent = true;
         settle_on(line, place, true);
     }

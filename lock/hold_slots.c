@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* hold_slots.c -- the memory of the table of holds.
  *
- * Slots never move.  A lease's id is a serial above its slot; serials begin at random
- * for each system. */
+ * Slots never move.  The id of a lease is a serial number in the high bits and the
+ * index of its slot in the low bits.  Serials begin at a random number for each
+ * system. */
 #include "lock/hold_slots.h"
 
 #include <stdlib.h>

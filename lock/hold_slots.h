@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hold_slots.h -- the memory of the table of holds: shards, and their slots.
  *
- * Only for holds.c and era.c: what the slots are used for is there. */
+ * Only for hold_slots.c, holds.c and era.c. holds.h explains the table. */
 #ifndef DLOCK_HOLD_SLOTS_H
 #define DLOCK_HOLD_SLOTS_H
 
@@ -34,16 +34,16 @@ struct dlock_holds {
     struct dlock_shard shards[DLOCK_SHARD_COUNT];
     uint64_t first_serial;
     bool reentrant;
-    _Atomic uint64_t era; /* the holds of other eras are marked; see era.h */
+    _Atomic uint64_t era; /* holds of all other eras are marked as lost; see era.h */
 };
 
-/* The number of bytes of a key that are compared. */
+/* The number of bytes of a key that a comparison reads. */
 static inline size_t dlock_hold_key_len(const struct dlock_hold_key *key)
 {
     return offsetof(struct dlock_hold_key, name) + strlen(key->name);
 }
 
-/* The slot of that index. */
+/* The shard of the slot with that index. */
 struct dlock_shard *dlock_shard_of_index(const struct dlock_holds *holds,
                                          uint64_t index);
 
@@ -53,11 +53,12 @@ static inline struct dlock_shard *dlock_shard_of(const struct dlock_holds *holds
     return dlock_shard_of_index(holds, hold->index);
 }
 
-/* The slot that an id names, whatever it is used for now; NULL if there is none.  Takes
- * no lock. */
+/* The slot that the id of a lease names, whatever use it has now; NULL: there is no
+ * such slot.  Locks no mutex. */
 struct dlock_hold *dlock_slot_of(const struct dlock_holds *holds, uint64_t id);
 
-/* A slot that was free; NULL: no memory.  Both with the shard's mutex held. */
+/* Take a free slot; NULL: no memory.  Free a slot.  The caller of both holds the
+ * shard's mutex. */
 struct dlock_hold *dlock_slot_take(struct dlock_holds *holds,
                                    struct dlock_shard *shard);
 void dlock_slot_free(struct dlock_shard *shard, struct dlock_hold *hold);

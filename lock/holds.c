@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* holds.c -- the table of what this process holds: the life of a hold.
+/* holds.c -- the table of the holds of a system: how a hold begins, changes and ends.
  *
- * Threads are spread over shards, so as not to meet on one mutex. */
+ * Threads are spread over shards, so that few threads share a mutex. */
 #include "lock/holds.h"
 
 #include <utlist.h>
@@ -91,8 +91,8 @@ void dlock_holds_renumber(struct dlock_hold *hold)
                sizeof(hold->facts.number));
 }
 
-/* A reader who writes, or a writer who reads, is one owner to the store, also when the
- * thread has changed its number meanwhile. */
+/* A thread that is reader and writer of one name must be one owner in the store, even
+ * if the thread has got another number meanwhile. */
 static void join_other_kind(struct dlock_shard *shard, struct dlock_hold *hold)
 {
     struct dlock_hold *other = find_other_kind(shard, hold);
@@ -184,7 +184,7 @@ uint64_t dlock_holds_grant(struct dlock_holds *holds, struct dlock_hold *hold,
     } else if (root->state == DLOCK_HOLD_HELD) {
         if (deadline_ns > atomic_load(&root->deadline_ns))
             atomic_store(&root->deadline_ns, deadline_ns);
-        root->facts.lease_ms = hold->facts.lease_ms; /* no less than it was */
+        root->facts.lease_ms = hold->facts.lease_ms; /* at least as long as before */
         if (watched && root->watched_count == 0)
             root->renew_at_ns = renew_at_ns;
         hold->state = DLOCK_HOLD_HELD;
@@ -283,7 +283,7 @@ struct dlock_hold *dlock_holds_find(struct dlock_holds *holds, uint64_t id)
     return root;
 }
 
-/* Lock the root's shard; true if it still is the use of the slot that is meant, and
+/* Lock the root's shard.  True: the slot still has the use `serial`, and the hold is
  * held. */
 static bool lock_held(struct dlock_holds *holds, const struct dlock_hold *root,
                       uint64_t serial)
@@ -302,7 +302,8 @@ bool dlock_holds_renewed(struct dlock_holds *holds, struct dlock_hold *root,
 {
     bool held = lock_held(holds, root, serial);
 
-    /* Another renewal may have been sent later and answered earlier. */
+    /* Another renewal may have been sent later and answered earlier, so the deadline
+     * may be later already. */
     if (held && deadline_ns > atomic_load(&root->deadline_ns)) {
         atomic_store(&root->deadline_ns, deadline_ns);
         root->renew_at_ns = renew_at_ns;

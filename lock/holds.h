@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* holds.h -- the table of what this process holds.
+/* holds.h -- the table of the holds of one system.
  *
  * Every granted lease has a slot.  The slot of a thread's first lease on a name is the
  * `root` of the hold: it keeps the deadline that all levels of re-entry share, and
  * lives until the last of them is released, in whatever order that happens.  A thread's
  * holds of a name as a reader and as a writer are two, under one number.
  *
- * A slot's memory is never given back before the table is closed, so that a lease can
- * be asked for its validity without a lock: its id has to match, before and after.
+ * The memory of a slot is freed only when the table is closed.  So dlock_lease_valid()
+ * can read a slot without a mutex: it compares the slot's id with the lease's id before
+ * and after the read.
  *
- * Threads     Any.  A slot that was begun and not yet granted, or is being released,
- *             belongs to the thread that does so; everything else is under the mutex of
- *             the slot's shard.
+ * Threads     Any.  A slot of an acquire that is under way, or of a level that is being
+ *             released, belongs to the thread of that call.  Every other slot is under
+ *             the mutex of its shard.
  */
 #ifndef DLOCK_HOLDS_H
 #define DLOCK_HOLDS_H
@@ -19,59 +20,63 @@
 #include "lock/hold.h"
 
 /* Reserve a slot for an acquire of `name` by the calling thread.  If the thread holds
- * the name already, as `shared` says, and that lease is valid, the slot's root is that
- * hold, otherwise itself.  A hold that is past its deadline is given up, and so is the
- * number it was taken under.  NULL: no memory. */
+ * the name already, in the same kind (`shared`), and that lease is valid, the slot's
+ * root is that hold.  Otherwise the slot is its own root.  A hold past its deadline is
+ * given up, and the thread's number with it.  NULL: no memory. */
 struct dlock_hold *dlock_holds_begin(struct dlock_holds *holds, const char *name,
                                      bool shared);
 
-/* A root's number is the thread's of now, or that of its hold of the other kind. */
+/* Give a root the present number of the thread, or the number of the thread's hold of
+ * the other kind. */
 void dlock_holds_renumber(struct dlock_hold *hold);
 
-/* The store may know the hold's number as a holder without our leave: an unanswered
- * release of it is on its way, or it was abandoned.  So nothing new is taken under it:
- * the calling thread, whose hold it is, gets another number, and its hold of the other
- * kind keeps the old one to itself. */
+/* Retire the number of the hold, which the calling thread owns.  Needed when the store
+ * may still hold the lock under this number: a release is unanswered, or the hold was
+ * abandoned.  The thread gets another number for later acquires, and its hold of the
+ * other kind is then the only user of the old number. */
 void dlock_holds_part(struct dlock_holds *holds, struct dlock_hold *hold);
 
 /* The acquire was refused: give the slot back. */
 void dlock_holds_abandon(struct dlock_holds *holds, struct dlock_hold *hold);
 
-/* The store no longer knows the outer levels: they are lost, and the hold is its own
- * root from now on, under a new number. */
+/* The store does not know the outer levels any more: mark them as lost, and make the
+ * hold its own root, under a new number. */
 void dlock_holds_split(struct dlock_holds *holds, struct dlock_hold *hold);
 
-/* The acquire was granted until `deadline_ns`, for facts.lease_ms.  `watched`: it is to
- * be renewed at renew_at_ns.  Answers the id for the lease. */
+/* The acquire was granted until `deadline_ns`, for facts.lease_ms.  `watched`: the
+ * watchdog renews the hold at renew_at_ns.  Returns the id for the lease. */
 uint64_t dlock_holds_grant(struct dlock_holds *holds, struct dlock_hold *hold,
                            int64_t deadline_ns, int64_t renew_at_ns, bool watched);
 
-/* Begin to release the lease `id`, which from now on is spent, and not renewed any more
- * if it was the last level.  NULL: no such lease, or another thread's.  *level is the
- * level to return. */
+/* Begin to release the lease `id`.  From now on the lease is spent; if it was the last
+ * level, the watchdog does not renew the hold any more.  *level is the level to give
+ * back.  NULL: there is no such lease, or it belongs to another thread. */
 struct dlock_hold *dlock_holds_release(struct dlock_holds *holds, uint64_t id,
                                        int *level);
 
-/* Spend the lease `id` as above, and give up its root with every level: lost without
- * anybody being told, not renewed any more, not found by name.  NULL: as above. */
+/* Spend the lease `id` as above, and give up its root with every level: the root counts
+ * as lost, on_lost is not called, the watchdog does not renew it, and a search by name
+ * does not find it.  NULL: as above. */
 struct dlock_hold *dlock_holds_forget(struct dlock_holds *holds, uint64_t id);
 
-/* That release was answered, or not; or the root was forgotten. */
+/* End what dlock_holds_release() or dlock_holds_forget() began, whatever the store
+ * answered. */
 void dlock_holds_finish(struct dlock_holds *holds, struct dlock_hold *hold);
 
 /* The root of the lease `id` if it is the calling thread's, otherwise NULL. */
 struct dlock_hold *dlock_holds_find(struct dlock_holds *holds, uint64_t id);
 
-/* A renewal of the root was granted.  False, and no change: it is lost or released
- * meanwhile. */
+/* A renewal of the root was granted.  False, and no change: the root was lost or
+ * released meanwhile. */
 bool dlock_holds_renewed(struct dlock_holds *holds, struct dlock_hold *root,
                          uint64_t serial, int64_t deadline_ns, int64_t renew_at_ns);
 
-/* A renewal failed: try again then. */
+/* A renewal of the root failed: the watchdog tries again at renew_at_ns. */
 void dlock_holds_retry_at(struct dlock_holds *holds, struct dlock_hold *root,
                           uint64_t serial, int64_t renew_at_ns);
 
-/* The store says that the root is no longer ours.  `untold`: on_lost has to be called for it. */
+/* The store answered that this owner does not hold the root any more: mark it as lost.
+ * `untold`: on_lost has to be called for it. */
 void dlock_holds_lose(struct dlock_holds *holds, struct dlock_hold *root,
                       uint64_t serial, bool untold);
 
@@ -79,16 +84,17 @@ void dlock_holds_lose(struct dlock_holds *holds, struct dlock_hold *root,
 bool dlock_holds_is_held(struct dlock_holds *holds, const struct dlock_hold *root,
                          uint64_t serial);
 
-/* Can its owner do nothing more with that use of the slot: is it lost, past its deadline,
- * or free again?  A hold that is begun, or being released, is not over. */
+/* Has the hold ended for its owner: is it lost, past its deadline, or is the slot free
+ * or used anew?  A hold whose acquire or release is under way has not ended. */
 bool dlock_holds_is_over(struct dlock_holds *holds, const struct dlock_hold *root,
                          uint64_t serial);
 
-/* The worth of a lease: its deadline; 0 if lost or released; INT64_MAX if it never
- * expires.  Takes no lock. */
+/* The deadline of the lease `id`; 0: lost or released; INT64_MAX: it never expires.
+ * Locks no mutex. */
 int64_t dlock_holds_deadline_ns(const struct dlock_holds *holds, uint64_t id);
 
-/* Copy what a claim says of the root of the lease `id`.  False: it is lost or released. */
+/* Copy the facts of the root of the lease `id` into *out.  False: the root is lost or
+ * released. */
 bool dlock_holds_look(struct dlock_holds *holds, uint64_t id,
                       struct dlock_hold_facts *out);
 
@@ -97,7 +103,8 @@ bool dlock_holds_look(struct dlock_holds *holds, uint64_t id,
 void dlock_holds_visit(struct dlock_holds *holds,
                        void (*visit)(struct dlock_hold *root, void *arg), void *arg);
 
-/* For `visit`: the root is lost, for that reason if it was not lost before. */
+/* For `visit`: mark the root as lost, for the reason `loss` if it was not lost
+ * before. */
 void dlock_hold_mark_lost(struct dlock_hold *root, bool untold, enum dlock_loss loss);
 
 #endif /* DLOCK_HOLDS_H */

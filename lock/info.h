@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* info.h -- what stores tell of a lock, as one line of text.
+/* info.h -- the state of a lock, as one line of text from a store.
  *
- * Scripts and statements answer it whole, so that what they tell is of one moment:
+ * One script or statement answers the whole line, so that all its values are of one
+ * moment:
  *
  *     MODE LEFT LEVELS WAITERS READERS FENCE OWNER
  *
@@ -11,7 +12,8 @@
  *
  *     LEFT LISTENERS OWNER
  *
- * LEFT is how many ms its turn is kept for it, LISTENERS how many clients listen for it. */
+ * LEFT is the number of ms for which the turn is kept for this waiter, LISTENERS the
+ * number of clients that listen for it. */
 #ifndef DLOCK_INFO_H
 #define DLOCK_INFO_H
 
@@ -20,7 +22,8 @@
 /* A free lock, of which nothing else is known. */
 dlock_info dlock_info_nothing(void);
 
-/* False: `text` is not such a text.  An owner that is too long is cut. */
+/* Read such a text into *out.  False: `text` has another form.  An owner that is too
+ * long is cut. */
 bool dlock_info_read(const char *text, dlock_info *out);
 
 #endif /* DLOCK_INFO_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* inspect.c -- looking at a lock from outside, and freeing it whoever holds it. */
+/* inspect.c -- reading the state of a lock from outside, and freeing it by force. */
 #include <assert.h>
 
 #include "lock/handover.h"
@@ -28,7 +28,7 @@ dlock_status dlock_inspect_sized(dlock_system *sys, const char *name, dlock_info
     assert(out != NULL); /* dlock_fail() never answers OK */
     dlock_hand_out(out, size, &info, sizeof(info));
     if (sys->variant->inspect == NULL)
-        return dlock_fail(DLOCK_UNSUPPORTED, "%s cannot be looked at",
+        return dlock_fail(DLOCK_UNSUPPORTED, "%s cannot tell the state of a lock",
                           sys->variant->info.name);
     st = sys->variant->inspect(sys->state, name, &info);
     dlock_hand_out(out, size, &info, sizeof(info));

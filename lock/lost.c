@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lost.c -- telling of holds that were lost: the count, the event, the callback. */
+/* lost.c -- reporting lost holds: the metrics, the descriptor, the callback. */
 #include "lock/lost.h"
 
 #include "base/os/event.h"

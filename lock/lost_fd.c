@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lost_fd.c -- the event that tells of holds that were lost, made when it is asked for. */
+/* lost_fd.c -- the descriptor that becomes readable when a hold was lost, made by the
+ * first dlock_lost_fd(). */
 #include <errno.h>
 #include <string.h>
 
@@ -8,7 +9,8 @@
 #include "lock/system.h"
 #include "lock/watchdog.h"
 
-/* With sys->starting held.  0 or less: dlock_error() tells why. */
+/* Make the descriptor.  Returns it plus 1; 0 or less: it failed, and dlock_error() has
+ *                           the reason.  The caller holds sys->starting. */
 static int open_fd(dlock_system *sys)
 {
     unsigned caps = sys->variant->info.caps;
@@ -21,7 +23,7 @@ static int open_fd(dlock_system *sys)
     atomic_store(&sys->lost_fd_plus_1, fd + 1);
     if (atomic_load(&sys->watchdog) != NULL ||
         !(caps & (DLOCK_CAP_EXPIRES | DLOCK_CAP_SESSION)))
-        return fd + 1; /* or nothing can be lost */
+        return fd + 1; /* without a watchdog no loss is noticed */
     atomic_store(&sys->watchdog, dlock_watchdog_start(sys));
     if (atomic_load(&sys->watchdog) != NULL)
         return fd + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics.c -- what a system counts. */
+/* metrics.c -- the counters of a system. */
 #include "lock/metrics.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* metrics.h -- what a system counts.
  *
- * Threads are spread over cells, so that many do not meet on one cache line.
+ * The counters exist several times, in cells.  Threads are spread over the cells, so
+ * that few threads write to the same cache line.
  *
  * Threads     Any. */
 #ifndef DLOCK_METRICS_H
@@ -38,11 +39,11 @@ struct dlock_tally {
     struct dlock_cell cells[DLOCK_METRICS_CELLS];
 };
 
-/* The number of commands that this thread has sent to stores, whichever system they were for.
- * Only stores write it, each where it sends. */
+/* The number of commands that this thread has sent to stores other than Redis, for all
+ * systems.  Each store's code adds to it where it sends. */
 extern _Thread_local uint64_t dlock_commands_sent;
 
-/* All of them, with those to Redis, which base/redis/ counts. */
+/* The number of commands to all stores; base/redis/ counts those to Redis. */
 static inline uint64_t dlock_commands_count(void)
 {
     return dlock_commands_sent + *redis_commands_here();
@@ -58,14 +59,15 @@ struct dlock_spent {
 
 struct dlock_spent dlock_spent_here(void);
 
-/* Count what was spent since `before`, the commands as `commands`. */
+/* Add what the calling thread has spent since `before` to the metrics: the commands to
+ * the counter `commands`, the others to their own counters. */
 void dlock_metrics_spent(struct dlock_tally *tally, enum dlock_metric commands,
                          const struct dlock_spent *before);
 
 void dlock_metrics_add(struct dlock_tally *tally, enum dlock_metric which,
                        uint64_t count);
 
-/* An acquire that was answered so. */
+/* Count an acquire that answered `st`. */
 void dlock_metrics_acquire(struct dlock_tally *tally, dlock_status st);
 
 /* Count the duration of an acquire that was granted, and the duration of a hold. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics_read.c -- what a system has counted, added up for its owner.
+/* metrics_read.c -- adds up the cells of a system's counters for the caller.
  *
- * A snapshot is read while others count: each number is right at some moment of the
- * reading, and a histogram's total is the sum of the buckets that were read. */
+ * Other threads count meanwhile: each number is right at some moment of the reading,
+ * and the total of a histogram is the sum of the buckets that were read. */
 #include "lock/era.h"
 #include "lock/metrics.h"
 #include "lock/sized.h"

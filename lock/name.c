@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* name.c -- what may be the name of a lock. */
+/* name.c -- checks the name of a lock. */
 #include "lock/name.h"
 
 #include "lock/dlock_variant.h"

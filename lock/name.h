@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* name.h -- what may be the name of a lock. */
+/* name.h -- which texts can be the name of a lock. */
 #ifndef DLOCK_NAME_H
 #define DLOCK_NAME_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* open.c -- a system from its opening to its close. */
+/* open.c -- opening and closing a system. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,8 @@
 #include "lock/status.h"
 #include "lock/watchdog.h"
 
-/* Does anybody need the watchdog? */
+/* Does the system need a watchdog: has it leases to renew, sessions to probe or losses
+ * to report? */
 static bool is_watched(const dlock_system *sys)
 {
     if (sys->variant->probe != NULL)
@@ -23,7 +24,7 @@ static bool is_watched(const dlock_system *sys)
     return (sys->opts.watchdog && sys->variant->watched) || sys->opts.on_lost != NULL;
 }
 
-/* If locks are to be handed over. */
+/* Make the lines of handover.h, if the option `handover` is above 0. */
 static bool open_lines(dlock_system *sys)
 {
     bool is_limited = !atomic_load(&sys->process->limits_are_lifted);
@@ -102,8 +103,8 @@ void dlock_close(dlock_system *sys)
 {
     uint64_t owed_count;
 
-    /* In a child the threads are gone and the mutexes may be locked for ever: whatever
-     * the parent had there is left alone. */
+    /* In a forked child the threads do not exist and the mutexes may stay locked, so
+     * the parent's system is not touched. */
     if (sys == NULL || sys->generation != dlock_fork_generation())
         return;
     owed_count = dlock_debts_stop(sys, DLOCK_CLOSE_PAYS_MS);

@@ -24,7 +24,7 @@ enum {
     NAMES_SIZE = 256,
 };
 
-/* Every field but the size, those that are texts apart. */
+/* All fields but `size`; the fields that are texts have their own list. */
 #define TEXTS(X)                                                                       \
     X(variant)                                                                         \
     X(redis_url)                                                                       \
@@ -120,7 +120,8 @@ static const dlock_variant *find_variant(const char *name)
     return variant != NULL ? variant : unknown_variant(name);
 }
 
-/* Can what the options ask for be handed over?  Says why not. */
+/* OK if the variant and the policy allow the option `handover`; otherwise INVALID with
+ * the reason. */
 static bool check_handover(const dlock_options *opts, const dlock_variant *variant,
                            const struct dlock_retry *retry)
 {
@@ -137,8 +138,8 @@ static bool check_handover(const dlock_options *opts, const dlock_variant *varia
     return false;
 }
 
-/* Can replicas acknowledge the grants of the variant, and can it give back a grant that they did not
- * acknowledge?  Says why not. */
+/* OK if the variant can have its grants acknowledged by replicas, and can give back a
+ * grant that too few have acknowledged; otherwise INVALID with the reason. */
 static bool check_replicas(const dlock_options *opts, const dlock_variant *variant)
 {
     enum dlock_store store = dlock_store_of(&variant->info);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* owner.c -- numbers for threads, from one counter; and their ends.
+/* owner.c -- the numbers of threads, from one counter, and the ends of threads.
  *
- * The end of a thread is noticed by a destructor of thread-specific data.  Those of the
- * program may still release locks, so ours waits for its last turn but one: in the last
- * one the sanitizers take down what they know of the thread. */
+ * A destructor of thread-specific data notices the end of a thread.  Destructors of the
+ * program may still release locks, so this one sets its value again until its last call
+ * but one: in the last one the sanitizers delete their data of the thread. */
 #include "lock/owner.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ enum { LAST_TURN = DLOCK_THREAD_END_CALLS - 1 };
 struct dlock_life {
     atomic_int share_count;
     atomic_bool ended;
-    int turns; /* of the destructor; the thread's own */
+    int turns; /* calls of the destructor so far; of this thread */
 };
 
 static _Thread_local struct dlock_owner here;
@@ -38,7 +38,8 @@ uint64_t dlock_owner_draw(char text[DLOCK_NUMBER_SIZE])
     return number;
 }
 
-/* The thread ends, or gives others a turn before it does. */
+/* The destructor: mark the thread as ended, or set the value again so that other
+ * destructors run first. */
 static void end_life(void *arg)
 {
     struct dlock_life *life = arg;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* owner.h -- who holds: the number of a thread, unique in the process, never reused. */
+/* owner.h -- the owner of a lock: the number of a thread, unique in the process, never
+ * used again. */
 #ifndef DLOCK_OWNER_H
 #define DLOCK_OWNER_H
 
@@ -8,41 +9,46 @@
 
 enum { DLOCK_NUMBER_SIZE = 21 }; /* 2^64 - 1 and a NUL */
 
-/* Whether a thread goes on; shared by it and by what it holds. */
+/* The fact whether a thread lives; shared by the thread and its holds, and counted. */
 struct dlock_life;
 
-/* The marks of a thread: `thread` never changes; `number` is the one that new
- * locks are taken under, and is changed by dlock_owner_retire(). */
+/* A thread as an owner: `thread` never changes; `number` is the number under which new
+ * locks are taken, and dlock_owner_retire() changes it. */
 struct dlock_owner {
     uint64_t thread;
     char number[DLOCK_NUMBER_SIZE];
     struct dlock_life *life; /* NULL: its end goes unnoticed (no memory, or it is ending) */
 };
 
-/* The calling thread's, or the calling fiber's.  Valid while that lives. */
+/* The owner of the calling thread, or of the calling fiber.  Valid until that thread or
+ * fiber ends. */
 const struct dlock_owner *dlock_owner_here(void);
 
-/* Take a new number.  Needed once a release went unanswered: it may still be on its
- * way, and must not find a newer lock under the old number; and once a lock was
- * abandoned, which the old number still holds. */
+/* Give the calling thread a new number.  Needed in two cases: after an unanswered
+ * release, because that release may still arrive and must not free a newer lock under
+ * the same number; and after an abandoned lock, because the store still holds it under
+ * the old number. */
 void dlock_owner_retire(void);
 
-/* Write a number that no thread has, and none will have, into `text`, and answer it. */
+/* Draw a number that no thread has or will have.  Returns it, and writes it into `text`
+ * in decimal. */
 uint64_t dlock_owner_draw(char text[DLOCK_NUMBER_SIZE]);
 
-/* A life that is no thread's: that of all who ask through one asynchronous interface.  NULL:
- * no memory.  Ending it gives the share of its maker back. */
+/* Make a life that is not a thread's: the owners of one asynchronous interface share
+ * it.  NULL: no memory. dlock_life_end() marks it as ended and gives the maker's share
+ * back. */
 struct dlock_life *dlock_life_begin(void);
 void dlock_life_end(struct dlock_life *life);
 
-/* A share in the calling thread's life, to be dropped; NULL as above. */
+/* Take a share in the calling thread's life; the caller gives it back with
+ * dlock_life_drop().  NULL: no memory. */
 struct dlock_life *dlock_life_share(void);
 
-/* Give it back.  Any thread.  NULL is fine. */
+/* Give a share back.  Any thread.  NULL is fine. */
 void dlock_life_drop(struct dlock_life *life);
 
-/* Has the thread ended?  Then nobody can release what it holds.  Any thread that has a
- * share; NULL has not. */
+/* Has the thread ended, so that its holds can never be released?  False for NULL. Any
+ * thread that has a share. */
 bool dlock_life_has_ended(const struct dlock_life *life);
 
 #endif /* DLOCK_OWNER_H */

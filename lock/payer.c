@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* payer.c -- the thread that pays.
+/* payer.c -- the thread that pays debts.
  *
- * While other threads ask the store, debts leave and are answered with their requests, and
- * the payer has nothing to do but to look. */
+ * While other threads use the store, queued releases are sent and answered together
+ * with their requests, and the payer only checks the list. */
 #include "lock/payer.h"
 
 #include <utlist.h>
@@ -11,7 +11,7 @@
 #include "lock/process.h"
 #include "lock/retry.h"
 
-/* Answers that no thread has read by then are asked for. */
+/* If no thread has read an answer for so long, the payer sends a request to read it. */
 enum { ANSWER_MS = 20 };
 
 static const struct dlock_retry PAUSES = {.kind = DLOCK_RETRY_EXPONENTIAL,
@@ -19,8 +19,8 @@ static const struct dlock_retry PAUSES = {.kind = DLOCK_RETRY_EXPONENTIAL,
                                           .max_ms = 200,
                                           .jitter_percent = 50};
 
-/* Give up those that failed and whose leases have ended.  With the mutex held, as all that
- * follows but for the functions of the header. */
+/* Give up FAILED debts whose leases have ended.  The caller of this and the following
+ * functions holds the mutex, except those of the header. */
 static void forgive(struct dlock_debts *debts, int64_t now_ns)
 {
     struct dlock_debt *debt, *next;
@@ -32,8 +32,8 @@ static void forgive(struct dlock_debts *debts, int64_t now_ns)
             dlock_debts_forgive(debts, debt);
 }
 
-/* Have what is queued leave, with the mutex free in between; `waits`: and wait until it is
- * answered, by asking the store something behind it. */
+/* Send the queued releases, with the mutex unlocked meanwhile.  `waits`: also wait
+ * until they are answered, by a request that is sent after them. */
 static void flush(struct dlock_debts *debts, bool waits)
 {
     dlock_system *sys = debts->sys;
@@ -48,8 +48,8 @@ static void flush(struct dlock_debts *debts, bool waits)
     dlock_mutex_lock(&debts->mutex);
 }
 
-/* Ask again for the first debt that failed.  A debt that the store refuses must keep no other
- * debt waiting, so it goes to the end of the list first. */
+/* Send the first FAILED debt again.  Before that it goes to the end of the list, so
+ * that a debt that the store refuses delays no other debt. */
 static void repeat(struct dlock_debts *debts, struct dlock_debt *debt)
 {
     DL_DELETE(debts->owed, debt);
@@ -63,8 +63,8 @@ static void repeat(struct dlock_debts *debts, struct dlock_debt *debt)
     }
 }
 
-/* See to it that what is queued leaves in time and is answered.  Answers when to look again;
- * INT64_MAX: there is none. */
+/* Send queued debts that are old enough, and read their answers.  Returns when to check
+ * again; INT64_MAX: no debt is queued. */
 static int64_t send_due(struct dlock_debts *debts)
 {
     const struct dlock_debt *debt = dlock_debts_first(debts, DLOCK_DEBT_QUEUED, NULL);
@@ -80,11 +80,11 @@ static int64_t send_due(struct dlock_debts *debts)
         return due_ns;
     answer_due_ns = dlock_clock_after(debt->made_ns, ANSWER_MS);
     flush(debts, debts->is_hurried || answer_due_ns <= now_ns);
-    /* Those that are there now are on their way, or were queued meanwhile. */
+    /* The debts in the list now were sent just now, or were queued meanwhile. */
     return dlock_clock_after(dlock_clock_ns(), DLOCK_LATER_MS);
 }
 
-/* Do what is due.  Answers when to look again. */
+/* Do the work that is due.  Returns when to check again. */
 static int64_t pay(struct dlock_debts *debts)
 {
     int64_t now_ns = dlock_clock_ns();
@@ -100,8 +100,8 @@ static int64_t pay(struct dlock_debts *debts)
     next_ns = send_due(debts);
     if (failed != NULL && debts->again_ns < next_ns)
         next_ns = debts->again_ns;
-    /* Where one debt follows another the payer does not fall asleep in between: the next
-     * need not wake it. */
+    /* If new debts came since the last check, the payer does not sleep without a limit,
+     * so that the next debt need not wake it. */
     if (next_ns == INT64_MAX && debts->made_count != debts->seen_count)
         next_ns = dlock_clock_after(now_ns, DLOCK_LATER_MS);
     debts->seen_count = debts->made_count;
@@ -115,7 +115,8 @@ static void *run(void *arg)
     dlock_process_enter(debts->sys->process);
     dlock_mutex_lock(&debts->mutex);
     while (!debts->is_stopping) {
-        debts->wake_ns = INT64_MAX; /* who sets it from here on wants another look */
+        debts->wake_ns = INT64_MAX; /* a thread that sets it from here on wants another
+                                     * check */
         dlock_debts_wake(debts, pay(debts));
         while (!debts->is_stopping && dlock_clock_ns() < debts->wake_ns)
             (void)dlock_condition_wait_until(&debts->wake, &debts->mutex, debts->wake_ns);

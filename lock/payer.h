@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* payer.h -- the thread that sees to it that debts leave in time and are answered, and asks
- * again for those that failed.
+/* payer.h -- the payer: the thread that sends queued debts in time, reads their
+ * answers, and repeats the requests that failed.
  *
- * Threads     One starts it and stops it. */
+ * Threads     start and stop are not called at the same time. */
 #ifndef DLOCK_PAYER_H
 #define DLOCK_PAYER_H
 
 #include "lock/debt.h"
 
-/* False: there is no thread. */
+/* Start the payer.  False: no thread could be started. */
 bool dlock_payer_start(struct dlock_debts *debts);
 
-/* After the request that is under way. */
+/* Stop the payer and wait for its end, after the request that is under way. */
 void dlock_payer_stop(struct dlock_debts *debts);
 
 #endif /* DLOCK_PAYER_H */

@@ -8,8 +8,8 @@
 #include "lock/lease.h"
 #include "lock/token.h"
 
-/* The holder before gave the lock to this thread.  If its lease is over by now, the thread
- * asks the store instead. */
+/* Take the lock that the last holder handed over to this thread.  If the lease has
+ * ended by now, the thread asks the store instead. */
 static void take(dlock_system *sys, struct dlock_place *place, dlock_claim *claim)
 {
     struct dlock_hold *hold = place->hold;

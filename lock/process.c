@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* process.c -- the program's own process, and which one a thread belongs to. */
+/* process.c -- the program's own dlock_process, and the process that each thread
+ * belongs to. */
 #include "lock/process.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recording.c -- the calls of the core as events. */
+/* recording.c -- turns the calls of the core into events of the recorder. */
 #include "lock/recording.h"
 
 #include "lock/lease.h"

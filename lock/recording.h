@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* recording.h -- how the core tells the recorder of its calls.  Without a recorder each
- * costs one branch; in a bare build (bare.h) it is nothing. */
+ * function costs one branch; in a bare build (bare.h) it compiles to nothing. */
 #ifndef DLOCK_RECORDING_H
 #define DLOCK_RECORDING_H
 
@@ -8,8 +8,8 @@
 #include "lock/record/recorder.h"
 #include "lock/system.h"
 
-/* Open the recorder that the options ask for, if they do.  OK, or as
- * dlock_recorder_open(). */
+/* Open the recorder, if the options name a directory for it.  OK also without one;
+ * failures as dlock_recorder_open(). */
 dlock_status dlock_recording_open(dlock_system *sys);
 void dlock_recording_close(dlock_system *sys);
 
@@ -26,7 +26,7 @@ void dlock_recording_put_end_given(const dlock_system *sys, uint64_t call,
 void dlock_recording_put_mark(const dlock_system *sys, dlock_event_kind kind,
                               const dlock_claim *claim, uint32_t detail, int64_t at_ns);
 
-/* The hold of this lease serves that trace; only if there is a recorder. */
+/* Record that the hold of `lease` serves `trace`.  Only if there is a recorder. */
 void dlock_recording_put_trace(const dlock_system *sys, const dlock_lease *lease,
                                const char *trace);
 
@@ -35,8 +35,9 @@ static inline bool dlock_recording_is_on(const dlock_system *sys)
     return !DLOCK_IS_BARE && __builtin_expect(sys->recorder != NULL, 0);
 }
 
-/* Before anything is sent for a call that was made at `made_ns`, 0: now.  Answers what
- * dlock_recording_end() needs. */
+/* Record that a call was made at `made_ns` (0: now).  The caller has sent no request of
+ * the call yet.  Returns the number of the call for dlock_recording_end(); 0: not
+ * recorded. */
 static inline uint64_t dlock_recording_begin(const dlock_system *sys,
                                              dlock_event_kind kind,
                                              const dlock_claim *claim, int64_t wait_ms,
@@ -47,8 +48,9 @@ static inline uint64_t dlock_recording_begin(const dlock_system *sys,
                : 0;
 }
 
-/* The same for a release of `claim`, a level of a hold whose only level was asked for in
- * the call `acquire`; 0: it has more, or that was not recorded. */
+/* The same for a release of `claim`.  `acquire`: the number of the acquire of this
+ * hold, if the hold has this one level; 0: it has more levels, or the acquire was not
+ * recorded. */
 static inline uint64_t dlock_recording_begin_release(const dlock_system *sys,
                                                      uint64_t acquire,
                                                      const dlock_claim *claim)
@@ -58,9 +60,10 @@ static inline uint64_t dlock_recording_begin_release(const dlock_system *sys,
     return dlock_recording_begin(sys, DLOCK_EVENT_RELEASE, claim, 0, 0);
 }
 
-/* Before the caller learns the answer, which came at `answered_ns`, 0: now.  `sent_ns`:
- * when the last request was sent, from which the lease counts if the store gave one
- * (`is_leased`), be it too late; 0: the claim is that of the beginning. */
+/* Record the answer `st`, which came at `answered_ns` (0: now).  The caller of the
+ * library has not seen the answer yet.  `sent_ns`: the instant at which the last
+ * request was sent; 0: the claim has not changed since dlock_recording_begin().
+ * `is_leased`: the store granted a lease, perhaps too late; it counts from sent_ns. */
 static inline void dlock_recording_end(const dlock_system *sys, uint64_t call,
                                        dlock_status st, const dlock_claim *claim,
                                        int64_t sent_ns, bool is_leased,
@@ -70,8 +73,8 @@ static inline void dlock_recording_end(const dlock_system *sys, uint64_t call,
         dlock_recording_put_end(sys, call, st, claim, sent_ns, is_leased, answered_ns);
 }
 
-/* The same of an acquire that was given the lock inside the process: no request was sent,
- * and the end of the store's lease stays as it was. */
+/* The same for an acquire whose lock was handed over inside the process: no request was
+ * sent, and deadline_ns is the end of the lease that the store had granted before. */
 static inline void dlock_recording_end_given(const dlock_system *sys, uint64_t call,
                                              const dlock_claim *claim,
                                              int64_t deadline_ns, int64_t answered_ns)
@@ -80,7 +83,7 @@ static inline void dlock_recording_end_given(const dlock_system *sys, uint64_t c
         dlock_recording_put_end_given(sys, call, claim, deadline_ns, answered_ns);
 }
 
-/* LOST, WAIT or WAKE of the owner of the claim, at `at_ns`, 0: now. */
+/* Record LOST, WAIT or WAKE of the owner of the claim, at `at_ns` (0: now). */
 static inline void dlock_recording_mark(const dlock_system *sys, dlock_event_kind kind,
                                         const dlock_claim *claim, uint32_t detail,
                                         int64_t at_ns)

@@ -17,7 +17,7 @@ const dlock_variant *const dlock_variants[] = {
 #undef VARIANT
 };
 
-/* The flaw in the texts of a variant, NULL: none. */
+/* The first flaw in the texts of a variant; NULL: none. */
 static const char *info_flaw(const dlock_variant_info *info)
 {
     if (info->name == NULL || info->name[0] == '\0')
@@ -39,7 +39,7 @@ enum {
 
 enum { LATER_NEEDS = DLOCK_CAP_OWNED | DLOCK_CAP_ATOMIC };
 
-/* The flaw in what makes a release cheaper. */
+/* The first flaw in the slots of a release without waiting; NULL: none. */
 static const char *release_flaw(const dlock_variant *variant)
 {
     unsigned caps = variant->info.caps;
@@ -114,7 +114,7 @@ size_t dlock_variant_count(void)
     return sizeof(dlock_variants) / sizeof(dlock_variants[0]);
 }
 
-/* The one of that place, or who stands in for it. */
+/* The variant at `index`, or the variant that a test has put in its place. */
 static const dlock_variant *variant_at(size_t index)
 {
     const dlock_variant *variant = dlock_variants[index];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* release.c -- giving a level of a hold back, waiting for the store or not; and leaving a
- * hold to the end of its lease. */
+/* release.c -- releasing a level of a hold, with or without waiting for the store, and
+ * abandoning a hold. */
 #include "base/os/clock.h"
 #include "lock/debts.h"
 #include "lock/era.h"
@@ -11,12 +11,12 @@
 #include "lock/retry.h"
 #include "lock/status.h"
 
-/* For how long a release goes on while its store cannot be reached; and for how long where the
- * store may fail over, since the new master would keep what it got by replication until the lease
- * ends. */
+/* How long a release tries again while its store cannot be reached.  The second limit
+ * is for a store that may fail over: without the release, a new master would keep the
+ * replicated lock until its lease ends. */
 enum { RELEASE_PATIENCE_MS = 2000, FAILOVER_PATIENCE_MS = 10000 };
 
-/* A hold is over.  Its root is the calling thread's alone by now. */
+/* Count the end of a hold.  Only the calling thread uses its root now. */
 static void count_end(dlock_system *sys, const struct dlock_hold *root, dlock_status st,
                       int64_t ended_ns)
 {
@@ -28,10 +28,10 @@ static void count_end(dlock_system *sys, const struct dlock_hold *root, dlock_st
                                                                   : DLOCK_LOSS_REFUSED);
 }
 
-/* Ask the variant to give it back; and again, while its store may be restarting, until its
- * lease is over or the patience is.  A lock that lives with a session needs no
- * more than one request, because it is free without the connection.  *was_unanswered: one of the
- * requests may still arrive. */
+/* Call the variant's release.  While the store may be restarting, try again, until the
+ * lease has ended or the time limit has passed.  A lock of a session needs only one
+ * request, because the lock is free without the connection.  *was_unanswered: one of
+ * the requests may still arrive. */
 static dlock_status give_back(const dlock_system *sys, const dlock_claim *claim,
                               bool *was_unanswered)
 {
@@ -50,7 +50,8 @@ static dlock_status give_back(const dlock_system *sys, const dlock_claim *claim,
         int64_t next_ns = dlock_clock_ns() + dlock_retry_pause_ns(&PAUSES, nth);
 
         may_be_done = may_be_done || st == DLOCK_UNKNOWN;
-        /* Sent twice, a release that asks for no owner could free the next one's. */
+        /* A blind release must not be sent twice, because the second one could free the
+         * next owner's lock. */
         if ((st != DLOCK_IO && (st != DLOCK_UNKNOWN || variant->blind_release)) ||
             next_ns >= until_ns)
             break;
@@ -64,33 +65,34 @@ static dlock_status give_back(const dlock_system *sys, const dlock_claim *claim,
     return st;
 }
 
-/* A level under way back. */
+/* A level that is being released. */
 struct leaving {
     struct dlock_hold *root;
     dlock_claim claim;
     uint64_t call;  /* to the recorder              */
-    bool may_owe;   /* nobody waits for the store   */
-    bool is_owed;   /* and the store was not waited for */
-    bool was_unanswered; /* a request for it may still arrive */
+    bool may_owe;   /* the caller does not want to wait for the store */
+    bool is_owed;   /* the release became a debt */
+    bool was_unanswered; /* a release of it may still arrive */
 };
 
-/* Leave the release to the debts of the system.  The store may know the owner until its
- * answer, so nobody acquires under that any more. */
+/* Make the release a debt of the system.  Until the store has answered, it may hold the
+ * lock for this owner, so no later acquire uses the owner. */
 static bool owe(dlock_system *sys, struct leaving *level)
 {
     struct dlock_hold *root = level->root;
 
     if (!level->may_owe || level->claim.level > 1 || sys->variant->read_release == NULL ||
-        sys->opts.replicas_acknowledge > 0) /* whose acquires have another connection */
+        sys->opts.replicas_acknowledge > 0) /* with which acquires use another
+                                             * connection */
         return false;
     level->is_owed = dlock_debts_owe(sys, &root->facts, level->call,
                                      root->counted || root->was_lost);
     return level->is_owed;
 }
 
-/* Give back what a server before has granted: the server of now may know of it by replication,
- * and then is told, but another owner may have been in between.  A release that asks for no owner
- * would free that owner's lock. */
+/* Release a hold that an earlier master granted.  The present master may have the lock
+ * by replication, so it gets the release.  But another owner may have had the lock
+ * meanwhile, so a blind release, which could free that owner's lock, is not sent. */
 static dlock_status give_back_old(const dlock_system *sys, struct leaving *level)
 {
     dlock_status st = DLOCK_LOST;
@@ -100,7 +102,8 @@ static dlock_status give_back_old(const dlock_system *sys, struct leaving *level
     return st == DLOCK_OK ? DLOCK_LOST : st;
 }
 
-/* End a level of the root: give it to the next of this process, or back to the store. */
+/* End a level of the root: hand the lock over to the next waiter of this process, or
+ * release it in the store. */
 static dlock_status end_level(dlock_system *sys, struct leaving *level)
 {
     const struct dlock_hold *root = level->root;
@@ -154,8 +157,9 @@ static dlock_status release(dlock_system *sys, dlock_lease *lease, bool may_owe)
     ended_ns = dlock_clock_ns();
     if (!leaving.is_owed)
         dlock_recording_end(sys, leaving.call, st, &leaving.claim, 0, false, ended_ns);
-    /* An unanswered release may arrive any time later, even if a second one was answered: on
-     * the connection that was given up.  The release would free what the thread takes next. */
+    /* An unanswered release may still arrive later, on the connection that was given
+     * up, even if a second release was answered.  It could free the lock that the
+     * thread takes next, so the thread gets another number. */
     if (level == 1 && (leaving.is_owed || leaving.was_unanswered || dlock_is_failure(st)))
         dlock_holds_part(sys->holds, hold);
     if (st == DLOCK_LOST && level > 1)
@@ -196,7 +200,8 @@ dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease)
     if (st != DLOCK_OK)
         return st;
     if (!(sys->variant->info.caps & DLOCK_CAP_EXPIRES))
-        return dlock_release(sys, lease); /* it would be held for ever */
+        return dlock_release(sys, lease); /* without a lease, the lock would be held for
+                                           * ever */
     if (lease != NULL)
         hold = dlock_holds_forget(sys->holds, lease->hold);
     if (hold == NULL)
@@ -205,7 +210,7 @@ dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease)
     record_abandon(sys, root);
     if (root->is_in_line)
         dlock_handover_end(sys->handover, root, false);
-    /* The store still knows the old number as the holder: under it the thread could
+    /* The store still holds the lock for the old number, with which the thread could
      * enter again. */
     dlock_holds_part(sys->holds, hold);
     dlock_holds_finish(sys->holds, hold);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* renew.c -- making a lease end later. */
+/* renew.c -- renewing a lease. */
 #include "lock/renew.h"
 
 #include "base/os/clock.h"
@@ -70,7 +70,7 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease)
     (void)dlock_era_look(sys);
     if (!dlock_holds_renewed(sys->holds, root, root->serial, deadline_ns,
                              dlock_renew_due_ns(sys, claim.lease_ms, sent_ns)))
-        return DLOCK_LOST; /* the watchdog has said so meanwhile */
+        return DLOCK_LOST; /* the watchdog has found the loss meanwhile */
     lease->deadline_ns = deadline_ns;
     return DLOCK_OK;
 }

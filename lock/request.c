@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* request.c -- what an acquire asks for: is it sound? */
+/* request.c -- checks the request of an acquire. */
 #include "lock/request.h"
 
 #include "lock/sized.h"

@@ -6,9 +6,9 @@
 #include "lock/dlock.h"
 
 /* Can a variant do what is asked for?
- *   INVALID      there is no request, or its size or lease is none, or it asks for what only
- *                a newer library knows
- *   UNSUPPORTED  readers or a lease, where the variant has none
+ *   INVALID      `request` is NULL, its size or its lease_ms is wrong, or a field is
+ *                set that only a newer library knows
+ *   UNSUPPORTED  `shared` or a lease_ms, and the variant has no readers or no leases
  * Threads: any. */
 dlock_status dlock_request_check(const dlock_variant_info *info,
                                  const dlock_request *request);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* retry.c -- when a waiter tries again: the policies, as text and as numbers. */
+/* retry.c -- the policies for trying again: parsing them, and computing their
+ * pauses. */
 #include "lock/retry.h"
 
 #include <string.h>
@@ -18,7 +19,7 @@ static const char EXPECTED[] =
     "expected none, push, fixed:TIME or exponential:TIME..TIME, the last two "
     "perhaps with ,xN and ,jitter:N%";
 
-/* True, and past it, if the text goes on with `word`. */
+/* If the text goes on with `word`, move *at past it and return true. */
 static bool skip(const char **at, const char *word)
 {
     size_t len = strlen(word);
@@ -29,7 +30,7 @@ static bool skip(const char **at, const char *word)
     return true;
 }
 
-/* A whole number of at most NUMBER_LIMIT; -1: there is none. */
+/* Read a whole number of at most NUMBER_LIMIT; -1: there is none. */
 static int read_number(const char **at)
 {
     int64_t number = 0;
@@ -43,7 +44,7 @@ static int read_number(const char **at)
     return number > NUMBER_LIMIT ? NUMBER_LIMIT : (int)number;
 }
 
-/* Answers ms, 0 if it is no time or out of bounds. */
+/* Read a time.  Returns milliseconds; 0: it is malformed or out of range. */
 static int read_time_ms(const char **at)
 {
     int64_t time_ms = read_number(at);

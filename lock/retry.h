@@ -2,25 +2,27 @@
 /* retry.h -- when a waiter tries again: the policies, as text and as numbers.
  *
  *     none                     one attempt, however long the caller would wait
- *     push                     wait as the variant can: told of releases, with a look
- *                              every few hundred ms; or in its store; or by its own
- *                              back-off.  The default
+ *     push                     wait as the variant can: for a message of a release,
+ *                              with an attempt every few hundred ms besides; or in its
+ *                              store; or by its own back-off.  The default
  *     fixed:TIME               pause TIME between attempts
- *     exponential:TIME..TIME   pause the first, double it every time, up to the second
+ *     exponential:TIME..TIME   pause the first TIME, and double the pause after each
+ *                              attempt, up to the second TIME
  *
  * The last two may be followed, in any order, by
  *
  *     ,xN                      no more than N attempts, the first one counted
  *     ,jitter:N%               each pause is shorter by a random part of up to N
  *                              hundredths (0 to 100; 20 unless told), so that waiters
- *                              who came at once spread out
+ *                              that began together spread out
  *
  * A TIME is a whole number with the unit ms, s or m, from 1 ms to an hour.  Example:
  * fixed:100ms,x20,jitter:50%
  *
- * A fair variant believes in a waiter for about 1.5 s after each of its attempts, so
- * there no pause is longer than DLOCK_RETRY_FAIR_MAX_MS: nobody loses its place by its
- * policy, and the head of the queue keeps nobody waiting for longer than that. */
+ * A fair variant keeps the place of a waiter for about 1.5 s after each of its
+ * attempts.  So with a fair variant no pause is longer than DLOCK_RETRY_FAIR_MAX_MS: no
+ * waiter loses its place because of its policy, and the first of the queue delays the
+ * others by that time at most. */
 #ifndef DLOCK_RETRY_H
 #define DLOCK_RETRY_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sized.h -- structs of the public header that are as long as the caller's dlock.h says. */
+/* sized.h -- structs of the public header whose size is that of the caller's
+ * dlock.h. */
 #ifndef DLOCK_SIZED_H
 #define DLOCK_SIZED_H
 
@@ -7,8 +8,9 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Does a struct of `size` bytes, of which this library knows `known`, hold nothing but
- * zeros in the rest?  Then a newer program asks for nothing new. */
+/* This library knows the first `known` bytes of a struct of `size` bytes.  Are all
+ * bytes after them zero, so that a newer program sets no field that this library
+ * lacks? */
 static inline bool dlock_is_blank(const void *given, size_t known, size_t size)
 {
     const unsigned char *bytes = (const unsigned char *)given;
@@ -19,7 +21,8 @@ static inline bool dlock_is_blank(const void *given, size_t known, size_t size)
     return true;
 }
 
-/* Give a caller whose struct has `size` bytes as much of ours as fits, and zeros beyond. */
+/* Copy a struct of `known` bytes to a caller whose struct has `size` bytes: as many
+ * bytes as fit, and zeros after them. */
 static inline void dlock_hand_out(void *to, size_t size, const void *from, size_t known)
 {
     memcpy(to, from, size < known ? size : known);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* status.h -- how a call fails with a reason, which dlock_error() tells. */
+/* status.h -- failing with a reason, which dlock_error() returns. */
 #ifndef DLOCK_STATUS_H
 #define DLOCK_STATUS_H
 
@@ -13,12 +13,13 @@ void dlock_error_clear(void);
 /* Keep `text` as the reason of the calling thread's or fiber's failure. */
 void dlock_error_set(const char *text);
 
-/* Record why, return `st`: `return dlock_fail(DLOCK_IO, "%s: refused", label);` */
+/* Keep the reason for dlock_error(), and return `st`: `return dlock_fail(DLOCK_IO, "%s:
+ * refused", label);` */
 dlock_status dlock_fail(dlock_status st, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The place of a fiber's last failure text, and of its identity: its `local`
- * (base/os/fiber.h). */
+/* What each fiber keeps for itself, in its `local` (base/os/fiber.h): its identity as
+ * an owner, and the text of its last failure. */
 struct dlock_owner;
 struct dlock_caller {
     struct dlock_owner *owner;

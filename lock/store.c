@@ -19,7 +19,7 @@ const struct dlock_store_row *dlock_store_row(enum dlock_store store)
     return &ROWS[store];
 }
 
-/* DLOCK_STORE_COUNT: no row has that name. */
+/* The row of that name; DLOCK_STORE_COUNT: there is none. */
 static enum dlock_store find_row(const char *name)
 {
     unsigned store = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* system.c -- may this process use a system? */
+/* system.c -- checks that this process may use a system. */
 #include "lock/system.h"
 
 #include "base/os/fork.h"

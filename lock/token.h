@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* token.h -- the random value by which a store knows one grant from another. */
+/* token.h -- the random value that tells two grants apart in a store. */
 #ifndef DLOCK_TOKEN_H
 #define DLOCK_TOKEN_H
 

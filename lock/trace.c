@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* trace.c -- names the trace that a hold serves, in the record. */
+/* trace.c -- records the trace that a hold serves. */
 #include <string.h>
 
 #include "lock/recording.h"
 #include "lock/status.h"
 
-/* Ids go into lines, JSON and the arguments of other programs, so nothing in them may need
- * an escape there. */
+/* Trace ids are written into text lines, JSON and the arguments of other programs, so
+ * they must not contain characters that need an escape there. */
 static dlock_status check_id(const char *trace)
 {
     static const char BYTES[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -35,7 +35,7 @@ dlock_status dlock_trace(dlock_system *sys, const dlock_lease *lease, const char
     st = check_id(trace);
     if (st != DLOCK_OK)
         return st;
-    /* A hold that was lost has an owner until it is given back. */
+    /* Also a lost hold has an owner, until it is released. */
     if (lease == NULL || !dlock_holds_owner(sys->holds, lease->hold, &owner))
         return dlock_fail(DLOCK_INVALID, "the lease was never granted, or is released");
     dlock_recording_put_trace(sys, lease, trace);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* valid.c -- is a lease still worth something? */
+/* valid.c -- is a lease still valid? */
 #include "base/os/clock.h"
 #include "base/os/fork.h"
 #include "lock/era.h"
 #include "lock/lease.h"
 
-/* Is the session still there that keeps a lock without a deadline?  The watchdog looks
- * too, but a process that was stopped must not go by what it saw before. */
+/* Does the session still exist that holds a lock without a deadline?  The watchdog
+ * probes it too, but after a stop of the whole process the watchdog's last answer may
+ * be out of date. */
 static bool is_session_alive(const dlock_system *sys, const dlock_lease *lease)
 {
     struct dlock_hold_facts facts;

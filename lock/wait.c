@@ -12,10 +12,11 @@
  *
  * A store that cannot be reached, or does not answer, may be restarting.  A waiter then
  * tries again after a pause of 10 to 20 ms, which doubles up to a second (or is that of its
- * policy), or up to a quarter of a second where a fail-over is to be expected.  The waiter answers
- * the failure only when its time is over.
+ * policy), or up to a quarter of a second where a fail-over is to be expected.  The
+ * waiter returns the failure only when its time has passed.
  *
- * A waiter that may be cancelled sleeps in short slices.  A fiber is woken by a hurry. */
+ * A waiter that can be cancelled sleeps in short slices, and checks its cancel object
+ * after each.  In a fiber, a hurry ends the sleep. */
 #include "lock/wait.h"
 
 #include "lock/cancel.h"
@@ -27,11 +28,11 @@ enum {
     BACKOFF_FIRST_MS = 1,
     BACKOFF_MAX_MS = 50,
     BACKOFF_JITTER_PERCENT = 50,
-    POLL_MIN_MS = 200, /* behind a watch */
+    POLL_MIN_MS = 200, /* between two attempts of a waiter that is woken by messages */
     POLL_SPREAD_MS = 200,
     FAILED_FIRST_MS = 20,
     FAILED_MAX_MS = 1000,
-    FAILED_MAX_MOVES_MS = 250, /* where another server may take the store's place at any moment */
+    FAILED_MAX_MOVES_MS = 250, /* if a fail-over of the store is possible */
     CANCEL_SLICE_MS = 10,
 };
 
@@ -40,7 +41,7 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* When to look at the cancel object, or to wake anyway. */
+/* The end of the next sleep: when to check the cancel object, or until_ns. */
 static int64_t slice_end_ns(const struct dlock_waiting *w, int64_t until_ns)
 {
     if (w->cancel == NULL)
@@ -76,21 +77,21 @@ static dlock_status attempt(struct dlock_waiting *w)
     return w->attempt(w->arg, &w->free_in_ms);
 }
 
-/* May another attempt be answered differently? */
+/* Can another attempt have another answer? */
 static bool may_change(const struct dlock_waiting *w, dlock_status st)
 {
     return st == DLOCK_BUSY || st == DLOCK_IO || (st == DLOCK_UNKNOWN && !w->counts_twice);
 }
 
-/* Between two attempts. */
+/* The pauses of one wait. */
 struct rest {
-    struct dlock_retry busy;   /* the pauses where the variant cannot tell of releases */
+    struct dlock_retry busy;   /* after BUSY, if the variant has no messages */
     struct dlock_retry failed; /* after an attempt that failed */
     bool can_watch;
-    void *watch;               /* NULL: there is none yet, or it cannot be */
+    void *watch;               /* NULL: not listening yet, or not possible */
     unsigned busy_count;       /* pauses so far            */
-    unsigned failed_count;     /* of them, one upon another */
-    int64_t early_ms;          /* least time until a look at the end of a lease */
+    unsigned failed_count;     /* failed attempts in a row */
+    int64_t early_ms;          /* the shortest sleep until the end of a lease */
 };
 
 /* Is the store found by Sentinels or in a cluster? */
@@ -139,8 +140,9 @@ static void pause_for(const struct dlock_waiting *w, const struct dlock_retry *r
     pause_until(w, earlier(w->until_ns, dlock_clock_ns() + ns));
 }
 
-/* Sleep until told.  A store that says again and again that the lease ends at once is not
- * asked without a pause: the look at its end comes later each time. */
+/* Sleep until a message of a release.  If the store answers again and again that the
+ * lease is about to end, the sleep becomes longer each time, so that the store is not
+ * asked without a pause. */
 static bool rest_watching(struct dlock_waiting *w, struct rest *rest)
 {
     int64_t now_ns = dlock_clock_ns();
@@ -158,11 +160,11 @@ static bool rest_watching(struct dlock_waiting *w, struct rest *rest)
                           earlier(w->until_ns, dlock_clock_after(now_ns, poll_ms)));
 }
 
-/* After an attempt that came to `st`.  True: woken. */
+/* Pause after an attempt that answered `st`.  True: woken by a message. */
 static bool rest_after(struct dlock_waiting *w, struct rest *rest, dlock_status st)
 {
     if (st != DLOCK_BUSY) {
-        /* The variant's watch may have gone with its store. */
+        /* The variant may have lost its watch together with its store. */
         stop_watching(w, rest, false);
         pause_for(w, &rest->failed, ++rest->failed_count);
         return false;
@@ -177,8 +179,8 @@ static bool rest_after(struct dlock_waiting *w, struct rest *rest, dlock_status 
     return false;
 }
 
-/* The time or the tries are over: what the last attempt came to, or that it was all in
- * vain. */
+/* The answer of a wait whose time or attempts are used up: that of the last attempt,
+ * with TIMEOUT in place of BUSY. */
 static dlock_status ended(const struct dlock_waiting *w, dlock_status st)
 {
     if (st != DLOCK_BUSY)
@@ -204,8 +206,9 @@ static dlock_status wait_on(struct dlock_waiting *w, struct rest *rest, dlock_st
         if (is_over(w))
             return ended(w, st);
         woken = rest_after(w, rest, st);
-        /* A woken waiter has used up a wake-up that might have been another's, so it
-         * tries also when cancelled: its grant is released, which tells the next. */
+        /* A woken waiter has used up a wake-up that another waiter could have had.  So
+         * it makes an attempt even if it was cancelled: the release of its grant then
+         * wakes the next waiter. */
         if (!woken && dlock_cancel_is_fired(w->cancel))
             return DLOCK_CANCELLED;
         w->wake_count += woken;

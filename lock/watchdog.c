@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* watchdog.c -- the thread that renews what a system holds and notices what it lost.
+/* watchdog.c -- the thread that renews the holds of a system and finds those that were
+ * lost.
  *
- * No caller registers a hold or cancels it: a hold is in the table before its acquire is
- * sent, and out of it before its release is sent, and the watchdog looks at the table.
+ * The watchdog reads the table of holds, so no caller has to register a hold: a hold is
+ * in the table before its acquire is sent, and out of it before its release is sent.
  * The answer of a renewal is dropped if the hold was released meanwhile.
  *
  * Renewals are due a third of a lease after the last successful request was sent; after
- * a failure much sooner.  No renewal may take longer than until the earliest deadline
- * of all, so that one hung server does not keep the thread from telling of another
- * loss. */
+ * a failure much sooner.  A renewal waits at most until the earliest deadline of all
+ * holds, so that one hung server does not delay the report of another loss. */
 #include "lock/watchdog.h"
 
 #include <stdatomic.h>
@@ -26,24 +26,25 @@
 #include "base/os/thread.h"
 
 enum {
-    BATCH = 32,          /* holds renewed between two looks at the table */
+    BATCH = 32,          /* holds renewed between two readings of the table */
     RETRY_DIVISOR = 20,  /* of the lease, after a failed renewal, within these: */
     RETRY_MIN_MS = 5,
     RETRY_MAX_MS = 500,
-    ERA_EVERY_MS = 50, /* between two looks at a store whose address may move */
+    ERA_EVERY_MS = 50, /* between two checks for a fail-over of the store */
 };
 
-/* A look at the table. */
+/* One reading of the table. */
 struct look {
     const dlock_system *sys;
     int64_t now_ns;
-    int64_t next_ns;     /* when something is due next                */
+    int64_t next_ns;     /* when the next work is due                 */
     int64_t deadline_ns; /* the earliest                              */
     size_t due_count;
     struct due {
         struct dlock_hold *root;
         uint64_t serial;
-        struct dlock_hold_facts facts; /* the owner may reuse the slot any time */
+        struct dlock_hold_facts facts; /* a copy, since the owner may reuse the slot at
+                                        * any time */
     } due[BATCH];
     size_t lost_count;
     dlock_lease lost[BATCH];
@@ -78,8 +79,9 @@ static void note_loss(struct look *look, struct dlock_hold *root)
                      atomic_load(&root->id));
 }
 
-/* No caller can release an orphan any more: let its lease end.  A session has no such
- * end, and is looked after for as long as it is open. */
+/* The thread of an orphan has ended, so its lock cannot be released: the watchdog lets
+ * its lease end.  A lock of a session has no lease, and is probed until the session is
+ * closed. */
 static bool is_orphan(const dlock_system *sys, const struct dlock_hold *root)
 {
     return sys->variant->probe == NULL && dlock_life_has_ended(root->life);
@@ -126,7 +128,7 @@ static int64_t retry_at_ns(int lease_ms)
     return dlock_clock_after(dlock_clock_ns(), pause_ms);
 }
 
-/* Renew one hold.  `give_up_ns`: the next loss has to be told then. */
+/* Renew one hold.  `give_up_ns`: by then the next loss has to be reported. */
 static void renew(struct dlock_watchdog *dog, const struct due *due, int64_t give_up_ns)
 {
     dlock_system *sys = dog->sys;
@@ -154,7 +156,8 @@ static void renew(struct dlock_watchdog *dog, const struct due *due, int64_t giv
                              retry_at_ns(claim.lease_ms));
 }
 
-/* Look once, tell of losses, renew what is due.  Answers when to look again. */
+/* Read the table once, report losses, renew the holds that are due.  Returns when to
+ * read again. */
 static int64_t patrol(struct dlock_watchdog *dog)
 {
     dlock_system *sys = dog->sys;
@@ -162,7 +165,8 @@ static int64_t patrol(struct dlock_watchdog *dog)
 
     (void)dlock_era_look(sys);
     look->now_ns = dlock_clock_ns();
-    /* A grant from now on that is due earlier than this wakes the thread. */
+    /* A grant after this point whose renewal is due earlier than next_ns wakes the
+     * thread. */
     look->next_ns = dlock_renew_due_ns(sys, sys->opts.lease_ms, look->now_ns);
     if (dlock_era(sys) != 0)
         look->next_ns = earlier(look->next_ns, look->now_ns + ERA_EVERY_MS * DLOCK_NS_PER_MS);
@@ -188,9 +192,9 @@ static void *run(void *arg)
     while (!dog->stopping) {
         int64_t next_ns;
 
-        /* A thread that is granted a lock meanwhile must know that the next look comes
-         * only at next_ns: wake_at_ns says INT64_MAX until then, so that the thread
-         * signals. */
+        /* While the watchdog works, wake_at_ns is INT64_MAX. So a thread that is
+         * granted a lock meanwhile signals the watchdog, which would otherwise sleep
+         * until next_ns. */
         atomic_store(&dog->wake_at_ns, INT64_MAX);
         dlock_mutex_unlock(&dog->mutex);
         next_ns = patrol(dog);

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* watchdog.h -- the thread that renews what a system holds and notices what it lost. */
+/* watchdog.h -- the thread that renews the holds of a system and finds those that were
+ * lost. */
 #ifndef DLOCK_WATCHDOG_H
 #define DLOCK_WATCHDOG_H
 
 #include "lock/system.h"
 
-/* Start the thread: it renews holds that are watched, and looks at the deadlines of all.
- * NULL: no memory or no thread. */
+/* Start the thread.  It renews the holds that are watched, and checks the deadlines of
+ * all holds.  NULL: no memory or no thread. */
 struct dlock_watchdog *dlock_watchdog_start(dlock_system *sys);
 
-/* Stop and free it.  NULL is fine. */
+/* Stop the thread and free it.  NULL is fine. */
 void dlock_watchdog_stop(struct dlock_watchdog *dog);
 
-/* Something is due at `at_ns`: wake no later.  Costs one load if that was so anyway. */
+/* Make the watchdog wake up at `at_ns` or earlier.  Costs one load if it does so
+ * anyway. */
 void dlock_watchdog_expect(struct dlock_watchdog *dog, int64_t at_ns);
 
 #endif /* DLOCK_WATCHDOG_H */

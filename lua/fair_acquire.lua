@@ -10,12 +10,12 @@
 -- it waits without an end) off the deadlines of all waiters behind it.  So a waiter of this library
 -- behind such waiters adds that time for each of them, or it would lose its place before its next
 -- attempt.  A waiter is Redisson's if its deadline is further ahead than any of this library's, and
--- its owner does not bear this library's mark.  The deadline alone does not tell: when the server's
--- clock is set back, the deadlines of this library's waiters are further ahead too, and time that is
--- added for such a waiter would keep the lock from everybody once that waiter died.
+-- its owner does not have this library's mark.  The deadline alone does not tell: when the server's
+-- clock is set back, the deadlines of this library's waiters are further ahead too, and if
+-- time were added for such a waiter and it died, all others would wait for that time.
 --
 -- The mark is the version of the UUID in the owner: 8 for this library, 4 for Redisson.  A deadline
--- can bear no mark, since a waiter of Redisson computes its own from that of the waiter before it.
+-- cannot have a mark, because a waiter of Redisson computes its own from that of the waiter before.
 --
 -- KEYS[1]  the lock, a hash
 -- KEYS[2]  its queue, a list of owners
@@ -26,8 +26,8 @@
 -- ARGV[4]  the deadline of the owner, in ms from now; 0: it does not wait
 --
 -- Returns  nil    taken; the lease ends no earlier than ARGV[1] ms from now
---          n >= 0 somebody else's, or somebody else's turn, for n more ms
---          -1     somebody else's, without an end
+--          n >= 0 another owner holds the lock or has the next turn, for n more ms
+--          -1     another owner holds the lock without a lease
 --          -3     the owner does not hold the levels below
 local THEIRS = 300000 -- fairLockWaitTimeout of Redisson as it comes
 
@@ -40,9 +40,9 @@ local function is_ours(owner)
     return string.sub(owner, 15, 15) == '8'
 end
 
--- The deadline of the owner.  The list is read only if a waiter's deadline is further ahead than the
--- owner's would be.  Where only this library waits there is none, and the cost of an attempt does
--- not grow with the queue.
+-- Compute the deadline of the owner.  The list is read only if a waiter has a later deadline than
+-- the owner would have.  If all waiters are this library's, no waiter has, so the cost of an attempt
+-- does not grow with the queue.
 local function until_when(now)
     local at = now + ARGV[4]
     local far = redis.call('ZRANGEBYSCORE', KEYS[3], '(' .. at, '+inf', 'WITHSCORES')

@@ -1,16 +1,17 @@
 -- fair_release.lua -- give back one level as reentrant_release.lua does, or a place in
--- the queue; if the lock is free then, tell who is first in it.
+-- the queue.  If the lock is then free, send a message to the first waiter of the queue.
 --
--- A client that holds nothing gives back its place too: it asked, waited, and then had no answer.
+-- A client that does not hold the lock gives its place back: it waited, and its last attempt had no
+-- answer.
 --
 -- KEYS[1]  the lock, a hash
 -- KEYS[2]  its queue, a list of owners
--- KEYS[3]  until when each is believed to wait, a sorted set of owners, ms since 1970
+-- KEYS[3]  the deadlines of the waiters, a sorted set of owners, ms since 1970
 -- ARGV[1]  owner, "uuid:number"
 -- ARGV[2]  level to give back; the levels below it are kept; 0: the place in the queue
 -- ARGV[3]  lease in ms, above 0
--- ARGV[4]  what to publish when the lock is free
--- ARGV[5]  the channel of a waiter, but for its owner
+-- ARGV[4]  the message to publish when the lock is free
+-- ARGV[5]  the prefix of a waiter's channel; the owner follows
 --
 -- Returns  1    free now; or the place is given back
 --          0    given back, levels below it are still held; lease as ARGV[3] from now

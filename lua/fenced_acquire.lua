@@ -1,33 +1,33 @@
 -- fenced_acquire.lua -- take the lock as reentrant_acquire.lua does, and a fence with it.
 --
--- The fence counts the holders that the lock has had.  Redisson counts re-entries too;
--- here they keep the fence of their hold, so that what a holder wrote under the outer
--- level is not older than what it writes under the inner one, and the same request
--- arriving twice counts once.  Either way it grows with every new holder, so both may
--- share a counter.  The counter has no end: one that began anew would repeat itself.
+-- The fence is a counter of the holders of the lock.  Redisson counts re-entries too.  Here a
+-- re-entry keeps the fence of its hold, so that all writes of a hold have the same fence, and a
+-- request that arrives twice counts once.  Both ways the counter grows with every new holder, so
+-- both programs may share it.  The counter has no expiry, because a new counter would repeat
+-- earlier fences.
 --
--- That is what a server does that lost its data.  So the counter begins at an epoch times
--- 2^32, and epochs come from elsewhere, each above all before it.  A counter that is not
--- there, is below the first epoch (a client without epochs began it) or has used up its
--- own is moved to a new one; and only to one that was drawn after this server was asked:
--- KEYS[3] remembers who asked, and is lost with everything else.
+-- A server that has lost its data begins a new counter.  So a counter begins at an epoch times
+-- 2^32; the caller draws epochs elsewhere, each above all earlier ones.  The counter is moved to a
+-- new epoch if it does not exist, if it is below the first epoch (a client without epochs began
+-- it), or if it has used up its epoch.  The new epoch must have been drawn after this server asked
+-- for one: KEYS[3] has the attempts that were asked, and is lost together with the counter.
 --
 -- KEYS[1]  the lock, a hash
 -- KEYS[2]  the counter, a string
--- KEYS[3]  who was told to bring an epoch, a hash of tokens; it ends by itself
+-- KEYS[3]  the attempts that were asked for an epoch, a hash of tokens; it expires
 -- ARGV[1]  lease in ms, above 0
 -- ARGV[2]  owner, "uuid:number"
 -- ARGV[3]  level wanted: 1, or one more than the owner holds
--- ARGV[4]  "" count without epochs; "?" with them, no epoch at hand; or an epoch * 2^32
+-- ARGV[4]  "": count without epochs; "?": with epochs, none drawn yet; or an epoch * 2^32
 -- ARGV[5]  the token of this attempt
 --
--- Returns  text   taken, and this is the fence; the lease ends no earlier than ARGV[1]
+-- Returns  text   taken, and the text is the fence; the lease ends no earlier than ARGV[1]
 --                 ms from now
---          n >= 0 somebody else's for n more ms; nothing was changed
---          -1     somebody else's, without an end; nothing was changed
+--          n >= 0 another owner holds the lock for n more ms; nothing was changed
+--          -1     another owner holds the lock without a lease; nothing was changed
 --          -3     the owner does not hold the levels below; nothing was changed
---          -4     an epoch is needed that was drawn after this answer; but for KEYS[3]
---                 nothing was changed
+--          -4     an epoch is needed that is drawn after this answer; only KEYS[3] was
+--                 changed
 local EPOCH = 4294967296
 local USED_UP = EPOCH - 1048576
 local ASKED_MS = 10000

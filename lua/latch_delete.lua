@@ -1,10 +1,10 @@
 -- latch_delete.lua -- remove a latch without opening it.
 --
--- KEYS[1]  what is left to count, a number
+-- KEYS[1]  the count that is left, a number
 -- KEYS[2]  the channel on which waiters listen
 --
--- Returns  1  removed, and published as "1", which opens nothing
---          0  there was none
+-- Returns  1  removed, and "1" was published, which is no opening
+--          0  there was no latch
 if redis.call('DEL', KEYS[1]) == 0 then
     return 0
 end

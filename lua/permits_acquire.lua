@@ -1,20 +1,20 @@
 -- permits_acquire.lua -- take one permit that has an end.
 --
--- The shape is Redisson's: a number of free permits, and a sorted set of those taken,
--- each an id of 16 raw bytes with the time of its end.  Times are those of the clients'
--- wall clocks, as Redisson's are.  What is over is given back by who comes next.
+-- The keys are Redisson's: the number of free permits, and a sorted set of the taken permits,
+-- each an id of 16 raw bytes with the time of its end.  Times are those of the clients' wall
+-- clocks, as Redisson's are.  Each call first gives back the permits whose end has passed.
 --
--- KEYS[1]  how many permits there are to take, a number
--- KEYS[2]  those taken, a sorted set: id -> end, ms since 1970
+-- KEYS[1]  the number of permits that can be taken
+-- KEYS[2]  the taken permits, a sorted set: id -> end, ms since 1970
 -- KEYS[3]  the channel on which waiters listen
 -- ARGV[1]  id of the permit wanted, 32 hex digits, new for every attempt
 -- ARGV[2]  now, ms since 1970
 -- ARGV[3]  lease in ms, above 0
 --
--- Returns  nil     taken; also if it was before, so that a request arriving twice
---                  counts once
+-- Returns  nil     taken; also if the permit was taken before, so that a request that arrives
+--                  twice counts once
 --          n >= 0  none is free; the next one ends in n ms
---          -1      none is free, and those taken have no end
+--          -1      none is free, and the taken permits have no end
 local NEVER = 922337203685477
 local id = string.gsub(ARGV[1], '%x%x', function(byte)
     return string.char(tonumber(byte, 16))

@@ -1,12 +1,12 @@
--- permits_count.lua -- how many permits are there to take, or are taken?
+-- permits_count.lua -- count the permits that can be taken, or that are taken.
 --
--- KEYS[1]  how many permits there are to take, a number
--- KEYS[2]  those taken, a sorted set: id -> end, ms since 1970
+-- KEYS[1]  the number of permits that can be taken
+-- KEYS[2]  the taken permits, a sorted set: id -> end, ms since 1970
 -- KEYS[3]  the channel on which waiters listen
 -- ARGV[1]  now, ms since 1970
 -- ARGV[2]  "available" or "acquired"
 --
--- Returns  the number, after what is over was given back
+-- Returns  the number, after permits whose end has passed were given back
 local over = redis.call('ZRANGEBYSCORE', KEYS[2], 0, ARGV[1], 'LIMIT', 0, 1000)
 if #over > 0 then
     redis.call('ZREM', KEYS[2], unpack(over))

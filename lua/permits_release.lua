@@ -1,13 +1,14 @@
 -- permits_release.lua -- give one permit back.
 --
--- KEYS[1]  how many permits there are to take, a number
--- KEYS[2]  those taken, a sorted set: id -> end, ms since 1970
+-- KEYS[1]  the number of permits that can be taken
+-- KEYS[2]  the taken permits, a sorted set: id -> end, ms since 1970
 -- KEYS[3]  the channel on which waiters listen
 -- ARGV[1]  id of the permit, 32 hex digits
 -- ARGV[2]  now, ms since 1970
 --
--- Returns  1  it was held and is free
---          0  it was over (and is free), or is not known (and nothing was changed)
+-- Returns  1  the permit was taken and is free now
+--          0  its end had passed (and it is free), or the id is not known (and nothing was
+--             changed)
 local id = string.gsub(ARGV[1], '%x%x', function(byte)
     return string.char(tonumber(byte, 16))
 end)

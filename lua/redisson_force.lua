@@ -1,17 +1,17 @@
--- redisson_force.lua -- free a lock, whoever holds it, and tell who waits.
+-- redisson_force.lua -- free a lock, whoever holds it, and send a message to its waiters.
 --
--- A waiter of Redisson's that died keeps its turn for minutes. So where the lock is free,
--- the turn of a waiter that no client listens for is taken away.
+-- A waiter of Redisson that died keeps its turn for minutes.  So if the lock is free, this script
+-- takes the turn away from a waiter for which no client listens.
 --
 -- KEYS[1]  the lock, a hash
 -- KEYS[2]  its queue, a list of owners
--- KEYS[3]  until when each is believed to wait, a sorted set of owners, ms since 1970
--- ARGV[1]  'queue': only who is first in the queue is told
--- ARGV[2]  the channel that waiters listen on, of a queue but for the owner; '' if none
--- ARGV[3]  what to publish
+-- KEYS[3]  the deadlines of the waiters, a sorted set of owners, ms since 1970
+-- ARGV[1]  'queue': only the first waiter of the queue gets a message
+-- ARGV[2]  the channel of the waiters; with a queue, its prefix before the owner; '': none
+-- ARGV[3]  the message to publish
 --
--- Returns  1  it was held, or a turn was taken away
---          0  it was free; nothing was changed
+-- Returns  1  the lock was held, or a turn was taken away
+--          0  the lock was free; nothing was changed
 local was_held = redis.call('DEL', KEYS[1]) == 1
 if ARGV[1] ~= 'queue' then
     if not was_held then

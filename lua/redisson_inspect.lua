@@ -1,17 +1,16 @@
--- redisson_inspect.lua -- tell of a lock that is a hash of an owner and its levels.
+-- redisson_inspect.lua -- describe a lock that is a hash of an owner and its levels.
 --
--- Who waits is counted where the variant keeps it: those in its queue that are believed
--- to wait, or the connections that listen on its channel.
+-- The number of waiters is that of the owners in the queue whose deadline has not passed, or else
+-- of the connections that listen on the channel.
 --
 -- KEYS[1]  the lock, a hash
 -- KEYS[2]  its queue, a list of owners
--- KEYS[3]  until when each is believed to wait, a sorted set of owners, ms since 1970
+-- KEYS[3]  the deadlines of the waiters, a sorted set of owners, ms since 1970
 -- KEYS[4]  the counter of fences, a string
--- ARGV[1]  'queue': who waits is in the queue
--- ARGV[2]  the channel that waiters listen on; of a queue what each waiter's channel begins
---          with, before its owner; '' if there is none
+-- ARGV[1]  'queue': the waiters are in the queue
+-- ARGV[2]  the channel of the waiters; with a queue, its prefix before the owner; '': none
 --
--- Returns  text  as dlock_info_read() takes it
+-- Returns  text  in the form of lock/info.h
 local levels = redis.call('HGETALL', KEYS[1])
 local waiters = -1
 local turn = ''

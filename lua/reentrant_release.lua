@@ -1,7 +1,7 @@
 -- reentrant_release.lua -- give back one level of the lock, as Redisson's RLock does.
 --
--- The caller says which level it gives back, so that a request arriving twice, or for a
--- level that never came to be, changes nothing below it.
+-- The caller names the level that it gives back.  So a request that arrives twice, or for a level
+-- that was never granted, does not change the levels below it.
 --
 -- The channel is no key: while the slot of a cluster moves, a script is refused if one of its keys is
 -- missing.
@@ -10,10 +10,10 @@
 -- ARGV[1]  owner, "uuid:number"
 -- ARGV[2]  level to give back; the levels below it are kept
 -- ARGV[3]  lease in ms, above 0
--- ARGV[4]  what to publish when the lock becomes free; empty: nothing
+-- ARGV[4]  the message to publish when the lock becomes free; empty: none
 -- ARGV[5]  the channel on which its waiters listen
 --
--- Returns  n >= 1  free now, and published if asked to: n - 1 clients were told
+-- Returns  n >= 1  free now; if a message was published, n - 1 clients received it
 --          0       given back, levels below it are still held; lease as ARGV[3] from now
 --          nil     the owner does not hold the lock; nothing was changed
 local held = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0)

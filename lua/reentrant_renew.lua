@@ -1,14 +1,14 @@
--- reentrant_renew.lua -- set the end of the lease anew if the owner still holds it.
+-- reentrant_renew.lua -- set a new end of the lease if the owner still holds the lock.
 --
--- Never nearer: a renewal that was on its way while the owner took a level with a
--- longer lease must not take that away.
+-- The end never becomes earlier.  Otherwise a renewal that was on its way while the owner took a
+-- level with a longer lease would shorten that lease.
 --
 -- KEYS[1]  the lock, a hash
 -- ARGV[1]  lease in ms, above 0 (PEXPIRE with 0 would delete the lock)
 -- ARGV[2]  owner, "uuid:number"
 --
 -- Returns  1  the lease ends no earlier than ARGV[1] ms from now
---          0  the owner does not hold it; nothing was changed
+--          0  the owner does not hold the lock; nothing was changed
 if redis.call('HEXISTS', KEYS[1], ARGV[2]) == 0 then
     return 0
 end

@@ -1,13 +1,13 @@
--- rwlock_force.lua -- free a read/write lock, whoever holds it, and tell all who wait.
+-- rwlock_force.lua -- free a read/write lock, whoever holds it, and send a message to all waiters.
 --
 -- KEYS[1]  the lock, a hash
--- KEYS[2]  what all level keys of this lock begin with; they go on
+-- KEYS[2]  the prefix of all level keys of this lock; after it comes
 --          ":<owner>:rwlock_timeout:n"
 -- ARGV[1]  the channel that waiters listen on
--- ARGV[2]  what to publish
+-- ARGV[2]  the message to publish
 --
--- Returns  1  it was held
---          0  it was free; nothing was changed
+-- Returns  1  the lock was held
+--          0  the lock was free; nothing was changed
 local fields = redis.call('HGETALL', KEYS[1])
 for i = 1, #fields, 2 do
     for n = 1, tonumber(fields[i + 1]) or 0 do

@@ -1,14 +1,13 @@
--- rwlock_inspect.lua -- tell of a read/write lock; rwlock_read_acquire.lua has its
--- shape.
+-- rwlock_inspect.lua -- describe a read/write lock; rwlock_read_acquire.lua has its
+-- keys.
 --
 -- KEYS[1]  the lock, a hash
--- KEYS[2]  what all level keys of this lock begin with; they go on
+-- KEYS[2]  the prefix of all level keys of this lock; after it comes
 --          ":<owner>:rwlock_timeout:n"
 -- ARGV[1]  the channel that waiters listen on
 --
--- Returns  text  as dlock_info_read() takes it; of a lock that is read, the owner is
---                one of the readers whose leases are not over, and only those are
---                counted
+-- Returns  text  in the form of lock/info.h; if readers hold the lock, only readers
+--                whose leases have not ended are counted, and the owner is one of them
 local waiters = string.format('%d', redis.call('PUBSUB', 'NUMSUB', ARGV[1])[2])
 local mode = redis.call('HGET', KEYS[1], 'mode')
 local owner, levels, readers = '', '0', 0

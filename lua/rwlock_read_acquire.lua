@@ -2,23 +2,23 @@
 -- as a reader.
 --
 -- The lock is a hash: `mode` is "read" or "write"; a reader's field is the owner and
--- the writer's is the owner and ":write"; their values are how many levels each holds.
--- Each level of a reader has a key of its own beside it, whose expiry is the reader's
--- lease, so that readers end one by one; the hash ends with the last of them.
+-- the writer's is the owner and ":write"; the value of a field is the number of levels.
+-- Each level of a reader has a key of its own, whose expiry is the reader's lease.  So each
+-- reader's hold ends by itself, and the hash expires with the last of them.
 --
--- Redisson adds one to the count.  Here the caller says which level it wants, so that
--- the same request arriving twice, or late, counts once; and all levels of an owner
--- have the longest lease that any of them asked for.
+-- Redisson adds one to the count.  Here the caller names the level that it wants, so that a request
+-- that arrives twice, or late, counts once.  All levels of an owner have the longest lease that one
+-- of them asked for.
 --
 -- KEYS[1]  the lock, a hash
--- KEYS[2]  what the owner's level keys begin with: the nth is this and n
+-- KEYS[2]  the prefix of the owner's level keys: the nth key is this and n
 -- ARGV[1]  lease in ms, above 0
 -- ARGV[2]  owner, "uuid:number"
 -- ARGV[3]  level wanted: 1, or one more than the owner holds as a reader
 --
 -- Returns  nil    taken, beside other readers, or by the writer itself
---          n >= 0 somebody else writes, for n more ms; nothing was changed
---          -1     somebody else writes, without an end; nothing was changed
+--          n >= 0 another owner writes, for n more ms; nothing was changed
+--          -1     another owner writes, without a lease; nothing was changed
 --          -3     the owner does not hold the levels below; nothing was changed
 local mode = redis.call('HGET', KEYS[1], 'mode')
 local lease = tonumber(ARGV[1])

@@ -1,20 +1,20 @@
 -- rwlock_read_release.lua -- give back one level of the read/write lock as a reader.
 --
--- The caller says which level it gives back, so that a request arriving twice, or for a
--- level that never came to be, changes nothing below it.
+-- The caller names the level that it gives back.  So a request that arrives twice, or for a level
+-- that was never granted, does not change the levels below it.
 --
 -- KEYS[1]  the lock, a hash
 -- KEYS[2]  the channel on which its waiters listen
--- KEYS[3]  what all level keys of this lock begin with; they go on
+-- KEYS[3]  the prefix of all level keys of this lock; after it comes
 --          ":<owner>:rwlock_timeout:n"
 -- ARGV[1]  owner, "uuid:number"
 -- ARGV[2]  level to give back; the levels below it are kept
--- ARGV[3]  what to publish when the lock becomes free
+-- ARGV[3]  the message to publish when the lock becomes free
 --
--- Returns  1    free now, and published: the owner was the last reader that lives
---          0    given back, now or before; the owner or others still hold the lock, for
---               as long as the longest lease of them
---          nil  the owner does not read, or the level's lease was over
+-- Returns  1    free now, and the message was published: the owner was the last live reader
+--          0    given back, now or before; the owner or others still hold the lock, until
+--               the longest of their leases ends
+--          nil  the owner does not read, or the lease of the level had ended
 local function key(owner, level)
     return KEYS[3] .. ':' .. owner .. ':rwlock_timeout:' .. level
 end

@@ -1,10 +1,10 @@
--- rwlock_read_renew.lua -- set the end of a reader's lease anew if it still holds.
+-- rwlock_read_renew.lua -- set a new end of a reader's lease if it still holds the lock.
 --
--- Only the owner's own level keys are touched, so nobody keeps alive what a dead reader
--- held (Redisson since 4.4.0).
+-- Only the owner's own level keys are changed, so a renewal does not prolong the hold of a dead
+-- reader (Redisson does the same since 4.4.0).
 --
 -- KEYS[1]  the lock, a hash
--- KEYS[2]  what the owner's level keys begin with
+-- KEYS[2]  the prefix of the owner's level keys
 -- ARGV[1]  lease in ms, above 0
 -- ARGV[2]  owner, "uuid:number"
 --

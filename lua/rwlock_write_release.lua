@@ -1,17 +1,18 @@
 -- rwlock_write_release.lua -- give back one level of the read/write lock as the writer.
 --
--- A writer that holds it as a reader too becomes a reader with its last level.
--- Redisson tells nobody then, and readers that wait sleep on; here they are told.
+-- If the writer also holds the lock as a reader, it stays a reader after its last level as the
+-- writer.  Redisson publishes no message then, so waiting readers sleep on.  Here a message is
+-- published.
 --
 -- KEYS[1]  the lock, a hash
 -- KEYS[2]  the channel on which its waiters listen
--- KEYS[3]  what the owner's level keys as a reader begin with: the nth is this and n
+-- KEYS[3]  the prefix of the owner's level keys as a reader: the nth key is this and n
 -- ARGV[1]  owner, "uuid:number"; the writer's field is this and ":write"
 -- ARGV[2]  level to give back; the levels below it are kept
 -- ARGV[3]  lease in ms, above 0
--- ARGV[4]  what to publish for all waiters
+-- ARGV[4]  the message to publish for all waiters
 --
--- Returns  n >= 1  nobody writes now, and it was published: n - 1 clients were told
+-- Returns  n >= 1  no owner writes now, and n - 1 clients received the message
 --          0       given back, now or before; levels below it are still held
 --          nil     the owner does not write; nothing was changed
 local writer = ARGV[1] .. ':write'

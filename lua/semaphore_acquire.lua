@@ -1,10 +1,10 @@
--- semaphore_acquire.lua -- take permits that nobody in particular holds.
+-- semaphore_acquire.lua -- take permits, which have no owner.
 --
--- KEYS[1]  how many permits there are to take, a number
+-- KEYS[1]  the number of permits that can be taken
 -- ARGV[1]  how many to take, above 0
 --
 -- Returns  1  taken
---          0  there are too few; nothing was changed
+--          0  there are too few permits; nothing was changed
 if tonumber(redis.call('GET', KEYS[1]) or 0) < tonumber(ARGV[1]) then
     return 0
 end

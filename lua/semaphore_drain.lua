@@ -1,8 +1,8 @@
--- semaphore_drain.lua -- take all permits there are.
+-- semaphore_drain.lua -- take all free permits.
 --
--- KEYS[1]  how many permits there are to take, a number
+-- KEYS[1]  the number of permits that can be taken
 --
--- Returns  how many were taken; 0 if there were none
+-- Returns  the number of permits that were taken; 0 if there were none
 local value = tonumber(redis.call('GET', KEYS[1]) or 0)
 if value <= 0 then
     return 0

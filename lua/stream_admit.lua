@@ -1,7 +1,7 @@
 -- stream_admit.lua -- let an order in: take a unit of the stock, note the buyer, queue the order.
 --
 -- KEYS[1]  the stream of orders that wait for their rows
--- KEYS[2]  the voucher: a hash of stock, queued (orders that wait) and admitted (ever)
+-- KEYS[2]  the voucher: a hash of stock, queued (orders that wait) and admitted (all orders so far)
 -- KEYS[3]  the voucher's buyers: a hash of user -> request
 -- KEYS[4]  the request: "state voucher order"
 -- KEYS[5]  the running number of orders
@@ -9,19 +9,20 @@
 -- ARGV[2]  the user
 -- ARGV[3]  the id of the request
 -- ARGV[4]  when the sale's window was checked, in microseconds since 1970
--- ARGV[5]  how many orders may wait in the stream
--- ARGV[6]  when all this may be forgotten, in milliseconds since 1970
+-- ARGV[5]  the limit of orders in the stream
+-- ARGV[6]  when these keys expire, in milliseconds since 1970
 -- ARGV[7]  the trace of the request; empty: none
 --
--- Returns  queued ORDER            it waits in the stream under that number
---          again ORDER             an earlier request of the same id does, or did
+-- Returns  queued ORDER            the order waits in the stream, with that number
+--          again ORDER             an earlier request of the same id was queued with that number
 --          conflict                the user used the id for another voucher
 --          bought                  the user has an order of this voucher
---          full                    as many orders wait as may
+--          full                    the limit of orders in the stream is reached
 --          sold-out ADMITTED QUEUED
---          unknown ADMITTED QUEUED nobody has said how much stock there is
+--          unknown ADMITTED QUEUED the stock of the voucher is not in Redis
 
--- Seconds above 32 bits of a running number, in decimal: a number of Lua has 53 bits.
+-- The seconds times 2^32 plus a running number, computed in decimal digits, because a number of Lua
+-- has only 53 bits.
 local function order_number(second, number)
     local low = second * 967296 + number
     return string.format('%.0f%06.0f', second * 4294 + math.floor(low / 1000000),
@@ -53,8 +54,8 @@ if redis.call('XLEN', KEYS[1]) >= tonumber(ARGV[5]) then
     return 'full'
 end
 
--- The upper half of the running numbers: PostgreSQL draws from the lower half.  A Redis that
--- lost its data begins elsewhere.
+-- The numbers are from the upper half of the running numbers; PostgreSQL draws from the lower half.
+-- A Redis that has lost its data begins at another number.
 local now = redis.call('TIME')
 redis.call('SET', KEYS[5], string.format('%.0f', now[2] * 2147), 'NX')
 local number = 2147483648 + redis.call('INCR', KEYS[5]) % 2147483648

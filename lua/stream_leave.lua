@@ -1,11 +1,11 @@
--- stream_leave.lua -- forget writers that have nothing to settle: this one, and those that were
+-- stream_leave.lua -- remove writers without unsettled orders: this one, and those that have been
 -- silent for an hour.
 --
 -- KEYS[1]  the stream of orders that wait for their rows
 -- ARGV[1]  the group of the writers
 -- ARGV[2]  this writer
 --
--- Returns  how many orders are left in the stream
+-- Returns  the number of orders that are left in the stream
 local SILENT_MS = 3600000
 
 local writers = redis.pcall('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])

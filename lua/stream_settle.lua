@@ -1,14 +1,14 @@
--- stream_settle.lua -- note what became of orders, and take them out of the stream.
+-- stream_settle.lua -- note the outcomes of orders, and remove the orders from the stream.
 --
 -- KEYS[1]  the stream of orders that wait for their rows
 -- KEYS[2]  the stream of entries that cannot be written, the newest thousand
 -- ARGV[1]  the group of the writers
--- ARGV[2]  what the names of the vouchers' and requests' keys begin with
+-- ARGV[2]  the prefix of the vouchers' and requests' keys
 -- ARGV[3]  a line for each: id, verdict, voucher, user, request, reason, with spaces between.
---          The verdict is written, poison, or the outcome that PostgreSQL's refusal is
+--          The verdict is written, poison, or the outcome of PostgreSQL's refusal
 --
--- Returns  how many were in the stream.  Who settles an order that another writer has settled
---          changes nothing.
+-- Returns  the number of these orders that were in the stream.  Settling an order that another
+--          writer has settled changes nothing.
 
 local function exists(key)
     return redis.call('EXISTS', key) == 1
@@ -20,8 +20,8 @@ local function move_aside(id, reason)
                unpack(entry and entry[2] or {'fields', 'none'}))
 end
 
--- The unit of an order that PostgreSQL refused for its user is free again; and a user whom
--- the stock refused may try again.
+-- If PostgreSQL refused an order because of its user, the unit is free again.  If it refused because
+-- of the stock, the user may try again.
 local function note(verdict, voucher, user, request)
     local of_voucher = ARGV[2] .. ':voucher:' .. voucher
     local of_request = ARGV[2] .. ':request:' .. user .. ':' .. request

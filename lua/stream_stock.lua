@@ -1,17 +1,17 @@
--- stream_stock.lua -- tell Redis the stock of a voucher, as PostgreSQL said it.
+-- stream_stock.lua -- write the stock of a voucher, read from PostgreSQL, into Redis.
 --
 -- KEYS[1]  the voucher: a hash of stock, queued and admitted
 -- KEYS[2]  the stream of orders that wait for their rows
 -- ARGV[1]  `admitted` as it was before PostgreSQL was asked
--- ARGV[2]  the stock that PostgreSQL said
--- ARGV[3]  when it may be forgotten, in milliseconds since 1970
+-- ARGV[2]  the stock in PostgreSQL
+-- ARGV[3]  when the voucher's key expires, in milliseconds since 1970
 -- ARGV[4]  the voucher
 --
--- Returns  1  it is told
---          0  there is stock, or an order waits, or one was admitted meanwhile: nothing was
+-- Returns  1  the stock is written
+--          0  Redis has stock, or an order waits, or one was admitted meanwhile; nothing was
 --             changed
 
--- Orders that wait have their units in PostgreSQL's stock still.
+-- The units of orders that wait are still in PostgreSQL's stock.
 local function count_waiting(voucher)
     local waiting = 0
     for _, entry in ipairs(redis.call('XRANGE', KEYS[2], '-', '+')) do

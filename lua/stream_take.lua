@@ -1,14 +1,15 @@
--- stream_take.lua -- give a writer orders to write: first those that another writer, or this one,
--- was given and has not settled for long, then new ones.
+-- stream_take.lua -- give orders to a writer: first the orders that a writer, also this one, took
+-- and has not settled for ARGV[4], then new ones.
 --
 -- KEYS[1]  the stream of orders that wait for their rows
 -- ARGV[1]  the group of the writers
 -- ARGV[2]  this writer
--- ARGV[3]  how many at most
--- ARGV[4]  how long an order may be another writer's before it is claimed, in milliseconds
+-- ARGV[3]  the limit of their number
+-- ARGV[4]  after how long an order that a writer has not settled is claimed, in milliseconds
 --
 -- Returns  a line for each: claimed or new, id, voucher, user, order, request, admitted, trace,
---          with spaces between; a field that is missing, or is no word, is "?"
+--          with spaces between; a field that is missing, is longer than 64 bytes, or has
+--          another character than letters, digits and _ . : - is "?"
 
 local NAMES = {'voucher', 'user', 'order', 'request', 'admitted', 'trace'}
 

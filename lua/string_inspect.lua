@@ -1,9 +1,9 @@
--- string_inspect.lua -- tell of a lock that is a string.
+-- string_inspect.lua -- describe a lock that is a string.
 --
 -- KEYS[1]  the lock
 --
--- Returns  nil   nobody holds it
---          text  as dlock_info_read() takes it; the value stands for the owner
+-- Returns  nil   the lock is free
+--          text  in the form of lock/info.h; the value is the owner
 local value = redis.call('GET', KEYS[1])
 if not value then
     return nil

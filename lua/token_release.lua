@@ -4,7 +4,7 @@
 -- ARGV[1]  token of the caller
 --
 -- Returns  1  freed
---          0  expired or somebody else's; nothing was changed
+--          0  the lock expired or has another owner; nothing was changed
 if redis.call('GET', KEYS[1]) == ARGV[1] then
     return redis.call('DEL', KEYS[1])
 end

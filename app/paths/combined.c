@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* combined.c -- one transaction for all orders of a voucher that wait in this process.
+/* combined.c -- one transaction for all waiting orders of a voucher in this process.
  *
  * The thread that leads a voucher's lane takes all orders that wait, sells them in one
  * transaction and lets their threads answer. A batch of one runs the statements of each.c.
@@ -19,10 +19,11 @@
 /* An order, while it is on this path. */
 struct waiting_order {
     struct order_sale sale;
-    struct order_lock lock; /* its own, or, of a leader, the voucher's */
+    struct order_lock lock; /* the order's own lock, or, for a leader, the voucher's */
     struct lane_place place;
     enum outcome outcome;
-    bool is_unsettled; /* its COMMIT was not answered, and its own thread finds out */
+    bool is_unsettled; /* its COMMIT was not answered, and its own thread finds out the
+                        * outcome */
 };
 
 /* The orders that a leader sells at once. */
@@ -30,9 +31,10 @@ struct batch {
     struct worker *w; /* the leader's */
     struct lane_place *places[SALE_BATCH_MAX];
     size_t count;
-    struct sale_batch sale; /* of those that can share a transaction */
-    struct waiting_order *shared[SALE_BATCH_MAX]; /* they, in the order of the sale */
-    int64_t until_ns; /* later no sale is begun */
+    struct sale_batch sale; /* of the orders that can share a transaction */
+    struct waiting_order *shared[SALE_BATCH_MAX]; /* the same orders, in the order of
+                                                   * the sale */
+    int64_t until_ns; /* after this no sale is begun */
 };
 
 static struct waiting_order *order_of(const struct lane_place *place)
@@ -46,9 +48,11 @@ static bool is_counting_under_one_lock(const struct service *service)
            service->terms.duplicate_guard == DUPLICATE_GUARD_COUNT;
 }
 
-/* A count does not see the batch that it is made for.  Two orders of one user share a batch
- * under the user's own lock only if that lock has failed, which has to be seen; under the
- * voucher's lock they come one after the other, as they would alone. */
+/* May the order join the batch?  The duplicate guard `count` does not see the other
+ * orders of the batch.  Under the lock of the user, two orders of one user can meet in
+ * a batch only if the lock has failed, and that failure must stay visible, so they may
+ * share it.  Under the voucher's lock they go into different batches, one after the
+ * other, as without batches. */
 static bool fits(const struct lane_place *place, struct lane_place *const *batch,
                  size_t count)
 {
@@ -79,7 +83,7 @@ static bool watch(enum sale_point point, struct db_conn *db, size_t i, void *bat
     return order_sale_watch(&b->shared[i]->sale, point);
 }
 
-/* Tell an order how it came out of the batch. */
+/* Set the outcome of an order of the batch. */
 static void conclude(struct waiting_order *waiting)
 {
     waiting->is_unsettled = waiting->sale.sale.answer == SALE_UNSURE;
@@ -87,8 +91,8 @@ static void conclude(struct waiting_order *waiting)
         waiting->is_unsettled ? OUTCOME_UNKNOWN : order_sale_conclude(&waiting->sale);
 }
 
-/* Sell an order that the batch could not end.  An order that hangs must not make all others
- * wait for their own time-outs one after the other. */
+/* Sell an order alone that the batch could not end, unless the time has passed.
+ * Otherwise the timeouts of several hanging orders would add up. */
 static void sell_alone(struct batch *b, struct waiting_order *waiting)
 {
     if (monotonic_ns() >= b->until_ns) {
@@ -117,8 +121,8 @@ static void count_batch(const struct batch *b)
         metrics_count(&cell->batched);
 }
 
-/* On the connection that the leader has.  Those whose connection a fault wants to cut are
- * sold alone, so that the cut meets nobody else. */
+/* Sell the batch on the leader's connection.  Orders whose connection a fault has to
+ * cut are sold alone, so that the cut affects no other order. */
 static void sell_connected(struct batch *b)
 {
     bool is_over[SALE_BATCH_MAX] = {false};
@@ -153,8 +157,8 @@ static void sell_batch(struct batch *b)
     worker_give_db(b->w);
 }
 
-/* The orders of a batch share one transaction, so that one of them settles it for the
- * voucher's lock: after that no transaction of this batch is open. */
+/* May a transaction of the batch still be open?  The orders share one transaction, so
+ * one of them finds out its outcome, for the voucher's lock. */
 static bool is_any_open(struct batch *b)
 {
     bool is_open = false, is_asked = false;
@@ -173,7 +177,7 @@ static bool is_any_open(struct batch *b)
     return is_open;
 }
 
-/* Under the voucher's lock, which the leader takes for all. */
+/* Sell the batch under the voucher's lock, which the leader takes for all orders. */
 static void sell_under_one_lock(struct batch *b)
 {
     struct waiting_order *leader = order_of(b->places[0]);
@@ -182,14 +186,14 @@ static void sell_under_one_lock(struct batch *b)
 
     if (outcome != OUTCOME_ACCEPTED) {
         answer_all(b, outcome);
-        /* The leader's own order was counted as it asked for the lock. */
+        /* The leader's own order was counted when it asked for the lock. */
         for (size_t i = 1; i < b->count && outcome == OUTCOME_LOCK_BUSY; i++)
             metrics_count(&b->w->cell->stopped[LAYER_LOCK]);
         return;
     }
     for (size_t i = 0; i < b->count; i++) {
         order_of(b->places[i])->sale.lock = &leader->lock;
-        if (i > 0) /* the leader's was noted as it got the lock */
+        if (i > 0) /* the trace of the leader was noted when it got the lock */
             lock_trace_note(b->w->service, &leader->lock.lease,
                             order_of(b->places[i])->sale.order->request->trace_id);
     }
@@ -222,7 +226,7 @@ static void lead(struct waiting_order *leader)
 
 /* ---- every order ---- */
 
-/* Until a leader has sold the order, or nobody will. */
+/* Wait in the lane until the order is sold, or will not be sold. */
 static void go_through_lane(struct waiting_order *waiting)
 {
     const struct order_attempt *order = waiting->sale.order;
@@ -240,7 +244,7 @@ static void go_through_lane(struct waiting_order *waiting)
         break;
     case LANE_LATE:
     case LANE_FULL:
-        LIMITED_WARN("an order of voucher %lld waited in vain: %lld orders wait to be sold",
+        LIMITED_WARN("an order of voucher %lld was refused: %lld orders wait to be sold",
                      (long long)order->request->voucher_id,
                      (long long)lanes_waiting(service->lanes));
         waiting->outcome = OUTCOME_DATABASE_BUSY;
@@ -251,7 +255,7 @@ static void go_through_lane(struct waiting_order *waiting)
         waiting->outcome = order_sale_conclude(&waiting->sale);
 }
 
-/* Under the user's lock, which every order holds by itself. */
+/* Sell an order under the lock of its user, which the order holds itself. */
 static enum outcome sell_with_own_lock(struct waiting_order *waiting)
 {
     struct worker *w = waiting->sale.w;

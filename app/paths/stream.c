@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.c -- a script in Redis lets the order in, a writer makes its row later.
+/* stream.c -- a script in Redis lets the order in, and a writer makes its row later.
  *
- * The client is told `queued`, with a number, when the order is in the stream of app/stream.h:
- * a promise, which is worth as much as that Redis.  The rows are written by a thread of each
- * process (app/stream_writer.h), which takes the lock; the script takes none.
+ * The client gets `queued` and a number when the order is in the stream of
+ * app/stream.h.  This promise is as durable as that Redis.  The rows are written by a
+ * thread of each process (app/stream_writer.h), which takes the lock; the script takes
+ * none.
  *
- * Redis knows a voucher's stock once a process has told it what PostgreSQL says. */
+ * A process copies the stock of a voucher from PostgreSQL into Redis when Redis does
+ * not have it. */
 #include "app/order_replay.h"
 #include "app/order_sale.h"
 #include "app/stream.h"
@@ -13,9 +15,11 @@
 #include "base/text/duration.h"
 #include "db/voucher.h"
 
-enum { ASKS_MAX = 4 }; /* of the script; others may sell what was told meanwhile */
+enum { ASKS_MAX = 4 }; /* calls of the script for one order; other orders may take the
+                        * copied stock meanwhile */
 
-/* Tell Redis how much stock there is.  ACCEPTED: there is some, so ask to be let in again. */
+/* Copy the stock from PostgreSQL into Redis.  ACCEPTED: there is stock, so call the
+ * script again. */
 static enum outcome tell_stock(struct worker *w, const struct stream_order *order,
                                const struct stream_admission *seen)
 {
@@ -46,7 +50,7 @@ static enum outcome sold_out(struct worker *w, int64_t voucher_id, int64_t asked
     return OUTCOME_SOLD_OUT;
 }
 
-/* The request came before: its order has its row, or waits for it. */
+/* The request came before: find its order, which has its row or is queued. */
 static enum outcome find_again(struct order_attempt *attempt, int64_t order_id)
 {
     struct worker *w = attempt->worker;
@@ -62,7 +66,8 @@ static enum outcome find_again(struct order_attempt *attempt, int64_t order_id)
     return OUTCOME_QUEUED;
 }
 
-/* ACCEPTED: the stock is told, so that the script is to be asked once more. */
+/* The outcome of the script's answer.  ACCEPTED: the stock was copied, so call the
+ * script once more. */
 static enum outcome conclude(struct order_attempt *attempt, const struct stream_order *order,
                              enum stream_answer answer, const struct stream_admission *got,
                              int64_t asked_ns)
@@ -99,8 +104,9 @@ static enum outcome conclude(struct order_attempt *attempt, const struct stream_
     return OUTCOME_UNAVAILABLE;
 }
 
-/* A question that nobody answered may be executed after a later one was refused: until then
- * its order may come.  A conflict is the same for both. */
+/* After an unanswered call of the script, a refusal of a later call is UNKNOWN, because
+ * the first call may still be executed.  A conflict stays a conflict, because both
+ * calls would answer it. */
 static enum outcome doubt(enum outcome outcome)
 {
     return outcome == OUTCOME_ACCEPTED || outcome == OUTCOME_QUEUED ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* address.c -- where a listener listens, as a setting says it. */
+/* address.c -- parses the address of a listener. */
 #include "base/http/address.h"
 
 #include <arpa/inet.h>
@@ -22,7 +22,7 @@ bool address_parse(const char *text, char *host, int *port)
         return false;
     (void)snprintf(host, 64, "%.*s", (int)(colon - text), text);
     *port = (int)n;
-    /* The server below reads lists and other forms as well, and would take what is
-     * nearly an address for something else. */
+    /* civetweb also accepts lists and other forms, and would read a mistyped address as
+     * one of those. */
     return inet_pton(AF_INET, host, &address) == 1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* admin_access.c -- lets operators in, and keeps web pages and strangers out. */
+/* admin_access.c -- decides which requests the listener for operators answers. */
 #include "base/http/admin_access.h"
 
 #include <arpa/inet.h>
@@ -33,7 +33,7 @@ enum exit_code admin_access_open(struct admin_access *a,
     return EXIT_USAGE;
 }
 
-/* The Host without its port: `len` bytes of it. */
+/* The length of a Host without its port. */
 static size_t host_length(const char *host)
 {
     const char *end = host[0] == '[' ? strchr(host, ']') : NULL;
@@ -81,7 +81,8 @@ static bool is_own_host(const struct admin_access *a, const char *host)
                        is_listed(a->hosts, host, len));
 }
 
-/* The Host is known to be one of ours, so a page that this listener sent would name it. */
+/* Does the Origin name the request's Host?  The Host was checked before, so such a page
+ * came from this listener. */
 static bool is_own_origin(const struct admin_origin *from)
 {
     static const char SCHEME[] = "http://";

@@ -2,9 +2,9 @@
 /* admin_access.h -- who may use the listener for operators.
  *
  * A request must carry the admin token, as `Authorization: Bearer`, must name this
- * listener as its Host, and must not come from a page of another site.  The Host keeps out
- * a web page whose name was pointed at this machine (DNS rebinding), the Origin one that
- * sends requests across sites.
+ * listener as its Host, and must not come from a page of another site.  The check of
+ * the Host refuses a web page whose name was pointed at this machine (DNS rebinding).
+ * The check of the Origin refuses a page of another site that sends requests here.
  *
  * Threads     admin_access_check() on any; the struct is read-only after it was opened.
  */
@@ -17,7 +17,8 @@
 #include "base/http/admin_token.h"
 #include "base/text/exit_codes.h"
 
-/* Lent until the listener is closed. */
+/* The settings of the listener.  The caller keeps the texts until the listener is
+ * closed. */
 struct admin_access_settings {
     const char *listen;     /* HOST:PORT */
     const char *hosts;      /* as in struct admin_access */
@@ -26,9 +27,9 @@ struct admin_access_settings {
 
 struct admin_access {
     char token[ADMIN_TOKEN_LEN + 1];
-    const char *hosts;  /* names with commas between, besides those of loopback; "*": any;
-                         * NULL: none */
-    char own_host[64];  /* the address that is listened on */
+    const char *hosts;  /* allowed names, separated by commas, besides those of
+                         * loopback; "*": any; NULL: only loopback */
+    char own_host[64];  /* the address of the listener */
 };
 
 /* The headers that tell where a request comes from; NULL: the header is missing. */
@@ -46,15 +47,16 @@ enum admin_verdict {
     ADMIN_WRONG_TOKEN,
 };
 
-/* Read the file of the admin token, or make it with mode 0600 and a random token where
- * there is none; it must belong to `owner` or to root.  EXIT_CANNOT_WRITE: there is none,
- * and it cannot be made; EXIT_USAGE: it cannot be used; the log says why. */
+/* Read the file of the admin token, which must belong to `owner` or to root.  If there
+ * is no such file, make it with mode 0600 and a random token.  EXIT_CANNOT_WRITE: there
+ * is no file, and it cannot be made.  EXIT_USAGE: the file cannot be used.  The log
+ * says why. */
 enum exit_code admin_access_open(struct admin_access *a,
                                  const struct admin_access_settings *settings,
                                  uid_t owner);
 
-/* May this request be answered?  `token` is what stands behind Bearer, NULL: nothing.  The
- * token is compared last, in a time that does not depend on where it is wrong. */
+/* May this request be answered?  `token` is the text after Bearer; NULL: there is none.
+ * The token is compared last, in a time that does not depend on where it is wrong. */
 enum admin_verdict admin_access_check(const struct admin_access *a,
                                       const struct admin_origin *from,
                                       const char *token);
@@ -62,8 +64,8 @@ enum admin_verdict admin_access_check(const struct admin_access *a,
 /* A verdict as a sentence for the client; NULL for ALLOWED. */
 const char *admin_verdict_text(enum admin_verdict verdict);
 
-/* Is it a list as --admin-host wants it: names or addresses without ports, with commas
- * between, or *? */
+/* Is `hosts` valid for --admin-host: names or addresses without ports, separated by
+ * commas, or *? */
 bool admin_hosts_are_good(const char *hosts);
 
 #endif /* BASE_ADMIN_ACCESS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connections.c -- every client connection of the process, and its state. */
+/* connections.c -- the table of the client connections of the process. */
 #include "base/http/connections.h"
 
 #include <arpa/inet.h>
@@ -12,11 +12,13 @@
 
 struct connections {
     struct connections_limits limits;
-    struct dlock_mutex mutex; /* for adding, removing and ending; the state changes without */
+    struct dlock_mutex mutex; /* held to add, remove and end; the state changes without
+                               * it */
     size_t descriptors;
     size_t used; /* above the highest descriptor so far */
     _Atomic int64_t open[CONNECTION_LISTENERS];
-    _Atomic int64_t ending[CONNECTION_LISTENERS]; /* of those, shut down and not closed */
+    _Atomic int64_t ending[CONNECTION_LISTENERS]; /* connections that were shut down and
+                                                   * are not closed yet */
     uint64_t ends[CONNECTION_LISTENERS][CONNECTION_END_COUNT];
     struct connection at[]; /* by descriptor */
 };
@@ -54,7 +56,8 @@ static bool may_end(int state)
     }
 }
 
-/* Shut it down, unless its thread has just begun to work; the mutex is held. */
+/* Shut a connection down, unless its thread has just begun to work.  The caller holds
+ * the mutex. */
 static bool end_one(struct connections *cs, struct connection *c,
                     enum connection_end why)
 {
@@ -69,8 +72,9 @@ static bool end_one(struct connections *cs, struct connection *c,
     return true;
 }
 
-/* End the one that has been without a request for longest, but not `newest`: of this
- * listener, and of this address if one is given.  False: none could be ended. */
+/* End the connection that has been without a request for longest, among those of this
+ * listener, and of this address if one is given, except `newest`.  False: none could be
+ * ended. */
 static bool end_oldest(struct connections *cs, const struct connection *newest,
                        uint32_t address, enum connection_end why)
 {
@@ -91,7 +95,8 @@ static bool end_oldest(struct connections *cs, const struct connection *newest,
     return oldest != NULL && end_one(cs, oldest, why);
 }
 
-/* Loopback and the fronts bring many clients' requests. */
+/* Does the limit per address hold?  Not for loopback and the fronts, because they bring
+ * the requests of many clients. */
 static bool is_bounded(const struct connections *cs, uint32_t address)
 {
     if (cs->limits.per_address == 0 || (ntohl(address) >> 24) == 127)
@@ -122,7 +127,7 @@ bool connections_are_crowded(struct connections *cs, int listener)
            cs->limits.open[listener];
 }
 
-/* Count the connection as closed; the mutex is held. */
+/* Count a connection as closed.  The caller holds the mutex. */
 static void forget(struct connections *cs, struct connection *c)
 {
     int state = atomic_load(&c->state);
@@ -143,7 +148,7 @@ bool connections_add(struct connections *cs, int listener, int fd, uint32_t addr
         return false;
     dlock_mutex_lock(&cs->mutex);
     c = &cs->at[fd];
-    forget(cs, c); /* one that was closed without a thread */
+    forget(cs, c); /* a connection that was closed without a thread */
     c->fd = fd;
     c->listener = listener;
     c->address = address;
@@ -187,7 +192,7 @@ bool connection_enter(struct connection *c, enum connection_state state)
     if (c == NULL)
         return true;
     before = atomic_load_explicit(&c->state, memory_order_relaxed);
-    if (state != CONNECTION_WORKING) /* which may not be ended, however long it takes */
+    if (state != CONNECTION_WORKING) /* a working connection must not be ended */
         atomic_store_explicit(&c->since_ns, dlock_clock_ns(), memory_order_relaxed);
     return before != CONNECTION_ENDED &&
            atomic_compare_exchange_strong(&c->state, &before, (int)state);

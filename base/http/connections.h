@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* connections.h -- every client connection of the process, and what it is doing.
+/* connections.h -- the table of the client connections of the process, with the state
+ * of each.
  *
  * A connection has a thread from its first byte to its last, and there are as many threads
  * as connections may be open (--connections).  When one more client connects, the
  * connection that has been without a request in progress for longest is ended, whether
- * its client is silent or sends a head or a body byte by byte.  So a client that
- * connects never waits for one that is idle.
+ * its client is silent or sends a head or a body byte by byte.  So a new client never
+ * waits for an idle one.
  *
  * Threads     connection_enter() is called by the connection's own thread; all else by any.
  */
@@ -31,14 +32,15 @@ enum connection_state {
 #define X(id, name, may_end) CONNECTION_##id,
     CONNECTION_STATES(X)
 #undef X
-    CONNECTION_ENDED /* this process has shut it down; its thread is about to notice */
+    CONNECTION_ENDED /* this process has shut the connection down; its thread will
+                      * notice */
 };
 
-/* The reasons for which a connection came to its end. */
+/* The reasons for the end of a connection. */
 #define CONNECTION_ENDS(X)                                                             \
     X(CLIENT, "client")       /* the client closed it, or sent nothing in time */      \
     X(ANSWERED, "answered")   /* its last answer said that it would be closed */       \
-    X(GONE, "write-failed")   /* the client took no answer */                          \
+    X(GONE, "write-failed")   /* the client did not read the answer */                \
     X(CROWDED, "crowded")     /* to make room for another one */                       \
     X(ADDRESS, "address")     /* its address had --connections-per-address already */  \
     X(STOPPING, "stopping")   /* the service ends */
@@ -52,11 +54,12 @@ enum connection_end {
 
 enum { CONNECTION_LISTENERS = 2 };
 
-/* Bounds, one of each for each listener. */
+/* The limits of the listeners. */
 struct connections_limits {
     int64_t open[CONNECTION_LISTENERS];
-    int64_t per_address;     /* 0: no bound */
-    const uint32_t *fronts;  /* addresses, network order, that are not bounded; lent */
+    int64_t per_address;     /* 0: no limit */
+    const uint32_t *fronts;  /* addresses of proxies, network order, without the limit;
+                              * borrowed */
     size_t front_count;
 };
 
@@ -64,45 +67,49 @@ struct connection {
     int fd;
     int listener;
     uint32_t address;          /* of the client, network order */
-    bool is_over;              /* its address has too many and none that is idle */
+    bool is_over;              /* its address has too many connections, and none is
+                                * idle */
     _Atomic int state;         /* enum connection_state */
-    _Atomic int64_t since_ns;  /* when that began */
-    enum connection_end end;   /* why it comes to its end; its thread's, or under the mutex */
+    _Atomic int64_t since_ns;  /* when that state began */
+    enum connection_end end;   /* why it ends; written by its thread, or under the
+                                * mutex */
 };
 
 struct connections; /* opaque */
 
-/* For file descriptors below `descriptors`.  NULL: no memory. */
+/* Make a table for file descriptors below `descriptors`; the caller frees it with
+ * connections_free().  NULL: no memory. */
 struct connections *connections_new(size_t descriptors,
                                     const struct connections_limits *limits);
-/* NULL is fine.  No thread may be left that uses it. */
+/* Free the table.  No thread uses it any more.  NULL is fine. */
 void connections_free(struct connections *cs);
 
-/* A client was accepted: make room for it if need be.  False: the descriptor is beyond
- * what there is room for; the caller closes it. */
+/* Add the connection of a client that was accepted, and end an idle connection if there
+ * are too many.  False: `fd` is not below `descriptors`, and the caller closes it. */
 bool connections_add(struct connections *cs, int listener, int fd, uint32_t address);
 
-/* The connection of a descriptor that was added.  NULL: there is none. */
+/* The connection of a descriptor that was added.  NULL: this descriptor has none. */
 struct connection *connections_find(struct connections *cs, int fd);
 
-/* Its descriptor is about to be closed.  Until then it may be shut down by others, never
- * afterwards.  NULL is fine. */
+/* Remove a connection whose descriptor its thread is about to close.  Other threads may
+ * shut the descriptor down before this call, and never after it.  NULL is fine. */
 void connections_remove(struct connections *cs, struct connection *c);
 
-/* Change the state.  False: the connection was ended; no request of it may be worked on.
- * NULL is fine, and true. */
+/* Change the state of a connection.  False: this process has ended the connection, and
+ * the caller must not work on a request of it.  NULL is fine, and the answer is
+ * true. */
 bool connection_enter(struct connection *c, enum connection_state state);
 
-/* Are more open than there are threads?  A request that is done should close its
- * connection then, since another client waits for the thread. */
+/* Has the listener more open connections than threads?  If so, an answered request
+ * should close its connection, because another client waits for the thread. */
 bool connections_are_crowded(struct connections *cs, int listener);
 
-/* End all that have no request in progress; those that are being answered only if that
- * began `answering_ms` ago. */
+/* End every connection without a request in progress, and every connection whose answer
+ * is being sent since `answering_ms` or longer. */
 void connections_end_idle(struct connections *cs, int64_t answering_ms);
 
-/* Of each listener: how many connections are in each state now, and how many have ended for
- * each reason since the start. */
+/* For each listener: the number of connections in each state now, and the number that
+ * have ended for each reason since the start. */
 struct connections_stats {
     int64_t states[CONNECTION_LISTENERS][CONNECTION_ENDED + 1];
     uint64_t ends[CONNECTION_LISTENERS][CONNECTION_END_COUNT];

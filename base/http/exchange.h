@@ -9,8 +9,8 @@
  *         text_add(x->answer, "HTTP/1.1 200 OK\r\n...");
  *     }
  *
- * Threads     A connection has a thread from its first byte to its last, and all that is
- *             declared here is called by that thread.
+ * Threads     A connection has one thread from its first byte to its last, and only
+ *             this thread calls these functions.
  */
 #ifndef BASE_HTTP_EXCHANGE_H
 #define BASE_HTTP_EXCHANGE_H
@@ -21,35 +21,40 @@
 struct http_exchange {
     const struct gate_request *head;
     struct gate_verdict gate; /* status 0: the head is let in; else refuse with status */
-    int listener;             /* which one it came to */
+    int listener;             /* the listener that received the request */
     int64_t start_ns;         /* when its head had arrived (dlock_clock_ns) */
-    bool is_over;             /* its address has more connections than it may, all busy */
-    bool is_unreadable;       /* the gate's verdict is all that is known of it */
+    bool is_over;             /* the client's address has too many connections, all
+                               * busy */
+    bool is_unreadable;       /* the head could not be read; only `gate` is set */
     struct text *body;        /* for the answer's body: empty, freed by the server */
     struct text *answer;      /* the whole answer goes here: empty, freed by the server */
     int status;               /* of the answer; the program writes it */
-    bool closes;              /* the answer says that the connection is closed after it;
-                               * the program writes `closes`, which must be true while a
-                               * body of the request is unread */
+    bool closes;              /* the connection is closed after the answer, and the
+                               * answer says so; the program writes `closes`, which must
+                               * be true if a part of the request's body is unread */
 };
 
-/* Answer a request.  An answer that stays empty closes the connection without a word. */
+/* The type of the program's function that answers a request.  If the answer stays
+ *                    empty, the connection is closed without an answer. */
 typedef void http_answer_fn(void *arg, struct http_exchange *x);
 
-/* Read the whole body before the request timeout.  NULL: *body has *len bytes and a NUL,
- * and lives until answer() returns; else what went wrong, and the answer must close. */
+/* Read the whole body within the request timeout.  NULL: done; *body has *len bytes and
+ * a NUL, and lives until answer() returns.  Otherwise a text that says what went wrong,
+ * and the answer must close the connection. */
 const char *http_read_body(struct http_exchange *x, const char **body, size_t *len);
 
-/* From now on the connection is not ended to make room, and draining the server waits
- * for the request.  False: the connection was ended while the request came, and nothing may be
- * done for it: leave the answer empty. */
+/* Mark the request as in progress.  From now on the connection is not ended to make
+ * room, and a draining server waits for the request.  False: the connection was ended
+ * while the request arrived; the caller does nothing for the request, and leaves the
+ * answer empty. */
 bool http_begin_work(struct http_exchange *x);
 
-/* Is the server being drained?  Ask it after http_begin_work(). */
+/* Is the server draining, that is, ending after the requests in progress?  Call it
+ * after http_begin_work(). */
 bool http_is_draining(const struct http_exchange *x);
 
-/* Must the connection be closed after the answer, since the client wants that, others wait
- * for its thread, or the server stops? */
+/* Must the connection be closed after the answer?  True if the client asked for that,
+ * other clients wait for the thread, or the server stops. */
 bool http_must_close(const struct http_exchange *x);
 
 #endif /* BASE_HTTP_EXCHANGE_H */

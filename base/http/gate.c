@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gate.c -- which requests are let in. */
+/* gate.c -- decides which requests are let in. */
 #include "base/http/gate.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static const char *const LINE_FORM =
 struct lines {
     char *next;
     const char *end; /* where the empty line begins */
-    size_t number;   /* of the line that was taken last */
+    size_t number;   /* of the last line that was taken */
 };
 
 static struct gate_verdict refuse(int status, size_t line, const char *why)
@@ -33,7 +33,7 @@ bool gate_knows_method(const char *method)
     return false;
 }
 
-/* The bytes up to and with the first two line ends in a row; 0: there are none. */
+/* The number of bytes up to and with the first empty line; 0: there is none. */
 static size_t head_length(const char *bytes, size_t length)
 {
     const char *end = bytes + length;
@@ -47,7 +47,7 @@ static size_t head_length(const char *bytes, size_t length)
     return 0;
 }
 
-/* Is there a byte that no head has: a control byte, a tab among them? */
+/* Is there a control byte, such as a tab, which a head must not have? */
 static bool has_control(const char *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -59,8 +59,8 @@ static bool has_control(const char *bytes, size_t length)
     return false;
 }
 
-/* Letters, digits and some signs: what methods and the names of headers are made of.  A
- * table, since strspn() makes one at each call. */
+/* Has the text only the letters, digits and signs of methods and header names?  By a
+ * table, because strspn() builds one at each call. */
 static bool is_token(const char *text)
 {
     static const bool ALLOWED[256] = {
@@ -91,7 +91,7 @@ static char *take_line(struct lines *l)
     return line;
 }
 
-/* METHOD SP TARGET SP HTTP/1.x, and single spaces. */
+/* Split METHOD SP TARGET SP HTTP/1.x, with single spaces. */
 static struct gate_verdict split_request_line(char *line, struct gate_request *out,
                                               char **target)
 {
@@ -119,7 +119,7 @@ static struct gate_verdict split_request_line(char *line, struct gate_request *o
     return (struct gate_verdict){0};
 }
 
-/* NAME:VALUE, blanks around the value, none before the colon. */
+/* Split NAME:VALUE, with blanks allowed around the value and not before the colon. */
 static struct gate_verdict split_header(char *line, size_t number,
                                         struct gate_request *out)
 {
@@ -145,7 +145,7 @@ static struct gate_verdict split_header(char *line, size_t number,
     return (struct gate_verdict){0};
 }
 
-/* Digits only, and few of them. */
+/* Read a Content-Length: at most GATE_LENGTH_DIGITS digits and nothing else. */
 static void read_length(const char *value, size_t line, struct gate_verdict *v)
 {
     size_t digits = strspn(value, "0123456789");
@@ -163,13 +163,13 @@ static void read_length(const char *value, size_t line, struct gate_verdict *v)
     v->has_length = true;
 }
 
-/* The count of each header that may come only once. */
+/* The headers that may come only once. */
 struct seen {
     const char *host; /* NULL: not yet */
     bool token;
 };
 
-/* Those headers that decide where a request ends and whom it is for. */
+/* Check the headers that decide where a request ends and which host it is for. */
 static void check_header(const struct gate_header *h, size_t line, struct seen *seen,
                          struct gate_verdict *v)
 {

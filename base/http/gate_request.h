@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* gate_request.h -- the head of a request, split, and how long its parts may be. */
+/* gate_request.h -- the head of a request, split into its parts, and the limits of
+ * their lengths. */
 #ifndef BASE_GATE_REQUEST_H
 #define BASE_GATE_REQUEST_H
 
 #include <stddef.h>
 
 enum {
-    GATE_URI_MAX = 512,       /* bytes of the target, query and all */
+    GATE_URI_MAX = 512,       /* bytes of the target, with its query */
     GATE_HEADERS_MAX = 59,    /* header lines */
-    GATE_HEAD_MAX = 8192,     /* bytes of the whole head, its empty line and all */
+    GATE_HEAD_MAX = 8192,     /* bytes of the whole head, with its empty line */
     GATE_LENGTH_DIGITS = 10,  /* of a Content-Length */
     GATE_HOST_MAX = 253       /* bytes of the name in a Host */
 };

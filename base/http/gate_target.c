@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gate_target.c -- what a request line may ask for, and what a Host may be. */
+/* gate_target.c -- checks and splits the target of a request line, and checks a
+ * Host. */
 #include "base/http/gate_target.h"
 
 #include <arpa/inet.h>
@@ -111,8 +112,8 @@ static bool is_utf8(const char *text)
     return true;
 }
 
-/* Every '%' has two hex digits, and what the value says is text: UTF-8 without control
- * characters. */
+/* Is the value valid: every '%' is followed by two hex digits, and the decoded value is
+ * UTF-8 without control characters? */
 static bool is_text(const char *value, size_t len)
 {
     char decoded[GATE_URI_MAX + 1];
@@ -133,7 +134,8 @@ static bool is_named_before(const char *query, const char *part, size_t name_len
     return false;
 }
 
-/* Parts with '&' between, each NAME or NAME=VALUE, and each name once. */
+/* Check a query: parts separated by '&', each NAME or NAME=VALUE, and each name
+ * once. */
 static const char *check_query(const char *query)
 {
     const char *p = query;
@@ -159,16 +161,17 @@ static const char *check_query(const char *query)
     }
 }
 
-/* A path of characters that RFC 3986 allows, without escapes.  Parts that begin with a dot
- * and empty parts are refused too: with them two different paths mean the same. */
+/* Does the path have only characters that RFC 3986 allows, without escapes?  Parts that
+ * begin with a dot, and empty parts, are refused, because with them two different paths
+ * have the same meaning. */
 static bool is_plain_path(const char *path)
 {
     return path[0] == '/' && path[strspn(path, PATH_BYTES)] == '\0' &&
            strstr(path, "//") == NULL && strstr(path, "/.") == NULL;
 }
 
-/* Make two texts of http://HOST/PATH by moving the host one byte to the left.  The path,
- * or NULL: there is none, or no host. */
+/* Split http://HOST/PATH into two texts by moving the host one byte to the left.
+ * Returns the path; NULL: there is no path or no host. */
 static char *split_absolute(char *target, const char **authority)
 {
     char *host = target + strlen("http://");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* received.c -- what civetweb does with its sockets, seen on the way. */
+/* received.c -- the accept(), poll() and recv() of this program, which record what
+ * civetweb receives. */
 #include "base/http/received.h"
 
 #include <dlfcn.h>
@@ -14,13 +15,13 @@
 #include "base/os/clock.h"
 #include "base/text/limited.h"
 
-enum { PAUSE_MS = 10 }; /* after a client that could not be accepted */
+enum { PAUSE_MS = 10 }; /* the pause after a failed accept() */
 
 static _Thread_local struct received *watched;
 static _Thread_local struct connections *accepted_into;
 static _Thread_local int accepted_for;
 
-/* The function behind ours: the C library's, or a sanitizer's. */
+/* Find the next function of that name: the C library's, or a sanitizer's. */
 static void *behind(_Atomic(void *) *found, const char *name)
 {
     void *f = atomic_load_explicit(found, memory_order_relaxed);
@@ -44,7 +45,7 @@ static void add(struct received *in, const char *bytes, size_t count)
     in->length += count;
 }
 
-/* Every recv() of this process comes through here, civetweb's as well. */
+/* Every recv() of this process calls this function, also civetweb's. */
 ssize_t recv(int fd, void *to, size_t size, int flags)
 {
     static _Atomic(void *) found;
@@ -61,7 +62,7 @@ ssize_t recv(int fd, void *to, size_t size, int flags)
     return count;
 }
 
-/* Before it reads from a connection for the first time, civetweb waits for it here. */
+/* civetweb calls poll() before it reads from a connection for the first time. */
 int poll(struct pollfd *fds, nfds_t count, int wait_ms)
 {
     static _Atomic(void *) found;
@@ -73,7 +74,7 @@ int poll(struct pollfd *fds, nfds_t count, int wait_ms)
     return next(fds, count, wait_ms);
 }
 
-/* A failed accept() is tried again at once by civetweb, which says nothing of it. */
+/* Log a failed accept(): civetweb tries again at once, and logs nothing. */
 static void say_failure(int error)
 {
     if (error == EMFILE || error == ENFILE)

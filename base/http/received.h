@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* received.h -- what civetweb does with its sockets, seen on the way.
+/* received.h -- records what civetweb receives, by functions put before the C
+ * library's.
  *
- * civetweb parses a head where it lies and writes NULs over what stood between its parts;
- * it tells neither how long the head was nor what the bytes were, and behind them lies
- * what earlier requests left.  civetweb also tells no socket, and says nothing when
- * accept() fails.  So this program puts an accept(), a poll() and a recv() of its own before the C
- * library's.  For a thread that has a `received` they keep a copy of what was received and
- * say in the table of connections what its connection is doing; for all other threads
- * they change nothing.
+ * civetweb parses a head in place and overwrites the separators with NULs.  Afterwards
+ * the program cannot get the length of the head or its original bytes, and the buffer
+ * behind them has bytes of earlier requests. civetweb also does not show its sockets,
+ * and does not report a failed accept().  So this program defines accept(), poll() and
+ * recv() itself, before the C library's.  For a thread that has a `received`, these
+ * functions copy the bytes that arrive, and set the connection's state in the table of
+ * connections.  For all other threads they change nothing.
  *
- * Does not survive a civetweb that is linked statically, or reads by another call: its
- * bytes do not pass here then, and session.c refuses every request (500).
+ * If civetweb is linked statically or reads by another call, its bytes do not pass
+ * these functions, and session.c refuses every request (500).
  *
  * Threads     A `received` belongs to one thread.
  */
@@ -22,7 +23,7 @@
 
 #include "base/http/connections.h"
 
-/* The bytes that civetweb has in its buffer; a zeroed struct is empty. */
+/* A copy of the bytes in civetweb's buffer.  Begins as {0}, which is empty. */
 struct received {
     char *bytes; /* owned; memory is taken when the first byte comes */
     size_t length;
@@ -32,16 +33,17 @@ struct received {
     struct connection *connection; /* NULL: civetweb has not looked at its socket yet */
 };
 
-/* From now on this thread's poll() and recv() tell `in`; NULL: nobody. */
+/* Make this thread's poll() and recv() write to `in` from now on; NULL: stop that. */
 void received_watch(struct received *in);
 
-/* This thread accepts connections of that listener from now on. */
+/* Make this thread's accept() add connections of that listener to the table from now
+ * on. */
 void received_accept(struct connections *connections, int listener);
 
-/* The first `count` bytes are done with; with more than there are, all of them. */
+/* Remove the first `count` bytes, or all of them if there are fewer. */
 void received_consume(struct received *in, size_t count);
 
-/* Forget everything, give the memory back, and take the connection out of the table. */
+/* Free the memory, remove the connection from the table, and leave *in empty. */
 void received_end(struct received *in);
 
 #endif /* BASE_HTTP_RECEIVED_H */

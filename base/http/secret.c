@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* secret.c -- makes and reads files that hold a secret. */
+/* secret.c -- makes and reads files with a secret. */
 #include "base/http/secret.h"
 
 #include <errno.h>
@@ -29,8 +29,8 @@ static bool write_all(int fd, const char *text)
     return true;
 }
 
-/* A link to a finished file cannot be seen half written, and is refused where a file of
- * that name is. */
+/* Write the file under another name and then link it: so no process sees a half-written
+ * file, and an existing file is not replaced. */
 bool secret_make(const char *path, const char *text)
 {
     char fresh[PATH_MAX];
@@ -63,7 +63,7 @@ static bool refuse(char *why, const char *what)
     return false;
 }
 
-/* May its contents be believed? */
+/* Is the file regular, of the right owner, and private? */
 static bool is_private(const struct stat *st, uid_t owner, char *why)
 {
     if (S_ISDIR(st->st_mode))
@@ -87,7 +87,7 @@ static bool is_private(const struct stat *st, uid_t owner, char *why)
     return true;
 }
 
-/* The whole file, or as much of it as fits. */
+/* Read the whole file, or as much of it as fits. */
 static bool read_all(int fd, char *text, size_t size, char *why)
 {
     size_t n = 0;
@@ -113,7 +113,7 @@ bool secret_read(const char *path, uid_t owner, char *text, size_t size, char *w
 {
     struct stat st;
     bool is_read = false;
-    /* Opening a pipe would otherwise wait for a writer. */
+    /* O_NONBLOCK, because opening a pipe would otherwise wait for a writer. */
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
     text[0] = '\0';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* secret.h -- files that hold a secret and that nobody but their owner may read.
+/* secret.h -- files with a secret that only their owner may read.
  *
- * Threads     Any; nothing is shared.
+ * Threads     Any.
  */
 #ifndef BASE_SECRET_H
 #define BASE_SECRET_H
@@ -12,9 +12,10 @@
 
 enum { SECRET_WHY_MAX = 200 };
 
-/* Make the file `path` with mode 0600 and `text` in it.  The file appears whole or not at
- * all, so two processes that make it at once agree on one.  True: it is there now; a file
- * that was there before is left as it is.  False: errno says why there is none. */
+/* Make the file `path` with mode 0600 and `text` in it.  The file appears whole or not
+ * at all, so if two processes make it at once, both find the same file.  True: the file
+ * exists now; a file that existed before is not changed.  False: the file could not be
+ * made, and errno says why. */
 bool secret_make(const char *path, const char *text);
 
 /* Read a whole file of at most size - 1 bytes into `text`, and end it with a NUL.  Only a
@@ -26,8 +27,8 @@ bool secret_read(const char *path, uid_t owner, char *text, size_t size, char *w
 /* Write 2 * count + 1 bytes: `count` random bytes as lower-case hex digits, and a NUL. */
 void secret_random_hex(char *out, size_t count);
 
-/* Is it the same text?  Takes the same time wherever they differ, as long as both have
- * the same length. */
+/* Are the texts equal?  If both have the same length, the time does not depend on where
+ * they differ. */
 bool secret_equals(const char *a, const char *b);
 
 #endif /* BASE_SECRET_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* server.c -- listeners on civetweb: their start and their stop.
+/* server.c -- starts and stops listeners of civetweb.
  *
- * civetweb looks at its stop flag every two seconds, or when a client connects.
+ * civetweb checks its stop flag every two seconds, or when a client connects.
  */
 #include "base/http/server.h"
 
@@ -20,8 +20,8 @@
 
 enum {
     KEEP_ALIVE_MS = 15000, /* how long a connection may be between two requests */
-    BACKLOG = 1024,        /* connections that wait to be accepted */
-    STUCK_MS = 2000,       /* a stop waits so long for a client to take an answer */
+    BACKLOG = 1024,        /* the backlog of listen() */
+    STUCK_MS = 2000,       /* a stop waits so long for a client to read an answer */
     POKE_MS = 10,
 };
 
@@ -115,16 +115,15 @@ bool http_server_drain(struct http_server *server, int64_t wait_ms)
     int64_t deadline_ns = dlock_clock_after(start_ns, wait_ms);
     int64_t stuck_ns = dlock_clock_after(start_ns, STUCK_MS);
 
-    /* A request counts itself before it looks at this, and this is set before the count
-     * is looked at: none can slip through between. */
+    /* A request first counts itself and then reads this flag.  Here the flag is set
+     * first and the count is read afterwards, so no request can be missed. */
     atomic_store(&server->shared.is_draining, true);
     while (atomic_load(&server->shared.in_work) > 0) {
         if (dlock_clock_ns() >= deadline_ns) {
             log_error("%ld requests are still in flight", atomic_load(&server->shared.in_work));
             return false;
         }
-        /* A client that does not take its answer must not keep the service from
-         * stopping. */
+        /* A client that does not read its answer must not prevent the stop. */
         if (dlock_clock_ns() > stuck_ns)
             connections_end_idle(server->shared.connections, STUCK_MS);
         pause_ms(1);
@@ -148,7 +147,7 @@ static void *stop_listener(void *arg)
     return NULL;
 }
 
-/* Let it look at its stop flag. */
+/* Connect to the listener, so that civetweb checks its stop flag. */
 static void poke(const struct listener *l)
 {
     struct sockaddr_in to = {.sin_family = AF_INET,

@@ -23,26 +23,29 @@ struct http_server_options {
     void *arg;
 };
 
-/* Connections that were accepted and wait for a thread, at each listener; they need file
- * descriptors. */
+/* The limit, at each listener, of accepted connections that wait for a thread.  Each
+ * needs a file descriptor. */
 enum { HTTP_QUEUE_LENGTH = 64 };
 
-/* A server without listeners; at most one at a time.  NULL: no memory. */
+/* Make a server without listeners; a process has at most one.  The caller ends it with
+ * http_server_stop().  NULL: no memory. */
 struct http_server *http_server_new(const struct http_server_options *options);
 
-/* Listen on `address`, with a thread for each of `threads` connections.  `listener` is below
- * CONNECTION_LISTENERS.  False: the log says why. */
+/* Listen on `address` (HOST:PORT), with `threads` threads, each for one connection at a
+ * time.  `listener` is below CONNECTION_LISTENERS. False: the address cannot be used,
+ * and the log says why. */
 bool http_server_listen(struct http_server *server, int listener, const char *address,
                         int64_t threads);
 
-/* The port that it listens on. */
+/* The port of a listener, also if the address had port 0. */
 int http_server_port(const struct http_server *server, int listener);
 
-/* Tell answer() that the server drains, and wait until no request is in work.  False:
- * `wait_ms` passed and some are; the log says how many. */
+/* Make http_is_draining() true, and wait until no request is in progress.  False:
+ * `wait_ms` have passed and some requests still are; the log says how many. */
 bool http_server_drain(struct http_server *server, int64_t wait_ms);
 
-/* Stop listening, end every thread, and free.  Nothing may be in work.  NULL is fine. */
+/* Stop listening, end every thread, and free the server.  No request may be in
+ * progress.  NULL is fine. */
 void http_server_stop(struct http_server *server);
 
 #endif /* BASE_HTTP_SERVER_H */

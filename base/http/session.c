@@ -24,19 +24,20 @@
 #include "base/os/event.h"
 #include "base/text/limited.h"
 
-enum { TEXT_KEPT = 16384 }; /* a larger answer's memory is given back at once */
+enum { TEXT_KEPT = 16384 }; /* the memory of a larger answer is freed at once */
 
 /* The memory of a connection's thread; nothing in it is allocated between requests. */
 struct session {
     struct listener *listener;
     struct mg_connection *conn; /* while it has a request */
-    struct received received;   /* what civetweb has in its buffer */
+    struct received received;   /* the bytes in civetweb's buffer */
     struct http_exchange now;   /* the request */
-    char *request_body;         /* of that, NULL: none was read */
+    char *request_body;         /* of the present request; NULL: not read */
     struct text body;           /* of the answer that is being written */
-    struct text head;           /* the whole of it */
+    struct text head;           /* the whole answer */
     bool is_over;               /* no further request of this connection is answered */
-    bool is_refused;            /* and the client may still be sending the last one */
+    bool is_refused;            /* the last request was refused, and the client may
+                                 * still be sending it */
     bool is_in_work;            /* the request is counted in in_work */
 };
 
@@ -46,7 +47,7 @@ static struct session *session_of(const struct http_exchange *x)
     return (struct session *)(uintptr_t)((const char *)x - offsetof(struct session, now));
 }
 
-/* Note the reason for which the connection ends, unless somebody else has ended it. */
+/* Note why the connection ends, unless another thread has ended it. */
 static void note_end(struct session *session, enum connection_end why)
 {
     struct connection *c = session->received.connection;
@@ -73,13 +74,13 @@ static void send_answer(struct session *session)
         note_end(session, CONNECTION_END_ANSWERED);
     if (session->is_over)
         mg_disable_connection_keep_alive(session->conn);
-    /* Each for itself: the head that answers a HEAD is short, and its body is not. */
+    /* Shrink both, because the answer to a HEAD is short and its body is not. */
     text_shrink(&session->head, TEXT_KEPT);
     text_shrink(&session->body, TEXT_KEPT);
 }
 
-/* Wait until the client has sent something more; how many bytes, or 0: nothing came until
- * the deadline, or the client has closed. */
+/* Wait until more bytes of the client have arrived.  Returns their number; 0: none came
+ * before the deadline, or the client has closed. */
 static size_t wait_for_bytes(int fd, int64_t deadline_ns)
 {
     short ready = 0;
@@ -148,8 +149,9 @@ bool http_is_draining(const struct http_exchange *x)
     return atomic_load(&session_of(x)->listener->shared->is_draining);
 }
 
-/* Does the client want to go on after the answer?  civetweb decides in the same way.  An
- * Upgrade ends the connection: civetweb changes no protocol, and does not go on. */
+/* Does the client want to keep the connection after the answer?  The same rules as
+ * civetweb's.  An Upgrade ends the connection, because civetweb does not change
+ * protocols. */
 static bool wants_keep_alive(const struct gate_request *head)
 {
     for (size_t i = 0; i < head->header_count; i++)
@@ -171,8 +173,8 @@ bool http_must_close(const struct http_exchange *x)
 
 /* ---- what civetweb calls ---- */
 
-/* civetweb finds the end of a request by its own reading of the head, so a head that the
- * gate read otherwise is refused.  (None is known.) */
+/* civetweb finds the end of a request by its own parser, so a head that the gate has
+ * parsed differently is refused. (No such head is known.) */
 static void compare_readings(const struct mg_request_info *info, struct http_exchange *x)
 {
     int64_t body_bytes = info->content_length > 0 ? info->content_length : 0;
@@ -182,7 +184,7 @@ static void compare_readings(const struct mg_request_info *info, struct http_exc
         x->gate = (struct gate_verdict){.status = 400, .why = "the head is malformed"};
 }
 
-/* The bytes of a request did not come through recv(). */
+/* Has civetweb received bytes that did not pass recv()? */
 static bool is_unseen(const struct session *session)
 {
     if (session->received.length > 0 && !session->received.is_broken &&
@@ -194,7 +196,7 @@ static bool is_unseen(const struct session *session)
     return true;
 }
 
-/* Let the gate judge what was received. */
+/* Begin an exchange: let the gate judge the received head. */
 static void begin_exchange(struct session *session, struct mg_connection *conn,
                            struct gate_request *head)
 {
@@ -257,7 +259,7 @@ static int on_request(struct mg_connection *conn)
     return x->status != 0 ? x->status : 500;
 }
 
-/* Answer a request that civetweb does not hand on, by what the gate says of it. */
+/* Answer a request that civetweb does not pass on, with the gate's verdict. */
 static void answer_unparsed(struct mg_connection *conn, struct session *session,
                             int status, const char *why)
 {
@@ -273,8 +275,8 @@ static void answer_unparsed(struct mg_connection *conn, struct session *session,
     end_exchange(session);
 }
 
-/* The requests that civetweb itself refuses: heads that it cannot parse, or that come too
- * late. */
+/* Called for requests that civetweb itself refuses: heads that it cannot parse, or that
+ * came too late. */
 static int on_error(struct mg_connection *conn, int status, const char *why)
 {
     struct session *session = mg_get_thread_pointer(conn);
@@ -287,7 +289,8 @@ static int on_error(struct mg_connection *conn, int status, const char *why)
     return 0;
 }
 
-/* The thread that accepts (kind 0), and those of the connections (kind 1). */
+/* Called at the start of the accepting thread (kind 0) and of the threads of
+ * connections (kind 1). */
 static void *on_thread_start(const struct mg_context *context, int kind)
 {
     struct listener *l = mg_get_user_data(context);
@@ -323,8 +326,8 @@ static int on_connection(const struct mg_connection *conn, void **data)
     return 0;
 }
 
-/* A socket that is closed with bytes unread is reset, and the client may lose the answer.
- * So take what it still sends, within bounds, until it closes. */
+/* If a socket is closed with unread bytes, it is reset, and the client may lose the
+ * answer.  So read what the client still sends, within limits, until it closes. */
 static void take_the_rest(int fd)
 {
     enum { BYTES_MAX = 262144, WAIT_MS = 500 };
@@ -342,8 +345,8 @@ static void take_the_rest(int fd)
     }
 }
 
-/* Just before the socket is closed: the last chance to answer a request that civetweb has
- * read and not handed on, since its target has another port than this listener, or is *. */
+/* Called before the socket is closed.  Answers a request that civetweb has read and not
+ * passed on, because its target has another port than this listener, or is *. */
 static void on_connection_end(const struct mg_connection *conn)
 {
     struct session *session = mg_get_thread_pointer(conn);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session.h -- what civetweb calls for each connection and request.
+/* session.h -- the functions that civetweb calls for each connection and request.
  *
  * server.c starts and stops the listeners.  No file but these two includes civetweb.
  */
@@ -23,7 +23,7 @@ struct session_shared {
     http_answer_fn *answer;
     void *arg;
     atomic_bool is_draining;
-    atomic_long in_work; /* requests that have arrived and are not answered */
+    atomic_long in_work; /* requests in progress */
 };
 
 struct listener {
@@ -32,10 +32,11 @@ struct listener {
     struct mg_context *context;
     char host[64];
     int port;
-    char trouble[160]; /* what civetweb said last while it started */
+    char trouble[160]; /* civetweb's last message while it started */
 };
 
-/* Set what civetweb is to call.  The user data of a context must be its struct listener. */
+/* Set the functions that civetweb calls.  The user data of a context must be its struct
+ * listener. */
 void session_callbacks(struct mg_callbacks *out);
 
 #endif /* BASE_HTTP_SESSION_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* token.c -- make and verify tokens. */
+/* token.c -- makes and verifies tokens. */
 #include "base/http/token.h"
 
 #include <inttypes.h>
@@ -71,7 +71,7 @@ static bool refuse(char *why, const char *fmt, ...)
     return false;
 }
 
-/* The number before the colon.  False: there is none, or it is no key's. */
+/* Read the number before the colon.  False: there is none, or it is out of range. */
 static bool read_id(const char *text, size_t len, unsigned *id)
 {
     unsigned value = 0;
@@ -142,8 +142,9 @@ bool token_keys_load(const char *path, uid_t owner, struct token_keys *out, char
     return is_good;
 }
 
-/* A thread's HMAC, ready for the key that the thread used last.  OpenSSL's HMAC() looks the
- * algorithm up and hashes the key at every call, which takes six times as long. */
+/* The HMAC state of a thread, prepared for the key that the thread used last.
+ * OpenSSL's HMAC() finds the algorithm and hashes the key at every call, which takes
+ * six times as long. */
 struct hmac {
     EVP_MAC_CTX *context;
     bool has_key;
@@ -201,7 +202,7 @@ static bool hmac_begin(struct hmac *hmac, const struct token_key *key)
     return hmac->has_key;
 }
 
-/* False: there was no memory for it. */
+/* Compute the HMAC. False: no memory. */
 static bool compute_mac(const struct token_key *key, const char *claim_digits,
                         unsigned char mac[MAC_BYTES])
 {
@@ -232,7 +233,8 @@ void token_make(const struct token_keys *keys, const struct token_claim *claim,
                    (unsigned)claim->role & 0xff, key->id & 0xffff,
                    (uint64_t)claim->user_id, (uint64_t)claim->expires_s);
     if (!compute_mac(key, out, mac))
-        abort(); /* the laboratory makes tokens, and cannot go on without */
+        abort(); /* only the laboratory makes tokens, and it cannot go on without
+                  * memory */
     for (size_t i = 0; i < MAC_BYTES; i++)
         (void)snprintf(out + CLAIM_DIGITS + 2 * i, 3, "%02x", mac[i]);
 }

@@ -4,10 +4,10 @@
  * The kernel counts a relative timeout on CLOCK_MONOTONIC, so a sleep is cut into
  * slices: after a suspend it ends late by no more than one.
  *
- * The wake may come when the sleeper has left already, and its stack may then be used
- * otherwise: a private futex wake only compares addresses, and whoever else sleeps on
- * that address looks again.  The wake of a fiber is no such thing: it comes exactly once,
- * and the fiber does not go before it has come. */
+ * The wake may come when the sleeper has left already and its stack has another use.
+ * That is harmless: a private futex wake only compares addresses, and another sleeper
+ * on that address checks its state again.  The wake of a fiber is different: it comes
+ * exactly once, and the fiber stays until it has come. */
 #include "base/os/bell.h"
 
 #include <linux/futex.h>
@@ -26,7 +26,7 @@ static void sleep_while_awaited(struct dlock_bell *bell, int64_t left_ns)
     struct timespec ts = {.tv_sec = left_ns / (1000 * DLOCK_NS_PER_MS),
                           .tv_nsec = left_ns % (1000 * DLOCK_NS_PER_MS)};
 
-    /* Every way in which this can end is a reason to look again. */
+    /* Whatever ends this call, the caller checks the state again. */
     syscall(SYS_futex, &bell->state, FUTEX_WAIT_PRIVATE, AWAITED, &ts, NULL,
             0);
 }
@@ -43,7 +43,7 @@ static bool wait_in_fiber(struct dlock_bell *bell, struct dlock_fiber *fiber,
 
     atomic_store_explicit(&bell->sleeper, fiber, memory_order_relaxed);
     if (!atomic_compare_exchange_strong(&bell->state, &state, AWAITED_BY_FIBER))
-        return true; /* it was rung before */
+        return true; /* the bell was rung before */
     if (fiber->host->sleep(fiber, until_ns))
         return true;
     state = AWAITED_BY_FIBER;
@@ -80,16 +80,18 @@ static void wake(struct dlock_bell *bell)
     syscall(SYS_futex, &bell->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Wake both with one system call.  The call also writes back to b's memory what it read
- * there, which changes nothing, and fails if that memory is gone with its sleeper. */
+/* Wake both with one system call.  The call also writes to b's memory the value that it
+ * read there.  That changes nothing, and fails if the memory of the sleeper is
+ * unmapped. */
 static bool wake_both(struct dlock_bell *a, struct dlock_bell *b)
 {
     return syscall(SYS_futex, &a->state, FUTEX_WAKE_OP_PRIVATE, 1, 1L, &b->state,
                    FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, RUNG)) >= 0;
 }
 
-/* Answers whether a thread sleeps; *fiber: the fiber that does, or NULL.  From then on the
- * sleeper may go on, so who it is is read before. */
+/* Set the bell to rung.  Returns whether a thread sleeps; *fiber is the sleeping fiber,
+ * or NULL. The sleeper is read first, because it may go on as soon as the bell is
+ * rung. */
 static bool ring(struct dlock_bell *bell, struct dlock_fiber **fiber)
 {
     uint32_t state = atomic_load(&bell->state);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.c -- the one clock of the library.
  *
- * Deadlines are on CLOCK_BOOTTIME because a lease goes on running out while the machine
- * sleeps.  A sleep here is on CLOCK_MONOTONIC, for at most SLICE_MS at a time: after a
- * suspend it is late by no more. */
+ * Deadlines are on CLOCK_BOOTTIME, because a lease also runs while the machine is
+ * suspended.  A sleep uses CLOCK_MONOTONIC, for at most SLICE_MS at a time, so after a
+ * suspend it is late by SLICE_MS at most. */
 #include "base/os/clock.h"
 
 #include <time.h>
@@ -42,7 +42,7 @@ int64_t dlock_clock_wall_ms(void)
     return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / DLOCK_NS_PER_MS;
 }
 
-/* `at_ns`, or a slice from now if that is sooner, as an instant of CLOCK_MONOTONIC. */
+/* The earlier one of `at_ns` and a slice from now, as an instant of CLOCK_MONOTONIC. */
 static struct timespec monotonic_instant(int64_t at_ns)
 {
     int64_t left_ns = at_ns - dlock_clock_ns();

@@ -12,11 +12,13 @@
 
 #define DLOCK_NS_PER_MS INT64_C(1000000)
 
-/* Now. */
+/* The present instant of CLOCK_BOOTTIME, in nanoseconds.  Any thread, as all functions
+ * here. */
 int64_t dlock_clock_ns(void);
 
-/* The wall clock, in milliseconds since 1970.  A wall clock jumps, and those of two
- * machines differ: only for what is described by it (getset, permits). */
+/* The wall clock, in milliseconds since 1970.  A wall clock can jump, and the wall
+ * clocks of two machines differ.  Use it only for times that a protocol expresses in
+ * wall time (getset, permits). */
 int64_t dlock_clock_wall_ms(void);
 
 /* `at_ns` plus `ms`, at most INT64_MAX; `ms` is not negative. */
@@ -25,7 +27,7 @@ int64_t dlock_clock_after(int64_t at_ns, int64_t ms);
 /* Milliseconds from now to `at_ns`, rounded up, 0 if it has passed, for poll(). */
 int dlock_clock_poll_ms(int64_t at_ns);
 
-/* Sleep until `at_ns`; a fiber that is hurried (fiber.h): no longer. */
+/* Sleep until `at_ns`; in a fiber, at most until it is hurried (fiber.h). */
 void dlock_clock_sleep_until(int64_t at_ns);
 
 #endif /* DLOCK_CLOCK_H */

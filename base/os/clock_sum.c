@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* clock_sum.c -- sums with instants of the clock, whatever clock.c is.
+/* clock_sum.c -- arithmetic with instants of the clock.
  *
- * The simulation (tests/simulation/) has a clock of its own in place of clock.c, and
- * these sums. */
+ * The simulation (tests/simulation/) replaces clock.c by its own clock, and uses this
+ * file unchanged. */
 #include "base/os/clock.h"
 
 int64_t dlock_clock_after(int64_t at_ns, int64_t ms)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* condition.h -- waiting under a mutex, in a thread or in a fiber.
  *
- * Only base/os/ looks inside the struct; its users hold it in place.
+ * Only base/os/ reads the fields of the struct.  Its users must not move it.
  *
- * Threads     Any, but for init and destroy: one, while no other uses the object. */
+ * Threads     Any; init and destroy only while no other thread uses the object. */
 #ifndef DLOCK_CONDITION_H
 #define DLOCK_CONDITION_H
 
@@ -21,24 +21,25 @@ struct dlock_condition {
     struct dlock_condition_sleeper *fibers; /* condition_line.h's; under that mutex */
 };
 
-/* For a condition with static storage that nobody waits for with a limit of time. */
+/* For a condition with static storage that is never waited for with a time limit. */
 #define DLOCK_CONDITION_INITIALIZER {.os = PTHREAD_COND_INITIALIZER}
 
-/* False: the system has no memory for a condition, and there is nothing to destroy. */
+/* Initialise a condition.  False: no memory, and there is nothing to destroy. */
 bool dlock_condition_init(struct dlock_condition *condition);
 void dlock_condition_destroy(struct dlock_condition *condition);
 
-/* Wake one waiter, or all, with the mutex held.  If both threads and fibers wait, signal wakes
- * one of each, and the second to look finds nothing. */
+/* Wake one waiter, or all.  The caller holds the mutex.  If both threads and fibers
+ * wait, signal wakes one thread and one fiber, so a waiter has to check its condition
+ * again. */
 void dlock_condition_signal(struct dlock_condition *condition);
 void dlock_condition_broadcast(struct dlock_condition *condition);
 
-/* Wait with the mutex free, and hold the mutex again afterwards.  The wait may end without
- * a signal: the caller looks again. */
+/* Unlock the mutex, wait, and lock the mutex again.  The wait may end without a signal,
+ * so the caller checks its condition again. */
 void dlock_condition_wait(struct dlock_condition *condition, struct dlock_mutex *mutex);
 
-/* The same, at the latest until `until_ns` (clock.h).  False: that time is over, or the fiber
- * was hurried. */
+/* The same, at most until `until_ns` (clock.h).  False: that instant has come, or the
+ * fiber was hurried. */
 bool dlock_condition_wait_until(struct dlock_condition *condition,
                                 struct dlock_mutex *mutex, int64_t until_ns);
 

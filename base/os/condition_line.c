@@ -46,7 +46,7 @@ bool dlock_condition_line_wait(struct dlock_condition_sleeper **line, struct dlo
         take_out(line, &sleeper);
         return false;
     }
-    if (!has_noticed) { /* the wake is on its way, and must not end a later sleep */
+    if (!has_noticed) { /* the wake was sent, and must not end a later sleep */
         dlock_mutex_unlock(mutex);
         dlock_fiber_let_hurry(false);
         (void)fiber->host->sleep(fiber, INT64_MAX);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* condition_line.h -- the fibers that wait for a condition, in the order of their arrival.
  *
- * condition.c uses the list, and so do the conditions of simulated processes
- * (tests/simulation/os_threads.c), whose threads wait in another way.
+ * condition.c uses the list.  The conditions of simulated processes use it too
+ * (tests/simulation/os_threads.c); their threads wait in another way.
  *
- * Threads     Any that holds the mutex of the condition. */
+ * Threads     Any thread that holds the mutex of the condition. */
 #ifndef DLOCK_CONDITION_LINE_H
 #define DLOCK_CONDITION_LINE_H
 
@@ -15,12 +15,14 @@
 
 struct dlock_condition_sleeper;
 
-/* Wake the fiber that waits longest, and take it out of the list, which must not be empty. */
+/* Wake the fiber that has waited longest, and remove it from the list.  The list must
+ * not be empty. */
 void dlock_condition_line_wake(struct dlock_condition_sleeper **line);
 
-/* In a fiber: wait at the end of the list with the mutex free, at the latest until `until_ns`
- * (clock.h), and hold the mutex again afterwards.  True: the fiber was woken.  False: the time
- * is over or the fiber was hurried, and the fiber has left the list. */
+/* In a fiber: add the fiber to the end of the list, unlock the mutex, wait at most
+ * until `until_ns` (clock.h), and lock the mutex again.  True: the fiber was woken.
+ * False: the instant has come or the fiber was hurried, and the fiber has left the
+ * list. */
 bool dlock_condition_line_wait(struct dlock_condition_sleeper **line, struct dlock_mutex *mutex,
                                int64_t until_ns);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* event.c -- eventfd() and ppoll().
  *
- * The kernel counts a timeout on CLOCK_MONOTONIC: after a suspend a wait is late by as much.
- * Callers have timeouts of seconds. */
+ * The kernel counts a timeout on CLOCK_MONOTONIC, so a wait is late by the length of a
+ * suspend.  Callers have timeouts of seconds. */
 #include "base/os/event.h"
 
 #include <sys/eventfd.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* event.h -- waiting for descriptors: sockets of others, and events that another thread of
- * the process raises.
+/* event.h -- waiting for descriptors, and events that a thread raises to wake a thread
+ * that waits for descriptors.
  *
- * An event is a descriptor that is readable from the first raise to the next clear, so
- * that whoever waits for sockets can be woken too.
+ * An event is a descriptor that is readable from the first raise to the next clear.  So
+ * a thread that waits for sockets can wait for an event at the same time.
  *
  * Threads     Any. */
 #ifndef DLOCK_OS_EVENT_H
@@ -13,26 +13,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A new event, not raised, which is closed on exec.  -1: see errno. */
+/* Make an event that is not raised, and is closed on exec. -1: failed, see errno. */
 int dlock_event_open(void);
 void dlock_event_close(int event_fd); /* -1 is fine */
 
-/* Raise the event, and add `count`, which is above 0, to what a read of 8 bytes answers. */
+/* Raise the event, and add `count`, which is above 0, to the number that a read of 8
+ * bytes returns. */
 void dlock_event_raise(int event_fd, uint64_t count);
 
-/* Take the event back, however often it was raised; it need not be raised. */
+/* Make the event not raised, however often it was raised. */
 void dlock_event_clear(int event_fd);
 
-/* Wait until a descriptor is as its `events` say (POLLIN, POLLOUT), or broken, or until
- * `until_ns` (clock.h; a time that is over: only look).  Answers how many have something in
- * `revents`.  0: none, and the wait may have ended early.  A negative fd is passed over. */
+/* Wait until a descriptor is ready for its `events` (POLLIN, POLLOUT) or broken, or
+ * until `until_ns` (clock.h; an instant in the past: do not sleep).  Returns the number
+ * of descriptors with something in `revents`. 0: none; the wait may have ended early.
+ * A negative fd is ignored. */
 int dlock_poll_until(struct pollfd *polled, size_t count, int64_t until_ns);
 
-/* The same for one descriptor: what happened to it, or 0. */
+/* The same for one descriptor.  Returns its `revents`, or 0. */
 short dlock_poll_one(int fd, short events, int64_t until_ns);
 
-/* The descriptor, which was waited for, is about to be closed.  A descriptor that a fiber of a
- * loop waited for is closed by a fiber of that loop, or after the loop has ended. */
+/* To be called before a descriptor that was waited for is closed.  If a fiber of a loop
+ * has waited for it, a fiber of the same loop must close it, or it is closed after the
+ * loop has ended. */
 void dlock_poll_forget(int fd);
 
 #endif /* DLOCK_OS_EVENT_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fork.c -- counts the forks between here and the first process.
  *
- * getpid() would tell too, but is a system call, and dlock_lease_valid() has to cost
- * nanoseconds. */
+ * getpid() would do too, but it is a system call, and dlock_lease_valid() must take
+ * only nanoseconds. */
 #include "base/os/fork.h"
 
 #include <pthread.h>

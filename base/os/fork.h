@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fork.h -- telling a process from the child that it forked. */
+/* fork.h -- tells a process apart from its forked child. */
 #ifndef DLOCK_FORK_H
 #define DLOCK_FORK_H
 
@@ -8,12 +8,13 @@
 /* The kernel's number of the calling process; a system call. */
 uint32_t dlock_fork_process_id(void);
 
-/* A number that differs between a process and each of its descendants by fork().  What
- * was made under one number must not be used under another.  Costs one load. */
+/* A number that differs between a process and each of its descendants by fork().  An
+ * object that was made under one number must not be used under another.  Costs one
+ * load.  Any thread. */
 unsigned dlock_fork_generation(void);
 
-/* Start counting forks.  Call it before the first dlock_fork_generation() that matters;
- * it may be called any number of times. */
+/* Begin to count forks.  Must come before the first dlock_fork_generation() that
+ * matters; may be called any number of times.  Any thread. */
 void dlock_fork_watch(void);
 
 #endif /* DLOCK_FORK_H */

@@ -10,8 +10,8 @@
 #define HASH_FUNCTION HASH_FNV
 #include <uthash.h>
 
-/* uthash frees the table with the entry that has no neighbour, so exactly the head may have
- * none before it. */
+/* uthash frees the table when it deletes an entry without neighbours.  So the head, and
+ * only the head, has no entry before it. */
 #undef HASH_DELETE
 #define HASH_DELETE(hh, head, delptr)                                                  \
     do {                                                                               \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* job.c -- the fibers of a loop: how one sleeps, is woken and gets its jobs.
+/* job.c -- the fibers of a loop: sleeping, waking, and running jobs.
  *
  * A fiber whose job has ended waits for the next job, with its stack; IDLE_MAX of them are
  * kept. */
@@ -22,14 +22,15 @@ static struct dlock_loop_fiber *own(struct dlock_fiber *fiber)
     return (struct dlock_loop_fiber *)fiber;
 }
 
-/* Leave the running fiber.  Nobody else could unlock a mutex that it held. */
+/* Leave the running fiber.  It must hold no mutex, because no other code could unlock
+ *                           it. */
 static void leave(struct dlock_loop_fiber *fiber)
 {
     assert(dlock_mutex_count_held() == 0);
     dlock_stack_switch(fiber->stack, fiber->loop->own);
 }
 
-/* Sleep until somebody makes it ready, which at `until_ns` the loop does. */
+/* Sleep until the fiber is made ready; at `until_ns` the loop does that. */
 static void rest(struct dlock_loop_fiber *fiber, int64_t until_ns)
 {
     fiber->is_asleep = true;
@@ -94,8 +95,8 @@ static void host_wake(struct dlock_fiber *self)
         dlock_loop_wake_here(fiber);
         return;
     }
-    /* Once it is in the list the fiber may go on, and the loop may be freed, as soon as the
-     * mutex is free. */
+    /* When the fiber is in the list and the mutex is unlocked, the fiber may go on and
+     * the loop may be freed.  So everything is done under the mutex. */
     dlock_mutex_lock(&loop->mutex);
     fiber->next_told = NULL;
     if (loop->told == NULL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* loop.c -- many fibers in one thread, by epoll.
+/* loop.c -- runs many fibers in one thread, by epoll.
  *
- * Other threads leave wakes and posts under the mutex, and raise the loop's event unless the
- * loop is going to look anyway. */
+ * Other threads put wakes and posts into lists under the mutex, and raise the loop's
+ * event unless the loop will check the lists anyway. */
 #include "base/os/loop.h"
 
 #include <assert.h>
@@ -19,14 +19,14 @@
 enum {
     EVENTS_AT_ONCE = 64,
     PASSES_MAX = 8,  /* of a turn */
-    RUNS_MAX = 4096, /* of fibers, in a pass */
+    RUNS_MAX = 4096, /* runs of fibers in one pass */
 };
 
 #define NS_PER_S INT64_C(1000000000)
 
 /* ---- a turn ---- */
 
-/* Deal with what other threads put there. */
+/* Handle the wakes and posts of other threads. */
 static void take_news(struct dlock_loop *loop)
 {
     struct dlock_loop_fiber *told;
@@ -53,7 +53,8 @@ static void take_news(struct dlock_loop *loop)
     }
 }
 
-/* From now on news have to be told.  False: there are some, or there is something to run. */
+/* Make other threads raise the event from now on.  False: there are wakes or posts, or
+ * a fiber is ready. */
 static bool doze(struct dlock_loop *loop)
 {
     bool may_sleep;
@@ -80,8 +81,8 @@ static void hear(struct dlock_loop *loop, const struct epoll_event *event)
     }
 }
 
-/* Sleep until something can be heard, at the latest until `until_ns`, and hear it.  Answers
- * whether a fiber was told of a descriptor. */
+/* Sleep until a descriptor, the event or the timer is ready, at most until `until_ns`,
+ * and handle it.  Returns whether a fiber was made ready by a descriptor. */
 static bool listen(struct dlock_loop *loop, int64_t until_ns)
 {
     struct epoll_event events[EVENTS_AT_ONCE];
@@ -110,7 +111,7 @@ static void run_ready(struct dlock_loop *loop)
     }
 }
 
-/* Have the descriptor tell when the next sleep ends. */
+/* Set the timer to the end of the next sleep. */
 static void set_timer(struct dlock_loop *loop)
 {
     int64_t at_ns = dlock_loop_due_next_ns(loop);
@@ -126,8 +127,9 @@ static void set_timer(struct dlock_loop *loop)
     (void)timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL);
 }
 
-/* Look once, and do what there is to do.  Sleeps that are over end only when nothing else has
- * happened, or if it is the last pass.  Answers whether to look again at once. */
+/* Do one pass: handle what is ready, and run fibers.  Sleeps whose time has come end
+ * only if nothing else has happened, or in the last pass.  Returns whether to make
+ * another pass at once. */
 static bool pass(struct dlock_loop *loop, int64_t until_ns, bool is_last)
 {
     bool was_told = listen(loop, until_ns > 0 && doze(loop) ? until_ns : 0);
@@ -151,7 +153,7 @@ void dlock_loop_turn(struct dlock_loop *loop, int64_t until_ns)
     take_news(loop);
     for (int count = 1; count <= PASSES_MAX && goes_on; count++) {
         goes_on = pass(loop, until_ns, count == PASSES_MAX);
-        until_ns = 0; /* it sleeps once */
+        until_ns = 0; /* only the first pass sleeps */
     }
     set_timer(loop);
     if (!doze(loop)) {

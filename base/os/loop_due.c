@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* loop_due.c -- when sleeps end: a heap of fibers.
+/* loop_due.c -- the ends of sleeps: a heap of fibers.
  *
- * Most sleeps are ended long before their time, and the next one of that fiber ends later
- * than the last.  So a fiber keeps its place when it is woken, and is moved only when its
- * place comes up, or when it has to be nearer. */
+ * Most fibers are woken long before the end of their sleep, and their next sleep ends
+ * later.  So a fiber keeps its place in the heap when it is woken.  It is moved only
+ * when its place is the first, or when its new sleep ends earlier. */
 #include <stdlib.h>
 
 #include "base/os/loop_inside.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* loop_inside.h -- a loop and its fibers, for those who run them, time them and watch
- * descriptors for them.
+/* loop_inside.h -- the structs of a loop and its fibers.
  *
- * Only for loop.c, job.c, loop_due.c and loop_watch.c.  All of it is the loop's thread's, but for
- * what is said to be under the mutex. */
+ * Only for loop.c, job.c, loop_due.c and loop_watch.c.  Everything belongs to the
+ * loop's thread, except the fields under the mutex. */
 #ifndef DLOCK_LOOP_INSIDE_H
 #define DLOCK_LOOP_INSIDE_H
 
@@ -25,21 +24,21 @@ struct dlock_loop_fiber {
     struct dlock_loop_fiber *next;      /* ready, or idle                          */
     struct dlock_loop_fiber *next_told; /* woken by another thread; under the mutex */
     bool is_asleep;
-    bool is_woken; /* and has not noticed yet */
+    bool is_woken; /* its sleep has not returned yet */
     bool is_over;  /* its job */
-    int64_t due_ns; /* its sleep ends then; INT64_MAX: not by itself */
-    size_t place;   /* among the due, from 1; 0: it is not there      */
-    int64_t placed_ns; /* what its place goes by: no later than due_ns */
-    struct pollfd *polled; /* it waits for these */
+    int64_t due_ns; /* the end of its sleep; INT64_MAX: none */
+    size_t place;   /* its place in the heap `due`, from 1; 0: not in it */
+    int64_t placed_ns; /* the key of its place in the heap; at most due_ns */
+    struct pollfd *polled; /* the descriptors that it waits for */
     size_t polled_count;
-    int found; /* so many of them have something */
+    int found; /* how many of them are ready */
 };
 
-/* A descriptor, as the loop knows it. */
+/* The loop's state for one descriptor. */
 struct dlock_loop_watch {
-    struct dlock_loop_fiber *fiber; /* waits for it; NULL: nobody */
-    short armed;                    /* the kernel tells of these, once */
-    bool is_known;                  /* to the kernel */
+    struct dlock_loop_fiber *fiber; /* the fiber that waits for it; NULL: none */
+    short armed;                    /* events that the kernel reports, once */
+    bool is_known;                  /* it is in the epoll set */
 };
 
 struct dlock_loop {
@@ -51,17 +50,18 @@ struct dlock_loop {
     size_t fiber_count, idle_count;
     struct dlock_loop_fiber **due; /* a heap by placed_ns; has room for every fiber */
     size_t due_count, due_room;
-    int64_t timer_ns; /* the timer is set to it; INT64_MAX: it is not */
+    int64_t timer_ns; /* the instant that the timer is set to; INT64_MAX: not set */
     struct dlock_loop_watch *watches; /* by descriptor */
     size_t watch_room;
     struct dlock_mutex mutex; /* of what follows */
-    bool is_awake;            /* it will look at the news without being told */
+    bool is_awake;            /* the loop will check the lists below without the
+                               * event                                       */
     bool is_raised;           /* the event                                   */
     struct dlock_loop_fiber *told, *last_told;
     struct dlock_post *posts, *last_post;
 };
 
-/* Let it go on, after those that are ready. */
+/* Append the fiber to the ready ones, if it sleeps. */
 static inline void dlock_loop_make_ready(struct dlock_loop_fiber *fiber)
 {
     struct dlock_loop *loop = fiber->loop;
@@ -77,7 +77,8 @@ static inline void dlock_loop_make_ready(struct dlock_loop_fiber *fiber)
     loop->last_ready = fiber;
 }
 
-/* With the mutex held: there are news. */
+/* Wake the loop's thread, because the lists under the mutex have changed.  The caller
+ * holds the mutex. */
 static inline void dlock_loop_tell(struct dlock_loop *loop)
 {
     if (loop->is_awake || loop->is_raised)
@@ -91,10 +92,11 @@ static inline void dlock_loop_tell(struct dlock_loop *loop)
 /* The loop whose turn the calling thread runs; NULL: none. */
 extern _Thread_local struct dlock_loop *dlock_loop_here;
 
-/* Let it run until it sleeps; if its job is over then, end that. */
+/* Run the fiber until it sleeps or its job ends; in the second case call the job's
+ * `ended`. */
 void dlock_loop_run(struct dlock_loop *loop, struct dlock_loop_fiber *fiber);
 
-/* Wake it from the loop's own thread. */
+/* Wake a fiber, from the loop's own thread. */
 void dlock_loop_wake_here(struct dlock_loop_fiber *fiber);
 
 /* Free the fiber, which is idle and in no list. */
@@ -102,32 +104,32 @@ void dlock_loop_free_fiber(struct dlock_loop_fiber *fiber);
 
 /* ---- loop_due.c: when sleeps end ---- */
 
-/* Room for one fiber more.  False: no memory. */
+/* Make room for one more fiber in the heap.  False: no memory. */
 bool dlock_loop_due_make_room(struct dlock_loop *loop);
 
-/* Its sleep ends at `at_ns`. */
+/* Set the end of the fiber's sleep to `at_ns`. */
 void dlock_loop_due_at(struct dlock_loop_fiber *fiber, int64_t at_ns);
 
-/* Forget its sleep, since the fiber is to be freed. */
+/* Remove the fiber from the heap, before it is freed. */
 void dlock_loop_due_forget(struct dlock_loop_fiber *fiber);
 
-/* No sleep ends earlier; INT64_MAX: none ends by itself. */
+/* A lower bound for the end of the next sleep; INT64_MAX: no sleep has an end. */
 int64_t dlock_loop_due_next_ns(const struct dlock_loop *loop);
 
-/* Make ready whose sleep is over by `now_ns`. */
+/* Make every fiber ready whose sleep ends by `now_ns`. */
 void dlock_loop_due_end(struct dlock_loop *loop, int64_t now_ns);
 
 /* ---- loop_watch.c: descriptors ---- */
 
-/* Tell the running fiber, once, of its descriptors.  False: of one it is known already that
- * it is broken, which is in its revents. */
+/* Begin to watch the descriptors of the running fiber; each is reported once.  False: a
+ * descriptor is already known to be broken, and its revents say so. */
 bool dlock_loop_watch_begin(struct dlock_loop_fiber *fiber);
 void dlock_loop_watch_end(struct dlock_loop_fiber *fiber);
 
-/* The kernel tells of a descriptor. */
+/* The kernel has reported `events` for a descriptor: make its fiber ready. */
 void dlock_loop_watch_tell(struct dlock_loop *loop, int fd, short events);
 
-/* The descriptor is about to be closed. */
+/* Forget a descriptor, before it is closed. */
 void dlock_loop_watch_forget(struct dlock_loop *loop, int fd);
 
 #endif /* DLOCK_LOOP_INSIDE_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* loop_watch.c -- descriptors that fibers wait for.
+/* loop_watch.c -- the descriptors that fibers wait for.
  *
- * The kernel tells of each no more than once, until the next fiber waits for it: the loop's
- * own descriptor can be read only while there is something to do. */
+ * The kernel reports each only once, until a fiber waits for it again.  So the loop's
+ * own descriptor is readable only while there is work. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +35,8 @@ static struct dlock_loop_watch *watch_of(struct dlock_loop *loop, int fd)
     return &loop->watches[fd];
 }
 
-/* Have the kernel tell of it.  A descriptor that was closed and opened anew is not known to
- * it any more. */
+/* Ask epoll to report the descriptor.  If the descriptor was closed and opened again,
+ * epoll does not have it any more, and it is added anew. */
 static bool arm(struct dlock_loop *loop, struct dlock_loop_watch *watch,
                 const struct pollfd *polled)
 {
@@ -101,7 +101,7 @@ void dlock_loop_watch_tell(struct dlock_loop *loop, int fd, short events)
 
     watch->armed = 0;
     if (fiber == NULL)
-        return; /* who waited has gone */
+        return; /* no fiber waits for it any more */
     for (size_t i = 0; i < fiber->polled_count; i++)
         if (fiber->polled[i].fd == fd) {
             fiber->found += fiber->polled[i].revents == 0;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* mutex.h -- mutual exclusion between the threads of a process.
  *
- * Only base/os/ looks inside the struct; its users hold it in place.  The functions are inline,
- * since a lock that is granted inside the process takes several mutexes.
+ * Only base/os/ reads the fields of the struct.  Its users must not move it.  The
+ * functions are inline, because a lock that is granted inside the process locks several
+ * mutexes.
  *
- * Errors of the C library here are errors of the program (an unlock of what is not held),
- * and are not answered.
+ * The C library fails here only after a mistake of the program, such as unlocking a
+ * free mutex.  Such failures are not reported.
  *
- * Threads     Any, but for init and destroy: one, while no other uses the object. */
+ * Threads     Any; init and destroy only while no other thread uses the object. */
 #ifndef DLOCK_MUTEX_H
 #define DLOCK_MUTEX_H
 

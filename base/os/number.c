@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* number.c -- whole numbers as stores write them. */
+/* number.c -- parses whole numbers, as stores write them. */
 #include "base/os/number.h"
 
 bool dlock_number_read(const char *text, size_t len, int64_t least, int64_t most,
@@ -7,7 +7,8 @@ bool dlock_number_read(const char *text, size_t len, int64_t least, int64_t most
 {
     bool is_negative = len > 0 && text[0] == '-';
     size_t first = is_negative ? 1 : 0;
-    int64_t value = 0; /* negative, since there is one more of those */
+    int64_t value = 0; /* kept negative, because INT64_MIN has no positive
+                        * counterpart */
 
     if (first == len || (text[first] == '0' && len > 1))
         return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* number.h -- whole numbers as stores write them. */
+/* number.h -- parses whole numbers, as stores write them. */
 #ifndef DLOCK_NUMBER_H
 #define DLOCK_NUMBER_H
 
@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /* Read the `len` bytes of `text` as one whole number from `least` to `most`, written as
- * stores write it: decimal digits, perhaps with '-' before them, and nothing else; no
- * sign or zeros that could be left out.  False: they are not that, and *out is as it was.
- * Threads: any. */
+ * stores write it: decimal digits, perhaps with '-' before them, without a '+' and
+ * without leading zeros.  False: the bytes are no such number, and *out is not changed.
+ * Any thread. */
 bool dlock_number_read(const char *text, size_t len, int64_t least, int64_t most,
                        int64_t *out);
 

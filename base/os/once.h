@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* once.h -- a function that runs once in a process, whoever asks for it first. */
+/* once.h -- runs a function once in a process, whichever thread asks first. */
 #ifndef DLOCK_ONCE_H
 #define DLOCK_ONCE_H
 

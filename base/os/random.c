@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* random.c -- getrandom(), a buffer at a time.
  *
- * A token per attempt would be a system call per attempt, so each thread draws for many
- * tokens at once.  A forked child drops what it inherited: parent and child must never
- * hand out the same token. */
+ * A system call for each token would be too slow, so each thread draws the bytes of
+ * many tokens at once.  A forked child drops the bytes that it inherited, because
+ * parent and child must never use the same token. */
 #include "base/os/random.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@
 
 #include "base/os/fork.h"
 
-/* getrandom() is never cut short by a signal up to 256 bytes. */
+/* Up to 256 bytes, a signal does not shorten the answer of getrandom(). */
 enum { BUFFER_SIZE = 256, REQUEST_MAX = 64 };
 
 static _Thread_local struct {
@@ -28,7 +28,7 @@ static void refill(void)
     dlock_fork_watch();
     while (getrandom(drawn.bytes, sizeof(drawn.bytes), 0) != (ssize_t)BUFFER_SIZE)
         if (errno != EINTR && errno != EAGAIN)
-            abort(); /* a kernel without randomness cannot make a lock's token */
+            abort(); /* without random bytes no token is unique, so no lock is safe */
     drawn.left = BUFFER_SIZE;
     drawn.generation = dlock_fork_generation();
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* random.h -- random numbers that no other thread or process draws. */
+/* random.h -- random bytes and numbers, from the kernel's generator. */
 #ifndef DLOCK_RANDOM_H
 #define DLOCK_RANDOM_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Fill `out` with at most 64 bytes from the kernel's generator. */
+/* Fill `out` with byte_count random bytes, at most 64.  Any thread, as all functions
+ * here. */
 void dlock_random_bytes(void *out, size_t byte_count);
 
 enum { DLOCK_UUID_LEN = 36 };
@@ -14,7 +15,8 @@ enum { DLOCK_UUID_LEN = 36 };
 /* A random UUID (version 4) as text, in lower case, with a NUL. */
 void dlock_random_uuid(char out[DLOCK_UUID_LEN + 1]);
 
-/* A number from 0 to bound - 1; bound is above 0.  For jitter: slightly uneven. */
+/* A number from 0 to bound - 1; bound is above 0.  Only for jitter: the numbers are not
+ * equally likely. */
 uint32_t dlock_random_below(uint32_t bound);
 
 #endif /* DLOCK_RANDOM_H */

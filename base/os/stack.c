@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* stack.c -- going from stack to stack, by a few instructions of our own where the processor
- * is known, and by ucontext elsewhere.
+/* stack.c -- switches between stacks, by a few instructions on known processors, and by
+ * ucontext on others.
  *
  * A switch is an ordinary call, so only those registers are kept that a call preserves, with
- * the modes of floating point.  The signal mask is the thread's: ucontext would ask the
- * kernel for it each time.  Where the processor keeps a shadow stack ucontext is used: the C
- * library has one of them for each context.
+ * the modes of floating point.  The signal mask belongs to the thread and is not
+ * switched; ucontext would ask the kernel for it each time.  If the processor has a
+ * shadow stack, ucontext is used, because the C library has a shadow stack for each
+ * context.
  *
- * The sanitizers are told of each switch: ASan which memory is the stack, TSan who runs. */
+ * Each switch is reported to the sanitizers: to ASan the memory of the stack, to TSan
+ * the running fiber. */
 #include "base/os/stack.h"
 
 #include <stdint.h>
@@ -47,8 +49,8 @@
 #include <ucontext.h>
 #endif
 
-/* Room for the deepest call: resolving a host name by the C library.  Address space, not
- * memory. */
+/* Enough for the deepest call, which is resolving a host name by the C library.  This
+ * is address space, and not memory. */
 enum { STACK_SIZE = 256 * 1024 };
 
 struct dlock_stack {
@@ -70,7 +72,7 @@ struct dlock_stack {
 };
 
 #ifdef KNOWS_STACKS
-/* The stack that was left last: ASan says where that of a thread is. */
+/* The stack that was left last; ASan then reports where a thread's own stack is. */
 static _Thread_local struct dlock_stack *left;
 #endif
 
@@ -84,7 +86,7 @@ static void begin(struct dlock_stack *stack)
     abort(); /* it may not return */
 }
 
-/* Are our own instructions of no use here? */
+/* Must ucontext be used, because the processor has a shadow stack? */
 static bool needs_ucontext(void)
 {
 #if defined(BY_X86_64) && defined(BY_UCONTEXT)
@@ -103,7 +105,8 @@ static bool needs_ucontext(void)
 
 #ifdef BY_X86_64
 
-/* Keep what a call preserves on the stack that is left, and take it from the other. */
+/* Push the registers that a call preserves onto the stack that is left, and pop them
+ * from the stack that is entered. */
 void dlock_stack_jump(void **left, void *entered);
 __asm__(".text\n"
         ".balign 16\n"
@@ -261,7 +264,8 @@ static void prepare(struct dlock_stack *stack)
 #endif
 #ifdef BY_UCONTEXT
 
-/* makecontext() hands over numbers of 32 bits, so the pointer is handed over as two. */
+/* makecontext() passes arguments of 32 bits, so the pointer is passed as two of
+ * them. */
 static void enter(unsigned high, unsigned low)
 {
     begin((struct dlock_stack *)(uintptr_t)((uint64_t)high << 32 | low));
@@ -349,7 +353,8 @@ void dlock_stack_free(struct dlock_stack *stack)
         __tsan_destroy_fiber(stack->tsan);
 #endif
 #ifdef KNOWS_STACKS
-    if (stack->low != NULL) /* functions that never returned left their marks */
+    if (stack->low != NULL) /* functions on the stack never returned, so ASan still has
+                             * their marks */
         __asan_unpoison_memory_region(stack->bottom, stack->usable);
 #endif
     if (stack->low != NULL)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* stack.h -- stacks beside the thread's, and going from one to another.
+/* stack.h -- makes stacks for fibers, and switches from one stack to another.
  *
- * Only for loop.c.
+ * Only for job.c, loop.c and the simulation of the tests.
  *
- * Threads     A stack is made, entered and freed by one thread. */
+ * Threads     The same thread makes, enters and frees a stack. */
 #ifndef DLOCK_STACK_H
 #define DLOCK_STACK_H
 
@@ -12,16 +12,18 @@
 
 struct dlock_stack;
 
-/* A stack on which run(arg) begins when it is first entered; `run` never returns.  Only the
- * pages that are used take memory, and a page that cannot be touched is below them.  NULL:
- * no memory. */
+/* A stack on which run(arg) begins when it is first entered; `run` never returns.  Only
+ * used pages take memory.  Below the stack is a guard page, on which an overflow
+ * faults.  NULL: no memory. */
 struct dlock_stack *dlock_stack_new(void (*run)(void *arg), void *arg);
 void dlock_stack_free(struct dlock_stack *stack);
 
-/* The thread's own stack, to leave and come back to.  NULL: no memory. */
+/* Describe the calling thread's own stack, so that a switch can leave it and come back.
+ * NULL: no memory. */
 struct dlock_stack *dlock_stack_of_thread(void);
 
-/* Go on where `to` was left; comes back when somebody enters `from`. */
+/* Leave the stack `from`, and go on where `to` was left.  Returns when another switch
+ * enters `from`. */
 void dlock_stack_switch(struct dlock_stack *from, struct dlock_stack *to);
 
 #endif /* DLOCK_STACK_H */

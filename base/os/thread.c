@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.c -- threads by the C library. */
+/* thread.c -- threads and thread-specific values, by the C library. */
 #include "base/os/thread.h"
 
 #include <sched.h>

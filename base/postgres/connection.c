@@ -70,7 +70,8 @@ bool postgres_connection_has(const struct postgres_connection *connection,
     return !connection->prepares;
 }
 
-/* The server's number of a type: pg_type.oid, fixed for ever; 0 lets the server infer. */
+/* The server's number of a type, pg_type.oid, which never changes; 0 lets the server
+ * infer the type. */
 static unsigned type_number(char letter)
 {
     switch (letter) {

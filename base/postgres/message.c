@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* message.c -- reads what libpq says: several lines of text for people. */
+/* message.c -- makes one line of libpq's messages, and reads SQLSTATEs in them. */
 #include "base/postgres/message.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void add(char *out, size_t size, const char *text, size_t len)
     (void)snprintf(out + used, size - used, "%.*s", (int)len, text);
 }
 
-/* Two lines are two statements, unless the first ends in a sign of its own. */
+/* Join two lines by "; ", or by a blank if the first ends with a punctuation mark. */
 static void add_seam(char *out, size_t size)
 {
     size_t n = strlen(out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pooler.h -- what stands between a program and PostgreSQL, and so what a session can keep.
+/* pooler.h -- the kinds of poolers between a program and PostgreSQL, which decide what
+ * a session keeps.
  *
  * Threads     Any. */
 #ifndef BASE_POSTGRES_POOLER_H
@@ -11,7 +12,7 @@
 /* A kind of pooler, by its name in settings.
  *   NONE         a connection is a session of the server
  *   SESSION      a connection has a session to itself from its first statement to its end,
- *                and takes no settings when it is opened
+ *                and the pooler refuses settings when the connection is opened
  *   TRANSACTION  each transaction may go to another session: no prepared statement, no
  *                setting and no session lock outlives its transaction */
 #define POSTGRES_POOLERS(X)                                                            \

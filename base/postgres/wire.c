@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* wire.c -- PostgreSQL by libpq, without ever blocking inside it.
  *
- * libpq's socket is non-blocking and is waited for here, with a deadline.  libpq reads
- * whole messages ahead, so a result may stand in its buffer while the socket is silent:
- * receive asks libpq before it waits. */
+ * libpq's socket is non-blocking, and this file waits for it, with a deadline. libpq
+ * reads ahead, so a result may be in its buffer while the socket has no data.
+ * Therefore receive asks libpq before it waits. */
 #include "base/postgres/wire.h"
 #include "base/postgres/wire_inside.h"
 
@@ -15,13 +15,13 @@
 #include "base/os/event.h"
 #include "base/os/number.h"
 
-/* A result is libpq's own; the struct exists in name only. */
+/* A postgres_result is a PGresult of libpq; the struct is never defined. */
 static const PGresult *own(const struct postgres_result *result)
 {
     return (const PGresult *)result;
 }
 
-/* A wait may end early, and it may end late: the last look begins after the deadline. */
+/* A wait may end early or late, so the last check is made after the deadline. */
 short postgres_wire_wait_socket(const struct postgres_wire *wire, short events,
                                 int64_t deadline_ns)
 {
@@ -29,7 +29,7 @@ short postgres_wire_wait_socket(const struct postgres_wire *wire, short events,
     short ready;
     bool is_last;
 
-    if (fd < 0) /* libpq has closed it; to wait for it would be to wait for ever */
+    if (fd < 0) /* libpq has closed the socket, so a wait would never end */
         return POLLERR;
     do {
         is_last = deadline_ns == 0 || dlock_clock_ns() >= deadline_ns;
@@ -86,7 +86,8 @@ bool postgres_wire_put_sync(struct postgres_wire *wire)
     return PQpipelineSync(wire->pg) == 1;
 }
 
-/* The server may not read on before its own answers are read, so they are taken in. */
+/* The server may stop reading until its own answers are read, so this function reads
+ * them while it sends. */
 bool postgres_wire_send(struct postgres_wire *wire, int64_t deadline_ns)
 {
     int left;
@@ -201,7 +202,7 @@ int postgres_result_columns(const struct postgres_result *result)
     return PQnfields(own(result));
 }
 
-/* libpq complains on stderr of a place that is not there, so it is never asked for one. */
+/* Does the cell exist? libpq writes to stderr if it is asked for one that does not. */
 static bool is_there(const struct postgres_result *result, int row, int column)
 {
     return row >= 0 && row < PQntuples(own(result)) && column >= 0 &&
@@ -260,8 +261,9 @@ void postgres_result_free(struct postgres_result *result)
 
 /* ---- without a session ---- */
 
-/* libpq looks at a port only when it connects.  False: a port of the URL is no number of one, and
- * `why` says where.  The text is not shown: it is a password if the @ and the host are forgotten. */
+/* Check the ports, which libpq checks only when it connects.  False: a port of the URL
+ * is no valid number, and `why` names its position.  The text itself is not shown,
+ * because it is a password if the user forgot the @ and the host. */
 static bool has_good_ports(const char *url, const PQconninfoOption *options, char *why, size_t size)
 {
     const char *ports = "";
@@ -289,7 +291,8 @@ static bool has_good_ports(const char *url, const PQconninfoOption *options, cha
     return true;
 }
 
-/* libpq takes a text without a scheme for a list of name=value, and one with another scheme too. */
+/* Has the URL the scheme of PostgreSQL? libpq reads a text with another scheme, or
+ * none, as a list of name=value. */
 static bool has_good_scheme(const char *url)
 {
     return strstr(url, "://") == NULL || strncmp(url, "postgresql://", 13) == 0 ||

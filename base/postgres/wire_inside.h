@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wire_inside.h -- what wire.c and wire_open.c share; no other file includes it. */
+/* wire_inside.h -- the structs of a wire.  Only for wire.c and wire_open.c. */
 #ifndef BASE_POSTGRES_WIRE_INSIDE_H
 #define BASE_POSTGRES_WIRE_INSIDE_H
 
@@ -10,25 +10,27 @@
 
 /* The servers that the URL names, and how far the opening has come. */
 struct postgres_wire_route {
-    PQconninfoOption *options; /* of the URL; NULL: libpq cannot read it        */
-    char *url;                 /* then libpq says so itself                     */
+    PQconninfoOption *options; /* of the URL; NULL: libpq cannot parse it       */
+    char *url;                 /* the URL in that case: libpq then reports the mistake
+                                * itself                                        */
     char *application_name;    /* NULL: not set                                 */
     char *settings;            /* the same                                      */
     bool wants_primary;
     size_t host_count;         /* 1: libpq gets the URL's host as it is         */
-    size_t first_host, tried;  /* `tried` attempts were begun before this one   */
-    char *said;                /* what was said of the hosts before; NULL: none */
+    size_t first_host, tried;  /* first_host is tried first; `tried` hosts were tried
+                                * before this one                               */
+    char *said;                /* the messages of the hosts tried before; NULL: none */
 };
 
 struct postgres_wire {
     PGconn *pg;
-    bool was_told;         /* by the server, what nobody asked for */
+    bool was_told;         /* the server sent a result that no statement asked for */
     bool is_unreplicated;  /* the server gave up waiting for its standby */
     struct postgres_wire_route route;
 };
 
-/* Wait until the socket is ready for `events`; what it is ready for, 0 after the
- * deadline. */
+/* Wait until the socket is ready for `events`.  Returns the events that it is ready
+ * for; 0: the deadline passed. */
 short postgres_wire_wait_socket(const struct postgres_wire *wire, short events,
                                 int64_t deadline_ns);
 

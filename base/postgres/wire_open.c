@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* wire_open.c -- connect to the one of several servers that is wanted.
+/* wire_open.c -- connects to the wanted one of several servers.
  *
- * libpq would go through a list of hosts itself, but where nothing may block it counts no
- * time: a host that keeps silent would take the whole deadline.  So each host gets a
- * connection of its own here, and its part of the time. */
+ * libpq can go through a list of hosts itself, but in its non-blocking mode it has no
+ * timeout for a host, so a silent host would take the whole deadline.  So this file
+ * makes a connection for each host, with a part of the time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +89,7 @@ static size_t host_of(const struct postgres_wire_route *route)
     return (route->first_host + route->tried) % route->host_count;
 }
 
-/* The attribute that this attempt wants of the server; NULL: what libpq takes. */
+/* The target_session_attrs of this attempt; NULL: the URL's own. */
 static const char *wanted_of(const struct postgres_wire_route *route)
 {
     const char *given = value_of(route->options, "target_session_attrs");
@@ -102,14 +102,15 @@ static const char *wanted_of(const struct postgres_wire_route *route)
                                                                           : NULL;
 }
 
-/* What libpq is called with. */
+/* The keywords for libpq. */
 struct keywords {
     const char *keys[KEYWORDS_MAX], *values[KEYWORDS_MAX];
     size_t count;
     char host[ITEM_SIZE], address[ITEM_SIZE], port[ITEM_SIZE];
 };
 
-/* Of one keyword given twice libpq takes the later value, and of NULL nothing. */
+/* Add a keyword.  If a keyword is given twice, libpq uses the later value, and ignores
+ * NULL. */
 static void add(struct keywords *k, const char *keyword, const char *value)
 {
     if (value == NULL || k->count + 1 == KEYWORDS_MAX)
@@ -151,9 +152,10 @@ static void fill(struct keywords *k, const struct postgres_wire_route *route)
     k->keys[k->count] = k->values[k->count] = NULL;
 }
 
-/* libpq would print notices.  One without a SQLSTATE is libpq's own: the server said
- * something out of turn.  The text of a warning may be in any language; the function that
- * gives it may not. */
+/* Called for notices, which libpq would print otherwise.  A notice without a SQLSTATE
+ * is libpq's own: the server sent a message that no statement asked for.  A warning is
+ * recognised by the server function that sends it, because its text may be in any
+ * language. */
 static void on_notice(void *arg, const PGresult *result)
 {
     struct postgres_wire *wire = arg;
@@ -174,7 +176,7 @@ static bool begin(struct postgres_wire *wire)
     if (wire->pg == NULL)
         return false;
     (void)PQsetNoticeReceiver(wire->pg, on_notice, wire);
-    /* Only so is the SQLSTATE of a refused connection to be had from libpq. */
+    /* Only verbose messages of libpq contain the SQLSTATE of a refused connection. */
     (void)PQsetErrorVerbosity(wire->pg, PQERRORS_VERBOSE);
     return true;
 }
@@ -251,7 +253,7 @@ static void forget_said(struct postgres_wire_route *route)
     route->said = NULL;
 }
 
-/* Keep what was said of this host.  Without memory less is kept. */
+/* Keep the message about this host.  Without memory it is lost. */
 static void keep_said(struct postgres_wire *wire, bool is_late)
 {
     struct postgres_wire_route *route = &wire->route;

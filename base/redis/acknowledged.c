@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* acknowledged.c -- a write that counts once replicas have it. */
+/* acknowledged.c -- a write that counts only when replicas have it. */
 #include "base/redis/acknowledged.h"
 
 #include <inttypes.h>
@@ -26,7 +26,7 @@ static void ask(struct redis_talk *talk, const struct redis_write *write, bool b
     redis_talk_ask(talk, &command, give_up_ns, answer);
 }
 
-/* It is done: are there enough replicas that have it? */
+/* After the write: wait for enough replicas to acknowledge it. */
 static void confirm(struct redis_talk *talk, int wanted, int64_t give_up_ns,
                     struct redis_answer *answer)
 {

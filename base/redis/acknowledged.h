@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* acknowledged.h -- a write that counts once replicas have it.
+/* acknowledged.h -- a write that counts only when replicas have it.
  *
- * Redis answers a write before its replicas have it.  WAIT N asks how many of them have
- * everything that the same connection has written so far, and is answered as soon as there are N,
- * or when its time is over.  Redis reads nothing more from a connection that waits so.  Therefore
- * a write that is to be acknowledged does not go over the connection that all threads share: it
- * has, with its WAIT behind it, a connection of its own, which serves one write after another.
+ * Redis answers a write before its replicas have it.  WAIT N asks for the number of
+ * replicas that have everything that the same connection has written so far.  Redis
+ * answers as soon as the number is N, or when the timeout has passed, and until then
+ * reads no further command from this connection.  Therefore such a write does not use
+ * the connection that all threads share: the write and its WAIT use another connection,
+ * which serves one write after another.
  *
- * WAIT says nothing of what a replica does later: docs/explanation/leases.md.
+ * WAIT does not tell what a replica does later: docs/explanation/leases.md.
  *
  * Threads     Any, and fibers. */
 #ifndef BASE_REDIS_ACKNOWLEDGED_H
@@ -15,20 +16,22 @@
 
 #include "base/redis/script.h"
 
-/* A command or a script, and whether its answer says that it has written what is to be kept. */
+/* A command or a script, and a function that tells from its answer if it has written
+ * something. */
 struct redis_write {
     const struct redis_command *command; /* NULL: the script */
     const struct redis_script_call *script;
     bool (*is_done)(const struct redis_answer *answer);
 };
 
-/* Ask the server of `link` for the write.  If the answer says that it is done, and the link needs
- * replicas (redis_link_need_replicas()), wait until so many have it, for the link's timeout at
- * most.
+/* Send the write to the server of `link`.  If is_done() says that it has written, and
+ * the link needs replicas (redis_link_need_replicas()), wait until that number of
+ * replicas has the write, at most for the link's timeout.
  *
- * The answer is that of the command.  If too few replicas have acknowledged, or the server did
- * not answer WAIT, it is UNKNOWN, with how many of how many and in which time: the write stands at
- * the server, and may be lost with it. */
+ * *answer is the answer to the write.  If too few replicas have acknowledged, or the
+ * server did not answer WAIT, the outcome is UNKNOWN, and the text has the numbers and
+ * the time.  In that case the server has the write, but it may be lost if the server is
+ * lost. */
 void redis_write_exchange(struct redis_link *link, const struct redis_write *write,
                           int64_t give_up_ns, struct redis_answer *answer);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* answer.c -- what a server said to one command.
+/* answer.c -- the answer of a server to one command.
  *
- * hiredis' reader tells of every piece of a reply through functions, whose results it
- * only carries about.  Of an array nothing is kept but its element, if that is one
- * integer: no command of ours has any other. */
+ * The parts of a reply come one by one from reader.c.  Of an array only its element is
+ * kept, if that is one integer, because no command here has another array. */
 #include "base/redis/answer.h"
 
 #include <stdio.h>
@@ -19,11 +18,11 @@ static bool begins_with(const char *text, size_t len, const char *words)
     return len >= words_len && memcmp(text, words, words_len) == 0;
 }
 
-/* The outcome that an error of the server stands for: PROTOCOL, or NOT_DONE if the server
- * does nothing for anybody just now: it has as many clients as it may have, or still loads
- * its data, or runs a script that takes too long, or has lost its master, or is a replica, or
- * has fewer replicas than it needs for a write.  It has done nothing of the command then, and
- * may do it soon: as if it could not be reached. */
+/* The outcome of an error of the server: PROTOCOL, or NOT_DONE if the server cannot
+ * execute commands now.  That is so if it has too many clients, still loads its data,
+ * runs a script that takes too long, has lost its master, is a replica, or has too few
+ * replicas for a write.  It has not executed the command then, and may be able to do so
+ * soon, so this counts like a server that cannot be reached. */
 static enum redis_outcome refusal(const char *text, size_t len)
 {
     static const char *const BEGINNINGS[] = {"ERR max number of clients", "LOADING ",
@@ -65,8 +64,8 @@ static void take_text(struct redis_answer *answer, enum redis_kind kind,
     answer->text[len] = '\0';
 }
 
-/* A BULK for a caller who brought room for more than an answer holds.  One that does not fit
- * is cut, and the answer's `len` shows that. */
+/* Copy a BULK into the caller's larger buffer.  A text that does not fit is cut, and
+ * the answer's `len` shows that. */
 static void take_whole_text(struct redis_reading *reading, const struct redis_part *part)
 {
     size_t len = part->len;
@@ -116,7 +115,7 @@ static void take_whole(struct redis_reading *reading, const struct redis_part *p
     case REDIS_PART_NIL_ARRAY:
         answer->kind = REDIS_NIL_ARRAY;
         break;
-    case REDIS_PART_OTHER: /* of RESP3: nobody has asked for that */
+    case REDIS_PART_OTHER: /* a type of RESP3, which this client does not use */
         break;
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* answer.h -- what a server said to one command.
+/* answer.h -- the answer of a server to one command.
  *
  * Threads     A value. */
 #ifndef DLOCK_REDIS_ANSWER_H
@@ -23,13 +23,14 @@ enum redis_kind {
     REDIS_OTHER,
 };
 
-/* What a node of a cluster answers in place of the command's answer.  The command was not
- * executed. */
+/* The redirects that a node of a cluster answers instead of executing the command. */
 enum redis_redirect {
     REDIS_NO_REDIRECT,
     REDIS_MOVED,        /* another node has the slot: the text names it */
-    REDIS_ASK,          /* the slot is moving, and this key may be on the node that the text names */
-    REDIS_TRY_AGAIN,    /* the slot is moving, and the keys of the command are on two nodes */
+    REDIS_ASK,          /* the slot moves to the node that the text names, and the key
+                         * may be there already */
+    REDIS_TRY_AGAIN,    /* the slot moves, and the keys of the command are on two
+                         * nodes */
     REDIS_CLUSTER_DOWN, /* no node has the slot, or the cluster has no majority */
 };
 
@@ -38,19 +39,20 @@ struct redis_answer {
     enum redis_kind kind;
     int64_t integer;    /* of an INTEGER or SINGLE; of a BULK see shape.h */
     size_t len;         /* of a STATUS or BULK, as it was sent */
-    bool not_master;    /* it failed since the server is a replica, which does not write */
-    bool lacks_script;  /* it failed since the server does not know the script's hash */
-    enum redis_redirect redirect; /* it failed since the server is a node of a cluster */
-    char text[REDIS_TEXT_SIZE]; /* of a STATUS or BULK, cut; or what went wrong, where */
+    bool not_master;    /* refused: the server is a replica, which accepts no writes */
+    bool lacks_script;  /* refused: the server does not know the script's hash */
+    enum redis_redirect redirect; /* refused with a redirect */
+    char text[REDIS_TEXT_SIZE]; /* of a STATUS or BULK, cut; or the server and what went
+                                 * wrong */
 };
 
 struct redis_part;
 
-/* The buffer in which the parts of a reply are put together. */
+/* A reply that is being put together from its parts. */
 struct redis_reading {
     struct redis_answer answer;
     const char *label; /* of the server, before the text of an error */
-    char *whole;       /* NULL, or where the text of a BULK goes beside the answer's own */
+    char *whole;       /* NULL, or a buffer that gets the whole text of a BULK */
     size_t whole_size;
 };
 
@@ -59,10 +61,10 @@ void redis_reading_begin(struct redis_reading *reading, const char *label);
 /* For a reader (reader.h), whose `arg` is the reading. */
 void redis_reading_part(void *reading, const struct redis_part *part);
 
-/* Copy what was read, and be ready for the next. */
+/* Copy the answer into *out, and be ready for the next reply. */
 void redis_reading_take(struct redis_reading *reading, struct redis_answer *out);
 
-/* Is it exactly this text, with nothing behind it, not even a NUL? */
+/* Is the answer exactly this text, without further bytes, not even a NUL? */
 bool redis_answer_is(const struct redis_answer *answer, const char *text);
 
 /* Make `answer` a failure with a reason. */

@@ -66,7 +66,8 @@ void redis_waiter_wake(struct redis_waiter *waiter)
     DL_APPEND2(waiter->channels->to_ring, waiter, prev_to_ring, next_to_ring);
 }
 
-/* Let go of the mutex, and ring.  A waiter does not go before it was rung. */
+/* Unlock the mutex, and ring the bells of the woken waiters.  A waiter stays in place
+ * until its bell was rung. */
 void redis_channels_unlock(struct redis_channels *channels)
 {
     struct redis_waiter *waiter = channels->to_ring;
@@ -136,7 +137,8 @@ static void hear_message(struct redis_channels *channels, struct redis_channel *
     channel->waiters->wake.rule->heard(channel, number, is_enough);
 }
 
-/* The channel of that name.  If there is none it is made of `spare`, and *spare is NULL then. */
+/* The channel of that name.  If there is none, the memory of *spare becomes the
+ * channel, and *spare is NULL. */
 struct redis_channel *redis_channels_find(struct redis_channels *channels, const char *name,
                                   struct redis_channel **spare)
 {
@@ -153,7 +155,7 @@ struct redis_channel *redis_channels_find(struct redis_channels *channels, const
     return channel;
 }
 
-/* The server has no such channel any more. */
+/* Give up a channel whose slot has moved to another server. */
 static void let_go(struct redis_channels *channels, struct redis_channel *channel)
 {
     redis_channel_stop_lingering(channels, channel);
@@ -174,7 +176,7 @@ bool redis_channels_hear(struct redis_channels *channels, const char *what,
     dlock_mutex_lock(&channels->mutex);
     HASH_FIND_STR(channels->all, name, channel);
     if (channel == NULL) {
-        /* Not ours; a server that invents channels does no harm. */
+        /* A message of a channel without waiters is ignored. */
     } else if (strcmp(what, "message") == 0) {
         hear_message(channels, channel, message);
     } else if (strcmp(what, "subscribe") == 0) {
@@ -230,7 +232,7 @@ bool redis_channels_listens(struct redis_channels *channels, const char *name)
     return listens;
 }
 
-/* Those whose moment is over have to be settled. */
+/* Mark the lingering channels whose time has passed, so that they are unsubscribed. */
 static void end_lingering(struct redis_channels *channels, int64_t now_ns)
 {
     while (channels->lingering != NULL &&

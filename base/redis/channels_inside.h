@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* channels_inside.h -- a channel and its waiters, for channels.c and waiter.c.
+/* channels_inside.h -- the structs of a channel and its waiters.
  *
- * Only for these two.  All of it under the mutex of the channels. */
+ * Only for channels.c and waiter.c.  All fields are under the mutex of the channels. */
 #ifndef BASE_REDIS_CHANNELS_INSIDE_H
 #define BASE_REDIS_CHANNELS_INSIDE_H
 
@@ -22,7 +22,7 @@ struct redis_waiter {
     struct dlock_bell bell;
     struct redis_wake wake;
     int64_t heard; /* see redis_waiter_heard() */
-    bool woken;    /* its bell rings, or is about to */
+    bool woken;    /* its bell was rung, or is in the list to_ring */
     struct redis_waiter *prev, *next;
     struct redis_waiter *prev_to_ring, *next_to_ring;
 };
@@ -31,25 +31,30 @@ struct redis_channel {
     char name[REDIS_CHANNEL_MAX + 1];
     enum redis_channel_state state;
     struct redis_waiter *waiters; /* longest first */
-    bool is_changed;              /* in the list of those */
-    bool is_gone;                 /* to another server; OFF, and not to be subscribed to here */
+    bool is_changed;              /* in the list `changed` */
+    bool is_gone;                 /* its slot moved to another server; OFF, and not
+                                   * subscribed to here any more */
     struct redis_channel *next_changed;
-    int64_t lingers_until_ns; /* 0: it does not; otherwise it is in the list of those */
-    bool was_missed;          /* while it lingered a message came */
+    int64_t lingers_until_ns; /* 0: it does not linger; otherwise it is in the list
+                               * `lingering` */
+    bool was_missed;          /* a message came while it lingered */
     struct redis_channel *prev_lingering, *next_lingering;
     UT_hash_handle hh;
 };
 
-/* What the channel is to be is not what it is: the subscription settles it. */
+/* Note that the state of the channel has to change: the next redis_channels_settle()
+ * does that. */
 void redis_channels_mark_changed(struct redis_channels *channels, struct redis_channel *channel);
 
 /* Ring the waiter's bell once the mutex is free. */
 void redis_waiter_wake(struct redis_waiter *waiter);
 
-/* Let go of the mutex, and ring.  A waiter does not go before it was rung. */
+/* Unlock the mutex, and ring the bells of the woken waiters.  A waiter stays in place
+ * until its bell was rung. */
 void redis_channels_unlock(struct redis_channels *channels);
 
-/* The channel of that name.  If there is none it is made of `spare`, and *spare is NULL then. */
+/* The channel of that name.  If there is none, the memory of *spare becomes the
+ * channel, and *spare is NULL. */
 struct redis_channel *redis_channels_find(struct redis_channels *channels, const char *name,
                                           struct redis_channel **spare);
 

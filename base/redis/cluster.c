@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster.c -- a thread that asks the nodes of a Redis Cluster who has which slot. */
+/* cluster.c -- a thread that asks the nodes of a Redis Cluster for the owners of the
+ * slots. */
 #include "base/redis/cluster.h"
 
 #include <stdio.h>
@@ -15,11 +16,11 @@
 #include "base/redis/tls.h"
 
 enum {
-    ANSWER_MS = 500, /* a node has so long to connect and to answer */
+    ANSWER_MS = 500, /* the time for a node to connect and to answer */
     EVERY_MS = 1000,
     EVERY_TROUBLED_MS = 100, /* while a node seems to have failed, and for TROUBLED_MS after a doubt */
     TROUBLED_MS = 3000,
-    PAUSE_MS = 50,   /* between two questions at the least */
+    PAUSE_MS = 50,   /* the least time between two questions */
     AWAIT_STEP_MS = 2,
     /* The longest answer to CLUSTER NODES that is read.  16,384 slots that are named one by one
      * take 110 kB, and 256 nodes 60 kB. */
@@ -31,24 +32,26 @@ struct redis_cluster {
     void (*changed)(void *arg);
     void *arg;
     struct dlock_mutex mutex;
-    struct redis_cluster_map map; /* under the mutex, as what follows */
-    char why[REDIS_WHY_SIZE];     /* the last node that was asked did not tell */
-    struct redis_place doubted;   /* port 0: none */
+    struct redis_cluster_map map; /* this and what follows are under the mutex */
+    char why[REDIS_WHY_SIZE];     /* the reason why the last asked node gave no view;
+                                   * "": it did                                */
+    struct redis_address doubted;   /* port 0: none */
     bool is_doubted;              /* ask now */
     int64_t troubled_until_ns;    /* ask often */
-    _Atomic uint64_t era;         /* that of the map */
+    _Atomic uint64_t era;         /* a copy of the map's era */
     /* The thread's own: */
     struct redis_cluster_view view;
-    int next; /* to ask: a node of the map, or behind these one of the URL */
+    int next; /* the next node to ask: an index into the map's nodes and then the
+               * URL's */
     int wake_fd;
     atomic_bool stopping;
     struct dlock_thread thread;
 };
 
-/* What the parts of the answer go to. */
+/* The state of reading an answer. */
 struct telling {
     struct redis_cluster *cluster;
-    const struct redis_place *asked;
+    const struct redis_address *asked;
     bool is_read;
     bool names_node; /* `why` begins with the node */
     char why[REDIS_WHY_SIZE];
@@ -74,7 +77,7 @@ static struct redis_asker asker_of(struct redis_cluster *cluster)
     return (struct redis_asker){cluster->wake_fd, &cluster->stopping, NULL, NULL};
 }
 
-/* Ask the node of `url` for its view.  False: telling->why says what it has said instead. */
+/* Ask the node of `url` for its view.  False: telling->why has the reason. */
 static bool ask_node(struct redis_cluster *cluster, const struct redis_url *url,
                      struct telling *telling)
 {
@@ -100,11 +103,12 @@ static bool ask_node(struct redis_cluster *cluster, const struct redis_url *url,
     return telling->is_read;
 }
 
-/* The place to ask next: the one that was named in a doubt, or in turn one of all nodes that are
- * known and of the URL, since all known addresses may have gone. */
-static struct redis_place choose(struct redis_cluster *cluster)
+/* Choose the place to ask next: the place of a doubt, or else the nodes of the map and
+ * of the URL in turn.  The URL's nodes are asked too, because all known addresses may
+ * be out of use. */
+static struct redis_address choose(struct redis_cluster *cluster)
 {
-    struct redis_place place;
+    struct redis_address place;
     int count;
 
     dlock_mutex_lock(&cluster->mutex);
@@ -123,7 +127,8 @@ static struct redis_place choose(struct redis_cluster *cluster)
     return place;
 }
 
-/* Does the view name an owner of slots that has failed, so that another is about to come? */
+/* Does the view have an owner of slots that has failed, so that a promotion is
+ * likely? */
 static bool has_failed_owner(const struct redis_cluster_view *view)
 {
     for (int slot = 0; slot < REDIS_SLOT_COUNT; slot++)
@@ -132,16 +137,17 @@ static bool has_failed_owner(const struct redis_cluster_view *view)
     return false;
 }
 
-/* With the mutex held. */
+/* Ask more often for a while.  The caller holds the mutex. */
 static void expect_trouble(struct redis_cluster *cluster)
 {
     cluster->troubled_until_ns = dlock_clock_after(dlock_clock_ns(), TROUBLED_MS);
 }
 
-/* Ask one node, and tell of what has changed.  False: it did not tell. */
+/* Ask one node, update the map, and call `changed` if needed.  False: the node gave no
+ * view. */
 static bool learn(struct redis_cluster *cluster)
 {
-    struct redis_place place = choose(cluster);
+    struct redis_address place = choose(cluster);
     struct telling telling = {.cluster = cluster, .asked = &place,
                               .why = "its answer to CLUSTER NODES is no text"};
     struct redis_url url;
@@ -166,7 +172,7 @@ static bool learn(struct redis_cluster *cluster)
     return telling.is_read;
 }
 
-/* When to ask again what was asked at `begun_ns`. */
+/* When to ask again after a question that began at `begun_ns`. */
 static int64_t due_ns(struct redis_cluster *cluster, int64_t begun_ns)
 {
     int64_t due_ns;
@@ -252,16 +258,16 @@ bool redis_cluster_await(struct redis_cluster *cluster, int64_t until_ns,
     return true;
 }
 
-/* Is the node meant by that place?  Redirects may have the name that a node announces. */
-static bool is_at(const struct redis_view_node *node, const struct redis_place *place)
+/* Is `place` this node, by its address or by the name that it announces? */
+static bool is_at(const struct redis_view_node *node, const struct redis_address *place)
 {
     return node->place.port != 0 && node->place.port == place->port &&
            (strcmp(node->place.host, place->host) == 0 || strcmp(node->name, place->host) == 0);
 }
 
-/* The node at that place; NULL: none is known.  With the mutex held. */
+/* The node at that place; NULL: the map has none.  The caller holds the mutex. */
 static const struct redis_view_node *node_at(const struct redis_cluster_map *map,
-                                             const struct redis_place *place)
+                                             const struct redis_address *place)
 {
     for (int i = 0; i < map->node_count; i++)
         if (is_at(&map->nodes[i].said, place))
@@ -269,9 +275,9 @@ static const struct redis_view_node *node_at(const struct redis_cluster_map *map
     return NULL;
 }
 
-/* A node that announces a name has it in its certificate, unless the URL says which name that is.  With
- * the mutex held. */
-static void fill_url(const struct redis_cluster *cluster, const struct redis_place *place,
+/* Write the URL of a node.  The name in its certificate is the URL's server-name, or
+ * else the name that the node announces.  The caller holds the mutex. */
+static void fill_url(const struct redis_cluster *cluster, const struct redis_address *place,
                      struct redis_url *out)
 {
     const struct redis_view_node *node = node_at(&cluster->map, place);
@@ -283,7 +289,7 @@ static void fill_url(const struct redis_cluster *cluster, const struct redis_pla
         memcpy(out->server_name, node->name, sizeof(out->server_name));
 }
 
-void redis_cluster_url(struct redis_cluster *cluster, const struct redis_place *place,
+void redis_cluster_url(struct redis_cluster *cluster, const struct redis_address *place,
                        struct redis_url *out)
 {
     dlock_mutex_lock(&cluster->mutex);
@@ -291,29 +297,29 @@ void redis_cluster_url(struct redis_cluster *cluster, const struct redis_place *
     dlock_mutex_unlock(&cluster->mutex);
 }
 
-/* A slot that some node has; 0 if none has any.  With the mutex held. */
+/* A slot that has an owner; 0 if no slot has.  The caller holds the mutex. */
 static int any_slot(const struct redis_cluster_map *map)
 {
     for (int slot = 0; slot < REDIS_SLOT_COUNT; slot++)
-        if (redis_cluster_map_place(map, slot) != NULL)
+        if (redis_cluster_map_address(map, slot) != NULL)
             return slot;
     return 0;
 }
 
 bool redis_cluster_find(struct redis_cluster *cluster, int slot, struct redis_url *out)
 {
-    const struct redis_place *place;
+    const struct redis_address *place;
 
     dlock_mutex_lock(&cluster->mutex);
-    place = redis_cluster_map_place(&cluster->map,
-                                    slot >= 0 ? slot : any_slot(&cluster->map));
+    place = redis_cluster_map_address(&cluster->map,
+                                      slot >= 0 ? slot : any_slot(&cluster->map));
     if (place != NULL)
         fill_url(cluster, place, out);
     dlock_mutex_unlock(&cluster->mutex);
     return place != NULL;
 }
 
-bool redis_cluster_has(struct redis_cluster *cluster, const struct redis_place *place, int slot)
+bool redis_cluster_has(struct redis_cluster *cluster, const struct redis_address *place, int slot)
 {
     const struct redis_cluster_map *map = &cluster->map;
     int first = slot >= 0 ? slot : 0;
@@ -332,7 +338,7 @@ bool redis_cluster_has(struct redis_cluster *cluster, const struct redis_place *
     return has;
 }
 
-void redis_cluster_know(struct redis_cluster *cluster, struct redis_place *place)
+void redis_cluster_know(struct redis_cluster *cluster, struct redis_address *place)
 {
     const struct redis_view_node *node;
 
@@ -343,7 +349,7 @@ void redis_cluster_know(struct redis_cluster *cluster, struct redis_place *place
     dlock_mutex_unlock(&cluster->mutex);
 }
 
-void redis_cluster_doubt(struct redis_cluster *cluster, const struct redis_place *place)
+void redis_cluster_doubt(struct redis_cluster *cluster, const struct redis_address *place)
 {
     dlock_mutex_lock(&cluster->mutex);
     if (place != NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cluster_links.c -- one link to a Redis Cluster, which has a link to each of its masters.
  *
- * A command is on a journey from node to node until one executes it. */
+ * A redirected command goes from node to node until one executes it. */
 #include "base/redis/cluster_links.h"
 
 #include <stdio.h>
@@ -13,9 +13,10 @@
 #include "base/redis/redirect.h"
 
 enum {
-    AGAIN_MS = 20,   /* before a command is sent again to a cluster that is not ready for it */
+    AGAIN_MS = 20,   /* the pause before a command is sent again after TRYAGAIN or
+                      * CLUSTERDOWN */
     HOPS_MAX = 16,   /* from node to node by redirects, before the nodes count as confused */
-    HEAR_MS = 200,   /* a redirected command waits so long for the map, at the most */
+    HEAR_MS = 200,   /* the longest wait of a redirected command for a new map */
     HEAR_STEP_MS = 2,
 };
 
@@ -25,9 +26,9 @@ struct journey {
     int slot;        /* below 0: the command is for no key */
     int hops;        /* by MOVED and ASK */
     int again_count; /* by TRYAGAIN and CLUSTERDOWN */
-    char led_by[REDIS_WHY_SIZE]; /* the last hop */
+    char led_by[REDIS_WHY_SIZE]; /* the last redirect */
     int64_t begun_ns, end_ns;
-    struct redis_leg leg; /* to the node that is asked now */
+    struct redis_leg leg; /* the leg to the node that is asked now */
 };
 
 static int slot_of(const struct redis_command *command)
@@ -44,16 +45,17 @@ static void pause_before_again(const struct journey *journey)
     dlock_clock_sleep_until(until_ns < journey->end_ns ? until_ns : journey->end_ns);
 }
 
-/* Wait until the map too says that the node behind `link` has the slot.  If a promotion gave the slot to
- * that node, its era has begun then, so that what the node grants now does not end with the old one. */
+/* Wait until the map has the node of `link` as the owner of the slot.  If a promotion
+ * gave the slot to this node, the map has begun the new era by then.  Otherwise a grant
+ * of this node would count to the old era, and be lost with it. */
 static void await_map(const struct journey *journey, const struct redis_link *link)
 {
     int64_t until_ns = dlock_clock_after(dlock_clock_ns(), HEAR_MS);
-    struct redis_place place;
+    struct redis_address place;
 
     if (until_ns > journey->end_ns)
         until_ns = journey->end_ns;
-    redis_link_place(link, &place);
+    redis_link_address(link, &place);
     while (!redis_cluster_has(journey->routes->cluster, &place, journey->slot)) {
         int64_t now_ns = dlock_clock_ns();
 
@@ -63,7 +65,7 @@ static void await_map(const struct journey *journey, const struct redis_link *li
     }
 }
 
-/* Turn to the node of the map.  False: there is none, which the answer says. */
+/* Go to the node of the map.  False: there is none, and the answer says so. */
 static bool turn_by_map(struct journey *journey)
 {
     char why[REDIS_WHY_SIZE] = "";
@@ -76,7 +78,7 @@ static bool turn_by_map(struct journey *journey)
     return false;
 }
 
-/* Follow what the node has answered.  False: there is nowhere to go. */
+/* Follow the node's redirect.  False: the answer is final. */
 static bool turn_by_answer(struct journey *journey)
 {
     struct redis_routes *routes = journey->routes;
@@ -117,7 +119,7 @@ static bool turn_by_answer(struct journey *journey)
     return false;
 }
 
-/* Say how a command that failed had come to the node that its answer names. */
+/* Add the last redirect to the reason of a failure. */
 static void tell_way(const struct journey *journey, struct redis_answer *answer)
 {
     char why[REDIS_TEXT_SIZE];
@@ -135,7 +137,7 @@ static void tell_way(const struct journey *journey, struct redis_answer *answer)
     redis_answer_fail(answer, answer->outcome, why);
 }
 
-/* A command that is for no key, on its way to every node. */
+/* A command without a key that is sent to every node. */
 struct round {
     struct redis_leg *leg;
     const struct redis_command *command;
@@ -156,8 +158,8 @@ static void exchange_with_one(struct redis_link *link, void *arg)
     round->has_failed = round->has_failed || one.answer.outcome != REDIS_ANSWERED;
 }
 
-/* Put a command that is for no key to every node that has been asked anything so far.  The answer is
- * that of the last one, or that of the first that failed.  False: no node was asked yet. */
+/* Send a command without a key to every node that has a link.  The answer is that of
+ * the last node, or of the first node that failed.  False: there is no link yet. */
 static bool exchange_with_all(struct redis_routes *routes, struct redis_leg *leg,
                               const struct redis_command *command, int64_t give_up_ns)
 {

@@ -6,7 +6,8 @@
 
 #include "base/os/clock.h"
 
-/* The number of the node with that id, made if need be; REDIS_NO_NODE: there is no room. */
+/* The index of the node with that id, which is added if it is new; REDIS_NO_NODE: there
+ * is no room. */
 static int number_of(struct redis_cluster_map *map, const struct redis_view_node *said)
 {
     struct redis_map_node *node;
@@ -63,7 +64,8 @@ static void make_room(struct redis_cluster_map *map, const struct redis_cluster_
         forget_idle(map, view);
 }
 
-/* Can what `before` granted not be vouched for, now that `after` has its slot? */
+/* Was the change of a slot from `before` to `after` a promotion, so that grants of
+ * `before` may be lost? */
 static bool is_promotion(const struct redis_map_node *before, const struct redis_map_node *after,
                          const struct redis_cluster_view *view)
 {
@@ -71,11 +73,11 @@ static bool is_promotion(const struct redis_map_node *before, const struct redis
 
     if (after->is_new || !after->said.is_master || left == NULL || left->is_failed)
         return true;
-    /* A master that gave its last slot away becomes a replica of the taker. */
+    /* A master that has moved its last slot away becomes a replica of the new owner. */
     return !left->is_master && strcmp(left->master_id, after->said.id) != 0;
 }
 
-/* Is the claim of `after` to be believed against `before`, the owner that is known? */
+/* Does the claim of `after` replace the known owner `before`? */
 static bool is_newer(const struct redis_map_node *before, int64_t epoch, int64_t now_ns)
 {
     return epoch > before->said.epoch ||
@@ -85,7 +87,8 @@ static bool is_newer(const struct redis_map_node *before, int64_t epoch, int64_t
 struct hearing {
     struct redis_cluster_map *map;
     const struct redis_cluster_view *view;
-    int numbers[REDIS_CLUSTER_NODES_MAX]; /* in the map, of the nodes of the view */
+    int numbers[REDIS_CLUSTER_NODES_MAX]; /* the indices in the map of the nodes of the
+                                           * view */
     int64_t now_ns;
     bool has_changed;
     bool has_promoted;
@@ -114,7 +117,7 @@ static void hear_slot(struct hearing *hearing, int slot)
     map->owners[slot] = (int16_t)after;
 }
 
-/* What is said of a node replaces what is known, unless it is of an older epoch. */
+/* Replace the known description of a node, unless the new one has an older epoch. */
 static void hear_node(struct hearing *hearing, int said)
 {
     const struct redis_view_node *news = &hearing->view->nodes[said];
@@ -168,9 +171,9 @@ bool redis_cluster_map_hear(struct redis_cluster_map *map, const struct redis_cl
     return hearing.has_changed;
 }
 
-const struct redis_place *redis_cluster_map_place(const struct redis_cluster_map *map, int slot)
+const struct redis_address *redis_cluster_map_address(const struct redis_cluster_map *map, int slot)
 {
-    const struct redis_place *place;
+    const struct redis_address *place;
 
     if (!map->is_known || map->owners[slot] == REDIS_NO_NODE)
         return NULL;

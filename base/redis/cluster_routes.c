@@ -10,30 +10,32 @@
 #include "base/redis/link_inside.h"
 #include "base/redis/redirect.h"
 
-/* Each link keeps a descriptor until the close.  So many addresses are named only by a cluster
- * whose nodes were replaced again and again, or by a node that lies. */
+/* The limit of links, because each link keeps a descriptor until the close.  Only a
+ * cluster whose nodes were replaced many times, or a faulty node, names more
+ * addresses. */
 enum { LINKS_MAX = 2 * REDIS_CLUSTER_NODES_MAX };
 
 struct redis_node_link {
-    struct redis_place place;
+    struct redis_address place;
     struct redis_link *link;
     struct redis_node_link *next;
 };
 
-void redis_routes_refresh(struct redis_routes *routes, const struct redis_place *place)
+void redis_routes_refresh(struct redis_routes *routes, const struct redis_address *place)
 {
     redis_cluster_counts_here()[REDIS_COUNT_map_refreshes]++;
     redis_cluster_doubt(routes->cluster, place);
 }
 
-/* A node has not answered for a while: perhaps another node has its slots by now. */
+/* A node has not answered for a while: refresh the map, because another node may have
+ * its slots by now. */
 static void on_late(void *opaque)
 {
     redis_routes_refresh(opaque, NULL);
 }
 
-/* In the thread of the cluster: forget the short ways, and drop the connections to nodes that have no
- * slot any more, so that nobody waits for a master that was replaced. */
+/* In the thread of the cluster: clear the cache of links, and drop the connections to
+ * nodes without slots, so that no thread waits for a master that was replaced. */
 static void on_changed(void *opaque)
 {
     struct redis_routes *routes = opaque;
@@ -56,7 +58,7 @@ static struct redis_link *known_link(const struct redis_routes *routes, const st
     return NULL;
 }
 
-/* With the mutex held.  NULL: no memory. */
+/* Make a link and add it to the list.  NULL: no memory.  The caller holds the mutex. */
 static struct redis_link *new_link(struct redis_routes *routes, const struct redis_url *url)
 {
     struct redis_node_link *node = calloc(1, sizeof(*node));
@@ -77,7 +79,7 @@ static struct redis_link *new_link(struct redis_routes *routes, const struct red
     return node->link;
 }
 
-/* The link to the node at that place, made if need be.  NULL: `why`. */
+/* Find or make the link to the node at that place.  NULL: `why` has the reason. */
 static struct redis_link *link_to(struct redis_routes *routes, const struct redis_url *url,
                                   char why[REDIS_WHY_SIZE])
 {
@@ -125,12 +127,12 @@ struct redis_link *redis_routes_follow(struct redis_routes *routes, struct redis
                                        int slot, struct redis_answer *answer)
 {
     DLOCK_SCRATCH struct redis_url url;
-    struct redis_place asked = {.port = 0};
-    struct redis_place place;
+    struct redis_address asked = {.port = 0};
+    struct redis_address place;
     struct redis_link *link;
     char why[REDIS_TEXT_SIZE];
 
-    redis_link_place(from, &asked);
+    redis_link_address(from, &asked);
     if (!redis_redirect_read(&place, answer, slot, &asked, why)) {
         redis_link_cut(from);
         redis_answer_fail(answer, REDIS_PROTOCOL, why);
@@ -153,7 +155,7 @@ void redis_routes_forget(struct redis_routes *routes, int slot)
     redis_routes_refresh(routes, NULL);
 }
 
-/* The next link behind `node`, or the first; NULL: there is none. */
+/* The link after `node`, or the first; NULL: there is none. */
 static struct redis_node_link *next_node(struct redis_routes *routes,
                                          const struct redis_node_link *node, bool has_slots)
 {

@@ -21,7 +21,7 @@ struct redis_routes {
     struct redis_cluster *cluster;
     int timeout_ms;
     bool slow_is_down;
-    /* The short way from a slot to a link; NULL: look it up.  An entry may be older than the map:
+    /* A cache: the link for each slot; NULL: ask the map.  An entry may be out of date:
      * then the node answers MOVED, and the entry is corrected. */
     struct redis_link *_Atomic slots[REDIS_SLOT_COUNT];
     struct dlock_mutex mutex;
@@ -30,32 +30,34 @@ struct redis_routes {
     struct redis_sharded_texts texts;
 };
 
-/* Routes to the cluster that the nodes of `url` belong to; see redis_cluster_link_new().  NULL: no
- * memory, event or thread. */
+/* Make routes to the cluster of the nodes of `url`; see redis_cluster_link_new().
+ * NULL: no memory, event or thread. */
 struct redis_routes *redis_routes_open(const struct redis_url *url, int timeout_ms,
                                        bool slow_is_down);
 void redis_routes_close(struct redis_routes *routes);
 
-/* Let the map be asked for anew, first the node at `place` unless it is NULL, and count that. */
-void redis_routes_refresh(struct redis_routes *routes, const struct redis_place *place);
+/* Refresh the map, beginning with the node at `place` unless it is NULL, and count that
+ * in the metrics. */
+void redis_routes_refresh(struct redis_routes *routes, const struct redis_address *place);
 
-/* The link for the slot, or for any if it is below 0, as far as is known until `until_ns`.  NULL:
- * `why` says which is missing. */
+/* The link for `slot`, or for any node with slots if `slot` is below 0.  Waits until
+ * `until_ns` for the first map.  NULL: there is no such node yet, and `why` says so. */
 struct redis_link *redis_routes_find(struct redis_routes *routes, int slot, int64_t until_ns,
                                      char why[REDIS_WHY_SIZE]);
 
-/* The link to the node that `answer` names, which is MOVED or ASK and comes from the node behind
- * `from`.  NULL: there is none, which `answer` says then.  A node whose redirect cannot be one for a
- * command about `slot` may have lost count of what it was asked, so the connection to it is cut. */
+/* The link to the node that `answer` names; `answer` is MOVED or ASK, from the node of
+ * `from`.  NULL: there is no link, and `answer` has the reason.  If the redirect cannot
+ * be the answer to a command about `slot`, the node may answer other commands wrongly
+ * too, so its connection is cut. */
 struct redis_link *redis_routes_follow(struct redis_routes *routes, struct redis_link *from,
                                        int slot, struct redis_answer *answer);
 
-/* The node that was asked about the slot has not answered: the next command about it goes by the
- * map again, for which is asked anew. */
+/* The node that was asked for the slot has not answered: refresh the map, and let the
+ * next command for this slot use the map. */
 void redis_routes_forget(struct redis_routes *routes, int slot);
 
-/* Call `visit` with the link to each node, or to each that has slots.  Links that are made meanwhile
- * may be left out. */
+/* Call `visit` with the link to each node, or with has_slots, to each node that has
+ * slots.  Links that are made meanwhile may be left out. */
 void redis_routes_visit(struct redis_routes *routes, bool has_slots,
                         void visit(struct redis_link *link, void *arg), void *arg);
 

@@ -11,7 +11,7 @@
 #include "base/redis/cluster.h"
 
 struct node_subscription {
-    struct redis_place place;
+    struct redis_address place;
     struct redis_subscription *sub;
     struct node_subscription *next;
 };
@@ -38,7 +38,8 @@ static struct node_subscription *find_node(const struct routes *routes,
     return node;
 }
 
-/* With the mutex held.  NULL: no memory, or no event. */
+/* Make the subscription to a node and add it to the list.  NULL: no memory, or no
+ *                       event.  The caller holds the mutex. */
 static struct node_subscription *add_node(struct routes *routes, const struct redis_url *url)
 {
     struct node_subscription *node = calloc(1, sizeof(*node));
@@ -93,10 +94,10 @@ static void tell_all(void *opaque, bool (*tell)(void *arg, const char *channel),
     dlock_mutex_unlock(&routes->mutex);
 }
 
-/* A node, for what is asked of each of its channels. */
+/* The node for which channels are checked. */
 struct sifting {
     struct routes *routes;
-    const struct redis_place *place;
+    const struct redis_address *place;
 };
 
 static bool stays(void *opaque, const char *channel)
@@ -106,7 +107,8 @@ static bool stays(void *opaque, const char *channel)
     return redis_cluster_has(sifting->routes->cluster, sifting->place, redis_slot_of(channel));
 }
 
-/* In the thread of the cluster. */
+/* Give up the channels of every node whose slots have moved.  Called by the thread of
+ * the cluster. */
 static void on_changed(void *opaque)
 {
     struct routes *routes = opaque;

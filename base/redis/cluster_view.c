@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster_view.c -- what one node of a Redis Cluster says of the cluster.
+/* cluster_view.c -- parses one node's description of a Redis Cluster.
  *
  * A line is "id host:port@bus[,name] flags master ping pong epoch link slot slot ...".  A slot is
  * "n" or "n-m"; "[n->-id]" and "[n-<-id]" tell of a slot that is moving, which still is where
@@ -11,7 +11,7 @@
 
 enum { PORT_MAX = 65535, FIELDS_BEFORE_SLOTS = 8 };
 
-/* A word of the answer. */
+/* A word of the text. */
 struct word {
     const char *at;
     size_t len;
@@ -46,7 +46,7 @@ static bool read_count(const char *text, size_t len, int64_t max, int64_t *out)
     return number <= max;
 }
 
-/* Is `flag` one of the flags, which have commas between them? */
+/* Is `flag` one of the flags, which are separated by commas? */
 static bool has_flag(const struct word *flags, const char *flag)
 {
     size_t flag_len = strlen(flag);
@@ -63,8 +63,8 @@ static bool has_flag(const struct word *flags, const char *flag)
     return false;
 }
 
-bool redis_place_read(struct redis_place *out, const char *text, size_t len,
-                      const struct redis_place *asked)
+bool redis_address_read(struct redis_address *out, const char *text, size_t len,
+                        const struct redis_address *asked)
 {
     size_t address_len = 0;
     const char *colon = NULL;
@@ -74,7 +74,7 @@ bool redis_place_read(struct redis_place *out, const char *text, size_t len,
     while (address_len < len && text[address_len] != '@' && text[address_len] != ',') {
         unsigned char byte = (unsigned char)text[address_len];
 
-        if (byte <= ' ' || byte == 127) /* is in no address */
+        if (byte <= ' ' || byte == 127) /* such bytes are in no address */
             return false;
         if (byte == ':')
             colon = text + address_len;
@@ -95,7 +95,7 @@ bool redis_place_read(struct redis_place *out, const char *text, size_t len,
     return true;
 }
 
-/* The name behind the first comma of the address; "" if there is none. */
+/* Read the name after the first comma of the address; "" if there is none. */
 static void read_name(struct redis_view_node *out, const struct word *address)
 {
     const char *end = address->at + address->len;
@@ -116,7 +116,8 @@ static bool read_id(char out[REDIS_NODE_ID_SIZE], const struct word *word)
     return true;
 }
 
-/* Read "n" or "n-m".  A slot that two nodes claim belongs to the one of the higher epoch. */
+/* Read "n" or "n-m".  If two nodes claim a slot, the node with the higher epoch has
+ * it. */
 static bool take_slots(struct redis_cluster_view *view, const struct word *word, int number)
 {
     const char *dash = memchr(word->at, '-', word->len);
@@ -141,7 +142,7 @@ static bool take_slots(struct redis_cluster_view *view, const struct word *word,
 
 /* Read the line [at, end). */
 static bool read_node(struct redis_cluster_view *view, const char *at, const char *end,
-                      const struct redis_place *asked)
+                      const struct redis_address *asked)
 {
     struct redis_view_node *node = &view->nodes[view->node_count];
     struct word words[FIELDS_BEFORE_SLOTS];
@@ -153,7 +154,7 @@ static bool read_node(struct redis_cluster_view *view, const char *at, const cha
     }
     memset(node, 0, sizeof(*node));
     if (!read_id(node->id, &words[0]) ||
-        !redis_place_read(&node->place, words[1].at, words[1].len, asked) ||
+        !redis_address_read(&node->place, words[1].at, words[1].len, asked) ||
         !read_count(words[6].at, words[6].len, INT64_MAX, &node->epoch))
         return false;
     read_name(node, &words[1]);
@@ -176,7 +177,7 @@ static bool read_node(struct redis_cluster_view *view, const char *at, const cha
 }
 
 bool redis_cluster_view_read(struct redis_cluster_view *out, const char *text, size_t len,
-                             const struct redis_place *asked, char *why, size_t why_size)
+                             const struct redis_address *asked, char *why, size_t why_size)
 {
     const char *end = text + len;
     int line_count = 0;

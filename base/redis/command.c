@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* command.c -- how a command is written: an array of strings, each with its
- * length before it. */
+/* command.c -- writes the bytes of a command: an array of strings, each with its length
+ * before it. */
 #include "base/redis/command.h"
 
 #include <stdlib.h>
@@ -10,7 +10,8 @@ _Thread_local uint64_t redis_commands_sent;
 
 enum { HEAD_MAX = 24 }; /* "$", a length, and two line ends */
 
-/* "<mark><number>\r\n"; answers where it ends. */
+/* Write "<mark><number>\r
+ * ".  Returns the end of it. */
 static char *put_head(char *at, char mark, size_t number)
 {
     char digits[HEAD_MAX];

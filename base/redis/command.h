@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command.h -- a command, and how it is written on the wire.
+/* command.h -- a command, and its bytes in the protocol.
  *
  * Threads     Any. */
 #ifndef DLOCK_REDIS_COMMAND_H
@@ -20,14 +20,16 @@ struct redis_command {
     const struct redis_shape *shape; /* of its answer */
 };
 
-/* A command as bytes; most fit into the room and cost no memory. */
+/* The bytes of a command.  Most commands fit into `room`, and need no allocation. */
 struct redis_written {
     char *bytes;
     size_t len;
     char room[REDIS_WRITTEN_ROOM];
 };
 
-/* Write `command` into `out`.  False: no memory, and nothing is to be freed. */
+/* Write the bytes of `command` into *out; the caller frees them with
+ *                              redis_written_free().  False: no memory, and there is
+ *                              nothing to free. */
 bool redis_command_write(struct redis_written *out, const struct redis_command *command);
 void redis_written_free(struct redis_written *written);
 

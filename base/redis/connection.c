@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connection.c -- one connection to one Redis server, driven without blocking. */
+/* connection.c -- one connection to one Redis server, without blocking calls. */
 #include "base/redis/connection.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ void redis_conn_break(struct redis_conn *conn, enum redis_outcome outcome, const
     va_end(args);
 }
 
-/* The same, by an answer that names the server already. */
+/* The same, with the reason of an answer, which names the server already. */
 static void break_with(struct redis_conn *conn, const struct redis_answer *answer)
 {
     conn->state = REDIS_BROKEN;
@@ -40,7 +40,7 @@ static void break_with(struct redis_conn *conn, const struct redis_answer *answe
     snprintf(conn->why, sizeof(conn->why), "%.*s", (int)sizeof(conn->why) - 1, answer->text);
 }
 
-/* Append one command to what is said first on a new connection. */
+/* Append a command to the greeting of a new connection. */
 static bool add_greeting(struct redis_conn *conn, const struct redis_command *command)
 {
     struct redis_written written;
@@ -113,7 +113,7 @@ fail:
     return false;
 }
 
-/* A connection that has not turned to a server yet. */
+/* Make a connection without a server yet. */
 static struct redis_conn *new_conn(void)
 {
     struct redis_conn *conn = calloc(1, sizeof(*conn));
@@ -179,7 +179,7 @@ bool redis_conn_send(struct redis_conn *conn, const char *bytes, size_t len,
     return true;
 }
 
-/* `got` bytes were received, or what the wire answered instead. */
+/* Handle the result `got` of a receive: bytes, or an error of the wire. */
 static bool take_bytes(struct redis_conn *conn, const char *bytes, ssize_t got)
 {
     if (got > 0) {
@@ -251,7 +251,7 @@ bool redis_conn_has_leftover(const struct redis_conn *conn)
     return redis_reader_unread(conn->reader) > 0;
 }
 
-/* The connect has come to an end, one way or the other, or goes on. */
+/* Go on with the connect. */
 static unsigned advance_connect(struct redis_conn *conn)
 {
     ssize_t done = redis_wire_send(conn->wire, NULL, 0);
@@ -265,8 +265,9 @@ static unsigned advance_connect(struct redis_conn *conn)
     return 0;
 }
 
-/* The commands go one after another: an answer too many to the first would else be taken
- * for that to the second, and so on for as long as the connection lives. */
+/* Send the commands of the greeting one after another.  Otherwise a superfluous answer
+ * to the first command would be taken for the answer to the second, and so on for the
+ * whole life of the connection. */
 static unsigned advance_greeting(struct redis_conn *conn)
 {
     for (; conn->greetings_done < conn->greeting_count; conn->greetings_done++) {
@@ -288,7 +289,7 @@ static unsigned advance_greeting(struct redis_conn *conn)
             return 0;
         }
         if (redis_conn_has_leftover(conn)) {
-            redis_conn_break(conn, REDIS_PROTOCOL, "an answer that nobody asked for");
+            redis_conn_break(conn, REDIS_PROTOCOL, "an answer to no command");
             return 0;
         }
     }
@@ -336,7 +337,7 @@ bool redis_conn_is_idle(const struct redis_conn *conn)
 {
     char byte;
 
-    /* A reply that nobody asked for would be taken for that of the next command. */
+    /* A superfluous reply would be taken for the reply to the next command. */
     return !redis_conn_has_leftover(conn) &&
            redis_wire_receive(conn->wire, &byte, 1) == -EAGAIN;
 }

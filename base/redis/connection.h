@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* connection.h -- one connection to one Redis server, driven without blocking.
+/* connection.h -- one connection to one Redis server, without blocking calls.
  *
- * Sending and receiving are bounded by their callers, so that one absolute deadline bounds a
- * command whatever the server drips.
+ * The callers limit the time of sending and receiving.  So one absolute deadline holds
+ * for a command, even if the server sends its answer byte by byte.
  *
  * Only for this room.
  *
@@ -19,36 +19,39 @@ enum redis_conn_state {
     REDIS_GREETING, /* AUTH and SELECT are under way */
     REDIS_ASKING,   /* a Sentinel for the master, or the master for its role */
     REDIS_READY,
-    REDIS_BROKEN,   /* `outcome` and `why` say how; only good for closing */
+    REDIS_BROKEN,   /* `outcome` and `why` say how; can only be closed */
 };
 
 enum { REDIS_GREETINGS_MAX = 2 }; /* AUTH and SELECT */
 
 struct redis_conn;
 
-/* How a connection finds a server that is not known yet, as resolve.c does with Sentinels. */
+/* The functions by which a connection finds a server whose address is not known yet.
+ * resolve.c has those for Sentinels. */
 struct redis_route {
-    /* Turn to the first server.  False: no memory. */
+    /* Begin to connect to the first server.  False: no memory. */
     bool (*begin)(struct redis_conn *conn);
-    /* The connection is ASKING: ask, or turn to another server.  As redis_conn_advance(). */
+    /* Called while ASKING: ask the server, or connect to another.  Returns what
+     * redis_conn_advance() returns. */
     unsigned (*ask)(struct redis_conn *conn);
-    /* Turn to the next server where this one has failed or is late.  True: there is something
-     * to advance. */
+    /* Connect to the next server, because this one has failed or is late.  True: the
+     * caller goes on with redis_conn_advance(). */
     bool (*goes_on)(struct redis_conn *conn);
     /* Free conn->way. */
     void (*end)(struct redis_conn *conn);
 };
 
 struct redis_conn {
-    struct redis_wire *wire; /* NULL: there is no way to the server, and it is BROKEN */
+    struct redis_wire *wire; /* NULL: no socket, and the state is BROKEN */
     struct redis_reader *reader;
-    const struct redis_url *url; /* of the server that is spoken to now */
+    const struct redis_url *url; /* of the server that the connection leads to now */
     const struct redis_route *route; /* NULL: the address is fixed */
     void *way;                       /* the route's own */
     uint64_t era; /* of the master that it leads to (master.h); 0: none */
-    int64_t step_until_ns; /* not READY: the server that is tried now has until then */
+    int64_t step_until_ns; /* before READY: the time limit of the server that is tried
+                            * now */
     enum redis_conn_state state;
-    unsigned wants; /* what redis_conn_advance() answered last */
+    unsigned wants; /* the last answer of redis_conn_advance() */
     enum redis_outcome outcome;
     char why[REDIS_WHY_SIZE];
     char *greeting;
@@ -57,65 +60,71 @@ struct redis_conn {
     int greeting_count, greetings_done;
     struct redis_reading reading; /* of answers; messages have their own */
     struct redis_conn *next;      /* in a pool */
-    int user_count;               /* of a link: threads at work on it just now */
-    size_t unread_max; /* bytes of what was read and is not a whole reply */
+    int user_count;               /* of a link: threads that use the connection just
+                                   * now */
+    size_t unread_max; /* the limit of received bytes without a whole reply */
 };
 
-/* Begin to connect to the server of `url`, which outlives the connection.  NULL: no memory;
- * otherwise it is to be closed, in whatever state it comes out. */
+/* Begin to connect to the server of `url`, which outlives the connection.  NULL: no
+ * memory.  Otherwise the caller closes the connection with redis_conn_close(), whatever
+ * its state. */
 struct redis_conn *redis_conn_open(const struct redis_url *url);
 
-/* The same by a route.  `way` is the connection's to end, also where NULL is answered. */
+/* The same by a route.  The connection ends `way`, also if the answer is NULL. */
 struct redis_conn *redis_conn_open_by(const struct redis_route *route, void *way);
 
 void redis_conn_close(struct redis_conn *conn); /* NULL is fine */
 
-/* Go on as far as it goes without blocking.  Answers what to wait for (wire.h) while
- * CONNECTING, GREETING or ASKING, otherwise 0.  It waits at most until step_until_ns. */
+/* Go on with opening the connection, without blocking.  While CONNECTING, GREETING or
+ * ASKING the answer is what to wait for (wire.h), at most until step_until_ns;
+ * otherwise 0. */
 unsigned redis_conn_advance(struct redis_conn *conn);
 
-/* Advance until ready or broken, at the latest until `give_up_ns`. */
+/* Go on until the connection is READY or BROKEN, at most until `give_up_ns`. */
 void redis_conn_finish(struct redis_conn *conn, int64_t give_up_ns);
 
-/* Sleep until the wire is as wanted, or until `until_ns`. */
+/* Sleep until the socket is ready as `wanted`, or until `until_ns`. */
 void redis_conn_wait(struct redis_conn *conn, unsigned wanted, int64_t until_ns);
 
-/* Send what there is room for; *sent counts on.  False: broken. */
+/* Send as many of the bytes after the first *sent as the socket takes, and add their
+ * number to *sent.  False: the connection broke. */
 bool redis_conn_send(struct redis_conn *conn, const char *bytes, size_t len,
                      size_t *sent);
 
-/* Once it is ready: what arrives from now on are messages, into `message`, which stays in
- * place as long as the connection. */
+/* Read everything that arrives from now on as messages, into `message`, which must live
+ * as long as the connection.  The connection is READY. */
 void redis_conn_expect_messages(struct redis_conn *conn, struct redis_message *message);
 
-/* Take the next message that has arrived.  False: there is none yet; or broken, see its
- * state. */
+/* Read the next message that has arrived.  False: none has arrived yet, or the
+ * connection broke, see its state. */
 bool redis_conn_next_message(struct redis_conn *conn);
 
-/* Speak to the server of `url` from now on, as after redis_conn_open().  False: no memory;
- * the connection is BROKEN, as it may be where true is answered. */
+/* Connect to the server of `url` instead, as redis_conn_open() does.  False: no memory,
+ * and the connection is BROKEN. It may be BROKEN also after true. */
 bool redis_conn_turn_to(struct redis_conn *conn, const struct redis_url *url);
 
-/* Let the reader go through one whole reply.  False: it has not come yet; or broken. */
+/* Read one whole reply.  False: it has not come yet, or the connection broke. */
 bool redis_conn_read_one(struct redis_conn *conn);
 
-/* Read once what has arrived.  False: nothing; or broken, see its state. */
+/* Read once from the socket.  False: nothing had arrived, or the connection broke, see
+ * its state. */
 bool redis_conn_feed(struct redis_conn *conn);
 
-/* The same, and sleep for that a while, as redis_wire_await() does. */
+/* The same, but sleeps for a while for it, as redis_wire_await() does. */
 bool redis_conn_await(struct redis_conn *conn);
 
-/* Take the next answer out of what was read.  False: there is none yet; or broken. */
+/* Take the next answer out of the bytes that were read.  False: there is none yet, or
+ * the connection broke. */
 bool redis_conn_next_answer(struct redis_conn *conn, struct redis_answer *out);
 
-/* Is there a part of an answer that was read and not taken? */
+/* Has the connection bytes of an answer that was not taken? */
 bool redis_conn_has_leftover(const struct redis_conn *conn);
 
-/* Is an idle connection fit for use: still open and silent?  If not, it is only good for
- * closing. */
+/* Is an idle connection still open, and has the server sent nothing?  If not, the
+ * connection can only be closed. */
 bool redis_conn_is_idle(const struct redis_conn *conn);
 
-/* The connection is unusable because of `fmt`. */
+/* Make the connection BROKEN, with the outcome and the reason `fmt`. */
 void redis_conn_break(struct redis_conn *conn, enum redis_outcome outcome, const char *fmt,
                       ...) __attribute__((format(printf, 3, 4)));
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* driver.c -- what driving is: to connect, to send, to sleep until answers come, and
- * to hand them out. */
+/* driver.c -- the driver: it connects, sends, sleeps until answers come, and gives them
+ * out. */
 #include "base/redis/driver.h"
 
 #include "base/os/clock.h"
@@ -8,9 +8,9 @@
 #include "base/os/thread.h"
 #include "base/redis/link_inside.h"
 
-/* The driver makes way for those who are expected to ask again so often and then sleeps
- * for at most LINGER_NS; if none of them came by then, nobody is expected for so many
- * answerings. */
+/* The driver yields so often to threads that are expected to ask again, and then sleeps
+ * for at most LINGER_NS. If none of them has asked by then, no thread is expected for
+ * so many answerings. */
 enum {
     EXPECT_YIELDS = 8,
     LINGER_NS = 50000,
@@ -25,7 +25,8 @@ static void send_all(struct redis_link_group *group)
         redis_link_send(group->links[i]);
 }
 
-/* The same for what nobody waits for: no driver may come that would send it later. */
+/* The same, but for requests without a waiting thread: there may be no driver later
+ * that would send them. */
 static void send_all_now(struct redis_link_group *group)
 {
     group->gathered_count = 0;
@@ -33,7 +34,7 @@ static void send_all_now(struct redis_link_group *group)
         redis_link_send_now(group->links[i]);
 }
 
-/* A fiber sends what all fibers ask for that are ready now. */
+/* Let all ready fibers run and queue their requests, and then send them together. */
 static void gather(struct redis_link_group *group)
 {
     if (group->is_gathering)
@@ -63,19 +64,19 @@ void redis_driver_leave(struct redis_link_group *group, struct redis_wait *wait)
 {
     wait->role = REDIS_BOARDING;
     group->is_driven = group->waiting != NULL;
-    if (group->is_driven) /* who came last will drive longest */
+    if (group->is_driven) /* the thread that came last will drive longest */
         redis_link_group_call(group, group->waiting->prev, REDIS_DRIVING);
     else
         send_all_now(group);
 }
 
-/* Until when the link's oldest request may go unanswered. */
+/* The deadline of the link's oldest request. */
 static int64_t due_ns(const struct redis_link *link)
 {
     return dlock_clock_after(redis_queue_oldest_ns(&link->queue), link->timeout_ms);
 }
 
-/* When the router is to hear that the link's oldest request is late; INT64_MAX: never. */
+/* When to tell the router that the link's oldest request is late; INT64_MAX: never. */
 static int64_t late_ns(const struct redis_link *link)
 {
     int64_t late_ns =
@@ -94,7 +95,7 @@ static void tell_lateness(struct redis_link *link, int64_t now_ns)
     link->late(link->late_arg);
 }
 
-/* Connect where it is needed, drop what is overdue. */
+/* Connect links without a connection, and break links with an overdue request. */
 static void tend(struct redis_link_group *group)
 {
     group->is_nudged = false;
@@ -102,7 +103,8 @@ static void tend(struct redis_link_group *group)
         struct redis_link *link = group->links[i];
         int64_t now_ns = dlock_clock_ns();
 
-        /* Perhaps this thread was late, and not the server: look first. */
+        /* Read once more first, because this thread may have been late, and not the
+         * server. */
         if (due_ns(link) <= now_ns && link->is_ready)
             redis_link_hear(link);
         if (due_ns(link) <= now_ns)
@@ -119,7 +121,7 @@ struct watch {
     struct redis_conn *conns[REDIS_GROUP_LINKS_MAX];
     uint64_t serials[REDIS_GROUP_LINKS_MAX];
     int link_count;
-    int64_t until_ns; /* something is overdue then, if not earlier */
+    int64_t until_ns; /* the earliest deadline of a request */
 };
 
 static void begin_watch(struct redis_link_group *group, struct watch *watch)
@@ -159,8 +161,8 @@ static void end_watch(struct redis_link_group *group, struct watch *watch)
             redis_conn_return(group->links[i], watch->conns[i], watch->serials[i]);
 }
 
-/* Wait with the mutex free, for at most LINGER_NS if it `is_brief`.  False: nothing
- * happened.  A thread that was nudged does not sleep. */
+/* Wait with the mutex unlocked, at most LINGER_NS if `is_brief`.  False: nothing
+ * happened.  After a nudge the thread does not sleep. */
 static bool wait_for(struct redis_link_group *group, struct watch *watch, int64_t end_ns,
                      bool is_brief)
 {
@@ -181,7 +183,8 @@ static bool wait_for(struct redis_link_group *group, struct watch *watch, int64_
     return happened || group->is_nudged;
 }
 
-/* Let the expected threads run.  A thread that has not come after that does not come. */
+/* Let the expected threads run.  A thread that has not asked after that is not expected
+ * any more. */
 static void linger(struct redis_link_group *group, struct watch *watch, int64_t end_ns)
 {
     if (wait_for(group, watch, end_ns, true))
@@ -191,9 +194,10 @@ static void linger(struct redis_link_group *group, struct watch *watch, int64_t 
     group->expected_count = 0;
 }
 
-/* The group's only link, if one answer of it is all that can be waited for until `end_ns`;
- * otherwise NULL.  An await cannot be ended by a nudge, and may last longer than a nearer end.
- * For several answers poll is better: more of them have come until they are read. */
+/* The group's only link, if the driver can use redis_wire_await() on it: only one
+ * answer is awaited, and `end_ns` is not too near.  Otherwise NULL. A nudge does not
+ * end an await, and an await may last longer than a near deadline.  For several answers
+ * poll() is better, because more answers have arrived when they are read. */
 static struct redis_link *sole_link(const struct redis_link_group *group, int64_t end_ns)
 {
     struct redis_link *link = group->links[0];
@@ -206,8 +210,8 @@ static struct redis_link *sole_link(const struct redis_link_group *group, int64_
                : NULL;
 }
 
-/* Sleep until something can go on, at the latest until `end_ns`; and see to it that all
- * is sent before. */
+/* Send all queued requests, and sleep until an answer or other work comes, at most
+ * until `end_ns`. */
 static void rest(struct redis_link_group *group, int64_t end_ns)
 {
     struct redis_link *sole;

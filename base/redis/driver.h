@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* driver.h -- the thread that drives the links of a group.
  *
- * All threads share one connection per link.  There is no thread for that: of those
- * that wait for answers one is the driver.  It connects, reads all replies and hands
- * them to whom they belong; when its own have come it makes another of the waiting ones
- * the driver.  Requests are sent in one go by the last of those who are expected to ask,
- * or by whoever completes a batch, or by whoever comes if nobody is expected.
+ * All threads share one connection per link, and no extra thread reads it: one of the
+ * threads that wait for answers is the driver.  The driver connects, reads all replies,
+ * and gives each to the thread that asked.  When its own answers have come, it makes
+ * another waiting thread the driver.  Requests are sent together: by the last of the
+ * threads that are expected to ask, by the thread that completes a batch, or at once if
+ * no thread is expected.
  *
- * Only for this room.  With the group's mutex held; they may let go of it in between. */
+ * Only for this room.  The caller holds the group's mutex; these functions may unlock
+ *                      it meanwhile. */
 #ifndef DLOCK_REDIS_DRIVER_H
 #define DLOCK_REDIS_DRIVER_H
 
@@ -17,11 +19,11 @@
 void redis_driver_drive(struct redis_link_group *group, struct redis_wait *wait,
                         int64_t end_ns);
 
-/* Stop driving: somebody else does, if anybody waits. */
+/* Stop driving, and make another waiting thread the driver if there is one. */
 void redis_driver_leave(struct redis_link_group *group, struct redis_wait *wait);
 
-/* Send what all links have to send; or another thread is about to.  An wait that waits
- * for nothing is sent now. */
+/* Send the queued requests of all links, or leave that to another thread that is about
+ * to.  If `wait` waits for no answer, the requests are sent now. */
 void redis_driver_send(struct redis_link_group *group, const struct redis_wait *wait);
 
 #endif /* DLOCK_REDIS_DRIVER_H */

@@ -14,10 +14,10 @@
 
 enum { YIELDS = 2 };
 
-/* Counts for the next command of the connection. */
+/* Permits the next command of the connection to use a slot that is moving in. */
 static const char ASKING[] = "*1\r\n$6\r\nASKING\r\n";
 
-/* One exchange: all its state, on the stack of the caller. */
+/* The state of one exchange, on the caller's stack. */
 struct exchange {
     struct redis_link_group *group;
     struct redis_wait wait;
@@ -26,10 +26,10 @@ struct exchange {
     struct redis_written written;
     int64_t begun_ns;
     int64_t end_ns;
-    int64_t wake_ns; /* who sleeps looks by itself then */
+    int64_t wake_ns; /* a sleeping caller checks by itself then */
 };
 
-/* Put one leg's request into the queue.  With the mutex held. */
+/* Queue the request of one leg.  The caller holds the mutex. */
 static void depart(struct exchange *ex, struct redis_request_leg *trip)
 {
     struct redis_leg *leg = trip->leg;
@@ -50,8 +50,8 @@ static void depart(struct exchange *ex, struct redis_request_leg *trip)
     redis_leg_end(ex->group, trip);
 }
 
-/* A new driver finds out what became of the connections while nobody looked: late
- * replies are dropped, and so is a connection that the server has closed. */
+/* A new driver first reads what has arrived since the last driver: late replies are
+ * dropped, and so is a connection that the server has closed. */
 static void catch_up(struct exchange *ex)
 {
     for (size_t i = 0; i < ex->trip_count; i++)
@@ -72,9 +72,9 @@ static void depart_all(struct exchange *ex)
         redis_link_group_nudge(ex->group);
 }
 
-/* Let other threads run before a sleep in the kernel: where no other program wants the
- * processor, the answer has often come when this thread runs again, and two switches by the
- * kernel are saved. */
+/* Let other threads run before a sleep in the kernel.  If no other program needs the
+ * processor, the answer has often come when this thread runs again, which saves two
+ * context switches. */
 static void make_way(struct exchange *ex)
 {
     if (dlock_fiber_here() != NULL)
@@ -84,12 +84,12 @@ static void make_way(struct exchange *ex)
             return;
 }
 
-/* Sleep until the answers are there, or this caller is to drive, or its time is over.
- * With the mutex held; it is free in between. */
+/* Sleep until the answers have come, this caller has to drive, or its time has passed.
+ * The caller holds the mutex, which is unlocked meanwhile. */
 static void sleep_off(struct exchange *ex)
 {
     if (ex->wait.open_count == 0 && redis_link_group_stop_waiting(ex->group, &ex->wait))
-        return; /* all of it is a courtesy */
+        return; /* no leg is waited for */
     redis_link_group_unlock(ex->group);
     make_way(ex);
     if (!dlock_bell_wait(&ex->wait.bell, ex->wake_ns)) {
@@ -102,7 +102,7 @@ static void sleep_off(struct exchange *ex)
     redis_link_group_lock(ex->group);
 }
 
-/* The time is over, or the rest was a courtesy. */
+/* Give up a leg, because the time has passed or the leg is not waited for. */
 static void give_up(struct redis_request_leg *trip)
 {
     struct redis_leg *leg = trip->leg;
@@ -144,7 +144,8 @@ static void fail_all(struct redis_leg *legs, size_t leg_count, enum redis_outcom
         redis_answer_fail(&legs[i].answer, outcome, why);
 }
 
-/* Go by the links that serve the caller.  False: no memory, which each leg says. */
+/* Replace the links by those for the caller (thread or fiber).  False: no memory, and
+ * each leg's answer says so. */
 static bool come_here(struct redis_leg *legs, size_t leg_count)
 {
     for (size_t i = 0; i < leg_count; i++) {
@@ -188,8 +189,9 @@ void redis_exchange(struct redis_leg *legs, size_t leg_count,
         ex.trips[i] = (struct redis_request_leg){.leg = &legs[i], .wait = &ex.wait};
         ex.wait.open_count += !legs[i].courtesy;
     }
-    /* The driver ends what is overdue, for all.  Only if it is late itself (it resolves
-     * a name, or gets no processor) the others end it for themselves. */
+    /* The driver ends overdue requests of all callers.  Only if the driver itself is
+     * late, because it resolves a name or gets no processor, the callers end their
+     * own. */
     ex.wake_ns = ex.end_ns + (ex.end_ns - ex.begun_ns) / 2;
     if (ex.end_ns > give_up_ns)
         ex.end_ns = give_up_ns;

@@ -10,10 +10,10 @@ struct redis_link;
 
 struct redis_leg {
     struct redis_link *link;
-    bool insist;   /* try even if the server was left alone                */
-    bool courtesy; /* the others' answers end the exchange; implies insist */
-    bool asking;   /* send ASKING before: the node is to answer for a slot that comes to it */
-    const struct redis_shape *shape;     /* the exchange sets it: that of the command   */
+    bool insist;   /* ask even if the server has just failed */
+    bool courtesy; /* the exchange does not wait for this leg; implies insist */
+    bool asking;   /* send ASKING first: the slot is moving to this node */
+    const struct redis_shape *shape;     /* of the command; set by the exchange */
     struct redis_answer answer; /* out */
 };
 
@@ -22,7 +22,8 @@ struct redis_wait;
 /* A leg under way. */
 struct redis_request_leg {
     struct redis_leg *leg;
-    struct redis_wait *wait; /* NULL: nobody waits, and it is that of a post (post.h) */
+    struct redis_wait *wait; /* NULL: the leg of a post (post.h), for which no thread
+                              * waits */
     bool is_over;
 };
 

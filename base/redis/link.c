@@ -2,8 +2,9 @@
 /* link.c -- the connection to one server: made, used, dropped; and when to leave
  * the server alone.
  *
- * A thread that works on the connection with the mutex free has borrowed it.  If the
- * connection is dropped meanwhile, the last borrower closes it; the serial tells them. */
+ * A thread that uses the connection without the mutex has borrowed it.  If the
+ * connection is dropped meanwhile, the last borrower closes it; the borrowers recognise
+ * that by the serial. */
 #include "base/redis/link.h"
 
 #include <stdatomic.h>
@@ -104,7 +105,8 @@ void redis_link_close(struct redis_link *link)
     redis_link_group_let_go(group);
 }
 
-/* With the mutex held.  Links that are asked together have twins that are. */
+/* Make the twin of a link for fibers.  The twins of links that are asked together can
+ *                       be asked together too.  The caller holds the mutex. */
 static struct redis_link *make_twin(struct redis_link *link)
 {
     struct redis_link *beside = NULL;
@@ -171,7 +173,7 @@ const char *redis_link_script_text(const struct redis_link *link, const char *te
     return link->router != NULL ? link->router->script_text(link->routes, text) : text;
 }
 
-void redis_link_place(const struct redis_link *link, struct redis_place *out)
+void redis_link_address(const struct redis_link *link, struct redis_address *out)
 {
     memcpy(out->host, link->url.host, sizeof(out->host));
     out->port = link->url.port;
@@ -201,7 +203,7 @@ bool redis_link_rests(struct redis_link *link)
         return false;
     if (now_ns < link->alone_until_ns)
         return true;
-    /* This caller tries the server; the others go on leaving the server alone. */
+    /* This caller tries the server; for the others it stays left alone. */
     link->alone_until_ns = dlock_clock_after(now_ns, link->timeout_ms);
     return false;
 }
@@ -260,7 +262,7 @@ static void fail_all(struct redis_link *link, enum redis_outcome outcome, const 
                           why);
         redis_leg_end(link->group, request.trip);
     }
-    link->group->answered_count = 0; /* nobody was */
+    link->group->answered_count = 0; /* no exchange ended */
 }
 
 void redis_link_break(struct redis_link *link, enum redis_outcome outcome, const char *why,
@@ -280,7 +282,7 @@ void redis_link_break(struct redis_link *link, enum redis_outcome outcome, const
     if (conn != NULL && conn->user_count == 0)
         redis_conn_close(conn);
     else if (conn != NULL)
-        redis_wire_cut(conn->wire); /* wakes who sleeps on it */
+        redis_wire_cut(conn->wire); /* wakes a thread that sleeps on it */
 }
 
 void redis_link_break_by(struct redis_link *link, enum redis_outcome outcome, const char *what)
@@ -301,7 +303,7 @@ void redis_link_overdue(struct redis_link *link)
     redis_link_break(link, REDIS_NOT_DONE, why, true);
 }
 
-/* Begin to connect, which can take long where a name has to be resolved. */
+/* Begin to connect.  This can take long if a host name has to be resolved. */
 static void connect_anew(struct redis_link *link)
 {
     uint64_t serial = link->serial;
@@ -357,8 +359,8 @@ void redis_link_cut(struct redis_link *asked)
         cut(link);
 }
 
-/* A cut wakes the driver, but where only posts are under way there is none, and no thread would see
- * that they have failed. */
+/* Break the link.  A cut would wake the driver, but if only posts are under way there
+ * is no driver, and no thread would end them. */
 static void drop(struct redis_link *link)
 {
     redis_link_group_lock(link->group);

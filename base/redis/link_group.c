@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* link_group.c -- who waits for answers, who is woken, and who drives. */
+/* link_group.c -- the waiting threads of a group, their waking, and the choice of the
+ * driver. */
 #include "base/redis/link_group.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "base/os/fiber.h"
 #include "base/os/thread.h"
 
-/* Those who were answered together are expected to ask again within EXPECT_NS. */
+/* Threads that were answered together are expected to ask again within EXPECT_NS. */
 enum { EXPECT_NS = 500000 };
 
 /* A yield that lasts longer ends all yields for a while. */
@@ -94,7 +95,7 @@ void redis_leg_end(struct redis_link_group *group, struct redis_request_leg *tri
     if (trip->leg->courtesy || --wait->open_count > 0)
         return;
     group->answered_count++;
-    if (wait->role == REDIS_WAITING) /* otherwise it is awake, and will look */
+    if (wait->role == REDIS_WAITING) /* otherwise it is awake and checks by itself */
         redis_link_group_call(group, wait, REDIS_CALLED);
 }
 
@@ -151,9 +152,10 @@ bool redis_link_group_yield(struct redis_link_group *group)
 void redis_link_group_expect(struct redis_link_group *group)
 {
     if (dlock_fiber_here() != NULL) {
-        /* Those who ask again run before the next request is sent: driver.c gathers. */
+        /* Fibers that ask again run before the next sending: see gather() in
+         * driver.c. */
     } else if (group->link_count > 1) {
-        /* The links hold what is asked after the first: link_send.c. */
+        /* With several links, the links hold later requests back: see link_send.c. */
     } else if (group->answered_count > 1 && group->doubts > 0) {
         group->doubts--;
     } else if (group->answered_count > 1) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* link_group.h -- what the links that are asked together share: the mutex, who waits for
- * answers, and who is to wake.  driver.h says how they are asked.
+/* link_group.h -- what links that are asked together share: the mutex, the waiting
+ * threads, and the driver. driver.h explains the driver.
  *
- * Only for this room.  Under the group's mutex is all of the group, its links and its
- * waits; it is never held while anything blocks, and while requests are sent or
- * replies are read. */
+ * Only for this room.  The group's mutex protects the group, its links and its waits.
+ * It is not held during blocking calls, sending and reading. */
 #ifndef DLOCK_REDIS_GROUP_H
 #define DLOCK_REDIS_GROUP_H
 
@@ -22,30 +21,33 @@ enum {
 
 struct redis_link_group {
     struct dlock_mutex mutex;
-    int user_count; /* links, open or to be closed */
+    int user_count; /* links that have not been closed */
     struct redis_link *links[REDIS_GROUP_LINKS_MAX];
     int link_count;
     int nudge_fd;
     bool is_driven;
     bool is_polling;   /* the driver sleeps, and a nudge wakes it */
-    bool is_nudged;    /* and keeps it from going to sleep         */
+    bool is_nudged;    /* a nudge came, so the driver does not go to sleep */
     int answered_count; /* exchanges that ended in the answering that goes on */
-    int expected_count; /* of those that ended: so many are about to begin another */
+    int expected_count; /* threads whose exchange ended, and that will probably begin
+                         * another */
     int64_t expected_until_ns;
-    int gathered_count; /* exchanges that began since all was sent */
-    bool is_gathering;   /* a fiber sends after those that are ready */
-    int doubts; /* so many times more they are not expected */
-    _Atomic int64_t yields_from_ns; /* threads do not yield before; without the mutex */
-    struct redis_wait *waiting;  /* all that are not the driver's nor answered */
-    struct redis_wait *to_ring; /* as soon as the mutex is free */
-    struct redis_post *ended;   /* and these are told then      */
+    int gathered_count; /* exchanges that began since the last sending */
+    bool is_gathering;   /* a fiber will send, after the ready fibers have run */
+    int doubts; /* for so many more answerings no thread is expected */
+    _Atomic int64_t yields_from_ns; /* threads do not yield before this instant; read
+                                     * without the mutex */
+    struct redis_wait *waiting;  /* all waits but the driver's and those that have
+                                  * ended */
+    struct redis_wait *to_ring; /* waits to wake after the mutex is unlocked */
+    struct redis_post *ended;   /* posts whose end() is called then */
 };
 
 enum redis_role {
-    REDIS_BOARDING, /* the caller is awake and looks by itself     */
-    REDIS_WAITING,  /* it sleeps                                   */
+    REDIS_BOARDING, /* the caller is awake, and checks by itself   */
+    REDIS_WAITING,  /* the caller sleeps                           */
     REDIS_CALLED,   /* its bell rings, or is about to              */
-    REDIS_DRIVING,  /* the same, to drive; or it drives    */
+    REDIS_DRIVING,  /* its bell was rung so that it drives, or it drives */
 };
 
 /* An exchange under way. */
@@ -58,20 +60,21 @@ struct redis_wait {
 };
 
 struct redis_link_group *redis_link_group_open(void);
-/* By the last link it is closed. */
+/* Free the group when its last link lets go of it. */
 void redis_link_group_let_go(struct redis_link_group *group);
 
 void redis_link_group_lock(struct redis_link_group *group);
-/* Unlock, wake all whose wait is done or who is to drive, and tell the posts that ended. */
+/* Unlock the mutex, wake the threads whose wait has ended and the new driver, and call
+ * end() of the posts that ended. */
 void redis_link_group_unlock(struct redis_link_group *group);
 
-/* The rest with the mutex held; they may let go of it in between. */
+/* The caller of the functions below holds the mutex; they may unlock it meanwhile. */
 
-/* Become the driver, if there is none; or one of those that wait. */
+/* Become the driver if there is none (true), or one of the waiting threads (false). */
 bool redis_link_group_become_driver(struct redis_link_group *group,
                                     struct redis_wait *wait);
 
-/* The wait waits no more: its bell is rung with the next unlock. */
+/* End the wait: its bell is rung by the next unlock. */
 void redis_link_group_call(struct redis_link_group *group, struct redis_wait *wait,
                            enum redis_role role);
 
@@ -79,29 +82,30 @@ void redis_link_group_call(struct redis_link_group *group, struct redis_wait *wa
 bool redis_link_group_stop_waiting(struct redis_link_group *group,
                                    struct redis_wait *wait);
 
-/* Threads whose requests were answered together are about to ask again.  Their requests
- * are sent when the last of them has asked: one write, one read and one round of the server
- * then serve them all.  A batch is enough, though: a server that runs out of work while
- * more are waited for leaves its processor to the threads here, which are then spread
- * over both and wake each other at twice the cost.  redis_link_group_expect() after each
- * answering, redis_link_group_asked() for each exchange that begins. */
+/* Threads whose requests were answered together will probably ask again at the same
+ * time.  Their new requests are held until the last of them has asked, so that one
+ * write, one read and one pass of the server serve all.  The number of threads that are
+ * waited for is limited to a batch: if the server had no work meanwhile, its processor
+ * would run threads of this process, and waking a thread on another processor costs
+ * twice as much.  Call redis_link_group_expect() after each answering, and
+ * redis_link_group_asked() for each exchange that begins. */
 void redis_link_group_expect(struct redis_link_group *group);
 void redis_link_group_asked(struct redis_link_group *group);
 
-/* Are some about to ask again, so that what there is to send had better wait for them?
- * Only the driver makes it so, and then it stays awake until it is so no more: nothing
- * is left unsent. */
+/* Are threads expected to ask again, so that sending should wait for them?  Only the
+ * driver sets this, and it then stays awake until it is false, so no request stays
+ * unsent. */
 bool redis_link_group_is_expecting(const struct redis_link_group *group);
 
-/* Let other threads run, without the mutex.  A yield that lasts long shows that another
- * program got the processor: the threads of the group then do not yield for a while.  False:
- * that is so, and this thread did not yield. */
+/* Unlock the mutex and let other threads run.  If a yield takes long, another program
+ * got the processor, so the threads of the group do not yield for a while.  False: the
+ * group is in such a while, and this thread did not yield. */
 bool redis_link_group_yield(struct redis_link_group *group);
 
-/* The driver has to look: something is to be done that only it does. */
+/* Wake the driver if it sleeps, because there is work that only the driver does. */
 void redis_link_group_nudge(struct redis_link_group *group);
 
-/* The trip has come to its end; its leg has the answer. */
+/* End a leg whose answer is set. */
 void redis_leg_end(struct redis_link_group *group, struct redis_request_leg *trip);
 
 #endif /* DLOCK_REDIS_GROUP_H */

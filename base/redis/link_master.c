@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* link_master.c -- a link whose server is the master that Sentinels name: the connections to
- * a master before are cut. */
+/* link_master.c -- a link whose server is the master that Sentinels name: connections
+ * to an earlier master are cut. */
 #include <stdatomic.h>
 
 #include "base/redis/link_inside.h"
 #include "base/redis/watch.h"
 
-/* Does the connection lead to a master before?  One that still asks a Sentinel leads to none
- * yet: it will hear of the new master itself. */
+/* Does the connection lead to an earlier master?  A connection that still asks a
+ * Sentinel leads to no master yet, and will get the new one. */
 static bool leads_to_old_master(const struct redis_link *link)
 {
     return link->conn != NULL && link->conn->era != 0 &&
            redis_watch_is_elsewhere(link->watch, link->conn);
 }
 
-/* The server of the new address was not tried yet, so it is not left alone. */
+/* Cut the connections to the old master, and do not leave the server alone, because the
+ * new address was not tried yet. */
 static void leave_old_master(struct redis_link *link)
 {
     redis_link_group_lock(link->group);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* link_post.c -- commands that are queued for nobody who waits. */
+/* link_post.c -- posts: commands for whose answer no thread waits. */
 #include "base/os/clock.h"
 #include "base/os/scratch.h"
 #include "base/redis/link.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* link_receive.c -- answers are read, and handed out to those who wait for them. */
+/* link_receive.c -- reads answers, and gives them to the waiting threads. */
 #include "base/os/scratch.h"
 #include "base/redis/link_inside.h"
 
-/* Hand out answers.  False: one too many, or one that does not fit, or the connection was
- * dropped meanwhile. */
+/* Give out the answers that were read.  False: an answer was superfluous or does not
+ * fit its shape, or the connection was dropped meanwhile. */
 static bool deliver(struct redis_link *link, uint64_t serial,
                     const struct redis_answer *answers, size_t count)
 {
@@ -17,7 +17,7 @@ static bool deliver(struct redis_link *link, uint64_t serial,
 
         if (redis_queue_count(&link->queue) == 0 ||
             !redis_queue_first_has_left(&link->queue, link->is_sending)) {
-            redis_link_break_by(link, REDIS_NOT_DONE, "an answer that nobody asked for");
+            redis_link_break_by(link, REDIS_NOT_DONE, "an answer to no command");
             return false;
         }
         request = redis_queue_pop(&link->queue);
@@ -44,9 +44,10 @@ static bool deliver(struct redis_link *link, uint64_t serial,
     return true;
 }
 
-/* The number to answer at once: all, or of more than a batch half, but no more than a batch.
- * While the next ones are answered the first ask again, and from then on they take turns: the
- * server works for some while others run here. */
+/* The number of answers to give out at once: all, or half of them if they are more than
+ * a batch, but at most a batch.  While the next answers are given out, the first
+ * threads ask again.  From then on the halves alternate: the server works for one half
+ * while the other runs here. */
 static size_t batch_size(const struct redis_link *link)
 {
     size_t half = (redis_queue_count(&link->queue) + 1) / 2;
@@ -55,7 +56,7 @@ static size_t batch_size(const struct redis_link *link)
                                                                         : REDIS_GROUP_BATCH_MAX;
 }
 
-/* Hand out what `feed` has read. */
+/* Read by `feed`, and give out the answers. */
 static void hear(struct redis_link *link, bool feed(struct redis_conn *))
 {
     DLOCK_SCRATCH struct redis_answer answers[REDIS_GROUP_BATCH_MAX];
@@ -81,7 +82,7 @@ static void hear(struct redis_link *link, bool feed(struct redis_conn *))
         redis_link_break(link, conn->outcome, conn->why, false);
     else if (link->serial == serial && redis_queue_count(&link->queue) == 0 &&
              redis_conn_has_leftover(conn))
-        redis_link_break_by(link, REDIS_NOT_DONE, "an answer that nobody asked for");
+        redis_link_break_by(link, REDIS_NOT_DONE, "an answer to no command");
     redis_conn_return(link, conn, serial);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* link_send.c -- what is queued leaves. */
+/* link_send.c -- sends queued requests. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@ bool redis_link_holds(const struct redis_link *link)
            dlock_clock_ns() < link->hold_until_ns;
 }
 
-/* All has left.  The link holds what comes next only if the driver is awake: the driver then
- * does not go to sleep for longer than any link holds. */
+/* Everything is sent.  The link holds later requests back only if the driver is awake,
+ * because the driver then sleeps no longer than until the link has to send. */
 static void begin_to_hold(struct redis_link *link)
 {
     const struct redis_link_group *group = link->group;
@@ -65,7 +65,7 @@ void redis_link_send(struct redis_link *link)
             link->is_full = true;
             redis_link_group_nudge(link->group);
         } else {
-            link->is_sending = false; /* what was tried did not leave */
+            link->is_sending = false; /* these bytes were not sent */
             redis_link_break_by(link, REDIS_NOT_DONE, redis_wire_why(conn->wire, (int)-sent));
             break;
         }

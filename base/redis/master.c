@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* master.c -- which server is the master, out of what several Sentinels say. */
+/* master.c -- computes which server is the master, from the answers of several
+ * Sentinels. */
 #include "base/redis/master.h"
 
 #include <string.h>
@@ -18,13 +19,14 @@ void redis_master_destroy(struct redis_master *master)
     dlock_mutex_destroy(&master->mutex);
 }
 
-static bool is_same(const struct redis_place *a, const struct redis_place *b)
+static bool is_same(const struct redis_address *a, const struct redis_address *b)
 {
     return a->port == b->port && strcmp(a->host, b->host) == 0;
 }
 
-/* Has the known address gone out of use, and do more than half of the Sentinels name `place`? */
-static bool is_agreed(const struct redis_master *master, const struct redis_place *place,
+/* Has no Sentinel named the known address lately, and do more than half of the
+ * Sentinels name `place`? */
+static bool is_agreed(const struct redis_master *master, const struct redis_address *place,
                       int64_t now_ns)
 {
     int agreed_count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* message.c -- what a server says to one who listens. */
+/* message.c -- parses the messages of a server to a subscriber. */
 #include "base/redis/message.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* message.h -- what a server says to one who listens: "message", "subscribe" or
+/* message.h -- a message of a server to a subscriber: "message", "subscribe" or
  * "unsubscribe", a channel, and a text.
  *
  * Threads     A value. */
@@ -10,7 +10,7 @@
 
 enum { REDIS_MESSAGE_PARTS = 3, REDIS_MESSAGE_PART_SIZE = 320 };
 
-/* The buffer in which the parts of a message are put together. */
+/* A message that is being put together from its parts. */
 struct redis_message {
     /* NULL: no such part, or not a text, or one that is too long or has a NUL in it. */
     const char *parts[REDIS_MESSAGE_PARTS];
@@ -23,7 +23,7 @@ struct redis_part;
 /* For a reader (reader.h), whose `arg` is the message. */
 void redis_message_part(void *message, const struct redis_part *part);
 
-/* Be ready for the first, or, once it was looked at, for the next. */
+/* Make the message empty, before the first and between two messages. */
 void redis_message_clear(struct redis_message *message);
 
 #endif /* DLOCK_REDIS_MESSAGE_H */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* outcome.h -- what became of a request to a server. */
+/* outcome.h -- the outcome of a request to a server. */
 #ifndef BASE_REDIS_OUTCOME_H
 #define BASE_REDIS_OUTCOME_H
 
-enum { REDIS_WHY_SIZE = 160 }; /* of a text that says why something failed */
+enum { REDIS_WHY_SIZE = 160 }; /* of a text with the reason of a failure */
 
 enum redis_outcome {
-    REDIS_ANSWERED,  /* by what its shape allows                                  */
-    REDIS_NOT_DONE,  /* it certainly did not leave, or was not executed           */
-    REDIS_UNKNOWN,   /* it may have been executed: no answer came                 */
-    REDIS_PROTOCOL,  /* the server refused it, or answered what it never answers  */
-    REDIS_NO_MEMORY, /* it did not leave, for want of memory                      */
+    REDIS_ANSWERED,  /* the answer fits the command's shape                       */
+    REDIS_NOT_DONE,  /* it was certainly not sent, or not executed                */
+    REDIS_UNKNOWN,   /* no answer came: it may have been executed                 */
+    REDIS_PROTOCOL,  /* the server refused it, or its answer does not fit the shape */
+    REDIS_NO_MEMORY, /* no memory, and it was not sent                            */
 };
 
 #endif /* BASE_REDIS_OUTCOME_H */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* post.h -- a command whose sender does not wait: its answer is handed to a function.
+/* post.h -- a command whose sender does not wait: a function gets its answer.
  *
- * A post is queued by redis_link_post() like the request of an exchange (link.h): behind all
- * that was asked of the link before, and ahead of all that is asked later.  Nothing is sent
- * for its sake: the post leaves with the next exchange of any thread, or by
- * redis_link_push(), and the thread that drives the link reads its answer.  A request that is
- * sent after a post is answered after it.
+ * A post is queued by redis_link_post() like the request of an exchange (link.h): after
+ * all earlier requests of the link, and before all later ones.  A post alone causes no
+ * sending: it is sent with the next exchange of any thread, or by redis_link_push().
+ * The thread that drives the link reads the answer.  A request that is sent after a
+ * post is answered after it.
  *
- * Ownership   The caller's, who leaves it in place until end() is called, or until the
- *             link is closed, which calls nothing.
+ * Ownership   The caller owns the post, and keeps it in place until end() is called or
+ *             the link is closed.  Closing the link does not call end().
  * Threads     Any. */
 #ifndef BASE_REDIS_POST_H
 #define BASE_REDIS_POST_H
@@ -18,11 +18,11 @@
 #include "base/redis/leg.h"
 
 struct redis_post {
-    /* Filled in by the caller.  Called once, in any thread that uses the link, without a
-     * mutex of this room: the answer, or why there is none, is in leg.answer.  It must not
-     * wait for anything that a thread does with the link. */
+    /* Set by the caller.  Called once, by any thread that uses the link, and without a
+     * mutex of base/redis/. leg.answer has the answer, or the reason why there is none.
+     * end() must not wait for another thread that uses the link. */
     void (*end)(struct redis_post *post);
-    /* The room's. */
+    /* For base/redis/ alone. */
     struct redis_leg leg;
     struct redis_request_leg trip;
     struct redis_post *next;

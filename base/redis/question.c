@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* question.c -- one question at a time, in a thread that may be woken. */
+/* question.c -- one command at a time, with a wait that another thread can end. */
 #include "base/redis/question.h"
 
 #include "base/os/clock.h"

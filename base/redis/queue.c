@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* queue.c -- the requests of one connection.
  *
- * Both the ring and the buffers only grow, to what was once needed. */
+ * The ring and the buffers grow as needed, and never shrink. */
 #include "base/redis/queue.h"
 
 #include <stdlib.h>
@@ -137,7 +137,7 @@ bool redis_queue_first_has_left(const struct redis_queue *queue, bool is_sending
            redis_queue_safe_from(queue, is_sending);
 }
 
-/* Take the request `number` out, with its bytes, which are all in `out`. */
+/* Remove the request `number` with its bytes, all of which are in `out`. */
 static void take_out(struct redis_queue *queue, uint64_t number)
 {
     uint64_t begins_at = slot(queue, number)->begins_at;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* queue.h -- the requests of one connection: their bytes on the way out, and who
- * waits for their replies, in order.
+/* queue.h -- the requests of one connection: the bytes that are still to be sent, and
+ * the callers that wait for the replies, in order.
  *
  * Bytes pass two buffers: `out`, where requests are appended, and `leaving`, which is
  * being sent as a whole.  A position counts the bytes since the connection began.
  *
- * Threads     Under the mutex of the group, but for the bytes of `leaving`, which are the
- *             sender's while it sends. */
+ * Threads     Under the mutex of the group, except the bytes of `leaving`, which belong
+ *             to the sending thread while it sends. */
 #ifndef DLOCK_REDIS_QUEUE_H
 #define DLOCK_REDIS_QUEUE_H
 
@@ -17,7 +17,7 @@
 struct redis_request_leg;
 
 struct redis_request {
-    struct redis_request_leg *trip; /* whose it is; NULL: nobody waits for the reply */
+    struct redis_request_leg *trip; /* the caller's; NULL: the reply is dropped */
     uint64_t begins_at;      /* position of its first byte */
     int64_t asked_ns;
 };
@@ -33,7 +33,7 @@ struct redis_queue {
     uint64_t first, next;       /* the requests [first, next) have no reply yet */
     struct redis_bytes out;
     struct redis_bytes leaving;
-    size_t left;                /* of `leaving`: sent */
+    size_t left;                /* bytes of `leaving` that were sent */
     uint64_t leaving_at;        /* position of the first byte of `leaving` */
 };
 
@@ -44,36 +44,39 @@ void redis_queue_free(struct redis_queue *queue);
 size_t redis_queue_count(const struct redis_queue *queue);
 int64_t redis_queue_oldest_ns(const struct redis_queue *queue);
 
-/* Append a request.  False: no memory, or too many wait already. */
+/* Append a request.  False: no memory, or too many requests are unanswered. */
 bool redis_queue_add(struct redis_queue *queue, struct redis_request_leg *trip,
                      const char *bytes, size_t len, int64_t now_ns);
 
-/* The next reply belongs to this request; it is over.  There must be one. */
+/* Take the oldest request out of the queue: the next reply belongs to it.  The queue
+ * must not be empty. */
 struct redis_request redis_queue_pop(struct redis_queue *queue);
 
-/* The bytes to send next, as many as there are: *len of them, 0 for none. */
+/* The bytes to send next; *len is their number, 0: none. */
 const char *redis_queue_to_send(struct redis_queue *queue, size_t *len);
 bool redis_queue_has_to_send(const struct redis_queue *queue);
 
-/* Has all that began to leave left, and are answers to it still to come? */
+/* Has every request of which a part was sent been sent whole, and is an answer still to
+ * come? */
 bool redis_queue_is_answering(const struct redis_queue *queue);
 
-/* The sender reports that so many of those bytes were sent. */
+/* Note that the sender has sent `len` of those bytes. */
 void redis_queue_sent(struct redis_queue *queue, size_t len);
 
-/* Where what may have been sent ends: every request that begins there or later was
- * certainly not.  `is_sending`: somebody is at it right now. */
+/* The position after the last byte that may have been sent: a request that begins there
+ * or later was certainly not sent.  `is_sending`: a thread is sending now. */
 uint64_t redis_queue_safe_from(const struct redis_queue *queue, bool is_sending);
 
-/* May the oldest request have been sent, at least in part?  There must be one. */
+/* May a part of the oldest request have been sent?  The queue must not be empty. */
 bool redis_queue_first_has_left(const struct redis_queue *queue, bool is_sending);
 
-/* The reply to `trip` is not waited for any more.  True: it is taken out of the queue
- * and will not be sent.  False: it has left, or may have, and its reply will be dropped. */
+/* The caller of `trip` gives its request up.  True: the request was removed, and will
+ * not be sent.  False: it may have been sent, and its reply will be dropped. */
 bool redis_queue_forsake(struct redis_queue *queue, const struct redis_request_leg *trip);
 
-/* Begin anew with another connection, all requests popped.  `is_sending`: the bytes of
- * `leaving` now belong to the sender, who has to free them. */
+/* Make the queue empty for a new connection.  All requests have been popped.
+ * `is_sending`: the bytes of `leaving` now belong to the sending thread, which frees
+ * them. */
 void redis_queue_reset(struct redis_queue *queue, bool is_sending);
 
 #endif /* DLOCK_REDIS_QUEUE_H */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* reader.c -- replies by the parser of hiredis, of which nothing else is used. */
+/* reader.c -- parses replies by the parser of hiredis; nothing else of hiredis is
+ * used. */
 #include "base/redis/reader.h"
 
 #include <hiredis/read.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redirect.c -- where the redirect of a node of a Redis Cluster leads. */
+/* redirect.c -- reads the redirects of the nodes of a Redis Cluster. */
 #include "base/redis/redirect.h"
 
 #include <stdio.h>
@@ -9,7 +9,8 @@
 #include "base/os/fiber.h"
 #include "base/redis/cluster_view.h"
 
-/* Of the tallies of a fiber these stand behind those of command.h and acknowledged.h. */
+/* The index of these counters in a fiber's tallies, after those of command.h and
+ * acknowledged.h. */
 enum { FIRST_TALLY = 2 };
 
 _Static_assert(FIRST_TALLY + REDIS_CLUSTER_COUNT_COUNT <= DLOCK_FIBER_TALLIES,
@@ -30,7 +31,8 @@ void redis_redirect_count(enum redis_redirect redirect)
         redis_cluster_counts_here()[redirect - REDIS_MOVED]++;
 }
 
-/* The answer is not followed.  Its text, which begins with the node, is cut to leave room. */
+/* Refuse a redirect.  The answer's text, which begins with the node, is cut to leave
+ * room for the reason. */
 static bool refuse(const struct redis_answer *answer, const char *because,
                    char why[REDIS_TEXT_SIZE])
 {
@@ -38,8 +40,8 @@ static bool refuse(const struct redis_answer *answer, const char *because,
     return false;
 }
 
-bool redis_redirect_read(struct redis_place *out, const struct redis_answer *answer, int slot,
-                         const struct redis_place *asked, char why[REDIS_TEXT_SIZE])
+bool redis_redirect_read(struct redis_address *out, const struct redis_answer *answer, int slot,
+                         const struct redis_address *asked, char why[REDIS_TEXT_SIZE])
 {
     static const char *const WORDS[] = {[REDIS_MOVED] = ": MOVED ", [REDIS_ASK] = ": ASK "};
     const char *word = WORDS[answer->redirect];
@@ -48,9 +50,9 @@ bool redis_redirect_read(struct redis_place *out, const struct redis_answer *ans
     long named_slot = at != NULL ? strtol(at + strlen(word), &end, 10) : -1;
     char other[70];
 
-    /* A text that fills its room was cut, perhaps in the middle of the port. */
+    /* A text that fills its buffer was cut, perhaps in the middle of the port. */
     if (at == NULL || *end != ' ' || strlen(answer->text) == REDIS_TEXT_SIZE - 1 ||
-        !redis_place_read(out, end + 1, strlen(end + 1), asked) || out->port == 0)
+        !redis_address_read(out, end + 1, strlen(end + 1), asked) || out->port == 0)
         return refuse(answer, "the redirect names no node", why);
     if (slot < 0 || named_slot == slot)
         return true;

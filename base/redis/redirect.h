@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* redirect.h -- where the redirect of a node of a Redis Cluster leads, and how many redirects
- * a thread has met.
+/* redirect.h -- reads the redirects of the nodes of a Redis Cluster, and counts them
+ * for each thread.
  *
  * Threads     A value; the counts belong to the calling thread or fiber. */
 #ifndef BASE_REDIS_REDIRECT_H
@@ -12,12 +12,13 @@
 #include "base/redis/answer.h"
 #include "base/redis/url.h"
 
-/* Read the place that `answer` names, which is MOVED or ASK: "label: MOVED slot host:port".  A
- * host that is left out is that of `asked`, the node that has answered.  `slot` is that of the
- * command, or below 0 if the command is for no key.  False: the answer names no place or another
- * slot, so it can be none to the command; `why` says that. */
-bool redis_redirect_read(struct redis_place *out, const struct redis_answer *answer, int slot,
-                         const struct redis_place *asked, char why[REDIS_TEXT_SIZE]);
+/* Read the place that `answer` names, which is MOVED or ASK: "label: MOVED slot
+ * host:port".  If the host is left out, it is the host of `asked`, the node that
+ * answered.  `slot` is the slot of the command, or below 0 if the command has no key.
+ * False: the answer names no place, or another slot, so it cannot be the answer to this
+ * command; `why` says so. */
+bool redis_redirect_read(struct redis_address *out, const struct redis_answer *answer, int slot,
+                         const struct redis_address *asked, char why[REDIS_TEXT_SIZE]);
 
 /* The counters: one for each kind of redirect, in the order of enum redis_redirect, and last one for
  * the requests for a new map of the cluster.  The names are those of the counters of lock/dlock_metrics.h. */

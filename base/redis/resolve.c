@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* resolve.c -- the way from Sentinels to the master, as steps of one connection. */
+/* resolve.c -- finds the master by asking Sentinels, as steps of opening one
+ * connection. */
 #include "base/redis/resolve.h"
 
 #include <stdio.h>
@@ -12,18 +13,19 @@
 
 enum { STEP_MS = 300 };
 
-/* What is asked next.  The first two go to a Sentinel, in this order (sentinel.h). */
+/* The next question.  The first two go to a Sentinel, in this order (sentinel.h). */
 enum question { ASK_EPOCH, ASK_ADDRESS, ASK_ROLE };
 
 struct redis_resolve {
     const struct redis_url *asked;
     struct redis_watch *watch;
-    struct redis_url place; /* of the Sentinel or master that is spoken to now */
-    int sentinel;           /* the number of the one that is asked, or was last */
-    int asked_count;        /* Sentinels that were turned to */
+    struct redis_url place; /* the URL of the Sentinel or master that is asked now */
+    int sentinel;           /* the index of the Sentinel that is asked, or was asked
+                             * last */
+    int asked_count;        /* Sentinels that were asked */
     enum question question;
-    bool has_turned; /* to the master, just now: there is something to advance */
-    size_t sent;     /* of the question */
+    bool has_turned; /* the connection has just begun to connect to the master */
+    size_t sent;     /* bytes of the question */
     int64_t epoch;
     struct redis_said said;
 };
@@ -40,7 +42,7 @@ static void begin_question(struct redis_resolve *resolve, enum question question
     memset(&resolve->said, 0, sizeof(resolve->said));
 }
 
-/* Turn to the server of resolve->place. */
+/* Connect to the server of resolve->place. */
 static bool turn(struct redis_conn *conn, enum question question)
 {
     begin_question(resolve_of(conn), question);
@@ -82,7 +84,7 @@ static void hear_address(struct redis_conn *conn)
     struct redis_resolve *resolve = conn->way;
     struct redis_view view = {.epoch = resolve->epoch};
 
-    if (!redis_said_place(&resolve->said, &view.place)) {
+    if (!redis_said_address(&resolve->said, &view.place)) {
         redis_conn_break(conn, REDIS_NOT_DONE, "%s", redis_said_why(&resolve->said));
         return;
     }
@@ -100,7 +102,7 @@ static void hear_address(struct redis_conn *conn)
     (void)turn(conn, ASK_ROLE); /* without memory it is BROKEN, which says so */
 }
 
-/* The server that is said to be the master has answered. */
+/* Read the answer of the server that a Sentinel named as the master. */
 static void hear_role(struct redis_conn *conn)
 {
     const struct redis_said *said = &resolve_of(conn)->said;
@@ -129,8 +131,8 @@ static struct redis_command command_of(const struct redis_resolve *resolve)
     return role;
 }
 
-/* Put the question, and hear the answer.  Answers what to wait for; 0: the connection is
- * BROKEN, or the answer was heard. */
+/* Send the question and read the answer.  Returns what to wait for; 0: the answer was
+ * read, or the connection is BROKEN. */
 static unsigned ask(struct redis_conn *conn)
 {
     struct redis_resolve *resolve = conn->way;
@@ -188,7 +190,7 @@ static bool goes_on(struct redis_conn *conn)
     if (conn->state != REDIS_BROKEN || conn->outcome == REDIS_NO_MEMORY)
         return false;
     if (resolve->asked_count < resolve->asked->sentinel_count)
-        return turn_to_sentinel(conn); /* BROKEN or not: the next call sees */
+        return turn_to_sentinel(conn); /* if it is BROKEN, the next call sees that */
     snprintf(last, sizeof(last), "%s", conn->why);
     snprintf(conn->why, sizeof(conn->why), "no Sentinel led to master %.40s: %.90s",
              resolve->asked->master_name, last);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* script.c -- Lua scripts on Redis servers.
  *
- * The hash comes from SCRIPT LOAD, so nothing here has to compute it. */
+ * The hash is the answer to SCRIPT LOAD, so it is not computed here. */
 #include "base/redis/script.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@
 
 enum { LEGS_MAX = 16 };
 
-/* EVALSHA or EVAL with the arguments of `call`. */
+/* The command EVALSHA or EVAL with the arguments of `call`. */
 static struct redis_command command_of(const struct redis_script_call *call,
                                        const char *verb, const char *what,
                                        const char *key_count)

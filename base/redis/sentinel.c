@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sentinel.c -- what a Sentinel is asked, and what it says of a master. */
+/* sentinel.c -- the questions to a Sentinel about a master, and its answers. */
 #include "base/redis/sentinel.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 enum { PORT_MAX = 65535 };
 
-/* A text at depth 1, as a number that is not negative; 0 where it is none. */
+/* Read a text at depth 1 as a number that is not negative; 0: it is none. */
 static int64_t read_count(const struct redis_part *part)
 {
     int64_t number = 0;
@@ -65,7 +65,7 @@ struct redis_command redis_ask_address(const char *name)
         3, {"SENTINEL", "get-master-addr-by-name", name}, REDIS_SHAPE_ANY};
 }
 
-void redis_url_go_to(struct redis_url *url, const struct redis_place *place)
+void redis_url_go_to(struct redis_url *url, const struct redis_address *place)
 {
     memcpy(url->host, place->host, sizeof(url->host));
     url->port = place->port;
@@ -84,7 +84,7 @@ void redis_sentinel_url(const struct redis_url *url, int number, struct redis_ur
     redis_url_go_to(out, &url->sentinels[number]);
 }
 
-bool redis_said_place(const struct redis_said *said, struct redis_place *out)
+bool redis_said_address(const struct redis_said *said, struct redis_address *out)
 {
     char *end;
     long port;

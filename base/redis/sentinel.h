@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sentinel.h -- what a Sentinel is asked, and what it says of a master.
+/* sentinel.h -- the questions to a Sentinel about a master, and its answers.
  *
  * A Sentinel is asked for the config epoch first and for the address second, so that the
  * address is at least as new as its epoch.
@@ -15,13 +15,14 @@
 #include "base/redis/reader.h"
 #include "base/redis/url.h"
 
-/* Where a Sentinel says that the master is. */
+/* The address of the master, as a Sentinel answered it. */
 struct redis_view {
-    struct redis_place place;
-    int64_t epoch; /* of the configuration: grows with every fail-over; 0: none was told */
+    struct redis_address place;
+    int64_t epoch; /* the config epoch, which grows with every fail-over; 0: the
+                    * Sentinel named none */
 };
 
-/* The parts of a reply that matter here. */
+/* The parts of a Sentinel's reply that are used. */
 struct redis_said {
     const char *parts[2]; /* the first two texts of an array; NULL: none, or too long */
     char texts[2][REDIS_HOST_MAX + 1];
@@ -41,12 +42,12 @@ struct redis_command redis_ask_address(const char *name);
 void redis_sentinel_url(const struct redis_url *url, int number, struct redis_url *out);
 
 /* Write the place into the URL and its label. */
-void redis_url_go_to(struct redis_url *url, const struct redis_place *place);
+void redis_url_go_to(struct redis_url *url, const struct redis_address *place);
 
-/* Read the answer to the address.  False: the answer names no address. */
-bool redis_said_place(const struct redis_said *said, struct redis_place *out);
+/* Read the answer to redis_ask_address().  False: the answer names no address. */
+bool redis_said_address(const struct redis_said *said, struct redis_address *out);
 
-/* Why that is so: the Sentinel's own words where the reply is an error. */
+/* The reason of that: the Sentinel's own words if the reply is an error. */
 const char *redis_said_why(const struct redis_said *said);
 
 #endif /* BASE_REDIS_SENTINEL_H */

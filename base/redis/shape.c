@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shape.c -- what a server can answer to Redis' own commands. */
+/* shape.c -- the shapes of the answers to Redis' own commands. */
 #include "base/redis/shape.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "base/os/number.h"
 
-/* A server has no more clients than ports lead to it. */
+/* A server has at most as many replicas as there are ports. */
 enum { SHA_LEN = 40, REPLICAS_MOST = 65535 };
 
 redis_shape_name REDIS_SHAPE_ANY = {{.what = "a command", .kinds = REDIS_MAY_BE_ALL,
@@ -79,7 +79,7 @@ static bool fits(const struct redis_shape *shape, struct redis_answer *answer)
                                      shape->number_most, &answer->integer);
         return shape->bulk == REDIS_BULK_IS_ANYTHING || is_sha(answer);
     default:
-        return true; /* a nil, or a thing that nobody looks at, which the kinds allow */
+        return true; /* a kind that the shape allows, without a value to check */
     }
 }
 
@@ -90,7 +90,7 @@ bool redis_shape_check(const struct redis_shape *shape, const char *label,
 
     if (fits(shape, answer))
         return true;
-    snprintf(why, sizeof(why), "%.60s: an answer to %s that it never gives", label,
+    snprintf(why, sizeof(why), "%.60s: an answer that %s cannot have", label,
              shape->what);
     redis_answer_fail(answer, REDIS_PROTOCOL, why);
     return false;

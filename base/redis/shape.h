@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* shape.h -- what a server can answer to a question.
+/* shape.h -- the shapes of answers: what a server can answer to a command.
  *
  * Every command and every script names the shape of its answer: which kinds of reply there
- * are, which texts, which numbers.  An exchange hands out nothing else: what does not fit is
- * PROTOCOL, and ends its connection, since whoever answers so may have lost count of what
- * was asked.
+ * are, which texts, which numbers.  If an answer does not have its shape, the outcome
+ * is PROTOCOL, and the connection is closed, because the server may have mixed up the
+ * order of its answers.
  *
  * Threads     Any. */
 #ifndef BASE_REDIS_SHAPE_H
@@ -32,35 +32,39 @@ struct redis_shape {
     const char *status;  /* of a STATUS; NULL: any                  */
     enum redis_bulk_rule bulk;
     int64_t least, most; /* of an INTEGER or SINGLE                 */
-    unsigned negatives;  /* bit n, up to 31: an INTEGER may be -n, too */
+    unsigned negatives;  /* bit n, n up to 31: an INTEGER may also be -n */
     int64_t number_least, number_most; /* of a BULK that is a number */
 };
 
 /* The shapes of Redis' own commands.  Each is an array of one, so that its name stands for
  * its address. */
 typedef const struct redis_shape redis_shape_name[1];
-extern redis_shape_name REDIS_SHAPE_ANY;  /* for what is answered by messages, and for tests */
+extern redis_shape_name REDIS_SHAPE_ANY;  /* for commands that messages answer, and for
+                                           * tests */
 extern redis_shape_name REDIS_SHAPE_PING;
 extern redis_shape_name REDIS_SHAPE_DONE;   /* OK: AUTH, SELECT, WATCH, UNWATCH, MULTI  */
 extern redis_shape_name REDIS_SHAPE_QUEUED; /* a command between MULTI and EXEC         */
-extern redis_shape_name REDIS_SHAPE_EXEC;   /* of one that is yes or no; or nothing was executed */
+extern redis_shape_name REDIS_SHAPE_EXEC;   /* EXEC of one command with 1 or 0; or
+                                             * nothing was executed */
 extern redis_shape_name REDIS_SHAPE_SHA;    /* SCRIPT LOAD */
 extern redis_shape_name REDIS_SHAPE_SET;    /* SET NX: done, or nil */
 extern redis_shape_name REDIS_SHAPE_TEXT;   /* a value of any bytes, or nil */
 extern redis_shape_name REDIS_SHAPE_NUMBER; /* a value that is a number, or nil */
 extern redis_shape_name REDIS_SHAPE_TIME;   /* the same from 0 */
-extern redis_shape_name REDIS_SHAPE_PTTL;   /* that of a key which may be gone, or have no end */
+extern redis_shape_name REDIS_SHAPE_PTTL;   /* PTTL of a key that may be missing, or
+                                             * have no end */
 extern redis_shape_name REDIS_SHAPE_YES_NO;  /* 1 or 0 */
 extern redis_shape_name REDIS_SHAPE_COUNT;   /* from 0 */
 extern redis_shape_name REDIS_SHAPE_REPLICAS; /* WAIT: how many have acknowledged */
 extern redis_shape_name REDIS_SHAPE_BALANCE; /* any integer */
 
-/* A server refuses an end that no int64_t of milliseconds since 1970 holds, so what is
- * left until one is less than that by the time since then: by thirty years, at least. */
+/* The largest answer to PTTL. A server refuses an expiry time above INT64_MAX
+ * milliseconds since 1970, so the time left is at least thirty years below that. */
 #define REDIS_MS_MOST (INT64_MAX - INT64_C(1000000000000))
 
-/* Of an answer that is ANSWERED: does it have the shape?  The number in a BULK that has to
- * be one is its `integer` then.  If not, it is PROTOCOL from now on, by the server `label`. */
+/* Has an ANSWERED answer this shape?  True: if a BULK has to be a number,
+ * answer->integer is that number.  False: the outcome is now PROTOCOL, and the text
+ * names the server `label`. */
 bool redis_shape_check(const struct redis_shape *shape, const char *label,
                        struct redis_answer *answer);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sharded_text.c -- Lua scripts as the nodes of a Redis Cluster get them. */
+/* sharded_text.c -- the texts of Lua scripts for the nodes of a Redis Cluster. */
 #include "base/redis/sharded_text.h"
 
 #include <stdbool.h>
@@ -7,12 +7,12 @@
 #include <string.h>
 
 struct redis_sharded_text {
-    const char *from; /* the address tells one script from another */
+    const char *from; /* the address identifies the script */
     struct redis_sharded_text *next;
     char text[];
 };
 
-/* A word of a script, in its quotes, and what takes its place. */
+/* A word of a script, with its quotes, and its replacement. */
 struct word {
     const char *plain, *sharded;
 };
@@ -41,7 +41,7 @@ void redis_sharded_texts_destroy(struct redis_sharded_texts *texts)
     dlock_mutex_destroy(&texts->mutex);
 }
 
-/* The word that `at` begins with; NULL: it begins with none. */
+/* The word at the beginning of `at`; NULL: there is none. */
 static const struct word *word_at(const char *at)
 {
     for (size_t i = 0; i < WORD_COUNT; i++)

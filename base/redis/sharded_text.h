@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sharded_text.h -- Lua scripts as the nodes of a Redis Cluster get them.
+/* sharded_text.h -- the texts of Lua scripts for the nodes of a Redis Cluster.
  *
- * A message of a cluster's PUBLISH goes to all nodes.  Redis 7.0 has messages that stay with the
- * nodes of one slot, which Redisson uses too: SPUBLISH, SSUBSCRIBE and PUBSUB SHARDNUMSUB.  The
- * scripts in lua/ say 'PUBLISH' and 'NUMSUB'; here these two words are replaced.
+ * In a cluster, a message of PUBLISH goes to all nodes.  Redis 7.0 can send a message
+ * only to the nodes of one slot, by SPUBLISH, SSUBSCRIBE and PUBSUB SHARDNUMSUB;
+ * Redisson uses these commands too.  The scripts in lua/ use 'PUBLISH' and 'NUMSUB',
+ * and this file replaces these two words.
  *
  * Only for this room.
  *
@@ -23,8 +24,8 @@ struct redis_sharded_texts {
 void redis_sharded_texts_init(struct redis_sharded_texts *texts);
 void redis_sharded_texts_destroy(struct redis_sharded_texts *texts);
 
-/* `text`, which must be a constant, with these words replaced.  It is kept until the destroy.  NULL:
- * no memory. */
+/* The text of a script with these words replaced.  `text` must be a constant.  The
+ * result lives until the destroy.  NULL: no memory. */
 const char *redis_sharded_text(struct redis_sharded_texts *texts, const char *text);
 
 #endif /* BASE_REDIS_SHARDED_TEXT_H */

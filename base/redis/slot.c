@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* slot.c -- in which slot of a Redis Cluster a key is. */
+/* slot.c -- computes the slot of a key in a Redis Cluster. */
 #include "base/redis/slot.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* The polynomial is x^16 + x^12 + x^5 + 1.  It has so few terms that the eight steps of a byte come to
- * three shifts of what they carry: each lock computes its slot several times. */
+/* The polynomial is x^16 + x^12 + x^5 + 1.  It has so few terms that the eight steps of
+ * a byte can be replaced by three shifts.  The speed matters, because each lock
+ * operation computes its slot several times. */
 static unsigned crc16(const char *bytes, size_t len)
 {
     unsigned crc = 0;

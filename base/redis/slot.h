@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* slot.h -- in which of the 16,384 slots of a Redis Cluster a key is.
+/* slot.h -- computes the slot of a key in a Redis Cluster.
  *
- * Source      The Redis Cluster specification: CRC16 (XMODEM) of the key, or of what stands in
- *             its first braces, so that keys with the same text in braces share a slot.
+ * Source      The Redis Cluster specification: CRC16 (XMODEM) of the key, or of the
+ *             text in its first braces, so that keys with the same text in braces share
+ *             a slot.
  * Threads     Any. */
 #ifndef BASE_REDIS_SLOT_H
 #define BASE_REDIS_SLOT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* subscription.c -- one connection and one thread that listen for all waiters.
  *
- * Only the thread touches the connection.  Waiters change what the channels want, and
- * nudge it by an event. */
+ * Only the thread uses the connection.  Waiters change the lists of channels, and wake
+ * the thread by an event. */
 #include "base/redis/subscription.h"
 
 #include <stdatomic.h>
@@ -21,16 +21,18 @@
 #include "base/redis/tls.h"
 
 enum {
-    PAUSE_FIRST_MS = 20, /* between connects, doubling until the server makes sense */
+    PAUSE_FIRST_MS = 20, /* between connects; doubles until the server answers
+                          * correctly */
     PAUSE_MAX_MS = 1000,
     PAUSE_MAX_SENTINEL_MS = 250, /* a fail-over lasts seconds, and waiters wait for it */
     VERB_SIZE = 16,
-    QUIET_MS = 5000,     /* then a PING shows whether the server is still there */
+    QUIET_MS = 5000,     /* after such a silence a PING checks that the server lives */
 };
 
 struct redis_subscription {
-    const struct redis_subscription_router *router; /* NULL: one server.  Otherwise only these */
-    void *routes;                                   /* two are used                         */
+    const struct redis_subscription_router *router; /* NULL: one server.  Otherwise only
+                                                     * `router` and */
+    void *routes;                                   /* `routes` are used */
     struct redis_url url;
     int timeout_ms;
     int nudge_fd;
@@ -39,7 +41,7 @@ struct redis_subscription {
     bool is_running; /* under start_mutex */
     struct dlock_thread thread;
     atomic_bool stopping;
-    struct redis_watch *watch; /* of the Sentinels; or NULL */
+    struct redis_watch *watch; /* watches the Sentinels; NULL: the URL names none */
     /* The thread's own: */
     struct redis_conn *conn;
     struct redis_message message;
@@ -59,7 +61,7 @@ static void nudge(void *arg)
 
 /* ---- the thread ---- */
 
-/* Append a command to what is to be sent.  False: no memory. */
+/* Append a command to the send buffer.  False: no memory. */
 static bool say_command(struct redis_subscription *sub,
                         const struct redis_command *command)
 {
@@ -91,13 +93,14 @@ static bool say(void *arg, const char *verb, const char *name)
     return say_command(sub, &command);
 }
 
-/* What the server has said, without the mark of channels that stay with a slot. */
+/* The kind of a message, without the leading "s" of sharded channels. */
 static const char *kind_of(const struct redis_subscription *sub, const char *kind)
 {
     return sub->channels.is_sharded && kind[0] == 's' ? kind + 1 : kind;
 }
 
-/* False: what the server says does not fit what it was asked. */
+/* Handle all messages that have arrived.  False: a message does not fit the commands
+ * that were sent. */
 static bool hear_all(struct redis_subscription *sub)
 {
     bool makes_sense = true;
@@ -111,7 +114,8 @@ static bool hear_all(struct redis_subscription *sub)
             makes_sense = redis_channels_hear(&sub->channels, kind_of(sub, parts[0]), parts[1],
                                               parts[2]);
         else if (sub->message.is_error && sub->channels.is_sharded)
-            makes_sense = false; /* the node has not, or not yet, the slot of a channel */
+            makes_sense = false; /* the node does not have the slot of a channel, or not
+                                  * yet */
         if (makes_sense && parts[0] != NULL)
             sub->pause_ms = PAUSE_FIRST_MS;
         redis_message_clear(&sub->message);
@@ -171,7 +175,7 @@ static void hang_up(struct redis_subscription *sub)
     redis_channels_reset(&sub->channels);
 }
 
-/* Send what there is to say.  False: hang up. */
+/* Send the commands that are due.  False: close the connection. */
 static bool speak(struct redis_subscription *sub)
 {
     if (!redis_channels_settle(&sub->channels, say, sub) ||
@@ -182,7 +186,7 @@ static bool speak(struct redis_subscription *sub)
     return true;
 }
 
-/* Has the server been quiet for too long?  A PING asks it once. */
+/* Has the server been silent for too long?  Before that, one PING is sent. */
 static bool is_dead(struct redis_subscription *sub, int64_t *look_again_ns)
 {
     static const struct redis_command ping = {1, {"PING"}, REDIS_SHAPE_ANY};

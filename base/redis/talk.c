@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* talk.c -- one command after another on a connection of one's own.
+/* talk.c -- conversations: one command after another on a connection of their own.
  *
  * A server's state for a connection (watched keys, an open transaction) cannot be
  * shared.  So a conversation borrows a connection from the link's idle ones, and only
@@ -13,10 +13,11 @@
 
 enum {
     HOPS_MAX = 5,   /* from node to node of a cluster, by redirects */
-    SPARE_MS = 500, /* for the answer of WAIT, which Redis sends up to 100 ms after its time */
+    SPARE_MS = 500, /* additional time for the answer of WAIT, which Redis sends up to
+                     * 100 ms after its timeout */
 };
 
-/* An idle connection that is fit for use, or NULL. */
+/* Take a usable idle connection; NULL: there is none. */
 static struct redis_conn *take_idle(struct redis_link *link)
 {
     for (;;) {
@@ -34,7 +35,7 @@ static struct redis_conn *take_idle(struct redis_link *link)
     }
 }
 
-/* A new connection that is ready, or NULL with the reason in `answer`. */
+/* Make a new READY connection; NULL: `answer` has the reason. */
 static struct redis_conn *connect_now(struct redis_link *link, int64_t end_ns,
                                       struct redis_answer *answer)
 {
@@ -95,7 +96,7 @@ static bool ask(struct redis_conn *conn, const struct redis_written *written, in
     return false;
 }
 
-/* The buffer for the text of a long answer; NULL: no such text is to come. */
+/* The buffer for the text of a long answer; NULL: the answer is short. */
 struct room {
     char *text;
     size_t size;
@@ -132,7 +133,7 @@ static void say_until(struct redis_talk *talk, const struct redis_command *comma
     redis_written_free(&written);
 }
 
-/* The instant at which a request that may take so long is given up. */
+/* The deadline of a request with this timeout. */
 static int64_t end_of(int64_t give_up_ns, int64_t timeout_ms)
 {
     int64_t end_ns = dlock_clock_after(dlock_clock_ns(), timeout_ms);
@@ -146,7 +147,8 @@ static void say(struct redis_talk *talk, const struct redis_command *command,
     say_until(talk, command, end_of(give_up_ns, talk->link->timeout_ms), room, answer);
 }
 
-/* Tell the node that the next command is for a slot that moves to it.  False: it was not told. */
+/* Send ASKING: the next command is for a slot that moves to the node.  False: it was
+ * not confirmed. */
 static bool say_asking(struct redis_talk *talk, int64_t give_up_ns, struct redis_answer *answer)
 {
     static const struct redis_command ASKING = {1, {"ASKING"}, REDIS_SHAPE_DONE};
@@ -155,7 +157,8 @@ static bool say_asking(struct redis_talk *talk, int64_t give_up_ns, struct redis
     return answer->outcome == REDIS_ANSWERED;
 }
 
-/* Put the first command of a conversation with one of several servers, which then has all of it. */
+/* Send the first command of a conversation over a routed link.  The server that
+ * executes it gets all later commands. */
 static void say_first(struct redis_talk *talk, const struct redis_command *command,
                       int64_t give_up_ns, struct room room, struct redis_answer *answer)
 {
@@ -228,10 +231,11 @@ void redis_talk_await_replicas(struct redis_talk *talk, int count, int64_t give_
     struct redis_command wait = {3, {"WAIT", wanted, limit}, REDIS_SHAPE_REPLICAS};
 
     if (limit_ms < 1)
-        limit_ms = 1; /* 0 would be for ever */
+        limit_ms = 1; /* 0 would mean no limit */
     snprintf(wanted, sizeof(wanted), "%d", count);
     snprintf(limit, sizeof(limit), "%d", limit_ms);
-    if (talk->conn == NULL) /* another connection has written nothing, and would be told so */
+    if (talk->conn == NULL) /* a new connection has written nothing, so WAIT would say
+                             * nothing about the earlier writes */
         redis_answer_fail(answer, REDIS_NOT_DONE, "the connection of the write is lost");
     else
         say_until(talk, &wait, end_of(give_up_ns, limit_ms + SPARE_MS), (struct room){0}, answer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tls.c -- whom a URL of TLS trusts, and who this client is. */
+/* tls.c -- the certificates of one URL. */
 #include "base/redis/tls.h"
 
 #include <openssl/err.h>
@@ -16,7 +16,8 @@ struct redis_tls {
     char why_not[REDIS_WHY_SIZE];
 };
 
-/* A key with a passphrase: a library must not ask the terminal for it. */
+/* Refuse a key with a passphrase, because a library must not ask the terminal for
+ * it. */
 static int no_passphrase(char *phrase, int size, int writes, void *arg)
 {
     (void)phrase;
@@ -26,7 +27,8 @@ static int no_passphrase(char *phrase, int size, int writes, void *arg)
     return -1;
 }
 
-/* The first reason, as it names the cause: no such file, or no PEM in it. */
+/* Keep OpenSSL's first error, because it names the cause: no such file, or no PEM in
+ * it. */
 static void refuse_file(struct redis_tls *tls, const char *what, const char *file)
 {
     unsigned long error = ERR_peek_error();
@@ -58,7 +60,8 @@ static void set_rules(SSL_CTX *ctx)
 {
     SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
     (void)SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
-    /* A reply of Redis says itself where it ends, so a cut stream is only a closed one. */
+    /* The protocol of Redis shows the end of each reply, so an unexpected end of the
+     * stream counts as a closed connection. */
     (void)SSL_CTX_set_options(ctx, SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_NO_RENEGOTIATION);
     (void)SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE |
                                     SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* tls.h -- what all streams of TLS (tls_stream.h) of one URL share, by OpenSSL: whom the URL
- * trusts, and who this client is.
+/* tls.h -- the certificates of one URL, which all its TLS streams (tls_stream.h) share,
+ * by OpenSSL.
  *
- * The certificate of a server is always checked: its chain up to an authority that is trusted,
- * its dates, and the name or IP address that was asked for.  Nothing turns that off.  At least
- * TLS 1.2 is spoken.
+ * The certificate of a server is always checked: its chain up to a trusted authority,
+ * its dates, and the name or IP address of the URL. No option turns that off.  The
+ * protocol is TLS 1.2 or newer.
  *
  * Only for this room.
  *
@@ -16,13 +16,13 @@
 
 #include "base/redis/url.h"
 
-/* Read the files that `url` names and set url->tls, which is to be dropped.  A file that cannot
- * be read makes every stream fail with the reason.  Nothing happens where the URL is not of TLS.
- * False: no memory. */
+/* Read the files that `url` names, and set url->tls; the caller frees it with
+ * redis_tls_drop().  If a file cannot be read, every stream fails with the reason.  If
+ * the URL is not encrypted, the call does nothing.  False: no memory. */
 bool redis_tls_make(struct redis_url *url);
 void redis_tls_drop(struct redis_url *url); /* no stream of it is open; it may have none */
 
-/* Why no stream can be begun; "": it can. */
+/* The reason why no stream can be made; "": there is none. */
 const char *redis_tls_why_not(const struct redis_tls *tls);
 
 /* OpenSSL's SSL_CTX of it. */

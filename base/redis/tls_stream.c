@@ -22,13 +22,13 @@
 
 struct redis_tls_stream {
     SSL *ssl;
-    BIO_METHOD *method; /* how OpenSSL reaches the socket */
+    BIO_METHOD *method; /* OpenSSL's access to the socket */
     int fd;
-    struct dlock_mutex mutex; /* all that follows, but for the atomics */
+    struct dlock_mutex mutex; /* protects all that follows, except the atomics */
     bool is_open;             /* the handshake is done */
     bool has_ended;           /* the server has closed */
     int error;                /* of the socket; 0: none */
-    char name[REDIS_HOST_MAX + 1]; /* that the certificate has to have */
+    char name[REDIS_HOST_MAX + 1]; /* the name that the certificate must have */
     char why[REDIS_WHY_SIZE];      /* the first failure; "": none */
     atomic_bool has_more;
     atomic_int shake_events;
@@ -36,7 +36,7 @@ struct redis_tls_stream {
 
 /* ---- the socket, for OpenSSL ---- */
 
-/* Tell OpenSSL that a call would have blocked, or keep why it failed. */
+/* Tell OpenSSL that a call would block, or keep its errno. */
 static void note_failure(BIO *bio, struct redis_tls_stream *stream, int retry)
 {
     if (errno == EAGAIN || errno == EWOULDBLOCK)
@@ -99,7 +99,8 @@ static BIO_METHOD *new_method(void)
 
 /* ---- failures ---- */
 
-/* The reason of OpenSSL's last failure in this thread, which is then forgotten. */
+/* Write the reason of OpenSSL's last failure in this thread, and clear OpenSSL's
+ * errors. */
 static void take_words(char words[REDIS_WHY_SIZE])
 {
     unsigned long error = ERR_peek_last_error();
@@ -110,7 +111,7 @@ static void take_words(char words[REDIS_WHY_SIZE])
     ERR_clear_error();
 }
 
-/* What to do about a certificate that was not accepted. */
+/* Add to the reason what to do about a certificate that was not accepted. */
 static void tell_of_certificate(struct redis_tls_stream *stream, long verdict)
 {
     char advice[REDIS_WHY_SIZE] = "";
@@ -153,8 +154,8 @@ static void tell_of_failure(struct redis_tls_stream *stream)
     snprintf(stream->why, sizeof(stream->why), "TLS: %.70s%s", words, advice);
 }
 
-/* A call of OpenSSL answered `rc`, which is no success.  Answers 0: the server has closed;
- * or an errno. */
+/* Judge an unsuccessful answer `rc` of OpenSSL. Returns 0: the server has closed; or an
+ * errno. */
 static int judge(struct redis_tls_stream *stream, int rc)
 {
     switch (SSL_get_error(stream->ssl, rc)) {
@@ -177,8 +178,8 @@ static int judge(struct redis_tls_stream *stream, int rc)
 
 /* ---- the stream ---- */
 
-/* The name goes into the greeting, so that a server of several names can choose, and into the
- * check of the certificate. */
+/* Set the expected name, for SNI, so that a server with several names can choose a
+ * certificate, and for the check of the certificate. */
 static bool expect_name(SSL *ssl, const char *name)
 {
     ASN1_OCTET_STRING *address = a2i_IPADDRESS(name);
@@ -284,7 +285,8 @@ ssize_t redis_tls_receive(struct redis_tls_stream *stream, char *bytes, size_t s
     ERR_clear_error();
     rc = SSL_read_ex(stream->ssl, bytes, size, &got);
     answer = rc == 1 ? (ssize_t)got : -judge(stream, rc);
-    /* What is left after a WANT_READ is a part of a record: the rest has to come. */
+    /* After a WANT_READ only a part of a record is left, and the rest has still to
+     * arrive. */
     atomic_store(&stream->has_more, rc == 1 && SSL_has_pending(stream->ssl));
     dlock_mutex_unlock(&stream->mutex);
     return answer;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* traffic.c -- what this process has under way with all its Redis servers. */
+/* traffic.c -- counts the requests and connections of this process to all its Redis
+ * servers. */
 #include "base/redis/traffic.h"
 
 struct redis_traffic_counts redis_traffic_counts;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* traffic.h -- what this process has under way with all its Redis servers.
+/* traffic.h -- counts the requests and connections of this process to all its Redis
+ * servers.
  *
- * The numbers are of the process and not of a link, since whoever watches a process asks
- * for them, and links come and go.
+ * The numbers are of the process and not of a link, because monitoring reads them, and
+ * links come and go.
  *
- * Threads     Any; nothing waits. */
+ * Threads     Any; no call waits. */
 #ifndef DLOCK_REDIS_TRAFFIC_H
 #define DLOCK_REDIS_TRAFFIC_H
 
@@ -22,7 +23,7 @@ extern struct redis_traffic_counts {
     atomic_uint_fast64_t opened, failed;
 } redis_traffic_counts;
 
-/* So many requests more, or less, have no answer. */
+/* Add to the number of requests without an answer; negative: subtract. */
 static inline void redis_traffic_add(int64_t requests)
 {
     atomic_fetch_add_explicit(&redis_traffic_counts.in_flight, requests,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* url.c -- reading Redis URLs, strictly: a URL that is nearly right connects to
- * something else than was meant. */
+/* url.c -- parses Redis URLs strictly, because a URL with a small mistake could connect
+ * to another server than the intended one. */
 #include "base/redis/url.h"
 
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 enum { PORT_MAX = 65535, DB_MAX = 9999999 };
 
 struct why {
-    const char *url; /* from its first character */
+    const char *url; /* its first character */
     char *text;
     size_t size;
 };
@@ -18,7 +18,8 @@ struct why {
 static bool refuse(const struct why *why, const char *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* `at`: where in the URL it goes wrong, which is what the text begins with. */
+/* Write the reason, which begins with the position of the mistake `at` in the URL.
+ * Returns false. */
 static bool refuse(const struct why *why, const char *at, const char *fmt, ...)
 {
     int len = snprintf(why->text, why->size, "at character %td: ", at - why->url + 1);
@@ -42,7 +43,7 @@ static int hex_value(char c)
     return -1;
 }
 
-/* Copy text[0..len) to out, undoing %xx.  A zero byte cannot be meant. */
+/* Copy text[0..len) to out, decoding %xx.  A zero byte is refused. */
 static bool decode(const char *text, size_t len, char *out, size_t out_size,
                    const char *part, const struct why *why)
 {
@@ -143,7 +144,8 @@ static bool read_address(const char *text, size_t len, struct redis_url *out,
     memcpy(out->host, host, (size_t)(host_end - host));
     if (out->port == 0)
         out->port = REDIS_DEFAULT_PORT;
-    /* The text is not shown: it is a password if the @ and the host are forgotten. */
+    /* The text is not shown, because it is a password if the user forgot the @ and the
+     * host. */
     if (text != end && (!read_number(text + 1, (size_t)(end - text - 1), PORT_MAX,
                                      &out->port) ||
                         out->port == 0))
@@ -153,7 +155,7 @@ static bool read_address(const char *text, size_t len, struct redis_url *out,
     return true;
 }
 
-/* What may stand behind the ?. */
+/* The groups of options that a URL may have after the ?. */
 enum { OF_DB = 1, OF_SENTINELS = 2, OF_TLS = 4 };
 
 /* Read name=value. */
@@ -260,12 +262,12 @@ static bool read_socket(const char *text, struct redis_url *out, const struct wh
     return true;
 }
 
-/* Servers that know the others, and how they are called in messages. */
+/* The servers of a list, Sentinels or nodes, and their name in messages. */
 struct guides {
     const char *name;
     int default_port;
     int max;
-    struct redis_place *places;
+    struct redis_address *places;
     int *count;
 };
 
@@ -278,7 +280,7 @@ static bool read_guides(const char *text, size_t len, const struct guides *out,
     for (;;) {
         const char *comma = memchr(text, ',', (size_t)(end - text));
         struct redis_url one = {.port = out->default_port};
-        struct redis_place *place;
+        struct redis_address *place;
 
         if (*out->count == out->max)
             return refuse(why, text, "it has more than %d %s", out->max, out->name);
@@ -354,7 +356,7 @@ bool redis_url_parse(const char *text, struct redis_url *out, char *why_text,
     static const char local[] = "unix://";
     static const char plain[] = "redis";
     static const char encrypted[] = "rediss";
-    /* What comes behind one of the two. */
+    /* The separator after the scheme. */
     static const char tcp[] = "://";
     static const char sentinel[] = "-sentinel://";
     static const char cluster[] = "-cluster://";

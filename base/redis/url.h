@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* url.h -- where a Redis server is and how to enter it. */
+/* url.h -- the URL of a Redis server: its address, its login, its certificates. */
 #ifndef DLOCK_REDIS_URL_H
 #define DLOCK_REDIS_URL_H
 
@@ -18,7 +18,7 @@ enum {
     REDIS_FILE_MAX = 255, /* the path of a certificate or key */
 };
 
-struct redis_place {
+struct redis_address {
     char host[REDIS_HOST_MAX + 1];
     int port;
 };
@@ -33,19 +33,22 @@ struct redis_url {
     char password[REDIS_SECRET_MAX + 1]; /* "": none needed */
     int db;
     char label[REDIS_HOST_MAX + 16]; /* "host:port" or the path, for messages */
-    int sentinel_count; /* 0: host or path is the server; else these know where it is */
-    struct redis_place sentinels[REDIS_SENTINELS_MAX];
+    int sentinel_count; /* 0: host or path is the server; else these Sentinels name
+                         * it                                                         */
+    struct redis_address sentinels[REDIS_SENTINELS_MAX];
     char master_name[REDIS_MASTER_NAME_MAX + 1];
-    int seed_count; /* 0: no cluster; else these nodes know the others of the cluster */
-    struct redis_place seeds[REDIS_SEEDS_MAX];
+    int seed_count; /* 0: no cluster; else the nodes to ask first                     */
+    struct redis_address seeds[REDIS_SEEDS_MAX];
     char sentinel_user[REDIS_SECRET_MAX + 1];     /* "": the default user */
     char sentinel_password[REDIS_SECRET_MAX + 1]; /* "": none needed */
     bool is_encrypted; /* by TLS, to the server and to the Sentinels alike */
     char ca_file[REDIS_FILE_MAX + 1];   /* "": the authorities that the system trusts */
     char cert_file[REDIS_FILE_MAX + 1]; /* of this client; "": the server asks for none */
     char key_file[REDIS_FILE_MAX + 1];
-    char server_name[REDIS_HOST_MAX + 1]; /* in certificates; "": the host that is spoken to */
-    const struct redis_tls *tls; /* whoever keeps the URL makes it before a wire is opened */
+    char server_name[REDIS_HOST_MAX + 1]; /* the name in certificates; "": the host of
+                                           * the connection */
+    const struct redis_tls *tls; /* the owner of the URL makes it before it opens a
+                                  * wire */
 };
 
 /* Read redis://[user:password@]host[:port][/db], unix:///path[?db=N], or
@@ -54,12 +57,12 @@ struct redis_url {
  * redis-cluster://[user:password@]host[:port],host[:port]...  rediss in place of redis is the same
  * over TLS, and takes ca=FILE, cert=FILE, key=FILE and server-name=NAME behind the ? too.
  * %xx may stand in users, passwords, names and paths.  The login before the @ is for the master;
- * the Sentinels get their own.  out->tls is NULL.  False: `why` says at which character it goes
- * wrong, from 1 on, and how, without secrets. */
+ * the Sentinels get their own.  out->tls is NULL.  False: `why` names the first wrong
+ * character, counted from 1, and the mistake, without secrets. */
 bool redis_url_parse(const char *text, struct redis_url *out, char *why,
                      size_t why_size);
 
-/* The form that a URL with the beginning of `text` has to have, or the forms that there are; a
+/* The form of a URL with the scheme of `text`, or all forms if the scheme is unknown; a
  * constant. */
 const char *redis_url_form(const char *text);
 

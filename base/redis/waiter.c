@@ -11,8 +11,8 @@
 #include "base/redis/channels.h"
 #include "base/redis/channels_inside.h"
 
-/* Let the waiter wait on the channel of that name, which is made of `spare` if there is none.  The
- * spare is used up. */
+/* Add the waiter to the channel of that name.  If there is no such channel, the memory
+ * `spare` becomes the channel; otherwise it is freed. */
 static void attach(struct redis_channels *channels, struct redis_waiter *waiter,
                    const char *name, struct redis_channel *spare)
 {
@@ -25,7 +25,7 @@ static void attach(struct redis_channels *channels, struct redis_waiter *waiter,
     waiter->channel = channel;
     waiter->heard = -1;
     channel->is_gone = false;
-    /* Of a channel that lingered every message has been heard. */
+    /* A lingering channel stayed subscribed, so no message was missed. */
     if (channel->state == REDIS_CHANNEL_ON && (channel->lingers_until_ns == 0 || channel->was_missed))
         redis_waiter_wake(waiter);
     redis_channel_stop_lingering(channels, channel);
@@ -54,7 +54,8 @@ struct redis_waiter *redis_channels_join(struct redis_channels *channels,
     return waiter;
 }
 
-/* If the channel has gone to another server, and the waiter has looked since, wait on there. */
+/* If the channel has moved to another server, and the waiter has asked the store since,
+ * go on waiting there. */
 static void follow_channel(struct redis_waiter *waiter)
 {
     struct redis_channels *channels = waiter->channels;
@@ -88,7 +89,7 @@ static void follow_channel(struct redis_waiter *waiter)
         free(spare);
 }
 
-/* Does its bell ring, or is it about to? */
+/* Was the waiter's bell rung, or will it be? */
 static bool is_woken(struct redis_waiter *waiter)
 {
     bool woken;
@@ -106,8 +107,8 @@ bool redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns)
     if (!dlock_bell_wait(&waiter->bell, until_ns)) {
         if (!is_woken(waiter))
             return false;
-        /* The ring is on its way, and comes to this waiter's memory: a hurried fiber, too,
-         * stays until then. */
+        /* The bell will be rung, and it lies in this waiter's memory, so even a hurried
+         * fiber waits for it. */
         dlock_fiber_let_hurry(false);
         (void)dlock_bell_wait(&waiter->bell, INT64_MAX);
     }
@@ -128,7 +129,8 @@ int64_t redis_waiter_heard(struct redis_waiter *waiter)
     return heard;
 }
 
-/* With the mutex held: the last waiter has left. */
+/* The last waiter has left: let the channel linger, or mark it for UNSUBSCRIBE. The
+ * caller holds the mutex. */
 static void linger(struct redis_channels *channels, struct redis_channel *channel)
 {
     channel->was_missed = false;

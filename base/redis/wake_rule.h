@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wake_rule.h -- whom a message of a channel wakes. */
+/* wake_rule.h -- the rule that decides which waiters a message of a channel wakes. */
 #ifndef BASE_REDIS_WAKE_RULE_H
 #define BASE_REDIS_WAKE_RULE_H
 
@@ -12,14 +12,14 @@ enum { REDIS_CHANNEL_MAX = 319 };
 
 struct redis_channel;
 
-/* Whom a message wakes.  All waiters of a channel come with the same rule.  The functions
+/* The rule of a channel.  All waiters of a channel have the same rule.  The functions
  * are called with the channels' mutex held, and call those at the end of channels.h. */
 struct redis_wake_rule {
-    /* A message came: `number`, or 0 if it is none.  `is_enough`: somebody elsewhere goes on
-     * by it, see redis_subscription_tell(). */
+    /* A message came; `number` is its number, or 0 if it is no number.  `is_enough`:
+     * another thread reacts to it already, see redis_subscription_tell(). */
     void (*heard)(struct redis_channel *channel, int64_t number, bool is_enough);
-    /* A waiter that was woken leaves, and is none any more.  `heard` is as
-     * redis_waiter_heard() says; `satisfied`: it got what it waited for. */
+    /* A waiter that was woken leaves, and is not in the list any more.  `heard` is its
+     * redis_waiter_heard(); `satisfied`: it got what it waited for. */
     void (*left)(struct redis_channel *channel, int64_t heard, bool satisfied);
     bool lingers;
 };

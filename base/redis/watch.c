@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.c -- a thread that asks Sentinels which server is the master. */
+/* watch.c -- a thread that asks Sentinels for the master. */
 #include "base/redis/watch.h"
 
 #include <stdatomic.h>
@@ -13,9 +13,9 @@
 #include "base/redis/question.h"
 
 enum {
-    ANSWER_MS = 300,  /* a Sentinel has so long to connect and to answer */
-    ROUND_MS = 800,   /* all of them together are listened to for so long, in turn */
-    PAUSE_MS = 100,   /* after a Sentinel that does not answer */
+    ANSWER_MS = 300,  /* the time for a Sentinel to connect and to answer */
+    ROUND_MS = 800,   /* the time for listening to all Sentinels together, in turn */
+    PAUSE_MS = 100,   /* the pause after a Sentinel that does not answer */
 };
 
 struct redis_watch {
@@ -23,8 +23,9 @@ struct redis_watch {
     void (*named)(void *arg);
     void *arg;
     struct redis_master master;
-    uint64_t told_era; /* the thread's: `named` was called for it */
-    int wake_fd;       /* a new era, or the watch is to stop */
+    uint64_t told_era; /* the last era for which `named` was called; only the thread
+                        * uses it */
+    int wake_fd;       /* raised for a new era, or to stop the thread */
     atomic_bool stopping;
     struct dlock_thread thread;
 };
@@ -59,7 +60,7 @@ uint64_t redis_watch_hear(struct redis_watch *watch, int number, const struct re
     return era;
 }
 
-/* The thread: call `named` where the era is new. */
+/* Call `named` if the era is new.  Only in the thread. */
 static void tell(struct redis_watch *watch)
 {
     uint64_t era = redis_watch_era(watch);
@@ -89,7 +90,7 @@ static bool ask(struct redis_watch *watch, struct redis_conn *conn,
     return redis_question_ask(&asker, conn, command, redis_said_part, said, until_ns);
 }
 
-/* Ask the Sentinel `number` for the master.  False: no answer, or none that helps. */
+/* Ask the Sentinel `number` for the master.  False: no usable answer. */
 static bool learn(struct redis_watch *watch, struct redis_conn *conn, int number,
                   int64_t until_ns)
 {
@@ -101,14 +102,14 @@ static bool learn(struct redis_watch *watch, struct redis_conn *conn, int number
     if (!ask(watch, conn, &epoch, &said, until_ns))
         return false;
     view.epoch = said.epoch;
-    if (!ask(watch, conn, &address, &said, until_ns) || !redis_said_place(&said, &view.place))
+    if (!ask(watch, conn, &address, &said, until_ns) || !redis_said_address(&said, &view.place))
         return false;
     (void)redis_watch_hear(watch, number, &view);
     tell(watch);
     return true;
 }
 
-/* Wait for the news of a fail-over.  False: there was none until `until_ns`. */
+/* Wait for a message of a fail-over.  False: none came until `until_ns`. */
 static bool listen_to(struct redis_watch *watch, struct redis_conn *conn, int64_t until_ns)
 {
     static const struct redis_command subscribe = {2, {"SUBSCRIBE", "+switch-master"},
@@ -132,8 +133,9 @@ static void pause_a_while(struct redis_watch *watch)
     redis_asker_pause(&asker, dlock_clock_after(dlock_clock_ns(), PAUSE_MS), false);
 }
 
-/* Ask and hear one Sentinel.  Answers the number of the Sentinel to attend next: the same one
- * after its news of a fail-over, since the others may not know yet. */
+/* Ask one Sentinel, and listen to it for a while.  Returns the index of the next
+ * Sentinel: the same one after its message of a fail-over, because the others may not
+ * know of it yet. */
 static int attend(struct redis_watch *watch, int number)
 {
     int64_t until_ns = dlock_clock_after(dlock_clock_ns(), ANSWER_MS);

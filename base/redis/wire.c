@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wire.c -- sockets of the kernel. */
+/* wire.c -- the byte stream of wire.h, by sockets of the kernel and TLS. */
 #include "base/redis/wire.h"
 
 #include <assert.h>
@@ -28,15 +28,16 @@ enum { PORT_SIZE = 12 };
 struct redis_wire {
     int fd;
     bool is_tcp;
-    bool is_open; /* the sender's: the connect is done */
-    bool is_connected; /* the sender's: TCP is; the handshake of TLS may go on */
-    struct redis_tls_stream *tls; /* NULL: the bytes travel as they are */
-    atomic_bool has_heard;        /* the receiver's: something has come */
+    bool is_open; /* the sender's: the connect has ended, with TLS */
+    bool is_connected; /* the sender's: TCP is connected; the handshake of TLS may go
+                        * on */
+    struct redis_tls_stream *tls; /* NULL: no TLS                       */
+    atomic_bool has_heard;        /* the receiver's: bytes have arrived */
 };
 
 /* ---- opening ---- */
 
-/* A socket that begins to connect.  -1: see errno. */
+/* Make a socket and begin to connect it. -1: see errno. */
 static int begin_connect(int family, const struct sockaddr *to, socklen_t to_len)
 {
     int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -66,7 +67,8 @@ static int connect_to_path(const char *path)
     return begin_connect(AF_UNIX, (const struct sockaddr *)&to, sizeof(to));
 }
 
-/* IPv4 first, as many servers listen there alone. */
+/* Resolve a host name, IPv4 addresses first, because many servers listen on IPv4
+ * only. */
 static int resolve(const struct redis_url *url, struct addrinfo **found)
 {
     struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
@@ -115,7 +117,7 @@ struct redis_wire *redis_wire_open(const struct redis_url *url, char why[REDIS_W
 {
     struct redis_wire *wire;
 
-    /* Without this nothing would be encrypted. */
+    /* Otherwise the stream would not be encrypted. */
     assert(!url->is_encrypted || url->tls != NULL);
     snprintf(why, REDIS_WHY_SIZE, "%s", url->tls != NULL ? redis_tls_why_not(url->tls) : "");
     wire = why[0] == '\0' ? calloc(1, sizeof(*wire)) : NULL;
@@ -133,9 +135,9 @@ struct redis_wire *redis_wire_open(const struct redis_url *url, char why[REDIS_W
     return NULL;
 }
 
-/* A connect to a port of this machine that nobody listens on can meet itself, if the
- * kernel picks that very port for our end.  We would then talk to ourselves, and keep
- * the port from the server that is to come back on it. */
+/* Is the socket connected to itself?  This can happen if no server listens on a port of
+ * this machine and the kernel chooses the same port for the client's end.  Such a
+ * connection would also block the port for the server when it is started again. */
 static bool met_itself(const struct redis_wire *wire)
 {
     struct sockaddr_storage ours = {0};
@@ -149,8 +151,8 @@ static bool met_itself(const struct redis_wire *wire)
     return ours_len == theirs_len && memcmp(&ours, &theirs, ours_len) == 0;
 }
 
-/* From now on only redis_wire_await() blocks: the other calls say each time that they do
- * not. */
+/* Make the socket blocking, for redis_wire_await().  All other calls pass
+ * MSG_DONTWAIT. */
 static int let_block(int fd)
 {
     struct timeval slice = {.tv_usec = REDIS_WIRE_SLICE_MS * 1000};
@@ -162,7 +164,8 @@ static int let_block(int fd)
     return 0;
 }
 
-/* 0: TCP is connected; otherwise an errno, EAGAIN while it goes on. */
+/* Finish the TCP connect.  Returns 0: connected; or an errno, EAGAIN while the connect
+ * goes on. */
 static int finish_tcp(struct redis_wire *wire)
 {
     int error = 0;
@@ -213,7 +216,7 @@ const char *redis_wire_why(const struct redis_wire *wire, int error)
     return error == 0 ? "the server closed the connection" : strerror(error);
 }
 
-/* A receive has answered `got`, which is passed on. */
+/* Note the result `got` of a receive, and return it. */
 static ssize_t heard(struct redis_wire *wire, ssize_t got)
 {
     if (got > 0 && !atomic_load_explicit(&wire->has_heard, memory_order_relaxed))
@@ -271,14 +274,14 @@ ssize_t redis_wire_await(struct redis_wire *wire, char *bytes, size_t size)
     return heard(wire, got);
 }
 
-/* Is the handshake of TLS under way?  Its end is what the sender waits for, whatever the socket
- * has to be ready for in between. */
+/* Is the handshake of TLS under way?  Then the events to wait for are those of the
+ * handshake, whatever the sender wants. */
 static bool is_shaking(const struct redis_wire *wire)
 {
     return wire->tls != NULL && wire->is_connected && !wire->is_open;
 }
 
-/* Has the wire read what it was not asked for yet? */
+/* Has the TLS stream bytes that were read and not received yet? */
 static bool has_more(const struct redis_wire_look *look)
 {
     return look->wire != NULL && look->wire->tls != NULL &&

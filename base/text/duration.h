@@ -7,16 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Read a duration in milliseconds.  A whole number and a unit, nothing else: a bare
- * number is refused, because nobody can tell what it means.  "0" alone is 0.
+/* Read a duration in milliseconds.  A whole number and a unit, nothing else: a number
+ * without a unit is refused, because its meaning would be unclear; only "0" is valid.
  * False: `text` is not a duration or does not fit; *ms is untouched. */
 bool duration_parse(const char *text, int64_t *ms);
 
-/* Write `ms` with the largest unit that loses nothing.  Returns `buffer`. */
+/* Write `ms` into `buffer` with the largest unit that divides it.  Returns `buffer`. */
 char *duration_format(int64_t ms, char *buffer, size_t size);
 
-/* The clock that durations are measured on, in nanoseconds: base/os's, under the name that the
- * programs know. */
+/* The clock that durations are measured on, in nanoseconds: dlock_clock_ns() of
+ * base/os. */
 int64_t monotonic_ns(void);
 
 #endif /* BASE_DURATION_H */

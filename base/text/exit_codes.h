@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* exit_codes.h -- what every program of this project says by its exit status.
+/* exit_codes.h -- the exit statuses of all programs of this project.
  *
  * Threads     Any; the list never changes.
  */
@@ -43,8 +43,8 @@ const struct exit_row *exit_at(size_t i);
 /* The row of a status, NULL if the list has none.  Static. */
 const struct exit_row *exit_find(int code);
 
-/* An exit status of one program.  `says` is what the status means there; NULL: what the
- * list says. */
+/* An exit status of one program.  `says` is the meaning of the status in this program;
+ * NULL: the list's text. */
 struct exit_meaning {
     enum exit_code code;
     const char *says;

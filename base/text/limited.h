@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* limited.h -- say a thing once a second, however often it happens. */
+/* limited.h -- logs a repeated event at most once a second. */
 #ifndef BASE_LIMITED_H
 #define BASE_LIMITED_H
 
@@ -10,14 +10,14 @@
 #include "base/text/duration.h"
 #include "base/text/log.h"
 
-/* A zeroed struct is ready; it is shared by all threads. */
+/* Begins as {0}. All threads share it. */
 struct limited {
     _Atomic int64_t next_ns;
     atomic_uint_fast64_t skipped;
 };
 
-/* May it be said now?  True at most once per `every_ms`; *skipped is how often it was
- * not said since. */
+/* May the event be logged now?  True at most once per `every_ms`; *skipped is then the
+ * number of times that the answer was false since the last true. */
 static inline bool limited_pass(struct limited *l, int64_t every_ms, uint64_t *skipped)
 {
     int64_t now_ns = monotonic_ns();
@@ -33,7 +33,7 @@ static inline bool limited_pass(struct limited *l, int64_t every_ms, uint64_t *s
     return true;
 }
 
-/* Log it at most once a second. */
+/* Log a warning at most once a second. */
 #define LIMITED_WARN(fmt, ...)                                                         \
     do {                                                                               \
         static struct limited limit;                                                   \

@@ -125,5 +125,5 @@ void log_line(enum log_level level, const char *fmt, ...)
     len = atomic_load(&format_now) == LOG_JSON ? format_json(line, LEVELS[level], message)
                                                : format_text(line, LEVELS[level], message);
     if (write(STDERR_FILENO, line, len) < 0)
-        return; /* nowhere left to say so */
+        return; /* a failed write of a log line cannot be reported */
 }

@@ -21,11 +21,11 @@ void log_set_level(enum log_level level);
  * text ends in " trace_id=TRACE span_id=SPAN": the names of OpenTelemetry. */
 enum log_format { LOG_TEXT, LOG_JSON };
 
-/* Lines that are written from now on have this format.  LOG_TEXT at the start. */
+/* Set the format of later lines.  LOG_TEXT at the start. */
 void log_set_format(enum log_format format);
 
-/* Lines of the calling thread belong to `trace` from now on, which is lent until the next call;
- * NULL: to none, as at the start. */
+/* From now on the lines of the calling thread carry `trace`, which the caller keeps
+ * until the next call; NULL: no trace, as at the start. */
 void log_set_trace(const struct trace *trace);
 
 /* Write a line whose message is printable (base/text/printable.h), so that no input can

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* outputs.c -- whether outputs can be written is tried, since a mode alone does not say it:
- * root may write anywhere but on a file system that is read-only. */
+/* outputs.c -- checks by trying that outputs can be written.  A file mode is not
+ * enough: root may write everywhere, but not on a read-only file system. */
 #include "base/text/outputs.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static void parent_of(const char *path, char out[PATH_MAX])
     out[len] = '\0';
 }
 
-/* False (and errno): nothing can be made in the directory. */
+/* Try to make a file in the directory.  False, and errno: it is not possible. */
 static bool has_room_for_more(const char *dir)
 {
     char path[PATH_MAX];

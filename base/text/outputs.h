@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* outputs.h -- can a program write what it was asked for?  Known before it begins.
+/* outputs.h -- checks, before a program begins its work, that it can write its outputs.
  *
- * Threads     Any; nothing is shared.
+ * Threads     Any.
  */
 #ifndef BASE_OUTPUTS_H
 #define BASE_OUTPUTS_H
@@ -13,8 +13,8 @@
 
 enum { OUTPUTS_WHY_MAX = 512 };
 
-/* Try, for every setting that names an output and that was given, to make a file beside
- * or a directory in it, and take that away again.  `values` is the struct that the
+/* For every given setting that names an output: try to make a file beside the output,
+ * or a directory in it, and remove it again.  `values` is the struct that the
  * settings were read into.  True: all can be written, and `why` is empty.  False: `why`
  * (OUTPUTS_WHY_MAX bytes) has the path, the flag and the reason of the first that cannot,
  * in words that begin with "cannot write". */

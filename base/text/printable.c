@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* printable.c -- one line for people from text of others. */
+/* printable.c -- turns foreign text into one printable line. */
 #include "base/text/printable.h"
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@ static const char *joint(const char *out, size_t len)
     return len > 0 && strchr(".,;:", out[len - 1]) ? " " : "; ";
 }
 
-/* The next piece of the line: how much of `text` it stands for, and what it is. */
+/* Find the next piece of the line, and how many bytes of `text` it replaces. */
 static size_t next_piece(const char *text, const char *out, size_t len, const char **piece,
                          size_t *piece_len)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* printable.h -- text of others (a library, a server, a file), as one line for people.
+/* printable.h -- turns foreign text (of a library, a server, a file) into one printable
+ * line.
  *
- * Threads     Any; there is no state.
+ * Threads     Any.
  */
 #ifndef BASE_PRINTABLE_H
 #define BASE_PRINTABLE_H
@@ -11,10 +12,11 @@
 /* Copy `text` into `out`, at most `size` bytes with the NUL (`size` is at least 4), as one
  * line: a line break with the blanks around it becomes "; " (a blank after one of . , ; :),
  * one at the end goes; any other control character and any byte that is no UTF-8 becomes
- * `?`.  A text that does not fit ends in "...", never inside of a character.  Returns `out`. */
+ * `?`.  A text that does not fit is cut between two characters, and ends in "...".
+ * Returns `out`. */
 char *printable(const char *text, char *out, size_t size);
 
-/* The same with the length of the line, NUL not counted. */
+/* The same, but returns the length of the line without the NUL. */
 size_t printable_len(const char *text, char *out, size_t size);
 
 #endif /* BASE_PRINTABLE_H */

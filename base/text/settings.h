@@ -75,15 +75,16 @@ struct setting {
 
 struct setting_program {
     const char *name;         /* "seckilld", "seckill compare"                    */
-    const char *synopsis;     /* what stands after the name: "[OPTIONS] RUN"      */
+    const char *synopsis;     /* what follows the name: "[OPTIONS] RUN"           */
     const char *intro;        /* the help's first paragraph, with examples        */
-    const char *outro;        /* its last but the exit statuses; may be NULL      */
-    const struct exit_meaning *exits; /* with which it ends, in their order; EXITS() */
+    const char *outro;        /* the paragraph before the exit statuses; may be NULL */
+    const struct exit_meaning *exits; /* its exit statuses, in ascending order; see
+                                       * EXITS()                                     */
     size_t exit_count;
     const struct setting *settings;
     size_t count;
     int max_operands;         /* operands (words that are no flags) it takes      */
-    const char *passes_to;    /* the program that it starts with what follows "--";
+    const char *passes_to;    /* the program that it starts with the words after "--";
                                * NULL: none                                       */
 };
 
@@ -116,7 +117,7 @@ struct settings {
 enum settings_result {
     SETTINGS_OK,
     SETTINGS_EXIT,  /* --help, --version or --show-config was answered: exit 0   */
-    SETTINGS_USAGE, /* said on stderr what was wrong and what was expected: 64   */
+    SETTINGS_USAGE, /* stderr says what was wrong and what was expected: exit 64 */
 };
 
 /* Read every source into `values` (the program's own struct, at the settings' offsets).
@@ -124,9 +125,9 @@ enum settings_result {
  * none.  The file is a regular file of at most 1 MiB: lines of key = value, and lines that
  * begin with # or ; as comments; what cannot be read, an unknown key, a key that is given
  * twice and a wrong value are refused with the file's name and the line.
- * An environment variable with an empty value is as good as none.
- * --help, --version and --show-config are understood by every program.
- * Text values point into memory that `s` owns, or into argv and the environment. */
+ * An environment variable with an empty value counts as not set.  --help, --version and
+ * --show-config are understood by every program.  Text values point into memory that
+ * `s` owns, or into argv and the environment. */
 enum settings_result settings_load(struct settings *s,
                                    const struct setting_program *program, void *values,
                                    int argc, char **argv);
@@ -134,7 +135,7 @@ enum settings_result settings_load(struct settings *s,
 /* Free what `s` owns; text values die with it.  A zeroed struct is fine. */
 void settings_free(struct settings *s);
 
-/* Was the setting whose value goes to `offset` given by anybody, or is it the default? */
+/* Has the setting whose value is at `offset` its default, because no source set it? */
 bool settings_is_default(const struct settings *s, size_t offset);
 
 /* The value of the program's setting that code common to several programs reads, in
@@ -142,7 +143,7 @@ bool settings_is_default(const struct settings *s, size_t offset);
 const char *settings_common(const struct setting_program *program,
                             enum setting_common common, const void *values);
 
-/* Write "name = value  # origin" for each; secrets are masked. */
+/* Write "name = value  # origin" for each setting; secrets are masked. */
 void settings_show(const struct settings *s, FILE *out);
 
 void settings_help(const struct setting_program *program, FILE *out);

@@ -46,8 +46,9 @@ static bool read_all(struct loading *l, const char *path, int fd, char *text, si
     return true;
 }
 
-/* The file's text, for settings_free(); NULL after saying why not.  A pipe or a device
- * could make the program wait for ever, so it must be a regular file. */
+/* Read the text of the file, which settings_free() frees.  NULL: it failed, and stderr
+ * says why.  The file must be regular, because a pipe or a device could make the
+ * program wait for ever. */
 static char *read_text(struct loading *l, const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -73,7 +74,7 @@ static char *read_text(struct loading *l, const char *path)
     return ok ? text : NULL;
 }
 
-/* Without the blanks at both ends. */
+/* Remove the blanks at both ends. */
 static char *trim(char *text)
 {
     size_t len;
@@ -86,7 +87,7 @@ static char *trim(char *text)
     return text;
 }
 
-/* A comment at the end of a line begins with a semicolon behind a blank. */
+/* Remove a comment at the end of a line, which begins with a blank and a semicolon. */
 static void drop_comment(char *value)
 {
     for (char *p = value; *p; p++) {
@@ -148,7 +149,7 @@ static bool read_line(struct loading *l, char *line)
         return true;
     value = strpbrk(key, "=:");
     if (*key == '[' || !value || value == key) {
-        /* Not the line itself, which may hold a password. */
+        /* The line itself is not shown, because it may contain a password. */
         settings_complain(l->s, "%s: expected key = value%s", l->source,
                           *key == '[' ? "; the file has no sections" : "");
         l->failed = true;

@@ -80,7 +80,8 @@ static void print_setting(const struct setting_program *program,
             setting->older ? " is understood too" : "");
 }
 
-/* A headline and a line for each, which tools/manual-program.awk makes a section of. */
+/* Write a headline and a line for each exit status. tools/manual-program.awk makes a
+ * section of them. */
 static void print_exits(const struct setting_program *program, FILE *out)
 {
     if (program->exit_count > 0)

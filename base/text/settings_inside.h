@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* settings_inside.h -- what the files settings*.c share; for nobody else. */
+/* settings_inside.h -- what the files settings*.c share.  No other file includes it. */
 #ifndef BASE_SETTINGS_INSIDE_H
 #define BASE_SETTINGS_INSIDE_H
 
@@ -11,23 +11,24 @@ struct loading {
     void *values;
     const char *source; /* as in struct setting_origin                            */
     enum setting_rank rank;
-    bool failed;        /* something was refused, and said                        */
+    bool failed;        /* something was refused, and stderr says so              */
 };
 
-/* Say on stderr, as one line, what is wrong; the program's name is put before it. */
+/* Write a line to stderr that says what is wrong, after the program's name. */
 void settings_complain(const struct settings *s, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Memory that settings_free() frees. */
+/* Allocate memory that settings_free() frees.  Without memory the program aborts. */
 void *settings_keep(struct settings *s, size_t size);
 
-/* The same, with a copy of the text in it. */
+/* Copy a text into such memory. */
 const char *settings_keep_text(struct settings *s, const char *text);
 
-/* Give setting `index` the value, or say why not and set l->failed. */
+/* Set the setting `index` to the value `text`.  If the value is wrong, stderr says so,
+ * and l->failed is set. */
 bool settings_assign(struct loading *l, size_t index, const char *text);
 
-/* Read the file, and assign what it says. */
+/* Read the file, and assign its values. */
 void settings_read_file(struct loading *l, const char *path);
 
 /* Refuse the SECKILL_ variables that no program of the project knows. */
@@ -42,11 +43,11 @@ bool settings_key_is_known(const char *key);
 /* Is `flag` one of the program that s->program passes flags on to? */
 bool settings_is_passed_on(const struct settings *s, const char *flag);
 
-/* The key that `word` may have been meant for; NULL: none is near. */
+/* The key that is most similar to `word`; NULL: none is similar. */
 const char *settings_suggest_key(const struct settings *s, const char *word);
 
-/* The flag that `word` may have been meant for: of the program, or, then with *passed_on,
- * of the one that it passes flags on to; NULL: none is near. */
+/* The flag that is most similar to `word`: of the program, or of the program that it
+ * passes flags on to, and *passed_on is then true.  NULL: none is similar. */
 const char *settings_suggest_flag(const struct settings *s, const char *word,
                                   bool *passed_on);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* settings_names.c -- what settings are called: keys, variables, and the nearest name. */
+/* settings_names.c -- the names of settings: keys, variables, and the most similar
+ * name. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,8 +117,8 @@ static const char *known_key_at(size_t i)
                                                     : NULL;
 }
 
-/* The flags of the program that flags are passed on to; in the place of others is "", which
- * is near to nothing. */
+/* The `i`th flag of the program that flags are passed on to; "", which is similar to no
+ * word, for a setting of another program. */
 static const char *passed_flag_at(size_t i)
 {
     if (i >= KNOWN_SETTING_COUNT)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* settings_values.c -- gives settings their values, and keeps the memory of those.
+/* settings_values.c -- sets the values of settings, and owns their memory.
  *
  * Every value goes through settings_assign(), whatever its source, so that a bad one is
  * refused in the same words everywhere. */
@@ -52,7 +52,8 @@ const char *settings_keep_text(struct settings *s, const char *text)
     return memcpy(settings_keep(s, size), text, size);
 }
 
-/* Say that `text`, which is cut if it is long, is not what the setting expects. */
+/* Write to stderr that the setting does not accept `text`, which is cut if it is long.
+ * Returns false. */
 static bool refuse_value(struct loading *l, const struct setting *setting, const char *text,
                          const char *expected)
 {
@@ -144,7 +145,7 @@ static bool assign_text(struct loading *l, const struct setting *setting, const 
     return true;
 }
 
-/* Two sources of the same kind give a setting two values. */
+/* Add a line to a setting that may be given several times. */
 static const char *add_line(struct loading *l, size_t index, const char *text)
 {
     const struct setting_origin *before = &l->s->origins[index];

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* suggest.h -- "did you mean ...?" */
+/* suggest.h -- finds the name that a misspelt word was probably meant to be. */
 #ifndef BASE_SUGGEST_H
 #define BASE_SUGGEST_H
 
 #include <stddef.h>
 
-/* The name out of `names(0)`, `names(1)`, ... (until NULL) that `word` was probably meant
- * to be: fewest edits, at most a third of its letters.  NULL if none is near. */
+/* The name among `names(0)`, `names(1)`, ... (until NULL) with the fewest edits from
+ * `word`, at most a third of its letters.  NULL: no name is so similar. */
 const char *suggest(const char *word, const char *(*names)(size_t i));
 
-/* End a sentence on stderr that says what `word` is not: "; did you mean "X"?" if a name is
- * near, and all names on a line of their own. */
+/* End a sentence on stderr that refuses `word`: write "; did you mean "X"?" if a name
+ * is similar, and then all names on their own line. */
 void suggest_tell(const char *word, const char *(*names)(size_t i));
 
 #endif /* BASE_SUGGEST_H */

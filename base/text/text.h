@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* text.h -- a text that grows as it is written.
  *
- * Running out of memory makes it `broken` and everything after that a no-op, so that
- * only the reader of the finished text has to look.
+ * Without memory the text becomes `broken`, and later calls do nothing.  So only the
+ * reader of the finished text has to check `broken`.
  */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
@@ -19,13 +19,13 @@ struct text {
 };
 
 void text_free(struct text *text);
-/* Start again, keeping the memory. */
+/* Make the text empty, and keep its memory. */
 void text_clear(struct text *text);
-/* The same, giving the memory back if it is more than `kept_bytes`. */
+/* Make the text empty, and free its memory if that is more than `kept_bytes`. */
 void text_shrink(struct text *text, size_t kept_bytes);
 void text_add(struct text *text, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* Make it end after `len` bytes of those that it has. */
+/* Cut the text to its first `len` bytes. */
 void text_cut(struct text *text, size_t len);
 /* A JSON string, with its quotes; NULL becomes null. */
 void text_add_json(struct text *text, const char *value);

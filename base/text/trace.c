@@ -18,14 +18,15 @@ enum {
     SAMPLED = 1, /* a bit of the flags */
 };
 
-/* So many digits, and behind them a dash or the end of the 55 bytes. */
+/* Are there `len` hex digits at `at`, and after them a dash or the end of the 55
+ * bytes? */
 static bool is_field(const char *value, size_t at, size_t len)
 {
     return strspn(value + at, HEX) == len &&
            (at + len == TRACE_HEADER_LEN || value[at + len] == '-');
 }
 
-/* An id of zeros alone stands for none. */
+/* Is there a valid id at `at`?  An id of only zeros is invalid. */
 static bool is_id(const char *value, size_t at, size_t len)
 {
     return is_field(value, at, len) && strspn(value + at, "0") < len;

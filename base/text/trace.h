@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* trace.h -- the trace that a request belongs to, as W3C's Trace Context writes it.
  *
- * Threads     Any; two calls share nothing.
+ * Threads     Any.
  */
 #ifndef BASE_TRACE_H
 #define BASE_TRACE_H
@@ -18,8 +18,8 @@ struct trace {
 };
 
 /* Read the value of a header `traceparent`.  True: *out is the trace, and the span of the
- * sender.  False, and *out is unchanged: the specification calls the value invalid.  Of a
- * version after 00 the part is read that this version has too. */
+ * sender.  False, and *out is unchanged: the value is invalid by the specification.  Of
+ * a value with a version after 00, only the fields of version 00 are read. */
 bool trace_parse(const char *value, struct trace *out);
 
 /* Is it the id of a trace: 32 digits of lower-case hex that are not all zero? */

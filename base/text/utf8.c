@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* utf8.c -- text that somebody else wrote. */
+/* utf8.c -- cleans foreign text. */
 #include "base/text/utf8.h"
 
 #include <stdint.h>

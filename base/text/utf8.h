@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* utf8.h -- text that somebody else wrote, before it is shown or put into JSON. */
+/* utf8.h -- cleans foreign text before it is shown or put into JSON. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
 #include <stddef.h>
 
-/* The character that replaces a byte that is no text. */
+/* The character that replaces a byte that is not UTF-8. */
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"
 
-/* The number of bytes of the character at `text`, 1 to 4; 0: that is no UTF-8.  Of an empty
- * text it is 1, its NUL. */
+/* The number of bytes of the character at `text`, 1 to 4; 0: the bytes are not UTF-8.
+ * For an empty text the answer is 1, its NUL. */
 size_t utf8_char_len(const char *text);
 
 /* Copy `text`, with a replacement for every byte that is no UTF-8 and for every control

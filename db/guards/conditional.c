@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* conditional.c -- count down where there is something left: never below zero. */
+/* conditional.c -- count down only if units are left, so the stock is never below
+ * zero. */
 #include "db/guard.h"
 
 static const struct sale_statement COUNT_DOWN = {

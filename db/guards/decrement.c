@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* decrement.c -- read the stock, then let the database count down.
  *
- * No update is lost, but nothing stops two who both read a stock of one: it goes
- * negative.
+ * No update is lost, but two transactions that both read a stock of one both count
+ * down, and the stock becomes negative.
  */
 #include "db/guard.h"
 

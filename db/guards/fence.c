@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* fence.c -- refuse who holds the lock no more: the row remembers the highest fence that
- * it was written under, and takes no write under a lower one.
+/* fence.c -- refuse late holders: the row has the highest fence under which it was
+ * written, and no write with a lower fence is accepted.
  *
- * That comparison alone is not enough for somebody who has read before.  A late holder may
- * write between the read and the write of the present one: its fence is lower than the
- * present holder's, who has not written yet, but not lower than the row's.  So a write
- * also wants the version that the read saw, and reads again if that has moved under a
- * fence that is not beyond its own.  An equal fence is the same holder, who may write as
- * often as it likes.
+ * That comparison alone is not enough if the present holder has read the row before.  A
+ * late holder may write between the present holder's read and write: its fence is lower
+ * than the present holder's, which has not written yet, but not lower than the row's.
+ * So a write also requires the version that was read.  If the version has changed and
+ * the row's fence is not above the writer's own, the guard reads again.  An equal fence
+ * belongs to the same holder, which may write repeatedly.
  *
- * Does not survive fences that cannot be compared: of locks of different names or
- * variants, or of a store that lost its counter (the variants say which do).
+ * The guard does not work with fences that cannot be compared: those of locks with
+ * different names or variants, or of a store that has lost its counter (the heads of
+ * the variants name such stores).
  */
 #include "db/guard.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* read_write.c -- read the stock, compute in the program, write the result.
  *
- * The lost update of the textbooks: two who read the same stock write the same stock,
- * and two orders cost one unit.  It is right only under a lock that really excludes.
+ * The lost update of the textbooks: two transactions that read the same stock write the
+ * same new stock, so two orders take one unit.  It is correct only under a lock that
+ * really excludes.
  */
 #include "db/guard.h"
 

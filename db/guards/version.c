@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* version.c -- optimistic: write only if nobody wrote since the read, else read again.
+/* version.c -- optimistic: write only if the row has not changed since the read,
+ * otherwise read again.
  *
  * The transaction is READ COMMITTED, so reading again sees what the winner committed.
  */

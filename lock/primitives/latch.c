@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* latch.c -- Redisson's countdown latch: a number that disappears at 0.
  *
- * Promises    who waits goes on when it was counted down, all of them at once.
- * Breaks      when a process dies that should have counted: it never opens, so give
- *             every wait an end.
+ * Promises    all waiters go on at once when the latch is counted down to 0.
+ * Breaks      when a process dies before it has counted: the latch never opens, so give
+ *             every wait a time limit.
  *
  * An open latch and one that was never set are the same in the store: no key.  The
  * message on redisson_countdownlatch__channel__{name} is 0 when it opens and 1 when
@@ -12,7 +12,7 @@
 
 #include "lock/primitives/primitives.h"
 
-/* Braces always: this channel's name is not made as the others are. */
+/* Redisson puts this channel's name into braces always, unlike the others. */
 static void channel_of(const char *name, char out[REDISSON_NAME_SIZE])
 {
     snprintf(out, REDISSON_NAME_SIZE, "redisson_countdownlatch__channel__{%s}", name);
@@ -96,12 +96,12 @@ dlock_status dlock_latch_delete(dlock_primitives *prims, const char *name)
 struct waiting {
     struct primitive_wait wait;
     const char *name;
-    bool was_gone; /* already at the last look */
+    bool was_gone; /* already at the last check */
 };
 
-/* The message tells whether a latch that is gone was opened or deleted.  The
- * message may be a moment behind, or may have been missed: without a message, a latch that is
- * gone at two looks is open. */
+/* The message tells if a latch without a key was opened or deleted.  The message may be
+ * late or lost.  So without a message, a latch whose key is missing at two checks
+ * counts as open. */
 static dlock_status look(void *arg, int64_t *free_in_ms)
 {
     enum { A_MOMENT_MS = 5, DELETED = 1 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* permits.c -- Redisson's semaphore of permits that expire.
  *
- * Promises    no more permits are taken at once than there are; one whose holder died
+ * Promises    no more permits are taken at once than exist; a permit of a dead holder
  *             is free after its lease; only its id gives it back; waiters are woken.
  * Breaks      when the wall clocks of the clients disagree by as much as a lease, since
  *             ends are times of those clocks, as Redisson's are; and when a process
@@ -87,7 +87,8 @@ struct acquiring {
     int64_t end_ns; /* of the last attempt's permit, if it was granted */
 };
 
-/* Take back what an attempt may have left.  The detail of why stays what it was. */
+/* Release the permit that an unanswered attempt may have taken.  The reason in
+ * dlock_error() stays that of the attempt. */
 static void clean_up(struct acquiring *job, dlock_status st)
 {
     char why[256];
@@ -135,7 +136,8 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
     return st;
 }
 
-/* When a permit that ends at `end_ns` may be over for others, on a clock of whole ms. */
+/* The instant at which a permit that ends at `end_ns` may have ended for others, whose
+ * clocks count whole ms. */
 static int64_t promised_ns(int64_t end_ns)
 {
     return end_ns - DLOCK_NS_PER_MS;

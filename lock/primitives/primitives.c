@@ -27,7 +27,7 @@ static dlock_status reach(dlock_primitives *prims, const dlock_options *opts)
     if (st == DLOCK_OK)
         st = redis_subscription_open(&prims->subscription, opts->redis_url,
                                      opts->redis_timeout_ms);
-    /* A script that may have been loaded: nothing is unknown about that. */
+    /* An unanswered load of a script changes no primitive, so the answer is IO. */
     return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
 }
 

@@ -50,12 +50,13 @@ dlock_status primitive_check_count(int count, int min);
 /* OK, or INVALID if there is no place for an answer. */
 dlock_status primitive_check_place(const void *place);
 
-/* A call is about to be made: `event` says its kind, its name and how many.  Answers what
- * primitive_record_end() needs. */
+/* Record a call before its request is sent: `event` has its kind, the name and the
+ * number of permits.  Returns the number of the call for primitive_record_end(); 0: not
+ * recorded. */
 uint64_t primitive_record_begin(const dlock_primitives *prims, const dlock_event *event);
 
-/* Record that the call was answered.  `answer` says what is known beyond `st`, of which
- * the status is not heeded; NULL: nothing.  Answers `st`. */
+/* Record the answer `st` of a call.  `answer` has the other facts of the answer, and
+ * its `status` is not read; NULL: there are none.  Returns `st`. */
 dlock_status primitive_record_end(const dlock_primitives *prims, uint64_t call,
                                   dlock_status st, const dlock_event *answer);
 
@@ -69,16 +70,18 @@ void primitive_semaphore_channel(const char *name, char out[REDISSON_NAME_SIZE])
                                 .argc = (keys) + (args),                               \
                                 .argv = {__VA_ARGS__}})
 
-/* Run a script that answers a number, of the `shape` COUNT or BALANCE. */
+/* Run a script that answers a number, of the `shape` COUNT or BALANCE, and write it
+ * into *number.  OK, or a failure. */
 dlock_status primitive_number(dlock_primitives *prims,
                               const struct redis_script_call *call,
                               const struct redis_shape *shape, int64_t *number);
 
-/* Run a script that answers 1 for OK, and 0 for what `no` is. */
+/* Run a script that answers 1 or 0.  Returns OK for 1, `no` for 0, or a failure. */
 dlock_status primitive_ask(dlock_primitives *prims,
                            const struct redis_script_call *call, dlock_status no);
 
-/* GET a key that holds a number; 0 if there is none. */
+/* GET a key that holds a number, into *number; 0: there is no such key.  OK, or a
+ * failure. */
 dlock_status primitive_get(dlock_primitives *prims, const char *key, int64_t *number);
 
 /* Waiting on a channel. */
@@ -86,12 +89,13 @@ struct primitive_wait {
     dlock_primitives *prims;
     char channel[REDISSON_NAME_SIZE];
     struct redis_wake wake;
-    struct redis_waiter *waiter; /* NULL: does not listen now */
+    struct redis_waiter *waiter; /* NULL: it does not listen now */
     bool counts_twice;           /* see struct dlock_waiting */
 };
 
-/* Attempt until the answer is not BUSY, IO or UNKNOWN, or wait_ms have passed (0: one attempt;
- * negative: for ever).  Answers what the last attempt did, or TIMEOUT. */
+/* Make attempts until one answers something else than BUSY, IO or UNKNOWN, or until
+ * wait_ms have passed (0: one attempt; negative: for ever).  Returns the answer of the
+ * last attempt, or TIMEOUT. */
 dlock_status primitive_wait(struct primitive_wait *wait, int64_t wait_ms,
                             dlock_attempt_fn *attempt, void *arg);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c -- what happens to semaphores, permits and latches, as records.
+/* record.c -- records the calls to semaphores, permits and latches.
  *
- * A primitive's permits have no owner, so the owner of a record is the thread that
- * called. */
+ * Permits have no owner, so the owner in a record is the calling thread. */
 #include <string.h>
 
 #include "base/os/random.h"

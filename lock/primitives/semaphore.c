@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* semaphore.c -- Redisson's semaphore: a number in Redis.
  *
- * Promises    no more permits are taken at once than there are; waiters are woken by
- *             who gives back.
- * Breaks      when a process dies with permits: they are gone, since they are nobody's.
- *             A process that returns more than it took lets in too many.
+ * Promises    no more permits are taken at once than exist; giving back wakes waiters.
+ * Breaks      when a process dies with permits: they are lost, because permits have no
+ *             owner.  A process that gives back more than it took lets too many in.
  *
  * The number is at the semaphore's name; what is published on redisson_sc:{name} is how
  * many there are. */
@@ -14,7 +13,8 @@
 
 enum { NUMBER_SIZE = 12 };
 
-/* A call about so many permits; fewer than none are told as none. */
+/* Record the beginning of a call about `permits` permits; a negative number is recorded
+ * as 0. */
 static uint64_t begin(const dlock_primitives *prims, dlock_event_kind kind,
                       const char *name, int permits, int64_t wait_ms)
 {
@@ -52,8 +52,9 @@ struct acquiring {
     char permits[NUMBER_SIZE];
 };
 
-/* After UNKNOWN nothing is done: the permits are nobody's, so nobody can ask for them, and
- * whoever asked again might take them twice. */
+/* After UNKNOWN the call does not clean up and does not try again: permits have no
+ * owner, so Redis cannot tell if they were taken, and a second request might take them
+ * twice. */
 static dlock_status attempt(void *arg, int64_t *free_in_ms)
 {
     struct acquiring *job = arg;

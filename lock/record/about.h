@@ -12,7 +12,8 @@ typedef struct dlock_recorder_about {
     unsigned caps;
     int lease_ms;
     bool watchdog;
-    uint32_t handover;   /* how many local grants may follow one of the store */
+    uint32_t handover;   /* after a grant of the store, so many grants inside the
+                          * process may follow */
     int64_t limit_bytes; /* of the file; 0: 1 GiB, which is eight million holds */
 } dlock_recorder_about;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* crc32c.c -- with the processor's instruction where there is one.
+/* crc32c.c -- CRC-32C by the processor's instruction, or else by a table.
  *
- * The instruction takes three cycles and can be started every cycle: so parts are computed
- * four at a time. */
+ * The instruction takes three cycles, and one can be started each cycle, so four parts
+ * are computed at a time. */
 #include "lock/record/crc32c.h"
 
 #include <stdbool.h>
@@ -116,7 +116,8 @@ void dlock_crc32c_parts(const void *parts, size_t count, uint32_t *out)
     if (has_instruction && count >= LANES) {
         for (; count - at >= LANES; at += LANES)
             four_parts(bytes + at * DLOCK_CRC32C_PART, out + at);
-        /* Some of the last four once more take less time than the rest one by one. */
+        /* Computing the last four again takes less time than computing the rest one by
+         * one. */
         if (at < count)
             four_parts(bytes + (count - LANES) * DLOCK_CRC32C_PART, out + count - LANES);
         at = count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* faults.c -- the faults of this process as events. */
+/* faults.c -- records the faults of this process as events. */
 #include "lock/record/faults.h"
 
 #include "base/os/fork.h"

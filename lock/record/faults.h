@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* faults.h -- the faults of this process, in the file of the first of its systems that
- * records.
+/* faults.h -- records the faults of this process, in the file of the first of its
+ * systems that records.
  *
  * Threads     Any. */
 #ifndef DLOCK_RECORD_FAULTS_H
@@ -8,13 +8,14 @@
 
 #include "lock/record/recorder.h"
 
-/* Faults are recorded there from now on, unless they are recorded elsewhere already. */
+/* Record the faults of this process with `rec` from now on, unless another recorder
+ * does so already. */
 void dlock_record_faults_to(dlock_recorder *rec);
 
-/* The recorder is about to be closed.  NULL is fine. */
+/* Record no more faults with `rec`, which is about to be closed.  NULL is fine. */
 void dlock_record_no_faults_to(dlock_recorder *rec);
 
-/* A fault in this process; nothing if nothing is recorded. */
+/* Record a fault of this process; without a recorder the call does nothing. */
 void dlock_record_fault(const char *what, dlock_fault_phase phase,
                         dlock_assumption assumption);
 

@@ -2,12 +2,12 @@
 /* file.c -- a mapped file that grows.
  *
  * The whole of the largest file is mapped at the start, far beyond the file's end.  The
- * file grows by fallocate() before anybody touches what is new, so a full disk is an
- * error number there and never a SIGBUS here.  (A process under RLIMIT_FSIZE gets SIGXFSZ
- * there.)  The new part is then overwritten with zeros: a file system reads nothing for a page that
- * is written whole, and it makes many pages at once, so a record
- * costs less.  Only one thread does so at a time, and before the room is there for others,
- * or it would wipe out their records. */
+ * file grows by fallocate() before a thread writes to the new part.  So a full disk is
+ * an error of fallocate(), and never a SIGBUS of a write. (Under RLIMIT_FSIZE,
+ * fallocate() raises SIGXFSZ.) Then the new part is overwritten with zeros: the file
+ * system need not read a page that is written whole, and makes many pages at once, so a
+ * record costs less.  Only one thread does this at a time, and before other threads may
+ * use the new part, because the zeros would overwrite their records. */
 #include "lock/record/file.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@
 
 enum {
     GROW_BLOCKS = 256,  /* 1 MiB at a time */
-    TOUCH_BLOCKS = 256, /* mapped by one system call rather than by a fault each */
+    TOUCH_BLOCKS = 256, /* mapped by one system call instead of a page fault each */
 };
 
 #define LIMIT_DEFAULT (INT64_C(1) << 30)
@@ -35,8 +35,8 @@ enum {
 static_assert(DLOCK_RECORD_HEADER_SIZE % DLOCK_RECORD_BLOCK_SIZE == 0,
               "blocks are aligned");
 
-/* Write the blocks at `at` full of zeros.  They all come from the same few lines of the
- * cache, which has better things to hold.  False: errno says why. */
+/* Write zeros into `blocks` blocks at the offset `at`.  The zeros come from one small
+ * buffer, so that they use few cache lines.  False: errno says why. */
 static bool write_zeros(int fd, uint64_t blocks, off_t at)
 {
     static const char zeros[DLOCK_RECORD_BLOCK_SIZE];
@@ -47,7 +47,7 @@ static bool write_zeros(int fd, uint64_t blocks, off_t at)
     return pwritev(fd, parts, (int)blocks, at) >= 0;
 }
 
-/* Make room for the next blocks.  0 or an errno. */
+/* Enlarge the file by the next blocks.  Returns 0 or an errno. */
 static int grow_once(struct dlock_record_file *file)
 {
     uint64_t grown = atomic_load(&file->blocks_grown);
@@ -58,7 +58,8 @@ static int grow_once(struct dlock_record_file *file)
     while (fallocate(file->fd, 0, at, (off_t)(more * DLOCK_RECORD_BLOCK_SIZE)) != 0)
         if (errno != EINTR)
             return errno;
-    /* If this write is cut short, the file still has the room, filled with zeros. */
+    /* If this write is interrupted, the file is large enough all the same, and filled
+     * with zeros. */
     if (!write_zeros(file->fd, more, at) && errno != EINTR)
         return errno;
     atomic_store(&file->blocks_grown, grown + more);
@@ -67,7 +68,7 @@ static int grow_once(struct dlock_record_file *file)
     return 0;
 }
 
-/* Make the file reach beyond `block`.  0 or an errno. */
+/* Enlarge the file until it contains `block`.  Returns 0 or an errno. */
 static int grow(struct dlock_record_file *file, uint64_t block)
 {
     int rc = 0;
@@ -81,8 +82,8 @@ static int grow(struct dlock_record_file *file, uint64_t block)
     return rc;
 }
 
-/* Have the next blocks mapped at once rather than by a fault each.  Where the system
- * cannot do that, they fault. */
+/* Map the next blocks by one system call instead of a page fault each.  If the system
+ * lacks that call, page faults map them. */
 static void touch(const struct dlock_record_file *file, uint64_t block)
 {
 #ifdef MADV_POPULATE_WRITE
@@ -136,7 +137,7 @@ static void read_boot(char *out, size_t size)
         close(fd);
 }
 
-/* As it will be when the magic is there. */
+/* The checksum of the header as it is after the magic is written. */
 static uint32_t head_sum(const dlock_record_header *header)
 {
     dlock_record_header whole = *header;
@@ -167,7 +168,8 @@ static void fill_header(const struct dlock_record_file *file,
     header->handover = about->handover;
     header->grown = file->blocks_grown;
     header->head_checksum = head_sum(header);
-    /* Readers come after this process: only the order of its own stores counts. */
+    /* Files are read after this process has ended, so only the order of its own stores
+     * matters. */
     atomic_signal_fence(memory_order_release);
     memcpy(header->magic, DLOCK_RECORD_MAGIC, sizeof(header->magic));
 }
@@ -208,8 +210,8 @@ static dlock_status map_file(struct dlock_record_file *file)
     return DLOCK_OK;
 }
 
-/* All records that were written are in the file: give it its checksums.  The instant comes
- * last, since a file that has one is complete. */
+/* All records are in the file: write its checksums. closed_ns is written last, because
+ * a file with closed_ns counts as complete. */
 void dlock_record_file_finish(struct dlock_record_file *file)
 {
     dlock_record_header *header = file->header, whole;

@@ -30,17 +30,19 @@ struct dlock_record_file {
     char path[DLOCK_RECORD_PATH_SIZE];
 };
 
-/* Make DIR if there is none, and the file in it, with its header.  OK, INVALID, IO or
- * NOMEM as dlock_recorder_open(); only after OK is it to be closed. */
+/* Make the directory `dir` if there is none, and a new file in it, with its header.
+ * OK, INVALID, IO or NOMEM as dlock_recorder_open().  After OK the caller closes the
+ * file; after another answer there is nothing to close. */
 dlock_status dlock_record_file_open(struct dlock_record_file *file, const char *dir,
                                     const dlock_recorder_about *about) DLOCK_MUST_CHECK;
 void dlock_record_file_close(struct dlock_record_file *file);
 
-/* Seal it: no thread writes to it any more.  Before it is closed. */
+/* Seal every block.  No thread writes to the file any more, and the caller closes it
+ * next. */
 void dlock_record_file_finish(struct dlock_record_file *file);
 
-/* A block for the calling thread alone, full of zeros; any thread.  False: there is no
- * room, and that is counted. */
+/* Take a block of zeros for the calling thread alone.  False: the file has no more
+ * room, and its header counts the dropped record.  Any thread. */
 bool dlock_record_file_take(struct dlock_record_file *file, uint64_t *block);
 
 #endif /* DLOCK_RECORD_FILE_H */

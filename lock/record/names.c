@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names.c -- the names of what records tell of. */
+/* names.c -- the names of events and assumptions. */
 #include "lock/record/recorder.h"
 
 #define UNKNOWN_NAME "?"

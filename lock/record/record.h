@@ -9,30 +9,32 @@
  * clock is this machine's too, since its last start, and the header says which start it
  * was.
  *
- * A record is one slot, and a call one record: what is asked is written before anything
- * is sent, and the answer is added before the caller learns of it.  The release of a
- * thread's only level of a hold is told in the record of its acquire, which has all that
- * there is to say of it but when and how.  A lock's name that is longer than fits goes
- * on, whole, in the slots that follow: two names never look alike.
+ * A record is one slot, and each call has one record: the request is written before it
+ * is sent, and the answer is added before the caller gets it.  If a hold has one level,
+ * its release has no record of its own: the record of the acquire gets the times and
+ * the answer of the release.  A lock's name that is too long for the record goes on in
+ * the slots that follow, and is never cut, so two names never look alike.
  *
- * The commit word is written last: first that of a call begun, then that of one done,
- * then the same for its release.  A slot that has content and no commit word is torn:
- * its process was killed while it wrote.  Nothing depends on that: nothing had been sent
- * yet.  A call that was killed while its answer was being written is one without an
- * answer: nobody was told.
+ * Each step of a call (begun, answered, release begun, release answered) is complete
+ * when its commit word is written, which is done last.  A slot with content and without
+ * a commit word is torn: the process was killed while it wrote.  A torn slot is
+ * harmless, because the request had not been sent yet.  If the process was killed while
+ * it wrote an answer, the call counts as unanswered: the caller had not got the answer.
  *
- * The last slot of a block is its seal: which thread fills it, and once it is full, how many
- * slots it uses and a checksum of them.  A call that is not answered by then, and a hold
- * that is not given back, are still to be written to: the seal names their slots and leaves
- * them out, until the file is closed and every block is sealed for good.  The header has a
- * checksum of what does not change, how many blocks were opened and how many the file has
- * room for, and from the close on how many slots are used and a checksum of all of it.  So
- * a file that was closed shows any damage; of one whose process was killed, what its threads
- * wrote last can be altered unseen, as can calls that were under way at a seal.
+ * The last slot of a block is its seal.  The seal names the thread that fills the
+ * block.  Once the block is full, the seal has the number of slots in use, and a
+ * checksum of them.  The slots of unanswered calls and of locks that are still held
+ * will change after that, so the seal lists them and leaves them out of the checksum.
+ * When the file is closed, every block is sealed for good, with all its slots.  The
+ * header has a checksum of its constant fields, the number of blocks that were opened,
+ * and the number for which the file has room.  The close adds the number of slots in
+ * use, and a checksum of the whole header.  So any damage to a closed file is found.
+ * If the process was killed, damage in two places is not found: in the blocks that were
+ * being filled, and in calls that were under way when their block was sealed.
  *
  * Version     3.  Version 2 has no seals: 32 records a block, and nothing after closed_ns
  *             in its header.  Append events, never renumber them; everything else
- *             needs a new DLOCK_RECORD_VERSION.  A reader that is older than an event
+ *             needs a new DLOCK_RECORD_VERSION.  A reader that does not know an event
  *             names the record, and refuses the file.
  */
 #ifndef DLOCK_RECORD_H
@@ -91,12 +93,13 @@ typedef enum {
 #undef X
 } dlock_event_kind;
 
-/* Whether an acquire that waits has a place among those that wait in the store. */
+/* The phases of a waiting acquire: has it a place in the store's queue? */
 typedef enum {
-    DLOCK_WAIT_BEGUN = 0,    /* refused for the first time, or for the first time since it
-                              * gave up what it had                                        */
-    DLOCK_WAIT_GIVEN_UP = 1, /* the request sent at this instant may have done anything: so
-                              * whatever it left was given back, be it a place or a grant  */
+    DLOCK_WAIT_BEGUN = 0,    /* refused for the first time, or for the first time after
+                              * GIVEN_UP */
+    DLOCK_WAIT_GIVEN_UP = 1, /* the request sent at this instant was not answered as
+                              * expected: a place or a grant that it may have left was
+                              * released */
 } dlock_wait_phase;
 
 /* The phases of a fault record; BEGUN is recorded before the fault is made, ENDED after
@@ -108,8 +111,8 @@ typedef enum {
     DLOCK_FAULT_HAPPENED = 4, /* at this instant, and has no end of its own: a kill */
 } dlock_fault_phase;
 
-/* The assumptions of a lease, and what breaks when one does not hold: id, value, name,
- * text. The maker of a fault says which of these it breaks. */
+/* The assumptions under which a lease protects its holder: id, value, name, text.  A
+ * fault record names the assumption that the fault breaks. */
 #define DLOCK_ASSUMPTIONS(X)                                                           \
     X(NONE, 0, "none", "nothing that a lease stands on")                               \
     X(WORK, 1, "work", "the work ends within its lease")                               \
@@ -132,10 +135,14 @@ typedef enum {
 /* The kind of the request for a lock. */
 enum { DLOCK_MODE_EXCLUSIVE = 0, DLOCK_MODE_SHARED = 1 };
 
-/* A commit word is one of these plus the index of the slot: a call without an answer
- * yet; one with it, or an event that is no call; a slot in which a name goes on; an
- * acquire, answered, whose hold is being given back; the same, and that was answered.  Of a
- * seal: the block is being filled; or it has a checksum. */
+/* A commit word is one of these plus the index of the slot.
+ *   BEGUN      a call without an answer yet
+ *   DONE       a call with its answer, or an event that is no call
+ *   MORE       a slot in which a name goes on
+ *   RELEASING  an answered acquire whose hold is being released
+ *   RELEASED   the same, with the answer to the release
+ *   OPENED     a seal: the block is being filled
+ *   SEALED     a seal: the block has its checksum */
 #define DLOCK_RECORD_BEGUN UINT64_C(0xd10b000000000000)
 #define DLOCK_RECORD_DONE UINT64_C(0xd10c000000000000)
 #define DLOCK_RECORD_MORE UINT64_C(0xd10d000000000000)
@@ -144,8 +151,8 @@ enum { DLOCK_MODE_EXCLUSIVE = 0, DLOCK_MODE_SHARED = 1 };
 #define DLOCK_RECORD_OPENED UINT64_C(0xd110000000000000)
 #define DLOCK_RECORD_SEALED UINT64_C(0xd111000000000000)
 
-/* The fields that change after the beginning come first: they are one line of the cache,
- * but for those that few variants fill. */
+/* The fields that change after the first write come first, so that they share one cache
+ * line, except fields that few variants fill. */
 typedef struct dlock_record {
     _Atomic uint64_t commit;
     int64_t time_ns;     /* CLOCK_BOOTTIME; of a call: when it was made               */
@@ -154,8 +161,8 @@ typedef struct dlock_record {
     int64_t released_ns; /* and answered                                              */
     int64_t sent_ns;     /* when the last request was sent; 0: unknown, or, of what
                           * was granted inside the process, none was             */
-    int64_t deadline_ns; /* of granted acquires and renewals; INT64_MAX: none; of a
-                          * TIMEOUT: the store granted it, and was heard too late     */
+    int64_t deadline_ns; /* of granted acquires and renewals; INT64_MAX: none.  With
+                          * TIMEOUT: the store's grant came too late                  */
     uint8_t kind;        /* dlock_event_kind                                          */
     uint8_t status;      /* dlock_status: the answer                                  */
     uint8_t release_status;
@@ -167,7 +174,7 @@ typedef struct dlock_record {
     uint64_t fence;      /* 0: none                                                   */
     union {
         int32_t wait_ms; /* of acquires: as asked for                                 */
-        uint32_t detail; /* of what is no call                                        */
+        uint32_t detail; /* of an event that is no call                               */
     };
     uint32_t lease_ms;
     uint32_t thread;     /* the kernel's number                                       */
@@ -209,7 +216,7 @@ typedef struct dlock_record_header {
     char variant[32];
     uint32_t caps;    /* set of dlock_caps                                            */
     uint32_t lease_ms;
-    uint8_t watchdog; /* is there one that renews?                                    */
+    uint8_t watchdog; /* 1: the system has a watchdog                                 */
     uint8_t padding[3];
     uint32_t handover; /* a grant of the store may be followed by so many inside the
                         * process; 0 before there were any                           */
@@ -217,7 +224,7 @@ typedef struct dlock_record_header {
     _Atomic uint64_t blocks;     /* taken by threads                                  */
     _Atomic uint64_t dropped;    /* records that found no room; above 0: a history
                                   * with holes                                        */
-    _Atomic int64_t dropping_ns; /* since when; 0: never                              */
+    _Atomic int64_t dropping_ns; /* when the first was dropped; 0: none               */
     _Atomic int32_t drop_errno;  /* why; 0: the size limit                            */
     int32_t padding_2;
     _Atomic int64_t closed_ns;   /* 0: still open, or killed; written last            */

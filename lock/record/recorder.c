@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder.c -- threads that each fill blocks of a file with what happens.
+/* recorder.c -- writes events into blocks of a file; each thread fills its own block.
  *
- * A thread keeps the rest of its block in thread-local memory: for the two recorders
- * that it used last, which is one more than programs have.  The rest of a block
- * stays empty when its thread ends. */
+ * Thread-local memory has the thread's position in its block, for the two recorders
+ * that the thread used last; programs have one.  When a thread ends, the rest of its
+ * block stays empty. */
 #include "lock/record/recorder.h"
 
 #include <stdlib.h>
@@ -25,11 +25,12 @@ enum {
     CACHE_LINE = 64,
 };
 
-/* Code that few records need is kept away from the code of all: between two records the
- * kernel has used the instruction cache for itself. */
+/* Rarely needed code is placed apart from the code of every record, because between two
+ * records the kernel fills the instruction cache with its own code. */
 #define COLD __attribute__((cold, noinline))
 
-/* In the answer to begin_release(), beside the record's index plus 1. */
+/* This bit marks an answer of dlock_recorder_begin_release(), besides the record's
+ * index plus 1. */
 #define IS_RELEASE (UINT64_C(1) << 63)
 
 static_assert(DLOCK_NAME_MAX <=
@@ -45,21 +46,22 @@ struct dlock_recorder {
     struct dlock_record_file file;
 };
 
-/* The rest of a thread's block. */
+/* A thread's position in its block. */
 struct rest {
     uint64_t recorder; /* its id; 0: none */
     uint64_t next, end;
-    uint64_t block;    /* which is not sealed yet, plus 1; 0: none */
+    uint64_t block;    /* the index of the block plus 1; not sealed yet; 0: none */
     uint32_t thread;   /* the kernel's number */
 };
 
-/* No child by fork() gets here, so the thread's number stays right. */
+/* A forked child records nothing, so the thread number stays valid. */
 static _Thread_local struct {
     struct rest rests[BLOCKS_CACHED];
     unsigned evict;
 } here;
 
-/* A thread that comes to `rec` for the first time, or after it was elsewhere. */
+/* Begin the position of a thread that uses `rec` for the first time, or again after two
+ * other recorders. */
 static COLD struct rest *begin_rest(const dlock_recorder *rec)
 {
     struct rest *rest = &here.rests[here.evict++ % BLOCKS_CACHED];
@@ -68,7 +70,7 @@ static COLD struct rest *begin_rest(const dlock_recorder *rec)
     return rest;
 }
 
-/* The rest of the calling thread's block of `rec`, maybe empty. */
+/* The calling thread's position in its block of `rec`; there may be no room left. */
 static struct rest *rest_here(const dlock_recorder *rec)
 {
     for (int i = 0; i < BLOCKS_CACHED; i++)
@@ -77,7 +79,8 @@ static struct rest *rest_here(const dlock_recorder *rec)
     return begin_rest(rec);
 }
 
-/* Take a block for the calling thread.  False: there is none, and that is counted. */
+/* Take a block for the calling thread.  False: the file is full, and the dropped record
+ * is counted. */
 static COLD bool take_block(dlock_recorder *rec, struct rest *rest)
 {
     uint64_t block;
@@ -153,8 +156,8 @@ static int64_t time_of(const dlock_event *event)
     return event->time_ns > 0 ? event->time_ns : dlock_clock_ns();
 }
 
-/* Write what may be known at both ends of a call; a fact of the first end that is not
- * said again stays. */
+/* Write the facts that may be known at the beginning or at the end of a call.  A fact
+ * that the end does not name again stays. */
 static void write_known(dlock_record *record, const dlock_event *event)
 {
     if (event->level > 0)
@@ -167,7 +170,7 @@ static void write_known(dlock_record *record, const dlock_event *event)
         token_pack(record->token, event->token);
 }
 
-/* Write the facts that do not change any more. */
+/* Write the facts that are known at the beginning and do not change. */
 static void write_asked(dlock_record *record, const dlock_event *event, size_t length)
 {
     record->kind = (uint8_t)event->kind;
@@ -181,9 +184,10 @@ static void write_asked(dlock_record *record, const dlock_event *event, size_t l
     record->time_ns = time_of(event);
 }
 
-/* Have the calling processor own the lines of the thread's next record long before it is
- * written.  There are zeros in them from elsewhere, and a store that waits for its line
- * holds up all that follow: the next mutex, and whoever reads what was just written. */
+/* Prefetch the cache lines of the thread's next record for writing, long before it is
+ * written.  Another processor may have these lines, because it wrote the zeros.  A
+ * store that waits for its line would delay the following stores, for example of the
+ * next mutex. */
 #if defined(__x86_64__)
 __attribute__((target("prfchw")))
 #endif
@@ -207,8 +211,8 @@ static unsigned slots_for(size_t length)
                           DLOCK_RECORD_NAME_MORE);
 }
 
-/* Write the event in slots of its own, and commit it.  Answers the index of the first,
- * plus 1; 0: it was dropped. */
+/* Write the event into its own slots, and commit it.  Returns the index of the first
+ * slot plus 1; 0: it was dropped. */
 static uint64_t put(dlock_recorder *rec, const dlock_event *event, uint64_t commit)
 {
     size_t length = event->name != NULL ? strnlen(event->name, DLOCK_NAME_MAX) : 0;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder.h -- writes what happens to locks into a file that survives its process.
+/* recorder.h -- writes each call to the locks into a file that survives its process.
  *
- * The file is mapped and shared: what was written is in it even if the process is
- * killed the next instant.  The file does not survive a machine that loses power.
+ * The file is a shared memory mapping, so a record is in the file as soon as it is
+ * written, even if the process is killed the next instant.  A loss of power can destroy
+ * the file.
  *
- * Recording makes few system calls (three in 7936 records, when one thread makes room and
- * others that need it wait), and costs a fraction of a microsecond a call, half of it for
- * fresh pages of the file.  Checksums are computed once in 31 records.  A recorder that is
- * full or whose disk is full goes on counting what it had to drop; it never
- * fails the lock call.
+ * Recording costs a fraction of a microsecond for each call, half of it for new pages
+ * of the file.  System calls are needed three times in 7936 records, when one thread
+ * enlarges the file and others that need room wait.  A checksum is computed once in 31
+ * records.  If the file or its disk is full, the recorder counts the records that it
+ * drops; a lock call never fails because of that.
  *
  * Threads     Any.  A child by fork() records nothing.
  */
@@ -55,25 +56,25 @@ dlock_status dlock_recorder_open(dlock_recorder **out, const char *dir,
  * may be inside a call; in a child by fork() it leaves everything alone. */
 void dlock_recorder_close(dlock_recorder *rec);
 
-/* A call is about to be made: kind, mode, name, owner, wait_ms, lease_ms, and what else
- * is known.  Answers what dlock_recorder_end() needs; 0 if nothing was recorded.  A
- * NULL `rec` costs one branch. */
+/* Record a call before its request is sent.  `event` has kind, mode, name, owner,
+ * wait_ms, lease_ms, and the other fields if they are known.  Returns the number of the
+ * call for dlock_recorder_end(); 0: nothing was recorded.  A NULL `rec` costs one
+ * branch. */
 uint64_t dlock_recorder_begin(dlock_recorder *rec, const dlock_event *event);
 
-/* The call was answered, and the caller is about to learn it: status, and of what was
- * granted owner, level, token, fence, sent_ns and deadline_ns.  An owner, a level and a
- * token that were said when it was begun need not be said again. */
+/* Record the answer of a call before its caller gets the answer.  `answer` has the
+ * status, and after a grant also owner, level, token, fence, sent_ns and deadline_ns.
+ * Owner, level and token can be left out if dlock_recorder_begin() was given them. */
 void dlock_recorder_end(dlock_recorder *rec, uint64_t call, const dlock_event *answer);
 
-/* A call is about to be made that gives back the hold that `acquire` was granted, by the
- * same thread and as the same owner, at level 1, at `time_ns` (0: now).  The
- * release takes no record of its own.  `acquire`: what dlock_recorder_begin() answered for it,
- * not 0, and dlock_recorder_end() was told OK.  Answers what dlock_recorder_end() needs, which
- * heeds only time_ns and status. */
+/* Record the release of a hold of one level in the record of its acquire, before the
+ * request is sent at `time_ns` (0: now).  `acquire`: the number of the acquire, not 0,
+ * whose answer was OK, by the same thread and the same owner.  Returns the number of
+ * the release for dlock_recorder_end(), which then reads only time_ns and status. */
 uint64_t dlock_recorder_begin_release(dlock_recorder *rec, uint64_t acquire,
                                       int64_t time_ns);
 
-/* Something happened that is no call. */
+/* Record an event that is no call. */
 void dlock_recorder_note(dlock_recorder *rec, const dlock_event *event);
 
 /* The number of records that found no room so far. */
@@ -82,7 +83,8 @@ uint64_t dlock_recorder_dropped(const dlock_recorder *rec);
 /* The path of the file.  Valid while the recorder is. */
 const char *dlock_recorder_path(const dlock_recorder *rec);
 
-/* Names for events and assumptions; "?" for a value that is none. */
+/* The name of an event, and the name and the text of an assumption; static.  "?": there
+ * is no such value. */
 const char *dlock_event_name(int kind);
 const char *dlock_assumption_name(int assumption);
 const char *dlock_assumption_text(int assumption);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* seal.c -- a block is sealed when its thread needs the next one, and again when the
- * file is closed: no call pays for it. */
+/* seal.c -- seals blocks: when the thread needs the next block, and again when the file
+ * is closed.  So most calls compute no checksum. */
 #include "lock/record/seal.h"
 
 #include <stddef.h>
@@ -25,7 +25,7 @@ void dlock_record_seal_open(dlock_record *slots, uint64_t block, uint32_t thread
                           memory_order_release);
 }
 
-/* Will it be written to again? */
+/* Will this record be written to again? */
 static bool is_open(const dlock_record *record, uint64_t at)
 {
     uint64_t stage = atomic_load_explicit(&record->commit, memory_order_acquire) - at;
@@ -46,8 +46,8 @@ static uint32_t find_open(const dlock_record *slots, uint64_t block, unsigned us
     return open;
 }
 
-/* Of each slot, and then of these together with what else the seal says.  The slots that
- * are in use may be written to now, if they are open. */
+/* Compute the checksum of each slot, and then that of these checksums and the other
+ * fields of the seal.  Open slots may be written to meanwhile, and are left out. */
 static uint32_t sum_of(const dlock_record *slots, uint64_t block, unsigned used,
                        uint32_t open, uint32_t thread)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* seal.h -- checksums for the blocks of a file of records; record.h says what they
- * are of.  For recorders, and for those that read.
+/* seal.h -- checksums of the blocks of a file of records; record.h says which bytes
+ * they cover.  For the recorder and for readers of the file.
  *
- * Threads     Of a block: the one that fills it, or any when all have ended. */
+ * Threads     A block: the thread that fills it, or any thread once all of them have
+ *             ended. */
 #ifndef DLOCK_RECORD_SEAL_H
 #define DLOCK_RECORD_SEAL_H
 
@@ -10,23 +11,26 @@
 
 #include "lock/record/record.h"
 
-/* Say that `thread` fills the block now.  `slots` are the file's. */
+/* Begin the seal of a block: `thread` fills it from now on.  `slots` are all slots of
+ * the file. */
 void dlock_record_seal_open(dlock_record *slots, uint64_t block, uint32_t thread);
 
-/* Give the block its checksum.  Its first `used` slots hold something.  Not `is_last`: a
- * call that has no answer yet, and a hold that is not given back, are left out of it until
- * it is sealed again. */
+/* Give the block its checksum; its first `used` slots are in use.  `is_last`: the
+ * checksum covers all of them.  Otherwise it leaves out unanswered calls and locks that
+ * are still held, and the block is sealed again later. */
 void dlock_record_seal_close(dlock_record *slots, uint64_t block, unsigned used,
                              bool is_last);
 
-/* Seal what is not sealed for good, of so many blocks, which nobody fills any more.
- * Answers how many slots hold something. */
+/* Seal every one of the first `blocks` blocks that is not sealed for good.  No thread
+ * fills them any more.  Returns the number of slots in use. */
 uint64_t dlock_record_seal_all(dlock_record *slots, uint64_t blocks);
 
-/* The checksum that the block ought to have, if its seal says how much it is of. */
+/* Compute the checksum that the seal of the block should have, from the slots that the
+ * seal names. */
 uint32_t dlock_record_seal_sum(const dlock_record *slots, uint64_t block);
 
-/* The same of a header: of what does not change, and of what a close leaves. */
+/* Compute the two checksums of a header: of its constant fields, and of everything that
+ * the close leaves in it. */
 uint32_t dlock_record_head_sum(const dlock_record_header *header);
 uint32_t dlock_record_close_sum(const dlock_record_header *header);
 

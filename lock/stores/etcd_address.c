@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_address.c -- where an etcd is: the URL of the option etcd_url, taken apart. */
+/* etcd_address.c -- parses the option etcd_url. */
 #include "lock/stores/etcd_address.h"
 
 #include <ctype.h>
@@ -17,7 +17,7 @@ enum { HOST_MAX = ETCD_HOST_SIZE - 1, PORT_MAX = 65535 };
     "http://[user:password@]host[:port][,host[:port]...], or https:// with "           \
     "?ca=FILE&cert=FILE&key=FILE&server-name=NAME behind the hosts"
 
-/* `url` goes wrong at `at`. */
+/* Write into `why` that `url` is malformed at `at`.  Returns false. */
 static bool refuse(char why[ETCD_WHY_SIZE], const char *url, const char *at, const char *text)
 {
     snprintf(why, ETCD_WHY_SIZE, "at character %td: %s; it has to be " FORM, at - url + 1, text);
@@ -33,7 +33,8 @@ static int hex_value(char c)
     return found != NULL ? (int)(found - DIGITS) : -1;
 }
 
-/* Copy text[0..len), undoing %xx.  False: it is empty or too long, or a % stands for no byte. */
+/* Copy text[0..len), decoding %xx.  False: the text is empty or too long, or a % is not
+ * followed by two digits. */
 static bool decode(const char *text, size_t len, char *out, size_t size)
 {
     size_t used = 0;
@@ -56,13 +57,14 @@ static bool decode(const char *text, size_t len, char *out, size_t size)
     return used > 0;
 }
 
-/* A byte that may stand in the name of a host, in a number of one, or in [::1]. */
+/* May the byte be part of a host name, an IPv4 address or [::1]? */
 static bool is_of_host(char c)
 {
     return c != '\0' && (isalnum((unsigned char)c) || strchr(".-_:[]", c) != NULL);
 }
 
-/* The length of the host in the `len` bytes at `text`: what stands before the port. */
+/* The length of the host in the `len` bytes at `text`, which is the part before the
+ * port. */
 static size_t host_length(const char *text, size_t len)
 {
     size_t host = len;
@@ -91,7 +93,7 @@ static bool read_member(const char *url, const char *scheme, const char *text, s
     return true;
 }
 
-/* The members in text[0..len). */
+/* Read the members in text[0..len). */
 static bool read_members(const char *url, const char *scheme, const char *text, size_t len,
                          struct etcd_address *out, char why[ETCD_WHY_SIZE])
 {
@@ -113,7 +115,8 @@ static bool read_members(const char *url, const char *scheme, const char *text, 
     }
 }
 
-/* The user and the password in text[0..len), which stands before the last '@'. */
+/* Read the user and the password in text[0..len), which is the part before the last
+ * '@'. */
 static bool read_user(const char *url, const char *text, size_t len,
                       struct etcd_address *out, char why[ETCD_WHY_SIZE])
 {
@@ -128,7 +131,7 @@ static bool read_user(const char *url, const char *text, size_t len,
     return true;
 }
 
-/* One option, name=value. */
+/* Read one option, name=value. */
 static bool read_option(const char *url, const char *text, size_t len,
                         struct etcd_tls *out, char why[ETCD_WHY_SIZE])
 {
@@ -154,7 +157,7 @@ static bool read_option(const char *url, const char *text, size_t len,
     return refuse(why, url, text, "an option behind the ? is unknown");
 }
 
-/* The options at the end of a URL, which begin with '?'; "": there are none. */
+/* Read the options at the end of a URL, which begin with '?'; "": there are none. */
 static bool read_options(const char *url, const char *query, struct etcd_tls *out,
                          char why[ETCD_WHY_SIZE])
 {

@@ -23,7 +23,7 @@ enum {
     ETCD_WHY_SIZE = 320,
 };
 
-/* Whom to trust, and who this client is; all "" if the URL says nothing of it. */
+/* The certificates of a connection; every field is "" if the URL does not set it. */
 struct etcd_tls {
     char ca_file[ETCD_FILE_SIZE];     /* "": the authorities that the system trusts     */
     char cert_file[ETCD_FILE_SIZE];   /* "": no certificate of this client              */
@@ -39,8 +39,8 @@ struct etcd_address {
     struct etcd_tls tls;
 };
 
-/* Take `url` apart.  False: it is no such URL, and `why` says what is wrong with it,
- * without the password; *out is then not to be used. */
+/* Parse `url` into *out.  False: `url` is malformed, and `why` says what is wrong,
+ * without the password; *out is then undefined. */
 bool etcd_address_read(const char *url, struct etcd_address *out, char why[ETCD_WHY_SIZE]);
 
 #endif /* DLOCK_ETCD_ADDRESS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_answers.c -- what etcd's answers say of the keys of a lock. */
+/* etcd_answers.c -- parses etcd's answers about the keys of a lock. */
 #include "lock/stores/etcd_answers.h"
 
 #include <string.h>

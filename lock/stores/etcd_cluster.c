@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_cluster.c -- which cluster answers. */
+/* etcd_cluster.c -- refuses the answers of another etcd cluster. */
 #include "lock/stores/etcd_cluster.h"
 
 #include <stdio.h>
@@ -19,7 +19,8 @@ void etcd_cluster_destroy(struct etcd_cluster *cluster)
 bool etcd_cluster_is_same(struct etcd_cluster *cluster, const json_t *answer,
                           char other[ETCD_CLUSTER_SIZE], char own[ETCD_CLUSTER_SIZE])
 {
-    const json_t *result = json_object_get(answer, "result"); /* of a stream, around it */
+    const json_t *result = json_object_get(answer, "result"); /* the object around a
+                                                               * message of a stream */
     const json_t *header = json_object_get(result != NULL ? result : answer, "header");
     const char *id = json_string_value(json_object_get(header, "cluster_id"));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_ends.c -- the last keys of a lock that ended. */
+/* etcd_ends.c -- the last keys of a lock that were deleted. */
 #include "lock/stores/etcd_ends.h"
 
 static size_t kept_count(const struct etcd_ends *ends)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_http.c -- requests to an etcd by its JSON gateway, each with a deadline. */
+/* etcd_http.c -- requests to the JSON gateway of an etcd, each with a deadline. */
 #include "lock/stores/etcd_http.h"
 
 #include <limits.h>
@@ -17,7 +17,7 @@
 enum {
     SHARES_OF_TIMEOUT = 2,
     TEXT_SHOWN = 160, /* bytes of an answer that cannot be read */
-    /* gRPC's numbers of the refusals that are handled here. */
+    /* gRPC's numbers of the errors that this file handles itself. */
     ERROR_ARGUMENT = 3,
     ERROR_EXHAUSTED = 8,
     ERROR_UNAUTHENTICATED = 16,
@@ -29,14 +29,14 @@ struct etcd_http {
     struct etcd_cluster cluster;
     int timeout_ms;
     atomic_int member;        /* the one to ask */
-    struct dlock_mutex mutex; /* of what follows */
-    struct dlock_condition logged_in; /* or not: a log-in has come to its end */
+    struct dlock_mutex mutex; /* protects what follows */
+    struct dlock_condition logged_in; /* a log-in has ended, with a token or without */
     bool is_logging_in;
     unsigned login;           /* counts the tokens; 0: there is none yet */
     char token[ETCD_TOKEN_SIZE];
 };
 
-/* A token, and which it is. */
+/* A token, and its number. */
 struct login {
     unsigned number;
     char token[ETCD_TOKEN_SIZE];
@@ -109,8 +109,8 @@ static int64_t read_error(const json_t *json, const char **words)
     return json_integer_value(code) > 0 ? json_integer_value(code) : -1;
 }
 
-/* Is the token missing, over, or older than the last change of a user or a role?  The number of
- * two of these refusals is that of any bad request. */
+/* Is the token missing, expired, or older than the last change of a user or a role?
+ * Two of these refusals have the number of any bad request, so their text decides. */
 static bool is_of_login(int64_t error, const char *words)
 {
     return error == ERROR_UNAUTHENTICATED ||
@@ -118,7 +118,7 @@ static bool is_of_login(int64_t error, const char *words)
                                         strstr(words, "user name is empty") != NULL));
 }
 
-/* What etcd's error means for the request. */
+/* The status of a request that etcd answered with an error. */
 static dlock_status judge(const struct etcd_http *http, const struct etcd_request *request,
                           int member, int64_t error, const char *words,
                           struct etcd_reply *out)
@@ -168,7 +168,7 @@ static dlock_status refuse_connection(const struct etcd_http *http, int member,
                       advise(answer));
 }
 
-/* Its first line says best what answers there. */
+/* Show the first line of an answer that is no JSON: it tells which server answered. */
 static dlock_status refuse_text(const struct etcd_http *http, int member, const char *text)
 {
     size_t len = strcspn(text, "\r\n");
@@ -184,7 +184,8 @@ bool etcd_http_is_ours(struct etcd_http *http, const json_t *answer)
     return etcd_cluster_is_same(&http->cluster, answer, other, own);
 }
 
-/* An answer of another cluster tells nothing of the locks in this one, also if the request was executed. */
+/* An answer of another cluster says nothing about the locks of this one, even if the
+ * request was executed. */
 static dlock_status check_cluster(struct etcd_http *http, int member, const json_t *answer)
 {
     char other[ETCD_CLUSTER_SIZE], own[ETCD_CLUSTER_SIZE];
@@ -276,7 +277,7 @@ static dlock_status ask_for_token(struct etcd_http *http, int member, int64_t un
     if (body != NULL)
         st = ask_member(http, &request, "", member, until_ns, &reply, &has_to_log_in);
     if (st == DLOCK_OK && reply.error == ETCD_PRECONDITION)
-        token = ""; /* this etcd asks nobody for a name */
+        token = ""; /* authentication is off in this etcd */
     else if (st == DLOCK_OK)
         token = json_string_value(json_object_get(reply.json, "token"));
     if (st == DLOCK_OK && (token == NULL || strlen(token) >= ETCD_TOKEN_SIZE))
@@ -289,8 +290,8 @@ static dlock_status ask_for_token(struct etcd_http *http, int member, int64_t un
     return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* the request itself was not sent */
 }
 
-/* Get a token in the place of *login, which is then the new one.  etcd takes its time over each
- * password, so one thread logs in for all that have the old token. */
+/* Replace *login by a new token. etcd needs long to check a password, so one thread
+ * logs in for all threads that have the old token. */
 static dlock_status log_in(struct etcd_http *http, int member, int64_t until_ns,
                            struct login *login)
 {
@@ -323,7 +324,7 @@ static dlock_status log_in(struct etcd_http *http, int member, int64_t until_ns,
     return st;
 }
 
-/* Ask a member; with a new token, if there was none yet or it has ended. */
+/* Ask a member; if there is no token yet or it has expired, with a new token. */
 static dlock_status ask_as_user(struct etcd_http *http, const struct etcd_request *request,
                                 int member, int64_t until_ns, struct etcd_reply *out)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_keys.c -- the keys of a lock in etcd: to put one, to see where it stands, to delete it.
+/* etcd_keys.c -- the keys of a lock in etcd: putting one, finding its place in the
+ * queue, deleting it.
  *
- * A comparison needs its `target`: without one etcd compares the version, and says nothing. */
+ * A comparison must name its `target`: without it etcd compares the version, without an
+ * error. */
 #include "lock/stores/etcd_keys.h"
 
 #include <inttypes.h>
@@ -47,12 +49,13 @@ void etcd_keys_close(struct etcd_keys *keys)
 
 static dlock_status refuse(const char *what)
 {
-    return dlock_fail(DLOCK_PROTOCOL, "etcd: an answer to %s that cannot be", what);
+    return dlock_fail(DLOCK_PROTOCOL, "etcd: an answer that %s cannot have", what);
 }
 
 /* --- all keys --- */
 
-/* All keys in the prefix of the lock, the oldest first.  OK: *reply is the caller's. */
+/* Read all keys with the prefix of the lock, the oldest first.  OK: the caller frees
+ * *reply. */
 static dlock_status list(struct etcd_keys *keys, const char *name, bool with_values,
                          int64_t give_up_ns, struct etcd_reply *reply, const json_t **found_keys)
 {
@@ -74,8 +77,8 @@ static dlock_status list(struct etcd_keys *keys, const char *name, bool with_val
     return refuse("kv/range");
 }
 
-/* Where does the key stand among all that are there?  A key of another lock is in the way of
- * the short questions. */
+/* Find the place of the key among all keys of the prefix.  Needed if keys of other
+ * locks have this prefix, because the short requests read only one or two keys. */
 static dlock_status look_at_all(struct etcd_keys *keys, const struct etcd_key *key,
                                 int64_t give_up_ns, struct etcd_sight *out)
 {
@@ -134,7 +137,8 @@ dlock_status etcd_keys_list(struct etcd_keys *keys, const char *name,
 
 /* --- one key --- */
 
-/* The key was put, and the two youngest keys are read: it, and the one before it. */
+/* Read the answer to a transaction that put the key: it has the two youngest keys,
+ * which are this key and the key before it. */
 static dlock_status read_place(struct etcd_keys *keys, const struct etcd_key *key,
                                const json_t *range, int64_t give_up_ns, struct etcd_sight *out)
 {
@@ -153,12 +157,12 @@ static dlock_status read_place(struct etcd_keys *keys, const struct etcd_key *ke
         return look_at_all(keys, key, give_up_ns, out);
     out->created = own.created;
     out->before = other.lease;
-    all = etcd_answer_count(range); /* also keys of other locks */
+    all = etcd_answer_count(range); /* the count includes keys of other locks */
     out->ahead = all > 0 ? all - 1 : -1;
     return DLOCK_OK;
 }
 
-/* The key was not put, and the oldest key is read. */
+/* Read the answer to a transaction that did not put the key: it has the oldest key. */
 static dlock_status read_holder(struct etcd_keys *keys, const struct etcd_key *key,
                                 const json_t *range, int64_t give_up_ns,
                                 struct etcd_sight *out)
@@ -177,8 +181,9 @@ static dlock_status read_holder(struct etcd_keys *keys, const struct etcd_key *k
     return DLOCK_OK;
 }
 
-/* A transaction that puts the key and reads it and the key before it; or, for a key that does not
- * wait, puts it if there is none, and else reads the oldest. */
+/* Write a transaction that puts the key, and reads it and the key before it.  If the
+ * claim does not wait, the transaction puts the key only if there is no key, and
+ * otherwise reads the oldest key. */
 static void describe_put(char body[BODY_SIZE], const struct etcd_key *key, const char *owner,
                          bool waits)
 {
@@ -232,7 +237,8 @@ dlock_status etcd_key_put(struct etcd_keys *keys, const struct etcd_key *key,
     return st;
 }
 
-/* A transaction on one key, if the key was created so. */
+/* Run a transaction on one key, on the condition that its create revision is
+ * key->created. */
 static dlock_status ask_of(struct etcd_keys *keys, const struct etcd_key *key,
                            const char *operations, int64_t give_up_ns,
                            struct etcd_reply *reply)
@@ -288,7 +294,7 @@ dlock_status etcd_key_look(struct etcd_keys *keys, const struct etcd_key *key,
     return st;
 }
 
-/* The key was deleted, and perhaps the oldest key that is left is read. */
+/* Read the answer to a deletion, which may also have the oldest key that is left. */
 static dlock_status read_parting(const struct etcd_reply *reply, const char *name, bool looks,
                                  struct etcd_parting *out)
 {
@@ -338,8 +344,8 @@ dlock_status etcd_key_delete(struct etcd_keys *keys, const struct etcd_key *key,
 
 dlock_status etcd_keys_check(struct etcd_keys *keys)
 {
-    /* Any key will do: to read it needs a majority, also if the user has no right to it, which
-     * etcd looks at afterwards. */
+    /* Read any key: a read needs a majority of the members. etcd checks the user's
+     * right to the key only after that. */
     struct etcd_request request = {"/v3/kv/range", "{\"key\":\"AA==\",\"count_only\":true}",
                                    INT64_MAX, true};
     struct etcd_reply reply;

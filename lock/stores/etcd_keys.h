@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_keys.h -- the keys of a lock in etcd: to put one, to see where it stands, to delete it.
+/* etcd_keys.h -- the keys of a lock in etcd: putting one, finding its place in the
+ * queue, deleting it.
  *
- * The key with the lowest create revision holds.  A key of another lock, or of no lock, may lie
- * in the same prefix, and does not count.
+ * The key with the lowest create revision holds the lock.  Keys of other locks, and
+ * keys that belong to no lock, may have the same prefix, and do not count.
  *
  * Threads     Any. */
 #ifndef DLOCK_ETCD_KEYS_H
@@ -11,21 +12,22 @@
 #include "lock/stores/etcd_answers.h"
 #include "lock/stores/etcd_http.h"
 
-struct etcd_keys; /* the questions of a system; opaque */
+struct etcd_keys; /* of one system; opaque */
 
 /* NULL: no memory. */
 struct etcd_keys *etcd_keys_open(struct etcd_http *http);
 void etcd_keys_close(struct etcd_keys *keys);
 
-/* What was seen of a key, at a revision. */
+/* The place of a key in the queue, at a revision. */
 struct etcd_sight {
     uint64_t revision;
     uint64_t created; /* 0: the key is not there                             */
     uint64_t before;  /* the lease of the key before it; 0: the key is first */
-    int64_t ahead;    /* at most so many keys are before it; -1: not known   */
+    int64_t ahead;    /* an upper limit for the number of keys before it; -1: not
+                       * known                                               */
 };
 
-/* The keys that a lock has left after one of them was deleted. */
+/* The state of a lock after one of its keys was deleted. */
 struct etcd_parting {
     uint64_t revision;      /* of the deletion                                             */
     uint64_t first_created; /* the create revision of the first key left; 0: none, or not
@@ -38,32 +40,34 @@ struct etcd_listed {
     char owner[DLOCK_OWNER_MAX + 1]; /* its value: "" of a key of etcd's own recipe */
 };
 
-/* Put the key, whose text is `owner`, if the lock has no key, or if the key `waits`; a copy of
- * the request changes nothing more.  All in one transaction.
- *   OK        *out is what is seen of the key.  Its `created` and `before` are both 0 if a key
- *             that does not wait was kept out by keys that are none of the lock's
- *   LOST      its lease has ended
+/* Put the key with the value `owner`, if the lock has no key, or if the claim `waits`.
+ * One transaction does all of it, and a copy of the request changes nothing more.
+ *   OK        *out is the place of the key.  `created` and `before` are both 0 if the
+ *             claim does not wait and keys that do not belong to the lock kept it out
+ *   LOST      the lease of the key has ended
  *   IO, UNKNOWN, PROTOCOL, NOMEM   after IO and NOMEM the key is not there
- * *was_repeated: a copy of the request may still arrive, so the lease must serve no other key. */
+ * *was_repeated: a copy of the request may still arrive, so the lease must not be used
+ * for another key. */
 dlock_status etcd_key_put(struct etcd_keys *keys, const struct etcd_key *key,
                           const char *owner, bool waits, int64_t give_up_ns,
                           struct etcd_sight *out, bool *was_repeated);
 
-/* Where does the key stand now?  OK, or a failure. */
+/* Read the place of the key into *out.  OK, or a failure. */
 dlock_status etcd_key_look(struct etcd_keys *keys, const struct etcd_key *key,
                            int64_t give_up_ns, struct etcd_sight *out);
 
-/* Delete the key that was created so, and look for the first one that is left if `looks`.  OK,
- * and *out says when; LOST: the key is not there; or a failure: after UNKNOWN it may be
- * deleted. */
+/* Delete the key with the create revision key->created.  `looks`: also read which key
+ * is then the first.  OK: *out has the revision of the deletion.  LOST: there is no
+ * such key.  Or a failure: after UNKNOWN the key may be deleted. */
 dlock_status etcd_key_delete(struct etcd_keys *keys, const struct etcd_key *key, bool looks,
                              int64_t give_up_ns, struct etcd_parting *out);
 
-/* The number of keys of the lock, and the first of them if there is one.  OK, or a failure. */
+/* Read the number of keys of the lock into *count, and the first key, if there is one,
+ * into *first.  OK, or a failure. */
 dlock_status etcd_keys_list(struct etcd_keys *keys, const char *name,
                             struct etcd_listed *first, int *count);
 
-/* Can etcd answer, which needs a majority of its members?  OK, or a failure. */
+/* Ask etcd for an answer that needs a majority of its members.  OK, or a failure. */
 dlock_status etcd_keys_check(struct etcd_keys *keys);
 
 #endif /* DLOCK_ETCD_KEYS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_leases.c -- the leases that keys of locks live with; one serves one key at a time. */
+/* etcd_leases.c -- etcd's leases for the keys of locks. */
 #include "lock/stores/etcd_leases.h"
 
 #include <inttypes.h>
@@ -13,9 +13,9 @@
 
 enum {
     IDLE_MAX = 512,
-    OWED_MAX = 512, /* one more ends by itself */
+    OWED_MAX = 512, /* a lease beyond this number ends by itself */
     OWED_AGAIN_MS = 100,
-    SPARE_MS = 500, /* at least, beyond the time that was asked for */
+    SPARE_MS = 500, /* the least time granted beyond the requested time */
     CLOSE_MS = 500,
     BODY_SIZE = 96,
     MS_PER_S = 1000,
@@ -23,7 +23,7 @@ enum {
 
 struct etcd_leases {
     struct etcd_http *http;
-    struct dlock_mutex mutex; /* of what follows */
+    struct dlock_mutex mutex; /* protects what follows */
     struct etcd_lease idle[IDLE_MAX];
     int idle_count;
     uint64_t owed[OWED_MAX]; /* to be revoked */
@@ -77,7 +77,7 @@ static dlock_status ask(struct etcd_leases *leases, const char *path, const char
 
 static dlock_status refuse(const char *what)
 {
-    return dlock_fail(DLOCK_PROTOCOL, "etcd: an answer to %s that cannot be", what);
+    return dlock_fail(DLOCK_PROTOCOL, "etcd: an answer that %s cannot have", what);
 }
 
 static dlock_status grant(struct etcd_leases *leases, int64_t asked_s, int64_t give_up_ns,
@@ -89,7 +89,8 @@ static dlock_status grant(struct etcd_leases *leases, int64_t asked_s, int64_t g
     dlock_status st;
 
     *out = (struct etcd_lease){.asked_s = asked_s, .renewed_ns = dlock_clock_ns()};
-    while (out->id == 0) { /* a number of our own, so that a copy of the request does nothing */
+    while (out->id == 0) { /* the number is chosen here, so that a copy of the request
+                            * changes nothing */
         dlock_random_bytes(&out->id, sizeof(out->id));
         out->id &= INT64_MAX;
     }
@@ -97,7 +98,8 @@ static dlock_status grant(struct etcd_leases *leases, int64_t asked_s, int64_t g
              asked_s);
     st = ask(leases, "/v3/lease/grant", body, give_up_ns, &reply);
     if (st != DLOCK_OK)
-        return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* a lease without a key keeps nobody out */
+        return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* a lease without a key blocks no
+                                                     * lock */
     if (reply.error == ETCD_PRECONDITION && reply.was_repeated)
         ttl_s = asked_s; /* granted by the first copy */
     else if (reply.error != ETCD_DONE || !etcd_number(reply.json, "TTL", 0, &ttl_s) ||
@@ -181,7 +183,7 @@ void etcd_lease_owe(struct etcd_leases *leases, uint64_t id)
     dlock_mutex_unlock(&leases->mutex);
 }
 
-/* One of them, if it is time to try.  0: none. */
+/* Take one of the owed leases, if the pause has passed. 0: none. */
 static uint64_t take_owed(struct etcd_leases *leases)
 {
     uint64_t id = 0;
@@ -203,7 +205,8 @@ void etcd_lease_pay(struct etcd_leases *leases, int64_t give_up_ns)
 
 /* --- idle ones --- */
 
-/* The one of that length that was given back last.  False: there is none. */
+/* Take the idle lease of that length that was given back last.  False: there is
+ * none. */
 static bool take_idle(struct etcd_leases *leases, int64_t asked_s, struct etcd_lease *out)
 {
     int i;
@@ -224,7 +227,7 @@ static bool take_idle(struct etcd_leases *leases, int64_t asked_s, struct etcd_l
 void etcd_lease_give(struct etcd_leases *leases, const struct etcd_lease *lease)
 {
     dlock_mutex_lock(&leases->mutex);
-    if (leases->idle_count < IDLE_MAX) /* one too many ends by itself */
+    if (leases->idle_count < IDLE_MAX) /* a lease beyond the limit ends by itself */
         leases->idle[leases->idle_count++] = *lease;
     dlock_mutex_unlock(&leases->mutex);
 }
@@ -242,7 +245,7 @@ dlock_status etcd_lease_take(struct etcd_leases *leases, int lease_ms, int64_t g
         if (etcd_lease_lasts(out, dlock_clock_after(now_ns, lease_ms)))
             return DLOCK_OK;
         if (!etcd_lease_lasts(out, now_ns))
-            continue; /* it has ended, or ends without its key */
+            continue; /* it has ended, or will end, and has no key */
         st = etcd_lease_renew(leases, out, give_up_ns);
         if (st == DLOCK_LOST)
             continue;

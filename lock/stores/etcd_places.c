@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_places.c -- what a system remembers of each key that it has put. */
+/* etcd_places.c -- the table of the keys that a system has put. */
 #include "lock/stores/etcd_places.h"
 
 #include <stdio.h>
@@ -11,8 +11,9 @@
 
 enum {
     ID_SIZE = DLOCK_OWNER_MAX + 1 + DLOCK_NAME_MAX + 1,
-    LOOKED_AT = 2,          /* old places, with each new one */
-    FORGOTTEN_MS = 60000,   /* after the end of its lease: no call can be about it any more */
+    LOOKED_AT = 2,          /* old places to check with each new place */
+    FORGOTTEN_MS = 60000,   /* after the end of a place's lease; no call can need the
+                             * place any more */
 };
 
 struct entry {
@@ -23,7 +24,7 @@ struct entry {
 
 struct etcd_places {
     struct dlock_mutex mutex;
-    struct entry *table; /* the one that was looked at last is the last */
+    struct entry *table; /* the entry that was checked last is the last */
 };
 
 struct etcd_places *etcd_places_open(void)
@@ -60,7 +61,8 @@ static struct entry *find(struct etcd_places *places, const char *owner, const c
     return entry;
 }
 
-/* The same: forget the oldest, if it is about nothing any more; else it becomes the youngest. */
+/* With the mutex held: remove the oldest entry if its lease ended long ago; otherwise
+ * move it to the end. */
 static void look_at_oldest(struct etcd_places *places)
 {
     int64_t long_ago_ns = dlock_clock_ns() - FORGOTTEN_MS * DLOCK_NS_PER_MS;

@@ -9,12 +9,14 @@
 #include "lock/stores/etcd_queue_inside.h"
 
 enum {
-    LOOK_EVERY_MS = 2000, /* also if no watch tells of anything */
+    LOOK_EVERY_MS = 2000, /* between two checks of a waiter, without a message of the
+                           * watch */
     RENEWALS_PER_LEASE = 3,
-    TAKE_TRIES = 3, /* a kept lease may have ended, and then another one serves */
+    TAKE_TRIES = 3, /* a kept lease may have ended, and then another lease is tried */
 };
 
-/* No lease has this number: of a waiter that does not know which key is before its own. */
+/* The `before` of a waiter that does not know which key is before its own.  No lease
+ * has this number. */
 #define NOT_KNOWN UINT64_MAX
 
 static struct etcd_key key_of(const dlock_claim *claim, const struct etcd_place *place)
@@ -47,7 +49,8 @@ static void drop(struct etcd_queue *queue, const dlock_claim *claim)
 
 /* --- leaving --- */
 
-/* The key of the place is gone, or was never put: what becomes of the lease. */
+/* The place has no key any more: keep its lease for another key, or revoke it if a
+ * request may still arrive. */
 static void end_lease(struct etcd_queue *queue, const struct etcd_place *place,
                       int64_t give_up_ns)
 {
@@ -57,8 +60,9 @@ static void end_lease(struct etcd_queue *queue, const struct etcd_place *place,
         etcd_lease_owe(queue->leases, place->lease.id);
 }
 
-/* Delete the key of the place, and tell of it.  If somebody of this process waits, the answer
- * says who is the first then, who need not ask. */
+/* Delete the key of the place, and note that for the waiters of this process.  If one
+ * waits, the answer names the first key that is left, so that its waiter need not ask
+ * etcd. */
 static dlock_status delete_key(struct etcd_queue *queue, const dlock_claim *claim,
                                const struct etcd_place *place)
 {
@@ -75,8 +79,8 @@ static dlock_status delete_key(struct etcd_queue *queue, const dlock_claim *clai
     return st;
 }
 
-/* Give up a place that does not hold, or not any more, and forget it.  OK: nothing is left of
- * it. */
+/* Give up a place that does not hold the lock, and remove it from the table.  OK:
+ * nothing of it is left in etcd. */
 static dlock_status give_up(struct etcd_queue *queue, const dlock_claim *claim,
                             struct etcd_place *place)
 {
@@ -87,7 +91,8 @@ static dlock_status give_up(struct etcd_queue *queue, const dlock_claim *claim,
     if (!dlock_is_failure(st)) {
         end_lease(queue, place, claim->give_up_ns);
     } else {
-        /* With its lease goes the key, also one that is still to come. */
+        /* Revoking the lease deletes its key, also a key that a late request would
+         * put. */
         st = etcd_lease_end(queue->leases, place->lease.id, claim->give_up_ns);
         if (dlock_is_failure(st))
             etcd_lease_owe(queue->leases, place->lease.id);
@@ -98,7 +103,7 @@ static dlock_status give_up(struct etcd_queue *queue, const dlock_claim *claim,
     return st == DLOCK_LOST ? DLOCK_OK : st;
 }
 
-/* Give a hold back.  One that cannot be now stays, for the next try. */
+/* Release a hold.  If that fails, the place stays in the table for the next try. */
 static dlock_status release(struct etcd_queue *queue, const dlock_claim *claim,
                             struct etcd_place *place)
 {
@@ -128,7 +133,8 @@ dlock_status etcd_queue_leave(struct etcd_queue *queue, const dlock_claim *claim
 
 /* --- waiting --- */
 
-/* The place was looked at.  OK: it is the first; BUSY; LOST: its key is gone. */
+/* Update the place from `sight`.  OK: it is the first; BUSY: it is not; LOST: its key
+ * is gone. */
 static dlock_status move(struct etcd_queue *queue, const dlock_claim *claim,
                          struct etcd_place *place, const struct etcd_sight *sight)
 {
@@ -168,9 +174,9 @@ static dlock_status ask_where(struct etcd_queue *queue, const dlock_claim *claim
     return move(queue, claim, place, &sight);
 }
 
-/* Look at the place where the claim waits, unless it is told to be the first, and keep its lease
- * alive.  OK: it is the first, with a whole lease; BUSY; LOST: there is no such place any more;
- * or a failure. */
+/* Ask etcd for the place of a waiting claim, unless the watch has reported that it is
+ * the first, and renew its lease.  OK: the place is the first, with a whole lease;
+ * BUSY; LOST: the place is gone; or a failure. */
 static dlock_status look(struct etcd_queue *queue, const dlock_claim *claim,
                          struct etcd_place *place)
 {
@@ -187,26 +193,28 @@ static dlock_status look(struct etcd_queue *queue, const dlock_claim *claim,
     return st;
 }
 
-/* Another attempt of a claim that waits.  LOST: it has to take another place. */
+/* Make another attempt for a claim that waits.  LOST: the claim has to take another
+ * place. */
 static dlock_status wait_on(struct etcd_queue *queue, const dlock_claim *claim,
                             struct etcd_place *place)
 {
     dlock_status st;
 
-    /* A lease that has still to be ended may keep the key that all waiters of this process wait behind. */
+    /* Revoke owed leases first: the key of such a lease may be before all waiters of
+     * this process. */
     etcd_lease_pay(queue->leases, claim->give_up_ns);
     if (place->is_watched && !place->was_told && dlock_clock_ns() < place->look_ns &&
         !is_renewal_due(place))
         return DLOCK_BUSY;
     st = look(queue, claim, place);
     if (dlock_is_failure(st) && etcd_lease_lasts(&place->lease, dlock_clock_ns())) {
-        /* The place is still good, whoever is before it, and not known to be the first. */
+        /* The place still exists, but the key before it is not known. */
         place->before = NOT_KNOWN;
         place->was_told = place->is_told_first = false;
         place->look_ns = 0;
         st = claim->wait_until_ns != 0 ? DLOCK_BUSY : st == DLOCK_UNKNOWN ? DLOCK_IO : st;
     } else if (dlock_is_failure(st)) {
-        place->is_doubtful = true; /* who knows what of it is left */
+        place->is_doubtful = true; /* the key may be there or not */
         (void)give_up(queue, claim, place);
         return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
     }
@@ -217,8 +225,8 @@ static dlock_status wait_on(struct etcd_queue *queue, const dlock_claim *claim,
 
 /* --- entering --- */
 
-/* Put the key of a new place.  OK: it is the first; BUSY: it waits, or there is none; LOST: its
- * lease has ended; or a failure. */
+/* Put the key of a new place.  OK: it is the first; BUSY: it waits, or was not put;
+ * LOST: its lease has ended; or a failure. */
 static dlock_status put_key(struct etcd_queue *queue, const dlock_claim *claim,
                             struct etcd_place *place)
 {
@@ -230,7 +238,8 @@ static dlock_status put_key(struct etcd_queue *queue, const dlock_claim *claim,
     dlock_status st = etcd_key_put(queue->keys, &key, claim->owner, waits, claim->give_up_ns,
                                    &sight, &was_repeated);
 
-    /* Keys of other locks lie in the prefix: only a place tells who is first. */
+    /* Keys of other locks have this prefix, so only a key that is put shows which key
+     * of the lock is the first. */
     if (st == DLOCK_OK && sight.created == 0 && sight.before == 0)
         st = etcd_key_put(queue->keys, &key, claim->owner, true, claim->give_up_ns, &sight,
                           &was_repeated);
@@ -303,7 +312,7 @@ dlock_status etcd_queue_enter(struct etcd_queue *queue, dlock_claim *claim)
     bool is_over = is_known && holds(&place) && strcmp(place.token, claim->token) != 0 &&
                    dlock_clock_ns() >= place.hold_end_ns;
 
-    /* An owner that lost a hold need not release it before its next acquire. */
+    /* The place may be of a lost hold, which its owner need not have released. */
     if (is_known && holds(&place) && !is_over) {
         claim->fence = place.created;
         return strcmp(place.token, claim->token) == 0 ? DLOCK_OK : DLOCK_BUSY;
@@ -346,7 +355,7 @@ dlock_status etcd_queue_renew(struct etcd_queue *queue, const dlock_claim *claim
     if (st != DLOCK_OK)
         return st;
     if (sight.created != key.created)
-        return DLOCK_LOST; /* freed by force: the lease lives on without its key */
+        return DLOCK_LOST; /* freed by force: the lease exists, but its key does not */
     etcd_places_renewed(queue->places, claim->owner, claim->name, &place.lease,
                         dlock_clock_after(now_ns, claim->lease_ms));
     return DLOCK_OK;

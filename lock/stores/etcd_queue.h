@@ -17,18 +17,23 @@ struct etcd_queue; /* of a system, for all names; opaque */
 /* Connect to opts->etcd_url.  OK, INVALID, IO, PROTOCOL, NOMEM. */
 dlock_status etcd_queue_open(struct etcd_queue **out, const dlock_options *opts);
 
-/* Revokes leases without a key; what is held ends with its lease.  NULL is fine. */
+/* Revoke the leases without a key, and free the memory.  A lock that is held ends with
+ * its lease.  NULL is fine. */
 void etcd_queue_close(struct etcd_queue *queue);
 
 dlock_status etcd_queue_check(struct etcd_queue *queue);
 
-/* Take a place, or look at the one that the claim's owner waits at.  OK: it is the first, and
- * the claim's fence is written.  BUSY: it waits if the claim does; otherwise nothing is left.
- * IO, NOMEM: nothing is left but a place of a claim that waits.  UNKNOWN, PROTOCOL:
- * etcd_queue_leave() has to be called. */
+/* Take a place in the queue, or check the place of the claim's owner if it waits
+ * already.
+ *   OK        the place is the first, and the claim's fence is written
+ *   BUSY      another place is the first; a claim that waits keeps its place, and any
+ *             other has left none
+ *   IO, NOMEM   only a claim that waits may have a place
+ *   UNKNOWN, PROTOCOL   the caller has to call etcd_queue_leave() */
 dlock_status etcd_queue_enter(struct etcd_queue *queue, dlock_claim *claim);
 
-/* The slots renew and release; the second also gives up a place in the queue. */
+/* The slots renew and release. etcd_queue_leave() also gives up the place of a
+ * waiter. */
 dlock_status etcd_queue_renew(struct etcd_queue *queue, const dlock_claim *claim);
 dlock_status etcd_queue_leave(struct etcd_queue *queue, const dlock_claim *claim);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_queue_inside.h -- the parts of a queue in etcd, for the files that are it. */
+/* etcd_queue_inside.h -- the struct of a queue in etcd.  Only for etcd_queue.c and
+ * etcd_queue_outside.c. */
 #ifndef DLOCK_ETCD_QUEUE_INSIDE_H
 #define DLOCK_ETCD_QUEUE_INSIDE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_queue_outside.c -- queues in etcd: to open and close them, to be told, and to look at
- * them from outside. */
+/* etcd_queue_outside.c -- queues in etcd: opening and closing, waking waiters,
+ * inspecting and freeing by force. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "lock/stores/etcd_queue_inside.h"
 
 enum {
-    TRIES = 20, /* the first of a queue may leave while it is looked at */
+    TRIES = 20, /* the first of a queue may leave during the inspection */
     MS_PER_S = 1000,
 };
 
@@ -68,7 +68,7 @@ struct queue_watch {
     char name[DLOCK_NAME_MAX + 1];
 };
 
-/* Change one mark of the place, if there still is one. */
+/* Read the place of the watch's owner, if there still is one. */
 static bool get(const struct queue_watch *watch, struct etcd_place *out)
 {
     return etcd_places_get(watch->queue->places, watch->owner, watch->name, out);
@@ -166,9 +166,9 @@ dlock_status etcd_queue_inspect(struct etcd_queue *queue, const char *name, dloc
     out->locked = true;
     out->hold_count = 1;
     out->waiter_count = count - 1;
-    if (left_s > INT64_MAX / MS_PER_S) /* no server that is sound says so */
+    if (left_s > INT64_MAX / MS_PER_S) /* a correct server never answers that */
         left_s = INT64_MAX / MS_PER_S;
-    out->left_ms = left_s > 0 ? left_s * MS_PER_S : 1; /* the last second has begun */
+    out->left_ms = left_s > 0 ? left_s * MS_PER_S : 1; /* 0 means less than a second */
     out->fence = first.created;
     if (first.owner[0] != '\0')
         strcpy(out->owner, first.owner);

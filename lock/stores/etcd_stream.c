@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_stream.c -- one watch of etcd: an answer that does not end, a line of JSON for each
- * news.
+/* etcd_stream.c -- one watch of etcd: an HTTP answer that does not end, with a line of
+ * JSON for each message.
  *
- * After etcd cancelled a watch the answer stays open all the same, so the stream ends it. */
+ * When etcd cancels a watch, the answer stays open, so the stream closes it. */
 #include "lock/stores/etcd_stream.h"
 
 #include <inttypes.h>
@@ -23,20 +23,21 @@ struct etcd_stream {
     struct etcd_news news;
     char name[DLOCK_NAME_MAX + 1];
     char body[BODY_SIZE];
-    char *rest; /* of a line that has not come whole */
+    char *rest; /* the beginning of an incomplete line */
     size_t rest_len;
 };
 
-/* The ends that one line tells of. */
+/* The deletions in one line. */
 struct told {
     struct etcd_end *ends;
     size_t count;
-    uint64_t revision; /* of the last event; 0: there was none */
+    uint64_t revision; /* of the last event; 0: none */
 };
 
-/* A deletion of a key; of another lock's, or of another kind, is no end.  False: it is no
- * event of a watch.  An answer may have been sent before the events of its own revision were, so
- * only an event says how far the watch has come. */
+/* Read an event, and note it if it is the deletion of a key of this lock.  False:
+ * `event` is no event of a watch.  The revision in an answer's header may be ahead of
+ * the events that were sent, so only an event's revision shows how far the watch has
+ * come. */
 static bool read_event(const struct etcd_stream *stream, const json_t *event, struct told *told)
 {
     const json_t *type = json_object_get(event, "type"); /* PUT, the 0, is left out */
@@ -45,7 +46,7 @@ static bool read_event(const struct etcd_stream *stream, const json_t *event, st
     int64_t revision, created;
     uint64_t lease;
 
-    /* An etcd that has forgotten the deleted key leaves its create revision out. */
+    /* If etcd has compacted the deleted key, it leaves the create revision out. */
     if (!json_is_string(key) || !etcd_number(kv, "mod_revision", 1, &revision) ||
         revision < 1 || (uint64_t)revision < told->revision ||
         !etcd_number(json_object_get(event, "prev_kv"), "create_revision", 1, &created))
@@ -57,8 +58,9 @@ static bool read_event(const struct etcd_stream *stream, const json_t *event, st
     return true;
 }
 
-/* Tell of all events of a line, or of none: one revision may have ended several keys, and a
- * waiter must not see a part of that.  False: they are no events of a watch. */
+/* Report all events of a line at once, because one revision may have deleted several
+ * keys, and a waiter must see all of them.  False: the line has no events of a
+ * watch. */
 static bool read_events(const struct etcd_stream *stream, const json_t *events)
 {
     size_t count = json_array_size(events);
@@ -77,7 +79,7 @@ static bool read_events(const struct etcd_stream *stream, const json_t *events)
     return is_read;
 }
 
-/* False: the watch is over. */
+/* Handle one line.  False: the watch has ended. */
 static bool read_line(const struct etcd_stream *stream, const char *line, size_t len)
 {
     json_t *json = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
@@ -94,7 +96,8 @@ static bool read_line(const struct etcd_stream *stream, const char *line, size_t
     return goes_on;
 }
 
-/* Any other count than that of the bytes ends the transfer. */
+/* libcurl's write function: any other answer than the number of bytes ends the
+ * transfer. */
 static size_t on_bytes(char *bytes, size_t size, size_t count, void *arg)
 {
     struct etcd_stream *stream = arg;
@@ -119,7 +122,7 @@ static size_t on_bytes(char *bytes, size_t size, size_t count, void *arg)
     return len;
 }
 
-/* libcurl takes its own kinds of pointers only. */
+/* Set the options of the transfer. libcurl needs pointers of exactly its own types. */
 static bool set_up(struct etcd_stream *stream)
 {
     stream->easy = curl_easy_init();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_text.c -- the texts of etcd's JSON: base64, the keys of a lock, numbers. */
+/* etcd_text.c -- base64, keys and numbers, as etcd's JSON writes them. */
 #include "lock/stores/etcd_text.h"
 
 #include <inttypes.h>
@@ -26,7 +26,7 @@ void etcd_base64(char *out, const void *bytes, size_t len)
     *out = '\0';
 }
 
-/* The value of a digit; -1: it is none. */
+/* The value of a base64 digit; -1: the byte is none. */
 static int value_of(char digit)
 {
     const char *found = digit != '\0' ? strchr(DIGITS, digit) : NULL;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_text.h -- the texts of etcd's JSON: base64, the keys of a lock, numbers.
+/* etcd_text.h -- base64, keys and numbers, as etcd's JSON writes them.
  *
- * A lock NAME is the prefix "NAME/", and each holder or waiter has the key "NAME/LEASE" in
- * it, LEASE being the number of the key's lease in hexadecimal digits: the keys of etcd's own
- * recipe, so that `etcdctl lock NAME` stands in the same queue.  A key with another end belongs
- * to another lock (the keys of "a/b" begin with "a/", too) or to no lock.
+ * The keys of the lock NAME have the prefix "NAME/".  Each holder or waiter has one
+ * key, "NAME/LEASE", where LEASE is the number of the key's lease in hexadecimal
+ * digits. etcd's own recipe uses the same keys, so `etcdctl lock NAME` stands in the
+ * same queue.  A key with another ending belongs to another lock (the keys of "a/b"
+ * begin with "a/", too) or to no lock.
  *
  * Threads     Any. */
 #ifndef DLOCK_ETCD_TEXT_H
@@ -28,7 +29,8 @@ enum {
     ETCD_VALUE_SIZE = ETCD_BASE64_SIZE(DLOCK_OWNER_MAX),
 };
 
-/* All keys of a lock: from `from` on, and before `to`; both in base64. */
+/* The range of all keys of a lock: `from` is the first, and `to` the first after them;
+ * both in base64. */
 struct etcd_range {
     char from[ETCD_PREFIX_SIZE];
     char to[ETCD_PREFIX_SIZE];
@@ -36,20 +38,22 @@ struct etcd_range {
 
 struct etcd_range etcd_range_of(const char *name);
 
-/* The key of the lease in the lock, in base64. */
+/* Write the key of the lock `name` with this lease, in base64. */
 void etcd_key_of(char out[ETCD_KEY_SIZE], const char *name, uint64_t lease);
 
-/* The lease of a key in base64.  False: the key is none of the lock's. */
+/* Read the lease out of a key in base64.  False: the key does not belong to the
+ * lock. */
 bool etcd_key_read(const char *key, const char *name, uint64_t *lease);
 
-/* `len` bytes in base64, and a NUL. */
+/* Write `len` bytes in base64, and a NUL. */
 void etcd_base64(char *out, const void *bytes, size_t len);
 
-/* Read base64.  False: the text is none, or more than `size` bytes. */
+/* Decode base64 into *out, and write the number of bytes into *len.  False: the text is
+ *               not base64, or has more than `size` bytes. */
 bool etcd_base64_read(const char *text, void *out, size_t size, size_t *len);
 
-/* Read a number of an object, which etcd writes as a string, and leaves out if it is 0; a
- * negative one only if `least` is below 0.  False: it is no such number. */
+/* Read a number of a JSON object. etcd writes numbers as strings, and leaves them out
+ * if they are 0.  False: the field is no number, or a number below `least`. */
 bool etcd_number(const json_t *object, const char *field, int64_t least, int64_t *out);
 
 #endif /* DLOCK_ETCD_TEXT_H */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_turns.c -- the waiters of this process for one lock, and what they are told. */
+/* etcd_turns.c -- the waiters of this process for one lock, and when each has to wake
+ * up. */
 #include "lock/stores/etcd_turns.h"
 
 #include <utlist.h>
@@ -32,7 +33,7 @@ static void tell(const struct etcd_turns *turns)
             dlock_condition_signal(&turn->told);
 }
 
-/* The watch tells of the end of a key. */
+/* Count a deletion for a waiter. */
 static void count_end(struct etcd_turn *turn, const struct etcd_end *end)
 {
     struct etcd_stand *stand = &turn->stand;
@@ -51,7 +52,7 @@ void etcd_turns_told(struct etcd_turns *turns, const struct etcd_end *ends, size
 
     for (size_t i = 0; i < count; i++) {
         etcd_ends_note(&turns->ends, &ends[i], true);
-        if (ends[i].revision > turns->seen) /* else it was counted */
+        if (ends[i].revision > turns->seen) /* earlier ones were counted already */
             DL_FOREACH(turns->waiters, turn)
                 count_end(turn, &ends[i]);
     }
@@ -76,7 +77,7 @@ void etcd_turns_begin(struct etcd_turns *turns, uint64_t revision)
     etcd_ends_begin(&turns->ends, revision);
 }
 
-/* Nothing that was counted holds any more. */
+/* The counts of all waiters are invalid from here on. */
 void etcd_turns_forget(struct etcd_turns *turns, uint64_t revision)
 {
     struct etcd_turn *turn;
@@ -108,7 +109,7 @@ void etcd_turns_remove(struct etcd_turns *turns, struct etcd_turn *turn)
     DL_DELETE(turns->waiters, turn);
 }
 
-/* What was counted goes on, unless that is another key. */
+/* Keep the count of the waiter if `stand` is of the same key. */
 void etcd_turns_place(const struct etcd_turns *turns, struct etcd_turn *turn,
                       const struct etcd_stand *stand)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_turns.h -- the waiters of this process for one lock, and what they are told.
+/* etcd_turns.h -- the waiters of this process for one lock, and when each has to wake
+ * up.
  *
- * A waiter that knows how many keys are before its own counts their ends, as the watch tells
- * them, and so it knows without a request when its key is the first.
+ * A waiter that knows how many keys are before its own counts the deletions that the
+ * watch reports.  So the waiter learns without a request when its key is the first.
  *
- * Threads     The caller keeps two from using the same turns at once. */
+ * Threads     The caller lets one thread at a time use the same turns. */
 #ifndef DLOCK_ETCD_TURNS_H
 #define DLOCK_ETCD_TURNS_H
 
 #include "base/os/condition.h"
 #include "lock/stores/etcd_ends.h"
 
-/* Where a waiter's key stands, as was seen at a revision. */
+/* The place of a waiter's key in the queue, at a revision. */
 struct etcd_stand {
     uint64_t lease, created; /* of its own key                                         */
     uint64_t before;         /* the lease of the key before it                         */
@@ -21,58 +22,63 @@ struct etcd_stand {
 
 enum etcd_told {
     ETCD_TOLD_NOTHING,
-    ETCD_MAY_HAVE_MOVED, /* the key before it may have ended, or its own has */
-    ETCD_IS_FIRST,       /* its key is there, and the first                  */
+    ETCD_MAY_HAVE_MOVED, /* the key before it may be deleted, or its own is  */
+    ETCD_IS_FIRST,       /* its key exists and is the first                  */
 };
 
 /* A waiter. */
 struct etcd_turn {
-    struct dlock_condition told; /* the owner's to init and to destroy: there may be news */
-    bool sleeps;                 /* the owner's: it waits to be told                      */
-    struct etcd_stand stand;     /* `ahead` is counted; -1, if that is not known          */
-    uint64_t counted_from;       /* the ends after this revision are counted              */
-    uint64_t gone_at;            /* the revision that ended its own key; 0: none          */
+    struct dlock_condition told; /* signalled when there may be news; the owner inits
+                                  * and destroys it */
+    bool sleeps;                 /* the waiter sleeps; the owner's */
+    struct etcd_stand stand;     /* `ahead` is counted down; -1: not known */
+    uint64_t counted_from;       /* deletions after this revision are counted */
+    uint64_t gone_at;            /* the revision that deleted its own key; 0: none */
     struct etcd_turn *prev, *next;
 };
 
-/* Zeros are those of nobody. */
+/* Begins as {0}: no waiters. */
 struct etcd_turns {
     struct etcd_turn *waiters;
     uint64_t seen;          /* the watch goes on after this revision                       */
-    uint64_t known;         /* the latest revision of which the watch or an answer has told */
-    uint64_t first_created; /* the youngest key that was seen to be the first; 0: none      */
+    uint64_t known;         /* the latest revision that the watch or an answer has
+                             * named */
+    uint64_t first_created; /* the youngest key that has been the first; 0: none */
     struct etcd_ends ends;
 };
 
 /* The watch begins after this revision. */
 void etcd_turns_begin(struct etcd_turns *turns, uint64_t revision);
 
-/* A waiter comes, and leaves. */
+/* Add and remove a waiter. */
 void etcd_turns_add(struct etcd_turns *turns, struct etcd_turn *turn);
 void etcd_turns_remove(struct etcd_turns *turns, struct etcd_turn *turn);
 
-/* The key of the waiter was seen to stand there. */
+/* Note the place of the waiter's key, as an answer of etcd had it. */
 void etcd_turns_place(const struct etcd_turns *turns, struct etcd_turn *turn,
                       const struct etcd_stand *stand);
 
-/* What the waiter is to be told. */
+/* What the waiter has to know now. */
 enum etcd_told etcd_turns_news(const struct etcd_turns *turns, const struct etcd_turn *turn);
 
-/* The watch tells that these keys ended, in this order, and all that happened up to the
- * revision.  Whoever it concerns is woken. */
+/* The watch reports that these keys were deleted, in this order, and that it has
+ * reported all deletions up to `revision`.  Wakes the waiters whose place may have
+ * changed. */
 void etcd_turns_told(struct etcd_turns *turns, const struct etcd_end *ends, size_t count,
                      uint64_t revision);
 
-/* The watch goes on after this revision only: waiters have to look. */
+/* The watch goes on after `revision`, and deletions before it may be missing: wakes all
+ * waiters, which ask etcd. */
 void etcd_turns_forget(struct etcd_turns *turns, uint64_t revision);
 
-/* This process has ended a key.  `first_created`: the create revision of the key that was the
- * first then; 0: not known. */
+/* Note that this process has deleted a key.  `first_created`: the create revision of
+ * the key that is the first after that; 0: not known. */
 void etcd_turns_note(struct etcd_turns *turns, const struct etcd_end *end,
                      uint64_t first_created);
 
-/* A question was answered at this revision.  True: it is before the known one, so nothing that
- * was told counts, and the watch has to begin anew. */
+/* An answer of etcd was at `revision`.  True: this is before the latest known revision,
+ * so etcd has lost data.  All that was reported is forgotten, and the caller begins the
+ * watch anew. */
 bool etcd_turns_restart(struct etcd_turns *turns, uint64_t revision);
 
 #endif /* DLOCK_ETCD_TURNS_H */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_txns.c -- transactions of many threads in few requests.
+/* etcd_txns.c -- puts the transactions of many threads into few requests.
  *
- * There is no thread for it: a thread that finds fewer than SENDERS_MAX at work sends what has
- * gathered, its own and that of others, and then wakes the first that is left to do the same. */
+ * No extra thread sends them.  A thread that finds fewer than SENDERS_MAX sending
+ * threads sends the collected transactions, its own and those of others.  Afterwards it
+ * wakes the first waiting thread to do the same. */
 #include "lock/stores/etcd_txns.h"
 
 #include <stdio.h>
@@ -15,17 +16,18 @@
 #include "lock/metrics.h"
 
 enum {
-    SENDERS_MAX = 2, /* with 8 and with 64 threads this gives more than 1, 3, 4 and 8 */
-    PARTS_MAX = 24, /* etcd takes 128 operations at a time */
+    SENDERS_MAX = 2, /* measured with 8 and with 64 threads: faster than 1, 3, 4 and
+                      * 8 */
+    PARTS_MAX = 24, /* etcd accepts 128 operations in one transaction */
     PART_EXTRA = 32,
 };
 
-/* A transaction of a thread, which waits for its end. */
+/* The transaction of a thread that waits for the answer. */
 struct part {
     const char *name, *text;
     int64_t until_ns;
     bool is_sent, is_answered;
-    bool has_to_go_alone; /* etcd refused the whole for the sake of one */
+    bool has_to_go_alone; /* etcd refused the whole request because of one part */
     dlock_status st;
     struct etcd_reply reply;
     char error[DLOCK_ERROR_SIZE];
@@ -35,7 +37,8 @@ struct part {
 
 struct etcd_txns {
     struct etcd_http *http;
-    struct dlock_mutex mutex; /* of what follows, and of all parts but while they are sent */
+    struct dlock_mutex mutex; /* protects what follows, and all parts except while they
+                               * are sent */
     struct part *queue;       /* not sent yet */
     int sender_count;
 };
@@ -77,7 +80,8 @@ static bool has_name(struct part *const *parts, int count, const char *name)
     return false;
 }
 
-/* With the mutex held: take what can go together out of the queue.  Answers how many. */
+/* Take the parts that can be sent together out of the queue.  Returns their number.
+ * The caller holds the mutex. */
 static int gather(struct etcd_txns *txns, struct part *parts[PARTS_MAX])
 {
     struct part *part, *next;
@@ -95,7 +99,7 @@ static int gather(struct etcd_txns *txns, struct part *parts[PARTS_MAX])
     return count;
 }
 
-/* The text of all; NULL: no memory. */
+/* The text of one transaction of all parts; NULL: no memory. */
 static char *join(struct part *const *parts, int count)
 {
     size_t size = 2 * PART_EXTRA, len;
@@ -114,7 +118,8 @@ static char *join(struct part *const *parts, int count)
     return text;
 }
 
-/* Give a part its own of the answer to all, and nothing that another thread has too. */
+/* Give a part its share of the answer, as a copy, so that no two threads share JSON
+ * objects. */
 static void share(const struct etcd_reply *whole, int nth, int count, struct part *part)
 {
     const json_t *responses = json_object_get(whole->json, "responses");
@@ -128,7 +133,7 @@ static void share(const struct etcd_reply *whole, int nth, int count, struct par
                json_object_set_new(own, "header", json_deep_copy(header)) != 0) {
         part->st = DLOCK_PROTOCOL;
         snprintf(part->error, sizeof(part->error),
-                 "etcd: an answer to kv/txn that cannot be");
+                 "etcd: an answer that kv/txn cannot have");
     } else {
         part->reply.json = json_incref(own);
     }
@@ -161,7 +166,8 @@ static void send_one(struct etcd_txns *txns, struct part *part)
         snprintf(part->error, sizeof(part->error), "%s", dlock_error());
 }
 
-/* With the mutex held, which is given back meanwhile: send what has gathered. */
+/* Send the collected parts.  The caller holds the mutex, which is unlocked
+ * meanwhile. */
 static void send_gathered(struct etcd_txns *txns, const struct part *own)
 {
     struct part *parts[PARTS_MAX];
@@ -184,7 +190,7 @@ static void send_gathered(struct etcd_txns *txns, const struct part *own)
         dlock_condition_signal(&txns->queue->changed);
 }
 
-/* Wait for the answer, and be a sender if one is needed. */
+/* Wait for the answer, and send if too few threads do. */
 static void await(struct etcd_txns *txns, struct part *part)
 {
     uint64_t sent_before = dlock_commands_sent;
@@ -212,7 +218,8 @@ dlock_status etcd_txn_ask(struct etcd_txns *txns, const char *name, const char *
     dlock_status st;
 
     *out = (struct etcd_reply){.json = NULL};
-    if (give_up_ns < part.until_ns) /* the others are not to be hurried */
+    if (give_up_ns < part.until_ns) /* this deadline does not hold for the other
+                                     * parts */
         return ask_alone(txns, text, give_up_ns, out);
     if (!dlock_condition_init(&part.changed))
         return dlock_fail(DLOCK_NOMEM, "no memory for a request to etcd");

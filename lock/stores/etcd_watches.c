@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_watches.c -- waiters that are told of the end of the key before theirs.
+/* etcd_watches.c -- wakes waiters when the key before theirs is deleted.
  *
  * One thread runs the watches of all locks that are waited for.  It starts with the first
- * waiter.  A lock whose last waiter has left stays watched for a while, since another is
- * likely to come. */
+ * waiter.  A lock stays watched for a while after its last waiter has left, because
+ * another waiter is likely to come. */
 #include "lock/stores/etcd_watches.h"
 
 #include <stdio.h>
@@ -33,10 +33,10 @@ struct lock_watch {
     struct etcd_watches *watches;
     char name[DLOCK_NAME_MAX + 1];
     struct etcd_turns turns;
-    bool is_used;    /* a waiter has slept, so there is a revision to begin with */
-    int64_t idle_ns; /* since when nobody waits */
+    bool is_used;    /* a waiter has slept, so the revision to begin with is known */
+    int64_t idle_ns; /* since when no thread waits */
     bool is_doubted;
-    /* Of the thread alone. */
+    /* Only for the thread of the watches. */
     struct etcd_stream *stream;
     int64_t retry_ns;
     int64_t backoff_ms;
@@ -47,7 +47,7 @@ struct etcd_watches {
     struct etcd_http *http;
     CURLM *multi;
     struct dlock_thread thread;
-    struct dlock_mutex mutex; /* of what follows */
+    struct dlock_mutex mutex; /* protects what follows */
     bool has_thread;
     bool stopping;
     struct lock_watch *locks;
@@ -132,7 +132,8 @@ static void begin_stream(struct lock_watch *lock, int64_t now_ns)
                                      lock->turns.seen, &news);
 }
 
-/* Look after one lock, with the mutex held.  Answers when to look again. */
+/* Begin, restart or end the watch of one lock as needed.  Returns when to check again.
+ * The caller holds the mutex. */
 static int64_t attend(struct lock_watch *lock, int64_t now_ns)
 {
     int64_t over_ns = dlock_clock_after(lock->idle_ns, LINGER_MS);
@@ -153,7 +154,7 @@ static int64_t attend(struct lock_watch *lock, int64_t now_ns)
     return lock->stream == NULL && lock->is_used ? lock->retry_ns : INT64_MAX;
 }
 
-/* Streams that came to an end. */
+/* Remove the streams that have ended. */
 static void clear_broken(struct etcd_watches *watches)
 {
     struct lock_watch *lock, *next;
@@ -200,7 +201,8 @@ static void *run(void *arg)
 
 /* --- what this process knows by itself --- */
 
-/* With the mutex held.  NULL: nobody has waited for that lock lately. */
+/* Find the watch of a lock.  NULL: no thread has waited for it lately.  The caller
+ *                       holds the mutex. */
 static struct lock_watch *find(struct etcd_watches *watches, const char *name)
 {
     struct lock_watch *lock = NULL;
@@ -271,7 +273,7 @@ void etcd_watches_restart(struct etcd_watches *watches, const char *name, uint64
 
 /* --- to wait --- */
 
-/* With the mutex held: the watch of the lock, new if need be.  NULL: no memory. */
+/* Find or make the watch of a lock.  NULL: no memory.  The caller holds the mutex. */
 static struct lock_watch *find_or_make(struct etcd_watches *watches, const char *name)
 {
     struct lock_watch *lock = find(watches, name);
@@ -311,7 +313,8 @@ struct etcd_waiter *etcd_waiter_begin(struct etcd_watches *watches, const char *
     return NULL;
 }
 
-/* With the mutex held: the first sleeper says where the watch begins. */
+/* The first sleeping waiter sets the revision at which the watch begins.  The caller
+ * holds the mutex. */
 static void use(struct lock_watch *lock, uint64_t revision)
 {
     bool has_to_begin = !lock->is_used || lock->stream == NULL;

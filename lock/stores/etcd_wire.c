@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_wire.c -- POSTs by HTTP or HTTPS on connections that are kept: libcurl, and nothing of
- * etcd but its address.
+/* etcd_wire.c -- POSTs by HTTP or HTTPS on kept connections, by libcurl.
  *
- * An idle connection is a handle of libcurl, which keeps its socket.  The one that was used
- * last is taken first, so few are in use while few threads are. */
+ * An idle connection is a handle of libcurl, which keeps its socket.  The connection
+ * that was used last is taken first, so that few threads use few connections. */
 #include "lock/stores/etcd_wire.h"
 
 #include <stdio.h>
@@ -23,12 +22,12 @@ enum {
 
 struct wire {
     CURL *easy;
-    char member[ETCD_MEMBER_SIZE]; /* that it is connected to, if it still is; "" */
+    char member[ETCD_MEMBER_SIZE]; /* the member of the open connection; "": none */
     struct etcd_answer answer;
 };
 
 struct etcd_wires {
-    struct dlock_mutex mutex; /* of what follows */
+    struct dlock_mutex mutex; /* protects what follows */
     struct wire *idle[IDLE_MAX];
     int idle_count;
 };
@@ -99,8 +98,9 @@ static struct wire *make_wire(void)
     return NULL;
 }
 
-/* An idle connection has nothing to say: it was hung up, or what comes is the answer to no
- * request, and would be taken for that to the next one. */
+/* Is an idle connection still open, without data to read?  If there is data, the server
+ * has closed it or has sent an answer without a request, which would be taken for the
+ * answer to the next request. */
 static bool is_quiet(const struct wire *wire)
 {
     curl_socket_t fd = CURL_SOCKET_BAD;
@@ -144,7 +144,7 @@ static void give(struct etcd_wires *wires, struct wire *wire)
         hang_up(wire);
 }
 
-/* Put a copy of the line behind the list.  False: no memory. */
+/* Append a copy of the line to the list.  False: no memory. */
 static bool append(struct curl_slist **list, const char *line)
 {
     struct curl_slist *longer = curl_slist_append(*list, line);
@@ -169,7 +169,8 @@ static bool make_headers(const char *token, struct etcd_lists *lists)
            (token[0] == '\0' || append(&lists->headers, line));
 }
 
-/* The URL is asked by the name that its certificate has to have, and where the member is. */
+/* Set the URL with the name that the certificate must have, and let libcurl connect to
+ * the member's address. */
 static bool set_place(CURL *easy, const struct etcd_post *post, struct etcd_lists *lists)
 {
     const char *name = post->tls->server_name;
@@ -187,9 +188,10 @@ static bool set_place(CURL *easy, const struct etcd_post *post, struct etcd_list
            curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK;
 }
 
-/* An authority of the URL is trusted instead of the system's.  A key with a passphrase fails: a
- * library must not ask the terminal for it.  As OpenSSL's own programs read it, the environment
- * may name a file of certificates to trust. */
+/* Set the certificates.  The authority of the URL is trusted instead of the system's
+ * authorities.  A key with a passphrase fails, because a library must not ask the
+ * terminal for it.  As in OpenSSL's own programs, an environment variable may name a
+ * file of trusted certificates. */
 static bool set_tls(CURL *easy, const struct etcd_tls *tls)
 {
     const char *trusted = tls->ca_file[0] != '\0' ? tls->ca_file : getenv("SSL_CERT_FILE");
@@ -205,7 +207,8 @@ static bool set_tls(CURL *easy, const struct etcd_tls *tls)
              curl_easy_setopt(easy, CURLOPT_KEYPASSWD, "") == CURLE_OK));
 }
 
-/* The environment may name a proxy, which is for the web. */
+/* Set the common options.  Proxies that the environment names are ignored, because they
+ * are for the web. */
 static bool set_up(CURL *easy)
 {
     return curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
@@ -225,7 +228,7 @@ bool etcd_wire_prepare(CURL *easy, const struct etcd_post *post, struct etcd_lis
            curl_easy_setopt(easy, CURLOPT_POSTFIELDS, post->body) == CURLE_OK;
 }
 
-/* Some of libcurl's words end with blanks. */
+/* Remove the blanks at the end of some of libcurl's messages. */
 static void trim(char *text)
 {
     size_t len = strlen(text);
@@ -234,7 +237,7 @@ static void trim(char *text)
         text[--len] = '\0';
 }
 
-/* Send, and take the answer out of the wire. */
+/* Send the POST, and move the answer out of the connection. */
 static void transfer(struct wire *wire, const struct etcd_post *post,
                      struct etcd_answer *out)
 {
@@ -252,7 +255,7 @@ static void transfer(struct wire *wire, const struct etcd_post *post,
     wire->answer = (struct etcd_answer){.bytes = NULL};
     out->code = code;
     out->was_sent = sent > 0;
-    /* libcurl sends a request again whose kept connection turns out to be closed. */
+    /* If a kept connection turns out to be closed, libcurl sends the request again. */
     out->was_repeated = connect_count > 0 && strcmp(wire->member, post->member) == 0;
     snprintf(wire->member, sizeof(wire->member), "%s", post->member);
 }
@@ -272,7 +275,7 @@ bool etcd_wire_post(struct etcd_wires *wires, const struct etcd_post *post, long
                    CURLE_OK;
     if (is_ready)
         transfer(wire, post, out);
-    /* The handle must not keep what is freed here. */
+    /* The handle must not keep pointers to memory that is freed here. */
     (void)curl_easy_setopt(wire->easy, CURLOPT_HTTPHEADER, NULL);
     (void)curl_easy_setopt(wire->easy, CURLOPT_CONNECT_TO, NULL);
     etcd_lists_free(&lists);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_wire.h -- POSTs by HTTP or HTTPS on connections that are kept: libcurl, and nothing of
- * etcd but its address.
+/* etcd_wire.h -- POSTs by HTTP or HTTPS on kept connections, by libcurl.  Of etcd this
+ * file knows the address only.
  *
- * With HTTPS the chain, the dates and the name of the member's certificate are always checked.
- * A new connection reads the files of etcd_tls anew.
+ * With HTTPS libcurl always checks the chain, the dates and the name of the member's
+ * certificate.  Each new connection reads the files of etcd_tls again.
  *
  * Threads     Any, but for open and close. */
 #ifndef DLOCK_ETCD_WIRE_H
@@ -32,13 +32,13 @@ struct etcd_lists {
     struct curl_slist *headers, *connect_to;
 };
 
-/* What came of a POST. */
+/* The outcome of a POST. */
 struct etcd_answer {
     char *bytes; /* with a NUL behind them; NULL: none.  The caller's to free */
     size_t len;
     CURLcode code; /* CURLE_OK: this is the whole answer */
-    char words[CURL_ERROR_SIZE]; /* what was wrong; "": libcurl has nothing to say */
-    bool was_sent; /* some of the request has left */
+    char words[CURL_ERROR_SIZE]; /* libcurl's error text; "": none */
+    bool was_sent; /* at least a part of the request was sent */
     bool was_repeated; /* the connection was kept and had to be made anew, so the request may
                         * have left twice */
 };
@@ -46,15 +46,16 @@ struct etcd_answer {
 /* NULL: no memory. */
 struct etcd_wires *etcd_wires_open(void);
 
-/* No POST is under way.  NULL is fine. */
+/* Close the connections and free the memory.  No POST is under way.  NULL is fine. */
 void etcd_wires_close(struct etcd_wires *wires);
 
-/* Send the POST and wait at most limit_ms.  False: no memory, and nothing was sent. */
+/* Send the POST and wait at most limit_ms.  True: *out is the outcome.  False: no
+ * memory, and nothing was sent. */
 bool etcd_wire_post(struct etcd_wires *wires, const struct etcd_post *post, long limit_ms,
                     struct etcd_answer *out);
 
-/* Prepare `easy`, which is new, for the POST, whose body has to live as long.  The caller
- * frees *lists after it, also after False: no memory. */
+/* Prepare the new handle `easy` for the POST, whose body has to live as long as `easy`.
+ * The caller frees *lists after `easy`, whatever the answer.  False: no memory. */
 bool etcd_wire_prepare(CURL *easy, const struct etcd_post *post, struct etcd_lists *lists);
 
 void etcd_lists_free(struct etcd_lists *lists);

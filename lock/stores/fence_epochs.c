@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fence_epochs.c -- numbers that only grow, from PostgreSQL. */
+/* fence_epochs.c -- epochs for fence counters, from PostgreSQL. */
 #include "lock/stores/fence_epochs.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static const struct postgres_question DRAW = {
         "SELECT nextval('dlock_fence_epoch')",
     .shape = {.kind = POSTGRES_INT8, .least = 1, .most = INT32_MAX}};
 
-/* A request without an answer was made for no lock, so it leaves nothing to clean up. */
+/* An unanswered request left nothing to clean up, because it changed no lock. */
 static dlock_status explain(dlock_status st)
 {
     char said[SAID_SIZE];

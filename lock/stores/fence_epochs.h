@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* fence_epochs.h -- numbers that only grow, from PostgreSQL, for counters of fences in
- * stores that may lose their data.
+/* fence_epochs.h -- growing numbers from PostgreSQL, for the fence counters of stores
+ * that may lose their data.
  *
- * A counter that begins at an epoch times 2^32 is above all that began at an earlier one,
- * as long as none of them counts to 2^32.  An epoch is drawn once for each counter that is
- * new or was lost.  They are as durable as the database's committed transactions.
+ * A fence counter begins at an epoch times 2^32.  So its fences are above those of
+ * every counter of an earlier epoch, as long as no counter counts up to 2^32.  An epoch
+ * is drawn for each counter that is new or was lost.  Epochs are as durable as the
+ * database's committed transactions.
  *
  * Threads     Any, but for open and close.
  */
@@ -25,13 +26,13 @@ dlock_status fence_epochs_open(struct fence_epochs **out, const dlock_options *o
 /* NULL is fine. */
 void fence_epochs_close(struct fence_epochs *epochs);
 
-/* Draw one: `first` is where a counter begins, in digits.
+/* Draw an epoch, and write the first fence of its counter into `first`, in digits.
  *   OK
- *   IO, PROTOCOL   there is none; if one was drawn, it is never used */
+ *   IO, PROTOCOL   no epoch; if the database drew one, it stays unused */
 dlock_status fence_epochs_draw(struct fence_epochs *epochs, int64_t give_up_ns,
                                char first[FENCE_TEXT_SIZE]);
 
-/* Does the database answer?  OK if there is none. */
+/* Does the database answer?  OK also if the options name no database. */
 dlock_status fence_epochs_check(struct fence_epochs *epochs);
 
 #endif /* DLOCK_FENCE_EPOCHS_H */

@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- postgres.sql -- what the pg locks need in a database: three tables and a function; and a
--- sequence for the fences of `fenced`.
+-- postgres.sql -- three tables and a function for the pg locks, and a sequence for the
+-- fences of `fenced`.
 --
--- Run it as the owner of the database, as often as you like.  The role that locks needs
--- SELECT, INSERT, UPDATE and DELETE on the tables and USAGE on the sequence; db/schema.sql
--- grants that to the service's.  Names are bytes, since the name of a lock need not be text.
+-- Run it as the owner of the database, as often as you like.  The role of the lock
+-- library needs SELECT, INSERT, UPDATE and DELETE on the tables and USAGE on the
+-- sequence; db/schema.sql grants these rights to the service's role.  Names have the
+-- type bytea, because the name of a lock need not be valid text.
 
 -- pg-unique: one row per held lock.
 CREATE TABLE IF NOT EXISTS dlock_lock (
@@ -16,35 +17,35 @@ CREATE TABLE IF NOT EXISTS dlock_lock (
 
 CREATE INDEX IF NOT EXISTS dlock_lock_by_expiry ON dlock_lock (expires_at);
 
--- pg-row: one row per lock that is held or waited for; being locked is what counts, so
--- that nothing is lost if a crash empties the table.
+-- pg-row: one row per lock that is held or waited for.  Only the lock on the row
+-- matters, so the table may lose its rows in a crash.
 CREATE UNLOGGED TABLE IF NOT EXISTS dlock_row (
     name bytea PRIMARY KEY
 );
 
--- pg-fair: the holder, and who waits, in the order of arrival.
+-- pg-fair: the holder and the waiters, in the order of arrival.
 CREATE TABLE IF NOT EXISTS dlock_queue (
     ticket     bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name       bytea       NOT NULL,
     owner      text        NOT NULL,
     token      text        NOT NULL,
     granted    boolean     NOT NULL DEFAULT false,
-    expires_at timestamptz NOT NULL,               -- a holder's lease, a waiter's sign of life
+    expires_at timestamptz NOT NULL,               -- of a holder's lease, of a waiter's place
     CONSTRAINT dlock_queue_once UNIQUE (name, owner)
 ) WITH (fillfactor = 70);
 
 CREATE INDEX IF NOT EXISTS dlock_queue_by_name ON dlock_queue (name, ticket);
 
--- One attempt of `owner` at `lock`, all attempts at one lock one after another.  Who is
--- first in the queue holds it.  Answers -1: granted; otherwise for how many more ms the
--- one who is first has shown to live.
+-- Make one attempt of `owner` to take `lock`.  Attempts for one lock run one after
+-- another.  The first in the queue holds the lock.  Answers -1: granted; otherwise the
+-- number of ms until the row of the first expires.
 --
--- Rows of the dead are deleted before anybody is counted, so whoever stopped for longer
--- than its sign of life lasts has lost its place and comes last: it cannot come back to
--- life before someone who has entered since.
+-- Expired rows are deleted first.  So an owner that was stopped until its row expired
+-- has lost its place, and queues again as the last: it cannot overtake an owner that
+-- has come since.
 --
--- A waiter's row is only written when half its time is over, so that most looks at the
--- queue write nothing.
+-- A waiter's row is renewed only when half of its time has passed, so that most
+-- attempts write nothing.
 CREATE OR REPLACE FUNCTION dlock_queue_try(lock bytea, who text, attempt text,
                                            lease_ms integer, waiter_ms integer,
                                            waits boolean) RETURNS bigint
@@ -78,6 +79,7 @@ BEGIN
     RETURN greatest(0, ceil(extract(epoch FROM first.expires_at - at) * 1000));
 END $$;
 
--- fenced: where a counter of fences begins that is new, or was lost with the data of its
--- Redis, is a number of this times 2^32; so it ends where a bigint does.
+-- fenced: the sequence of epochs.  A counter of fences that is new, or was lost with
+-- the data of its Redis, begins at an epoch times 2^32.  The last epoch is the last for
+-- which this fits into a bigint.
 CREATE SEQUENCE IF NOT EXISTS dlock_fence_epoch AS integer NO CYCLE;

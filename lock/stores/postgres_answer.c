@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* postgres_answer.c -- what a statement can be answered with, and what it was. */
+/* postgres_answer.c -- reads the answer to a statement, and checks that the statement
+ * can have it. */
 #include "lock/stores/postgres_answer.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 
 #include "base/os/number.h"
 
-/* The types' numbers, which no server changes. */
+/* The numbers of the types, which are the same in every server. */
 static const unsigned TYPES[] = {
     [POSTGRES_VOID] = 2278, [POSTGRES_BOOL] = 16, [POSTGRES_INT4] = 23,
     [POSTGRES_INT8] = 20,   [POSTGRES_TEXT] = 25,
@@ -18,8 +19,8 @@ static dlock_status refuse(const char *sql, const char *what)
     return dlock_fail(DLOCK_PROTOCOL, "answered %s to: %.60s", what, sql);
 }
 
-/* The server names what it did: COMMIT, for example, or ROLLBACK to a COMMIT that could
- * not be. */
+/* Does the command tag fit the statement?  A COMMIT that failed has the tag
+ * ROLLBACK. */
 static bool is_done(const struct postgres_result *result, const char *sql)
 {
     const char *tag = postgres_result_tag(result);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* postgres_inside.h -- what postgres_opening.c and postgres_question.c share; no other file
- * includes it. */
+/* postgres_inside.h -- the struct of a connection.  Only for postgres_opening.c and
+ * postgres_question.c. */
 #ifndef DLOCK_POSTGRES_INSIDE_H
 #define DLOCK_POSTGRES_INSIDE_H
 
@@ -10,14 +10,14 @@
 enum { POSTGRES_LABEL_SIZE = 128, POSTGRES_SAID_SIZE = 300 };
 
 struct postgres_conn {
-    struct postgres_connection *open; /* NULL: it broke */
+    struct postgres_connection *open; /* NULL: the connection broke */
     enum postgres_pooler pooler;
     int timeout_ms;
     char label[POSTGRES_LABEL_SIZE]; /* the server, for messages */
 };
 
-/* Set dlock_error() to `text`, which is one line of what libpq or the server said, behind
- * the server's address; never to the URL, which has a password.  Answers `st`. */
+/* Set dlock_error() to the server's address and `text`, one line of libpq or of the
+ * server.  The URL never appears there, because it has a password.  Returns `st`. */
 dlock_status dlock_postgres_fail(const struct postgres_conn *conn, dlock_status st,
                                  const char *text);
 

@@ -9,9 +9,9 @@
 #include "lock/stores/postgres_inside.h"
 #include "lock/stores/postgres_question.h"
 
-/* The server gives up by itself when we do, so that what we no longer wait for does not
- * happen much later.  A transaction that holds a lock is idle for as long as its holder
- * works. */
+/* Set the server's statement timeout to the client's, so that a statement that the
+ * client has given up is not executed much later.  There is no timeout for idle
+ * transactions: a transaction that holds a lock is idle while its holder works. */
 static struct postgres_connection *start_connecting(const struct postgres_place *place)
 {
     char settings[160];
@@ -40,7 +40,7 @@ static void set_label(struct postgres_conn *conn)
     snprintf(conn->label, sizeof(conn->label), "PostgreSQL at %s", address);
 }
 
-/* What a pooler does not take when a connection is opened. */
+/* Make the settings that a pooler refuses in the opening of a connection. */
 static dlock_status prepare_session(struct postgres_conn *conn, int64_t deadline_ns)
 {
     static const char *const SETTINGS[] = {"lock_timeout",

@@ -14,13 +14,13 @@
 enum {
     BACKOFF_FIRST_MS = 20,
     BACKOFF_LAST_MS = 1000,
-    IDLE_MAX = 64, /* kept open; more are hung up when they are given back */
+    IDLE_MAX = 64, /* kept open; more are closed when they are given back */
 };
 
 struct postgres_pool {
     struct postgres_place place; /* its host is under the mutex */
     _Atomic int64_t reap_at_ns;
-    struct dlock_mutex mutex; /* of what follows */
+    struct dlock_mutex mutex; /* protects what follows */
     struct postgres_conn *idle[IDLE_MAX];
     size_t idle_count;
     int64_t next_try_ns;
@@ -63,7 +63,7 @@ static dlock_status read_pooler(const dlock_options *opts, enum postgres_pooler 
                                      "not \"%.40s\"", name);
 }
 
-/* The session that a connection has now. */
+/* Ask for the number of the session that a connection has now. */
 static dlock_status ask_session(struct postgres_conn *conn, int64_t *pid)
 {
     struct postgres_answer answer = {0};
@@ -73,8 +73,8 @@ static dlock_status ask_session(struct postgres_conn *conn, int64_t *pid)
     return st;
 }
 
-/* A session that two open connections are given is no connection's own.  The two leave
- * nothing in it. */
+/* Refuse if two open connections get the same session, because then the pooler shares
+ * sessions.  The two change nothing in the session. */
 static dlock_status check_sessions(const struct postgres_pool *pool)
 {
     struct postgres_place careful = pool->place;
@@ -102,7 +102,8 @@ static dlock_status check_sessions(const struct postgres_pool *pool)
     return st;
 }
 
-/* Without a pooler, a connection is the session that was named when it was opened. */
+/* Refuse if the session of a connection is not the one that the server named in the
+ * opening, because then there is a pooler. */
 static dlock_status check_session(const struct postgres_pool *pool, struct postgres_conn *conn)
 {
     int64_t pid = 0;
@@ -181,8 +182,9 @@ void postgres_pool_close(struct postgres_pool *pool)
     free(pool);
 }
 
-/* An idle connection, NULL if there is none; or why none may be made now.  *place: where one
- * would be made. */
+/* Take an idle connection; NULL: there is none.  *place: the server for a new one.  A
+ * failure: the last attempt to connect failed so, and the pause after it has not
+ * passed. */
 static dlock_status take_idle(struct postgres_pool *pool, struct postgres_conn **out,
                               struct postgres_place *place)
 {

@@ -9,8 +9,8 @@
 #include "lock/metrics.h"
 #include "lock/stores/postgres_inside.h"
 
-/* libpq begins with the server's address, so a text that ends there has no reason: it gets
- * one. */
+/* libpq's messages begin with the server's address.  If a message ends there, it has no
+ * reason, and one is added. */
 dlock_status dlock_postgres_fail(const struct postgres_conn *conn, dlock_status st,
                                  const char *text)
 {
@@ -26,7 +26,7 @@ static struct postgres_wire *wire_of(const struct postgres_conn *conn)
     return postgres_connection_wire(conn->open);
 }
 
-/* Nothing may be read from it any more. */
+/* Close a connection from which no later answer may be read. */
 static dlock_status break_off(struct postgres_conn *conn, dlock_status st,
                               const char *text)
 {
@@ -39,10 +39,11 @@ static dlock_status break_off(struct postgres_conn *conn, dlock_status st,
 /* A statement that was sent and is to be answered. */
 struct sent {
     const char *sql;
-    const struct postgres_shape *shape; /* NULL: it was prepared */
+    const struct postgres_shape *shape; /* NULL: the statement is only prepared */
     int64_t deadline_ns;
-    bool was_open; /* a transaction, before it was asked */
-    bool is_batch; /* of the limit of its transaction, itself, and a Sync */
+    bool was_open; /* a transaction was open before the statement */
+    bool is_batch; /* the batch is the limit of its transaction, the statement, and a
+                    * Sync */
 };
 
 static bool is_read_only(const char *state)
@@ -83,12 +84,12 @@ static dlock_status read_result(const struct postgres_conn *conn,
                    : postgres_answer_read(result, sent->sql, sent->shape, out);
     case POSTGRES_RESULT_ERROR:
         return judge(conn, result);
-    default: /* to copy rows, for example */
-        return dlock_postgres_fail(conn, DLOCK_PROTOCOL, "an answer that is none to a statement");
+    default: /* a COPY, for example */
+        return dlock_postgres_fail(conn, DLOCK_PROTOCOL, "a result that no statement can have");
     }
 }
 
-/* Is a transaction open exactly if it has to be? */
+/* Is the state of the transaction the one that the statement must leave? */
 static bool is_transaction_right(const struct postgres_conn *conn,
                                  const struct sent *sent, dlock_status st)
 {
@@ -106,14 +107,15 @@ static bool is_transaction_right(const struct postgres_conn *conn,
     return now == before;
 }
 
-/* The results of one statement, of which there must be one. */
+/* The results of one statement; there must be exactly one. */
 struct collected {
     dlock_status st;
-    bool is_odd;     /* they are none to the statement */
+    bool is_odd;     /* the statement cannot have such results */
     bool is_demoted; /* the server takes no writes any more */
 };
 
-/* Read a result and the NULL behind it.  False: none came.  A Sync has no NULL behind it. */
+/* Read a result and the NULL after it.  False: no result came.  After a Sync there is
+ * no NULL. */
 static bool read_one(const struct postgres_conn *conn, const struct sent *sent,
                      struct collected *c, struct postgres_answer *out)
 {
@@ -166,7 +168,8 @@ static bool read_answers(const struct postgres_conn *conn, const struct sent *se
            (!sent->is_batch || c->is_odd || read_sync(conn, sent, c));
 }
 
-/* Read what answers a statement.  An answer that is none to it breaks the connection. */
+/* Read the answer to a statement.  If the statement cannot have this answer, the
+ * connection is closed. */
 static dlock_status collect(struct postgres_conn *conn, const struct sent *sent,
                             struct postgres_answer *out)
 {
@@ -205,11 +208,14 @@ static dlock_status prepare(struct postgres_conn *conn,
         return break_off(conn, DLOCK_IO, "the connection is broken");
     st = collect(conn, &sent, NULL);
     if (st != DLOCK_OK && conn->open != NULL)
-        (void)break_off(conn, st, dlock_error()); /* does the server have it or not? */
-    return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* it was only being prepared */
+        (void)break_off(conn, st, dlock_error()); /* the server may have prepared it or
+                                                   * not */
+    return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* the statement was only being
+                                                 * prepared */
 }
 
-/* Put the statement behind the limit of its transaction, which ends with the batch. */
+/* Put the limit of the transaction and then the statement; both are one batch and one
+ * transaction. */
 static bool put_batch(struct postgres_conn *conn, const struct postgres_statement *statement,
                       const struct postgres_value *texts)
 {
@@ -268,7 +274,8 @@ dlock_status postgres_ask(struct postgres_conn *conn,
         return break_off(conn, DLOCK_UNKNOWN, postgres_connection_error(conn->open));
     st = collect(conn, &sent, out != NULL ? out : &unread);
     if (st == DLOCK_BUSY && !question->may_wait)
-        return dlock_fail(DLOCK_IO, "%s: a lock was not to be had", conn->label);
+        return dlock_fail(DLOCK_IO, "%s: another session has the lock (lock_timeout, NOWAIT)",
+                          conn->label);
     return st;
 }
 
@@ -283,10 +290,10 @@ dlock_status postgres_limit_wait(struct postgres_conn *conn, int64_t until_ns,
     if (wait_ms > conn->timeout_ms / 2)
         wait_ms = conn->timeout_ms / 2;
     if (wait_ms < 1)
-        wait_ms = 1; /* 0 would mean for ever */
+        wait_ms = 1; /* 0 would mean no limit */
     snprintf(sql, sizeof(sql), "SET lock_timeout = %d", wait_ms);
     st = postgres_ask(conn, &set, NULL, give_up_ns, NULL);
-    return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* nothing was asked for yet */
+    return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* the statement was not sent yet */
 }
 
 bool postgres_is_gone(const struct postgres_conn *conn)

@@ -3,9 +3,9 @@
  *
  * Invariant: a connection on which anything went wrong below SQL is closed at once, so
  * no later question can read the answer of an earlier one, and a database session that
- * may hold something we do not know of ends.
+ * may hold an unknown lock ends.
  *
- * Threads     One at a time uses a connection.
+ * Threads     One thread at a time uses a connection.
  */
 #ifndef DLOCK_POSTGRES_QUESTION_H
 #define DLOCK_POSTGRES_QUESTION_H
@@ -24,8 +24,8 @@ struct postgres_conn; /* opaque */
 struct postgres_question {
     struct postgres_statement statement; /* its name is unique within a variant        */
     struct postgres_shape shape;         /* of its answer                              */
-    bool may_wait; /* for a lock, as long as postgres_limit_wait() lets it; else it is
-                    * never answered BUSY                                              */
+    bool may_wait; /* the statement may wait for a lock, up to the limit of
+                    * postgres_limit_wait(), and can answer BUSY */
 };
 
 enum { POSTGRES_VALUES_MAX = 6 }; /* of one question */
@@ -35,47 +35,51 @@ struct postgres_place {
     char *url;
     int timeout_ms;
     enum postgres_pooler pooler;
-    size_t host; /* of the URL's hosts, from 0: the one that was the right one last */
+    size_t host; /* the index, from 0, of the URL's host that was connected to last */
 };
 
 /* Connect to a server that takes writes, unless the URL has other target_session_attrs.
- * *host: which of the URL's hosts it is; only after OK.
- * OK, IO (nobody answers, too late, or the server is a standby), PROTOCOL (refused),
- * NOMEM. */
+ * After OK *host is the index of the URL's host.  OK; IO: no server answered in time,
+ * or the server is a standby; PROTOCOL: the server refused; NOMEM. */
 dlock_status postgres_connect(struct postgres_conn **out, const struct postgres_place *place,
                               size_t *host);
 
-/* Hang up: the server rolls back and frees what the session held.  NULL is fine. */
+/* Close the connection: the server rolls back, and frees the locks of the session.
+ * NULL is fine. */
 void postgres_hang_up(struct postgres_conn *conn);
 
 /* Ask, and wait for the answer, until give_up_ns or for the command timeout, whichever is
  * first.
  *   OK        *out (which may be NULL) is the answer
- *   BUSY      the server answered that a lock was not to be had (lock_timeout, NOWAIT)
- *   UNKNOWN   no answer, or the server committed without its synchronous standby: it may
- *             or may not have run, or may be lost.  The connection is broken
- *   IO        it was certainly not run: it could not be sent, or the server gave up, or it
- *             takes no writes any more; then the connection is broken
- *   PROTOCOL  the server refused it, or its answer is none to that statement: then it may
- *             have run, and the connection is broken */
+ *   BUSY      the server answered that another session has the lock (lock_timeout,
+ *             NOWAIT)
+ *   UNKNOWN   no answer came, so the statement may have run; or the server committed
+ *             without its synchronous standby, so the commit may be lost.  The
+ *             connection is broken
+ *   IO        the statement has certainly no effect: it could not be sent; or the
+ *             server cancelled it, lacked resources for it or rolled it back; or the
+ *             server takes no writes any more, and then the connection is broken
+ *   PROTOCOL  the server refused the statement; or the statement cannot have this
+ *             answer: then it may have run, and the connection is broken */
 dlock_status postgres_ask(struct postgres_conn *conn,
                           const struct postgres_question *question,
                           const char *const *values, int64_t give_up_ns,
                           struct postgres_answer *out);
 
-/* Let the statements to come wait in the server for locks until `until_ns`, but no
- * longer than half the command timeout at a time.  A statement that waited so long answers BUSY. */
+/* Let the following statements wait in the server for locks until `until_ns`, but each
+ * no longer than half the command timeout.  A statement that has waited so long answers
+ * BUSY. */
 dlock_status postgres_limit_wait(struct postgres_conn *conn, int64_t until_ns,
                                  int64_t give_up_ns);
 
-/* Is the session at the other end gone?  No I/O.  An idle connection has nothing to
- * say, so one that can be read has been hung up on, or is about to be. */
+/* Has the server closed the connection?  No I/O. The server sends nothing on an idle
+ * connection, so a connection that can be read was closed or is about to be. */
 bool postgres_is_gone(const struct postgres_conn *conn);
 
 /* Is a transaction open?  A broken connection has none. */
 bool postgres_is_in_transaction(const struct postgres_conn *conn);
 
-/* The server process at the other end. */
+/* The process number of the server process at the other end. */
 int postgres_backend_pid(const struct postgres_conn *conn);
 
 #endif /* DLOCK_POSTGRES_QUESTION_H */

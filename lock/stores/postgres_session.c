@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* postgres_session.c -- locks that live with a connection: each hold has its own.
  *
- * The holds' slots are kept until the end and used again, so a note that is out of date
- * finds a slot with another token, never freed memory. */
+ * The slots of the holds are freed only at the end, and are used again.  So an outdated
+ * note finds a slot with another token, and never freed memory. */
 #include "lock/stores/postgres_session.h"
 
 #include <stdlib.h>
@@ -17,7 +17,8 @@ struct slot {
 
 struct postgres_sessions {
     struct postgres_pool *pool;
-    struct dlock_mutex mutex; /* of what follows, and held while a connection is looked at */
+    struct dlock_mutex mutex; /* protects what follows, and is held while a connection
+                               * is probed */
     struct slot *slots;
     size_t slot_count;
 };

@@ -2,10 +2,10 @@
 /* postgres_session.h -- locks that live with a connection: each hold has its own.
  *
  * A hold is found again by the note of its claim.  Its connection goes back to the pool
- * when it is released, and is hung up if anything about it is in doubt: the server then
- * frees what the session held.
+ * when the hold is released.  If the outcome of a request is unknown, the connection is
+ * closed, so that the server frees the locks of the session.
  *
- * Threads     Any; a hold is begun and ended by its owner, and looked at by anybody.
+ * Threads     Any; a hold is begun and ended by its owner, and probed by any thread.
  */
 #ifndef DLOCK_POSTGRES_SESSION_H
 #define DLOCK_POSTGRES_SESSION_H
@@ -14,23 +14,24 @@
 
 struct postgres_sessions; /* opaque */
 
-/* As postgres_pool_open(); INVALID too behind a pooler of transactions, which gives no
- * connection a session of its own. */
+/* As postgres_pool_open(); INVALID also behind a pooler of transactions, because a
+ * connection has no session of its own there. */
 dlock_status postgres_sessions_open(struct postgres_sessions **out,
                                     const dlock_options *opts);
 
-/* Hangs up what is still held.  NULL is fine. */
+/* Close the connections of all holds, and free the memory.  NULL is fine. */
 void postgres_sessions_close(struct postgres_sessions *sessions);
 
 struct postgres_pool *postgres_sessions_pool(struct postgres_sessions *sessions);
 
 /* The claim was granted on `conn`: keep it, and write the claim's note.  NOMEM: the
- * connection is hung up, so the lock is freed. */
+ * connection is closed, so the server frees the lock. */
 dlock_status postgres_session_keep(struct postgres_sessions *sessions,
                                    dlock_claim *claim, struct postgres_conn *conn);
 
-/* Take the connection of the claim's hold for its release.  Then it is the caller's to
- * give back, and the hold is gone.  NULL: there is none, or it is lost already. */
+/* End the hold of the claim, and take its connection for the release.  The caller gives
+ * the connection back to the pool.  NULL: there is no such hold, or it is lost
+ * already. */
 struct postgres_conn *postgres_session_end(struct postgres_sessions *sessions,
                                            const dlock_claim *claim);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_fault.c -- requests to Redis that are made to fail. */
+/* redis_fault.c -- the fault points of requests to Redis. */
 #include "lock/stores/redis_fault.h"
 
 #include "lock/dlock_variant.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_fault.h -- the points of fault.h at which a request to Redis can fail, or lose
- * its connection. */
+/* redis_fault.h -- the fault points before and after a request to Redis. */
 #ifndef DLOCK_REDIS_FAULT_H
 #define DLOCK_REDIS_FAULT_H
 
@@ -15,15 +14,17 @@ dlock_status redis_fault_reach_talk(struct redis_talk *talk, dlock_fault_point p
                                     const char *key);
 dlock_status redis_fault_reach_after(struct redis_link *link, const char *key);
 
-/* At `point`, under the lock `key`, before something is sent.  OK: send it, though the
- * connection may have been cut.  IO: do not, it failed. */
+/* Reach `point` under the lock `key`, before a request.  OK: send the request, although
+ * the fault may have cut the connection.  IO: do not send it, the request counts as
+ * failed. */
 static inline dlock_status redis_fault_before(struct redis_link *link,
                                               dlock_fault_point point, const char *key)
 {
     return dlock_fault_is_any_armed() ? redis_fault_reach(link, point, key) : DLOCK_OK;
 }
 
-/* The same before a command of a conversation, whose own connection is cut. */
+/* The same before a command of a conversation; a cut drops the connection of the
+ * conversation. */
 static inline dlock_status redis_fault_talk(struct redis_talk *talk,
                                             dlock_fault_point point, const char *key)
 {
@@ -31,7 +32,8 @@ static inline dlock_status redis_fault_talk(struct redis_talk *talk,
                                       : DLOCK_OK;
 }
 
-/* An answer has come.  `st`, or UNKNOWN, as if it had not. */
+/* Reach the point after an answer.  Returns `st`; UNKNOWN: the fault hides the
+ *                      answer. */
 static inline dlock_status redis_fault_after(struct redis_link *link, const char *key,
                                              dlock_status st)
 {

@@ -25,7 +25,7 @@ dlock_status redis_inspect_by(struct redis_link *link,
     if (st != DLOCK_OK)
         return st;
     if (!read_answer(&answer, out))
-        return dlock_fail(DLOCK_PROTOCOL, "%s: what is there is no lock of this kind",
+        return dlock_fail(DLOCK_PROTOCOL, "%s: the key of this name is no lock of this variant",
                           redis_link_label(link));
     return DLOCK_OK;
 }
@@ -50,8 +50,9 @@ dlock_status redis_string_force(void *link, const char *name)
     return redis_delete(link, name);
 }
 
-/* The number of `seen` that are held by the owner of the nth, and the `quorum`th longest of
- * what is left to it there: when that is over, it has no majority any more. */
+/* Count the entries of `seen` with the same owner as the nth.  *left_ms is the
+ * `quorum`th longest of their times left: after that time the owner has no majority any
+ * more. */
 static int count_same(const dlock_info *seen, int count, int nth, int quorum,
                       int64_t *left_ms)
 {
@@ -93,8 +94,9 @@ static dlock_info majority(const dlock_info *seen, int count, int node_count)
     return dlock_info_nothing();
 }
 
-/* The facts of all servers that answered, whoever the owner on each is: the first's, with
- * the earliest end, since the lock is not whole any more from then on. */
+/* The state if every server that answered has some holder: that of the first server,
+ * with the shortest time left, because after that time the lock is not held on all
+ * servers. */
 static dlock_info all_held(const dlock_info *seen, int count)
 {
     dlock_info info = seen[0];

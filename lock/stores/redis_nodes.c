@@ -28,7 +28,7 @@ static dlock_status add_node(struct redis_nodes *nodes, const char *url, int tim
         return st;
     for (int i = 0; i < nodes->count; i++)
         if (strcmp(redis_link_label(nodes->links[i]), redis_link_label(link)) == 0) {
-            st = dlock_fail(DLOCK_INVALID, "%s is named twice, and would vote twice",
+            st = dlock_fail(DLOCK_INVALID, "%s is named twice; each node has one vote",
                             redis_link_label(link));
             redis_link_close(link);
             return st;
@@ -122,7 +122,7 @@ static void count(struct redis_vote *vote, enum redis_yes what,
     }
 }
 
-/* Ask `who`; of these, do not wait for those in `courtesy`. */
+/* Ask the nodes in `who`, without waiting for those in `courtesy`. */
 static struct redis_vote ask(struct redis_nodes *nodes, uint64_t who, uint64_t courtesy,
                              const struct redis_question *question, int64_t give_up_ns)
 {
@@ -133,7 +133,8 @@ static struct redis_vote ask(struct redis_nodes *nodes, uint64_t who, uint64_t c
     for (int i = 0; i < nodes->count; i++)
         if (who & bit(i)) {
             legs[leg_count].link = nodes->links[i];
-            legs[leg_count].insist = true; /* who is left alone was decided here */
+            legs[leg_count].insist = true; /* the nodes to leave alone were chosen
+                                            * above */
             legs[leg_count].courtesy = courtesy & bit(i);
             leg_count++;
         }
@@ -147,7 +148,7 @@ static struct redis_vote ask(struct redis_nodes *nodes, uint64_t who, uint64_t c
     return vote;
 }
 
-/* Those of `who` that are left alone now; none if the rest is not a majority. */
+/* The nodes of `who` that are left alone now; none if the others are not a majority. */
 static uint64_t left_alone(struct redis_nodes *nodes, uint64_t who)
 {
     uint64_t down = 0;
@@ -203,7 +204,7 @@ dlock_status redis_nodes_ping(struct redis_nodes *nodes)
     if (vote.yes >= nodes->quorum)
         return DLOCK_OK;
     if (vote.failure == DLOCK_UNKNOWN)
-        vote.failure = DLOCK_IO; /* nothing is unknown about a PING */
+        vote.failure = DLOCK_IO; /* an unanswered PING changes nothing */
     return redis_nodes_failed(nodes, &vote);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_nodes.h -- one question to several independent Redis servers, and how they
- * voted.
+/* redis_nodes.h -- one question to several independent Redis servers, and the count of
+ * their answers.
  *
- * A node that did not answer lately is left alone for a short while, as long as the
- * others are a majority: a dead or hung node costs one timeout now and then.
+ * A node that did not answer is not asked for a short time, as long as the other nodes
+ * are a majority.  So a dead or hung node costs a timeout only now and then.
  *
  * Threads     Any, but for open and close. */
 #ifndef DLOCK_REDIS_NODES_H
@@ -39,39 +39,44 @@ struct redis_vote {
     int yes;
     int no;
     int failed;
-    int unknown;          /* of the failed: the question may have been executed */
-    dlock_status failure; /* if there was one: UNKNOWN, or else the last        */
-    char why[REDIS_TEXT_SIZE]; /* of the last */
+    int unknown;          /* failed nodes that may have executed the question */
+    dlock_status failure; /* if a node failed: UNKNOWN if any was, otherwise the last */
+    char why[REDIS_TEXT_SIZE]; /* the reason of the last failure */
 };
 
-/* Links to the servers of `urls`, separated by commas; does not connect.  INVALID (also
- * for a server named twice), NOMEM. */
+/* Make links to the servers of `urls`, separated by commas, without connecting.  OK;
+ * INVALID (also if a server is named twice); NOMEM. */
 dlock_status redis_nodes_open(struct redis_nodes *nodes, const char *urls,
                               int timeout_ms, bool sequential);
 void redis_nodes_close(struct redis_nodes *nodes);
 
-/* Ask every node, but for those left alone. */
+/* Ask every node, except those that did not answer lately (see above).  Returns the
+ * count of the answers. */
 struct redis_vote redis_nodes_ask(struct redis_nodes *nodes,
                                   const struct redis_question *question,
                                   int64_t give_up_ns);
 
-/* Ask the nodes in `who`; those left alone too, without waiting for them. */
+/* Ask the nodes whose bit is set in `who`.  Nodes that did not answer lately are asked
+ * too, but not waited for. */
 struct redis_vote redis_nodes_ask_again(struct redis_nodes *nodes, uint64_t who,
                                         const struct redis_question *question,
                                         int64_t give_up_ns);
 
-/* PING all; OK if a majority answers. */
+/* PING every node.  OK if a majority answers, otherwise a failure. */
 dlock_status redis_nodes_ping(struct redis_nodes *nodes);
 
-/* Load a script on the first node that takes it; the others learn it at need. */
+/* Load a script on the first node that accepts it.  The other nodes get its text with
+ * the first call that they do not know.  OK, or a failure. */
 dlock_status redis_nodes_load(struct redis_nodes *nodes, struct redis_script *script);
 
-/* Of a question that finds something to do only once, as a release does: a node that has done
- * it answers no if the question is put again.  So where other nodes failed without doing it, IO
- * becomes UNKNOWN: a later no is not a proof that somebody else did it. */
+/* For a question that has an effect only once, such as a release: a node that has
+ * executed it answers no when it is asked again.  So if some nodes have executed it and
+ * others failed, the failure IO becomes UNKNOWN, because a later no does not prove that
+ * another client freed the lock. */
 void redis_vote_works_once(struct redis_vote *vote);
 
-/* Fail because no majority of nodes answered. */
+/* Fail with the vote's failure, and with a reason that names the nodes: no majority
+ * answered. */
 dlock_status redis_nodes_failed(const struct redis_nodes *nodes,
                                 const struct redis_vote *vote);
 

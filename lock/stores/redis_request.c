@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_request.c -- requests to Redis, and what became of them. */
+/* redis_request.c -- requests to Redis whose outcome is a dlock_status. */
 #include "lock/stores/redis_request.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ dlock_status redis_status(enum redis_outcome outcome)
     return STATUSES[outcome];
 }
 
-/* OK, or why there is no answer. */
+/* The status of an answer; a failure has its reason in dlock_error(). */
 static dlock_status told(const struct redis_answer *answer)
 {
     if (answer->outcome == REDIS_ANSWERED)

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_shapes.c -- what a server can answer to the scripts of locks and primitives. */
+/* redis_shapes.c -- the shapes of the answers to the scripts of locks and
+ * primitives. */
 #include "lock/stores/redis_shapes.h"
 
-/* The first epoch, which fences that have one are above: see lua/fenced_acquire.lua. */
+/* The first fence of the first epoch: see lua/fenced_acquire.lua. */
 #define EPOCH (INT64_C(1) << 32)
 
-/* As lua/permits_acquire.lua answers at most. */
+/* The largest answer of lua/permits_acquire.lua. */
 #define PERMIT_MS_MOST INT64_C(922337203685477)
 
-/* Numbers that mean something else than how many. */
+/* Negative numbers with a special meaning. */
 #define NO_END -1   /* held without an end */
 #define NO_LEVELS (1u << 3) /* -3: the levels below are not held, as a set of -n */
 #define NO_EPOCH (1u << 4)  /* -4: an epoch is needed */
 
-/* No integer at all but the negatives. */
+/* No other integers than the special negative ones. */
 #define NO_INTEGER .least = 0, .most = -1
 #define NUMBER(from, to)                                                               \
     .bulk = REDIS_BULK_IS_NUMBER, .number_least = (from), .number_most = (to)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_shapes.h -- what a server can answer to the scripts of locks and primitives: see
- * lua/, and base/redis/shape.h.
+/* redis_shapes.h -- the shapes of the answers to the scripts of locks and primitives:
+ * see lua/, and base/redis/shape.h.
  *
  * Threads     Any. */
 #ifndef DLOCK_REDIS_SHAPES_H

@@ -23,7 +23,7 @@ dlock_status redis_single_open(const dlock_options *opts, struct redis_link **ou
         redis_link_close(*out);
         *out = NULL;
     }
-    /* A PING that went unanswered: nothing is unknown about it. */
+    /* An unanswered PING changes nothing, so the answer is IO. */
     return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
 }
 
@@ -32,7 +32,7 @@ uint64_t redis_single_era(void *link, const char *name)
     return redis_link_key_era(link, name);
 }
 
-/* A command about `key`, which is its first argument. */
+/* Send a command whose first argument is `key`, with the fault points. */
 static dlock_status call(struct redis_link *link, const struct redis_command *command,
                          struct redis_answer *answer)
 {
@@ -45,7 +45,8 @@ static dlock_status call(struct redis_link *link, const struct redis_command *co
     return redis_fault_after(link, key, st);
 }
 
-/* The same, which replicas have to acknowledge if the answer says that it is done. */
+/* The same for a write: if the answer says that it is done, replicas have to
+ * acknowledge it. */
 static dlock_status call_write(struct redis_link *link, const struct redis_command *command,
                                bool is_done(const struct redis_answer *),
                                struct redis_answer *answer)

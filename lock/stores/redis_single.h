@@ -10,10 +10,11 @@
 #include "lock/stores/redis_request.h"
 #include "lock/stores/redis_shapes.h"
 
-/* Make a link to opts->redis_url and see that the server answers.  As dlock_open(). */
+/* Make a link to opts->redis_url, and check that the server answers.  Answers as
+ * dlock_open(). */
 dlock_status redis_single_open(const dlock_options *opts, struct redis_link **out);
 
-/* A slot of variants whose state is the link. */
+/* The slot `era` of variants whose state is the link. */
 uint64_t redis_single_era(void *link, const char *name);
 
 /* SET key value NX PX lease_ms, which replicas have to acknowledge if the options say so.  OK or
@@ -28,14 +29,14 @@ dlock_status redis_set_first(struct redis_link *link, const char *key,
 /* PEXPIRE key lease_ms.  OK, or LOST if there is no such key, or a failure. */
 dlock_status redis_expire(struct redis_link *link, const char *key, int lease_ms);
 
-/* The same as the last command of a grant, which replicas have to acknowledge. */
+/* The same, for the last command of a grant: the replicas have to acknowledge it. */
 dlock_status redis_expire_grant(struct redis_link *link, const char *key, int lease_ms);
 
 /* DEL key.  OK, or LOST if there was none, or a failure. */
 dlock_status redis_delete(struct redis_link *link, const char *key);
 
-/* GET key, whose value has the `shape` TEXT, NUMBER or TIME.  OK with it in `answer`, or
- * LOST if there is none, or a failure. */
+/* GET key, whose value has the `shape` TEXT, NUMBER or TIME.  OK, and the value is in
+ * `answer`; LOST: there is no such key; or a failure. */
 dlock_status redis_get(struct redis_link *link, const char *key,
                        const struct redis_shape *shape, struct redis_answer *answer);
 
@@ -47,7 +48,7 @@ dlock_status redis_script_ask(struct redis_link *link,
 dlock_status redis_script_extend(struct redis_link *link,
                                  const struct redis_script_call *call, int64_t give_up_ns);
 
-/* A slot: the answer of such a script to a release that nobody waited for. */
+/* The slot read_release of variants whose release is such a script. */
 dlock_status redis_read_yes_no(void *state, const dlock_claim *claim,
                                const struct redis_answer *answer);
 

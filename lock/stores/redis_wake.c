@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_wake.c -- whom a message wakes. */
+/* redis_wake.c -- the rules which waiters a message wakes. */
 #include "lock/stores/redis_wake.h"
 
 static void pass_on_unused(struct redis_channel *channel, int64_t heard, bool satisfied)
@@ -35,7 +35,8 @@ static void semaphore_left(struct redis_channel *channel, int64_t heard, bool sa
 const struct redis_wake_rule REDIS_WAKE_SEMAPHORE = {.heard = semaphore_heard,
                                                      .left = semaphore_left};
 
-/* The latch opened or was deleted; or the latch was set, and its waiters look in vain. */
+/* The latch was opened or deleted.  Or it was set, and then the woken waiters find it
+ * closed and wait on. */
 static void latch_heard(struct redis_channel *channel, int64_t number, bool is_enough)
 {
     (void)number;

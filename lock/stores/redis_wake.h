@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_wake.h -- whom a message wakes, of those who wait for a lock or a primitive.
+/* redis_wake.h -- rules: which waiters for a lock or a primitive a message wakes.
  *
  * Threads     Any. */
 #ifndef DLOCK_REDIS_WAKE_H
@@ -7,20 +7,22 @@
 
 #include "base/redis/channels.h"
 
-/* "1": all; any other: the one that has waited longest, unless a waiter of another process
- * is to have the lock (lock/fair_share.h).  A waiter that leaves without the lock passes its
- * wake-up on. */
+/* The message "1" wakes all waiters.  Any other message wakes the waiter that has
+ * waited longest, unless the lock is left to another process (lock/fair_share.h).  A
+ * waiter that leaves without the lock passes its wake-up on. */
 extern const struct redis_wake_rule REDIS_WAKE_LOCK;
 
-/* n: the waiters that need no more than n, less the needs of those woken before.  A waiter that
- * leaves passes on the number that it was told: there may be more permits than it took, since
- * the message can be about permits of others. */
+/* The message n says that n permits came free.  It wakes waiters one after another, as
+ * long as the sum of the permits that they need is at most n.  A waiter that leaves
+ * passes n on, because the message may be about more permits than it took. */
 extern const struct redis_wake_rule REDIS_WAKE_SEMAPHORE;
 
-/* Any: all.  "0" is an open latch, "1" a deleted one or a new one. */
+/* Any message wakes all waiters.  "0": the latch is open; "1": it was deleted or set
+ *            anew. */
 extern const struct redis_wake_rule REDIS_WAKE_LATCH;
 
-/* A waiter's own channel, which lingers: any message wakes the waiter. */
+/* For a channel that one waiter has alone, and that stays subscribed for a while after
+ * it: any message wakes the waiter. */
 extern const struct redis_wake_rule REDIS_WAKE_SOLE;
 
 #endif /* DLOCK_REDIS_WAKE_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redisson.c -- what the locks that Redisson has too share. */
+/* redisson.c -- the common part of the locks that are compatible with Redisson. */
 #include "lock/stores/redisson.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ void redisson_close(void *opaque)
     free(lock);
 }
 
-/* For the subscription: a release was heard of. */
+/* Called by the subscription for each message of a release. */
 static bool tell_shares(void *shares, const char *channel)
 {
     return dlock_fair_shares_heard(shares, channel);
@@ -95,8 +95,8 @@ void redisson_name(const char *prefix, const char *name, char out[REDISSON_NAME_
              has_braces ? "" : "}");
 }
 
-/* Only a new hold that may wait is held back: a try-lock is answered at once, and readers
- * do not keep one another out. */
+/* Hold back only an acquire of a new hold that may wait: a try-lock must be answered at
+ * once, and readers do not exclude each other. */
 static bool hold_back(const struct redisson_lock *lock, const dlock_claim *claim)
 {
     char channel[REDISSON_NAME_SIZE];
@@ -130,8 +130,8 @@ static void note_release(const struct redisson_lock *lock, const dlock_claim *cl
     dlock_fair_shares_released(lock->shares, channel, other_count);
 }
 
-/* Are the keys beside the lock in its slot?  A release that could not publish would have deleted the
- * lock before it failed. */
+/* Refuse a name whose other keys are not in the slot of the lock.  Otherwise a release
+ * would delete the lock and then fail to publish. */
 static dlock_status check_slot(const struct redisson_lock *lock, const char *name)
 {
     char channel[REDISSON_NAME_SIZE];
@@ -327,7 +327,7 @@ struct redis_script_call redisson_force_call(const char *name, const char *kind,
     return call;
 }
 
-/* "" if nobody publishes on it. */
+/* Write the channel of the lock; "" if the lock publishes no message. */
 static void channel_of(const struct redisson_lock *lock, const char *name,
                        char out[REDISSON_NAME_SIZE])
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* redisson.h -- what the locks that Redisson has too share: the hash at the lock's
- * name, the names of what lies beside it, the scripts, and waiting for its messages.
+/* redisson.h -- the common part of the locks that are compatible with Redisson: the
+ * hash at the lock's name, the names of the keys beside it, the scripts, and waiting
+ * for messages.
  *
  * The lock is a hash with one field, "uuid:number", that counts the levels; a release
  * may publish 0 on a channel of the lock's.  So this program and a Java program exclude
@@ -29,9 +30,11 @@ enum { REDISSON_NAME_SIZE = REDIS_CHANNEL_MAX + 1 };
 
 struct redisson_lock {
     struct redis_link *link;
-    struct redis_subscription *subscription; /* NULL: nobody publishes, nobody waits */
-    struct dlock_fair_shares *shares; /* NULL: it does not share its grants out */
-    struct fence_epochs *epochs; /* NULL: it has no fences, or counts them in Redis alone */
+    struct redis_subscription *subscription; /* NULL: no release is published, and no
+                                              * waiter listens */
+    struct dlock_fair_shares *shares; /* NULL: grants are not shared out */
+    struct fence_epochs *epochs; /* NULL: no fences, or fences are counted in Redis
+                                  * alone */
     struct redis_script acquire;
     struct redis_script renew;
     struct redis_script release;
@@ -39,7 +42,7 @@ struct redisson_lock {
 
 /* The ways in which a lock's waiters learn of a release. */
 enum redisson_waiting {
-    REDISSON_POLLS,         /* they look by themselves */
+    REDISSON_POLLS,         /* they ask again after pauses */
     REDISSON_IS_TOLD,       /* they subscribe to a channel */
     REDISSON_SHARES_GRANTS, /* they subscribe, and share the grants with the waiters of
                              * other processes (lock/fair_share.h): for locks without a
@@ -47,7 +50,8 @@ enum redisson_waiting {
                              * clients told */
 };
 
-/* Open the state of a lock whose scripts have these texts. */
+/* Open the state of a lock whose scripts have these texts.  Answers as dlock_open();
+ * the caller closes *out with redisson_close(). */
 dlock_status redisson_open(struct redisson_lock **out, const dlock_options *opts,
                            const char *acquire, const char *release,
                            enum redisson_waiting waiting);
@@ -55,34 +59,35 @@ void redisson_close(void *lock);
 dlock_status redisson_check(void *lock);
 uint64_t redisson_era(void *lock, const char *name);
 
-/* "prefix:{name}", by which it shares the cluster slot of `name`; without braces of its
- * own if there are some in it. */
+/* "prefix:{name}", so that this key is in the cluster slot of the key `name`.  If
+ * `name` has braces already, no more are added. */
 void redisson_name(const char *prefix, const char *name, char out[REDISSON_NAME_SIZE]);
 
-/* Take the lock by reentrant_acquire.lua. */
+/* The slot try_acquire, by reentrant_acquire.lua. */
 dlock_status redisson_acquire(void *lock, dlock_claim *claim);
 
-/* The shape of that script's answer for the claim's level, and of reentrant_release.lua's
- * if it tells anybody. */
+/* The shape of the answer of that script for the claim's level, and of the answer of
+ * reentrant_release.lua. */
 const struct redis_shape *redisson_acquire_shape(const dlock_claim *claim);
 const struct redis_shape *redisson_release_shape(const dlock_claim *claim);
 
-/* The same by another script that answers like it.  In its place of nil it may answer
- * a number as a text: the fence. */
+/* The slot try_acquire by another script with the same answers.  Instead of nil this
+ * script may answer the fence, a number as text. */
 dlock_status redisson_acquire_by(const struct redisson_lock *lock, dlock_claim *claim,
                                  const struct redis_script_call *call);
 
 dlock_status redisson_renew(void *lock, const dlock_claim *claim);
 
-/* Give it back by reentrant_release.lua; publishes if it `wakes`. */
+/* The slot release, by reentrant_release.lua.  The script publishes a message if the
+ * lock has a subscription. */
 dlock_status redisson_release(void *lock, const dlock_claim *claim);
 
-/* The same by another script that answers like it. */
+/* The slot release by another script with the same answers. */
 dlock_status redisson_release_by(const struct redisson_lock *lock,
                                  const dlock_claim *claim,
                                  const struct redis_script_call *call);
 
-/* A slot: the answer of such a script to a release that nobody waited for. */
+/* The slot read_release, for these scripts. */
 dlock_status redisson_read_release(void *lock, const dlock_claim *claim,
                                    const struct redis_answer *answer);
 
@@ -92,13 +97,14 @@ void *redisson_watch(void *lock, const dlock_claim *claim);
 bool redisson_sleep(void *waiter, int64_t until_ns);
 void redisson_unwatch(void *waiter, bool granted);
 
-/* Slots for all of them.  The waiters of a lock with a queue are counted in its queue, those of
- * the other locks by the subscriptions to the lock's channel. */
+/* The slots inspect and force.  For a lock with a queue, the waiters are counted in the
+ * queue; for other locks, by the subscriptions to the lock's channel. */
 dlock_status redisson_inspect(void *lock, const char *name, dlock_info *out);
 dlock_status redisson_force(void *lock, const char *name);
 
-/* The calls of these; `keys` is filled in, and has to live as long.  `kind` is "queue" or
- * "channel"; `channel` is "" if nobody is told. */
+/* The script calls of these two slots.  They fill in *keys, which has to live as long
+ * as the call.  `kind` is "queue" or "channel"; `channel` is "" if no message is
+ * published. */
 struct redisson_keys {
     char queue[REDISSON_NAME_SIZE];
     char timeouts[REDISSON_NAME_SIZE];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* zookeeper_call.c -- one request to ZooKeeper and its answer, with a deadline.
  *
- * The client library answers every request that it took, in the end with an error, so a
- * call is kept until then, also if its maker has long given up. */
+ * The client library ends every request that it accepted, at last with an error.  So
+ * the memory of a call is kept until then, even if the caller gave the call up long
+ * before. */
 #include "lock/stores/zookeeper_call.h"
 
 #include <stdio.h>
@@ -18,11 +19,12 @@ struct zookeeper_call {
     struct zookeeper_session *session;
     uint64_t epoch;
     int64_t sent_ns;
-    struct dlock_mutex mutex; /* of what follows */
+    struct dlock_mutex mutex; /* protects what follows */
     struct dlock_condition answered;
-    int user_count; /* its maker, and the library while it is under way */
+    int user_count; /* the caller, and the client library while the request is under
+                     * way */
     bool was_sent;
-    bool is_write; /* a quorum of an ensemble agrees before it is answered */
+    bool is_write; /* a write, which a quorum of the ensemble has to accept */
     bool is_done;
     int rc;
     uint64_t czxid;
@@ -76,16 +78,16 @@ void zookeeper_call_drop(struct zookeeper_call *call)
         free_call(call);
 }
 
-/* Did a server say that, for a session that it knew? */
+/* Does the answer come from a server that knew the session? */
 static bool is_from_server(int rc)
 {
     return rc == ZOK || rc == ZNONODE || rc == ZNODEEXISTS || rc == ZNOTEMPTY ||
            rc == ZBADVERSION;
 }
 
-/* With the mutex held, which is given back; in the library's thread.  A follower that is cut
- * off from its leader goes on answering what it is asked to read, while the leader ends the
- * session: such an answer says nothing of it. */
+/* End a call, in the client library's thread.  The caller holds the mutex, which is
+ * unlocked.  A follower that has lost its leader still answers reads, while the leader
+ * may end the session.  So only the answer to a write shows that the session lives. */
 static void finish(struct zookeeper_call *call, int rc)
 {
     if (call->is_write && is_from_server(rc))
@@ -171,7 +173,7 @@ static void on_list(int rc, const struct String_vector *found, const void *arg)
     finish(call, rc);
 }
 
-/* Begin to send: NULL if there is no connection. */
+/* Begin to send.  NULL: there is no connection. */
 static zhandle_t *begin(struct zookeeper_call *call, bool is_write)
 {
     zhandle_t *zh = zookeeper_session_lock(call->session, call->epoch);
@@ -186,14 +188,15 @@ static zhandle_t *begin(struct zookeeper_call *call, bool is_write)
     return zh;
 }
 
-/* The library took it (ZOK), or did not. */
+/* End the sending: the client library accepted the request (ZOK), or did not. */
 static void end(struct zookeeper_call *call, int rc)
 {
     zookeeper_session_unlock(call->session);
     if (rc == ZOK)
         return;
     call->user_count--;
-    call->was_sent = rc != ZINVALIDSTATE; /* else: as if the server had refused it */
+    call->was_sent = rc != ZINVALIDSTATE; /* otherwise it counts as refused by the
+                                           * server */
     call->is_done = true;
     call->rc = rc;
 }
@@ -212,7 +215,8 @@ void zookeeper_send_create(struct zookeeper_call *call, const char *path,
                                &ZOO_OPEN_ACL_UNSAFE, flags, on_created, call));
 }
 
-/* Not zoo_amulti(): it frees what was never set if the session has just ended. */
+/* Not by zoo_amulti(), which frees uninitialised memory if the session has just
+ * ended. */
 void zookeeper_send_delete_version(struct zookeeper_call *call, const char *path,
                                    int version)
 {
@@ -270,7 +274,7 @@ void zookeeper_delete_unasked(struct zookeeper_session *session, uint64_t epoch,
     zookeeper_call_drop(call);
 }
 
-/* Deleting what never exists changes nothing, and is yet a write. */
+/* Delete a node that never exists: that changes nothing, and is a write. */
 void zookeeper_beat(struct zookeeper_session *session, uint64_t epoch)
 {
     zookeeper_delete_unasked(session, epoch, ZOOKEEPER_ROOT "/beat");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* zookeeper_debts.c -- nodes that are to be deleted and could not be yet. */
+/* zookeeper_debts.c -- nodes that have to be deleted and could not be deleted yet. */
 #include "lock/stores/zookeeper_debts.h"
 
 #include <stdio.h>

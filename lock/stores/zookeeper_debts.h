@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* zookeeper_debts.h -- nodes that are to be deleted and could not be yet.
+/* zookeeper_debts.h -- nodes that have to be deleted and could not be deleted yet.
  *
- * A request that was not answered may have made a node, and a delete may not have come
- * through.  The session's keeper settles such a debt as soon as there is a
- * connection again; the end of the session settles it, too.
+ * An unanswered request may have made a node, and a delete may have been lost.  The
+ * session's keeper deletes such a node as soon as there is a connection again.  The end
+ * of the session deletes the node too.
  *
  * Threads     Any.
  */
@@ -18,15 +18,15 @@ struct zookeeper_debts; /* opaque */
 struct zookeeper_debts *zookeeper_debts_open(struct zookeeper_session *session);
 void zookeeper_debts_close(struct zookeeper_debts *debts);
 
-/* The way to find out whether a node is there that an unanswered request may have made: a
- * function of the caller, which deletes it. DONE, NO_NODE: nothing is owed any more. */
+/* A function of the caller that finds the node that an unanswered request may have
+ * made, and deletes it.  DONE, NO_NODE: the debt is settled. */
 typedef enum zookeeper_result zookeeper_settle_fn(struct zookeeper_session *session,
                                                   uint64_t epoch, const char *path,
                                                   const char *token,
                                                   int64_t deadline_ns);
 
-/* `path` and `token` (which may be NULL) are copied.  Without memory the debt is lost,
- * and the node stays until the session ends. */
+/* Add a debt.  `path` and `token` (which may be NULL) are copied.  Without memory the
+ * debt is lost, and the node stays until the session ends. */
 void zookeeper_debts_owe(struct zookeeper_debts *debts, uint64_t epoch,
                          const char *path, const char *token,
                          zookeeper_settle_fn *settle);
@@ -36,7 +36,8 @@ zookeeper_settle_fn zookeeper_settle_path;
 
 bool zookeeper_debts_are_open(struct zookeeper_debts *debts);
 
-/* For the keeper, connected in `epoch`: settle what can be settled. */
+/* Settle the debts that can be settled.  Only the keeper calls this, connected in
+ * `epoch`. */
 void zookeeper_debts_settle(struct zookeeper_debts *debts, uint64_t epoch);
 
 #endif /* DLOCK_ZOOKEEPER_DEBTS_H */

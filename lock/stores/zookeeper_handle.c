@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* zookeeper_handle.c -- what requests ask of the session that they are sent in. */
+/* zookeeper_handle.c -- the functions of a session that requests need. */
 #include "lock/stores/zookeeper_handle.h"
 
 #include <string.h>
@@ -71,7 +71,7 @@ bool zookeeper_session_again(struct zookeeper_session *session, int64_t deadline
 
 bool zookeeper_session_is_alive(const struct zookeeper_session *session, uint64_t epoch)
 {
-    /* In this order; see the struct. */
+    /* Read in this order; see the struct. */
     int64_t until_ns = atomic_load(&session->alive_until_ns);
 
     return atomic_load(&session->epoch) == epoch && dlock_clock_ns() < until_ns;

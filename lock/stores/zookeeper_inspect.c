@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* zookeeper_inspect.c -- locks in ZooKeeper from outside. */
+/* zookeeper_inspect.c -- inspecting locks in ZooKeeper, and freeing them by force. */
 #include "lock/stores/zookeeper_inspect.h"
 
 #include <stdio.h>
@@ -11,14 +11,14 @@
 #include "lock/stores/zookeeper_place.h"
 
 enum {
-    TRIES = 20, /* the first of a queue may leave while it is looked at */
-    LEVEL_MAX = 1000000000, /* what is above is no level, but a token */
+    TRIES = 20, /* the first of a queue may leave during the inspection */
+    LEVEL_MAX = 1000000000, /* a larger number is no level, but a part of a token */
 };
 
 typedef void send_fn(struct zookeeper_call *call, const char *path);
 
-/* Ask one thing about `path`, after a sync if it only reads.  DONE and NO_NODE are OK;
- * then the caller drops *out. */
+/* Send one request about `path`, after a sync if the request reads.  OK after DONE and
+ * NO_NODE, and the caller drops *out; or a failure. */
 static dlock_status ask(struct zookeeper_session *session, send_fn *send,
                         const char *path, struct zookeeper_call **out,
                         enum zookeeper_result *result)
@@ -89,7 +89,8 @@ dlock_status zookeeper_take_away(struct zookeeper_session *session, const char *
     return result == ZOOKEEPER_DONE ? DLOCK_OK : DLOCK_LOST;
 }
 
-/* OK, and how many places there are, and the path of the first if there are any. */
+/* Read the number of places, and the path of the first if there is one.  OK, or a
+ * failure. */
 static dlock_status find_first(struct zookeeper_session *session, const char *dir,
                                char path[ZOOKEEPER_PATH_SIZE], int *place_count)
 {
@@ -159,13 +160,15 @@ dlock_status zookeeper_take_away_first(struct zookeeper_session *session,
         st = find_first(session, dir, path, &place_count);
         if (st != DLOCK_OK || place_count == 0)
             return st == DLOCK_UNKNOWN ? DLOCK_IO : st == DLOCK_OK ? DLOCK_LOST : st;
-        st = zookeeper_take_away(session, path); /* LOST: it just went by itself */
+        st = zookeeper_take_away(session, path); /* LOST: the place has just left by
+                                                  * itself */
     }
     if (st == DLOCK_LOST)
         return dlock_fail(DLOCK_IO, "zookeeper: the first in %s changes all the time",
                           dir);
     if (st == DLOCK_OK && place_count == 1 &&
         zookeeper_session_await(session, 0, &epoch) == DLOCK_OK)
-        zookeeper_delete_unasked(session, epoch, dir); /* refused unless it is empty */
+        zookeeper_delete_unasked(session, epoch, dir); /* the server refuses this unless
+                                                        * the directory is empty */
     return st;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* zookeeper_path.h -- names of locks as nodes of ZooKeeper, and the URL of the servers.
  *
- * Letters, digits, '_', '-', ':' and '.' stand for themselves, but for a '.' at the
- * beginning; every other byte is written as %XX. So no two names share a node, and none
- * leads out of its directory.
+ * Letters, digits, '_', '-', ':' and '.' are written as they are, except a '.' at the
+ * beginning; every other byte is written as %XX. So no two names have the same node,
+ * and no name leads out of its directory.
  */
 #ifndef DLOCK_ZOOKEEPER_PATH_H
 #define DLOCK_ZOOKEEPER_PATH_H
@@ -28,8 +28,8 @@ void zookeeper_path_join(char out[ZOOKEEPER_PATH_SIZE], const char *dir,
                          const char *node);
 
 /* The number behind the name of a place, `c-TOKEN-NUMBER`, which tells the order of places.
- * The server counts with 32 bits, from 0 through the negative numbers to -1; here they are
- * from 0 to 2^32-1.  False: the node is no place. */
+ * The server's numbers have 32 bits, and go from 0 through the negative numbers to -1;
+ * *number is from 0 to 2^32-1.  False: the node is no place. */
 bool zookeeper_place_number(const char *node, uint32_t *number);
 
 /* "host:port[,host:port...][/chroot]"?  INVALID with the reason, or OK. */

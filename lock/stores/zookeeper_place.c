@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* zookeeper_place.c -- one place in the queue for a lock, as the server sees it.
+/* zookeeper_place.c -- one place in the queue for a lock: its node, and its position.
  *
  * A number is never given twice in a directory, and a directory is removed only when it
- * is empty; so numbers compare among the places of one directory, and the transactions
- * that made them compare for ever.  The server's numbers have 32 bits: a queue that is
- * never empty for four thousand million places would begin anew. */
+ * is empty; so numbers can be compared among the places of one directory, and
+ * transactions of the server always.  The server's numbers have 32 bits, so they would
+ * begin anew in a queue that is not empty for 2^32 places. */
 #include "lock/stores/zookeeper_place.h"
 
 #include <stdio.h>
@@ -17,10 +17,10 @@
 
 enum {
     NODE_SIZE = 2 + DLOCK_TOKEN_LEN + 1 + 1,
-    ENTER_TRIES = 10, /* a directory may be removed under us, again and again */
+    ENTER_TRIES = 10, /* other owners may delete the directory meanwhile, repeatedly */
 };
 
-/* Is that what a request with `token` made? */
+/* Was the node made by a request with `token`? */
 static bool is_made_by(const char *node, const char *token)
 {
     return strncmp(node, "c-", 2) == 0 &&
@@ -49,7 +49,8 @@ static enum zookeeper_result look_for(struct zookeeper_session *session, uint64_
     enum zookeeper_result result = ZOOKEEPER_UNSENT;
 
     if (sync != NULL && list != NULL) {
-        /* Another server of an ensemble may be behind the one that we lost. */
+        /* After a change of the server, the new one may lag behind, so ask it to catch
+         * up. */
         zookeeper_send_sync(sync, dir);
         zookeeper_send_list(list, dir);
         result = zookeeper_call_wait(list, deadline_ns);
@@ -81,13 +82,14 @@ enum zookeeper_result zookeeper_place_settle(struct zookeeper_session *session,
     if (result == ZOOKEEPER_DONE)
         result = zookeeper_settle_path(session, epoch, path, NULL, deadline_ns);
     if (result == ZOOKEEPER_DONE || result == ZOOKEEPER_NO_NODE)
-        zookeeper_delete_unasked(session, epoch, dir); /* refused unless it is empty */
+        zookeeper_delete_unasked(session, epoch, dir); /* the server refuses this unless
+                                                        * the directory is empty */
     return result;
 }
 
 /* --- taking a place --- */
 
-/* In which transaction was the node made that was found? */
+/* Read the transaction that made the node that was found. */
 static enum zookeeper_result look_up_fence(struct zookeeper_session *session,
                                            struct zookeeper_place *place,
                                            int64_t deadline_ns)
@@ -105,8 +107,8 @@ static enum zookeeper_result look_up_fence(struct zookeeper_session *session,
     return result;
 }
 
-/* The answer to making the node was lost.  Was it made?  Only the same session can have
- * done it, and must be asked before anything else is tried. */
+/* The answer to the making of the node was lost: find out if it was made.  Only the
+ * same session can have made it, so this is asked before another node is made. */
 static enum zookeeper_result find_lost_node(struct zookeeper_session *session,
                                             struct zookeeper_place *place,
                                             const char *token, int64_t deadline_ns)
@@ -124,7 +126,7 @@ static enum zookeeper_result find_lost_node(struct zookeeper_session *session,
     return result;
 }
 
-/* Is that the path of a node with `prefix`, which the server put a number behind? */
+/* Is `path` the path of a node with `prefix` and the server's number after it? */
 static bool is_place_of(const char *path, const char *prefix)
 {
     const char *node = strrchr(path, '/');
@@ -134,9 +136,9 @@ static bool is_place_of(const char *path, const char *prefix)
            zookeeper_place_number(node + 1, &number);
 }
 
-/* Make the directory and the node in it, and list it, all in one go.  DONE: *list is
- * answered or not, which its waiter will see.  NO_NODE: the directory was removed in
- * between; nothing is left.  UNSENT: the same. */
+/* Send three requests at once: make the directory, make the node in it, and list the
+ * directory.  DONE: the node is made, and *list may be answered or not.  NO_NODE: the
+ * directory was deleted in between, and no node was made.  UNSENT: no node was made. */
 static enum zookeeper_result make_node(struct zookeeper_session *session,
                                        struct zookeeper_place *place,
                                        const dlock_claim *claim, int64_t deadline_ns)
@@ -210,12 +212,13 @@ dlock_status zookeeper_place_take(struct zookeeper_session *session,
 
 dlock_status zookeeper_place_refuse(const char *dir, const char *node)
 {
-    return dlock_fail(DLOCK_PROTOCOL, "zookeeper: \"%.80s\" in %.100s is no place in a queue",
+    return dlock_fail(DLOCK_PROTOCOL, "zookeeper: the node \"%.80s\" in %.100s is no place in a queue",
                       node, dir);
 }
 
-/* OK: first.  BUSY: `before` is who is before us.  LOST: it is not in the list.  PROTOCOL:
- * there is a node that has no number, so nobody knows who is first. */
+/* Find the position in a list of nodes.  OK: the first.  BUSY: `before` is the node
+ * before it.  LOST: it is not in the list.  PROTOCOL: a node of the list has no number,
+ * so the order is not known. */
 static dlock_status judge(struct zookeeper_place *place,
                           const struct zookeeper_names *found)
 {
@@ -245,7 +248,7 @@ static dlock_status judge(struct zookeeper_place *place,
     return DLOCK_BUSY;
 }
 
-/* OK: nobody is there.  BUSY, PROTOCOL: as above. */
+/* OK: the list has no place.  BUSY: it has one.  PROTOCOL: as above. */
 static dlock_status judge_any(const char *dir, const struct zookeeper_names *found)
 {
     uint32_t number;
@@ -303,5 +306,5 @@ dlock_status zookeeper_place_is_free(struct zookeeper_session *session,
     else if (result != ZOOKEEPER_NO_NODE)
         st = zookeeper_fail(list, result, "list the places");
     zookeeper_call_drop(list);
-    return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* it only looked */
+    return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* only a read was sent */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* zookeeper_place.h -- one place in the queue for a lock, as the server sees it.
+/* zookeeper_place.h -- one place in the queue for a lock: its node, and its position.
  *
  * Threads     A place belongs to the thread whose claim it is.
  */
@@ -18,27 +18,28 @@ struct zookeeper_place {
     char dir[ZOOKEEPER_PATH_SIZE];
     char path[ZOOKEEPER_PATH_SIZE]; /* of the node; "" if there is none */
     uint64_t czxid;
-    bool is_watched;  /* its waiter is told when it may have moved up */
-    bool has_to_look; /* it may have moved up */
-    int64_t look_at_ns; /* look then in any case */
-    char before[ZOOKEEPER_PATH_SIZE]; /* the node of who is before us */
+    bool is_watched;  /* its waiter is woken when the place may have moved up */
+    bool has_to_look; /* the place may have moved up */
+    int64_t look_at_ns; /* ask the server then in any case */
+    char before[ZOOKEEPER_PATH_SIZE]; /* the node of the place before this one */
     UT_hash_handle hh;
 };
 
-/* Take a place in an epoch that is connected, with a node of the claim's token; the
- * claim's note is that epoch.  OK.  UNKNOWN: there may be a node, which
- * zookeeper_place_settle() would find.  IO, PROTOCOL, NOMEM: there is none. */
+/* Make a node with the claim's token, in the connected epoch that is the claim's note.
+ * OK. UNKNOWN: there may be a node, which zookeeper_place_settle() finds.  IO,
+ * PROTOCOL, NOMEM: there is no node. */
 dlock_status zookeeper_place_take(struct zookeeper_session *session,
                                   struct zookeeper_place *place, dlock_claim *claim,
                                   int64_t deadline_ns);
 
-/* Look for the place in the queue.  OK: it is the first.  BUSY: `before` is the node before it.
- * LOST: there is no such place any more.  A failure: the place is not known. */
+/* Find the position of the place in the queue.  OK: it is the first.  BUSY: `before` is
+ * the node before it.  LOST: the place is gone.  A failure: the position is not
+ * known. */
 dlock_status zookeeper_place_look(struct zookeeper_session *session,
                                   struct zookeeper_place *place, int64_t deadline_ns);
 
-/* Is nobody there?  An acquire that does not wait asks this first, so that refusals write nothing.
- * OK, BUSY, IO, PROTOCOL, NOMEM. */
+/* Is the queue empty?  An acquire that does not wait asks this first, so that a refusal
+ * writes nothing.  OK: empty; BUSY: not empty; IO, PROTOCOL, NOMEM. */
 dlock_status zookeeper_place_is_free(struct zookeeper_session *session,
                                      const struct zookeeper_place *place,
                                      int64_t deadline_ns);
@@ -46,11 +47,11 @@ dlock_status zookeeper_place_is_free(struct zookeeper_session *session,
 /* PROTOCOL, with the name of a node in `dir` that is no place. */
 dlock_status zookeeper_place_refuse(const char *dir, const char *node);
 
-/* Write the text of the place's node. */
+/* Write the data of the place's node. */
 void zookeeper_place_describe(char data[ZOOKEEPER_DATA_SIZE], const dlock_claim *claim,
                               int level);
 
-/* A settle_fn: delete what was made with that token in the directory. */
+/* A settle_fn: delete the node with that token in the directory. */
 zookeeper_settle_fn zookeeper_place_settle;
 
 #endif /* DLOCK_ZOOKEEPER_PLACE_H */

@@ -13,13 +13,13 @@
 #include "lock/stores/zookeeper_place.h"
 #include "lock/stores/zookeeper_watches.h"
 
-/* Also if no watch tells of anything. */
+/* The time between two checks of a waiter, without a message of a watch. */
 enum { LOOK_EVERY_MS = 2000 };
 
 struct zookeeper_queue {
     struct zookeeper_session *session;
     const char *kind;
-    struct dlock_mutex mutex; /* of the table, not of the places */
+    struct dlock_mutex mutex; /* protects the table, but not the places */
     struct zookeeper_place *table;
 };
 
@@ -88,7 +88,7 @@ static void drop(struct zookeeper_queue *queue, struct zookeeper_place *place)
     free(place);
 }
 
-/* Owe the node of a place that is given up, if it has one. */
+/* Make the node of a place that is given up a debt, if there is a node. */
 static void owe(struct zookeeper_queue *queue, const struct zookeeper_place *place)
 {
     if (place->path[0] != '\0')
@@ -96,7 +96,8 @@ static void owe(struct zookeeper_queue *queue, const struct zookeeper_place *pla
                             place->path, NULL, zookeeper_settle_path);
 }
 
-/* Delete the node, as often as it takes: nobody else's has that path. */
+/* Delete the node, with further tries after lost answers.  That is safe, because the
+ * path is never used again. */
 static enum zookeeper_result delete_node(struct zookeeper_session *session,
                                          const struct zookeeper_place *place,
                                          int64_t deadline_ns)
@@ -108,14 +109,14 @@ static enum zookeeper_result delete_node(struct zookeeper_session *session,
         result = zookeeper_settle_path(session, place->epoch, place->path, NULL,
                                        deadline_ns);
         if (result == ZOOKEEPER_NO_NODE && was_sent)
-            return ZOOKEEPER_DONE; /* by the one that was not answered */
+            return ZOOKEEPER_DONE; /* an earlier, unanswered delete did it */
         was_sent = was_sent || result == ZOOKEEPER_UNKNOWN;
     } while ((result == ZOOKEEPER_UNSENT || result == ZOOKEEPER_UNKNOWN) &&
              zookeeper_session_again(session, deadline_ns, place->epoch));
     return result == ZOOKEEPER_UNSENT && was_sent ? ZOOKEEPER_UNKNOWN : result;
 }
 
-/* Give up a place in an orderly way, or owe it. */
+/* Delete the node of a place.  If that fails, it becomes a debt. */
 static dlock_status give_up(struct zookeeper_queue *queue,
                             struct zookeeper_place *place, int64_t give_up_ns)
 {
@@ -125,7 +126,7 @@ static dlock_status give_up(struct zookeeper_queue *queue,
 
     switch (result) {
     case ZOOKEEPER_DONE:
-        /* Refused unless it is empty now. */
+        /* The server refuses this unless the directory is empty. */
         zookeeper_delete_unasked(queue->session, place->epoch, place->dir);
         return DLOCK_OK;
     case ZOOKEEPER_NO_NODE:
@@ -143,7 +144,7 @@ static dlock_status give_up(struct zookeeper_queue *queue,
     }
 }
 
-/* After a failure while it waits: not while the session lives, its place is safe. */
+/* May a waiter keep its place after a failure?  Yes, if its session lives. */
 static bool may_wait_on(struct zookeeper_queue *queue,
                         const struct zookeeper_place *place, const dlock_claim *claim,
                         dlock_status st)
@@ -173,7 +174,8 @@ static dlock_status stand(struct zookeeper_queue *queue, struct zookeeper_place 
             return st;
         st = DLOCK_LOST;
     }
-    if (st == DLOCK_LOST) { /* there is none, or its session is over, or was removed */
+    if (st == DLOCK_LOST) { /* there is no place, its session has ended, or it was
+                             * deleted */
         st = zookeeper_place_take(queue->session, place, claim, deadline_ns);
         if (st != DLOCK_OK) {
             place->path[0] = '\0';
@@ -243,7 +245,7 @@ dlock_status zookeeper_queue_set_level(struct zookeeper_queue *queue,
     return st;
 }
 
-/* Note the node that an unanswered request may have made. */
+/* Make the node that an unanswered request may have made a debt. */
 static dlock_status leave_unknown(struct zookeeper_queue *queue,
                                   const dlock_claim *claim)
 {

@@ -3,10 +3,10 @@
  * lock.
  *
  * Every claim that holds or waits has a place: a node "c-TOKEN-NUMBER" in the directory
- * of the name. The one with the smallest number holds. The token is how the node is
- * found if the answer to making it was lost. An owner that leaves removes the directory too,
- * if it is empty.  A directory that the end of a session left empty is a container node, which
- * the server removes in its own time.
+ * of the name. The place with the smallest number holds the lock. If the answer to the
+ * making of a node is lost, the node is found by its token. An owner that leaves also
+ * deletes the directory if it is empty. The directory is a container node, so if the
+ * end of a session leaves it empty, the server deletes it after some time.
  *
  * Threads     Any; a place belongs to the thread whose claim it is.
  */
@@ -22,10 +22,11 @@ struct zookeeper_queue *zookeeper_queue_open(struct zookeeper_session *session,
                                              const char *kind);
 void zookeeper_queue_close(struct zookeeper_queue *queue);
 
-/* Take a place, or look at the one that the claim's owner waits at. OK: it is the
- * first; the claim's note and fence are written. BUSY: it waits if the claim does;
- * otherwise nothing is left. Or a failure: nothing is left, or owed to be removed;
- * after UNKNOWN zookeeper_queue_leave() has to be called. */
+/* Take a place in the queue, or check the place of the claim's owner if it waits
+ * already. OK: the place is the first, and the claim's note and fence are written.
+ * BUSY: another place is the first; a claim that waits keeps its place, and any other
+ * has left none. A failure: the claim has no place, or its node is a debt; after
+ * UNKNOWN the caller has to call zookeeper_queue_leave(). */
 dlock_status zookeeper_queue_enter(struct zookeeper_queue *queue, dlock_claim *claim);
 
 /* Write the level of a place that holds.  OK, and *fence (which may be NULL) is that of
@@ -34,8 +35,8 @@ dlock_status zookeeper_queue_set_level(struct zookeeper_queue *queue,
                                        const dlock_claim *claim, int level,
                                        uint64_t *fence);
 
-/* Give up the place, or what an unanswered request may have made.  OK, LOST (there is
- * none, or not any more), UNKNOWN, IO, PROTOCOL (it is owed). */
+/* Give up the place, or the node that an unanswered request may have made. OK; LOST:
+ * there is no such place; UNKNOWN, IO, PROTOCOL: the node is a debt now. */
 dlock_status zookeeper_queue_leave(struct zookeeper_queue *queue,
                                    const dlock_claim *claim);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* zookeeper_session.c -- the one session with ZooKeeper that a system's locks live
- * in. */
+/* zookeeper_session.c -- the session with ZooKeeper in which all locks of a system
+ * live. */
 #include "lock/stores/zookeeper_session.h"
 
 #include <stdio.h>
@@ -16,7 +16,8 @@
 #include "base/os/thread.h"
 
 enum {
-    SESSION_MIN_MS = 400, /* to ask for: below it a busy machine loses connections  */
+    SESSION_MIN_MS = 400, /* the least that is requested: with less a busy machine loses
+                           * connections */
     BACKOFF_FIRST_MS = 20,
     BACKOFF_LAST_MS = 1000,
     BEATS_PER_TIMEOUT = 6,
@@ -64,7 +65,8 @@ static void on_event(zhandle_t *zh, int type, int state, const char *path, void 
 
 /* --- the keeper --- */
 
-/* With the mutex held, which it gives back meanwhile: looking up hosts takes time. */
+/* Open a handle.  The caller holds the mutex, which is unlocked meanwhile, because
+ * resolving host names takes time. */
 static void open_handle(struct zookeeper_session *session)
 {
     struct zookeeper_link *link = calloc(1, sizeof(*link));
@@ -80,8 +82,8 @@ static void open_handle(struct zookeeper_session *session)
         dlock_mutex_lock(&session->mutex);
     }
     session->zh = zh;
-    /* Else it looks up the hosts each time that it has waited for anything, and a
-     * process that forks meanwhile has a child in which no host can be looked up. */
+    /* Without this the client library resolves the host names after each wait.  If the
+     * process forks meanwhile, no host name can be resolved in the child. */
     if (zh != NULL)
         zoo_set_servers_resolution_delay(zh, -1);
     if (zh == NULL)
@@ -91,8 +93,9 @@ static void open_handle(struct zookeeper_session *session)
     dlock_condition_broadcast(&session->changed);
 }
 
-/* The same. Nothing of this epoch is to be relied on any more; whatever the server
- * still keeps of it goes with the session, at once if it can be told. */
+/* End the epoch: its locks count as lost.  If there is a connection, the server is told
+ * to end the session at once; otherwise the session ends by its timeout.  The caller
+ * holds the mutex, which is unlocked meanwhile. */
 static void end_epoch(struct zookeeper_session *session)
 {
     zhandle_t *zh = session->zh;
@@ -107,7 +110,7 @@ static void end_epoch(struct zookeeper_session *session)
     dlock_condition_broadcast(&session->changed);
     dlock_mutex_unlock(&session->mutex);
     if (zh != NULL)
-        zookeeper_close(zh); /* answers every call that is under way */
+        zookeeper_close(zh); /* ends every call that is under way */
     free(link);
     zookeeper_watches_end(session->watches, atomic_load(&session->epoch));
     dlock_mutex_lock(&session->mutex);
@@ -119,7 +122,7 @@ static void wait_until(struct zookeeper_session *session, int64_t until_ns)
         (void)dlock_condition_wait_until(&session->changed, &session->mutex, until_ns);
 }
 
-/* After a session that ended, or could not be begun. */
+/* Wait before the next session, after one that ended or could not be opened. */
 static void back_off(struct zookeeper_session *session)
 {
     int64_t until_ns = dlock_clock_after(dlock_clock_ns(), session->backoff_ms);
@@ -132,7 +135,7 @@ static void back_off(struct zookeeper_session *session)
         session->backoff_ms = BACKOFF_LAST_MS;
 }
 
-/* Was the session heard of once, and not for too long since? */
+/* Has the session been answered before, and has no answer come for its timeout? */
 static bool is_silent(const struct zookeeper_session *session)
 {
     int64_t until_ns = atomic_load(&session->alive_until_ns);
@@ -140,7 +143,7 @@ static bool is_silent(const struct zookeeper_session *session)
     return until_ns != 0 && dlock_clock_ns() >= until_ns;
 }
 
-/* While there is a session.  The mutex is given back meanwhile. */
+/* Do the keeper's work while there is a session.  The mutex is unlocked meanwhile. */
 static void attend(struct zookeeper_session *session)
 {
     uint64_t epoch = atomic_load(&session->epoch);
@@ -270,7 +273,7 @@ static dlock_status begin(struct zookeeper_session *session, const dlock_options
         return dlock_fail(DLOCK_NOMEM, "the thread of the session cannot be started");
     st = zookeeper_session_make_root(session, deadline_ns);
     while ((st == DLOCK_IO || st == DLOCK_UNKNOWN) && dlock_clock_ns() < deadline_ns) {
-        /* Connected, and lost again at once. */
+        /* The connection was made and lost again at once. */
         dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), BACKOFF_FIRST_MS));
         st = zookeeper_session_make_root(session, deadline_ns);
     }

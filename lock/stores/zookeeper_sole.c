@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* zookeeper_sole.c -- one node per name, which nobody but its maker deletes. */
+/* zookeeper_sole.c -- one node per name, which only its maker deletes. */
 #include "lock/stores/zookeeper_sole.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "base/os/clock.h"
 
-/* Does a node that says `data`, "OWNER TOKEN", say that token? */
+/* Does `data`, which is "OWNER TOKEN", have that token? */
 static bool is_made_with(const char *data, const char *token)
 {
     const char *space = strchr(data, ' ');
@@ -15,8 +15,8 @@ static bool is_made_with(const char *data, const char *token)
     return space != NULL && strcmp(space + 1, token) == 0;
 }
 
-/* Is the node at `path` the one that `token` made, in which transaction, and how often
- * was it written?  NO_NODE: it is not, or there is none. */
+/* Read the node at `path`: the transaction that made it, and its version.  NO_NODE:
+ * there is no node, or it was made with another token. */
 static enum zookeeper_result look(struct zookeeper_session *session, uint64_t epoch,
                                   const char *path, const char *token,
                                   uint64_t *czxid, int *version, int64_t deadline_ns)
@@ -26,7 +26,8 @@ static enum zookeeper_result look(struct zookeeper_session *session, uint64_t ep
     enum zookeeper_result result = ZOOKEEPER_UNSENT;
 
     if (sync != NULL && get != NULL) {
-        /* Another server of an ensemble may be behind the one that we lost. */
+        /* After a change of the server, the new one may lag behind, so ask it to catch
+         * up. */
         zookeeper_send_sync(sync, path);
         zookeeper_send_get(get, path);
         result = zookeeper_call_wait(get, deadline_ns);
@@ -60,14 +61,15 @@ enum zookeeper_result zookeeper_sole_delete(struct zookeeper_session *session,
             zookeeper_send_delete_version(call, path, version);
             result = zookeeper_call_wait(call, deadline_ns);
         } else if (result == ZOOKEEPER_DONE || result == ZOOKEEPER_UNKNOWN) {
-            result = ZOOKEEPER_UNSENT; /* nothing but a question was sent */
+            result = ZOOKEEPER_UNSENT; /* only a read was sent */
         }
         zookeeper_call_drop(call);
     } while (result == ZOOKEEPER_CHANGED && dlock_clock_ns() < deadline_ns);
     return result == ZOOKEEPER_CHANGED ? ZOOKEEPER_UNSENT : result;
 }
 
-/* The answer to making the node was lost: is it there?  Ask before anything else. */
+/* The answer to the making of the node was lost: find out if it exists, before any
+ * other request. */
 static enum zookeeper_result find_lost(struct zookeeper_session *session,
                                        dlock_claim *claim, const char *path,
                                        int64_t deadline_ns)

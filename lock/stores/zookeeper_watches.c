@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* zookeeper_watches.c -- being told of the end of a node.
+/* zookeeper_watches.c -- wakes waiters when a node is deleted.
  *
- * The client library keeps what it was given of a watch until that has told of
- * something or the session's handle is closed, so nobody may free it before. */
+ * The client library keeps a pointer to a watch until the watch has fired or the
+ * session's handle is closed, so its memory must not be freed before. */
 #include "lock/stores/zookeeper_watches.h"
 
 #include <stdio.h>
@@ -19,15 +19,15 @@ struct zookeeper_watch {
     char path[ZOOKEEPER_PATH_SIZE];
     int waiter_count;
     uint64_t end_count;
-    uint64_t epoch;     /* in which it is armed; 0: it is not */
-    bool is_asking;     /* the answer to arming it is under way */
+    uint64_t epoch;     /* the session in which it is armed; 0: not armed */
+    bool is_asking;     /* the request to arm it is under way */
     struct dlock_condition told;
     UT_hash_handle hh;
 };
 
 struct zookeeper_watches {
     struct zookeeper_session *session;
-    struct dlock_mutex mutex; /* never held while the session's is taken */
+    struct dlock_mutex mutex; /* not held while the session's mutex is locked */
     struct zookeeper_watch *table;
 };
 
@@ -42,7 +42,8 @@ struct zookeeper_watches *zookeeper_watches_open(struct zookeeper_session *sessi
     return watches;
 }
 
-/* With the mutex held: nobody needs it, neither here nor in the library. */
+/* Free the watch if neither a waiter nor the client library uses it.  The caller holds
+ * the mutex. */
 static void free_if_unused(struct zookeeper_watch *watch)
 {
     if (watch->waiter_count > 0 || watch->epoch != 0 || watch->is_asking)
@@ -68,7 +69,8 @@ void zookeeper_watches_close(struct zookeeper_watches *watches)
     free(watches);
 }
 
-/* The same: it is not armed any more, and its node may have ended. */
+/* The watch has fired or was lost, and its node may be deleted: wake its waiters.  The
+ * caller holds the mutex. */
 static void tell(struct zookeeper_watch *watch)
 {
     watch->epoch = 0;
@@ -107,7 +109,8 @@ static void on_armed(int rc, const char *value, int len, const struct Stat *stat
     dlock_mutex_unlock(&watches->mutex);
 }
 
-/* Ask for it, with is_asking and its epoch set.  False: that cannot be now. */
+/* Send the request that arms the watch; is_asking and the epoch are set.  False: it
+ * could not be sent. */
 static bool ask(struct zookeeper_watch *watch, uint64_t epoch)
 {
     struct zookeeper_session *session = watch->watches->session;
@@ -115,7 +118,8 @@ static bool ask(struct zookeeper_watch *watch, uint64_t epoch)
     int rc = ZINVALIDSTATE;
 
     if (zh != NULL) {
-        /* Of an existing node only: none is left behind for one that is gone. */
+        /* Only a watch on an existing node, so that no watch is left for a deleted
+         * one. */
         rc = zoo_awget(zh, watch->path, on_event, watch, on_armed, watch);
         zookeeper_session_unlock(session);
     }
@@ -133,7 +137,7 @@ static void on_event(zhandle_t *zh, int type, int state, const char *path, void 
     (void)state;
     (void)path;
     if (type == ZOO_SESSION_EVENT)
-        return; /* it stays armed, or zookeeper_watches_end() says otherwise */
+        return; /* it stays armed until zookeeper_watches_end() */
     dlock_mutex_lock(&watches->mutex);
     epoch = watch->epoch;
     has_to_ask = type == ZOO_CHANGED_EVENT && epoch != 0;
@@ -179,7 +183,7 @@ bool zookeeper_waiter_begin(struct zookeeper_waiter *waiter,
     return watch != NULL;
 }
 
-/* Arm it, unless it is; or leave that to the next sleep. */
+/* Arm the watch if it is not armed.  If that fails, the next sleep tries again. */
 static void arm(struct zookeeper_watches *watches, struct zookeeper_watch *watch,
                 uint64_t epoch)
 {
@@ -207,7 +211,7 @@ bool zookeeper_waiter_sleep(struct zookeeper_waiter *waiter, uint64_t epoch,
     struct zookeeper_watch *watch = waiter->watch;
     bool has_ended;
 
-    /* The end that came before is read before the watch is armed anew. */
+    /* Check for an earlier deletion before the watch is armed again. */
     dlock_mutex_lock(&watches->mutex);
     has_ended = watch->end_count != waiter->seen;
     waiter->seen = watch->end_count;

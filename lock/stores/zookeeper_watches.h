@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* zookeeper_watches.h -- being told of the end of a node.
+/* zookeeper_watches.h -- wakes waiters when a node is deleted.
  *
- * All waiters of a system for one node share one watch of the server's.  The watch
- * tells of nothing but the node's end: a change of the node's data is no news to a waiter.
- * No watch is left behind when the node was gone before.
+ * All waiters of a system for one node share one watch of the server.  Only the
+ * deletion of the node wakes a waiter, and not a change of its data.  If the node does
+ * not exist, no watch is left in the server.
  *
  * Threads     Any; a waiter belongs to one.
  */
@@ -19,30 +19,30 @@ struct zookeeper_watch;   /* of one path; opaque */
 struct zookeeper_waiter {
     struct zookeeper_watches *watches;
     struct zookeeper_watch *watch;
-    uint64_t seen; /* how many ends of the node it knows of */
+    uint64_t seen; /* the deletions of the node that the waiter has seen */
 };
 
 /* NULL: no memory. */
 struct zookeeper_watches *zookeeper_watches_open(struct zookeeper_session *session);
 void zookeeper_watches_close(struct zookeeper_watches *watches);
 
-/* For the keeper: every session before `epoch` is closed, so its watches will not tell
- * of anything any more. Wakes whoever waits. */
+/* Wake all waiters of earlier sessions than `epoch`, because these sessions are closed
+ * and their watches cannot fire any more.  Only the keeper calls this. */
 void zookeeper_watches_end(struct zookeeper_watches *watches, uint64_t epoch);
 
-/* Wait for the end of the node `path`.  False: no memory. */
+/* Begin to wait for the deletion of the node `path`.  False: no memory. */
 bool zookeeper_waiter_begin(struct zookeeper_waiter *waiter,
                             struct zookeeper_watches *watches, const char *path);
 
-/* Wait until it has ended since the last sleep, or was not there, or may have ended
- * unseen (true), or until `until_ns` (false). */
+/* Sleep until the node was deleted, does not exist, or may have been deleted unnoticed
+ * (true), or until `until_ns` (false). */
 bool zookeeper_waiter_sleep(struct zookeeper_waiter *waiter, uint64_t epoch,
                             int64_t until_ns);
 
-/* A waiter that never began is fine. */
+/* End the wait.  A waiter that never began is fine. */
 void zookeeper_waiter_end(struct zookeeper_waiter *waiter);
 
-/* Does it wait for `path`? */
+/* Does the waiter wait for the node `path`? */
 bool zookeeper_waiter_is_for(const struct zookeeper_waiter *waiter, const char *path);
 
 #endif /* DLOCK_ZOOKEEPER_WATCHES_H */

@@ -11,9 +11,10 @@
  *
  * See stores/etcd_queue.h.  etcd counts a lease in whole seconds, so a lock whose holder died is
  * free up to 2 s later than its lease; a new leader counts all leases from the beginning.  The
- * holder counts its own, shorter lease from when the request was sent.  A waiter has a lease of
- * the same length: those behind a waiter that died wait until it ends.  A thread that locks again
- * waits for itself, as with etcd's own recipe. */
+ * holder counts its own, shorter lease from when the request was sent.  A waiter has a
+ * lease of the same length, so after the death of a waiter those behind it wait until
+ * its lease ends.  A thread that locks again waits for itself, as with etcd's own
+ * recipe. */
 #include "lock/stores/etcd_queue.h"
 
 static dlock_status open_state(const dlock_options *opts, void **out)
@@ -61,7 +62,7 @@ static void unwatch(void *watch, bool granted)
     etcd_queue_unwatch(watch);
 }
 
-/* If that fails, the place ends with its lease. */
+/* If the request fails, the place ends with its lease. */
 static void leave(void *state, const dlock_claim *claim)
 {
     (void)etcd_queue_leave(state, claim);

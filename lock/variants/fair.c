@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* fair.c -- Redisson's fair lock: as reentrant, in the order of arrival.
  *
- * Promises    as reentrant; who began to wait first is served first, and one waiter is
- *             woken by a release.  A waiter that died holds up the others for no more
+ * Promises    as reentrant; the waiter that came first is served first, and a release
+ *             wakes one waiter.  A waiter that died holds up the others for no more
  *             than TURN_MS.
  * Breaks      as reentrant.  A waiter whose process stood still for longer than TURN_MS
  *             loses its place.
  * Described   the articles' Redisson chapters; the wire facts are Redisson's own.
  *
  * Beside the hash there are the list redisson_lock_queue:{name} and the sorted set
- * redisson_lock_timeout:{name}; each waiter has a channel of its own, to which its thread
- * stays subscribed for a moment after the grant: on a name that is wanted again and again
- * a thread subscribes once, and not with two more commands per grant.  Redisson
- * believes a waiter for minutes from when it came, and those behind a dead one ask
- * Redis without a pause; here each attempt says anew that its owner still waits, and
- * there is one every few hundred ms.  When a Java program takes the lock it moves the
- * times of all who wait back by its own minutes; lua/fair_acquire.lua allows for that.
- * Only behind one that waits with a limit of more than five minutes, or that has
- * another fairLockWaitTimeout than Redisson's own, may a waiter of ours lose its
- * place. */
+ * redisson_lock_timeout:{name}; each waiter has a channel of its own.  Its thread stays
+ * subscribed for a moment after the grant, so that a thread that takes the same lock
+ * again and again subscribes once, and saves two commands for each grant.  Redisson
+ * counts a waiter as alive for minutes after it came, and the waiters behind a dead one
+ * ask Redis without a pause.  Here each attempt renews the deadline of its waiter, and
+ * there is an attempt every few hundred ms.  When a Java program takes the lock, it
+ * moves the deadlines of all waiters back by its own minutes; lua/fair_acquire.lua
+ * compensates for that.  A waiter of this library may lose its place only behind a Java
+ * waiter that waits with a limit of more than five minutes, or whose
+ * fairLockWaitTimeout is not Redisson's default. */
 #include <stdio.h>
 
 #include "gen/lua_scripts.h"
@@ -42,7 +42,8 @@ static void keys_of(const dlock_claim *claim, int level, struct keys *out)
     snprintf(out->level, sizeof(out->level), "%d", level);
 }
 
-/* The channel of a waiter; of none with the owner "". */
+/* Write the channel of a waiter; with the owner "", the prefix of all these
+ * channels. */
 static void channel_of(const char *name, const char *owner,
                        char out[REDISSON_NAME_SIZE])
 {
@@ -117,7 +118,8 @@ static dlock_status inspect(void *opaque, const char *name, dlock_info *out)
     return redis_inspect_by(lock->link, &call, out);
 }
 
-/* A waiter that gave up on a free lock hears why it was free and not its turn. */
+/* If a waiter gave up although the lock was free, put the dead waiter that had the turn
+ * into the reason. */
 static void name_dead_waiter(void *lock, const dlock_claim *claim)
 {
     dlock_info info;
@@ -134,7 +136,7 @@ static void name_dead_waiter(void *lock, const dlock_claim *claim)
 
 static void leave(void *lock, const dlock_claim *claim)
 {
-    (void)give_back(lock, claim, 0); /* or it is no longer believed to wait, soon */
+    (void)give_back(lock, claim, 0); /* or the place's deadline passes soon */
     name_dead_waiter(lock, claim);
 }
 

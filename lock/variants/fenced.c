@@ -4,23 +4,25 @@
  *
  * Promises    as reentrant; lease->fence is greater than that of every holder before,
  *             and with a database_url also after Redis has lost its data.  A store that
- *             refuses what is written under a smaller one than it has seen is safe from
- *             holders that woke up too late.
- * Breaks      as reentrant, wherever the fence is not looked at.  The fence itself:
- *             without a database_url when the counter is lost, by a restart without
- *             persistence, a failover or by deleting it; then it begins again at 1.  With
- *             one, only when a failover or a restart loses the newest increments and not
- *             the counter: the next holder then gets the number of the one before it.
+ *             refuses writes with a smaller fence than it has seen is safe from holders
+ *             that wake up too late.
+ * Breaks      as reentrant, where the store does not check the fence.  The fence
+ *             itself: without a database_url when the counter is lost, by a restart
+ *             without persistence, a failover or by deleting it; then it begins again
+ *             at 1.  With one, only when a failover or a restart loses the newest
+ *             increments and not the counter: the next holder then gets the number of
+ *             the one before it.
  * Described   the wire facts are Redisson's; why, Kleppmann's answer to Redlock.
  *
  * The counter is redisson_lock_token:{name}, and stays when the lock is gone: there is
  * one for every name that was ever locked.  Redisson raises it on re-entry too; see
  * lua/fenced_acquire.lua for why that is not copied.
  *
- * With a database, the counter of a name begins at an epoch of stores/fence_epochs.h, so
- * PostgreSQL is asked once for each name and each loss; if it does not answer then, nobody
- * gets the lock.  Redisson counts on from there.  A counter that Redisson itself began
- * anew, before a caller of this library came by, went back to 1. */
+ * With a database, the counter of a name begins at an epoch of stores/fence_epochs.h,
+ * so PostgreSQL is asked once for each name and each loss.  If PostgreSQL does not
+ * answer then, the lock is granted to no owner.  Redisson goes on counting from there.
+ * If Redis has lost the counter and Redisson uses the lock before this library does,
+ * Redisson begins it at 1 again. */
 #include <stdio.h>
 
 #include "gen/lua_scripts.h"
@@ -28,7 +30,7 @@
 
 enum {
     EPOCH_MISSING = -4, /* see fenced_acquire.lua */
-    TRIES_MAX = 4,      /* each lost one means that the data was lost once more */
+    TRIES_MAX = 4,      /* each further try means that Redis lost its data once more */
 };
 
 #define EPOCH_ASKED "dlock_fence_epoch"

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* getset.c -- SETNX of the time at which the lock ends; GET, and then GETSET, decide
- * who takes over a lock that has ended; released by DEL unless it has ended.
+ * which client takes over a lock that has ended; released by DEL unless it has ended.
  *
  * Promises    one holder while work ends in its lease and all clients' clocks agree.
  *             Lock and lease are one value, so a crash leaves nothing for ever.
- * Breaks      by the wall clock of the clients: one that is ahead takes over what
- *             others still hold, and whose own is behind frees what others have taken
- *             over.  And when work outlives the lease, or its release pauses between
- *             its look at the clock and its delete.
- * Described   the articles' answer to the crash between SETNX and EXPIRE.  They say it
- *             themselves: nobody's name is on the lock.
+ * Breaks      by the wall clocks of the clients: a client whose clock is ahead takes
+ *             over locks that others still hold, and a client whose clock is behind
+ *             frees locks that others have taken over.  Also when work outlives the
+ *             lease, or a release pauses between reading the clock and the delete.
+ * Described   the articles' answer to the crash between SETNX and EXPIRE.  They name
+ *             the flaw themselves: the lock does not have its owner's name.
  *
- * The loser of a race of GETSETs has written its own time over the winner's, which ends
- * a little later by it.  The key never expires in Redis: one that nobody asks for again
- * stays there, ended.  claim->note is the time that was written. */
+ * The loser of a race of GETSETs has overwritten the winner's time by its own, so the
+ * lock ends a little later.  The key never expires in Redis: an ended lock that is not
+ * acquired again stays there.  claim->note is the time that was written. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,8 +39,9 @@ static dlock_status check(void *state)
     return redis_ping(state);
 }
 
-/* Write our time over the one that we saw end.  Ours if nobody did so before; and if it
- * was released meanwhile, since then we wrote into nothing. */
+/* Overwrite the ended time that was read by the new time.  The lock is granted if
+ * GETSET answers the time that was read, or if the key was gone, because the lock was
+ * released meanwhile. */
 static dlock_status take_over(struct redis_link *link, const char *name,
                               int64_t seen_ms, const char *end)
 {
@@ -67,7 +68,8 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
         return st;
     st = redis_get(state, claim->name, REDIS_SHAPE_TIME, &seen);
     if (st == DLOCK_LOST || st == DLOCK_UNKNOWN)
-        /* Released just now; or nothing of ours is there, so nothing is unknown. */
+        /* LOST: the lock was released just now.  After a failure this client has
+         * written nothing, so the answer is IO. */
         return st == DLOCK_LOST ? DLOCK_BUSY : DLOCK_IO;
     if (st != DLOCK_OK)
         return st;
@@ -86,7 +88,8 @@ static dlock_status release(void *state, const dlock_claim *claim)
     return st == DLOCK_OK ? redis_delete(state, claim->name) : st;
 }
 
-/* The value is the time at which it ends, by the clock of who wrote it. */
+/* The value is the time at which the lock ends, by the clock of the client that wrote
+ * it. */
 static dlock_status inspect(void *state, const char *name, dlock_info *out)
 {
     struct redis_answer seen;

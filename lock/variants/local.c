@@ -6,8 +6,9 @@
  * Described   the articles' first answer, `synchronized`, and why it fails behind a
  *             load balancer.
  *
- * The names live in a table of the process (lock/process.h).  A name is there while it is held or waited
- * for.  A child made by fork() starts with an empty table. */
+ * The names live in a table of the process (lock/process.h).  The table has a name
+ * while the name is held or waited for.  A child made by fork() starts with an empty
+ * table. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ struct entry {
     char name[DLOCK_NAME_MAX + 1];
     char holder[DLOCK_TOKEN_LEN + 1]; /* "": free */
     char owner[DLOCK_OWNER_MAX + 1];  /* of the holder */
-    int user_count;                   /* the holder and those who wait */
+    int user_count;                   /* the holder and the waiters */
     struct shard *shard;
     struct dlock_condition freed;
     UT_hash_handle hh;
@@ -38,7 +39,7 @@ struct shard {
 
 struct table {
     unsigned generation;  /* see fork.h */
-    struct table *parent; /* of the process that we were forked from */
+    struct table *parent; /* of the parent, after fork() */
     struct shard shards[SHARD_COUNT];
 };
 
@@ -55,7 +56,7 @@ static struct table *make_table(struct table *parent)
     return table;
 }
 
-/* The table of this process, NULL if there is no memory for it. */
+/* The table of this process; NULL: no memory. */
 static struct table *table_here(void)
 {
     void *_Atomic *current = &dlock_process_here()->local_names;
@@ -74,8 +75,8 @@ static struct table *table_here(void)
     return seen;
 }
 
-/* The entry of `name` with one user more and its shard locked; NULL, and nothing is
- * locked, if there is no memory. */
+/* Find or make the entry of `name`, count one more user, and lock its shard.  NULL: no
+ * memory, and the shard is not locked. */
 static struct entry *enter(const char *name)
 {
     struct table *table = table_here();
@@ -104,7 +105,7 @@ static struct entry *enter(const char *name)
     return entry;
 }
 
-/* Count a user less, and unlock the shard. */
+/* Count one user less, and unlock the shard. */
 static void leave(struct entry *entry)
 {
     struct shard *shard = entry->shard;
@@ -130,7 +131,7 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
     }
     strcpy(entry->holder, claim->token);
     strcpy(entry->owner, claim->owner);
-    dlock_mutex_unlock(&entry->shard->mutex); /* the holder stays a user */
+    dlock_mutex_unlock(&entry->shard->mutex); /* the holder still counts as a user */
     return DLOCK_OK;
 }
 
@@ -181,7 +182,8 @@ static void unwatch(void *watched, bool granted)
     struct entry *entry = watched;
 
     dlock_mutex_lock(&entry->shard->mutex);
-    /* The signal may have been for us, and we leave without the lock: pass it on. */
+    /* This waiter leaves without the lock, and may have received the signal: pass it
+     * on. */
     if (!granted && entry->holder[0] == '\0')
         dlock_condition_signal(&entry->freed);
     leave(entry);

@@ -2,8 +2,8 @@
 /* lua.c -- SET NX PX with a random token, released by a compare-and-delete script.
  *
  * Promises    one holder while work ends within the lease; never frees another's lock.
- * Breaks      when work outlives the lease: nobody renews it unless the holder itself
- *             calls dlock_renew(), and then two are inside.
+ * Breaks      when work outlives the lease, because the watchdog does not renew it and
+ *             only the holder's dlock_renew() does: then there are two holders.
  * Described   the articles' third lock in Redis, where check and delete become one
  * step.
  *             The key has the shape of the Lock of redis-py. */

@@ -2,17 +2,18 @@
 /* lua_local.c -- as lua, with a lease of 100 ms and a re-entry flag in the process.
  *
  * Promises    one holder while work ends within 100 ms; never frees another's lock; a
- *             thread that locks again is let in.
- * Breaks      when work outlives the lease, which is short.  And by its flag: that a
- *             thread holds the lock is written down in its own process, not in Redis,
- *             so it goes on counting when the lease is over and the lock another's.
- *             Inner levels are no hold at all: the release of the outer one frees it.
+ *             thread that locks again gets the lock.
+ * Breaks      when work outlives the lease, which is short.  And by its flag: the fact
+ *             that a thread holds the lock is kept in the process and not in Redis, so
+ *             it still counts after the lease has ended and another owner has the lock.
+ *             Inner levels do not hold the lock: the release of the outer level frees
+ *             it.
  * Described   the articles' Java class around SET NX PX 100.
  *
- * There one field names the last thread that got the lock, whichever lock, and no
- * unlock clears it.  Here it is a flag per thread and name, cleared by the release, so
- * that nothing but its outliving the lease is shown.  claim->note is INNER if the flag
- * and nothing else let the claim in. */
+ * There one field has the last thread that got any lock, and no unlock clears it.  Here
+ * there is a flag for each thread and name, which the release clears, so that the only
+ * flaw is a flag that outlives the lease. claim->note is INNER if only the flag let the
+ * claim in. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@
 
 enum { LEASE_MS = 100, OUTER = 0, INNER = 1, FLAG_SIZE = 24 + DLOCK_NAME_MAX };
 
-/* A thread has locked a name. */
+/* The flag of a thread that has locked a name. */
 struct flag {
     char key[FLAG_SIZE]; /* "number name" */
     char token[DLOCK_TOKEN_LEN + 1];
@@ -34,7 +35,7 @@ struct flag {
 struct state {
     struct redis_link *link;
     struct redis_script release;
-    struct dlock_mutex mutex; /* of the flags */
+    struct dlock_mutex mutex; /* protects the flags */
     struct flag *flags;
 };
 
@@ -87,7 +88,8 @@ static uint64_t era(void *opaque, const char *name)
     return redis_link_key_era(state->link, name);
 }
 
-/* The flag of the claim's thread and name with the mutex locked; NULL: not raised. */
+/* Lock the mutex, and find the flag of the claim's thread and name; NULL: not
+ * raised. */
 static struct flag *lock_flag(struct state *state, const dlock_claim *claim,
                               char key[FLAG_SIZE])
 {
@@ -108,7 +110,8 @@ static bool is_raised(struct state *state, const dlock_claim *claim)
     return raised;
 }
 
-/* Raise it for this grant, also where an older one still was.  False: no memory. */
+/* Raise the flag for this grant, also if an earlier grant's flag is still raised.
+ * False: no memory. */
 static bool raise_flag(struct state *state, const dlock_claim *claim)
 {
     char key[FLAG_SIZE];
@@ -127,7 +130,7 @@ static bool raise_flag(struct state *state, const dlock_claim *claim)
     return flag != NULL;
 }
 
-/* Clear it if it is still that of this grant. */
+/* Clear the flag if it is still that of this grant. */
 static void clear_flag(struct state *state, const dlock_claim *claim)
 {
     char key[FLAG_SIZE];

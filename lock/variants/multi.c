@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* multi.c -- Redisson's MultiLock: the lock of reentrant on every one of N servers.
  *
- * Promises    one holder as long as any one server keeps its word: a failover that
- *             loses the lock of one lets nobody in.  Renewed; may be locked again.
- * Breaks      as reentrant.  multi cannot be taken while any server is dead or hung: that
- *             is the price, and what redlock does otherwise.
+ * Promises    one holder as long as one server keeps its lock: a failover that loses
+ *             the lock of one server lets no second holder in.  Renewed; may be locked
+ *             again.
+ * Breaks      as reentrant.  multi cannot be taken while any server is dead or hung:
+ *             that is the price, which redlock avoids.
  * Described   the articles' MultiLock chapters; each part is a Redisson lock.
  *
- * All or nothing: what an attempt got is given back when it did not get the rest.  The
- * first server is asked alone, so of many who come at once one is refused nowhere else
- * and none has to give way to each other for ever.  claim->note is the set of servers
- * that were asked. */
+ * If an attempt did not get the lock on every server, it gives back those that it got.
+ * The first server is asked alone: of many clients that come at once, only the one that
+ * gets the first server asks the others, so the clients do not block each other for
+ * ever.  claim->note is the set of servers that were asked. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -45,10 +46,10 @@ static dlock_status open_state(const dlock_options *opts, void **out)
     state->acquire.text = LUA_REENTRANT_ACQUIRE;
     state->renew.text = LUA_REENTRANT_RENEW;
     state->release.text = LUA_REENTRANT_RELEASE;
-    /* Without one of them there is no lock, so nothing is won by waiting for less. */
+    /* The lock needs every server, so the answer of each one is waited for. */
     st = redis_nodes_open(&state->nodes, opts->redlock_urls, opts->redis_timeout_ms,
                           opts->redlock_sequential);
-    state->nodes.quorum = state->nodes.count; /* everybody has to agree */
+    state->nodes.quorum = state->nodes.count; /* every server has to grant */
     if (st == DLOCK_OK)
         st = redis_nodes_ping(&state->nodes);
     if (st == DLOCK_OK)
@@ -72,7 +73,7 @@ static dlock_status check(void *opaque)
     return redis_nodes_ping(&state->nodes);
 }
 
-/* OK if all who were asked did it, LOST if one had nothing to do it to. */
+/* OK if every asked server did it; LOST if one server did not have the lock. */
 static dlock_status verdict(const struct state *state, const struct redis_vote *vote)
 {
     if (vote->no > 0)
@@ -86,7 +87,8 @@ static dlock_status release(void *opaque, const dlock_claim *claim)
     char channel[REDISSON_NAME_SIZE];
     char lease[12];
     char level[12];
-    /* By its text, as redlock: a hung server may do it when nobody is there. */
+    /* Sent as text, as in redlock: a hung server may execute it later, when no client
+     * is there to send the text. */
     struct redis_script_call call = {
         &state->release,
         true,
@@ -152,10 +154,11 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
     return st;
 }
 
-/* Its holder is who has a majority: one server may have lost its lock.  A program with
- * Redisson has another owner on each server, so nobody can tell whether they are one: what
- * is held everywhere is locked, too, and `owner` is that of the first server.  If one
- * server lost the lock of such a program, it is shown as free, and nobody gets it. */
+/* The holder is the owner that has a majority, because one server may have lost its
+ * lock.  A program with Redisson has another owner on each server, so these cannot be
+ * recognised as one holder.  Therefore a lock that is held on every server counts as
+ * locked too, and `owner` is that of the first server.  If one server has lost the lock
+ * of such a program, the lock is shown as free although no client can get it. */
 static dlock_status inspect(void *opaque, const char *name, dlock_info *out)
 {
     struct state *state = opaque;
@@ -165,7 +168,8 @@ static dlock_status inspect(void *opaque, const char *name, dlock_info *out)
     return redis_nodes_inspect(&state->nodes, &call, REDIS_OWNER_OF_EACH, out);
 }
 
-/* On every server: what is left on one would keep all others out. */
+/* Free the lock on every server, because one server that keeps it would block all
+ * clients. */
 static dlock_status force(void *opaque, const char *name)
 {
     struct state *state = opaque;

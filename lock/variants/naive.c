@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* naive.c -- SET NX PX, released by DEL whoever's it is by then.
+/* naive.c -- SET NX PX, released by DEL, whichever owner has the lock by then.
  *
- * Promises    one holder among all processes, as long as everybody is done in time.
+ * Promises    one holder among all processes, as long as all work ends within its
+ *             lease.
  * Breaks      when work outlives the lease: the late holder deletes the lock of the
  * next
  *             one, which lets a third in, and so on.
  * Described   the articles' first lock in Redis; its value is the thread's number,
- * which
- *             nobody looks at.
+ * which is never checked.
  *
- * After an acquire that went unanswered nothing is cleaned up: a DEL could free
- * anybody's lock, and the lease ends it anyway. */
+ * After an unanswered acquire no DEL is sent, because it could free another owner's
+ * lock; the lease ends the lock anyway. */
 #include "lock/stores/redis_inspect.h"
 
 static dlock_status open_state(const dlock_options *opts, void **state)

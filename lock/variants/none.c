@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* none.c -- no lock at all.
  *
- * Promises    nothing; everybody is let in at once, at no cost.
+ * Promises    nothing; every acquire is granted at once, at no cost.
  * Breaks      with the second customer.
  * Described   the articles begin with it: code that is right for one user at a time. */
 #include "lock/dlock_variant.h"

@@ -2,8 +2,9 @@
 /* owner.c -- SET NX PX with the owner as value, released by GET, compare, DEL.
  *
  * Promises    as naive, and a late holder normally sees that the lock is not its own.
- * Breaks      when work outlives the lease (two are inside), and when the holder pauses
- *             between its check and its delete: then it deletes the next one's lock.
+ * Breaks      when work outlives the lease (there are two holders), and when the holder
+ *             pauses between its check and its delete: then it deletes the next
+ *             holder's lock.
  * Described   the articles' second lock in Redis, with "uuid-thread" as value. */
 #include <stdio.h>
 #include <string.h>

@@ -14,11 +14,12 @@
  * the connection open after its parent has died.
  *
  * The server knows the lock by 64 bits: hashtextextended(name, 0), so that SQL can take
- * the same lock; bytes that are no text are escaped as encode(name, 'escape') does.  Two
- * names with the same 64 bits exclude one another, which is safe; but who holds one and
- * waits for the other waits for itself.  Among a million names that has a chance of one
- * in 37 million.  Each hold has a connection of its own, since a session gets its own
- * advisory lock again; so has each waiter, which waits in the server. */
+ * the same lock; bytes that are no text are escaped as encode(name, 'escape') does.
+ * Two names with the same 64 bits exclude each other, which is safe.  But a thread that
+ * holds one of them and waits for the other waits for itself.  Among a million names
+ * the chance of two such names is one in 37 million.  Each hold has a connection of its
+ * own, because a session may take its own advisory lock again.  Each waiter, which
+ * waits in the server, has one too. */
 #include "lock/stores/postgres_session.h"
 
 static const struct postgres_question TRY = {
@@ -76,15 +77,15 @@ static dlock_status check(void *state)
     return postgres_ping(postgres_sessions_pool(state));
 }
 
-/* The claim was refused: see that its session does not hold the lock all the same.  The
- * server may give up waiting in the moment in which the lock is granted, and a session
- * lock outlives the error that it answers then. */
+/* After a refusal, check that the session does not hold the lock all the same.  If the
+ * wait times out at the moment of the grant, the server answers an error, but the
+ * session lock survives the error. */
 static bool is_free_of(struct postgres_conn *conn, const dlock_claim *claim)
 {
     const char *values[] = {claim->name};
 
     if (claim->store_until_ns == 0)
-        return true; /* it was told so */
+        return true; /* pg_try_advisory_lock() answered false */
     if (postgres_ask(conn, &UNLOCK, values, claim->give_up_ns, NULL) == DLOCK_OK)
         return true;
     (void)dlock_fail(DLOCK_BUSY, "%s", "");

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* pg_fair.c -- a table of who waits, in the order of arrival; who is first may enter.
+/* pg_fair.c -- a table of the waiters in the order of arrival; the first may enter.
  *
  * Promises    one holder; waiters are served in the order in which they came; frees only
  *             its own; the watchdog renews the lease while it works.
  * Breaks      when the whole process stops for longer than the lease, and then goes on
  *             writing; when the clock of the database jumps; when a failover loses the
- *             queue.  A waiter that stops for longer than WAITER_MS loses its place, and
- *             one that dies keeps those behind it waiting for as long.  An acquire that
- *             was not answered may still run after its clean-up: then the lock stays
- *             held for a lease.
+ *             queue.  A waiter that stops for longer than WAITER_MS loses its place,
+ *             and a waiter that dies delays those behind it for as long.  An acquire
+ *             that was not answered may still run after its clean-up: then the lock
+ *             stays held for a lease.
  * Described   the articles' second table, sorted by time, for a lock that is not unfair.
  *
- * The holder stays first in the queue until it releases or its lease runs out.  An acquire
- * that does not wait gets the lock only when nobody holds it or waits for it.  Waiters
- * poll, and their row says that they live; both expiries are counted by the database's
- * clock alone. */
+ * The holder stays first in the queue until it releases or its lease runs out.  An
+ * acquire that does not wait gets the lock only if it has no holder and no waiters.
+ * Waiters poll, and each poll extends the expiry of their row.  All expiries are
+ * counted by the database's clock alone. */
 #include <stdio.h>
 
 #include "lock/stores/postgres_pool.h"
 
-/* Ten of the longest pauses between two looks would be 500 ms; a busy machine needs
- * more, and whoever waits behind a dead one wants less. */
+/* The expiry of a waiter's row.  Ten of the longest pauses between two polls are 500
+ * ms.  A busy machine needs more than that, and a waiter behind a dead one is delayed
+ * by the whole time. */
 #define WAITER_MS "2000"
 
 enum {
@@ -42,7 +43,7 @@ static const struct postgres_question RENEW = {
      "buuu"},
     .shape = POSTGRES_ONE_IF_ANY};
 
-/* Also of a place in the queue that an unanswered attempt may have left. */
+/* Also deletes a place in the queue that an unanswered attempt may have left. */
 static const struct postgres_question RELEASE = {
     {"release",
      "DELETE FROM dlock_queue WHERE name = $1 AND owner = $2"
@@ -139,7 +140,7 @@ static dlock_status leave(void *state, const dlock_claim *claim, bool *held)
     return st;
 }
 
-/* Rows of names that nobody asks for any more; see pg_unique.c. */
+/* Delete expired rows of names that are not used any more; see pg_unique.c. */
 static void reap(struct postgres_pool *pool)
 {
     if (postgres_is_time_to_reap(pool, REAP_EVERY_MS) &&
@@ -158,7 +159,7 @@ static dlock_status release(void *state, const dlock_claim *claim)
     return held ? DLOCK_OK : DLOCK_LOST;
 }
 
-/* If that fails, the place is gone when its sign of life runs out. */
+/* If that fails, the place ends when its row expires. */
 static void give_up_place(void *state, const dlock_claim *claim)
 {
     bool held;

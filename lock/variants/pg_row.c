@@ -10,18 +10,19 @@
  *             failover.
  * Described   the articles' exclusive lock, `for update` and COMMIT.
  *
- * A process that stops keeps its lock: the kernel answers for it, so others wait, for
- * ever if it never goes on.  A child made by fork() that lives on without exec() keeps
- * the connection open after its parent has died.  A transaction that stays open for long
- * keeps vacuum from cleaning up after everybody: this lock is for short work.
+ * A stopped process keeps its lock, because its kernel still answers for the
+ * connection.  So others wait, for ever if it never goes on.  A child made by fork()
+ * that lives on without exec() keeps the connection open after its parent has died.  A
+ * long transaction prevents vacuum from removing dead rows in the whole database, so
+ * this lock is for short work.
  *
- * The row is inserted first if it is not there, and deleted by the transaction that
- * commits to release it, so nothing is left of a name; who was waiting for it then finds
- * no row and tries again.  A holder that dies leaves its row behind, which the next
- * holder of the name deletes. */
+ * The row is inserted if it does not exist, and the transaction that releases the lock
+ * deletes it, so no row of a name stays.  A waiter then finds no row and tries again.
+ * A holder that dies leaves its row behind, which the next holder of the name
+ * deletes. */
 #include "lock/stores/postgres_session.h"
 
-/* By itself: inside the transaction it would keep others from inserting. */
+/* Runs outside the transaction, where it would block the inserts of other sessions. */
 static const struct postgres_question MAKE = {
     {"make",
      "INSERT INTO dlock_row (name) VALUES ($1) ON CONFLICT (name) DO NOTHING",
@@ -49,8 +50,9 @@ static const struct postgres_question REMOVE = {
 static const struct postgres_question COMMIT = {.statement.sql = "COMMIT"};
 static const struct postgres_question ROLLBACK = {.statement.sql = "ROLLBACK"};
 
-/* The transaction that locked a row wrote itself on it, and holds it as long as it runs.
- * The first waiter waits for that transaction, the others for the first. */
+/* The holder is the transaction whose number is in the row's header, while it runs.
+ * The first waiter waits for this transaction, and the other waiters wait for the
+ * first. */
 #define HOLDER                                                                         \
     "SELECT l.pid FROM dlock_row AS r JOIN pg_locks AS l ON l.locktype ="              \
     " 'transactionid' AND l.transactionid = r.xmax AND l.granted WHERE r.name = $1"
@@ -92,7 +94,7 @@ static dlock_status check(void *state)
     return postgres_ping(postgres_sessions_pool(state));
 }
 
-/* OK: the row is locked in the open transaction. */
+/* Lock the row in the open transaction.  OK: it is locked. */
 static dlock_status lock_row(struct postgres_conn *conn, dlock_claim *claim)
 {
     const char *values[] = {claim->name};
@@ -108,7 +110,7 @@ static dlock_status lock_row(struct postgres_conn *conn, dlock_claim *claim)
     if (st == DLOCK_OK) {
         st = postgres_ask(conn, claim->store_until_ns != 0 ? &LOCK : &TRY, values,
                           claim->give_up_ns, &answer);
-        claim->waited = st == DLOCK_BUSY; /* and not: the row is gone */
+        claim->waited = st == DLOCK_BUSY; /* not if OK without a row, which is gone */
     }
     return st == DLOCK_OK && !answer.has_row ? DLOCK_BUSY : st;
 }
@@ -126,7 +128,7 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
     st = lock_row(conn, claim);
     if (st == DLOCK_OK)
         return postgres_session_keep(state, claim, conn);
-    /* A lock in doubt ends with the transaction, or with the connection. */
+    /* If the row may be locked, end the transaction, or else the connection. */
     if (st == DLOCK_BUSY && postgres_is_in_transaction(conn) &&
         postgres_ask(conn, &ROLLBACK, NULL, claim->give_up_ns, NULL) != DLOCK_OK)
         (void)dlock_fail(DLOCK_OK, "%s", "");
@@ -151,7 +153,7 @@ static dlock_status release(void *state, const dlock_claim *claim)
     st = postgres_ask(conn, &REMOVE, values, claim->give_up_ns, &answer);
     if (st == DLOCK_OK) {
         st = postgres_ask(conn, &COMMIT, NULL, claim->give_up_ns, NULL);
-        if (st == DLOCK_IO) /* it went with its session */
+        if (st == DLOCK_IO) /* the lock ended with its session */
             st = DLOCK_UNKNOWN;
     }
     if (st == DLOCK_OK && answer.has_row) {

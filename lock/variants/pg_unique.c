@@ -2,8 +2,8 @@
 /* pg_unique.c -- a row in a table whose primary key is the name of the lock.
  *
  * Promises    one holder, who may lock again; frees only its own; the watchdog renews
- *             the lease while it works.  An expired row is taken over by the statement
- *             that finds it, and reaped if nobody asks for its name again.
+ *             the lease while it works.  The statement that finds an expired row takes
+ *             it over; an expired row whose name is not used again is deleted later.
  * Breaks      when the whole process stops for longer than the lease, and then goes on
  *             writing; when the clock of the database jumps; when a failover loses the
  *             row.  An insert that was not answered may still run for as long as the
@@ -23,8 +23,10 @@ enum {
     GRANTED = -1, /* as ACQUIRE answers */
 };
 
-/* Level 1: -1, or for how long somebody else holds it.  Sent again by its owner it changes nothing but the expiry.  The outer query
- * sees the table as it was before; a holder that came since has no row there: NULL. */
+/* Level 1.  Answers -1 if the lock is granted, or how long another owner holds it.  If
+ * the same owner sends it again, only the expiry changes.  The outer query sees the
+ * table as it was before the statement; if a holder has come since, there is no row,
+ * and the answer is NULL. */
 static const struct postgres_question ACQUIRE = {
     {"acquire",
      "WITH taken AS ("
@@ -42,7 +44,7 @@ static const struct postgres_question ACQUIRE = {
      "buu"},
     .shape = {.kind = POSTGRES_INT8, .may_be_null = true, .least = GRANTED, .most = POSTGRES_MS_MOST}};
 
-/* Neither brings the end nearer: see lua/reentrant_renew.lua. */
+/* Neither statement makes the end earlier: see lua/reentrant_renew.lua. */
 static const struct postgres_question ACQUIRE_AGAIN = {
     {"acquire_again",
      "UPDATE dlock_lock SET hold_count = greatest(hold_count, $4::int),"
@@ -61,7 +63,8 @@ static const struct postgres_question RENEW = {
      "buu"},
     .shape = POSTGRES_ONE_IF_ANY};
 
-/* Level 1: an expired row of ours goes too, but that is no release. */
+/* Level 1.  Also deletes an expired row of this owner, but does not count it as a
+ * release. */
 static const struct postgres_question RELEASE = {
     {"release",
      "DELETE FROM dlock_lock WHERE name = $1 AND owner = $2"
@@ -162,8 +165,8 @@ static dlock_status renew(void *state, const dlock_claim *claim)
     return st == DLOCK_OK && !answer.has_row ? DLOCK_LOST : st;
 }
 
-/* Rows of holders that died, of names that nobody asks for: one statement a second,
- * however many threads there are.  Its answer does not matter to the caller. */
+/* Delete expired rows of dead holders whose names are not used any more: one statement
+ * a second, for any number of threads.  A failure does not concern the caller. */
 static void reap(struct postgres_pool *pool)
 {
     if (postgres_is_time_to_reap(pool, REAP_EVERY_MS) &&

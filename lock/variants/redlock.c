@@ -64,7 +64,7 @@ static dlock_status check(void *opaque)
     return redis_nodes_ping(&state->nodes);
 }
 
-/* OK if a majority did it, LOST if so many did not that no majority can have. */
+/* OK if a majority did it; LOST if so many did not that no majority is possible. */
 static dlock_status verdict(const struct state *state, const struct redis_vote *vote)
 {
     if (vote->yes >= state->nodes.quorum)
@@ -77,15 +77,17 @@ static dlock_status verdict(const struct state *state, const struct redis_vote *
 static dlock_status release(void *opaque, const dlock_claim *claim)
 {
     struct state *state = opaque;
-    /* By its text: a hung node that does not know the hash would do nothing, later,
-     * when nobody is there any more to tell it. */
+    /* Sent as text: a hung node may execute it later.  If it did not know the hash
+     * then, the release would be lost, because no client would be there to send the
+     * text. */
     struct redis_script_call call = {
         &state->release, true, 1, 2, {claim->name, claim->token},
         REDIS_SHAPE_YES_NO};
     struct redis_question question = {.script = &call};
     struct redis_vote vote;
 
-    /* The caller's deadline does not count: what was taken has to be given back. */
+    /* The caller's deadline does not apply here, because the nodes that granted have to
+     * be released. */
     vote = redis_nodes_ask_again(&state->nodes, claim->note, &question, INT64_MAX);
     redis_vote_works_once(&vote);
     return verdict(state, &vote);
@@ -122,7 +124,7 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
     claim->note = vote.asked;
     if (vote.yes >= state->nodes.quorum)
         return DLOCK_OK;
-    /* A majority answered: the lock works, it was not for us this time. */
+    /* A majority answered, so the lock works, and this attempt was only refused. */
     answered = vote.yes + vote.no >= state->nodes.quorum;
     if ((answered || vote.failure == DLOCK_IO) && vote.yes + vote.unknown > 0)
         (void)release(state, claim); /* otherwise the core does it */

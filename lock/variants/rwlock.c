@@ -2,18 +2,19 @@
 /* rwlock.c -- Redisson's read/write lock, on its own keys, fields, channel and
  * messages.
  *
- * Promises    as reentrant, and many readers at once where nobody writes.  A writer
- *             may read too, release its write lock and go on reading.  Each reader's
- *             lease is its own: one that died ends, however long others go on.
+ * Promises    as reentrant, and many readers at once while there is no writer.  A
+ *             writer may read too, release its write lock and go on reading.  Each
+ *             reader has its own lease, so the hold of a dead reader ends even if other
+ *             readers go on.
  * Breaks      as reentrant.  A reader cannot become the writer; and readers that always
  *             overlap keep a writer out for ever.
  * Described   the articles' Redisson chapters; the wire facts are Redisson's own.
  *
- * Not as in Redisson: who stops writing and goes on reading wakes the readers that
- * wait; a further level sets the lease and does not add to it; a reader whose own lease
- * is over is told so by its release, even if others kept the lock alive; and no level
- * of a reader makes the writer's lease shorter.  None of it is seen by a Java program
- * that shares the lock, except as locks that are free earlier. */
+ * Four things differ from Redisson.  A writer that goes on as a reader wakes the
+ * waiting readers.  A further level sets the lease and does not add to it.  The release
+ * of a reader whose own lease has ended answers LOST, even if other readers keep the
+ * lock alive.  No level of a reader makes the writer's lease shorter.  A Java program
+ * that shares the lock only sees that locks are free earlier. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@
 enum { FIELD_SIZE = DLOCK_OWNER_MAX + 8, LEVEL_KEY_SIZE = 320, NUMBER_SIZE = 12 };
 
 struct rwlock {
-    struct redisson_lock *writer; /* its link and subscription are the reader's too */
+    struct redisson_lock *writer; /* the reader uses its link and subscription too */
     struct redis_script read_acquire;
     struct redis_script read_renew;
     struct redis_script read_release;
@@ -150,7 +151,8 @@ static dlock_status renew(void *opaque, const dlock_claim *claim)
                                claim->give_up_ns);
 }
 
-/* While readers hold the lock, only writers wait, and the release lets one writer in. */
+/* While readers hold the lock, only writers wait, so the release of the last reader
+ * wakes one writer. */
 static dlock_status release(void *opaque, const dlock_claim *claim)
 {
     const struct rwlock *lock = opaque;

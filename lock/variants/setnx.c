@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* setnx.c -- SETNX, then EXPIRE; released by DEL whoever's it is by then.
+/* setnx.c -- SETNX, then EXPIRE; released by DEL, whichever owner has the lock by then.
  *
- * Promises    one holder among all processes, as long as everybody is done in time and
- *             nobody dies at the wrong moment.
- * Breaks      when the holder dies, or its request is cut off, between the two
- *             commands: the lock is held for ever.  And when work outlives the
- *             lease, as naive.
+ * Promises    one holder among all processes, as long as all work ends within its
+ *             lease, and no holder dies between the two commands.
+ * Breaks      when the holder dies, or loses its connection, between the two commands:
+ *             the lock is held for ever.  And when work outlives the lease, as naive.
  * Described   the articles' first attempt in Redis; its value is the thread's number,
- *             which nobody looks at.
+ *             which is never checked.
  *
- * After an acquire that went unanswered nothing is cleaned up: a DEL could free
- * anybody's lock. */
+ * After an unanswered acquire no DEL is sent, because it could free another owner's
+ * lock. */
 #include "lock/stores/redis_fault.h"
 #include "lock/stores/redis_inspect.h"
 
@@ -38,9 +37,9 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
     st = redis_fault_before(state, DLOCK_FAULT_BETWEEN_SETNX_AND_EXPIRE, claim->name);
     if (st == DLOCK_OK)
         st = redis_expire(state, claim->name, claim->lease_ms);
-    if (st == DLOCK_LOST) /* freed by somebody who was late */
+    if (st == DLOCK_LOST) /* freed by a late release of another owner */
         return DLOCK_BUSY;
-    return st == DLOCK_IO ? DLOCK_UNKNOWN : st; /* the first command did leave */
+    return st == DLOCK_IO ? DLOCK_UNKNOWN : st; /* the first command was executed */
 }
 
 static dlock_status release(void *state, const dlock_claim *claim)

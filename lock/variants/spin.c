@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* spin.c -- Redisson's SpinLock: the lock of reentrant without any message.
  *
- * Promises    as reentrant, but who waits looks by itself: after 1 ms, and then after
- *             twice as long each time up to 128 ms, less a random part.
- * Breaks      as reentrant; and what waiting costs grows with those who wait, while the
- *             lock may stand free until one of them looks.
- * Described   the wire facts are Redisson's.  spin is for systems where messages cost more
- *             than looking, as in a cluster that hands them to all its nodes.
+ * Promises    as reentrant, but waiters get no message: a waiter tries again after 1
+ *             ms, and then after twice as long each time up to 128 ms, less a random
+ *             part.
+ * Breaks      as reentrant; the cost of waiting grows with the number of waiters, and
+ *             the lock may be free for a while until a waiter tries again.
+ * Described   the wire facts are Redisson's.  spin is for systems in which messages
+ *             cost more than polling, such as a cluster that sends them to all its
+ *             nodes.
  *
  * spin shares the hash with reentrant, so the two exclude each other; but a waiter of
  * reentrant is not told of a release by spin, and finds it by its own poll. */

@@ -3,9 +3,10 @@
  *
  * Promises    one holder while work ends within the lease; never frees another's lock,
  *             without any script.  A waiter gives a lease to a lock that has none.
- * Breaks      when work outlives the lease: two are inside.  When the holder dies
- *             between its two commands and nobody waits, the lock stays; and a waiter
- *             that finds no lease and is late with giving one sets that of the next.
+ * Breaks      when work outlives the lease: there are two holders.  If the holder dies
+ *             between its two commands and there is no waiter, the lock stays.  If a
+ *             waiter finds no lease and sets one too late, it changes the lease of the
+ *             next holder.
  * Described   the articles' lock with Jedis, whose value is a random identifier.
  *
  * EXEC does nothing if the key changed after WATCH, so what GET saw is what DEL
@@ -15,8 +16,8 @@
 #include "lock/stores/redis_fault.h"
 #include "lock/stores/redis_inspect.h"
 
-/* A release is begun anew when the key changed under it, which only a waiter that gives
- * it a lease can do while it is ours. */
+/* A release begins anew if the key has changed meanwhile.  While this owner holds the
+ * lock, only a waiter that sets a lease changes the key. */
 enum { TRIES_MAX = 16 };
 
 static dlock_status open_state(const dlock_options *opts, void **state)
@@ -43,7 +44,7 @@ static dlock_status heal(struct redis_link *link, const dlock_claim *claim)
 
     if (st == DLOCK_OK && answer.integer == -1)
         st = redis_expire(link, claim->name, claim->lease_ms);
-    /* Of ours nothing is there, so nothing of ours is unknown. */
+    /* This client has written nothing, so the answer is IO and not UNKNOWN. */
     if (st == DLOCK_UNKNOWN)
         return DLOCK_IO;
     return st == DLOCK_LOST ? DLOCK_OK : st;
@@ -62,9 +63,10 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
     st = redis_fault_before(state, DLOCK_FAULT_BETWEEN_SETNX_AND_EXPIRE, claim->name);
     if (st == DLOCK_OK)
         st = redis_expire_grant(state, claim->name, claim->lease_ms);
-    if (st == DLOCK_LOST) /* it ended meanwhile: somebody had given it a lease */
+    if (st == DLOCK_LOST) /* the lock has ended meanwhile, because another waiter had
+                           * set a lease */
         return DLOCK_BUSY;
-    return st == DLOCK_IO ? DLOCK_UNKNOWN : st; /* the first command did leave */
+    return st == DLOCK_IO ? DLOCK_UNKNOWN : st; /* the first command was executed */
 }
 
 /* MULTI, DEL, EXEC.  OK; BUSY if the key changed; LOST if it has just ended; or a

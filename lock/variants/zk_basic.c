@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* zk_basic.c -- one ephemeral node of ZooKeeper per name: who makes it has the lock.
+/* zk_basic.c -- one ephemeral node of ZooKeeper per name: the owner that makes it holds
+ * the lock.
  *
  * Promises    one holder among all that use the ensemble; free once the session of a
  *             dead holder has run out. Its fence is the transaction that made the node:
              it grows for as long as the ensemble keeps its log, through restarts, and
              begins anew only with an ensemble that was wiped.
- * Breaks      a herd: everybody watches the one node, so each release wakes all
- *             waiters, and all but one in vain; nobody's turn comes before another's.
- *             And a process that stops for longer than the session timeout (lease_ms,
- *             within what the server allows), and then goes on writing:
- *             dlock_lease_valid() says so from the moment when the server may have
- *             ended the session.
+ * Breaks      a herd: all waiters watch the same node, so each release wakes all of
+ *             them, although only one gets the lock, in no order. And a process that
+ *             stops for longer than the session timeout (lease_ms, within what the
+ *             server allows), and then goes on writing: dlock_lease_valid() says so
+ *             from the moment when the server may have ended the session.
  * Described   the articles' first lock in ZooKeeper.
  *
- * The node says whose it is (owner and token), which is how a lost answer is settled,
- * and what a release deletes: not another's, also if somebody removed ours by hand
- * before; what that does not survive is in stores/zookeeper_sole.h. */
+ * The node has its owner and token. By these a lost answer is settled, and a release
+ * deletes only its own node, even if a person deleted that by hand before;
+ * stores/zookeeper_sole.h names the case that is not covered. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -63,7 +63,7 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
         if (st != DLOCK_OK)
             return st;
         result = zookeeper_sole_make(session, claim, path, deadline_ns);
-        if (result == ZOOKEEPER_NO_NODE) /* somebody removed our directory */
+        if (result == ZOOKEEPER_NO_NODE) /* the directory was deleted */
             st = zookeeper_session_make_root(session, deadline_ns);
         if (st != DLOCK_OK)
             return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
@@ -85,7 +85,8 @@ static dlock_status probe(void *state, const dlock_claim *claim)
     return zookeeper_session_is_alive(state, claim->note) ? DLOCK_OK : DLOCK_LOST;
 }
 
-/* As often as it takes: only what has our token is deleted. */
+/* Delete the node, with further tries after lost answers. That is safe, because only a
+ * node with this token is deleted. */
 static enum zookeeper_result delete_node(struct zookeeper_session *session,
                                          const dlock_claim *claim, const char *path,
                                          int64_t deadline_ns)
@@ -97,7 +98,7 @@ static enum zookeeper_result delete_node(struct zookeeper_session *session,
         result = zookeeper_sole_delete(session, claim->note, path, claim->token,
                                        deadline_ns);
         if (result == ZOOKEEPER_NO_NODE && was_sent)
-            return ZOOKEEPER_DONE; /* by the one that was not answered */
+            return ZOOKEEPER_DONE; /* an earlier, unanswered delete did it */
         was_sent = was_sent || result == ZOOKEEPER_UNKNOWN;
     } while ((result == ZOOKEEPER_UNSENT || result == ZOOKEEPER_UNKNOWN) &&
              zookeeper_session_again(session, deadline_ns, claim->note));
@@ -157,7 +158,7 @@ static bool sleep_in_herd(void *arg, int64_t until_ns)
     uint64_t epoch = 0;
 
     if (zookeeper_session_await(herd->session, dlock_clock_ns(), &epoch) != DLOCK_OK)
-        epoch = 0; /* then it cannot be armed */
+        epoch = 0; /* the watch cannot be armed */
     return zookeeper_waiter_sleep(&herd->waiter, epoch, until_ns);
 }
 

@@ -15,8 +15,9 @@
  *
  * See stores/zookeeper_queue.h and stores/zookeeper_session.h. A connection that is
  * lost and comes back within the timeout costs neither the lock nor the place in the
- * queue; a session that runs out costs every lock and place of this system at once. Who
- * does not want to wait only looks, unless nobody is there. */
+ * queue; a session that runs out costs every lock and place of this system at once. An
+ * acquire that does not wait only reads the queue, and makes a node only if the queue
+ * is empty. */
 #include <stdlib.h>
 
 #include "lock/stores/zookeeper_inspect.h"

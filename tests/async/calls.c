@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.c -- what asynchronous calls answer, and whose their leases are. */
+/* calls.c -- the answers of asynchronous calls, and the owners of their leases. */
 #include <stdio.h>
 #include <string.h>
 

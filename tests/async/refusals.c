@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* refusals.c -- what the asynchronous interface refuses, and which variants have one. */
+/* refusals.c -- the calls that the asynchronous interface refuses, and the variants
+ * that have one. */
 #include <string.h>
 
 #include "tests/async/rig.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rig.c -- what the tests of the asynchronous interface stand on. */
+/* rig.c -- the common helpers of the tests of the asynchronous interface. */
 #include "tests/async/rig.h"
 
 #include <stdio.h>

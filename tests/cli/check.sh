@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # check.sh -- two service processes, one of whose threads is slow: `seckill check` and its
-# HTML timeline find the two who held a naive lock at once, and nothing under reentrant.
+# HTML timeline find the two holders of a naive lock, and no fault under reentrant.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 32

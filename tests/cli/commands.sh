@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# commands.sh -- what every program and command says of itself, and of what it is not given.
+# commands.sh -- the help of every program and command, and its message about a missing
+# argument.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 mapfile -t commands < <("$seckill" help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p')

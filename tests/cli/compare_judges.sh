@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# compare_judges.sh -- a lock that does what another one has to do is UNEXPECTED, and a
-# hazard that did not come about is unknown.
+# compare_judges.sh -- a lock with another outcome than expected is UNEXPECTED, and a
+# hazard that did not happen is unknown.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 10

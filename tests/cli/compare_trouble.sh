@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# compare_trouble.sh -- runs of a comparison that cannot be done: they are tried again, are
-# unknown in the end, and touch no other cell.
+# compare_trouble.sh -- runs of a comparison that fail: they are tried again, end as
+# unknown, and do not affect other cells.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 14

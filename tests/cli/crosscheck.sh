@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # crosscheck.sh -- a few hundred histories of a seed: `seckill check` and the second judge
-# agree; and a judge that is told to know nothing of a property is found out.
+# agree; and a judge that ignores a property is found.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 export PYTHONDONTWRITEBYTECODE=1

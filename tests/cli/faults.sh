@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# faults.sh -- every fault of a server happens, which the server is asked for past the
-# laboratory, and is undone; the history has it, and `seckill check` names what gave way.
+# faults.sh -- every fault of a server happens, which the test reads from the server
+# directly, and is undone.  The history has the fault, and `seckill check` names the
+# broken assumption.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 95

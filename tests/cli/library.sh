@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# library.sh -- the lock library can be installed and removed, its manual is sound, and its
-# how-to tells the truth: what is compiled and run here is what the how-to shows.
+# library.sh -- the lock library can be installed and removed, its manual pages are
+# well-formed, and the programs of its how-to compile and run as shown.
 redis_url=$SECKILL_REDIS_URL owner_url=$SECKILL_LAB_DATABASE_URL
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# matrix.sh -- a part of the matrix that fits in three minutes; that it can fail; that a
-# seed gives the same again; and that what was done is kept when it is cut short.
+# matrix.sh -- a part of the matrix that takes three minutes.  The matrix can fail, a
+# seed gives the same result again, and finished cells are kept if the run is
+# interrupted.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 28

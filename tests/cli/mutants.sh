@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# mutants.sh -- `make mutants` tells a mutant that is killed from one that is not, and from
-# one that says nothing; and leaves nothing, whatever happens.
+# mutants.sh -- `make mutants` distinguishes killed mutants, survivors and invalid
+# patches, and leaves no files or processes.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 cd "$root" || exit 70

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# pause_storm.sh -- clients that stop for longer than their lease: what is lost is counted,
-# the fence and the guards that need no lock lose nothing, and too short a storm that lost
-# nothing is no pass.
+# pause_storm.sh -- clients that stop for longer than their lease: losses are counted,
+# the fence and the guards that need no lock lose nothing, and a storm that was too
+# short to lose anything does not pass.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 25

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# proxy.sh -- the fault proxy by hand, before a Redis of its own.
+# proxy.sh -- the fault proxy, started by hand before a private Redis.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 13

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # scenario.sh -- the stories of the articles on real servers: a broken lock breaks and a
-# sound one holds, the page names exactly the two who held it, and what cannot be told is
-# refused.
+# sound one holds, the page names exactly the two holders, and impossible combinations
+# are refused.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 34

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# schema.sh -- db/schema.sql can be run again, and moves a database from before: there, a
-# request's id was unique among all users, and neither an order's admission nor the window
-# that was issued was written down.
+# schema.sh -- db/schema.sql can be run again, and upgrades an older database, in which
+# a request's id was unique among all users, and neither an order's admission nor the
+# issued window was stored.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 10

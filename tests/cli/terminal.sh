@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# terminal.sh -- colours and the pager: on a terminal, in a pipe, and as the user wants them.
+# terminal.sh -- colours and the pager: on a terminal, in a pipe, and by the user's
+# settings.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 24

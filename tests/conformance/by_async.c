@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* by_async.c -- the blocking calls, made of asynchronous ones. */
+/* by_async.c -- the blocking calls of the laws, implemented by the asynchronous
+ * interface. */
 #include "tests/conformance/by_async.h"
 
 #include <pthread.h>

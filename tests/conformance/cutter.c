@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cutter.c -- a wire between a lock and its server that can be cut. */
+/* cutter.c -- a proxy between a lock and its server, whose connections a law can
+ * cut. */
 #include "tests/conformance/cutter.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cutter.h -- a wire between a lock and its server that can be cut.
+/* cutter.h -- a proxy between a lock and its server, whose connections a law can cut.
  *
  * The cutter serves one connection at a time, over TCP on the loopback. */
 #ifndef CONFORMANCE_CUTTER_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* database.c -- the PostgreSQL under a variant, seen past the library. */
+/* database.c -- reads and changes the PostgreSQL of a variant directly, without the
+ * library. */
 #include "tests/conformance/database.h"
 
 #include <libpq-fe.h>

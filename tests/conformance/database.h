@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* database.h -- the PostgreSQL under a variant, seen past the library.
+/* database.h -- reads and changes the PostgreSQL of a variant directly, without the
+ * library.
  *
  * The database is that of the environment, as its owner, who may end any session in it. */
 #ifndef CONFORMANCE_DATABASE_H

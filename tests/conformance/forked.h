@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* forked.h -- what a child by fork() finds, of a process that has more threads. */
+/* forked.h -- runs a check in a forked child of a process with several threads. */
 #ifndef CONFORMANCE_FORKED_H
 #define CONFORMANCE_FORKED_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* keys.c -- the etcd under a variant, seen past the library. */
+/* keys.c -- reads and changes the etcd of a variant directly, without the library. */
 #include "tests/conformance/keys.h"
 
 #include <curl/curl.h>

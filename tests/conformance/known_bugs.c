@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* known_bugs.c -- which bugs of others a law shows that we do not have. */
+/* known_bugs.c -- bugs of other lock libraries, and the law that shows that this
+ * library does not have each. */
 #include "tests/conformance/known_bugs.h"
 
 #include <stdio.h>

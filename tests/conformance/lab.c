@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lab.c -- a PostgreSQL, a ZooKeeper and an etcd of the laws' own, which a law may kill. */
+/* lab.c -- starts a PostgreSQL, a ZooKeeper and an etcd only for the laws, so that a
+ * law may kill them. */
 #include "tests/conformance/lab.h"
 
 #include <stdio.h>

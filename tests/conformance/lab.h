@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lab.h -- a PostgreSQL and a ZooKeeper of the laws' own, which a law may kill.
+/* lab.h -- starts a PostgreSQL, a ZooKeeper and an etcd only for the laws, so that a
+ * law may kill them.
  *
  * They are started for the first law that needs them, with `seckill lab`, and run until
  * the process has ended, however it ends.  Their data outlives a kill. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* laws.h -- every law that a variant is held to.
+/* laws.h -- every law for variants.
  *
- * A law speaks about caps.  A variant that claims all of them has to keep it; for one
- * that does not, the absence is shown where it can be shown. */
+ * A law names capabilities.  A variant that claims all of them has to keep the law.
+ * For a variant that does not, another test shows the absence of the promise, where
+ * that is possible. */
 #ifndef CONFORMANCE_LAWS_H
 #define CONFORMANCE_LAWS_H
 

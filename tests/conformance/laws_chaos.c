@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_chaos.c -- 64 threads at work while their store is maltreated.
+/* laws_chaos.c -- 64 threads take and release locks while their store is killed,
+ * stopped and restarted.
  *
- * Two systems of 32 threads each want the same few names.  Everybody who holds one
- * looks who else is inside.  Two at once are forgiven only where the store itself lost
- * the lock (a Redis without a disk that started anew, a session that was ended), and
- * only if the one who was first is then told so by its release. */
+ * Two systems of 32 threads each take the same few names.  Each holder checks that no
+ * other thread holds the same name.  Two holders at once are accepted only if the store
+ * itself lost the lock (a Redis without a disk was restarted, or a session ended), and
+ * only if the release of the first holder then answers LOST. */
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>

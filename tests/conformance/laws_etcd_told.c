@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_etcd_told.c -- waiters in etcd, which are told of the ends of keys. */
+/* laws_etcd_told.c -- waiters for a lock in etcd, which the watch wakes when keys are
+ * deleted. */
 #include "tests/conformance/keys.h"
 #include "tests/conformance/laws.h"
 

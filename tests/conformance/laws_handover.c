@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_handover.c -- giving a lock to the next waiter of the same process.
+/* laws_handover.c -- handing a lock over to the next waiter of the same process.
  *
- * Systems of a law count as processes: their waiters stand in lines of their own.  The limit
- * of time is lifted but for the law that speaks of it. */
+ * Each system of a law counts as a process, because its waiters have lines of their
+ * own.  The time limit is switched off, except in the law about it. */
 #include <pthread.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_later.c -- releases that nobody waits for: they arrive, whatever happens to the
- * connection or to the server, and meet nobody else's lock. */
+/* laws_later.c -- releases without waiting: they arrive, whatever happens to the
+ * connection or to the server, and never free another owner's lock. */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>

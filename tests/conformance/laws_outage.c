@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_outage.c -- a wait goes on while the store is away, and not for longer than it was
- * given. */
+/* laws_outage.c -- a wait goes on while the store is away, and ends at its time
+ * limit. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_queue.c -- whose turn it is, whoever happens to look first.
+/* laws_queue.c -- the order of the queue decides who gets the lock, and not the order
+ * of the attempts.
  *
- * Waiters that sleep are woken in some order, which can look like theirs by chance.
- * Here they do not sleep: they try in the worst order. */
+ * Sleeping waiters might be woken in the right order by chance.  So these waiters do
+ * not sleep, and make their attempts in the worst order. */
 #include "base/os/clock.h"
 #include "tests/conformance/laws.h"
 #include "tests/conformance/slots.h"

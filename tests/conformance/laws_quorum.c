@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_quorum.c -- a majority of nodes, whichever they are. */
+/* laws_quorum.c -- any majority of the nodes is enough. */
 #include <signal.h>
 
 #include "tests/conformance/laws.h"

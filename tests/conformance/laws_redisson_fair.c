@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_redisson_fair.c -- the queue of Redisson's fair lock, looked at in Redis. */
+/* laws_redisson_fair.c -- the queue of Redisson's fair lock, read in Redis. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_shared_trouble.c -- a thread that reads and writes is one owner to the store: what
- * that must not lead to when one of the two was let go and the other was not. */
+/* laws_shared_trouble.c -- a thread that is reader and writer of one name is one owner
+ * in the store.  The laws here release one of the two holds and keep the other. */
 #include <signal.h>
 
 #include "tests/conformance/laws.h"

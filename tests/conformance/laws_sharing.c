@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_sharing.c -- how many connections a system has, however many threads use it. */
+/* laws_sharing.c -- the number of connections of a system does not grow with its
+ * threads. */
 #include <pthread.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_trouble.c -- servers that forget, hang up, pause, die and come back. */
+/* laws_trouble.c -- servers that lose their data, close connections, stop, die and come
+ * back. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

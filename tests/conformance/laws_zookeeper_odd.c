@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_zookeeper_odd.c -- nodes that no lock makes, where the locks keep theirs. */
+/* laws_zookeeper_odd.c -- foreign nodes in the directories of locks. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* nodes.c -- the ZooKeeper under a variant, seen past the library. */
+/* nodes.c -- reads and changes the ZooKeeper of a variant directly, without the
+ * library. */
 #include "tests/conformance/nodes.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* premise.h -- what a law presumes of the machine, and measures.
+/* premise.h -- the speed that a law presumes of the machine, and measures.
  *
  * A law that speaks of a quarter of a second says nothing of a machine that stood still
  * for as long.  So it says what it presumes, by a clock and never by what the lock

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rig.h -- what the laws stand on: systems, names, other threads, waiting for states.
+/* rig.h -- the common helpers of the laws: systems, names, other threads, waiting for
+ * states.
  *
  * Systems and servers that a law opened are closed after it, also when it failed. */
 #ifndef CONFORMANCE_RIG_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* servers.c -- the Redis servers under a variant, seen past the library. */
+/* servers.c -- reads and changes the Redis servers of a variant directly, without the
+ * library. */
 #include "tests/conformance/servers.h"
 
 #include <assert.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* servers.h -- the Redis servers under a variant, seen past the library.
+/* servers.h -- reads and changes the Redis servers of a variant directly, without the
+ * library.
  *
  * Most laws use the servers of the environment.  A law that stops, cuts or pauses one
  * starts its own: on Unix sockets, so that no port can be taken. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* slots.h -- a variant's own slots, called without the core.
  *
- * Some duties of a variant cannot be seen through the core, which never sends a claim twice
- * and does not say when a waiter looks.  Here a law is the core. */
+ * Some duties of a variant cannot be tested through the core, which never sends a claim
+ * twice and does not show when a waiter makes its attempts.  Here a law takes the place
+ * of the core. */
 #ifndef CONFORMANCE_SLOTS_H
 #define CONFORMANCE_SLOTS_H
 

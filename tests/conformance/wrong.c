@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wrong.c -- run every variant that lies against the law that has to catch it. */
+/* wrong.c -- runs every wrong variant against the law that has to fail with it. */
 #include "tests/conformance/wrong.h"
 
 #include <signal.h>

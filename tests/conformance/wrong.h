@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wrong.h -- variants that lie, to see that the laws catch them.
+/* wrong.h -- wrong variants, which show that the laws can fail.
  *
  * Each is one file in wrong/ that takes a copy of a real variant and breaks one thing
  * in it, and one line in wrong.def that says which law has to fail for it.  The wrong

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wrong_plain.c -- the lock of `lua` anew, for those who break one of its slots. */
+/* wrong_plain.c -- a second implementation of `lua`, for wrong variants that break one
+ * of its slots. */
 #include <stdio.h>
 
 #include "gen/lua_scripts.h"

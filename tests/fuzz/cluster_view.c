@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster_view.c -- fuzz: what nodes of a Redis Cluster say of the cluster, and the map that is made of
- * several such answers.  The answers are separated by a byte 0. */
+/* cluster_view.c -- fuzz: the answers of nodes to CLUSTER NODES, and the map that is
+ * made of several such answers.  The answers are separated by a byte 0. */
 #include "base/redis/cluster_map.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -28,7 +28,7 @@ static void check_map(uint64_t era_before)
     fuzz_check(map.is_known && map.era >= era_before && map.era > 0);
     fuzz_check(map.node_count >= 0 && map.node_count <= REDIS_CLUSTER_NODES_MAX);
     for (int slot = 0; slot < REDIS_SLOT_COUNT; slot++) {
-        const struct redis_place *place = redis_cluster_map_place(&map, slot);
+        const struct redis_address *place = redis_cluster_map_address(&map, slot);
 
         fuzz_check(place == NULL || place->port > 0);
         fuzz_check(map.owners[slot] == REDIS_NO_NODE ||
@@ -39,7 +39,7 @@ static void check_map(uint64_t era_before)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct redis_place ASKED = {.host = "127.0.0.1", .port = 6379};
+    static const struct redis_address ASKED = {.host = "127.0.0.1", .port = 6379};
     const char *at = (const char *)data;
     const char *end = at + size;
     int64_t now_ns = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* duration.c -- fuzz: durations, and what the lock library reads of the same kind. */
+/* duration.c -- fuzz: durations, and the times in the policies of the lock library. */
 #include "base/text/duration.h"
 #include "lock/retry.h"
 #include "tests/fuzz/fuzz.h"

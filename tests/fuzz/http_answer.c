@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http_answer.c -- fuzz: what a service answers over HTTP, in pieces. */
+/* http_answer.c -- fuzz: HTTP answers of a service, in pieces. */
 #include "loadtest/open_loop/http_answer.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* json.c -- fuzz: what the laboratory and the service read as JSON or as a ledger.  The
- * first byte says which. */
+/* json.c -- fuzz: the JSON and ledger parsers of the laboratory and the service.  The
+ * first byte chooses the parser. */
 #include "app/voucher_json.h"
 #include "loadtest/audit/ledger.h"
 #include "loadtest/lab/lab.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_message.c -- fuzz: what a server tells one who listens, and where servers are. */
+/* redis_message.c -- fuzz: messages to a subscriber, and the addresses of servers. */
 #include "base/redis/message.h"
 #include "base/redis/reader.h"
 #include "base/redis/url.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_reply.c -- fuzz: what a server answers, against every shape that an answer to one
- * of our commands and scripts can have. */
+/* redis_reply.c -- fuzz: replies of a server, against the shapes of all commands and
+ * scripts. */
 #include "base/redis/reader.h"
 #include "lock/info.h"
 #include "lock/stores/redis_shapes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_server.c -- a server in front of a real etcd, which may lie.
+/* etcd_server.c -- a proxy before a real etcd that can send wrong answers.
  *
- * A watch is never answered: a waiter looks by itself. */
+ * A watch is never answered, so a waiter asks by itself. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lies.h -- what servers that lie say. */
+/* lies.h -- the wrong answers of the lying servers. */
 #ifndef LIAR_LIES_H
 #define LIAR_LIES_H
 

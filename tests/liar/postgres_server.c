@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* postgres_server.c -- a server in front of a real PostgreSQL, which may lie.
+/* postgres_server.c -- a proxy before a real PostgreSQL that can send wrong answers.
  *
  * An answer is everything that the real server says until it is the client's turn again:
  * up to ReadyForQuery, or up to a request for a password. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* script.h -- which answer of a server that lies is to be which lie.
+/* script.h -- chooses the wrong answer for each answer of a lying server.
  *
- * The servers ask for each answer; the test says what comes, and sees what came of it.
+ * The servers ask before each answer, the test chooses it, and sees the result.
  *
  * Threads     Any. */
 #ifndef LIAR_SCRIPT_H

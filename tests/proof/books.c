@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* books.c -- the buyers' requests as a table, and questions whose answer has to be: none. */
+/* books.c -- stores the buyers' requests in a table, and runs queries that must find no
+ * row. */
 #include "tests/proof/books.h"
 
 #include <stdio.h>

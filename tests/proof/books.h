@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* books.h -- what the buyers were told beside what the database holds, by SQL of its own.
+/* books.h -- compares the answers to the buyers with the rows of the database, by its
+ * own SQL.
  *
  * Threads     The test's main one.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* buyers.c -- threads that order, and remember what they were told. */
+/* buyers.c -- threads that order, and keep every answer. */
 #include "tests/proof/buyers.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* buyers.h -- threads that order at two services, and write down every request and what they
- * were told.
+/* buyers.h -- threads that order at two services, and keep every request and its
+ * answer.
  *
  * Two buyers at a time ask for the same user, so that only one of them may get the order.
  * Some hang up without waiting for their answer.  Of the requests whose fate is open, some

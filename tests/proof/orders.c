@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* orders.c -- what clients were told of their orders stays true, whatever breaks: two services
- * sell under load, something fails in the middle, and afterwards the database is compared with
- * every answer.  The path `stream` breaks promises where its Redis loses its data, and nowhere
- * else.
+/* orders.c -- the answers to clients stay true, whatever breaks: two services sell
+ * under load, a server or process fails meanwhile, and afterwards the database is
+ * compared with every answer.  The path `stream` breaks promises where its Redis loses
+ * its data, and nowhere else.
  *
  *     prove-orders [--order-path=NAME|all] [--times=N] [PATTERN]
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* batch.c -- buyers on threads of their own, and a voucher's row that is held. */
+/* batch.c -- buyers in threads, and a lock on a voucher's row that the test holds. */
 #include "tests/service/batch.h"
 
 #include <pthread.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* commit_proxy.c -- a wire to PostgreSQL that loses one COMMIT, or the answer to one. */
+/* commit_proxy.c -- a proxy before PostgreSQL that drops one COMMIT, or the answer to
+ * one. */
 #include "tests/service/commit_proxy.h"
 
 #include <arpa/inet.h>

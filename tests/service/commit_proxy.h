@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* commit_proxy.h -- a wire to PostgreSQL that loses one COMMIT, or the answer to one.
+/* commit_proxy.h -- a proxy before PostgreSQL that drops one COMMIT, or the answer to
+ * one.
  *
  * There is one proxy at a time.
  *

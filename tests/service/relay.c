@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* relay.c -- passes bytes on, and looks at the messages of the client. */
+/* relay.c -- passes bytes on, and counts the messages of the client. */
 #include "tests/service/relay.h"
 
 #include <arpa/inet.h>

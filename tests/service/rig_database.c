@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rig_database.c -- look into the database, past the service. */
+/* rig_database.c -- reads the database directly, without the service. */
 #include "tests/service/rig.h"
 #include "tests/service/rig_inside.h"
 

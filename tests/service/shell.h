@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shell.h -- what tests ask of the machine by its own programs. */
+/* shell.h -- runs programs of the machine for tests. */
 #ifndef TESTS_SERVICE_SHELL_H
 #define TESTS_SERVICE_SHELL_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_admin_access.c -- every route of the listener for operators, asked by a stranger. */
+/* test_admin_access.c -- every route of the listener for operators, asked without the
+ * admin token. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

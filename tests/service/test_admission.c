@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_admission.c -- how many orders are inside at once, over several processes. */
+/* test_admission.c -- the admission limits the orders in progress of several
+ * processes. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

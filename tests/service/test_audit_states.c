@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_audit_states.c -- databases in known states, each with the verdict that it must get.
+/* test_audit_states.c -- the audit gives databases in known states the expected
+ * verdicts.
  *
  * The states are rows of audit_states.def.  A database of this program's own is filled by
  * each row's SQL, a directory by its ledger, and the audit reads both as `seckill audit`

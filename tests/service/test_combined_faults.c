@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_combined_faults.c -- faults, limits of time and a stop meet orders that are sold in one
- * transaction. */
+/* test_combined_faults.c -- faults, time limits and a stop during the sale of several
+ * orders in one transaction. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_combined_waiting.c -- orders that wait to be sold in one transaction: how many may, those
- * whose clients have gone, and those whose lock nobody may give back. */
+/* test_combined_waiting.c -- orders that wait to be sold in one transaction: their
+ * limit, orders whose clients have gone, and orders whose lock must not be released. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

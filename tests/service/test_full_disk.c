@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_full_disk.c -- a PostgreSQL that has no room is asked again later, and answers 503. */
+/* test_full_disk.c -- while PostgreSQL has no disk space, orders get 503, and later
+ * orders are sold again. */
 #include <stdio.h>
 #include <string.h>
 

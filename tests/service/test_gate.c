@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_gate.c -- rubbish is refused by name, honest clients are served meanwhile. */
+/* test_gate.c -- each kind of malformed request is refused with its reason, while
+ * correct clients are served. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

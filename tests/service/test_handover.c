@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_handover.c -- services that hand the voucher's lock over inside: the orders, and the
- * record of the locks. */
+/* test_handover.c -- services with --handover hand the voucher's lock over inside
+ * the process: the orders and the record of the locks are right. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

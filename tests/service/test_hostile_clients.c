@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hostile_clients.c -- clients that vanish, come by the thousands, flood a stop, or
- * use up the file descriptors: the service goes on, or ends as it should. */
+/* test_hostile_clients.c -- clients that disappear, come in thousands, send requests
+ * during a stop, or use up the file descriptors: the service goes on, or stops as it
+ * should. */
 #include <dirent.h>
 #include <errno.h>
 #include <netinet/in.h>

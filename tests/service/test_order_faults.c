@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_order_faults.c -- the database fails at each point of an order's path, on command:
- * nothing is sold that was not said, nothing said that was not sold, and the lock is free
- * afterwards. */
+/* test_order_faults.c -- the database fails at each fault point of an order.  The
+ * answers to the clients agree with the rows, and the lock is free afterwards. */
 #include <stdio.h>
 #include <string.h>
 

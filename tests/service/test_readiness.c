@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_readiness.c -- /readyz, with stores that answer and are of no use for orders.
+/* test_readiness.c -- /readyz, with stores that answer but cannot serve orders.
  *
  * The servers are the test's own. */
 #include <signal.h>

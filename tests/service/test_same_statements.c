@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_same_statements.c -- `--allow-faults` changes nothing of how an order is committed.
+/* test_same_statements.c -- `--allow-faults` does not change the statements or round
+ * trips of an order.
  *
- * Two services sell the same under the same settings, and one of them allows faults.  The
- * log of their PostgreSQL server must show the same statements in the same order, and a
- * relay before the server the same number of round trips. */
+ * Two services sell the same vouchers under the same settings, and one of them allows
+ * faults.  The log of their PostgreSQL server must show the same statements in the same
+ * order, and a relay before the server the same number of round trips. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

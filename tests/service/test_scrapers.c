@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scrapers.c -- forty that ask for metrics and readiness at once, and again and again, are
- * each answered, and orders are sold meanwhile. */
+/* test_scrapers.c -- forty clients that ask for metrics and readiness at the same time,
+ * repeatedly, all get answers, and orders are sold meanwhile. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sharing.c -- how many connections to Redis a service has.
+/* test_sharing.c -- the number of connections of a service to Redis.
  *
  * The servers are the test's own, so that every connection is accounted for. */
 #include <pthread.h>

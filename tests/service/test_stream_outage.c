@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stream_outage.c -- --order-path=stream: Redis or PostgreSQL goes away while orders
- * wait in the stream.  A promise is then worth as much as the data that Redis keeps. */
+ * wait in the stream.  A promise is then as durable as the data of Redis. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stream_writers.c -- --order-path=stream: writers die, freeze, lose a COMMIT's answer or
- * read an entry that is none, and every order that was let in has one row in the end. */
+/* test_stream_writers.c -- --order-path=stream: writers die, freeze, lose the answer to
+ * a COMMIT or read an invalid entry, and in the end every order that was let in has one
+ * row. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* batch.c -- forks, and what their seeds came to. */
+/* batch.c -- plays seeds in forked processes, and collects their verdicts. */
 #include "tests/simulation/batch.h"
 
 #include <errno.h>

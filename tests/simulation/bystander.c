@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bystander.c -- calls beside the rounds, and what has to be true of them.
+/* bystander.c -- additional calls during the rounds, and the checks of their answers.
  *
  *   miscount  dlock_inspect() says that a lock is free which its asker holds; or losses were told
  *             more or less often than the descriptor says

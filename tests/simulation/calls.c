@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.c -- asynchronous calls, and who runs them. */
+/* calls.c -- asynchronous calls, and the threads that run them. */
 #include "tests/simulation/calls.h"
 
 #include <string.h>

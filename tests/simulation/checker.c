@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* checker.c -- reads the records, lets the checker judge them, and compares.  The words for
- * verdicts of loadtest/ and of the world are the same, so no header of the world is read. */
+/* checker.c -- reads the records, runs the checker on them, and compares the verdicts.
+ * loadtest/ and the simulation have verdicts of the same names, so this file includes
+ * no header of the simulation's world. */
 #include "tests/simulation/checker.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command_line.h -- what a user asks of `build/tests/simulate`. */
+/* command_line.h -- parses the command line of `build/tests/simulate`. */
 #ifndef SIMULATION_COMMAND_LINE_H
 #define SIMULATION_COMMAND_LINE_H
 

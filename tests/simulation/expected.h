@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* expected.h -- what must come of each subject in each class: the rows SIMULATED of the
- * project's expectations.def. */
+/* expected.h -- the expected verdict of each subject in each class: the rows SIMULATED
+ * of the project's expectations.def. */
 #ifndef SIMULATION_EXPECTED_H
 #define SIMULATION_EXPECTED_H
 

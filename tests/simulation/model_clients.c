@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* model_clients.c -- what concerns clients: greetings, channels and messages. */
+/* model_clients.c -- the commands about clients: greetings, channels and messages. */
 #include <stdlib.h>
 
 #include "tests/simulation/model.h"

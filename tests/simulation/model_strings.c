@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* model_strings.c -- strings, and what all keys have: their end, their existence. */
+/* model_strings.c -- the commands about strings, and about the expiry and existence of
+ * all keys. */
 #include <stdio.h>
 
 #include "tests/simulation/model.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* oracle.c -- holds and waits of the whole workload, and what must never be seen of them. */
+/* oracle.c -- tracks the holds and waits of the whole workload, and finds forbidden
+ * states. */
 #include "tests/simulation/oracle.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* orders_audit.c -- the audit of loadtest/audit/ over the rows of the model. */
+/* orders_audit.c -- runs the audit of loadtest/audit/ on the rows of the model. */
 #include "tests/simulation/orders_audit.h"
 
 #include <stdio.h>

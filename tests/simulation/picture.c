@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* picture.c -- what happens to locks as a history for the checker, and what was told as lines of a
- * stage; the story page is written from both. */
+/* picture.c -- records the events of locks as a history for the checker, and the
+ * messages of the simulation as lines of a stage; the story page is made of both. */
 #include "tests/simulation/picture.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.h -- what is known of a batch while it is played: a line now and then, and a file of
- * the seeds that failed. */
+/* progress.h -- the progress of a batch while it is played: a line now and then, and a
+ * file of the failed seeds. */
 #ifndef SIMULATION_PROGRESS_H
 #define SIMULATION_PROGRESS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* subject.h -- what can be simulated: variants of the catalogue, and the primitives and sales,
- * which have rows of their own here. */
+/* subject.h -- the subjects of a simulation: variants of the catalogue, and primitives
+ * and sales, whose rows are here. */
 #ifndef SIMULATION_SUBJECT_H
 #define SIMULATION_SUBJECT_H
 

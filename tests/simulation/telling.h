@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* telling.h -- the trace of a world in sentences, for who reads. */
+/* telling.h -- prints the trace of a world as sentences. */
 #ifndef SIMULATION_TELLING_H
 #define SIMULATION_TELLING_H
 

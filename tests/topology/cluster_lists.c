@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster_lists.c -- locks in a Redis Cluster whose nodes answer CLUSTER NODES with rubbish, with too
- * much or too little, or with one thing after the other. */
+/* cluster_lists.c -- locks in a Redis Cluster whose nodes answer CLUSTER NODES with
+ * malformed, too long, incomplete or changing texts. */
 #include "tests/topology/fake_nodes.h"
 
 enum { SLOTS_TEXT = 120000, LINE = 100000, OPEN_MS = 1000 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster_redirects.c -- locks in a Redis Cluster whose nodes send commands in circles, to places that
- * are none, or into silence: each call ends in its time, with a true status and the node's words. */
+/* cluster_redirects.c -- locks in a Redis Cluster whose nodes redirect commands in
+ * circles, to invalid addresses, or to nodes that do not answer: each call ends in
+ * time, with the right status and the node's words. */
 #include "tests/topology/fake_nodes.h"
 
 #include <fcntl.h>

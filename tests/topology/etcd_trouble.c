@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_trouble.c -- the lock etcd on three real members that are full, stand still, forget everything or
- * lose one for good; and under two hundred waiters. */
+/* etcd_trouble.c -- the lock etcd on three real members whose disk is full, that are
+ * stopped, lose their data or lose a member for good; and with two hundred waiters. */
 #include "tests/topology/etcd_members.h"
 
 #include <dirent.h>

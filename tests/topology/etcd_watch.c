@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_watch.c -- waiters of the lock etcd whose watch comes in pieces, ends, is cancelled, or says
- * what no etcd says; and an etcd that is slow. */
+/* etcd_watch.c -- waiters of the lock etcd whose watch arrives in pieces, ends, is
+ * cancelled, or has invalid messages; and a slow etcd. */
 #include "tests/topology/etcd_relay.h"
 
 #include "lock/dlock.h"

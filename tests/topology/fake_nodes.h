@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fake_nodes.h -- two nodes of a Redis Cluster that answer each command with what a test told them
- * to say, and count what they are asked; calls of the lock that meet them. */
+/* fake_nodes.h -- two nodes of a Redis Cluster that answer each command with a text
+ * that the test sets, and count the commands; and lock calls to these nodes. */
 #ifndef TESTS_TOPOLOGY_FAKE_NODES_H
 #define TESTS_TOPOLOGY_FAKE_NODES_H
 

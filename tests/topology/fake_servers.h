@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fake_servers.h -- servers that answer each command with what a test told them to say. */
+/* fake_servers.h -- servers that answer each command with a text that the test sets. */
 #ifndef TESTS_TOPOLOGY_FAKE_SERVERS_H
 #define TESTS_TOPOLOGY_FAKE_SERVERS_H
 

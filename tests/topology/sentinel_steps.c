@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sentinel_steps.c -- the way from Sentinels to a master, where servers answer what they never
- * should, or nothing; and what a holder learns when the master changes. */
+/* sentinel_steps.c -- finding the master through Sentinels that answer invalid texts or
+ * nothing; and holds when the master changes. */
 #include "tests/topology/fake_servers.h"
 
 #include <time.h>

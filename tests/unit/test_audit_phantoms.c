@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_audit_phantoms.c -- orders that were told of and are not there, and the reverse. */
+/* test_audit_phantoms.c -- the audit finds orders that a client was told of and the
+ * database lacks, and the reverse. */
 #include "loadtest/audit/lost.h"
 #include "tests/unit/audited_sale.h"
 

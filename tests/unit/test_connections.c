@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_connections.c -- who is ended when there is no room, on real sockets. */
+/* test_connections.c -- which connection is ended when there is no room, on real
+ * sockets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

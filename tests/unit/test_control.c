@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_control.c -- what the laboratory reads from the page that it shares with wrk. */
+/* test_control.c -- the laboratory reads the memory page that it shares with wrk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_damaged_files.c -- files of records, damaged at random: whatever is done to one, it is
- * called valid only if every record of it is as it was, and nothing crashes.
+/* test_damaged_files.c -- files of records, damaged at random: a damaged file is called
+ * valid only if every record is unchanged, and no reader crashes.
  *
  * Of a file whose process was killed, the records that have no checksum are left alone:
  * nobody can see damage there, and the verdict says how many they are.

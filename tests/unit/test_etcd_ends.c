@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_etcd_ends.c -- the last keys of a lock in etcd that ended, told by the watch and by answers. */
+/* test_etcd_ends.c -- the last deleted keys of a lock in etcd, as reported by the watch
+ * and by answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

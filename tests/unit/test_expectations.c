@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_expectations.c -- what a comparison makes of its runs. */
+/* test_expectations.c -- a comparison judges its runs by the expectations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

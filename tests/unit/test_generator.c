@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_generator.c -- an open loop against a server that stalls, breaks and talks nonsense:
- * every request that was due is counted once, and a stall is seen by all that it delays. */
+/* test_generator.c -- an open loop against a server that stalls, breaks connections and
+ * sends malformed answers: every due request is counted once, and a stall shows in the
+ * time of every request that it delays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_insertion.c -- what is nearly sorted is sorted and keeps the order of equal elements;
- * what is far from it is given up, and nothing is lost. */
+/* test_insertion.c -- nearly sorted data is sorted, and equal elements keep their
+ * order.  For other data the sort gives up, and no element is lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

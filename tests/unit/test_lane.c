@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lane.c -- of the orders that wait, one at a time leads, and none is left behind. */
+/* test_lane.c -- one waiting order at a time leads, and every waiting order is
+ * answered. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_latency.c -- a distribution of durations tells them to one part in a thousand. */
+/* test_latency.c -- a distribution of durations is exact to one part in a thousand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

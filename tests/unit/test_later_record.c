@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_later_record.c -- the record of a release that nobody waits for: its answer is told
- * when it came, and the judge finds nothing wrong. */
+/* test_later_record.c -- the record of a release without waiting: its answer is
+ * recorded when it came, and the checker finds no fault. */
 #include "tests/unit/proxied_redis.h"
 #undef TEST /* of either: the tests here need both */
 #include "tests/unit/recorder_run.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ledger.c -- what clients were told, as files say it, whole and in pieces. */
+/* test_ledger.c -- reading the ledger's files, whole and incomplete. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

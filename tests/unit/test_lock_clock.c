@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_lock_clock.c -- deadlines on a machine that sleeps, and whose clock is set.
  *
- * The clocks are the kernel's, but for what this program adds to them: it stands in for
- * the C library's clock_gettime(). */
+ * The clocks are the kernel's plus an offset of the test: this program replaces the C
+ * library's clock_gettime(). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lock_holds.c -- the table of what this process holds. */
+/* test_lock_holds.c -- the table of the holds of a system. */
 #include "tests/unit/held.h"
 
 enum { MANY = 5000, READERS = 2, CHURNS = 20000 };

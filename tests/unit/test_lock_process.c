@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lock_process.c -- several processes in one program: what one has, no other has. */
+/* test_lock_process.c -- several processes in one program share no state. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

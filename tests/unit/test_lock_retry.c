@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lock_retry.c -- policies of trying again: what is read, and what it means. */
+/* test_lock_retry.c -- the policies for trying again: their texts and their pauses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

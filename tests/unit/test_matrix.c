@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_matrix.c -- which performances a matrix has, what they come to together, and what a
- * seed is. */
+/* test_matrix.c -- the performances of a matrix, their summary, and the meaning of a
+ * seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

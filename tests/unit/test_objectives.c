@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_objectives.c -- rates and objectives are read as people write them, and what cannot be
- * read is refused with its place. */
+/* test_objectives.c -- rates and objectives are parsed, and a malformed one is refused
+ * with the position of the mistake. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

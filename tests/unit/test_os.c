@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_os.c -- what base/os/ says of mutexes, conditions, threads, events and UUIDs. */
+/* test_os.c -- the contracts of base/os/: mutexes, conditions, threads, events and
+ * UUIDs. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_os_fiber_wakes.c -- what wakes a fiber: bells, conditions, descriptors. */
+/* test_os_fiber_wakes.c -- bells, conditions and descriptors wake a fiber. */
 #include "tests/unit/fibers.h"
 
 enum { RINGS = 400 };

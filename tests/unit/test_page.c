@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_page.c -- what the HTML timeline shows, and what it must not become. */
+/* test_page.c -- the contents of the HTML timeline, and its limits. */
 #include "tests/unit/drawn_history.h"
 
 static void a_violation_names_its_two_holders_and_no_other(void **state)

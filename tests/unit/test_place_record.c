@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_place_record.c -- the record of a place in a queue that a waiter gave up: who came in
- * the meantime may be served first, and the judge knows. */
+/* test_place_record.c -- the record of a place in a queue that a waiter gave up: a
+ * waiter that came meanwhile may be served first, and the checker allows that. */
 #include "tests/unit/proxied_redis.h"
 #undef TEST /* of either: the tests here need both */
 #include "tests/unit/recorder_run.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_printable.c -- text of others becomes one line that can be read. */
+/* test_printable.c -- foreign text becomes one readable line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_proxy_script.c -- faults as text: what they mean, and what is refused. */
+/* test_proxy_script.c -- the texts of faults: their meaning, and which are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

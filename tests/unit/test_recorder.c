@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_recorder.c -- what is recorded is read again. */
+/* test_recorder.c -- a reader gets every recorded event. */
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/wait.h>

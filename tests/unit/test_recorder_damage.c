@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_recorder_damage.c -- files of records that were altered: what is read, and what is
- * called damage. */
+/* test_recorder_damage.c -- altered files of records: which records are read, and which
+ * damage is reported. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

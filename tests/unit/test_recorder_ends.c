@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_recorder_ends.c -- what is left of records when their process is killed, or no room is
- * left in its file or on its disk. */
+/* test_recorder_ends.c -- the records that are left when the process is killed, or when
+ * the file or the disk is full. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_acknowledged.c -- what a server may answer to WAIT, and what becomes of the write. */
+/* test_redis_acknowledged.c -- the answers to WAIT, and the outcome of the write for
+ * each. */
 #include "tests/topology/fake_servers.h"
 
 #include "base/os/clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_channels.c -- who waits on which channel, and what to tell the server. */
+/* test_redis_channels.c -- the waiters of channels, and the commands to the server. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

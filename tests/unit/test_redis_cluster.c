@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_cluster.c -- slots of keys, what CLUSTER NODES says, and whom to believe. */
+/* test_redis_cluster.c -- the slots of keys, parsing CLUSTER NODES, and merging the
+ * views of several nodes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@
 #define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define C "cccccccccccccccccccccccccccccccccccccccc"
 
-static const struct redis_place ASKED = {.host = "10.0.0.9", .port = 6379};
+static const struct redis_address ASKED = {.host = "10.0.0.9", .port = 6379};
 
 static struct redis_cluster_view view;
 static struct redis_cluster_map map;
@@ -47,7 +48,7 @@ static bool hear(const char *text, int64_t second)
 
 static int port_of(int slot)
 {
-    const struct redis_place *place = redis_cluster_map_place(&map, slot);
+    const struct redis_address *place = redis_cluster_map_address(&map, slot);
 
     return place != NULL ? place->port : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_fault.c -- locks on a real Redis whose requests are made to fail, or to lose
- * their connection: the answer is true of what is in the store. */
+/* test_redis_fault.c -- locks on a real Redis whose requests fail or lose their
+ * connection at a fault point: the answer agrees with the state of the store. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_link.c -- commands to a server that is not what it should be: what went
- * wrong, and what can still be true. */
+/* test_redis_link.c -- commands to a server that misbehaves: the outcome and the reason
+ * of each failure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_shape.c -- what a reply may be to each question. */
+/* test_redis_shape.c -- the shapes of replies: which replies each command accepts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

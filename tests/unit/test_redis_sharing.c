@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_sharing.c -- many threads on one connection to a real server, which is
- * stopped, cut and killed under them. */
+/* test_redis_sharing.c -- many threads on one connection to a real server, while the
+ * server is stopped, cut off and killed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

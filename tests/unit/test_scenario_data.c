@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scenario_data.c -- what every scenario has to say of itself. */
+/* test_scenario_data.c -- the texts and data that every scenario must have. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scenario_measure.c -- what is counted of a measurement, and its chance. */
+/* test_scenario_measure.c -- the counts of a measurement, and its use of random
+ * numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_setting_names.c -- what settings are called is unique over all programs. */
+/* test_setting_names.c -- the names of settings are unique over all programs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_settings.c -- defaults, file, environment and flags, and what each refuses. */
+/* test_settings.c -- defaults, file, environment and flags, and the values that each
+ * refuses. */
 #include "tests/unit/settings_run.h"
 
 static void defaults_stand_when_nobody_says_otherwise(void **state)

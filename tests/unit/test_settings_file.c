@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_settings_file.c -- the file of settings: what is read, and what is refused. */
+/* test_settings_file.c -- the settings file: accepted and refused lines. */
 #include "tests/unit/settings_run.h"
 
 /* Load with a file of these bytes. */

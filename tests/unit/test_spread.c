@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_spread.c -- several measurements of one thing. */
+/* test_spread.c -- the median and spread of several measurements. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

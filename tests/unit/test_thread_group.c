@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_thread_group.c -- threads that do one thing over and over, and are counted. */
+/* test_thread_group.c -- threads that repeat one operation and count it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

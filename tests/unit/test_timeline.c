@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_timeline.c -- what the drawing of a window shows. */
+/* test_timeline.c -- the contents of a drawn part of a history. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

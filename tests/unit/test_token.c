@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_token.c -- tokens prove who made them, for whom, as what and until when. */
+/* test_token.c -- tokens prove their key, user, role and expiry. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

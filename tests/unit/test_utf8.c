@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_utf8.c -- what is text, and what stands for what is none. */
+/* test_utf8.c -- which bytes are UTF-8, and the replacement of other bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_voucher_cache.c -- one thread reads a window for all that ask for it. */
+/* test_voucher_cache.c -- one thread reads a window for all threads that need it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
