@@ -50,6 +50,11 @@ const SENTENCES = [
   [/^(.+) buys one: sold$/, "$1 buys one: the order is accepted.", "$1买一件：下单成功。"],
   [/^(.+) buys one: sold out$/, "$1 wants to buy one: sold out.", "$1想买一件：已售罄。"],
   [/^(.+) buys one: refused: an older fence$/, "$1 wants to buy one: the database refuses the old fence.", "$1想买一件：数据库拒绝了旧的栅栏令牌。"],
+  [/^(.+) stops: the whole process, .*$/, "The whole process of $1 stops.", "$1的整个进程停住了。"],
+  [/^(.+) goes on, and does not know that it had stopped$/, "The process of $1 goes on, and does not know that it had stopped.", "$1的进程恢复运行，并不知道自己停过。"],
+  [/^([A-Z].*) is killed$/, "The process of $1 is killed.", "$1的进程被杀死。"],
+  [/^(.+) renews its lease: ok$/, "$1 renews the lease.", "$1续期，租约重新计算。"],
+  [/^(.+) renews its lease: lost$/, "$1 renews the lease, and hears that $1 does not have it any more.", "$1续期，得知租约已丢失。"],
   [/^(.+) buys one \.\.\.$/, "$1 begins to buy one.", "$1开始买一件。"],
   [/^the wire of (.+) to (.+): hold to-server$/, "What $1 sends to $2 is held up in the network.", "$1发给 $2 的请求卡在网络里。"],
   [/^the wire of (.+) to (.+): release to-server$/, "What $1 sent to $2 arrives now.", "$1发给 $2 的请求这时才到。"]

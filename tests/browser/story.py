@@ -20,7 +20,7 @@ SAME = ("Redis", "PostgreSQL", "naive", "lua")  # names, which are the same in b
 work = tempfile.mkdtemp(prefix="seckill-story-")
 lab, out = os.path.join(work, "lab"), os.path.join(work, HOSTILE_DIRECTORY)
 pages, page = {}, None
-tap = Tap(21)
+tap = Tap(22)
 
 
 def scenario(name, *flags):
@@ -176,6 +176,20 @@ def a_frozen_process():
     show(pages["frozen"], f"step={broken_step()}")
     assert drawn("mood0") == "frozen" and drawn("mood1") == "holds", seen()
     assert page.js("!!document.querySelector('.plot .ice') && !!document.querySelector('.plot .wrong')")
+
+
+
+def a_late_write_is_refused():
+    """Each line of the terminal has its sentence, in either language."""
+    told = scenario("expired-lease", "--locks=fenced", "--guard=fence")
+    path = re.search(r"^drawn in (.*)$", told, re.M)[1]
+    for language, sentences in (("en", ("The whole process of Ann stops.", "The process of Ann goes on", "Ann wants to buy one: the database refuses the old fence.")),
+                                ("zh", ("小安的整个进程停住了。", "小安的进程恢复运行", "小安想买一件：数据库拒绝了旧的栅栏令牌。"))):
+        show(path, f"step=1&lang={language}")
+        steps_text = page.js("[...document.querySelectorAll('.stops button')].map((b) => b.textContent)")
+        for sentence in sentences:
+            assert [t for t in steps_text if sentence in t], (sentence, steps_text)
+    show(pages["naive"], "step=1&lang=en")
 
 
 def side_by_side():
@@ -353,6 +367,7 @@ try:
     tap.check("the step that breaks is marked, with the rule and the article", the_break_is_marked)
     tap.check("stock and orders at the end are those of the database", the_rows_agree)
     tap.check("a frozen process believes what the store does not", a_frozen_process)
+    tap.check("a late write is refused, and each of its steps is a sentence", a_late_write_is_refused)
     tap.check("two locks stand side by side", side_by_side)
     tap.check("contrast, sizes, names, keyboard, motion and widths", keeps_the_rules)
     tap.check("the same beside another lock", two_keep_the_rules)
