@@ -12,7 +12,8 @@
 
 #include "base/text/exit_codes.h"
 
-static volatile sig_atomic_t signal_count;
+/* The handler counts, and every thread may ask. */
+static _Atomic int signal_count;
 /* A signal may be delivered to any thread, so it does not end the sleep of another thread.  The
  * handler therefore writes to this descriptor, which every sleep watches. */
 static int wakes = -1;
@@ -27,7 +28,7 @@ void interrupt_erases(bool does)
     erases = does;
 }
 
-static void on_signal(int number)
+static void count_signal(int number)
 {
     static const char erase[] = "\r\033[J";
     static const char text[] = "\nstopping; once more to stop at once\n";
@@ -46,6 +47,15 @@ static void on_signal(int number)
     if (getpid() == waker && (write(wakes, &one, sizeof one) < 0 ||
                               write(STDERR_FILENO, text, sizeof text - 1) < 0))
         return; /* nobody reads us: nothing is lost */
+}
+
+/* The thread that is interrupted may be about to read the reason of its own failure. */
+static void on_signal(int number)
+{
+    int reason = errno;
+
+    count_signal(number);
+    errno = reason;
 }
 
 void interrupt_catch(void)

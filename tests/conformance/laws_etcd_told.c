@@ -6,6 +6,7 @@
 
 enum {
     WAITERS = 3,
+    TRIES = 5,
     SETTLED_MS = 100, /* a waiter has come to sleep by then */
     SOON_MS = 400,    /* a lease outlasts that of its lock by half a second at least */
     LATE_MS = 300,
@@ -45,42 +46,55 @@ static uint64_t requests_of(dlock_system *sys)
     return metrics.acquire_commands;
 }
 
+/* What `pair.b` sends for WAITERS acquires that wait until the holder releases, which is in this process or
+ * another. */
+static uint64_t requests_of_waiters(const struct rig_pair *pair, bool is_elsewhere)
+{
+    dlock_system *holder = is_elsewhere ? pair->a : pair->b;
+    const char *name = rig_name();
+    struct rig_helper *waiters[WAITERS + 1];
+    uint64_t before;
+    dlock_lease lease;
+
+    for (int i = 0; i <= WAITERS; i++) { /* each, and a holder, has a lease then */
+        waiters[i] = rig_helper_start(pair->b, rig_name(), -1);
+        assert_status(OK, rig_helper_acquired(waiters[i]));
+    }
+    for (int i = 0; i <= WAITERS; i++)
+        assert_status(OK, rig_helper_finish(waiters[i]));
+    assert_status(OK, dlock_acquire(holder, name, 0, &lease));
+    before = requests_of(pair->b);
+    for (int i = 0; i < WAITERS; i++) {
+        waiters[i] = rig_helper_start(pair->b, name, -1);
+        assert_comes(rig_waiter_count(pair->a, name) == i + 1);
+    }
+    rig_pause_ms(SETTLED_MS);
+    assert_status(OK, dlock_release(holder, &lease));
+    for (int i = 0; i < WAITERS; i++) {
+        assert_status(OK, rig_helper_acquired(waiters[i]));
+        assert_status(OK, rig_helper_finish(waiters[i]));
+    }
+    return requests_of(pair->b) - before;
+}
+
 /* The answer to a release of the same process, or the watch, says that the waiter's key is the first
- * one.  So a waiter sends one request, which puts its key, unless it waits for long. */
+ * one.  So a waiter sends one request, which puts its key, unless it waits for long.  On a busy machine it
+ * waits for long, so the fewest requests of some tries count. */
 void enters_as_it_is_told(const char *variant)
 {
     dlock_options opts = rig_options(variant);
     struct rig_pair pair = rig_open_pair(&opts);
 
+    premise_watch_pace();
     for (int is_elsewhere = 0; is_elsewhere < 2; is_elsewhere++) {
-        const char *name = rig_name();
-        struct rig_helper *waiters[WAITERS + 1];
-        uint64_t before;
-        int64_t began_ms;
-        dlock_lease lease;
+        uint64_t fewest = UINT64_MAX;
 
-        for (int i = 0; i <= WAITERS; i++) { /* each, and a holder, has a lease then */
-            waiters[i] = rig_helper_start(pair.b, rig_name(), -1);
-            assert_status(OK, rig_helper_acquired(waiters[i]));
+        for (int try = 0; try < TRIES && fewest > WAITERS; try++) {
+            uint64_t count = requests_of_waiters(&pair, is_elsewhere);
+
+            fewest = count < fewest ? count : fewest;
         }
-        for (int i = 0; i <= WAITERS; i++)
-            assert_status(OK, rig_helper_finish(waiters[i]));
-        assert_status(OK, dlock_acquire(is_elsewhere ? pair.a : pair.b, name, 0, &lease));
-        before = requests_of(pair.b);
-        began_ms = rig_now_ms();
-        premise_watch_pace();
-        for (int i = 0; i < WAITERS; i++) {
-            waiters[i] = rig_helper_start(pair.b, name, -1);
-            assert_comes(rig_waiter_count(pair.a, name) == i + 1);
-        }
-        rig_pause_ms(SETTLED_MS);
-        assert_status(OK, dlock_release(is_elsewhere ? pair.a : pair.b, &lease));
-        for (int i = 0; i < WAITERS; i++) {
-            assert_status(OK, rig_helper_acquired(waiters[i]));
-            assert_status(OK, rig_helper_finish(waiters[i]));
-        }
-        assert_provided(is_steady(LATE_MS) && rig_now_ms() - began_ms < SOON_MS,
-                        requests_of(pair.b) - before == WAITERS);
+        assert_provided(is_steady(LATE_MS), fewest == WAITERS);
     }
 }
 
