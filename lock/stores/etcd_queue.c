@@ -54,7 +54,7 @@ static void drop(struct etcd_queue *queue, const dlock_claim *claim)
 static void end_lease(struct etcd_queue *queue, const struct etcd_place *place,
                       int64_t give_up_ns)
 {
-    if (!place->is_doubtful)
+    if (!place->is_doubtful && !place->is_owed)
         etcd_lease_give(queue->leases, &place->lease);
     else if (dlock_is_failure(etcd_lease_end(queue->leases, place->lease.id, give_up_ns)))
         etcd_lease_owe(queue->leases, place->lease.id);
@@ -103,17 +103,33 @@ static dlock_status give_up(struct etcd_queue *queue, const dlock_claim *claim,
     return st == DLOCK_LOST ? DLOCK_OK : st;
 }
 
-/* Release a hold.  If that fails, the place stays in the table for the next try. */
+/* Owe the lease of a hold whose release failed.  The caller may give up, and without the lease
+ * being revoked the key would keep out others until the lease ends. */
+static void owe_hold(struct etcd_queue *queue, const dlock_claim *claim, struct etcd_place *place)
+{
+    if (place->is_owed)
+        return;
+    place->is_owed = true;
+    if (put(queue, claim, place))
+        etcd_lease_owe(queue->leases, place->lease.id);
+}
+
+/* Release a hold.  If that fails, the place stays in the table for the next try, and a thread
+ * that waits or acquires in this process revokes the lease. */
 static dlock_status release(struct etcd_queue *queue, const dlock_claim *claim,
                             struct etcd_place *place)
 {
     bool is_over = dlock_clock_ns() >= place->hold_end_ns;
     dlock_status st = delete_key(queue, claim, place);
 
-    if (dlock_is_failure(st))
+    if (dlock_is_failure(st)) {
+        owe_hold(queue, claim, place);
         return st;
+    }
     end_lease(queue, place, claim->give_up_ns);
     drop(queue, claim);
+    if (st == DLOCK_LOST && place->is_owed && !is_over)
+        return dlock_fail(DLOCK_UNKNOWN, "etcd: the key is gone, after a try to release that failed");
     return is_over ? DLOCK_LOST : st;
 }
 

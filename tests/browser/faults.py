@@ -23,7 +23,7 @@ def give(name, status=202, **more):
         got, answer = show.ask("/api/fault", {"name": name, **more})
         return None if got == 409 and answer.get("code") == "wish-busy" else (got, answer)
     got, answer = soon(f"{name} is answered", attempt)
-    assert got == status, (name, got, answer)
+    assert got == status, (name, got, answer, [f for f in show.state()["faults"] if f["state"] != "off"])
     return answer
 
 
@@ -138,15 +138,20 @@ def killed():
     sells()
 
 
+def newest(name):
+    """The number of the newest event of the fault; 0: there is none."""
+    return max((e["seq"] for e in show.state()["events"] if e["fault"] == name), default=0)
+
+
 def failed_over():
     """The lock is held nearly all the time, so that the replica may have it, and then the fault is given up."""
     def has_taken_over():
-        events = [e for e in show.state()["events"] if e["fault"] == "redis-failover"]
-        if not events or events[-1]["kind"] == "failed":
-            show.ask("/api/fault", {"name": "redis-failover"})
+        before = newest("redis-failover")
+        give("redis-failover")
+        soon("the fault is made or given up", lambda: newest("redis-failover") > before)
+        becomes("redis-failover", "off")
         return said("redis-failover", "role:master now")
     soon("a replica without the lock is the master", has_taken_over)
-    becomes("redis-failover", "off")
     sells()
 
 

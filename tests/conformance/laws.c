@@ -247,6 +247,7 @@ const struct law laws[] = {
     {"enters with its own key only", ETCD, enters_with_its_own_key_only, NULL, 0},
     {"is told of a release after its watch broke", ETCD, is_told_after_a_cut, NULL, 0},
     {"a lost answer leaves no key", ETCD, a_lost_answer_leaves_no_key, NULL, 0},
+    {"a failed release lets the next in", ETCD, a_failed_release_lets_the_next_in, NULL, 0},
     {"a pair of calls is two requests", ETCD, costs_two_requests, NULL, 0},
     {"a release wakes only the next waiter", ETCD, wakes_only_the_next, NULL, 0},
     {"enters as it is told, and asks no more", ETCD, enters_as_it_is_told, NULL, 0},

@@ -245,6 +245,7 @@ law_fn is_lost_with_its_key;
 law_fn enters_with_its_own_key_only;
 law_fn is_told_after_a_cut;
 law_fn a_lost_answer_leaves_no_key;
+law_fn a_failed_release_lets_the_next_in;
 law_fn costs_two_requests;
 law_fn leaves_no_keys;
 law_fn gives_each_key_a_revision;

@@ -265,6 +265,30 @@ void a_lost_answer_leaves_no_key(const char *variant)
     assert_comes(rig_try(pair.b, name) == DLOCK_OK);
 }
 
+/* etcd cannot be reached for as long as a release tries: the lease is revoked later, for a waiter of the
+ * same process. */
+void a_failed_release_lets_the_next_in(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_helper *waiter;
+    struct rig_pair pair;
+    dlock_lease lease;
+
+    opts.etcd_timeout_ms = HASTE_MS;
+    opts.lease_ms = 10 * PATIENCE_MS; /* it does not end by itself */
+    pair = open_cut_and_whole(opts);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    waiter = rig_helper_start(pair.a, name, -1);
+    rig_let_wait(pair.b, name, LATE_MS);
+    cutter_refuse();
+    assert_true(dlock_is_failure(dlock_release(pair.a, &lease)));
+    cutter_open();
+    assert_status(OK, rig_helper_acquired(waiter));
+    assert_status(OK, rig_helper_finish(waiter));
+    assert_comes(keys_count(name) == 0);
+}
+
 /* What MANY pairs of calls cost, once the lease is there.  On a busy machine etcd may renew it late, which
  * makes one more request, so the cheapest of some tries counts. */
 static void measure_pairs(dlock_system *sys, const char *name, uint64_t *acquires, uint64_t *releases)
