@@ -7,15 +7,16 @@
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/liar/script.h"
 
-enum { BACKLOG = 64 };
+enum { BACKLOG = 64, ENDS_MS = 10000, LOOK_MS = 5 };
 
 struct client {
     int fd;
-    void (*serve)(int client);
+    struct listener *listener;
 };
 
 static struct sockaddr_in loopback(int port)
@@ -39,11 +40,12 @@ static void *serve_one(void *arg)
     struct client client = *(struct client *)arg;
 
     free(arg);
-    client.serve(client.fd);
+    client.listener->serve(client.fd);
+    atomic_fetch_sub(&client.listener->serving, 1);
     return NULL;
 }
 
-static void take_in(const struct listener *listener, int fd)
+static void take_in(struct listener *listener, int fd)
 {
     struct client *client = malloc(sizeof(*client));
     pthread_t thread;
@@ -51,18 +53,20 @@ static void take_in(const struct listener *listener, int fd)
     send_at_once(fd);
     script_meet(fd);
     if (client != NULL)
-        *client = (struct client){fd, listener->serve};
+        *client = (struct client){fd, listener};
+    atomic_fetch_add(&listener->serving, 1);
     if (client != NULL && pthread_create(&thread, NULL, serve_one, client) == 0) {
         pthread_detach(thread);
         return;
     }
+    atomic_fetch_sub(&listener->serving, 1);
     free(client);
     script_part(fd);
 }
 
 static void *run(void *arg)
 {
-    const struct listener *listener = arg;
+    struct listener *listener = arg;
     int fd;
 
     while ((fd = accept(listener->fd, NULL, NULL)) >= 0)
@@ -90,6 +94,9 @@ void listener_stop(struct listener *listener)
     shutdown(listener->fd, SHUT_RDWR);
     pthread_join(listener->thread, NULL);
     close(listener->fd);
+    script_hang_up();
+    for (int ms = 0; ms < ENDS_MS && atomic_load(&listener->serving) > 0; ms += LOOK_MS)
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000L}, NULL);
 }
 
 int listener_connect(int port)
