@@ -138,7 +138,7 @@ static dlock_status judge(const struct etcd_http *http, const struct etcd_reques
     return dlock_fail(st, "etcd %s: %s", name_of(http, member), words);
 }
 
-/* The setting that an error of the connection points to; "": none is known. */
+/* The setting that an error points to; "": none.  A port without TLS may also reset a handshake. */
 static const char *advise(const struct etcd_answer *answer)
 {
     static const char *const ADVICE[][2] = {
@@ -147,7 +147,7 @@ static const char *advise(const struct etcd_answer *answer)
         {"subject name", ": server-name=NAME says which name to expect"},
         {"certificate required", ": cert=FILE&key=FILE shows one of this client"},
         {"bad certificate", ": cert=FILE&key=FILE shows one of this client"},
-        {"wrong version number", ": is its port one of https?"},
+        {"wrong version number", ": is its port one of https?"}, /* [5] */
         {"OpenSSL SSL_connect: ", ": is its port one of https?"},
         {"Empty reply", ": is its port one of https?"},
     };
@@ -155,7 +155,7 @@ static const char *advise(const struct etcd_answer *answer)
     for (size_t i = 0; i < sizeof(ADVICE) / sizeof(ADVICE[0]); i++)
         if (strstr(answer->words, ADVICE[i][0]) != NULL)
             return ADVICE[i][1];
-    return "";
+    return !answer->was_sent && strstr(answer->words, "Recv failure: ") != NULL ? ADVICE[5][1] : "";
 }
 
 static dlock_status refuse_connection(const struct etcd_http *http, int member,
