@@ -351,7 +351,7 @@ test: deps-test                                  ## run lint, all tests and the 
 	@tests/run $(if $(filter 1,$(AGAIN)),--again)
 
 .PHONY: test-more
-test-more: deps-test                             ## run the laws and the wrong locks without a sanitizer, and the long tests
+test-more: deps-test                             ## run the laws and lies in their other builds, and the long tests
 	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
 	@tests/run $(if $(filter 1,$(AGAIN)),--again) --more
 

@@ -12,6 +12,7 @@
 #include "base/os/condition.h"
 #include "base/os/mutex.h"
 #include "lock/metrics.h"
+#include "lock/stores/etcd_advice.h"
 #include "lock/stores/etcd_cluster.h"
 
 enum {
@@ -138,26 +139,6 @@ static dlock_status judge(const struct etcd_http *http, const struct etcd_reques
     return dlock_fail(st, "etcd %s: %s", name_of(http, member), words);
 }
 
-/* The setting that an error points to; "": none.  A port without TLS may also reset a handshake. */
-static const char *advise(const struct etcd_answer *answer)
-{
-    static const char *const ADVICE[][2] = {
-        {"issuer certificate", ": ca=FILE names the authority to trust"},
-        {"self-signed certificate", ": ca=FILE names the authority to trust"},
-        {"subject name", ": server-name=NAME says which name to expect"},
-        {"certificate required", ": cert=FILE&key=FILE shows one of this client"},
-        {"bad certificate", ": cert=FILE&key=FILE shows one of this client"},
-        {"wrong version number", ": is its port one of https?"}, /* [5] */
-        {"OpenSSL SSL_connect: ", ": is its port one of https?"},
-        {"Empty reply", ": is its port one of https?"},
-    };
-
-    for (size_t i = 0; i < sizeof(ADVICE) / sizeof(ADVICE[0]); i++)
-        if (strstr(answer->words, ADVICE[i][0]) != NULL)
-            return ADVICE[i][1];
-    return !answer->was_sent && strstr(answer->words, "Recv failure: ") != NULL ? ADVICE[5][1] : "";
-}
-
 static dlock_status refuse_connection(const struct etcd_http *http, int member,
                                       const struct etcd_answer *answer)
 {
@@ -165,7 +146,7 @@ static dlock_status refuse_connection(const struct etcd_http *http, int member,
                       name_of(http, member),
                       answer->words[0] != '\0' ? answer->words
                                                : curl_easy_strerror(answer->code),
-                      advise(answer));
+                      etcd_advice(answer));
 }
 
 /* Show the first line of an answer that is no JSON: it tells which server answered. */
