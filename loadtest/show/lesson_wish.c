@@ -46,13 +46,13 @@ const char *lesson_wish_read(const char *path, const json_t *body, struct show_w
 struct show_refusal lesson_wish_refuses(const struct lesson_progress *progress,
                                         const struct show_wish *wish)
 {
-    static const struct show_refusal none = {"lesson-none", "no lesson is shown"},
-                                     locked = {"lesson-locked", "the prediction is locked"},
-                                     no_answer = {"lesson-no-answer",
-                                                  "the lesson has no such answer"},
-                                     unpredicted = {"lesson-unpredicted",
-                                                    "give a prediction first"},
-                                     runs = {"lesson-runs", "the lesson runs already"},
+    static const struct show_refusal none = {"no lesson is shown", "lesson-none"},
+                                     locked = {"the prediction is locked", "lesson-locked"},
+                                     no_answer = {"the lesson has no such answer",
+                                                  "lesson-no-answer"},
+                                     unpredicted = {"give a prediction first",
+                                                    "lesson-unpredicted"},
+                                     runs = {"the lesson runs already", "lesson-runs"},
                                      not = {NULL, NULL};
     const struct lesson *lesson = lesson_progress_lesson(progress);
 
