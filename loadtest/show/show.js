@@ -58,7 +58,7 @@ async function send(path, body) {
     const answer = await ask(path, body || {});
     status = answer.status;
     refused = answer.ok ? null : answer.body.code ? [answer.body.code] : ["refused", answer.body.error];
-  } catch (error) { refused = null; }
+  } catch (error) { refused = ["unanswered"]; }
   poll();
   return status;
 }
@@ -318,7 +318,8 @@ function show() {
   say($("sold"), state.stock ? number(state.stock.sold) : "–"); say($("issued"), word("of", number(set.stock)));
   say($("phase"), word(state.phase) + (state.run.elapsed_ms ? " " + word("seconds", (state.run.elapsed_ms / 1000).toFixed(1)) : ""));
   say($("summary"), [set.lock, set.stock_guard, set.scope].join(" · "));
-  $("go").replaceChildren(word(running ? "stop" : state.phase === "ended" ? "again" : "start"), element("kbd", {"aria-hidden": "true"}, WORDS[language].keylist[0][0]));
+  /* The elements in a button stay: a press on one that is replaced before the release is no click. */
+  say($("go").firstChild, word(running ? "stop" : state.phase === "ended" ? "again" : "start"));
   $("go").disabled = state.phase === "starting";
   say($("latest"), state.events.length ? sentence(state.events[state.events.length - 1]) : "");
   drawBar(); drawLanes(); drawStore(); showFaults();
@@ -338,6 +339,7 @@ function speak() {
   for (const node of document.querySelectorAll("[data-t]")) { say(node, word(node.dataset.t)); }
   for (const node of document.querySelectorAll("[data-a]")) { node.setAttribute("aria-label", word(node.dataset.a)); }
   say($("legend"), word("legend")); say($("link"), word("link")); say($("language"), word("other"));
+  say($("go").lastChild, WORDS[language].keylist[0][0]);
   $("language").lang = language === "zh" ? "en" : "zh-CN";
   $("promise").lang = $("command").lang = $("summary").lang = "en";
   $("keylist").replaceChildren(...WORDS[language].keylist.flatMap(([key, text]) => [element("dt", {}, element("kbd", {}, key)), element("dd", {}, text)]));

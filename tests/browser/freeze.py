@@ -7,7 +7,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "sup
 from laboratory import Show, Tap  # noqa: E402  the folder has to be known first
 from page import Page  # noqa: E402
 
-tap = Tap(12)
+tap = Tap(13)
 show = Show("--stock=500000", "--limit=600s", "--connections=8", "--lock-lease=2s")
 page = None
 # The states of the page, each time that a part of it changed.
@@ -25,13 +25,9 @@ def begin(lock, guard):
         if page is None:
             page = Page(show.address)
             page.wait_phase("ready")
-        if page.data("phase") == "running":
-            page.click("#go")
-            page.wait_phase("ended")
         for name, value in (("lock", lock), ("stock_guard", guard)):
             choose(name, value)
-        page.click("#go")
-        page.wait_phase("running")
+        page.begin_sale(lambda: page.click("#go"))
         page.wait("orders", lambda p: int(p.text("#sold").replace(",", "")) > 0)
         page.driver.execute_script(WATCH)
     return check
@@ -85,14 +81,18 @@ def in_this_order():
     assert all(s["verdict"].startswith("true") for s in seen[frozen:late]), "the verdict turned before its time"
 
 
+def stopped():
+    page.end_sale(page.click_slowly)
+
+
 def refused():
     page.wait("the page names the refused write", lambda p: "refused" in p.js("document.getElementById('log').textContent") and p.js(
         "Number(document.getElementById('detail').dataset.refused) > 0"))
 
 
 def stays_sound():
-    page.click("#go")
-    page.wait("the end", lambda p: p.data("phase") == "ended" and p.data("verdict") == "true final")
+    page.end_sale(page.click)
+    page.wait("the verdict", lambda p: p.data("verdict") == "true final")
     page.wait("the count is the database's", lambda p: int(p.text("#sold").replace(",", "")) == show.orders())
 
 
@@ -103,6 +103,7 @@ try:
     tap.check("the same button lets it go on", go_on)
     tap.check("row and orders part, and the verdict turns", parts_and_turns)
     tap.check("all of it came in this order", in_this_order)
+    tap.check("a slow click on the button ends the sale: the page drew itself between press and release", stopped)
     tap.check("fenced with guard fence sells", begin("fenced", "fence"))
     tap.check("the holder is frozen", freeze)
     tap.check("a second holder appears", another_holder)

@@ -48,8 +48,7 @@ def dark_ready():
 
 def in_trouble():
     """The fullest page: a holder is frozen, another one has its lock."""
-    page.press(" ")
-    page.wait_phase("running")
+    page.begin_sale(lambda: page.press(" "))
     page.wait("orders", lambda p: int(p.text("#sold").replace(",", "")) > 0)
     page.press("f")
     page.wait("a late holder", lambda p: p.js("document.getElementById('also').classList.contains('hot')"))

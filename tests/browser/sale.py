@@ -26,8 +26,7 @@ def token_is_gone():
 
 
 def space_runs():
-    page.press(" ")
-    page.wait_phase("running")
+    page.begin_sale(lambda: page.press(" "))
     page.wait("orders on the page", lambda p: int(p.text("#sold").replace(",", "")) > 0)
     page.wait("sound so far", lambda p: p.data("verdict") == "true")
 
@@ -90,6 +89,8 @@ def the_end_shows_a_banner():
     assert show.stop(signal.SIGINT) == 0
     page.wait("the banner", lambda p: p.data("gone") == "true" and p.js("!document.getElementById('banner').hidden"))
     assert "has not answered" in page.text("#banner"), page.text("#banner")
+    page.press(" ")
+    page.wait("the page says that the request has no answer", lambda p: "did not answer the request" in p.text("#why"))
 
 
 try:

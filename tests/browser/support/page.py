@@ -91,11 +91,43 @@ class Page:
         """As a person does, at the place where it is seen."""
         ActionChains(self.driver).click(self.driver.find_element("css selector", selector)).perform()
 
+    def click_slowly(self, selector):
+        """As a person does whose finger is slow: the page draws a newer state between the press and the release."""
+        ActionChains(self.driver).click_and_hold(self.driver.find_element("css selector", selector)).perform()
+        self.wait_shown()
+        ActionChains(self.driver).release().perform()
+
     def wait(self, what, condition):
-        return soon(what, lambda: condition(self))
+        try:
+            return soon(what, lambda: condition(self))
+        except AssertionError as error:
+            said = self.js("[document.documentElement.dataset, document.getElementById('why')].map((e) => e && (e.textContent || {...e}))")
+            raise AssertionError(f"{error}; the page says {said}") from None
 
     def wait_phase(self, *phases):
         return self.wait(f"phase {phases}", lambda page: page.data("phase") in phases and page.data("phase"))
+
+    def begin_sale(self, press):
+        """Press what begins a sale, and wait until it runs.  The number of the sale tells it from the one before."""
+        before, number = self.sale()
+        press()
+
+        def begun(page):
+            phase, now = page.sale()
+            return (now > number or before == "ready") and phase in ("running", "ended", "failed") and phase
+        phase = self.wait("the sale has begun", begun)
+        assert phase == "running", f"the sale is not running but {phase}: {self.text('#detail')}"
+
+    def end_sale(self, click):
+        """Click what ends the sale, and wait for its end."""
+        before = self.sale()
+        assert before[0] == "running", before
+        click("#go")
+        self.wait("the sale has ended", lambda page: page.sale() == ["ended", before[1]])
+
+    def sale(self):
+        """The phase and the number of the sale, of one moment."""
+        return self.js("[document.documentElement.dataset.phase, Number(document.documentElement.dataset.run)]")
 
     def wait_shown(self):
         """Until the page has drawn a state that is newer than the one of now."""
