@@ -43,10 +43,10 @@ def undo(name):
 
 
 def run(**settings):
-    before = show.state()["run"]["id"]
+    before = show.state()
     status, answer = soon("the run is taken", lambda: (lambda a: a if a[0] != 409 else None)(show.ask("/api/run", settings)))
     assert status == 202, answer
-    soon("the load runs", lambda: show.state()["phase"] == "running" and (show.state()["run"]["id"] > before or before == 1))
+    show.wait_begun(before)
     sells()
 
 

@@ -208,12 +208,16 @@ def languages_change():
 
 
 def a_run_that_is_stopped_says_so():
-    runs = lesson()["runs"]
-    page.press(" ")
-    page.wait("the load runs", lambda p: lesson()["runs"] > runs and p.data("phase") == "running")
-    page.press(" ")
-    wait_stage("done")
-    page.wait("the page says that it did not come about", lambda p: p.data("cameAbout") == "false")
+    for _ in range(REPEATS):
+        runs = lesson()["runs"]
+        page.press(" ")
+        page.wait("the run has begun", lambda p: state_if(lambda s: s["lesson"]["runs"] > runs and (p.data("phase") == "running" or s["lesson"]["stage"] == "done")))
+        # A run may be over before a busy machine has shown it: then Space would begin another one.
+        if page.data("phase") == "running":
+            page.press(" ")
+            wait_stage("done")
+            break
+    assert page.data("cameAbout") == "false", "the lesson came about although it was stopped"
     assert "did not come about" in page.text("#lessonCame") and "repeats" in page.text("#lessonMark"), page.text("#lessonCame")
     assert page.js("document.getElementById('lessonMoral').hidden")
 

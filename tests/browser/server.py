@@ -132,12 +132,7 @@ def run(settings):
     before = show.state()
     status, answer = post("/api/run", settings)
     assert status == 202, answer
-
-    def has_begun():
-        state = show.state()
-        is_other = before["phase"] == "ready" or state["run"]["id"] > before["run"]["id"]
-        return is_other and state["phase"] in ("running", "ended")
-    soon("the load begins", has_begun)
+    show.wait_begun(before)
 
 
 def a_sale(settings):

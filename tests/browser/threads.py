@@ -92,10 +92,10 @@ def sells():
 
 
 def run(**settings):
-    before = show.state()["run"]["id"]
+    before = show.state()
     status, answer = post("/api/run", settings)
     assert status == 202, answer
-    soon("the load runs", lambda: show.state()["phase"] == "running" and (not settings or show.state()["run"]["id"] > before))
+    show.wait_begun(before)
     sells()
 
 
@@ -177,7 +177,7 @@ def a_lesson():
     status, answer = post("/api/lesson/predict", {"answer": lesson["answers"][0]["name"]})
     assert status == 202, answer
     assert post("/api/lesson/run", {})[0] == 202
-    soon("the lesson runs", lambda: show.state()["phase"] == "running")
+    soon("the lesson has begun", lambda: show.state()["lesson"]["runs"] > 0)
     assert post("/api/lesson", {"number": 0})[0] == 202
     soon("no lesson is shown", lambda: show.state()["lesson"] is None)
     # The stock of the lesson would be sold before a busy machine has looked.

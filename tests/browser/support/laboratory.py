@@ -71,6 +71,17 @@ class Show:
     def state(self):
         return self.ask("/api/state")[1]
 
+    def wait_begun(self, before):
+        """The state of the sale that was begun after the state `before`.  The number of the sale tells it from
+        the one before, and a sale may have ended before a busy machine looks."""
+        def begun():
+            now = self.state()
+            is_other = before["phase"] == "ready" or now["run"]["id"] > before["run"]["id"]
+            return now if is_other and now["phase"] in ("running", "ended", "failed") else None
+        state = soon("the sale has begun", begun)
+        assert state["phase"] != "failed", state["run"]
+        return state
+
     def sql(self, text):
         """The first line that psql prints for it, in the lab's database."""
         script = '. "$0"; exec psql -XAtq "$SECKILL_LAB_DATABASE_URL" -c "$1"'
