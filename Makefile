@@ -396,7 +396,7 @@ $(OUT)/tests/unit/test_lane: $(call objects,tests/unit/test_lane.c app/lane.c)
 $(OUT)/tests/unit/test_os_fiber: $(call objects,tests/unit/test_os_fiber.c)
 $(OUT)/tests/unit/test_os_fiber_wakes: $(call objects,tests/unit/test_os_fiber_wakes.c)
 $(OUT)/tests/topology/sentinel_steps: $(call objects,tests/topology/sentinel_steps.c)
-$(OUT)/tests/service/test_pool: $(call objects,tests/service/test_pool.c) $(SERVICE_HELP)
+$(OUT)/tests/service/test_pool: $(call objects,tests/service/test_pool.c loadtest/kit/port.c) $(SERVICE_HELP)
 $(THREAD_TESTS): $(BASE_DB) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $(filter %.o,$^) $(BASE_DB) $(LIBRARY) \

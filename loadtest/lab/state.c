@@ -10,21 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/port.h"
 
 enum {
     STATE_FORMAT = 2,
-    PORT_FIRST =
-        15000, /* below Linux's ports for outgoing connections (32768 and up), */
-    PORT_LAST =
-        32000, /* so that no client is given a port that a restart needs       */
-    PORT_TRIES = 200,
     LOCK_WAIT_MS = 300,
 };
 
@@ -226,28 +221,6 @@ void lab_change_end(struct lab *lab, bool was_held)
         lab_unlock(lab);
 }
 
-/* The placeholder's socket is bound and does not listen.  With SO_REUSEADDR, which the
- * server sets too, the server can bind the same port, and no other program is given it.
- */
-static int bind_loopback(int port)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int one = 1;
-
-    if (fd < 0)
-        return -1;
-    /* Without the flag first: a port that anybody has, even just bound, is refused. */
-    if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 int lab_connect(int port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
@@ -262,27 +235,12 @@ int lab_connect(int port)
     return fd;
 }
 
-static bool reserve_port(int *port, int *placeholder_fd)
-{
-    for (int i = 0; i < PORT_TRIES; i++) {
-        unsigned random = 0;
-
-        if (getrandom(&random, sizeof random, 0) != sizeof random)
-            return false;
-        *port = PORT_FIRST + (int)(random % (PORT_LAST - PORT_FIRST));
-        *placeholder_fd = bind_loopback(*port);
-        if (*placeholder_fd >= 0)
-            return true;
-    }
-    return false;
-}
-
 bool lab_reserve_port(struct lab_server *server)
 {
-    bool ok = reserve_port(&server->port, &server->placeholder_fd);
+    bool ok = (server->placeholder_fd = port_hold(&server->port)) >= 0;
 
     for (int i = 0; ok && i < lab_role_peer_ports(server->role); i++)
-        ok = reserve_port(&server->peer_ports[i], &server->peer_placeholder_fds[i]);
+        ok = (server->peer_placeholder_fds[i] = port_hold(&server->peer_ports[i])) >= 0;
     return ok;
 }
 

@@ -12,6 +12,7 @@ import urllib.parse
 import urllib.request
 
 import fetch
+from free_ports import free_ports
 
 PATIENCE_S = 60
 SECKILL = os.path.join(fetch.ROOT, "build", "seckill")
@@ -92,8 +93,7 @@ class Etcd:
     """An etcd of one member with its data in memory or on the disk, as `where` is."""
 
     def __init__(self, where):
-        ports = [free_port(), free_port()]
-        self.url, peer_url = (f"http://127.0.0.1:{port}" for port in ports)
+        self.url, peer_url = (f"http://127.0.0.1:{port}" for port in free_ports(2))
         with open(os.path.join(where, "etcd.log"), "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 ["etcd", "--data-dir", os.path.join(where, "etcd"), "--name=bench",
@@ -163,12 +163,6 @@ class Ensemble:
     def end(self):
         if self.etcd:
             self.etcd.end()
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def wait_until(condition, text):

@@ -10,11 +10,7 @@ export COMPOSE_PROJECT_NAME=seckill-test-$$
 shop=$work/shop
 stock=1000000 # of the vouchers that the test makes
 
-free_port() {
-    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-FRONT_PORT=$(free_port)
-GRAFANA_PORT=$(free_port)
+{ read -r FRONT_PORT && read -r GRAFANA_PORT; } < <("$root/tools/free_ports.py" 2)
 export FRONT_PORT GRAFANA_PORT
 url=http://127.0.0.1:$FRONT_PORT
 # An order that is held has to stay under way until its replica was found and killed, which

@@ -26,10 +26,8 @@ stories ended as they have to, 1 one did not.
 """
 import argparse
 import glob
-import itertools
 import json
 import os
-import random
 import re
 import shutil
 import signal
@@ -42,6 +40,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
 # pylint: disable=wrong-import-position
+from free_ports import free_ports  # noqa: E402
 from results_page import Page  # noqa: E402
 
 WAYS = ("kill", "stop", "shutdown", "failover")
@@ -50,19 +49,7 @@ WATCH_OLD_S = 3.0
 PATIENCE_S = 60.0
 RATE, LOAD_S, ORDERS_BEFORE, GAP_WATCH_S = 300, 15, 300, 2.5
 BEAT_S = 0.02
-PORTS = range(10000, 30000)
 STORIES = (("sentinel-partition", "breaks"), ("sentinel-acknowledged", "holds"))
-
-
-def is_free(port):
-    with socket.socket() as one:
-        return one.connect_ex(("127.0.0.1", port)) != 0
-
-
-def free_ports(count):
-    """Different ports on which nobody listens, below those that the system gives to outgoing connections, which
-    could take one before the server does."""
-    return list(itertools.islice(filter(is_free, random.sample(PORTS, len(PORTS))), count))
 
 
 def soon(what, state, pause_s=0.02):

@@ -7,7 +7,4 @@
  * valid until the next call. */
 const char *shell(const char *command);
 
-/* A TCP port of 127.0.0.1 that no program had a moment ago. */
-int shell_free_port(void);
-
 #endif /* TESTS_SERVICE_SHELL_H */

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "loadtest/kit/port.h"
 #include "tests/service/rig.h"
 #include "tests/service/shell.h"
 
@@ -43,8 +44,9 @@ static void launch(void)
     char line[768];
     const char *url = getenv("SECKILL_DATABASE_URL");
     const char *at = strchr(url, '@');
-    int port = shell_free_port();
+    int port;
 
+    assert_true(port_hold(&port) >= 0);
     copy_database();
     (void)snprintf(standby_url, sizeof(standby_url), "--database-url=%.*s@127.0.0.1:%d%s",
                    (int)(at - url), url, port, strchr(at, '/'));

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/text/duration.h"
+#include "loadtest/kit/port.h"
 #include "tests/service/rig.h"
 #include "tests/service/shell.h"
 #include "tests/service/standby.h"
@@ -118,11 +119,13 @@ static bool node_answers_or_has_ended(void *arg)
 static void launch_node(void)
 {
     char port[16], bus[16];
-    int number = shell_free_port();
+    int port_number, bus_number;
 
-    (void)snprintf(port, sizeof(port), "%d", number);
-    (void)snprintf(bus, sizeof(bus), "%d", shell_free_port());
-    (void)snprintf(node_url, sizeof(node_url), "redis://127.0.0.1:%d", number);
+    assert_true(port_hold(&port_number) >= 0);
+    assert_true(port_hold(&bus_number) >= 0);
+    (void)snprintf(port, sizeof(port), "%d", port_number);
+    (void)snprintf(bus, sizeof(bus), "%d", bus_number);
+    (void)snprintf(node_url, sizeof(node_url), "redis://127.0.0.1:%d", port_number);
     node = fork();
     assert_true(node >= 0);
     if (node == 0) {

@@ -22,12 +22,12 @@
 
 #include "base/os/clock.h"
 #include "base/redis/slot.h"
+#include "loadtest/kit/port.h"
 
 enum {
     PATIENCE_MS = 40000, /* for states that have to come */
     NODE_COUNT = 6,      /* the masters come first, and node i + 3 begins as the replica of i */
     MASTER_COUNT = 3,
-    BUS_ABOVE = 10000,   /* the port of the bus less that of the clients */
     NODE_TIMEOUT_MS = 2000,
 };
 
@@ -35,6 +35,7 @@ static struct {
     char dir[48];
     char url[128];
     int ports[NODE_COUNT];
+    int buses[NODE_COUNT]; /* the ports at which the nodes talk with each other */
     pid_t pids[NODE_COUNT];
     char ids[NODE_COUNT][48];
     bool is_formed;
@@ -76,19 +77,12 @@ static inline bool has(redisReply *reply, const char *text)
     return found;
 }
 
-/* A port whose bus port can be had too.  Both are free a moment later only if nobody takes them,
- * which a node that does not start shows. */
-static inline int free_port(unsigned *seed)
-{
-    return 11000 + (int)(rand_r(seed) % 9000);
-}
-
 static inline void launch(int i)
 {
     char port[12], bus[12], timeout[12], file[24];
 
     snprintf(port, sizeof(port), "%d", nodes.ports[i]);
-    snprintf(bus, sizeof(bus), "%d", nodes.ports[i] + BUS_ABOVE);
+    snprintf(bus, sizeof(bus), "%d", nodes.buses[i]);
     snprintf(timeout, sizeof(timeout), "%d", (int)NODE_TIMEOUT_MS);
     snprintf(file, sizeof(file), "nodes-%d.conf", i);
     nodes.pids[i] = fork();
@@ -113,12 +107,13 @@ static inline void kill_node(int i)
 }
 
 /* Start node `i` on ports that nobody has. */
-static inline void start_node(int i, unsigned *seed)
+static inline void start_node(int i)
 {
     for (int tries = 0; tries < 20; tries++) {
         int64_t end_ns;
 
-        nodes.ports[i] = free_port(seed);
+        assert_true(port_hold(&nodes.ports[i]) >= 0);
+        assert_true(port_hold(&nodes.buses[i]) >= 0);
         launch(i);
         end_ns = dlock_clock_after(dlock_clock_ns(), PATIENCE_MS);
         while (dlock_clock_ns() < end_ns && waitpid(nodes.pids[i], NULL, WNOHANG) == 0) {
@@ -155,7 +150,6 @@ static inline bool is_linked(int i)
 static inline int start_nodes(void **state)
 {
     static const int FIRST[] = {0, 5461, 10923, REDIS_SLOT_COUNT};
-    unsigned seed = (unsigned)getpid();
     size_t len = 0;
 
     (void)state;
@@ -163,14 +157,14 @@ static inline int start_nodes(void **state)
     strcpy(nodes.dir, "/tmp/seckill-cluster-XXXXXX");
     assert_non_null(mkdtemp(nodes.dir));
     for (int i = 0; i < NODE_COUNT; i++)
-        start_node(i, &seed);
+        start_node(i);
     for (int i = 0; i < MASTER_COUNT; i++)
         assert_true(has(tell(i, "CLUSTER ADDSLOTSRANGE %d %d", FIRST[i], FIRST[i + 1] - 1), "OK"));
     for (int i = 0; i < MASTER_COUNT; i++)
         assert_true(has(tell(i, "CLUSTER SET-CONFIG-EPOCH %d", i + 1), "OK"));
     for (int i = 1; i < NODE_COUNT; i++)
         assert_comes(has(tell(i, "CLUSTER MEET 127.0.0.1 %d %d", nodes.ports[0],
-                              nodes.ports[0] + BUS_ABOVE), "OK"));
+                              nodes.buses[0]), "OK"));
     assert_comes(is_settled());
     for (int i = MASTER_COUNT; i < NODE_COUNT; i++)
         assert_comes(has(tell(i, "CLUSTER REPLICATE %s", nodes.ids[i - MASTER_COUNT]), "OK"));

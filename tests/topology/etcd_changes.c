@@ -3,9 +3,11 @@
  * as the first of another cluster; and while all come back with nothing. */
 #include "tests/topology/etcd_members.h"
 
+#include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
 
 #include "lock/dlock.h"
 #include "lock/dlock_metrics.h"

@@ -10,7 +10,6 @@
 #include <stdint.h>
 /* cmocka.h needs these four first. */
 #include <cmocka.h>
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -18,13 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/os/clock.h"
 #include "loadtest/kit/http_client.h"
+#include "loadtest/kit/port.h"
 
 enum { PATIENCE_MS = 30000, MEMBERS = 3, URL_SIZE = 48, URLS_SIZE = 128, ANSWER_MS = 500 };
 
@@ -52,19 +51,6 @@ static inline void pause_ms(int ms)
     struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
 
     nanosleep(&ts, NULL);
-}
-
-static inline int free_port(void)
-{
-    struct sockaddr_in at = {.sin_family = AF_INET};
-    socklen_t len = sizeof(at);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    assert_int_equal(0, bind(fd, (struct sockaddr *)&at, sizeof(at)));
-    assert_int_equal(0, getsockname(fd, (struct sockaddr *)&at, &len));
-    close(fd);
-    return ntohs(at.sin_port);
 }
 
 /* Does the member say that at the path? */
@@ -129,7 +115,7 @@ static inline void start_company(void)
     snprintf(company.dir, sizeof(company.dir), "/tmp/seckill-etcd-XXXXXX");
     assert_non_null(mkdtemp(company.dir));
     for (int i = 0; i < MEMBERS; i++)
-        company.ports[i] = free_port();
+        assert_true(port_hold(&company.ports[i]) >= 0);
     snprintf(company.urls, sizeof(company.urls),
              "http://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d", company.ports[0],
              company.ports[1], company.ports[2]);

@@ -7,9 +7,11 @@
 #ifndef TESTS_TOPOLOGY_ETCD_RELAY_H
 #define TESTS_TOPOLOGY_ETCD_RELAY_H
 
+#include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
 
 #include "tests/topology/etcd_members.h"
 

@@ -10,21 +10,19 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import urllib.error
 import urllib.request
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
+from free_ports import free_ports  # noqa: E402  pylint: disable=wrong-import-position
+
 PATIENCE_S = 90.0
 SECKILL, SECKILLD = "build/seckill", "build/seckilld"
 BIN = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))[-1]
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def soon(what, state, pause_s=0.02, patience_s=PATIENCE_S):
@@ -92,7 +90,7 @@ class Laboratory:
 
     def add_standby(self):
         """A standby named s1 that streams."""
-        data, port = f"{self.folder}/standby", free_port()
+        data, [port] = f"{self.folder}/standby", free_ports(1)
         run(f"{BIN}/pg_basebackup", "-d", self.url(user="lab") + "?application_name=s1", "-D", data, "-R", "-X", "stream", "-c", "fast")
         run("chmod", "-R", "go-rwx", data)
         if os.geteuid() == 0:
@@ -202,7 +200,7 @@ class Pgbouncer:
     """PgBouncer before the lab's PostgreSQL, in one mode."""
 
     def __init__(self, laboratory, mode, extra=""):
-        self.lab, self.port = laboratory, free_port()
+        self.lab, [self.port] = laboratory, free_ports(1)
         self.folder = tempfile.mkdtemp(prefix="pgbouncer-", dir=laboratory.folder)
         users = ""
         for user in ("service", "lab"):

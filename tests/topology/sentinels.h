@@ -10,7 +10,6 @@
 #include <stdint.h>
 /* cmocka.h needs these four first. */
 #include <cmocka.h>
-#include <arpa/inet.h>
 #include <hiredis/hiredis.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -18,12 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/os/clock.h"
+#include "loadtest/kit/port.h"
 
 enum {
     PATIENCE_MS = 30000, /* for states that have to come */
@@ -77,19 +76,6 @@ static inline long long ask(int i, const char *text, const char *command)
     if (side != NULL)
         redisFree(side);
     return number;
-}
-
-static inline int free_port(void)
-{
-    struct sockaddr_in at = {.sin_family = AF_INET};
-    socklen_t len = sizeof(at);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    assert_int_equal(0, bind(fd, (struct sockaddr *)&at, sizeof(at)));
-    assert_int_equal(0, getsockname(fd, (struct sockaddr *)&at, &len));
-    close(fd);
-    return ntohs(at.sin_port);
 }
 
 static inline void write_config(int i, int master)
@@ -157,7 +143,7 @@ static inline int start_company(void **state)
     strcpy(company.dir, "/tmp/seckill-sentinels-XXXXXX");
     assert_non_null(mkdtemp(company.dir));
     for (int i = 0; i < SERVER_COUNT; i++)
-        company.ports[i] = free_port();
+        assert_true(port_hold(&company.ports[i]) >= 0);
     for (int i = 0; i < REDIS_COUNT; i++) {
         write_config(i, 0);
         launch(i);

@@ -9,11 +9,7 @@ plan 27
 cd "$work" || exit 1
 
 (umask 077 && head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >key && echo >>key)
-ports=()
-while [ "${#ports[@]}" -lt 5 ]; do
-    port=$((10000 + (RANDOM * 32768 + RANDOM) % 20000))
-    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || ports+=("$port")
-done
+mapfile -t ports < <("$root/tools/free_ports.py" 5)
 nowhere=${ports[4]}
 
 # serve PORT ARGUMENT...

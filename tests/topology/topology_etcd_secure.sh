@@ -25,11 +25,7 @@ certify client /O=shop DNS:client.example 2
 certify named /CN=client DNS:client.example 2
 openssl ec -in client.key -aes128 -passout pass:secret -out locked.key 2>/dev/null
 
-ports=()
-while [ "${#ports[@]}" -lt 7 ]; do
-    port=$((10000 + (RANDOM * 32768 + RANDOM) % 20000))
-    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || ports+=("$port")
-done
+mapfile -t ports < <("$root/tools/free_ports.py" 7)
 
 # serve PORT SCHEME OPTION...: an etcd of one member.  Its process is $served.
 serve() {

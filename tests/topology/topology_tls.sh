@@ -24,12 +24,7 @@ certify expired DNS:localhost,IP:127.0.0.1 -1
 certify client DNS:client.example 2
 openssl ec -in client.key -aes128 -passout pass:secret -out locked.key 2>/dev/null
 
-ports=()
-while [ "${#ports[@]}" -lt 12 ]; do
-    port=$((10000 + (RANDOM * 32768 + RANDOM) % 20000))
-    [[ " ${ports[*]} " != *" $port "* ]] || continue
-    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || ports+=("$port")
-done
+mapfile -t ports < <("$root/tools/free_ports.py" 12)
 
 # serve NAME PLAIN-PORT TLS-PORT OPTION...: a server with the certificate NAME, or 0 for a port.
 serve() {

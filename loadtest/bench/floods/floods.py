@@ -35,6 +35,9 @@ import time
 SERVICE_CONNECTIONS = 1024  # the default of seckilld
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__)))))
+sys.dont_write_bytecode = True  # the tree stays as it is
+sys.path.append(os.path.join(ROOT, "tools"))
+from free_ports import free_ports  # noqa: E402
 
 
 def connect(port, source="127.0.0.1"):
@@ -213,9 +216,7 @@ class Stage:
         program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/sbin")
         if program is None:
             return None
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        [port] = free_ports(1)
         with open(f"{self.where}/nginx.conf", "w", encoding="ascii") as conf:
             conf.write(f"""
 daemon off; pid {self.where}/nginx.pid; error_log {self.where}/nginx.log;

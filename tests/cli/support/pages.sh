@@ -40,13 +40,6 @@ begin_lab() {
     (cd "$place" && soon "$seckill" lab up "${with[@]}" >"$1/lab" 2>&1)
 }
 
-# free_port: one that nobody listens at, below those that the kernel hands out.
-free_port() {
-    local port
-    while port=$((10000 + (RANDOM * 32768 + RANDOM) % 6000)) && ! closed "$port"; do :; done
-    echo "$port"
-}
-
 # step_script STEP: the commands of a block, with the ports of this page's service, and with
 # the variables that earlier blocks have set.
 step_script() {
@@ -97,7 +90,7 @@ follow_page() {
     page=$(cat "$directory/page")
     place=$directory/place
     labs+=("$place/.lab")
-    orders_port=$(free_port) admin_port=$(free_port)
+    { read -r orders_port && read -r admin_port; } < <("$root/tools/free_ports.py" 2)
     export SECKILL_LISTEN=127.0.0.1:$orders_port SECKILL_ADMIN_LISTEN=127.0.0.1:$admin_port
     make_place "$place" || exit 70
     begin_lab "$directory" || { cat "$directory/lab"; exit 69; }
