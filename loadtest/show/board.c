@@ -2,11 +2,19 @@
 /* board.c -- what browsers are shown, and what they wish. */
 #include "loadtest/show/board.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { ANSWER_S = 3 };
+#include "base/text/duration.h"
+
+enum {
+    ANSWER_S = 3,
+    FEW = 8,        /* browsers that are told of every state                          */
+    UNKNOWN_MS = 250, /* until a browser asks again, when no state is due             */
+    LEAST_MS = 50,  /* the same, when the state that is due is late                   */
+};
 
 void show_board_init(struct show_board *board, const struct show_switches *switches)
 {
@@ -28,7 +36,7 @@ void show_board_destroy(struct show_board *board)
 }
 
 void show_board_publish(struct show_board *board, char *document, enum show_phase phase,
-                        const struct show_switches *switches)
+                        const struct show_switches *switches, struct show_pace pace)
 {
     char *old;
 
@@ -37,16 +45,47 @@ void show_board_publish(struct show_board *board, char *document, enum show_phas
     board->document = document;
     board->phase = phase;
     board->switches = *switches;
+    if (pace.next_ns != board->pace.next_ns) {
+        board->asked_before = board->asked;
+        board->asked = 0;
+    }
+    board->pace = pace;
     pthread_mutex_unlock(&board->mutex);
     free(old);
 }
 
+/* Browsers that leave out every second state are counted in one of two steps. */
+static bool has_many_readers(const struct show_board *board)
+{
+    return board->asked > FEW || board->asked_before > FEW;
+}
+
+static int next_ms(const struct show_board *board)
+{
+    int64_t ms = (board->pace.next_ns - monotonic_ns()) / 1000000;
+
+    if (board->pace.next_ns == 0)
+        return UNKNOWN_MS;
+    if (has_many_readers(board))
+        ms += board->pace.step_ms;
+    return ms < LEAST_MS ? LEAST_MS : (int)ms;
+}
+
 char *show_board_document(struct show_board *board)
 {
-    char *copy;
+    static const char more[] = ",\"next_ms\":";
+    char *copy = NULL;
 
     pthread_mutex_lock(&board->mutex);
-    copy = board->document ? strdup(board->document) : NULL;
+    if (board->document) {
+        size_t length = strlen(board->document) - strlen("}");
+        size_t size = length + sizeof more + 16;
+
+        board->asked++;
+        copy = malloc(size);
+        if (copy)
+            snprintf(copy, size, "%.*s%s%d}", (int)length, board->document, more, next_ms(board));
+    }
     pthread_mutex_unlock(&board->mutex);
     return copy;
 }

@@ -47,6 +47,12 @@ struct show_refusal {
     const char *text, *code;
 };
 
+/* When the next state is due. */
+struct show_pace {
+    int64_t next_ns; /* of the monotonic clock; 0: not known                        */
+    int step_ms;     /* from the next state to the one after it                     */
+};
+
 /* The ends that a wish can have. */
 enum show_wish_end {
     SHOW_WISH_TAKEN,   /* it is being carried out                                  */
@@ -58,6 +64,9 @@ struct show_board {
     pthread_mutex_t mutex;
     char *document; /* the newest state; owned                                      */
     enum show_phase phase;
+    struct show_pace pace;
+    int asked, asked_before; /* requests for the document since it was due, and in the
+                              * time between the last two times that it was due      */
     struct show_switches switches; /* of the sale that is there                     */
     struct show_wish wish;
     pthread_cond_t answered;
@@ -69,11 +78,14 @@ struct show_board {
 void show_board_init(struct show_board *board, const struct show_switches *switches);
 void show_board_destroy(struct show_board *board);
 
-/* Replace the document, of which the board becomes the owner. */
+/* Replace the document, a JSON object, of which the board becomes the owner. */
 void show_board_publish(struct show_board *board, char *document, enum show_phase phase,
-                        const struct show_switches *switches);
+                        const struct show_switches *switches, struct show_pace pace);
 
-/* A copy of the document, which the caller frees; NULL: there is none yet. */
+/* A copy of the document, which the caller frees; NULL: there is none yet.  The copy has one
+ * more member, "next_ms": the milliseconds until a browser should ask again, when the next state
+ * is due.  While more than a few browsers ask, each is told to leave out every second state: the
+ * requests of forty browsers would otherwise take processor time that the sale needs. */
 char *show_board_document(struct show_board *board);
 
 /* The phase and the settings that the newest document was written in. */

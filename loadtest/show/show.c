@@ -39,6 +39,16 @@ struct show {
     int64_t seq, run_id, look_ns; /* look_ns: of the last look; 0: look now */
 };
 
+/* The next state that browsers have to ask for: while a load runs, the next one with new counts. */
+static struct show_pace pace_of(const struct show *show)
+{
+    if (show->phase == SHOW_RUNNING)
+        return (struct show_pace){sight_next_ns(&show->sight), SIGHT_COUNT_MS};
+    if (show->phase == SHOW_STARTING)
+        return (struct show_pace){0};
+    return (struct show_pace){show->look_ns + IDLE_MS * INT64_C(1000000), 0};
+}
+
 static void publish(struct show *show)
 {
     const struct document document = {.sight = &show->sight,
@@ -49,7 +59,8 @@ static void publish(struct show *show)
                                       .limit_ms = show->plan->limit_ms,
                                       .lesson = &show->lesson};
 
-    show_board_publish(&show->board, document_make(&document), show->phase, &show->sale.switches);
+    show_board_publish(&show->board, document_make(&document), show->phase, &show->sale.switches,
+                       pace_of(show));
 }
 
 static void begin_trouble(struct show *show)

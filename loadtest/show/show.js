@@ -63,6 +63,7 @@ async function send(path, body) {
   return status;
 }
 async function poll() {
+  let next = 500;
   clearTimeout(timer);
   try {
     if (!catalog) {
@@ -73,13 +74,13 @@ async function poll() {
     if (answer.ok) {
       if (state && state.boot_id !== answer.body.boot_id) { location.reload(); return; }
       if (!state || state.seq !== answer.body.seq) { lastLook = performance.now(); }
-      state = answer.body;
+      state = answer.body; next = state.next_ms;
       if (wish && state.phase !== "starting") { const settings = wish; wish = null; send("offer", settings).then((status) => { if (status === 409 && !wish) { wish = settings; refused = null; } }); }
     }
   } catch (error) { /* the banner says so, and the next poll tries again */ }
   show();
   clearTimeout(timer);
-  timer = setTimeout(poll, document.hidden ? 5000 : !state || state.phase === "running" || state.phase === "starting" ? 250 : 500);
+  timer = setTimeout(poll, document.hidden ? 5000 : next);
 }
 
 /* ---- the verdict and the stock ---- */

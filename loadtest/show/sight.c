@@ -9,7 +9,7 @@
 #include "lock/store.h"
 
 enum {
-    COUNT_MS = 200,        /* between two counts of new rows                            */
+    LATE_MS = 30,          /* a count begins later than it is due, and takes time       */
     DOUBLES_MS = 800,      /* between two counts that look for doubles among them       */
     FULL_MS = 5000,        /* between two counts of all rows                            */
     AFTER_FAULT_MS = 6000, /* so long a transaction of before may commit                */
@@ -229,6 +229,11 @@ static void look_at_process(struct sight *sight, int i)
     p->lane[SIGHT_LANE - 1] = state;
 }
 
+int64_t sight_next_ns(const struct sight *sight)
+{
+    return sight->has_tally ? sight->tally_ns + (SIGHT_COUNT_MS + LATE_MS) * INT64_C(1000000) : 0;
+}
+
 void sight_look(struct sight *sight)
 {
     struct show_sale *sale = sight->sale;
@@ -243,8 +248,8 @@ void sight_look(struct sight *sight)
         look_at_process(sight, i);
     if (sale->is_loaded && points_is_due(&sight->points))
         points_add(&sight->points, &sale->control);
-    if (!sight->has_tally || (sale->is_loaded && is_older(sight->tally_ns, COUNT_MS)))
+    if (!sight->has_tally || (sale->is_loaded && is_older(sight->tally_ns, SIGHT_COUNT_MS)))
         count_new(sight);
-    else if (!sight->is_settled && sale->has_run && is_older(sight->tally_ns, COUNT_MS))
+    else if (!sight->is_settled && sale->has_run && is_older(sight->tally_ns, SIGHT_COUNT_MS))
         sight_count_all(sight);
 }

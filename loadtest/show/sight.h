@@ -17,6 +17,7 @@
 enum {
     SIGHT_LANE = 100,      /* looks that a lane shows: ten seconds                     */
     SIGHT_LOOK_MS = 100,
+    SIGHT_COUNT_MS = 200,  /* between two counts of new rows                           */
 };
 
 /* The states of a process, as letters of its lane. */
@@ -71,6 +72,10 @@ void sight_begin(struct sight *sight);
 
 /* Look at everything once. */
 void sight_look(struct sight *sight);
+
+/* When the next counts of a sale under load are expected, in nanoseconds of the monotonic clock;
+ * 0: there are no counts yet. */
+int64_t sight_next_ns(const struct sight *sight);
 
 /* Count all rows, and find out if the sale is settled. */
 void sight_count_all(struct sight *sight);

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""viewers.py [--viewers=40] [--pairs=50] [--seconds=5] [--rate=N] -- how much forty browsers before the
+"""viewers.py [--viewers=40] [--pairs=50] [--seconds=5] [--rate=N] [--every=MS] -- how much forty browsers before the
 live page cost the sale that they watch.
 
 One laboratory runs one sale.  Orders come at a fixed rate, so that all slices do the same work: at 80 % of
@@ -8,7 +8,8 @@ what wrk reaches in the first seconds, or at --rate.  Slices with the viewers an
 each other in turn, in pairs, the first of a pair being once this kind and once the other.  A slice of 5 s
 has one full count of the laboratory.  Of each slice, the processor time of all processes of the laboratory
 but the load (so of the service, PostgreSQL, Redis, the laboratory itself) is divided by the orders that the
-database has got.  A viewer polls as the page does: every 250 ms, on a connection that it keeps as a browser does.
+database has got.  A viewer polls as the page does: after the time that the state names
+(`next_ms`), or every --every milliseconds, on a connection that it keeps as a browser does.
 
 The estimate is the median of the means of all two pairs (Hodges and Lehmann), with the 95 % interval of
 Wilcoxon's test: a checkpoint of PostgreSQL within a slice does not widen it.  The limit is 2 % more.
@@ -30,7 +31,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "browser", "support"))
 from laboratory import Show, soon  # noqa: E402  the folder has to be known first
 
-POLL_S = 0.25
 LIMIT = 1.02
 PAIRS_LEAST = 10
 SHARE, FIND_S = 0.8, 5  # of what wrk reaches in so many seconds
@@ -39,36 +39,36 @@ LOAD_THREAD = "orders"
 
 
 async def poll(stream, request):
-    """One answer of the connection, whole.  False: it is not 200."""
+    """One answer of the connection, whole: the seconds until the next request.  None: the answer is not 200."""
     reader, writer = stream
     writer.write(request)
     head = await reader.readuntil(b"\r\n\r\n")
-    await reader.readexactly(int(re.search(rb"\r\nContent-Length: (\d+)", head).group(1)))
-    return head.startswith(b"HTTP/1.1 200 ")
+    body = await reader.readexactly(int(re.search(rb"\r\nContent-Length: (\d+)", head).group(1)))
+    return int(re.search(rb'"next_ms":(\d+)}$', body).group(1)) / 1000 if head.startswith(b"HTTP/1.1 200 ") else None
 
 
-async def view(port, token, wanted, counts):
+async def view(port, token, every_ms, wanted, counts):
     """One browser: polls while it is wanted, on one connection as long as the server keeps it."""
     request = (f"GET /api/state HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n\r\n").encode()
     stream = None
     while True:
         await wanted.wait()
-        begin = time.monotonic()
+        next_s = None
         try:
             if stream is None or stream[0].at_eof():
                 stream = await asyncio.open_connection("127.0.0.1", port)
                 counts["opened"] += 1
-            counts["good" if await poll(stream, request) else "bad"] += 1
+            next_s = await poll(stream, request)
         except (OSError, asyncio.IncompleteReadError):
             stream = None
-            counts["bad"] += 1
-        await asyncio.sleep(max(0, POLL_S - (time.monotonic() - begin)))
+        counts["bad" if next_s is None else "good"] += 1
+        await asyncio.sleep(every_ms / 1000 or next_s or 0.5)
 
 
-async def serve_viewers(port, token, number):
+async def serve_viewers(port, token, number, every_ms):
     """In a process of its own: "on" and "off" come on stdin; each is answered by the counts so far."""
     wanted, counts = asyncio.Event(), {"good": 0, "bad": 0, "opened": 0}
-    tasks = [asyncio.create_task(view(port, token, wanted, counts)) for _ in range(number)]
+    tasks = [asyncio.create_task(view(port, token, every_ms, wanted, counts)) for _ in range(number)]
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     while line := await reader.readline():
@@ -79,9 +79,9 @@ async def serve_viewers(port, token, number):
 
 
 class Viewers:
-    def __init__(self, show, number):
+    def __init__(self, show, number, every_ms=0):
         port = show.base.rsplit(":", 1)[1]
-        self.process = subprocess.Popen([sys.executable, "-B", __file__, "--serve", port, show.token, str(number)],
+        self.process = subprocess.Popen([sys.executable, "-B", __file__, "--serve", port, show.token, str(number), str(every_ms)],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def switch(self, on):
@@ -191,19 +191,20 @@ def sell_at(show, rate):
 
 
 def main():
-    if len(sys.argv) == 5 and sys.argv[1] == "--serve":
-        asyncio.run(serve_viewers(int(sys.argv[2]), sys.argv[3], int(sys.argv[4])))
+    if len(sys.argv) == 6 and sys.argv[1] == "--serve":
+        asyncio.run(serve_viewers(int(sys.argv[2]), sys.argv[3], int(sys.argv[4]), int(sys.argv[5])))
         return 0
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--viewers", type=int, default=40)
     parser.add_argument("--pairs", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--rate", type=int, default=0, help="orders a second; 0: 80 %% of what wrk reaches")
+    parser.add_argument("--every", type=int, default=0, help="milliseconds between two requests of a viewer; 0: as the state says")
     options = parser.parse_args()
     if options.pairs < PAIRS_LEAST:
         parser.error(f"--pairs has to be at least {PAIRS_LEAST}")
     show = Show("--stock=1000000", "--limit=3600s", "--connections=8", "--lock=reentrant")
-    viewers = Viewers(show, options.viewers)
+    viewers = Viewers(show, options.viewers, options.every)
     try:
         sell_at(show, options.rate or find_rate(show))
         low, mean, high = measure(show, viewers, options)

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* test_show_board.c -- the state names the time of the next request, and many browsers are
+ * told of every second state. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/duration.h"
+#include "loadtest/show/board.h"
+
+enum { STEP_MS = 60000, FEW = 3, MANY = 40 };
+
+static const struct show_switches SWITCHES;
+
+static const char DOCUMENT[] = "{\"seq\":7}";
+
+/* Publish a state; the next one is due after `due_ms`. */
+static void publish(struct show_board *board, int due_ms)
+{
+    int64_t next_ns = monotonic_ns() + due_ms * INT64_C(1000000);
+
+    show_board_publish(board, strdup(DOCUMENT), SHOW_RUNNING, &SWITCHES,
+                       (struct show_pace){next_ns, STEP_MS});
+}
+
+/* Ask once, as a browser does. */
+static json_int_t ask(struct show_board *board)
+{
+    char *document = show_board_document(board);
+    json_t *json = json_loads(document, 0, NULL);
+    json_int_t ms = json_integer_value(json_object_get(json, "next_ms"));
+
+    assert_non_null(json);
+    assert_int_equal(json_integer_value(json_object_get(json, "seq")), 7);
+    json_decref(json);
+    free(document);
+    return ms;
+}
+
+static void before_the_first_state_there_is_no_document(void **state)
+{
+    struct show_board board;
+
+    (void)state;
+    show_board_init(&board, &SWITCHES);
+    assert_null(show_board_document(&board));
+    show_board_destroy(&board);
+}
+
+static void a_browser_asks_again_when_the_next_state_is_due(void **state)
+{
+    struct show_board board;
+    json_int_t ms;
+
+    (void)state;
+    show_board_init(&board, &SWITCHES);
+    publish(&board, STEP_MS);
+    ms = ask(&board);
+    assert_in_range(ms, STEP_MS / 2, STEP_MS);
+    show_board_destroy(&board);
+}
+
+static void a_late_state_is_asked_for_after_a_pause(void **state)
+{
+    struct show_board board;
+
+    (void)state;
+    show_board_init(&board, &SWITCHES);
+    publish(&board, -STEP_MS);
+    assert_in_range(ask(&board), 10, 100);
+    show_board_destroy(&board);
+}
+
+static void without_a_due_time_a_browser_asks_four_times_a_second(void **state)
+{
+    struct show_board board;
+
+    (void)state;
+    show_board_init(&board, &SWITCHES);
+    show_board_publish(&board, strdup(DOCUMENT), SHOW_STARTING, &SWITCHES,
+                       (struct show_pace){0});
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(ask(&board), 250);
+    show_board_destroy(&board);
+}
+
+/* The greatest of the answers to `count` browsers. */
+static json_int_t ask_all(struct show_board *board, int count)
+{
+    json_int_t greatest = 0;
+
+    for (int i = 0; i < count; i++) {
+        json_int_t ms = ask(board);
+
+        greatest = ms > greatest ? ms : greatest;
+    }
+    return greatest;
+}
+
+static void many_browsers_leave_out_every_second_state_until_most_have_gone(void **state)
+{
+    struct show_board board;
+
+    (void)state;
+    show_board_init(&board, &SWITCHES);
+    publish(&board, STEP_MS);
+    assert_in_range(ask_all(&board, FEW), 1, STEP_MS);
+    publish(&board, STEP_MS);
+    assert_in_range(ask_all(&board, MANY), STEP_MS + 1, 2 * STEP_MS);
+    /* All forty leave this state out; one more browser comes. */
+    publish(&board, STEP_MS);
+    assert_in_range(ask(&board), STEP_MS + 1, 2 * STEP_MS);
+    publish(&board, STEP_MS);
+    assert_in_range(ask_all(&board, FEW), 1, STEP_MS);
+    show_board_destroy(&board);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(before_the_first_state_there_is_no_document),
+        cmocka_unit_test(a_browser_asks_again_when_the_next_state_is_due),
+        cmocka_unit_test(a_late_state_is_asked_for_after_a_pause),
+        cmocka_unit_test(without_a_due_time_a_browser_asks_four_times_a_second),
+        cmocka_unit_test(many_browsers_leave_out_every_second_state_until_most_have_gone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
