@@ -131,6 +131,11 @@ function buildLanes(count) {
     box.append(button, element("div", {class: "track"}), element("span", {class: "n"}));
   }
 }
+/* Where there is no lock, or one for each user, requests are not known to wait. */
+function stateWord(process) {
+  const one = state.store.kind !== "-" && state.run.settings.scope !== "user";
+  return word(process.state === "waiting" && !one ? "working" : process.state);
+}
 function drawLanes() {
   const em = rem(), box = $("lanes"), isMany = state.processes.length > 4, h = (isMany ? 1.2 : 2.2) * em;
   root.classList.toggle("many", isMany);
@@ -145,9 +150,9 @@ function drawLanes() {
       parts.push(["rect", {class: kind, x: from * step, y: thin ? h * .25 : 2, width: (to - from) * step, height: thin ? h * .5 : h - 4}]);
       if (kind === "dead") { parts.push(["path", {class: "dead", d: `M${from * step} 2L${to * step} ${h - 2}M${from * step} ${h - 2}L${to * step} 2`}]); }
     }
-    draw(track, width, h, word("process", p.n) + ": " + word(p.state), parts);
+    draw(track, width, h, word("process", p.n) + ": " + stateWord(p), parts);
     button.dataset.state = p.state;
-    say(button.firstChild, word("process", p.n)); say(button.lastChild, word(p.state));
+    say(button.firstChild, word("process", p.n)); say(button.lastChild, stateWord(p));
     button.setAttribute("aria-pressed", chosen === p.n);
     say(box.querySelectorAll(".n")[i], number(p.orders));
   });

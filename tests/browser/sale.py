@@ -9,7 +9,7 @@ from laboratory import Show, Tap  # noqa: E402  the folder has to be known first
 from page import Page  # noqa: E402
 import checks  # noqa: E402
 
-tap = Tap(12)
+tap = Tap(13)
 show = Show("--stock=500000", "--limit=600s", "--lock-lease=1s", "--connections=8")
 page = None
 
@@ -74,6 +74,12 @@ def space_stops():
     page.wait("the count is the database's", lambda p: int(p.text("#sold").replace(",", "")) == show.orders())
 
 
+def without_a_lock_nothing_waits():
+    status, answer = show.ask("/api/run", {"lock": "none", "stock": 100000})
+    assert status == 202, answer
+    page.wait("a process works", lambda p: "works" in p.text("#lanes") and "waits" not in p.text("#lanes"))
+
+
 def none_crosses_the_wall():
     status, answer = show.ask("/api/run", {"lock": "none", "stock": 20})
     assert status == 202, answer
@@ -103,6 +109,7 @@ try:
     tap.check("L changes every text and html[lang]", language_changes)
     tap.check("presenter mode fits 1280 x 720, and no text is too small", presenter_fits)
     tap.check("Space stops, and sold is what SQL counts", space_stops)
+    tap.check("without a lock a process works, and does not wait", without_a_lock_nothing_waits)
     tap.check("without a lock the bar crosses the wall, in words", none_crosses_the_wall)
     tap.check("no console error, no violation, no request leaves the origin", nothing_left_the_origin)
     tap.check("the laboratory ends, and a banner says so", the_end_shows_a_banner)
