@@ -80,6 +80,8 @@
       box.append(element("h2", {"data-t": "commands"}), side.commands);
       if (which > 0) { return; }
       side.list = element("ol", {class: "stops small"});
+      /* The list moves while the story plays, and a press that ends on another row is no click. */
+      side.list.onpointerdown = stop;
       side.list.onclick = (event) => { const button = event.target.closest("button"); if (button) { stop(); go(Number(button.dataset.row)); } };
       const heading = element("h2", {"data-t": "steps"});
       box.prepend(heading, side.list);

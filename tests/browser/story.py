@@ -20,7 +20,7 @@ SAME = ("Redis", "PostgreSQL", "naive", "lua")  # names, which are the same in b
 work = tempfile.mkdtemp(prefix="seckill-story-")
 lab, out = os.path.join(work, "lab"), os.path.join(work, HOSTILE_DIRECTORY)
 pages, page = {}, None
-tap = Tap(22)
+tap = Tap(23)
 
 
 def scenario(name, *flags):
@@ -122,6 +122,14 @@ def ways_agree():
     last = seen()
     show(pages["naive"], f"step={page.data('steps')}")
     assert seen() == last
+
+
+def a_press_on_a_step_holds_the_list_still():
+    show(pages["naive"])
+    page.press(" ")
+    page.wait("a step further on", lambda p: p.data("playing") == "true" and int(p.data("step")) >= 2)
+    page.click_slowly("[data-row='0']", lambda p: p.wait("pause before the end", lambda p: p.data("playing") == "false" and p.data("step") != p.data("steps")))
+    page.wait("the step that was pressed", lambda p: p.data("step") == "1")
 
 
 def plays_and_pauses():
@@ -363,6 +371,7 @@ try:
     tap.check("arrow keys, PgUp, PgDn, Home, End and digits step", keys_step)
     tap.check("the address, the keys, the slider and play show the same step alike", ways_agree)
     tap.check("Space plays and pauses", plays_and_pauses)
+    tap.check("a press on a step ends the play, and its release opens the step", a_press_on_a_step_holds_the_list_still)
     tap.check("a step back from between two steps leads to the earlier one", between_steps)
     tap.check("the step that breaks is marked, with the rule and the article", the_break_is_marked)
     tap.check("stock and orders at the end are those of the database", the_rows_agree)

@@ -91,10 +91,11 @@ class Page:
         """As a person does, at the place where it is seen."""
         ActionChains(self.driver).click(self.driver.find_element("css selector", selector)).perform()
 
-    def click_slowly(self, selector):
-        """As a person does whose finger is slow: the page draws a newer state between the press and the release."""
+    def click_slowly(self, selector, until=None):
+        """As a person does whose finger is slow: the page draws a newer state, or what `until` waits for, between
+        the press and the release."""
         ActionChains(self.driver).click_and_hold(self.driver.find_element("css selector", selector)).perform()
-        self.wait_shown()
+        (until or Page.wait_shown)(self)
         ActionChains(self.driver).release().perform()
 
     def wait(self, what, condition):
