@@ -37,6 +37,7 @@ struct acquiring {
     bool has_waited;     /* a wait is recorded since the last given-up place */
     unsigned wake_count; /* wake-ups that are recorded */
     bool was_late; /* the last grant came after its own lease had run out */
+    bool in_vain;  /* a grant came too late, or as its wait ended, and was given back */
     struct dlock_doubts doubts;
     struct dlock_place place; /* of handover.h; used if the system has lines */
 };
@@ -216,6 +217,7 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
         job->has_waited = true;
         dlock_recording_mark(job->sys, DLOCK_EVENT_WAIT, &job->claim, DLOCK_WAIT_BEGUN, 0);
     }
+    job->in_vain = job->in_vain || job->was_late || job->claim.gave_back;
     return job->was_late ? DLOCK_BUSY : st;
 }
 
@@ -365,7 +367,7 @@ static dlock_status acquire(struct acquiring *job, const char *name, dlock_lease
     else
         dlock_recording_end(sys, call, st,
                             job->claim.name != NULL ? &job->claim : &asked, job->sent_ns,
-                            st == DLOCK_OK || (st == DLOCK_TIMEOUT && job->was_late),
+                            st == DLOCK_OK || (st == DLOCK_TIMEOUT && job->in_vain),
                             job->answered_ns);
     if (st == DLOCK_OK)
         keep(job, lease);
@@ -394,7 +396,5 @@ dlock_status dlock_acquire_with(dlock_system *sys, const char *name,
 dlock_status dlock_acquire(dlock_system *sys, const char *name, int64_t wait_ms,
                            dlock_lease *lease)
 {
-    dlock_request request = {.wait_ms = wait_ms};
-
-    return dlock_acquire_with(sys, name, &request, lease);
+    return dlock_acquire_with(sys, name, &(dlock_request){.wait_ms = wait_ms}, lease);
 }

@@ -46,6 +46,8 @@ typedef struct dlock_claim {
     int64_t store_until_ns; /* above 0: try_acquire MAY wait in its store until then  */
     bool waited;            /* out of a BUSY try_acquire: the attempt waited in its store
                              * until store_until_ns, so the core makes no pause       */
+    bool gave_back;         /* out of a BUSY try_acquire: the store may have granted the
+                             * lock as the wait ended, and the attempt gave it back   */
     struct redis_post *post; /* of a release, only with read_release: the core does not
                               * wait for the answer; see there.  Otherwise NULL      */
 } dlock_claim;

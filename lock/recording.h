@@ -63,7 +63,8 @@ static inline uint64_t dlock_recording_begin_release(const dlock_system *sys,
 /* Record the answer `st`, which came at `answered_ns` (0: now).  The caller of the
  * library has not seen the answer yet.  `sent_ns`: the instant at which the last
  * request was sent; 0: the claim has not changed since dlock_recording_begin().
- * `is_leased`: the store granted a lease, perhaps too late; it counts from sent_ns. */
+ * `is_leased`: the store granted a lease, which counts from sent_ns, or with TIMEOUT
+ * granted the lock too late. */
 static inline void dlock_recording_end(const dlock_system *sys, uint64_t call,
                                        dlock_status st, const dlock_claim *claim,
                                        int64_t sent_ns, bool is_leased,

@@ -79,17 +79,21 @@ static dlock_status check(void *state)
 
 /* After a refusal, check that the session does not hold the lock all the same.  If the
  * wait times out at the moment of the grant, the server answers an error, but the
- * session lock survives the error. */
-static bool is_free_of(struct postgres_conn *conn, const dlock_claim *claim)
+ * session lock survives the error.  Until the lock is given back, others are refused. */
+static bool is_free_of(struct postgres_conn *conn, dlock_claim *claim)
 {
     const char *values[] = {claim->name};
+    struct postgres_answer answer;
+    bool is_free;
 
     if (claim->store_until_ns == 0)
         return true; /* pg_try_advisory_lock() answered false */
-    if (postgres_ask(conn, &UNLOCK, values, claim->give_up_ns, NULL) == DLOCK_OK)
-        return true;
-    (void)dlock_fail(DLOCK_BUSY, "%s", "");
-    return false;
+    is_free =
+        postgres_ask(conn, &UNLOCK, values, claim->give_up_ns, &answer) == DLOCK_OK;
+    claim->gave_back = !is_free || answer.is_true;
+    if (!is_free)
+        (void)dlock_fail(DLOCK_BUSY, "%s", "");
+    return is_free;
 }
 
 static dlock_status try_acquire(void *state, dlock_claim *claim)
