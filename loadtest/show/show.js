@@ -234,7 +234,7 @@ function fault(name) {
   if (!state || access !== "good") { return; }
   if (name === "heal") { send("heal"); return; }
   const f = state.faults.find((one) => one.name === name);
-  if (f.refuses !== null && !chosen) { refused = [f.refuses]; showFaults(); return; }
+  if (f.refuses !== null && !chosen) { refused = [f.refuses]; show(); return; }
   send("fault", chosen ? {name: name, target: chosen} : {name: name});
 }
 function showFaults() {
@@ -327,7 +327,8 @@ function show() {
   /* The elements in a button stay: a press on one that is replaced before the release is no click. */
   say($("go").firstChild, word(running ? "stop" : state.phase === "ended" ? "again" : "start"));
   $("go").disabled = state.phase === "starting";
-  say($("latest"), state.events.length ? sentence(state.events[state.events.length - 1]) : "");
+  /* Presenter mode leaves out the line that has the reason of a refusal elsewhere. */
+  say($("latest"), refused && root.classList.contains("presenter") ? word(...refused) : state.events.length ? sentence(state.events[state.events.length - 1]) : "");
   drawBar(); drawLanes(); drawStore(); showFaults();
   if (!root.classList.contains("presenter")) {
     const ms = (list) => list.map((v) => v === null ? null : v / 1000);

@@ -63,6 +63,8 @@ def presenter_fits():
     checks.fits_one_screen(page, ("#verdict", "#lanes", "#ttl", ".trouble"))
     checks.sizes(page, 24)
     checks.contrast(page)
+    page.press("g")
+    page.wait("the reason of the refusal", lambda p: "no gap" in p.text("#latest"))
     page.press("p")
     page.wait_shown()
     checks.sizes(page)
