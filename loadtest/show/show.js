@@ -75,7 +75,7 @@ async function poll() {
       if (state && state.boot_id !== answer.body.boot_id) { location.reload(); return; }
       if (!state || state.seq !== answer.body.seq) { lastLook = performance.now(); }
       state = answer.body; next = state.next_ms;
-      if (wish && state.phase !== "starting") { const settings = wish; wish = null; send("offer", settings).then((status) => { if (status === 409 && !wish) { wish = settings; refused = null; } }); }
+      if (wish && state.phase !== "starting") { const settings = wish; wish = null; send("offer", settings).then((status) => { if ([0, 409].includes(status) && !wish) { wish = settings; refused = null; } }); }
     }
   } catch (error) { /* the banner says so, and the next poll tries again */ }
   show();
