@@ -67,7 +67,7 @@ void dlock_recording_put_end(const dlock_system *sys, uint64_t call, dlock_statu
         event.sent_ns = sent_ns;
         if (is_leased)
             event.deadline_ns = dlock_lease_end_ns(sys, claim->lease_ms, sent_ns);
-        /* What a refused call was granted, the call gave back before its answer. */
+        /* An acquire that ends with TIMEOUT gives a late grant back before the answer. */
         if (st == DLOCK_TIMEOUT && event.deadline_ns > answered_ns)
             event.deadline_ns = answered_ns;
     }

@@ -147,7 +147,7 @@ static void print_totals(FILE *out, const struct matrix *m, const char *bullet)
             "%s%" PRId64 " delays on the background loads' wires\n"
             "%s%" PRId64 " holds checked: %" PRId64 " of the stories, %" PRId64
             " of the background loads (%" PRId64 " of their calls failed)\n"
-            "%s%.0f s; %d at a time, and %d of those that hurt servers\n",
+            "%s%.0f s; %d at a time, and %d of those with faults of servers\n",
             bullet, t.scenarios, t.locks, t.cells, t.done, t.planned, t.repeated, bullet,
             t.faults + t.stalls, t.faults, t.stalls, bullet, t.delays, bullet,
             t.story_holds + t.background_holds, t.story_holds, t.background_holds,

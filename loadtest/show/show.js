@@ -63,7 +63,7 @@ async function send(path, body) {
   return status;
 }
 async function poll() {
-  let next = 500;
+  let next = state ? 500 : 250;
   clearTimeout(timer);
   try {
     if (!catalog) {
