@@ -20,8 +20,9 @@
 #include "loadtest/sale/users.h"
 
 enum {
-    USERS_NEEDED = 20000,
-    USERS_BESIDE = 200000, /* for wrk, whose run is as long as one at a fixed rate          */
+    USERS_LEAST = 20000,
+    USERS_MOST = 1000000,
+    ORDERS_PER_S_MOST = 50000, /* more than a machine with two processors sells             */
     VOUCHERS_MAX = 16,
     CONNECTIONS_MAX = 1024,
     LOCKS_MAX = 64,
@@ -323,6 +324,18 @@ static bool read_rate(const struct settings *s, struct load_settings *v)
     return true;
 }
 
+/* The users of wrk's run: each buys once, so as many as the orders that may be sold. */
+static int64_t users_of(const struct load_settings *v)
+{
+    int64_t stock = v->stock * v->vouchers;
+    int64_t in_time = v->duration_ms * ORDERS_PER_S_MOST / 1000;
+    int64_t sold = stock < in_time ? stock : in_time;
+
+    if (sold < USERS_LEAST || (v->rate && !v->beside_wrk))
+        return USERS_LEAST;
+    return sold < USERS_MOST ? sold : USERS_MOST;
+}
+
 static lab_topologies needed(const struct load_settings *v, const char *const *locks, size_t count)
 {
     const char *lock = lock_of(v->flags);
@@ -357,7 +370,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     if (!lab_db_open(&db, url, error, sizeof error)) {
         fprintf(stderr, "seckill load: %s\n", error);
         rc = EXIT_UNAVAILABLE;
-    } else if (!users_ensure(&lab, v->beside_wrk ? USERS_BESIDE : USERS_NEEDED)) {
+    } else if (!users_ensure(&lab, users_of(v))) {
         rc = EXIT_UNAVAILABLE;
     } else {
         rc = run_in(&lab, db, v, locks, lock_count);

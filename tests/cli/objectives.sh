@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# objectives.sh -- limits that a run of wrk and a comparison have to keep, and how they end.
+# objectives.sh -- limits that a run of wrk and a comparison have to keep, how they end, and the users
+# of a run.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 12
+plan 13
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
@@ -35,6 +36,11 @@ check 'the last line names it' says '^seckill load: exit 3: oversold=0 is MISSED
 "${load[@]}" --stock=0 --objective='p99<100s' -- --lock=reentrant >"$work/unjudged" 2>&1
 cat "$work/unjudged"
 check 'an objective without a figure is not judged, and not reached' says '^  not judged  p99<100s: nothing was measured' cat "$work/unjudged"
+
+# A user buys once: with 20,000 users a faster machine sells the last orders to the same users again.
+"${load[@]}" --stock=1000000 --duration=500ms --quiet -- --lock=none >"$work/many" 2>&1
+cat "$work/many"
+check 'a run that may sell 25,000 orders has 25,000 users' test "$(wc -l <"$lab/tokens.txt")" -eq 25000
 
 "${compare[@]}" --locks=none,reentrant --objective='oversold=0' --objective='p50<100s' >"$work/table" 2>&1
 got=$?
