@@ -7,7 +7,7 @@ wrk, so that all arrangements share what else the machine does.  The table has t
 ratios to the single server in the same round.  The standby is on the same disk and processors as the primary, so it
 takes from the primary what a standby on another machine would not, and has no network to cross.
 
-Exit status: 0 if every run was valid, else 1.
+Exit status: 0 if every run was valid, else 1, and no page is written.
 """
 import argparse
 import os
@@ -108,8 +108,11 @@ def main():
             ratio = statistics.median(rate / single for rate, single in zip(rates[name], rates["single"]))
             page.say(f"| {text} | {statistics.median(rates[name]):.0f} | {ratio:.2f} | {lost} |")
         page.say()
+    if not is_valid:
+        print("postgres_cost.py: a run was invalid, so the page is not written; the run is above", file=sys.stderr)
+        return 1
     page.write()
-    return 0 if is_valid else 1
+    return 0
 
 
 if __name__ == "__main__":
