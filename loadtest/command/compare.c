@@ -19,10 +19,7 @@
 #include "loadtest/sale/users.h"
 #include "lock/dlock.h"
 
-enum {
-    USERS_NEEDED = 20000,
-    NAMES_MAX = 3000, /* of the cells in the last line                              */
-};
+enum { NAMES_MAX = 3000 }; /* of the cells in the last line */
 
 struct compare_settings {
     const char *dir, *out, *markdown, *locks, *hazards, *experiments, *order_path, *objective, *color;
@@ -263,7 +260,7 @@ static enum exit_code run_in_lab(struct comparison *c, const struct compare_sett
     files_utc_stamp(c->started, sizeof c->started);
     if (!runs_make(c->dir, v->out))
         return EXIT_CANNOT_WRITE;
-    if (!users_ensure(lab, USERS_NEEDED))
+    if (!users_ensure(lab, users_for_sale(c->stock, c->duration_ms)))
         return EXIT_UNAVAILABLE;
     rc = comparison_run(c, lab);
     c->elapsed_ms = (monotonic_ns() - begin_ns) / 1000000;

@@ -20,9 +20,6 @@
 #include "loadtest/sale/users.h"
 
 enum {
-    USERS_LEAST = 20000,
-    USERS_MOST = 1000000,
-    ORDERS_PER_S_MOST = 50000, /* more than a machine with two processors sells             */
     VOUCHERS_MAX = 16,
     CONNECTIONS_MAX = 1024,
     LOCKS_MAX = 64,
@@ -324,16 +321,12 @@ static bool read_rate(const struct settings *s, struct load_settings *v)
     return true;
 }
 
-/* The users of wrk's run: each buys once, so as many as the orders that may be sold. */
+/* The users of wrk's run.  A run at a fixed rate makes the tokens of its users itself. */
 static int64_t users_of(const struct load_settings *v)
 {
-    int64_t stock = v->stock * v->vouchers;
-    int64_t in_time = v->duration_ms * ORDERS_PER_S_MOST / 1000;
-    int64_t sold = stock < in_time ? stock : in_time;
+    bool has_wrk = !v->rate || v->beside_wrk;
 
-    if (sold < USERS_LEAST || (v->rate && !v->beside_wrk))
-        return USERS_LEAST;
-    return sold < USERS_MOST ? sold : USERS_MOST;
+    return users_for_sale(has_wrk ? v->stock * v->vouchers : 0, v->duration_ms);
 }
 
 static lab_topologies needed(const struct load_settings *v, const char *const *locks, size_t count)

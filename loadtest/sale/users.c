@@ -16,6 +16,11 @@
 
 /* long enough that no token expires during a command that runs for hours */
 enum { RUN_NEEDS_S = 12 * 3600, RUN_LIFETIME_S = 48 * 3600 };
+enum {
+    USERS_LEAST = 20000,
+    USERS_MOST = 1000000,
+    ORDERS_PER_S_MOST = 50000, /* more than a machine with two processors sells */
+};
 
 bool users_load_keys(const char *path, struct token_keys *keys)
 {
@@ -93,6 +98,16 @@ static int64_t count_good(const char *path, const struct token_keys *keys,
         fclose(file);
     is_good = is_good && token_verify(keys, token, until_s, &claim) == TOKEN_GOOD;
     return is_good ? count : 0;
+}
+
+int64_t users_for_sale(int64_t stock, int64_t duration_ms)
+{
+    int64_t in_time = duration_ms * ORDERS_PER_S_MOST / 1000;
+    int64_t sold = stock < in_time ? stock : in_time;
+
+    if (sold < USERS_LEAST)
+        return USERS_LEAST;
+    return sold < USERS_MOST ? sold : USERS_MOST;
 }
 
 bool users_ensure(const struct lab *lab, int64_t count)

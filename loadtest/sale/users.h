@@ -21,6 +21,10 @@ bool users_is_output(const char *path);
 bool users_write_tokens(const char *path, const struct token_keys *keys, int64_t count,
                         int64_t expires_s);
 
+/* The users that a sale of `stock` units and at most `duration_ms` needs, as each buys once:
+ * as many as orders that may be sold; at least 20,000, and at most a million. */
+int64_t users_for_sale(int64_t stock, int64_t duration_ms);
+
 /* See to it that the lab's tokens file has at least `count` users, whose tokens are good
  * for 12 hours at least: a file whose tokens are not is written anew, with tokens that are
  * good for 48 hours.  False: said on stderr why. */
