@@ -36,14 +36,10 @@ static const struct setting settings[] = {
            .help = "the source of the orders: the live database, or the files orders.tsv and "
                    "stock.json; auto: the database if the lab of the run is up, else the "
                    "files"),
-    {.type = SETTING_TEXT,
-     .name = "voucher",
-     .offset = AT(voucher),
-     .meta = "N[,N...]",
-     .group = "Options",
-     .shared = "voucher", /* the vouchers that the wrk scripts ordered */
-     .help = "the vouchers of a run without run.json, which you made with wrk by hand; the wrk "
-             "scripts order the vouchers of the same variable"},
+    OPTION(TEXT, "voucher", AT(voucher), .meta = "N[,N...]",
+           .shared = "voucher", /* the vouchers that the wrk scripts ordered */
+           .help = "the vouchers of a run without run.json, which you made with wrk by "
+                   "hand; the wrk scripts order the vouchers of the same variable"),
     OPTION(SWITCH, "json", AT(json), .fallback = "off",
            .help = "the verdict as JSON on stdout"),
     OPTION(SWITCH, "lost", AT(lost), .fallback = "off",

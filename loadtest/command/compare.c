@@ -49,9 +49,7 @@ static const struct setting settings[] = {
     OPTION(COUNT, "processes", AT(processes), .fallback = "2", .meta = "N", .min = 1,
            .max = SERVICE_MAX,
            .help = "the number of seckilld processes; with 1 process even `local` holds"),
-    OPTION(SWITCH, "front", AT(front), .fallback = "off",
-           .help = "send all requests to one HAProxy, set up as docker/haproxy.cfg, which chooses "
-                   "a process for each"),
+    COMMAND_FRONT(AT(front)),
     OPTION(COUNT, "connections", AT(connections), .fallback = "32", .meta = "N", .min = 2,
            .max = 256, .help = "wrk's connections"),
     OPTION(COUNT, "stock", AT(stock), .fallback = "100", .meta = "N", .min = 10,
@@ -72,14 +70,9 @@ static const struct setting settings[] = {
                    "be given again.  Names: " OBJECTIVE_NAMES ".  Signs: < <= = >= >.  If all "
                    "cells are as expected, a limit that is missed, or that nothing was measured "
                    "for, ends with the exit status 3"),
-    OPTION(SWITCH, "record", AT(record), .fallback = "off",
-           .help = "record every lock call and every write, for `seckill check`"),
+    COMMAND_RECORD(AT(record)),
     COMMAND_MARKDOWN(AT(markdown)),
-    COMMAND_OUT(AT(out)),
-    COMMAND_OWN_DIR(AT(dir)),
-    COMMAND_COLOR(AT(color)),
-    COMMAND_QUIET(AT(quiet)),
-    COMMAND_JSON_LINES(AT(json_lines)),
+    COMMAND_OF_RUNS,
 };
 
 const struct setting_program command_compare_program = {

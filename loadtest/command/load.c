@@ -53,15 +53,15 @@ static const char *users_name(size_t i)
 }
 
 #define AT(field) offsetof(struct load_settings, field)
+#define FIXED_RATE(kind, flag, at, ...)                                                \
+    GROUPED(kind, flag, at, "At a fixed rate", __VA_ARGS__)
 static const struct setting settings[] = {
     OPTION(TEXT, "locks", AT(locks), .older = "lock", .meta = "A,B,...",
            .help = "make one run under each of these locks, or all; without this flag, one run "
                    "under the lock of the flags after --"),
     OPTION(COUNT, "processes", AT(processes), .fallback = "2", .meta = "N", .min = 1,
            .max = SERVICE_MAX, .help = "the number of seckilld processes"),
-    OPTION(SWITCH, "front", AT(front), .fallback = "off",
-           .help = "send all requests to one HAProxy, set up as docker/haproxy.cfg, which chooses "
-                   "a process for each"),
+    COMMAND_FRONT(AT(front)),
     OPTION(COUNT, "connections", AT(connections), .fallback = "32", .meta = "N", .min = 1,
            .max = CONNECTIONS_MAX,
            .help = "the connections of wrk, of all processes together; with --rate the most "
@@ -81,46 +81,25 @@ static const struct setting settings[] = {
     OPTION(CHOICE, "face", AT(face), .fallback = "hmdp", .choices = face_name,
            .help = "the interface of the service that the clients use: hmdp is the course face, "
                    "v1 is /api/v1"),
-    OPTION(SWITCH, "record", AT(record), .fallback = "off",
-           .help = "record every lock call and every write, for `seckill check`"),
-    {.type = SETTING_LINES,
-     .name = "objective",
-     .offset = AT(objective),
-     .meta = "LIMIT",
-     .group = "Options",
-     .help = "a limit to be kept, such as 'p99<50ms' or 'oversold=0'; may be given again.  Names: "
-             OBJECTIVE_NAMES ".  Signs: < <= = >= >.  A limit that is missed, or that nothing "
-             "was measured for, ends with the exit status 3.  With --rate the highest rate that "
-             "keeps all is named"},
-    COMMAND_OUT(AT(out)),
-    COMMAND_OWN_DIR(AT(dir)),
-    COMMAND_COLOR(AT(color)),
-    COMMAND_QUIET(AT(quiet)),
-    COMMAND_JSON_LINES(AT(json_lines)),
-    {.type = SETTING_TEXT,
-     .name = "rate",
-     .offset = AT(rate),
-     .meta = "N[..M[/STEP]]",
-     .group = "At a fixed rate",
-     .help = "send N requests per second, without wrk and without waiting for answers; latency "
-             "counts from the due time of a request. 1000..20000/1000: one step for each rate, "
-             "each for --duration"},
-    {.type = SETTING_DURATION,
-     .name = "pause",
-     .offset = AT(pause_ms),
-     .fallback = "0",
-     .meta = "TIME",
-     .min = 0,
-     .max = 60000,
-     .group = "At a fixed rate",
-     .help = "stop all seckilld processes for this time in the middle of each step"},
-    {.type = SETTING_SWITCH,
-     .name = "beside-wrk",
-     .offset = AT(beside_wrk),
-     .fallback = "off",
-     .group = "At a fixed rate",
-     .help = "run wrk afterwards with the same connections, duration and pause, into the same "
-             "table and file"},
+    COMMAND_RECORD(AT(record)),
+    OPTION(LINES, "objective", AT(objective), .meta = "LIMIT",
+           .help = "a limit to be kept, such as 'p99<50ms' or 'oversold=0'; may be "
+                   "given again.  Names: " OBJECTIVE_NAMES ".  Signs: < <= = >= >.  A "
+                   "limit that is missed, or that nothing was measured for, ends with "
+                   "the exit status 3.  With --rate the highest rate that keeps all is "
+                   "named"),
+    COMMAND_OF_RUNS,
+    FIXED_RATE(TEXT, "rate", AT(rate), .meta = "N[..M[/STEP]]",
+               .help = "send N requests per second, without wrk and without waiting "
+                       "for answers; latency counts from the due time of a request. "
+                       "1000..20000/1000: one step for each rate, each for --duration"),
+    FIXED_RATE(DURATION, "pause", AT(pause_ms), .fallback = "0", .meta = "TIME",
+               .min = 0, .max = 60000,
+               .help = "stop all seckilld processes for this time in the middle of "
+                       "each step"),
+    FIXED_RATE(SWITCH, "beside-wrk", AT(beside_wrk), .fallback = "off",
+               .help = "run wrk afterwards with the same connections, duration and "
+                       "pause, into the same table and file"),
 };
 
 const struct setting_program command_load_program = {

@@ -31,14 +31,15 @@ static const char *lock_name_at(size_t i)
 
 /* The service has the same settings. */
 #define URL(field, flag, what, text)                                                   \
-    {.type = SETTING_SECRET, .name = flag, .offset = offsetof(struct lock_settings,    \
-     field), .meta = what, .group = "Stores", .help = text, .shared = flag}
+    GROUPED(SECRET, flag, AT(field), "Stores", .meta = what, .shared = flag,           \
+            .help = text)
 
+#define AT(field) offsetof(struct lock_settings, field)
 static const struct setting settings[] = {
-    OPTION(CHOICE, "lock", offsetof(struct lock_settings, lock), .shared = "lock",
-           .fallback = "reentrant", .choices = lock_name_at,
+    OPTION(CHOICE, "lock", AT(lock), .shared = "lock", .fallback = "reentrant",
+           .choices = lock_name_at,
            .help = "the kind of lock; `seckill locks` describes them"),
-    OPTION(SWITCH, "json", offsetof(struct lock_settings, json), .fallback = "off",
+    OPTION(SWITCH, "json", AT(json), .fallback = "off",
            .help = "as JSON, for programs"),
     URL(redis_url, "redis-url", "URL",
         "the Redis of the locks that use one Redis: redis://[user:password@]host[:port][/db], "

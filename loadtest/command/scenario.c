@@ -63,11 +63,7 @@ static const struct setting settings[] = {
            .help = "a number that determines the order of the performances, and the random "
                    "values of a measurement; 0: the order of the list"),
     COMMAND_MARKDOWN(AT(markdown)),
-    COMMAND_OUT(AT(out)),
-    COMMAND_OWN_DIR(AT(dir)),
-    COMMAND_COLOR(AT(color)),
-    COMMAND_QUIET(AT(quiet)),
-    COMMAND_JSON_LINES(AT(json_lines)),
+    COMMAND_OF_RUNS,
     COMMAND_NO_PAGER(AT(no_pager)),
 };
 

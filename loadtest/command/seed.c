@@ -34,6 +34,8 @@ struct seed_settings {
 };
 
 #define AT(field) offsetof(struct seed_settings, field)
+#define WITHOUT_LAB(kind, flag, at, ...)                                               \
+    GROUPED(kind, flag, at, "Without a lab", __VA_ARGS__)
 static const struct setting settings[] = {
     OPTION(COUNT, "users", AT(users), .fallback = "100000", .meta = "N", .min = 0,
            .max = USERS_MAX,
@@ -58,38 +60,22 @@ static const struct setting settings[] = {
     OPTION(TEXT, "end", AT(end), .meta = "TIME",
            .help = "the end of the sale; default: in a year"),
     COMMAND_DIR(AT(dir)),
-    {.type = SETTING_SECRET,
-     .name = "lab-database-url",
-     .shared = "lab-database-url",
-     .offset = AT(database_url),
-     .meta = "URL",
-     .group = "Without a lab",
-     .help = "the database, with its owner as the user: postgresql://seckill_lab@...; several "
-             "URLs with white space between them are the partitions. With this flag the command "
-             "uses no lab, and needs the files below"},
-    {.type = SETTING_TEXT,
-     .name = "token-key-file",
-     .shared = "token-key-file",
-     .offset = AT(key_path),
-     .meta = "FILE",
-     .group = "Without a lab",
-     .help = "the keys of the tokens, of which the first makes the tokens; if the file is "
-             "missing, it is created with one key"},
-    {.type = SETTING_TEXT,
-     .name = "admin-token-file",
-     .offset = AT(admin_path),
-     .meta = "FILE",
-     .group = "Without a lab",
-     .help = "the token of the admin listener of the service; created if it is missing; "
-             "default: admin.token beside the token key file"},
-    {.type = SETTING_TEXT,
-     .name = "tokens",
-     .shared = "tokens",
-     .output = SETTING_WRITES_FILE,
-     .offset = AT(tokens_path),
-     .meta = "FILE",
-     .group = "Without a lab",
-     .help = "the file for the tokens; -: standard output"},
+    WITHOUT_LAB(SECRET, "lab-database-url", AT(database_url), .meta = "URL",
+                .shared = "lab-database-url",
+                .help = "the database, with its owner as the user: "
+                        "postgresql://seckill_lab@...; several URLs with white space "
+                        "between them are the partitions. With this flag the command "
+                        "uses no lab, and needs the files below"),
+    WITHOUT_LAB(TEXT, "token-key-file", AT(key_path), .meta = "FILE",
+                .shared = "token-key-file",
+                .help = "the keys of the tokens, of which the first makes the tokens; "
+                        "if the file is missing, it is created with one key"),
+    WITHOUT_LAB(TEXT, "admin-token-file", AT(admin_path), .meta = "FILE",
+                .help = "the token of the admin listener of the service; created if it "
+                        "is missing; default: admin.token beside the token key file"),
+    WITHOUT_LAB(TEXT, "tokens", AT(tokens_path), .meta = "FILE", .shared = "tokens",
+                .output = SETTING_WRITES_FILE,
+                .help = "the file for the tokens; -: standard output"),
 };
 
 const struct setting_program command_seed_program = {

@@ -25,11 +25,7 @@ struct show_settings {
 };
 
 #define AT(field) offsetof(struct show_settings, field)
-#define ROW(kind, flag, at, ...)                                                       \
-    {                                                                                  \
-        .type = SETTING_##kind, .name = flag, .offset = (at), .group = "The first sale", \
-        __VA_ARGS__                                                                    \
-    }
+#define ROW(kind, flag, at, ...) GROUPED(kind, flag, at, "The first sale", __VA_ARGS__)
 static const struct setting settings[] = {
     OPTION(TEXT, "listen", AT(listen), .fallback = "127.0.0.1:0", .meta = "HOST:PORT",
            .help = "the address of the page; port 0 is any free port"),

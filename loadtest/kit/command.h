@@ -26,63 +26,60 @@ int command_run_long(const struct setting_program *program, void *values, int ar
  * cells are unknown: ...", instead of the general words. */
 void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* A row of a command's table of settings: OPTION(COUNT, "stock", AT(stock), .max = 9, ...). */
-#define OPTION(kind, flag, at, ...)                                                    \
+/* A row of a command's table of settings, which --help shows below `heading`:
+ * GROUPED(COUNT, "seeds", AT(seeds), "What", .max = 9, ...).  The heading of OPTION is
+ * "Options". */
+#define GROUPED(kind, flag, at, heading, ...)                                          \
     {                                                                                  \
-        .type = SETTING_##kind, .name = flag, .offset = (at), .group = "Options",      \
+        .type = SETTING_##kind, .name = flag, .offset = (at), .group = heading,        \
         __VA_ARGS__                                                                    \
     }
+#define OPTION(kind, flag, at, ...) GROUPED(kind, flag, at, "Options", __VA_ARGS__)
+
 /* Settings that several commands have. */
 #define COMMAND_COLOR(at)                                                              \
-    {                                                                                  \
-        .type = SETTING_CHOICE, .name = "color", .offset = (at), .fallback = "auto",   \
-        .meta = "WHEN", .choices = style_choice_at, .group = "Terminal",               \
-        .shared = "color", .common = SETTING_IS_COLOR,                                 \
-        .help = "colours: auto, on a terminal if $NO_COLOR is empty; always, in a "    \
-                "pipe too; never"                                                      \
-    }
+    GROUPED(CHOICE, "color", at, "Terminal", .fallback = "auto", .meta = "WHEN",       \
+            .choices = style_choice_at, .shared = "color", .common = SETTING_IS_COLOR, \
+            .help = "colours: auto, on a terminal if $NO_COLOR is empty; always, in "  \
+                    "a pipe too; never")
 #define COMMAND_NO_PAGER(at)                                                           \
-    {                                                                                  \
-        .type = SETTING_SWITCH, .name = "no-pager", .offset = (at), .fallback = "off", \
-        .group = "Terminal", .shared = "no-pager",                                     \
-        .help = "do not show long output in the pager of $PAGER (default less -FRX); " \
-                "without a terminal no pager is used"                                  \
-    }
+    GROUPED(SWITCH, "no-pager", at, "Terminal", .fallback = "off",                     \
+            .shared = "no-pager",                                                      \
+            .help = "do not show long output in the pager of $PAGER (default less "    \
+                    "-FRX); without a terminal no pager is used")
 #define COMMAND_DIR(at)                                                                \
-    {                                                                                  \
-        .type = SETTING_TEXT, .name = "dir", .offset = (at), .meta = "DIR",            \
-        .group = "Options", .shared = "lab-dir",                                       \
-        .help = "the directory of the lab; default: .lab in this directory"            \
-    }
+    OPTION(TEXT, "dir", at, .meta = "DIR", .shared = "lab-dir",                        \
+           .help = "the directory of the lab; default: .lab in this directory")
 #define COMMAND_OWN_DIR(at)                                                            \
-    {                                                                                  \
-        .type = SETTING_TEXT, .name = "dir", .offset = (at), .meta = "DIR",            \
-        .group = "Options", .shared = "lab-dir",                                       \
-        .help = "the directory of the lab; default: .lab in this directory.  If no "   \
-                "lab is up there, the command starts one, and stops it at the end"     \
-    }
+    OPTION(TEXT, "dir", at, .meta = "DIR", .shared = "lab-dir",                        \
+           .help = "the directory of the lab; default: .lab in this directory.  If "   \
+                   "no lab is up there, the command starts one, and stops it at the "  \
+                   "end")
 #define COMMAND_OUT(at)                                                                \
-    {                                                                                  \
-        .type = SETTING_TEXT, .name = "out", .offset = (at), .fallback = "runs",       \
-        .meta = "DIR", .group = "Options", .shared = "out",                            \
-        .output = SETTING_WRITES_DIRECTORY,                                            \
-        .help = "the directory in which this run makes its own directory"              \
-    }
-
+    OPTION(TEXT, "out", at, .fallback = "runs", .meta = "DIR", .shared = "out",        \
+           .output = SETTING_WRITES_DIRECTORY,                                         \
+           .help = "the directory in which this run makes its own directory")
+#define COMMAND_FRONT(at)                                                              \
+    OPTION(SWITCH, "front", at, .fallback = "off",                                     \
+           .help = "send all requests to one HAProxy, set up as docker/haproxy.cfg, "  \
+                   "which chooses a process for each")
+#define COMMAND_RECORD(at)                                                             \
+    OPTION(SWITCH, "record", at, .fallback = "off",                                    \
+           .help = "record every lock call and every write, for `seckill check`")
 #define COMMAND_QUIET(at)                                                              \
-    {                                                                                  \
-        .type = SETTING_SWITCH, .name = "quiet", .offset = (at), .fallback = "off",    \
-        .group = "Terminal",                                                           \
-        .help = "print only the result and errors, without the progress"               \
-    }
+    GROUPED(SWITCH, "quiet", at, "Terminal", .fallback = "off",                        \
+            .help = "print only the result and errors, without the progress")
 #define COMMAND_JSON_LINES(at)                                                         \
-    {                                                                                  \
-        .type = SETTING_SWITCH, .name = "json-lines", .offset = (at),                  \
-        .fallback = "off", .group = "Terminal",                                        \
-        .help = "write one JSON object per line on stdout while the command runs, "    \
-                "for programs; text for people goes to stderr, and --quiet omits it."  \
-                "  docs/reference/json-lines.md has the fields"                        \
-    }
+    GROUPED(SWITCH, "json-lines", at, "Terminal", .fallback = "off",                   \
+            .help = "write one JSON object per line on stdout while the command "      \
+                    "runs, for programs; text for people goes to stderr, and --quiet " \
+                    "omits it.  docs/reference/json-lines.md has the fields")
+
+/* The settings of a command that runs in a lab and keeps the results; AT() is that of
+ * the command's file. */
+#define COMMAND_OF_RUNS                                                                \
+    COMMAND_OUT(AT(out)), COMMAND_OWN_DIR(AT(dir)), COMMAND_COLOR(AT(color)),          \
+        COMMAND_QUIET(AT(quiet)), COMMAND_JSON_LINES(AT(json_lines))
 
 /* Obey --json-lines from now on, if it was given.  False: the reason is on stderr. */
 bool command_begin_json_lines(const struct setting_program *program, bool is_wanted,

@@ -34,12 +34,9 @@ bool result_page_write_text(const char *path, const char *title, const char *tex
 
 /* The setting --markdown=FILE of a command that measures. */
 #define COMMAND_MARKDOWN(at)                                                           \
-    {                                                                                  \
-        .type = SETTING_TEXT, .name = "markdown", .offset = (at), .meta = "FILE",      \
-        .group = "Options", .output = SETTING_WRITES_FILE,                             \
-        .common = SETTING_IS_MARKDOWN,                                                 \
-        .help = "write the result as a Markdown page too, with date, commit, machine " \
-                "and command at its head"                                              \
-    }
+    OPTION(TEXT, "markdown", at, .meta = "FILE", .output = SETTING_WRITES_FILE,        \
+           .common = SETTING_IS_MARKDOWN,                                              \
+           .help = "write the result as a Markdown page too, with date, commit, "      \
+                   "machine and command at its head")
 
 #endif /* LOADTEST_KIT_RESULT_PAGE_H */
