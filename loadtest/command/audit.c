@@ -61,8 +61,7 @@ const struct setting_program command_audit_program = {
         "  SECKILL_LEDGER_DIR=/tmp/r wrk ... && seckill audit --voucher=7 /tmp/r",
     EXITS({EXIT_VALID, "the run is valid"}, {EXIT_INVALID, "the run is invalid"},
           {EXIT_UNKNOWN, NULL}, {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
     .max_operands = 1,
 };
 
@@ -239,9 +238,4 @@ static enum exit_code run(const struct settings *s, const void *values)
     return EXIT_USAGE;
 }
 
-int command_audit(int argc, char **argv)
-{
-    struct audit_settings values = {0};
-
-    return command_run(&command_audit_program, &values, argc, argv, run);
-}
+COMMAND_FUNCTION(audit, command_run)

@@ -51,8 +51,7 @@ const struct setting_program command_bench_program = {
           {EXIT_THRESHOLD, "a target was missed"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL},
           {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
 };
 
 /* Read "16,64,256" into `plan`.  False: the reason is on stderr. */
@@ -109,9 +108,4 @@ static enum exit_code run(const struct settings *s, const void *values)
     return rc;
 }
 
-int command_bench(int argc, char **argv)
-{
-    struct bench_settings values = {0};
-
-    return command_run_long(&command_bench_program, &values, argc, argv, run);
-}
+COMMAND_FUNCTION(bench, command_run_long)

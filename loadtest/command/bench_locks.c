@@ -88,8 +88,7 @@ const struct setting_program command_bench_locks_program = {
           {EXIT_THRESHOLD, "a target was missed"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL},
           {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
 };
 
 /* Leave nothing in the bench's database, and begin with nothing. */
@@ -223,9 +222,4 @@ static enum exit_code run(const struct settings *s, const void *values)
     return rc;
 }
 
-int command_bench_locks(int argc, char **argv)
-{
-    struct bench_locks_settings values = {0};
-
-    return command_run_long(&command_bench_locks_program, &values, argc, argv, run);
-}
+COMMAND_FUNCTION(bench_locks, command_run_long)

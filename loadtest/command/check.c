@@ -51,8 +51,7 @@ const struct setting_program command_check_program = {
           {EXIT_USAGE, "the command line is wrong, there are no records, or no recorder can "
                        "have written one of the files"},
           {EXIT_CANNOT_WRITE, "the page cannot be written"}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
     .max_operands = 1,
 };
 
@@ -203,9 +202,4 @@ static enum exit_code run(const struct settings *s, const void *values)
     return rc;
 }
 
-int command_check(int argc, char **argv)
-{
-    struct check_settings values = {0};
-
-    return command_run(&command_check_program, &values, argc, argv, run);
-}
+COMMAND_FUNCTION(check, command_run)

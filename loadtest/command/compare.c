@@ -96,8 +96,7 @@ const struct setting_program command_compare_program = {
           {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, "PostgreSQL, Redis, wrk or the lab cannot be started at all"},
           {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
 };
 
 static bool choose(struct comparison *c, const struct compare_settings *v)
@@ -314,9 +313,4 @@ static enum exit_code run(const struct settings *s, const void *values)
     return rc;
 }
 
-int command_compare(int argc, char **argv)
-{
-    struct compare_settings values = {0};
-
-    return command_run_long(&command_compare_program, &values, argc, argv, run);
-}
+COMMAND_FUNCTION(compare, command_run_long)

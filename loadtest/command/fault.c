@@ -51,8 +51,7 @@ const struct setting_program command_fault_program = {
           {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, "no such lab, or the server is down"},
           {EXIT_BUG, NULL}, {EXIT_CANNOT_WRITE, "the record cannot be written"},
           {EXIT_INTERRUPTED, NULL}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
     .max_operands = 2,
 };
 
@@ -201,9 +200,4 @@ static enum exit_code run(const struct settings *s, const void *values)
     return EXIT_USAGE;
 }
 
-int command_fault(int argc, char **argv)
-{
-    struct fault_settings values = {0};
-
-    return command_run(&command_fault_program, &values, argc, argv, run);
-}
+COMMAND_FUNCTION(fault, command_run)

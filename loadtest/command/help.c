@@ -32,8 +32,7 @@ const struct setting_program command_help_program = {
              "  seckill help scenario\n"
              "  seckill help environment",
     EXITS({EXIT_VALID, "done"}, {EXIT_USAGE, "there is no such command, or a flag is wrong"}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
     .max_operands = 1,
 };
 
@@ -162,9 +161,4 @@ static enum exit_code run(const struct settings *s, const void *values)
     return is_known ? EXIT_VALID : EXIT_USAGE;
 }
 
-int command_help(int argc, char **argv)
-{
-    struct help_settings values = {0};
-
-    return command_run(&command_help_program, &values, argc, argv, run);
-}
+COMMAND_FUNCTION(help, command_run)

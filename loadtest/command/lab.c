@@ -56,8 +56,7 @@ const struct setting_program command_lab_program = {
           {EXIT_UNAVAILABLE, "a server is missing or does not start"},
           {EXIT_CANNOT_WRITE, "the directory cannot be made or written"},
           {EXIT_INTERRUPTED, NULL}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
     .max_operands = 2,
 };
 
@@ -216,9 +215,4 @@ static enum exit_code run(const struct settings *s, const void *values)
     return EXIT_USAGE;
 }
 
-int command_lab(int argc, char **argv)
-{
-    struct lab_settings values = {0};
-
-    return command_run(&command_lab_program, &values, argc, argv, run);
-}
+COMMAND_FUNCTION(lab, command_run)

@@ -128,8 +128,7 @@ const struct setting_program command_load_program = {
                            "--rate: no rate keeps them"},
           {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL},
           {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
 };
 
 /* The service's default guard would hide the damage of a broken lock.  A flag

@@ -66,8 +66,7 @@ const struct setting_program command_lock_program = {
           {EXIT_INVALID, "of force: nobody held the lock"},
           {EXIT_UNKNOWN, "the store did not answer, so the result is unknown"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, NULL}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
     .max_operands = 2,
 };
 
@@ -255,9 +254,4 @@ static enum exit_code run(const struct settings *s, const void *values)
     return EXIT_USAGE;
 }
 
-int command_lock(int argc, char **argv)
-{
-    struct lock_settings values = {0};
-
-    return command_run(&command_lock_program, &values, argc, argv, run);
-}
+COMMAND_FUNCTION(lock, command_run)

@@ -34,8 +34,7 @@ const struct setting_program command_locks_program = {
              "  seckill locks\n"
              "  seckill locks --json | jq -r '.[].name'",
     EXITS({EXIT_VALID, "done"}, {EXIT_USAGE, NULL}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
 };
 
 static void print_json(void)
@@ -109,9 +108,4 @@ static enum exit_code run(const struct settings *s, const void *values)
     return EXIT_VALID;
 }
 
-int command_locks(int argc, char **argv)
-{
-    struct locks_settings values = {0};
-
-    return command_run(&command_locks_program, &values, argc, argv, run);
-}
+COMMAND_FUNCTION(locks, command_run)

@@ -113,8 +113,7 @@ const struct setting_program command_matrix_program = {
           {EXIT_UNKNOWN, "a scenario did not happen"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL}, {EXIT_CANNOT_WRITE, NULL},
           {EXIT_INTERRUPTED, "interrupted; what was done until then is in the reports"}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
 };
 
 /* "2/5".  False: it is not, and said so. */
@@ -249,9 +248,4 @@ static enum exit_code run(const struct settings *s, const void *values)
     return rc;
 }
 
-int command_matrix(int argc, char **argv)
-{
-    struct matrix_settings values = {0};
-
-    return command_run_long(&command_matrix_program, &values, argc, argv, run);
-}
+COMMAND_FUNCTION(matrix, command_run_long)

@@ -75,8 +75,7 @@ const struct setting_program command_plan_program = {
           {EXIT_USAGE, "the command line is wrong, or the bench does not have the needed "
                        "rates"},
           {EXIT_CANNOT_WRITE, NULL}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
 };
 
 static struct plan_sale sale_of(const struct plan_settings *v)
@@ -177,9 +176,4 @@ static enum exit_code run(const struct settings *s, const void *values)
     return show_plan(&report, v->json);
 }
 
-int command_plan(int argc, char **argv)
-{
-    struct plan_settings values = {0};
-
-    return command_run(&command_plan_program, &values, argc, argv, run);
-}
+COMMAND_FUNCTION(plan, command_run)

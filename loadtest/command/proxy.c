@@ -53,8 +53,7 @@ const struct setting_program command_proxy_program = {
     EXITS({EXIT_VALID, "every fault happened"}, {EXIT_INVALID, "a fault did not happen"},
           {EXIT_USAGE, "a flag is wrong, or a fault is not understood"},
           {EXIT_UNAVAILABLE, "the port is taken"}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
 };
 
 static void tell(const struct proxy_strike *strike, void *arg)
@@ -158,9 +157,4 @@ static enum exit_code run(const struct settings *s, const void *values)
     return serve(v);
 }
 
-int command_proxy(int argc, char **argv)
-{
-    struct proxy_settings values = {0};
-
-    return command_run(&command_proxy_program, &values, argc, argv, run);
-}
+COMMAND_FUNCTION(proxy, command_run)

@@ -35,8 +35,7 @@ const struct setting_program command_report_program = {
           {EXIT_UNKNOWN, "the report was written, but data is missing, damaged or of another "
                          "format; the report names it"},
           {EXIT_USAGE, NULL}, {EXIT_CANNOT_WRITE, NULL}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
     .max_operands = 2,
 };
 
@@ -66,12 +65,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     return rc;
 }
 
-int command_report(int argc, char **argv)
-{
-    struct report_settings values = {0};
-
-    return command_run(&command_report_program, &values, argc, argv, run);
-}
+COMMAND_FUNCTION(report, command_run)
 
 enum exit_code run_report(FILE *say, const char *dir, const char *kind, enum exit_code status)
 {

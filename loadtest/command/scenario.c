@@ -91,8 +91,7 @@ const struct setting_program command_scenario_program = {
           {EXIT_UNKNOWN, "a scenario did not happen"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL}, {EXIT_CANNOT_WRITE, NULL},
           {EXIT_INTERRUPTED, NULL}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
     .max_operands = 2,
 };
 
@@ -314,9 +313,4 @@ static enum exit_code run(const struct settings *s, const void *values)
     return EXIT_USAGE;
 }
 
-int command_scenario(int argc, char **argv)
-{
-    struct scenario_settings values = {0};
-
-    return command_run_long(&command_scenario_program, &values, argc, argv, run);
-}
+COMMAND_FUNCTION(scenario, command_run_long)

@@ -92,8 +92,7 @@ const struct setting_program command_seed_program = {
     EXITS({EXIT_VALID, "done"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, "there is no lab, or its database does not answer"},
           {EXIT_CANNOT_WRITE, "the tokens, the key or the admin token cannot be written"}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
 };
 
 /* The database and the files that the command writes to. */
@@ -293,9 +292,4 @@ static enum exit_code run(const struct settings *s, const void *values)
     return rc;
 }
 
-int command_seed(int argc, char **argv)
-{
-    struct seed_settings values = {0};
-
-    return command_run(&command_seed_program, &values, argc, argv, run);
-}
+COMMAND_FUNCTION(seed, command_run)

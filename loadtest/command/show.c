@@ -81,8 +81,7 @@ const struct setting_program command_show_program = {
     EXITS({EXIT_VALID, "the page was served until the command was interrupted"},
           {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL}, {EXIT_CANNOT_WRITE, NULL},
           {EXIT_INTERRUPTED, NULL}),
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
+    SETTINGS(settings),
 };
 
 static enum exit_code show(struct lab *lab, lab_db *db, const struct show_settings *v)
@@ -127,9 +126,4 @@ static enum exit_code run(const struct settings *s, const void *values)
     return rc;
 }
 
-int command_show(int argc, char **argv)
-{
-    struct show_settings values = {0};
-
-    return command_run(&command_show_program, &values, argc, argv, run);
-}
+COMMAND_FUNCTION(show, command_run)

@@ -22,6 +22,19 @@ int command_run(const struct setting_program *program, void *values, int argc,
 int command_run_long(const struct setting_program *program, void *values, int argc,
                      char **argv, command_fn *run);
 
+/* Define command_ID(), which main() calls.  `runner` is one of the two functions above,
+ * which reads the settings, a struct ID_settings, and calls run() of the same file. */
+#define COMMAND_FUNCTION(id, runner)                                                   \
+    int command_##id(int argc, char **argv)                                            \
+    {                                                                                  \
+        struct id##_settings values = {0};                                             \
+                                                                                       \
+        return runner(&command_##id##_program, &values, argc, argv, run);              \
+    }
+
+/* The two fields of a program about its table of settings. */
+#define SETTINGS(table) .settings = (table), .count = sizeof(table) / sizeof((table)[0])
+
 /* Replace the general words for this command's exit status by particular ones, such as "3
  * cells are unknown: ...", instead of the general words. */
 void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
