@@ -13,6 +13,7 @@
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/name_list.h"
 #include "loadtest/lab/lab.h"
 
 enum { QUIET_TRIES = 60, QUIET_POLL_MS = 100 };
@@ -22,12 +23,7 @@ struct audit_settings {
     bool json, lost;
 };
 
-static const char *from_name(size_t i)
-{
-    static const char *const choices[] = {"auto", "database", "files"};
-
-    return i < sizeof choices / sizeof choices[0] ? choices[i] : NULL;
-}
+static NAME_LIST(from_name, "auto", "database", "files")
 
 #define AT(field) offsetof(struct audit_settings, field)
 static const struct setting settings[] = {

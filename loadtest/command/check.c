@@ -9,6 +9,7 @@
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/files.h"
+#include "loadtest/kit/name_list.h"
 #include "loadtest/page/page.h"
 #include "base/os/clock.h"
 
@@ -158,9 +159,8 @@ static enum exit_code judge(const struct check_settings *v, const char *run,
     struct check_verdict verdict;
     enum exit_code rc;
 
-    for (size_t i = 0; v->only != NULL && i < CHECK_COUNT; i++)
-        if (strcmp(v->only, check_property_name(i)) == 0)
-            options.only = 1u << i;
+    if (v->only != NULL)
+        options.only = 1u << words_place(check_property_name, v->only);
     write_log_use(log, &options);
     if (v->all) {
         options.each = print_one;

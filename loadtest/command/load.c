@@ -38,19 +38,8 @@ struct load_settings {
     char **flags; /* for the service; NULL at the end */
 };
 
-static const char *face_name(size_t i)
-{
-    static const char *const choices[] = {"hmdp", "v1"};
-
-    return i < sizeof choices / sizeof choices[0] ? choices[i] : NULL;
-}
-
-static const char *users_name(size_t i)
-{
-    static const char *const choices[] = {"different", "same"};
-
-    return i < sizeof choices / sizeof choices[0] ? choices[i] : NULL;
-}
+static NAME_LIST(face_name, "hmdp", "v1")
+static NAME_LIST(users_name, "different", "same")
 
 #define AT(field) offsetof(struct load_settings, field)
 #define FIXED_RATE(kind, flag, at, ...)                                                \

@@ -12,6 +12,7 @@
 #include "base/text/utf8.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
+#include "loadtest/kit/name_list.h"
 #include "lock/store.h"
 
 struct lock_settings {
@@ -24,11 +25,6 @@ struct lock_settings {
     bool json;
 };
 
-static const char *lock_name_at(size_t i)
-{
-    return i < dlock_variant_count() ? dlock_variant_at(i)->name : NULL;
-}
-
 /* The service has the same settings. */
 #define URL(field, flag, what, text)                                                   \
     GROUPED(SECRET, flag, AT(field), "Stores", .meta = what, .shared = flag,           \
@@ -37,7 +33,7 @@ static const char *lock_name_at(size_t i)
 #define AT(field) offsetof(struct lock_settings, field)
 static const struct setting settings[] = {
     OPTION(CHOICE, "lock", AT(lock), .shared = "lock", .fallback = "reentrant",
-           .choices = lock_name_at,
+           .choices = words_lock_at,
            .help = "the kind of lock; `seckill locks` describes them"),
     OPTION(SWITCH, "json", AT(json), .fallback = "off",
            .help = "as JSON, for programs"),

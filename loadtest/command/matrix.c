@@ -206,15 +206,6 @@ static enum exit_code perform(struct matrix *m, const struct matrix_settings *v)
     return rc;
 }
 
-static enum scenario_outcome outcome_find(const char *name)
-{
-    size_t i = 0;
-
-    while (strcmp(outcome_at(i), name) != 0)
-        i++;
-    return (enum scenario_outcome)(i + 1);
-}
-
 static enum exit_code run(const struct settings *s, const void *values)
 {
     const struct matrix_settings *v = values;
@@ -235,7 +226,10 @@ static enum exit_code run(const struct settings *s, const void *values)
     if (!read_part(v->part, &part, &parts))
         return EXIT_USAGE;
     if (v->expect != NULL) {
-        instead.outcome = outcome_find(v->expect);
+        size_t place = words_place(outcome_at, v->expect);
+
+        /* outcome_at() leaves the first out. */
+        instead.outcome = (enum scenario_outcome)(place + 1);
         m.expected_instead = &instead;
     }
     count = setup_all(v, &setups);

@@ -2,11 +2,11 @@
 /* proxy.c -- `seckill proxy`: the fault proxy by hand. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/name_list.h"
 #include "loadtest/proxy/proxy.h"
 #include "base/os/clock.h"
 
@@ -89,11 +89,7 @@ static enum exit_code sum_up(struct proxy *p)
 
 static enum proxy_protocol protocol_of(const char *name)
 {
-    size_t i = 0;
-
-    while (strcmp(proxy_protocol_name(i), name) != 0)
-        i++;
-    return (enum proxy_protocol)i;
+    return (enum proxy_protocol)words_place(proxy_protocol_name, name);
 }
 
 /* Each must be right before anything listens. */

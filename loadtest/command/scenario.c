@@ -31,12 +31,7 @@ struct scenario_settings {
 /* The word for the stories of topologies. */
 #define TOPOLOGIES "topologies"
 
-static const char *language_at(size_t i)
-{
-    static const char *const languages[] = {"en", "zh"};
-
-    return i < 2 ? languages[i] : NULL;
-}
+static NAME_LIST(language_at, "en", "zh")
 
 #define AT(field) offsetof(struct scenario_settings, field)
 static const struct setting settings[] = {

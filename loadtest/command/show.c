@@ -9,6 +9,7 @@
 #include "db/order_paths.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
+#include "loadtest/kit/name_list.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/sale/users.h"
 #include "loadtest/show/sale.h"
@@ -37,8 +38,8 @@ static const struct setting settings[] = {
            .help = "start a ZooKeeper for the zk locks"),
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
-    ROW(CHOICE, "locks", AT(switches.lock), .older = "lock", .fallback = "reentrant", .choices = show_lock_at,
-        .help = "the lock in front of the stock"),
+    ROW(CHOICE, "locks", AT(switches.lock), .older = "lock", .fallback = "reentrant",
+        .choices = words_lock_at, .help = "the lock in front of the stock"),
     ROW(CHOICE, "lock-scope", AT(switches.scope), .fallback = "voucher",
         .choices = show_scope_at, .help = "the orders that exclude one another"),
     ROW(CHOICE, "stock-guard", AT(switches.stock_guard), .fallback = "read-write",

@@ -13,17 +13,25 @@ const char *words_lock_at(size_t i)
     return i < dlock_variant_count() ? dlock_variant_at(i)->name : NULL;
 }
 
+size_t words_place(const char *(*names)(size_t), const char *name)
+{
+    for (size_t i = 0; names(i); i++)
+        if (strcmp(names(i), name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
 /* Is `word` (of `length` bytes) a name?  If not, print the names. */
 static const char *known(const char *program, const char *flag, const char *word,
                          size_t length, const char *(*names)(size_t))
 {
     char text[64];
+    size_t place;
 
     snprintf(text, sizeof text, "%.*s", (int)length, word);
-    for (size_t i = 0; names(i); i++) {
-        if (strcmp(names(i), text) == 0)
-            return names(i);
-    }
+    place = words_place(names, text);
+    if (place != SIZE_MAX)
+        return names(place);
     fprintf(stderr, "%s: --%s: unknown \"%s\"", program, flag, text);
     suggest_tell(text, names);
     return NULL;

@@ -4,6 +4,20 @@
 #define LOADTEST_KIT_NAME_LIST_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+/* Define a function that gives these names, and NULL past the last:
+ * static NAME_LIST(face_name, "hmdp", "v1") */
+#define NAME_LIST(function, ...)                                                       \
+    const char *function(size_t i)                                                     \
+    {                                                                                  \
+        static const char *const names[] = {__VA_ARGS__};                              \
+                                                                                       \
+        return i < sizeof names / sizeof names[0] ? names[i] : NULL;                   \
+    }
+
+/* The place of a name among those that `names` gives; SIZE_MAX: it is none of them. */
+size_t words_place(const char *(*names)(size_t), const char *name);
 
 /* The names of all locks; NULL past the last. */
 const char *words_lock_at(size_t i);

@@ -6,6 +6,7 @@
 #include "db/order_paths.h"
 #include "loadtest/fault/catalogue.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/kit/name_list.h"
 #include "loadtest/lab/lab.h"
 #include "loadtest/show/switches.h"
 #include "loadtest/show/trouble.h"

@@ -8,50 +8,16 @@
 
 #include "db/guard.h"
 #include "db/order_paths.h"
-#include "lock/dlock.h"
+#include "loadtest/kit/name_list.h"
 
-const char *show_lock_at(size_t i)
-{
-    return i < dlock_variant_count() ? dlock_variant_at(i)->name : NULL;
-}
-
-const char *show_scope_at(size_t i)
-{
-    static const char *const names[] = {[SHOW_SCOPE_USER] = "user",
-                                        [SHOW_SCOPE_VOUCHER] = "voucher"};
-
-    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
-}
-
-const char *show_users_at(size_t i)
-{
-    static const char *const names[] = {[SHOW_USERS_DIFFERENT] = "different",
-                                        [SHOW_USERS_SAME] = "same"};
-
-    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
-}
+NAME_LIST(show_scope_at, [SHOW_SCOPE_USER] = "user", [SHOW_SCOPE_VOUCHER] = "voucher")
+NAME_LIST(show_users_at, [SHOW_USERS_DIFFERENT] = "different",
+          [SHOW_USERS_SAME] = "same")
+NAME_LIST(show_on_off_at, "on", "off")
 
 bool show_switches_same_user(const struct show_switches *switches)
 {
     return strcmp(switches->users, show_users_at(SHOW_USERS_SAME)) == 0;
-}
-
-const char *show_on_off_at(size_t i)
-{
-    static const char *const names[] = {"on", "off"};
-
-    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
-}
-
-/* The name in the list that is the same text; NULL: there is none. */
-static const char *find(const char *(*name_at)(size_t), const char *name)
-{
-    const char *known;
-
-    for (size_t i = 0; (known = name_at(i)) != NULL; i++)
-        if (strcmp(known, name) == 0)
-            return known;
-    return NULL;
 }
 
 static int print_number(char *out, size_t size, const char *flag, int64_t value)
@@ -107,15 +73,17 @@ static bool read_choice(const json_t *object, const char *name,
                         const char *(*name_at)(size_t), const char **out, char *why)
 {
     const json_t *value = json_object_get(object, name);
-    const char *known = json_is_string(value) ? find(name_at, json_string_value(value)) : NULL;
+    size_t place = SIZE_MAX;
 
     if (!value)
         return true;
-    if (known)
-        *out = known;
+    if (json_is_string(value))
+        place = words_place(name_at, json_string_value(value));
+    if (place != SIZE_MAX)
+        *out = name_at(place);
     else
         why_say(why, "%s has no such value", name);
-    return known != NULL;
+    return place != SIZE_MAX;
 }
 
 static bool read_number(const json_t *object, const char *name, int64_t least, int64_t most,

@@ -12,7 +12,7 @@
 
 /* X(field, flag, of seckilld, names, default) */
 #define SHOW_CHOICES(X)                                                                \
-    X(lock, "lock", true, show_lock_at, "reentrant")                                   \
+    X(lock, "lock", true, words_lock_at, "reentrant")                                  \
     X(scope, "lock-scope", true, show_scope_at, "voucher")                             \
     X(stock_guard, "stock-guard", true, guard_name_at, "read-write")                   \
     X(duplicate_guard, "duplicate-guard", true, duplicate_guard_name_at, "none")       \
@@ -37,8 +37,7 @@ struct show_switches {
 #undef X
 };
 
-/* The names that a choice has; NULL past the last. */
-const char *show_lock_at(size_t i);
+/* The names that a choice has; NULL past the last.  Locks have words_lock_at(). */
 enum { SHOW_SCOPE_USER, SHOW_SCOPE_VOUCHER };
 const char *show_scope_at(size_t i);
 const char *show_on_off_at(size_t i);
