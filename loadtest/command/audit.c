@@ -182,17 +182,12 @@ static enum exit_code judge(struct subject *s, const char *run, const char *sour
     }
     input = evidence_input(e, &ledger, s->is_settled);
     audit_judge(&input, &verdict);
-    if (v->lost) {
+    if (v->lost)
         (void)audit_each_lost(&input, print_lost, stdout);
-    } else if (v->json) {
-        json_t *json = audit_to_json(&verdict, source);
-
-        json_dumpf(json, stdout, JSON_INDENT(2));
-        putchar('\n');
-        json_decref(json);
-    } else {
+    else if (v->json)
+        files_print_json(audit_to_json(&verdict, source));
+    else
         report_verdict(stdout, &verdict, source);
-    }
     ledger_free(&ledger);
     return verdict_exit(verdict.valid);
 }

@@ -167,15 +167,10 @@ static enum exit_code judge(const struct check_settings *v, const char *run,
         options.arg = &all;
     }
     check_judge(c, h, &options, &verdict);
-    if (v->json) {
-        json_t *json = check_to_json(h, &verdict);
-
-        json_dumpf(json, stdout, JSON_INDENT(2));
-        putchar('\n');
-        json_decref(json);
-    } else {
+    if (v->json)
+        files_print_json(check_to_json(h, &verdict));
+    else
         check_print(stdout, h, &verdict);
-    }
     rc = draw(v, run, h, c, &verdict);
     check_free(c);
     return rc;

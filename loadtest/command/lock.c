@@ -12,6 +12,7 @@
 #include "base/text/utf8.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
+#include "loadtest/kit/files.h"
 #include "loadtest/kit/name_list.h"
 #include "lock/store.h"
 
@@ -101,9 +102,7 @@ static void print_json(const struct lock_settings *v, const char *name,
                             json_pack("{s:s, s:o, s:b}", "owner", info->next_owner,
                                       "leftMs", number(info->next_left_ms), "isGone",
                                       info->next_is_gone));
-    json_dumpf(object, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(object);
+    files_print_json(object);
 }
 
 static void print_left(int64_t left_ms)

@@ -9,6 +9,7 @@
 #include "base/text/settings.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
+#include "loadtest/kit/files.h"
 #include "loadtest/kit/pager.h"
 #include "loadtest/kit/style.h"
 #include "lock/dlock.h"
@@ -49,39 +50,27 @@ static void print_json(void)
                                         "store", v->store, "promises", v->promises,
                                         "breaks", v->breaks, "source", v->source));
     }
-    json_dumpf(list, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(list);
+    files_print_json(list);
 }
 
-static int longest(size_t (*length)(const dlock_variant_info *), int least)
+/* The width of a column that has the text too. */
+static int widened(int width, const char *text)
 {
-    size_t most = (size_t)least;
+    int length = (int)strlen(text);
 
-    for (size_t i = 0; i < dlock_variant_count(); i++) {
-        size_t n = length(dlock_variant_at(i));
-
-        most = n > most ? n : most;
-    }
-    return (int)most;
-}
-
-static size_t name_length(const dlock_variant_info *v)
-{
-    return strlen(v->name);
-}
-
-static size_t store_length(const dlock_variant_info *v)
-{
-    return strlen(v->store);
+    return length > width ? length : width;
 }
 
 static void print_table(void)
 {
     const char *bold = report_style(stdout, STYLE_BOLD);
     const char *plain = report_style(stdout, STYLE_PLAIN);
-    int name = longest(name_length, 4), store = longest(store_length, 5);
+    int name = (int)strlen("lock"), store = (int)strlen("store");
 
+    for (size_t i = 0; i < dlock_variant_count(); i++) {
+        name = widened(name, dlock_variant_at(i)->name);
+        store = widened(store, dlock_variant_at(i)->store);
+    }
     printf("%s%-*s  %-*s  promises, and what breaks it%s\n", bold, name, "lock", store,
            "store", plain);
     for (size_t i = 0; i < dlock_variant_count(); i++) {

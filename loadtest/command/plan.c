@@ -5,6 +5,7 @@
 #include "base/text/settings.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
+#include "loadtest/kit/files.h"
 #include "loadtest/kit/result_page.h"
 #include "loadtest/plan/report.h"
 
@@ -128,11 +129,7 @@ static enum exit_code show_plan(const struct plan_report *report, bool as_json)
     FILE *out;
 
     if (as_json) {
-        json_t *json = plan_to_json(report);
-
-        json_dumpf(json, stdout, JSON_INDENT(2));
-        putchar('\n');
-        json_decref(json);
+        files_print_json(plan_to_json(report));
     } else {
         out = result_page_stream(&text, &size);
         plan_print(out, report);

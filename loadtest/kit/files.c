@@ -172,6 +172,13 @@ json_t *files_read_json(const char *path)
     return json;
 }
 
+void files_print_json(json_t *json)
+{
+    json_dumpf(json, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(json);
+}
+
 bool files_make_dir(const char *path)
 {
     char part[FILES_PATH_MAX];

@@ -41,6 +41,9 @@ int files_open_log(const char *path);
 /* Read a JSON file.  NULL, and a line on stderr: the file is missing or not JSON. */
 json_t *files_read_json(const char *path);
 
+/* Print JSON on stdout, with its end of line, and free it. */
+void files_print_json(json_t *json);
+
 /* mkdir -p with mode 0700 for the last part. */
 bool files_make_dir(const char *path);
 
