@@ -156,9 +156,9 @@ static void make_cells(struct comparison *c, const struct compare_settings *v)
                     cell->expected = EXPECT_EITHER;
                 if (!experiment_takes(cell->experiment, cell->lock))
                     continue;
-                cell->run_count =
-                    (int)(cell->hazard == &hazard_calm ? v->repeats
-                                                                  : v->hazard_repeats);
+                cell->run_count = (int)(cell->hazard == &hazard_calm
+                                            ? v->repeats
+                                            : v->hazard_repeats);
             }
         }
     }
@@ -259,6 +259,22 @@ static enum exit_code run_in_lab(struct comparison *c, const struct compare_sett
     return conclude(c, rc);
 }
 
+static enum exit_code run_cells(struct comparison *c, const struct compare_settings *v)
+{
+    lab_topologies wanted = 0;
+    struct lab lab;
+    enum exit_code rc;
+
+    for (size_t i = 0; i < c->lock_count; i++)
+        wanted |= lab_lock_needs(c->locks[i]);
+    rc = lab_open(&lab, lab_choose_dir(v->dir), wanted);
+    if (rc != EXIT_VALID)
+        return rc;
+    rc = run_in_lab(c, v, &lab);
+    lab_close(&lab);
+    return rc;
+}
+
 /* If one of these is missing, no cell can be run, however often it is tried. */
 static bool has_programs(void)
 {
@@ -280,35 +296,22 @@ static enum exit_code run(const struct settings *s, const void *values)
 {
     const struct compare_settings *v = values;
     struct comparison c = {0};
-    struct lab lab;
-    lab_topologies wanted = 0;
-    enum exit_code rc;
+    enum exit_code rc = EXIT_USAGE;
 
     (void)s;
     if (!choose(&c, v))
         return EXIT_USAGE;
     make_cells(&c, v);
-    if (comparison_planned(&c) == 0) {
+    if (comparison_planned(&c) == 0)
         fprintf(stderr, "seckill compare: none of these locks has a fence, so none can "
                         "take part in fencing; try --locks=fenced,zk-seq\n");
-        free(c.cells);
-        return EXIT_USAGE;
-    }
-    if (!has_programs()) {
-        free(c.cells);
-        return EXIT_UNAVAILABLE;
-    }
-    if (!command_begin_json_lines(&command_compare_program, v->json_lines, v->quiet)) {
-        free(c.cells);
-        return EXIT_CANNOT_WRITE;
-    }
-    for (size_t i = 0; i < c.lock_count; i++)
-        wanted |= lab_lock_needs(c.locks[i]);
-    rc = lab_open(&lab, lab_choose_dir(v->dir), wanted);
-    if (rc == EXIT_VALID) {
-        rc = run_in_lab(&c, v, &lab);
-        lab_close(&lab);
-    }
+    else if (!has_programs())
+        rc = EXIT_UNAVAILABLE;
+    else if (!command_begin_json_lines(&command_compare_program, v->json_lines,
+                                       v->quiet))
+        rc = EXIT_CANNOT_WRITE;
+    else
+        rc = run_cells(&c, v);
     free(c.cells);
     return rc;
 }
