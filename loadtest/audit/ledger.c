@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "loadtest/kit/files.h"
+#include "loadtest/kit/memory.h"
 
 enum { FIELD_COUNT = 5 };
 
@@ -38,12 +39,7 @@ static void append(struct reading *r, struct ledger_entry entry)
 {
     struct ledger *l = r->ledger;
 
-    if (l->count == r->room) {
-        r->room = r->room ? 2 * r->room : 1024;
-        l->entries = realloc(l->entries, r->room * sizeof *l->entries);
-        if (!l->entries)
-            abort();
-    }
+    MEMORY_ROOM(l->entries, l->count, 1, r->room);
     l->entries[l->count++] = entry;
 }
 

@@ -101,10 +101,7 @@ void check_begin_groups(struct check *c)
 
     c->group_first = c->group_of[c->by_owner[c->name_first]];
     count = c->group_of[c->by_owner[c->name_end - 1]] - c->group_first + 1;
-    if (count > c->group_room) {
-        c->group_room = count * 2;
-        c->groups = memory_grow(c->groups, 0, c->group_room * sizeof(*c->groups));
-    }
+    MEMORY_ROOM(c->groups, 0, count, c->group_room);
     for (size_t i = 0; i < count; i++)
         c->groups[i] = (struct check_group){.longest = NO_HOLD, .last_hold = NO_HOLD};
 }

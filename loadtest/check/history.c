@@ -12,8 +12,6 @@
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/radix.h"
 
-enum { ROOM_FIRST = 64 };
-
 /* A name and its index. */
 struct history_names {
     uint32_t index;
@@ -22,34 +20,15 @@ struct history_names {
     char text[];
 };
 
-/* Make room for one more, and answer the array. */
-static void *grown(void *array, size_t count, size_t *room, size_t size)
-{
-    if (count < *room)
-        return array;
-    *room = *room == 0 ? ROOM_FIRST : *room * 2;
-    return memory_grow(array, count * size, *room * size);
-}
-
-/* Make room for `more` of them, and answer the array. */
-static void *reserved(void *array, size_t count, size_t more, size_t *room, size_t size)
-{
-    if (more <= *room - count)
-        return array;
-    *room = count + more;
-    return memory_grow(array, count * size, *room * size);
-}
-
 void history_reserve(struct history *h, size_t calls, size_t marks)
 {
-    h->calls = reserved(h->calls, h->call_count, calls, &h->call_room, sizeof(*h->calls));
-    h->marks = reserved(h->marks, h->mark_count, marks, &h->mark_room, sizeof(*h->marks));
+    MEMORY_ROOM(h->calls, h->call_count, calls, h->call_room);
+    MEMORY_ROOM(h->marks, h->mark_count, marks, h->mark_room);
 }
 
 struct history_process *history_add_process(struct history *h)
 {
-    h->processes = grown(h->processes, h->process_count, &h->process_room,
-                         sizeof(*h->processes));
+    MEMORY_ROOM(h->processes, h->process_count, 1, h->process_room);
     h->processes[h->process_count] =
         (struct history_process){.dropping_ns = HISTORY_NEVER};
     return &h->processes[h->process_count++];
@@ -57,7 +36,7 @@ struct history_process *history_add_process(struct history *h)
 
 struct history_call *history_add_call(struct history *h)
 {
-    h->calls = grown(h->calls, h->call_count, &h->call_room, sizeof(*h->calls));
+    MEMORY_ROOM(h->calls, h->call_count, 1, h->call_room);
     h->calls[h->call_count] = (struct history_call){
         .answer_ns = HISTORY_NEVER, .order = (uint32_t)h->call_count};
     return &h->calls[h->call_count++];
@@ -65,14 +44,14 @@ struct history_call *history_add_call(struct history *h)
 
 struct history_mark *history_add_mark(struct history *h)
 {
-    h->marks = grown(h->marks, h->mark_count, &h->mark_room, sizeof(*h->marks));
+    MEMORY_ROOM(h->marks, h->mark_count, 1, h->mark_room);
     h->marks[h->mark_count] = (struct history_mark){0};
     return &h->marks[h->mark_count++];
 }
 
 struct history_trace *history_add_trace(struct history *h)
 {
-    h->traces = grown(h->traces, h->trace_count, &h->trace_room, sizeof(*h->traces));
+    MEMORY_ROOM(h->traces, h->trace_count, 1, h->trace_room);
     h->traces[h->trace_count] = (struct history_trace){0};
     return &h->traces[h->trace_count++];
 }
@@ -80,8 +59,7 @@ struct history_trace *history_add_trace(struct history *h)
 __attribute__((format(printf, 2, 0))) static void
 add_damage(struct history *h, const char *fmt, va_list args)
 {
-    h->damages = grown(h->damages, h->damage_count, &h->damage_room,
-                       sizeof(*h->damages));
+    MEMORY_ROOM(h->damages, h->damage_count, 1, h->damage_room);
     vsnprintf(h->damages[h->damage_count++], sizeof(*h->damages), fmt, args);
 }
 
@@ -117,7 +95,7 @@ uint32_t history_name(struct history *h, const char *name, size_t length)
     entry->length = length;
     entry->index = (uint32_t)h->name_count;
     HASH_ADD(hh, h->index, text, length, entry);
-    h->names = grown(h->names, h->name_count, &h->name_room, sizeof(*h->names));
+    MEMORY_ROOM(h->names, h->name_count, 1, h->name_room);
     h->names[h->name_count++] = entry->text;
     return entry->index;
 }

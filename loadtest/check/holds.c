@@ -73,11 +73,7 @@ static void add_refusal(struct check *c, const struct check_group *g,
 {
     const struct hold *hold = last_hold(c, g);
 
-    if (c->refusal_count == c->refusal_room) {
-        c->refusal_room = c->refusal_room * 2 + 64;
-        c->refusals =
-            memory_need(realloc(c->refusals, c->refusal_room * sizeof(*c->refusals)));
-    }
+    MEMORY_ROOM(c->refusals, c->refusal_count, 1, c->refusal_room);
     /* Until the group is done, from_ns is the index of the owner's own hold. */
     c->refusals[c->refusal_count++] = (struct refusal){
         .name = call->name,

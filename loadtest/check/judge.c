@@ -35,13 +35,7 @@ struct check_options check_options_default(void)
 
 struct check *check_new(void)
 {
-    struct check *c = calloc(1, sizeof(*c));
-
-    if (c == NULL) {
-        fprintf(stderr, "seckill: no memory for the check\n");
-        exit(70);
-    }
-    return c;
+    return memory_need(calloc(1, sizeof(struct check)));
 }
 
 void check_free(struct check *c)
@@ -68,11 +62,7 @@ static void note_processes(struct check *c)
 {
     size_t count = c->h->process_count;
 
-    if (count > c->process_room) {
-        c->process_room = count * 2;
-        c->asks_nodes = memory_need(
-            realloc(c->asks_nodes, c->process_room * sizeof(*c->asks_nodes)));
-    }
+    MEMORY_ROOM(c->asks_nodes, 0, count, c->process_room);
     for (size_t i = 0; i < count; i++) {
         const struct history_process *process = &c->h->processes[i];
         const dlock_variant_info *lock = dlock_variant_find(process->variant);
@@ -94,11 +84,7 @@ static void begin(struct check *c, const struct history *h,
     for (size_t i = 0; i < h->process_count; i++)
         if (h->processes[i].dropping_ns < c->end_ns)
             c->end_ns = h->processes[i].dropping_ns;
-    if (h->name_count > c->name_room) {
-        free(c->is_confused);
-        c->name_room = h->name_count * 2;
-        c->is_confused = memory_need(malloc(c->name_room * sizeof(*c->is_confused)));
-    }
+    MEMORY_ROOM(c->is_confused, 0, h->name_count, c->name_room);
     for (size_t i = 0; i < h->name_count; i++)
         c->is_confused[i] = false;
     note_processes(c);

@@ -40,11 +40,8 @@ void check_sort_marks(struct check *c)
 {
     size_t count = c->h->mark_count;
 
-    if (count > c->mark_room) {
-        c->mark_room = count * 2;
-        c->marks = memory_need(realloc(c->marks, c->mark_room * sizeof(*c->marks)));
-        c->faults = memory_need(realloc(c->faults, c->mark_room * sizeof(*c->faults)));
-    }
+    MEMORY_ROOM(c->marks, 0, count, c->mark_room);
+    MEMORY_ROOM(c->faults, 0, count, c->fault_room);
     c->mark_count = c->fault_count = 0;
     c->first_fault_ns = HISTORY_NEVER;
     c->last_fault_ns = 0;

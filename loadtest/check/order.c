@@ -45,18 +45,12 @@ static int by_asking(const void *left, const void *right)
 
 void check_need_times(struct check *c, size_t count)
 {
-    if (count > c->time_room) {
-        c->time_room = count * 2;
-        c->times = memory_need(realloc(c->times, c->time_room * sizeof(*c->times)));
-    }
+    MEMORY_ROOM(c->times, 0, count, c->time_room);
 }
 
 void check_need_ghosts(struct check *c, size_t count)
 {
-    if (count > c->ghost_room) {
-        c->ghost_room = count * 2;
-        c->ghosts = memory_need(realloc(c->ghosts, c->ghost_room * sizeof(*c->ghosts)));
-    }
+    MEMORY_ROOM(c->ghosts, 0, count, c->ghost_room);
 }
 
 int64_t check_plus(int64_t at_ns, int64_t more_ns)

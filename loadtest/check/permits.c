@@ -21,10 +21,7 @@ static int by_time(const void *left, const void *right)
 void permits_add_step(struct permits_steps *s, int64_t at_ns, int64_t delta, int64_t call,
                       bool is_end)
 {
-    if (s->count == s->room) {
-        s->room = s->room * 2 + 64;
-        s->steps = memory_need(realloc(s->steps, s->room * sizeof(*s->steps)));
-    }
+    MEMORY_ROOM(s->steps, s->count, 1, s->room);
     s->steps[s->count++] = (struct permits_step){at_ns, delta, call, is_end};
 }
 

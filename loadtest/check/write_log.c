@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "loadtest/kit/files.h"
+#include "loadtest/kit/memory.h"
 
 enum field { POSITION, VOUCHER, LOCK, FENCE, REQUEST, USER, PROCESS, GUARD, OUTCOME,
              WRITTEN, FIELD_COUNT };
@@ -73,12 +74,7 @@ static bool add_line(struct write_log *log, struct history *h, char *line)
     is_accepted = strcmp(field[OUTCOME], "accepted") == 0;
     if (!is_accepted && strcmp(field[OUTCOME], "stale") != 0)
         return true;
-    if (log->count == log->room) {
-        log->room = log->room ? 2 * log->room : 1024;
-        log->writes = realloc(log->writes, log->room * sizeof *log->writes);
-        if (!log->writes)
-            abort();
-    }
+    MEMORY_ROOM(log->writes, log->count, 1, log->room);
     log->writes[log->count++] = (struct check_write){
         .name = history_name(h, field[LOCK], strlen(field[LOCK])),
         .fence = strtoull(field[FENCE], NULL, 10),

@@ -34,3 +34,13 @@ void *memory_grow(void *array, size_t used, size_t size)
     free(array);
     return large;
 }
+
+void *memory_room(void *array, size_t used, size_t more, size_t *room, size_t size)
+{
+    size_t twice = 2 * *room;
+
+    if (more <= *room - used)
+        return array;
+    *room = used + more > twice ? used + more : twice;
+    return memory_grow(array, used * size, *room * size);
+}
