@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "loadtest/audit/rules.h"
+#include "loadtest/kit/bisect.h"
 
 /* The row of the entry's request, if the row is of the voucher that the client ordered.
  */
@@ -63,18 +64,12 @@ void audit_check_promises(const struct audit_case *c, struct audit_finding *f)
 static const struct ledger_entry *const *first_entry(const struct audit_case *c,
                                                      const struct audit_order *o)
 {
-    size_t low = 0, high = c->in->ledger->count;
+    const struct ledger_entry *const *e = c->entries;
+    size_t at = 0;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct ledger_entry *e = c->entries[middle];
-
-        if (audit_compare_keys(e->user, e->request, o->user, o->request) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return &c->entries[low];
+    BISECT(at, c->in->ledger->count, i,
+           audit_compare_keys(e[i]->user, e[i]->request, o->user, o->request) < 0);
+    return &e[at];
 }
 
 /* The end of the entries of that user and request, which begin at `e`. */

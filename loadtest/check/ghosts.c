@@ -6,6 +6,8 @@
  * acquire of its own, which was made before the first answer of the group. */
 #include "loadtest/check/ghosts.h"
 
+#include "loadtest/kit/bisect.h"
+
 static const struct history_call *call_at(const struct check *c, size_t at)
 {
     return &c->h->calls[c->lock.calls[at]];
@@ -73,18 +75,11 @@ void ghosts_gather(struct check *c, struct ghosts *g)
 static size_t count_until(const struct check *c, const struct ghosts *g, int mode,
                           int64_t until_ns)
 {
-    size_t low = 0, high = g->count[mode];
+    size_t count = 0;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (check_order(call_at(c, g->at[mode][middle])->invoke_ns, until_ns) ==
-            CHECK_BEFORE)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    BISECT(count, g->count[mode], i,
+           call_at(c, g->at[mode][i])->invoke_ns < until_ns);
+    return count;
 }
 
 /* Was another one made at the very instant?  One of the same owner was made after it. */

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "loadtest/kit/bisect.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/radix.h"
 
@@ -109,18 +110,13 @@ void check_begin_groups(struct check *c)
 size_t check_group_place(const struct check *c, const struct history_call *call)
 {
     uint32_t index = (uint32_t)check_index_of(c, call), group = c->group_of[index];
-    size_t low = c->name_first, high = c->name_end;
+    const uint32_t *calls = c->by_owner;
+    size_t at = c->name_first;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        uint32_t other = c->by_owner[middle];
-
-        if (c->group_of[other] < group || (c->group_of[other] == group && other < index))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    BISECT(at, c->name_end, i,
+           c->group_of[calls[i]] < group ||
+               (c->group_of[calls[i]] == group && calls[i] < index));
+    return at;
 }
 
 /* Does the group of the call come before that of the mark's owner? */
@@ -135,20 +131,14 @@ static bool is_before_mark(const struct history_call *call, const struct history
 struct check_group *check_group_of_mark(const struct check *c,
                                         const struct history_mark *mark, int mode)
 {
-    size_t low = c->name_first, high = c->name_end;
+    size_t at = c->name_first;
     const struct history_call *call;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (is_before_mark(&c->h->calls[c->by_owner[middle]], mark, mode))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == c->name_end)
+    BISECT(at, c->name_end, i,
+           is_before_mark(&c->h->calls[c->by_owner[i]], mark, mode));
+    if (at == c->name_end)
         return NULL;
-    call = &c->h->calls[c->by_owner[low]];
+    call = &c->h->calls[c->by_owner[at]];
     return call->process == mark->process && call->owner == mark->owner &&
            call->mode == mode ? check_group_of(c, call) : NULL;
 }

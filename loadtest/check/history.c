@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/os/hash_table.h"
+#include "loadtest/kit/bisect.h"
 #include "loadtest/kit/insertion.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/radix.h"
@@ -193,34 +194,19 @@ void history_sort(struct history *h)
     sort_traces(h);
 }
 
-/* The index of the first trace that is not before the hold's. */
-static size_t first_of(const struct history *h, uint32_t process,
-                       const uint8_t token[DLOCK_RECORD_TOKEN_SIZE])
-{
-    size_t low = 0, high = h->trace_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (compare_hold(&h->traces[middle], process, token) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Only findings ask, and few holds have a trace, so calls carry none. */
 size_t history_traces_of(const struct history *h, const struct history_call *call,
                          const struct history_trace **first)
 {
     static const uint8_t none[DLOCK_RECORD_TOKEN_SIZE];
-    size_t at, end;
+    size_t at = 0, end;
 
     *first = h->traces;
     if (h->trace_count == 0 || memcmp(call->token, none, sizeof(none)) == 0)
         return 0;
-    at = end = first_of(h, call->process, call->token);
+    BISECT(at, h->trace_count, i,
+           compare_hold(&h->traces[i], call->process, call->token) < 0);
+    end = at;
     *first = h->traces + at;
     while (end < h->trace_count &&
            compare_hold(&h->traces[end], call->process, call->token) == 0)

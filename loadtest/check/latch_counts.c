@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "loadtest/check/latch.h"
+#include "loadtest/kit/bisect.h"
 
 /* A count that surely was of this making. */
 struct count {
@@ -109,17 +110,10 @@ static struct counts gather(struct check *c, const struct latch *l)
 /* The number of counts that left more than `left`. */
 static int64_t above(const struct counts *all, int64_t left)
 {
-    size_t low = 0, high = all->sure_count;
+    size_t count = 0;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (all->left[middle] > left)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (int64_t)low;
+    BISECT(count, all->sure_count, i, all->left[i] > left);
+    return (int64_t)count;
 }
 
 /* The number of calls that may have left a count that no call is known to have left, between
@@ -127,16 +121,9 @@ static int64_t above(const struct counts *all, int64_t left)
 static int64_t maybe_above(const struct check *c, const struct counts *all, int64_t left,
                            int64_t set, int64_t until_ns)
 {
-    size_t low = 0, high = all->open_count, more = 0;
+    size_t open = 0, more = 0;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (all->open_ns[middle] <= until_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    BISECT(open, all->open_count, i, all->open_ns[i] <= until_ns);
     for (size_t i = 0; i < all->other_count; i++) {
         const struct history_call *call = &c->h->calls[all->other[i]];
         int64_t its = (int64_t)call->fence;
@@ -144,27 +131,20 @@ static int64_t maybe_above(const struct check *c, const struct counts *all, int6
         more += its > left && its < set && call->invoke_ns <= until_ns &&
                 above(all, its) == above(all, its - 1);
     }
-    return (int64_t)(low + more);
+    return (int64_t)(open + more);
 }
 
 /* The number of calls that had certainly been answered when the call was made. */
 static size_t answered_before(const struct check *c, const struct counts *all,
                               const struct history_call *call)
 {
-    size_t low = 0, high = all->sure_count;
+    size_t count = 0;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (all->sure[middle].answer_ns < call->invoke_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < all->sure_count &&
-        check_order_calls(call_of(c, &all->sure[low]), call) == CHECK_BEFORE)
-        low++; /* of the same owner, at the instant of the call */
-    return low;
+    BISECT(count, all->sure_count, i, all->sure[i].answer_ns < call->invoke_ns);
+    if (count < all->sure_count &&
+        check_order_calls(call_of(c, &all->sure[count]), call) == CHECK_BEFORE)
+        count++; /* of the same owner, at the instant of the call */
+    return count;
 }
 
 /* The error in the number that the count left; NULL: none. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "loadtest/check/groups.h"
+#include "loadtest/kit/bisect.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/radix.h"
 
@@ -71,24 +72,18 @@ static bool is_before(const struct history_mark *mark, uint32_t process, uint64_
 size_t check_marks_of(const struct check *c, uint32_t process, uint64_t owner,
                       int64_t from_ns, int64_t until_ns, const uint32_t **first)
 {
-    size_t low = 0, high = c->lock.mark_count, end;
+    size_t at = 0, end;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (is_before(&c->h->marks[c->lock.marks[middle]], process, owner, from_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *first = c->lock.mark_count > 0 ? c->lock.marks + low : NULL;
-    for (end = low; end < c->lock.mark_count; end++) {
+    BISECT(at, c->lock.mark_count, i,
+           is_before(&c->h->marks[c->lock.marks[i]], process, owner, from_ns));
+    *first = c->lock.mark_count > 0 ? c->lock.marks + at : NULL;
+    for (end = at; end < c->lock.mark_count; end++) {
         const struct history_mark *mark = &c->h->marks[c->lock.marks[end]];
 
         if (mark->process != process || mark->owner != owner || mark->at_ns > until_ns)
             break;
     }
-    return end - low;
+    return end - at;
 }
 
 /* Note that the owner was told of the loss of the lock.  The latest marks of an owner come

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "loadtest/check/checks/checks.h"
+#include "loadtest/kit/bisect.h"
 #include "loadtest/kit/insertion.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/radix.h"
@@ -179,15 +180,8 @@ bool check_next_lock(struct check *c, struct lock_cursor *at)
 
 size_t check_granted_before(const struct check *c, int64_t at_ns)
 {
-    size_t low = 0, high = c->lock.hold_count;
+    size_t at = 0;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (c->lock.holds[middle].granted_ns < at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    BISECT(at, c->lock.hold_count, i, c->lock.holds[i].granted_ns < at_ns);
+    return at;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "loadtest/check/permits.h"
+#include "loadtest/kit/bisect.h"
 #include "loadtest/kit/memory.h"
 
 /* The least number of permits left, at an instant at which calls happen.  `low`: the
@@ -49,32 +50,18 @@ static int64_t least_of(const int64_t *tree, size_t count, size_t from, size_t e
 /* The first step or moment that is not before an instant. */
 static size_t first_step(const struct permits_steps *s, int64_t at_ns)
 {
-    size_t low = 0, high = s->count;
+    size_t at = 0;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (check_order(s->steps[middle].at_ns, at_ns) == CHECK_BEFORE)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    BISECT(at, s->count, i, s->steps[i].at_ns < at_ns);
+    return at;
 }
 
 static size_t first_moment(const struct bounds *b, int64_t at_ns)
 {
-    size_t low = 0, high = b->count;
+    size_t at = 0;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (check_order(b->moments[middle].at_ns, at_ns) == CHECK_BEFORE)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    BISECT(at, b->count, i, b->moments[i].at_ns < at_ns);
+    return at;
 }
 
 /* The part of these permits that is of the instant `at_ns` and of the owner's own calls. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "loadtest/check/checks/checks.h"
+#include "loadtest/kit/bisect.h"
 
 enum { FAIR_PLACE_LEASES = 2 }; /* a place in a queue may outlast the waiter that asked
                                  * for it */
@@ -114,24 +115,17 @@ static size_t gather(struct check *c)
 static int64_t longest_free(const struct check *c, size_t count, int64_t from_ns,
                             int64_t to_ns, int64_t floor_ns)
 {
-    size_t low = 0, high = count;
+    size_t at = 0; /* the first pair that begins after from_ns */
     int64_t longest_ns = 0, free_ns = from_ns;
 
-    while (low < high) { /* the first pair that begins after from_ns */
-        size_t middle = (low + high) / 2;
-
-        if (c->times[2 * middle] <= from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low > 0)
-        free_ns = greatest(floor_ns, c->times[2 * low - 1]);
+    BISECT(at, count, i, c->times[2 * i] <= from_ns);
+    if (at > 0)
+        free_ns = greatest(floor_ns, c->times[2 * at - 1]);
     else if (floor_ns > 0)
         free_ns = floor_ns;
-    for (; low < count && c->times[2 * low] < to_ns; low++) {
-        longest_ns = greatest(longest_ns, c->times[2 * low] - free_ns);
-        free_ns = greatest(free_ns, c->times[2 * low + 1]);
+    for (; at < count && c->times[2 * at] < to_ns; at++) {
+        longest_ns = greatest(longest_ns, c->times[2 * at] - free_ns);
+        free_ns = greatest(free_ns, c->times[2 * at + 1]);
     }
     return free_ns < to_ns ? greatest(longest_ns, to_ns - free_ns) : longest_ns;
 }

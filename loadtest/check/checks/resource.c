@@ -5,31 +5,17 @@
 #include <inttypes.h>
 
 #include "loadtest/check/checks/checks.h"
-
-/* The first write under the lock's name, or under a later one. */
-static size_t first_write(const struct check *c)
-{
-    size_t low = 0, high = c->options->write_count;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (c->options->writes[middle].name < c->lock.name)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
+#include "loadtest/kit/bisect.h"
 
 void check_resource(struct check *c)
 {
     const struct check_write *writes = c->options->writes;
+    size_t count = c->options->write_count, at = 0;
     uint64_t highest = 0;
 
-    for (size_t i = first_write(c);
-         i < c->options->write_count && writes[i].name == c->lock.name; i++) {
-        const struct check_write *write = &writes[i];
+    BISECT(at, count, i, writes[i].name < c->lock.name);
+    for (; at < count && writes[at].name == c->lock.name; at++) {
+        const struct check_write *write = &writes[at];
 
         if (write->fence == 0) /* of a lock without any */
             continue;
