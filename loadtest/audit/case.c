@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loadtest/kit/compare.h"
+
 void audit_example(struct audit_finding *f, const char *fmt, ...)
 {
     va_list args;
@@ -24,15 +26,10 @@ void audit_worsen(struct audit_finding *f, enum verdict valid, int64_t count)
     f->count += count;
 }
 
-static int compare(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 int audit_compare_keys(int64_t user_a, const char *request_a, int64_t user_b,
                        const char *request_b)
 {
-    int by_user = compare(user_a, user_b);
+    int by_user = COMPARE(user_a, user_b);
 
     return by_user != 0 ? by_user : strcmp(request_a, request_b);
 }
@@ -59,11 +56,11 @@ static int compare_entries(const void *a, const void *b)
     const struct ledger_entry *x = *(const struct ledger_entry *const *)a;
     const struct ledger_entry *y = *(const struct ledger_entry *const *)b;
     const int by[] = {audit_compare_keys(x->user, x->request, y->user, y->request),
-                      compare(rank(x->what), rank(y->what)),
-                      compare(x->voucher, y->voucher),
-                      compare(x->order, y->order),
-                      compare(x->file, y->file),
-                      compare(x->line, y->line)};
+                      rank(x->what) - rank(y->what),
+                      COMPARE(x->voucher, y->voucher),
+                      COMPARE(x->order, y->order),
+                      COMPARE(x->file, y->file),
+                      COMPARE(x->line, y->line)};
     size_t i = 0;
 
     while (i + 1 < sizeof by / sizeof by[0] && by[i] == 0)
@@ -73,9 +70,9 @@ static int compare_entries(const void *a, const void *b)
 
 static int compare_buyers(const struct audit_order *x, const struct audit_order *y)
 {
-    int by_voucher = compare(x->voucher, y->voucher);
+    int by_voucher = COMPARE(x->voucher, y->voucher);
 
-    return by_voucher != 0 ? by_voucher : compare(x->user, y->user);
+    return by_voucher != 0 ? by_voucher : COMPARE(x->user, y->user);
 }
 
 static int compare_users(const void *a, const void *b)
@@ -84,7 +81,7 @@ static int compare_users(const void *a, const void *b)
     const struct audit_order *y = *(const struct audit_order *const *)b;
     int by_buyer = compare_buyers(x, y);
 
-    return by_buyer != 0 ? by_buyer : compare(x->id, y->id);
+    return by_buyer != 0 ? by_buyer : COMPARE(x->id, y->id);
 }
 
 static int compare_bought(const void *a, const void *b)

@@ -34,15 +34,12 @@ static int64_t end_of(const struct check *c, const struct history_call *call)
 static void note(const struct check *c, struct ghosts *g, const struct history_call *call)
 {
     const struct history_process *process = &c->h->processes[call->process];
-    int64_t lease_ns = call->lease_ns > 0 ? call->lease_ns : process->lease_ns, end_ns;
+    int64_t lease_ns = call->lease_ns > 0 ? call->lease_ns : process->lease_ns;
 
     if (!(process->caps & DLOCK_CAP_EXPIRES) || lease_ns == 0)
         lease_ns = HISTORY_NEVER;
-    if (lease_ns > g->lease_ns)
-        g->lease_ns = lease_ns;
-    end_ns = end_of(c, call);
-    if (end_ns > g->end_ns)
-        g->end_ns = end_ns;
+    g->lease_ns = greatest(g->lease_ns, lease_ns);
+    g->end_ns = greatest(g->end_ns, end_of(c, call));
 }
 
 void ghosts_gather(struct check *c, struct ghosts *g)
@@ -129,8 +126,7 @@ static void use(struct ghosts *g, int mode, int64_t first_ns)
     g->kind = mode == DLOCK_MODE_SHARED ? GHOST_WRITER : GHOST_ANY;
     for (int of = DLOCK_MODE_EXCLUSIVE; of <= mode; of++) {
         g->used[of]++;
-        if (first_ns > g->used_ns[of])
-            g->used_ns[of] = first_ns;
+        g->used_ns[of] = greatest(g->used_ns[of], first_ns);
     }
 }
 
@@ -191,8 +187,7 @@ void ghosts_close(struct check *c, struct ghosts *g)
     if (of_readers->call != NO_CALL && of_writers->call != NO_CALL) {
         if (of_writers->first_ns < both.first_ns)
             both = *of_writers;
-        if (of_readers->from_ns > both.from_ns)
-            both.from_ns = of_readers->from_ns;
+        both.from_ns = greatest(both.from_ns, of_readers->from_ns);
         if (both.from_ns <= check_plus(both.first_ns, g->lease_ns) &&
             is_another(c, g, DLOCK_MODE_SHARED, both.first_ns)) {
             *of_readers = both;
@@ -218,8 +213,7 @@ void ghosts_need(struct check *c, struct ghosts *g, const struct refusal *refusa
         need->first_ns = call->answer_ns;
         need->call = refusal->call;
     }
-    if (refusal->from_ns > need->from_ns)
-        need->from_ns = refusal->from_ns;
+    need->from_ns = greatest(need->from_ns, refusal->from_ns);
 }
 
 void ghosts_pass_hold(struct check *c, struct ghosts *g, const struct hold *hold)

@@ -9,6 +9,7 @@
 
 #include "base/os/hash_table.h"
 #include "loadtest/kit/bisect.h"
+#include "loadtest/kit/compare.h"
 #include "loadtest/kit/insertion.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/radix.h"
@@ -109,40 +110,25 @@ int64_t history_find_name(const struct history *h, const char *name)
     return entry != NULL ? (int64_t)entry->index : -1;
 }
 
-static int compare_times(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_calls(const void *left, const void *right)
 {
     const struct history_call *a = left, *b = right;
-    int order = compare_times(a->invoke_ns, b->invoke_ns);
+    int order = COMPARE(a->invoke_ns, b->invoke_ns);
 
-    if (order == 0)
-        order = compare_times(a->answer_ns, b->answer_ns);
-    if (order == 0)
-        order = compare_numbers(a->process, b->process);
-    if (order == 0)
-        order = compare_numbers(a->owner, b->owner);
-    return order != 0 ? order : compare_numbers(a->order, b->order);
+    order = order != 0 ? order : COMPARE(a->answer_ns, b->answer_ns);
+    order = order != 0 ? order : COMPARE(a->process, b->process);
+    order = order != 0 ? order : COMPARE(a->owner, b->owner);
+    return order != 0 ? order : COMPARE(a->order, b->order);
 }
 
 static int compare_marks(const void *left, const void *right)
 {
     const struct history_mark *a = left, *b = right;
-    int order = compare_times(a->at_ns, b->at_ns);
+    int order = COMPARE(a->at_ns, b->at_ns);
 
-    if (order == 0)
-        order = compare_numbers(a->process, b->process);
-    if (order == 0)
-        order = compare_numbers(a->owner, b->owner);
-    return order != 0 ? order : a->kind - b->kind;
+    order = order != 0 ? order : COMPARE(a->process, b->process);
+    order = order != 0 ? order : COMPARE(a->owner, b->owner);
+    return order != 0 ? order : COMPARE(a->kind, b->kind);
 }
 
 /* Calls at one instant are rare, so only those are compared. */
@@ -164,9 +150,9 @@ static void sort_calls(struct history *h)
 static int compare_hold(const struct history_trace *trace, uint32_t process,
                         const uint8_t token[DLOCK_RECORD_TOKEN_SIZE])
 {
-    if (trace->process != process)
-        return trace->process < process ? -1 : 1;
-    return memcmp(trace->token, token, sizeof(trace->token));
+    int order = COMPARE(trace->process, process);
+
+    return order != 0 ? order : memcmp(trace->token, token, sizeof(trace->token));
 }
 
 /* The names got their indices in the order in which they were added. */
@@ -175,7 +161,7 @@ static int compare_traces(const void *left, const void *right)
     const struct history_trace *a = left, *b = right;
     int order = compare_hold(a, b->process, b->token);
 
-    return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
+    return order != 0 ? order : COMPARE(a->id, b->id);
 }
 
 static void sort_traces(struct history *h)

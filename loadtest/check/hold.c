@@ -2,16 +2,6 @@
 /* hold.c -- the effect of each call of the owner on its hold, and the end of the hold. */
 #include "loadtest/check/hold.h"
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t greatest(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* A store counts a lease from when the request arrives: before the answer was heard. */
 static int64_t lasting_ns(const struct history_call *call)
 {

@@ -278,16 +278,6 @@ static void add_call(struct check *c, struct check_group *g,
     }
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t greatest(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static void finish_refusal(struct check *c, struct refusal *refusal)
 {
     const struct history_call *call = &c->h->calls[refusal->call];

@@ -47,17 +47,16 @@ static bool is_sure(const struct check *c, const struct latch *l,
 static int by_answer(const void *left, const void *right)
 {
     const struct count *a = left, *b = right;
+    int order = COMPARE(a->answer_ns, b->answer_ns);
 
-    if (a->answer_ns != b->answer_ns)
-        return a->answer_ns < b->answer_ns ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
+    return order != 0 ? order : COMPARE(a->index, b->index);
 }
 
 static int greatest_first(const void *left, const void *right)
 {
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    const int64_t *a = left, *b = right;
 
-    return (a < b) - (a > b);
+    return COMPARE(*b, *a);
 }
 
 static void note(const struct check *c, const struct latch *l, struct counts *all,
@@ -180,7 +179,7 @@ static int by_left(const void *left, const void *right)
 {
     const int64_t *a = left, *b = right;
 
-    return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
+    return a[0] != b[0] ? COMPARE(a[0], b[0]) : COMPARE(a[1], b[1]);
 }
 
 /* No two counts leave the same number, except 0.  This overwrites `all`. */

@@ -19,29 +19,22 @@ enum check_order check_order(int64_t a_ns, int64_t b_ns)
     return a_ns < b_ns ? CHECK_BEFORE : CHECK_AFTER;
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int by_grant(const void *left, const void *right)
 {
     const struct hold *a = left, *b = right;
-    int order = compare_u64(a->name, b->name);
+    int order = COMPARE(a->name, b->name);
 
-    if (order == 0)
-        order = (a->granted_ns > b->granted_ns) - (a->granted_ns < b->granted_ns);
-    if (order == 0)
-        order = (a->kept_ns > b->kept_ns) - (a->kept_ns < b->kept_ns);
-    return order != 0 ? order : (a->call > b->call) - (a->call < b->call);
+    order = order != 0 ? order : COMPARE(a->granted_ns, b->granted_ns);
+    order = order != 0 ? order : COMPARE(a->kept_ns, b->kept_ns);
+    return order != 0 ? order : COMPARE(a->call, b->call);
 }
 
 static int by_asking(const void *left, const void *right)
 {
     const struct refusal *a = left, *b = right;
-    int order = compare_u64(a->name, b->name);
+    int order = COMPARE(a->name, b->name);
 
-    return order != 0 ? order : (a->call > b->call) - (a->call < b->call);
+    return order != 0 ? order : COMPARE(a->call, b->call);
 }
 
 void check_need_times(struct check *c, size_t count)

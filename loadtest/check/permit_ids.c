@@ -40,7 +40,7 @@ static int by_id(const void *left, const void *right)
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
     int order = memcmp(sorting[a].token, sorting[b].token, sizeof(sorting[a].token));
 
-    return order != 0 ? order : (a > b) - (a < b);
+    return order != 0 ? order : COMPARE(a, b);
 }
 
 /* Put them into c->ghosts.  Answers how many. */

@@ -28,11 +28,6 @@ struct bounds {
                             * of i those of 2i and 2i+1                          */
 };
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The least from the moment `from` and before `end`. */
 static int64_t least_of(const int64_t *tree, size_t count, size_t from, size_t end)
 {

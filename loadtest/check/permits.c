@@ -11,11 +11,11 @@ static int by_time(const void *left, const void *right)
     const struct permits_step *a = left, *b = right;
 
     if (a->at_ns != b->at_ns)
-        return a->at_ns < b->at_ns ? -1 : 1;
+        return COMPARE(a->at_ns, b->at_ns);
     if ((a->delta > 0) != (b->delta > 0))
         return a->delta > 0 ? 1 : -1; /* at one instant a step that adds permits comes
                                        * before a step that needs some */
-    return (a->call > b->call) - (a->call < b->call);
+    return COMPARE(a->call, b->call);
 }
 
 void permits_add_step(struct permits_steps *s, int64_t at_ns, int64_t delta, int64_t call,

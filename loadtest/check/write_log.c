@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "loadtest/kit/compare.h"
 #include "loadtest/kit/files.h"
 #include "loadtest/kit/memory.h"
 
@@ -91,10 +92,9 @@ static bool add_line(struct write_log *log, struct history *h, char *line)
 static int by_name(const void *a, const void *b)
 {
     const struct check_write *x = a, *y = b;
+    int order = COMPARE(x->name, y->name);
 
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    return (x->position > y->position) - (x->position < y->position);
+    return order != 0 ? order : COMPARE(x->position, y->position);
 }
 
 static void name_vouchers(struct write_log *log, struct history *h)

@@ -39,16 +39,6 @@ static bool is_actor(const struct page_scene *s, uint32_t process, uint64_t owne
     return lane >= 0 && s->lanes[lane].is_actor;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t greatest(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static const struct hold *hold_of_call(const struct check *c, size_t call)
 {
     for (size_t i = 0; i < c->hold_count; i++)
@@ -190,10 +180,9 @@ static void add_marks(struct page_scene *s)
 static int compare_steps(const void *a, const void *b)
 {
     const struct page_step *x = a, *y = b;
+    int order = COMPARE(x->at_ns, y->at_ns);
 
-    if (x->at_ns != y->at_ns)
-        return x->at_ns < y->at_ns ? -1 : 1;
-    return x->is_answer - y->is_answer;
+    return order != 0 ? order : x->is_answer - y->is_answer;
 }
 
 static void add_steps(struct page_scene *s)

@@ -4,6 +4,7 @@
 #define LOADTEST_CHECK_CHECKS_CHECKS_H
 
 #include "loadtest/check/check.h"
+#include "loadtest/kit/compare.h"
 
 enum { NO_CALL = -1 };
 

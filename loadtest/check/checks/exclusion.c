@@ -16,11 +16,6 @@ static enum check_property property_of(const struct hold *early,
     return late->granted_ns < early->leased_ns ? CHECK_kept : CHECK_ownership;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void report(struct check *c, const struct hold *early, const struct hold *late)
 {
     enum check_property property = property_of(early, late);
@@ -80,8 +75,7 @@ static void gather_times(struct check *c, struct seen *seen)
     seen->has_times = true;
     check_need_times(c, c->lock.hold_count);
     for (size_t i = 0; i < c->lock.hold_count; i++) {
-        if (c->lock.holds[i].kept_ns > longest_ns)
-            longest_ns = c->lock.holds[i].kept_ns;
+        longest_ns = greatest(longest_ns, c->lock.holds[i].kept_ns);
         c->times[i] = longest_ns;
     }
 }

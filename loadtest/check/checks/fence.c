@@ -35,10 +35,10 @@ static _Thread_local const struct hold *sorting;
 
 static int by_end(const void *left, const void *right)
 {
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    int64_t x = sorting[a].kept_ns, y = sorting[b].kept_ns;
+    const uint32_t *a = left, *b = right;
+    int order = COMPARE(sorting[*a].kept_ns, sorting[*b].kept_ns);
 
-    return x != y ? (x > y) - (x < y) : (a > b) - (a < b);
+    return order != 0 ? order : COMPARE(*a, *b);
 }
 
 /* Put the holds into c->ghosts, by when they ended. */

@@ -5,11 +5,6 @@
  * same if two holders work at the same time. */
 #include "loadtest/check/checks/latest.h"
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* `early` worked on until `late` had the lock; or that one's lease was over before it
  * heard of it, and it went to work beside `early`. */
 static void report(struct check *c, const struct hold *early, const struct hold *late)

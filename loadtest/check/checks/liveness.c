@@ -12,11 +12,6 @@
 enum { FAIR_PLACE_LEASES = 2 }; /* a place in a queue may outlast the waiter that asked
                                  * for it */
 
-static int64_t greatest(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static int64_t end_of_hold(const struct check *c, const struct hold *hold)
 {
     const struct history_process *process = &c->h->processes[hold->process];
@@ -46,7 +41,7 @@ static int compare_pairs(const void *left, const void *right)
 {
     const int64_t *a = left, *b = right;
 
-    return (a[0] > b[0]) - (a[0] < b[0]);
+    return COMPARE(*a, *b);
 }
 
 /* The times are in order, unless a call was not granted. */

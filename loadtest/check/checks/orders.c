@@ -19,9 +19,9 @@ struct line {
 
 static int compare_requests(const struct line *a, const struct line *b)
 {
-    if (a->user != b->user)
-        return a->user < b->user ? -1 : 1;
-    return strcmp(a->request, b->request);
+    int order = COMPARE(a->user, b->user);
+
+    return order != 0 ? order : strcmp(a->request, b->request);
 }
 
 static int by_request(const void *a, const void *b)

@@ -3,11 +3,6 @@
  * is never refused.  A lock that does not do that refuses its own holder. */
 #include "loadtest/check/checks/checks.h"
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void look_at_grant(struct check *c, const struct hold *hold)
 {
     int64_t end_ns = hold->kept_ns > hold->granted_ns
