@@ -10,9 +10,8 @@
 #include "base/os/hash_table.h"
 #include "loadtest/kit/bisect.h"
 #include "loadtest/kit/compare.h"
-#include "loadtest/kit/insertion.h"
 #include "loadtest/kit/memory.h"
-#include "loadtest/kit/radix.h"
+#include "loadtest/kit/time_sort.h"
 
 /* A name and its index. */
 struct history_names {
@@ -131,22 +130,6 @@ static int compare_marks(const void *left, const void *right)
     return order != 0 ? order : COMPARE(a->kind, b->kind);
 }
 
-/* Calls at one instant are rare, so only those are compared. */
-static void sort_calls(struct history *h)
-{
-    uint64_t *keys = memory_need(malloc(h->call_count * sizeof(*keys)));
-    uint32_t *order = radix_order(h->call_count);
-
-    for (size_t i = 0; i < h->call_count; i++)
-        keys[i] = radix_key(h->calls[i].invoke_ns);
-    radix_sort(order, order + h->call_count, h->call_count, keys);
-    free(keys);
-    radix_arrange(h->calls, sizeof(*h->calls), h->call_count, order);
-    free(order);
-    if (!insertion_sort(h->calls, h->call_count, sizeof(*h->calls), compare_calls))
-        qsort(h->calls, h->call_count, sizeof(*h->calls), compare_calls);
-}
-
 static int compare_hold(const struct history_trace *trace, uint32_t process,
                         const uint8_t token[DLOCK_RECORD_TOKEN_SIZE])
 {
@@ -164,20 +147,15 @@ static int compare_traces(const void *left, const void *right)
     return order != 0 ? order : COMPARE(a->id, b->id);
 }
 
-static void sort_traces(struct history *h)
-{
-    if (h->trace_count > 0)
-        qsort(h->traces, h->trace_count, sizeof(*h->traces), compare_traces);
-}
-
 /* Recorders write calls and marks nearly in the order of time. */
 void history_sort(struct history *h)
 {
-    if (!insertion_sort(h->calls, h->call_count, sizeof(*h->calls), compare_calls))
-        sort_calls(h);
-    if (!insertion_sort(h->marks, h->mark_count, sizeof(*h->marks), compare_marks))
-        qsort(h->marks, h->mark_count, sizeof(*h->marks), compare_marks);
-    sort_traces(h);
+    time_sort(h->calls, h->call_count, sizeof(*h->calls),
+              offsetof(struct history_call, invoke_ns), compare_calls);
+    time_sort(h->marks, h->mark_count, sizeof(*h->marks),
+              offsetof(struct history_mark, at_ns), compare_marks);
+    if (h->trace_count > 0)
+        qsort(h->traces, h->trace_count, sizeof(*h->traces), compare_traces);
 }
 
 /* Only findings ask, and few holds have a trace, so calls carry none. */

@@ -6,9 +6,8 @@
 
 #include "loadtest/check/checks/checks.h"
 #include "loadtest/kit/bisect.h"
-#include "loadtest/kit/insertion.h"
 #include "loadtest/kit/memory.h"
-#include "loadtest/kit/radix.h"
+#include "loadtest/kit/time_sort.h"
 
 const char check_tie[] = "it depends on which of two events of one instant came first";
 
@@ -19,12 +18,12 @@ enum check_order check_order(int64_t a_ns, int64_t b_ns)
     return a_ns < b_ns ? CHECK_BEFORE : CHECK_AFTER;
 }
 
+/* Two holds of one lock. */
 static int by_grant(const void *left, const void *right)
 {
     const struct hold *a = left, *b = right;
-    int order = COMPARE(a->name, b->name);
+    int order = COMPARE(a->granted_ns, b->granted_ns);
 
-    order = order != 0 ? order : COMPARE(a->granted_ns, b->granted_ns);
     order = order != 0 ? order : COMPARE(a->kept_ns, b->kept_ns);
     return order != 0 ? order : COMPARE(a->call, b->call);
 }
@@ -52,28 +51,8 @@ int64_t check_plus(int64_t at_ns, int64_t more_ns)
     return at_ns > HISTORY_NEVER - more_ns ? HISTORY_NEVER : at_ns + more_ns;
 }
 
-/* Sort the `count` holds of one lock.  Holds of one instant are rare, so only those are
- * compared. */
-static void sort_by_time(struct hold *holds, size_t count)
-{
-    uint64_t *keys = memory_grow(NULL, 0, count * sizeof(*keys));
-    uint32_t *order = radix_order(count);
-    bool has_ties = false;
-
-    for (size_t i = 0; i < count; i++)
-        keys[i] = radix_key(holds[i].granted_ns);
-    radix_sort(order, order + count, count, keys);
-    for (size_t i = 1; i < count; i++)
-        has_ties = has_ties || keys[order[i - 1]] == keys[order[i]];
-    free(keys);
-    radix_arrange(holds, sizeof(*holds), count, order);
-    free(order);
-    if (has_ties)
-        qsort(holds, count, sizeof(*holds), by_grant);
-}
-
 /* The calls were put together name by name, and in the order in which they were made. */
-static void sort_holds(struct check *c)
+void check_sort_holds(struct check *c)
 {
     size_t end;
 
@@ -81,14 +60,9 @@ static void sort_holds(struct check *c)
         for (end = at + 1;
              end < c->hold_count && c->holds[end].name == c->holds[at].name; end++) {
         }
-        if (!insertion_sort(&c->holds[at], end - at, sizeof(*c->holds), by_grant))
-            sort_by_time(&c->holds[at], end - at);
+        time_sort(&c->holds[at], end - at, sizeof(*c->holds),
+                  offsetof(struct hold, granted_ns), by_grant);
     }
-}
-
-void check_sort_holds(struct check *c)
-{
-    sort_holds(c);
     if (c->refusal_count > 1)
         qsort(c->refusals, c->refusal_count, sizeof(*c->refusals), by_asking);
 }
