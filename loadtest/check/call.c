@@ -24,6 +24,12 @@ bool check_is_ghost(const struct check *c, const struct history_call *call)
                           (call->wait_ns != 0 && c->first_fault_ns <= call->answer_ns));
 }
 
+int64_t check_answer_ns(const struct check *c, const struct history_call *call)
+{
+    return check_is_answered(c, call) ? call->answer_ns
+                                      : c->h->processes[call->process].last_ns;
+}
+
 int64_t check_sent_ns(const struct history_call *call)
 {
     return call->sent_ns > 0 ? call->sent_ns : call->invoke_ns;

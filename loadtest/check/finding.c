@@ -29,7 +29,7 @@ static bool comes_of_a_hole(const struct check *c, int64_t call)
     return call != NO_CALL && c->h->processes[c->h->calls[call].process].has_hole;
 }
 
-void check_unsure(struct check *c, enum check_property property, const char *why)
+static void note_unsure(struct check *c, enum check_property property, const char *why)
 {
     struct check_finding *finding = &c->out->findings[property];
 
@@ -37,6 +37,12 @@ void check_unsure(struct check *c, enum check_property property, const char *why
         return;
     if (finding->unsure++ == 0)
         finding->why_unknown = why;
+}
+
+void check_tied(struct check *c, enum check_property property)
+{
+    note_unsure(c, property,
+                "it depends on which of two events of one instant came first");
 }
 
 void check_violation(struct check *c, enum check_property property, int assumption,
@@ -51,11 +57,11 @@ void check_violation(struct check *c, enum check_property property, int assumpti
     if (c->options->only != 0 && !(c->options->only & 1u << property))
         return;
     if (comes_of_a_hole(c, a) || comes_of_a_hole(c, b)) {
-        check_unsure(c, property, "the records of its owner have a hole");
+        note_unsure(c, property, "the records of its owner have a hole");
         return;
     }
     if (c->lock.is_confused) {
-        check_unsure(c, property, c->out->overlap);
+        note_unsure(c, property, c->out->overlap);
         return;
     }
     finding->count++;

@@ -8,11 +8,6 @@
 
 #include "loadtest/kit/bisect.h"
 
-static const struct history_call *call_at(const struct check *c, size_t at)
-{
-    return &c->h->calls[c->lock.calls[at]];
-}
-
 /* The end of the time in which the acquire can explain a refusal.  A grant that came too
  * late had arrived before its answer; a fault may let the grant last. */
 static int64_t end_of(const struct check *c, const struct history_call *call)
@@ -53,7 +48,7 @@ void ghosts_gather(struct check *c, struct ghosts *g)
     all = c->ghosts;
     writers = c->ghosts + count;
     for (size_t at = 0; at < count; at++) {
-        const struct history_call *call = call_at(c, at);
+        const struct history_call *call = check_call_at(c, at);
 
         if (!check_is_ghost(c, call))
             continue;
@@ -75,7 +70,7 @@ static size_t count_until(const struct check *c, const struct ghosts *g, int mod
     size_t count = 0;
 
     BISECT(count, g->count[mode], i,
-           call_at(c, g->at[mode][i])->invoke_ns < until_ns);
+           check_call_at(c, g->at[mode][i])->invoke_ns < until_ns);
     return count;
 }
 
@@ -84,7 +79,7 @@ static bool has_tied(const struct check *c, const struct ghosts *g, int mode, in
                      const struct history_call *but)
 {
     for (size_t i = count_until(c, g, mode, at_ns); i < g->count[mode]; i++) {
-        const struct history_call *call = call_at(c, g->at[mode][i]);
+        const struct history_call *call = check_call_at(c, g->at[mode][i]);
 
         if (check_order(call->invoke_ns, at_ns) != CHECK_TIED)
             return false;
@@ -170,7 +165,7 @@ static void settle(struct check *c, struct ghosts *g, int mode)
     if (is_another(c, g, mode, need.first_ns) && call->invoke_ns <= g->end_ns)
         use(g, mode, need.first_ns);
     else if (has_tied(c, g, mode, need.first_ns, call))
-        check_unsure(c, CHECK_refusal, check_tie);
+        check_tied(c, CHECK_refusal);
     else
         check_violation(c, CHECK_refusal, explain(c, g->last, call), need.call,
                         g->last != NULL ? g->last->call : NO_CALL,

@@ -165,5 +165,5 @@ enum check_order check_meets(const struct hold *early, const struct hold *late)
     if (!check_is_heard_late(late) || late->promised_ns > early->granted_ns)
         return order; /* the lease that was over lasted until `early` had the lock */
     asked = check_order(early->granted_ns, late->invoke_ns);
-    return asked > order ? asked : order;
+    return check_later(asked, order);
 }

@@ -217,6 +217,6 @@ void latch_look_at_counts(struct check *c, const struct latch *l)
     for (size_t i = 0; i < all.other_count; i++)
         if (is_tied(c, l, &c->h->calls[all.other[i]]) &&
             look_at(c, l, &all, all.other[i]) != NULL)
-            check_unsure(c, CHECK_latch, check_tie);
+            check_tied(c, CHECK_latch);
     look_at_pairs(c, &all);
 }

@@ -9,8 +9,6 @@
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/time_sort.h"
 
-const char check_tie[] = "it depends on which of two events of one instant came first";
-
 enum check_order check_order(int64_t a_ns, int64_t b_ns)
 {
     if (a_ns == b_ns)

@@ -50,7 +50,7 @@ static size_t sort_by_id(struct check *c)
 
     check_need_ghosts(c, c->lock.call_count);
     for (size_t i = 0; i < c->lock.call_count; i++)
-        if (has_id(&c->h->calls[c->lock.calls[i]]))
+        if (has_id(check_call_at(c, i)))
             c->ghosts[count++] = c->lock.calls[i];
     sorting = c->h->calls;
     if (count > 1)
@@ -209,7 +209,7 @@ void permits_add_possible(struct check *c, struct permits_steps *taken,
             permits_add_step(given, p.gone_ns, 1, p.take, true);
     }
     for (size_t i = 0; i < c->lock.call_count; i++) {
-        const struct history_call *call = &c->h->calls[c->lock.calls[i]];
+        const struct history_call *call = check_call_at(c, i);
         bool is_late = check_is_answered(c, call) && call->status != DLOCK_OK &&
                        call->deadline_ns > 0;
 
@@ -240,7 +240,7 @@ static void blame_order(struct check *c, const struct permit *p, int64_t first, 
         blame(c, p, blamed, what);
         break;
     case CHECK_TIED:
-        check_unsure(c, CHECK_permits, check_tie);
+        check_tied(c, CHECK_permits);
         break;
     case CHECK_AFTER:
         break;
@@ -318,7 +318,7 @@ static void look_at_loss(struct check *c, const struct permit *p,
     if (given == CHECK_BEFORE)
         blame(c, p, index, "a permit was lost although its end had not come");
     else if (given == CHECK_TIED)
-        check_unsure(c, CHECK_permits, check_tie);
+        check_tied(c, CHECK_permits);
 }
 
 /* An owner that asks for a permit whose end has come is refused.  `last` was answered last of the calls

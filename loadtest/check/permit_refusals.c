@@ -162,7 +162,7 @@ static void look_at_refusal(struct check *c, const struct bounds *b, int64_t ind
                         "refused although enough permits were left");
         break;
     case CHECK_TIED:
-        check_unsure(c, CHECK_permits, check_tie);
+        check_tied(c, CHECK_permits);
         break;
     case CHECK_BEFORE:
         break;
@@ -258,7 +258,7 @@ void permits_look_at_refusals(struct check *c)
     bool is_gathered = false;
 
     for (size_t i = 0; i < c->lock.call_count; i++) {
-        if (!is_refusal(c, &c->h->calls[c->lock.calls[i]]))
+        if (!is_refusal(c, check_call_at(c, i)))
             continue;
         if (!is_gathered)
             gather(c, &b);

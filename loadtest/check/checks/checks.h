@@ -15,6 +15,11 @@ enum { NO_CALL = -1 };
 enum check_order { CHECK_BEFORE, CHECK_TIED, CHECK_AFTER };
 enum check_order check_order(int64_t a_ns, int64_t b_ns);
 
+static inline enum check_order check_later(enum check_order a, enum check_order b)
+{
+    return a > b ? a : b;
+}
+
 /* Was `first` answered before `next` was called?  Both are calls of a semaphore or a latch,
  * which nothing renews on its own, so that those of one owner never overlap. */
 enum check_order check_order_calls(const struct history_call *first,
@@ -142,6 +147,12 @@ static inline int32_t check_index_of(const struct check *c, const struct history
     return (int32_t)(call - c->h->calls);
 }
 
+/* The `at`th call of the lock. */
+static inline const struct history_call *check_call_at(const struct check *c, size_t at)
+{
+    return &c->h->calls[c->lock.calls[at]];
+}
+
 /* Is the call one that has an answer worth anything: given before the end?  This and the next
  * are asked of each call, so they are inline. */
 static inline bool check_is_answered(const struct check *c, const struct history_call *call)
@@ -184,6 +195,10 @@ bool check_was_granted_too_late(const struct history_call *call);
 /* May the acquire have happened although its owner was not told of a grant? */
 bool check_is_ghost(const struct check *c, const struct history_call *call);
 
+/* When it was answered; without an answer worth anything the last sign of life of its
+ * process. */
+int64_t check_answer_ns(const struct check *c, const struct history_call *call);
+
 /* When its last request was sent, as far as is known. */
 int64_t check_sent_ns(const struct history_call *call);
 
@@ -221,12 +236,8 @@ void check_violation(struct check *c, enum check_property property, int assumpti
                      int64_t a, int64_t b, int64_t from_ns, int64_t to_ns,
                      const char *fmt, ...) __attribute__((format(printf, 8, 9)));
 
-/* Note that nobody can tell whether the property was violated; `why` outlives the verdict.  A tie
- * is such a case: see check_order(). */
-void check_unsure(struct check *c, enum check_property property, const char *why);
-
-/* The reason for which a tie is unsure. */
-extern const char check_tie[];
+/* Note that a tie, see check_order(), leaves open whether the property was violated. */
+void check_tied(struct check *c, enum check_property property);
 
 /* The assumption that was broken between from_ns and until_ns, when `early` ended too soon
  * or the next came too soon: a fault that was going on, else what the calls show.

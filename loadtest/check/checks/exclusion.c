@@ -136,7 +136,7 @@ static void compare(struct check *c, struct seen *seen, const struct hold *hold,
         if (property_of(early, hold) != CHECK_exclusion)
             compare_believed(c, seen, hold, mode);
     } else if (order == CHECK_TIED) {
-        check_unsure(c, property_of(early, hold), check_tie);
+        check_tied(c, property_of(early, hold));
     }
 }
 

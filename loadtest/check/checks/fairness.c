@@ -140,7 +140,7 @@ static void look_at_stay(struct check *c, int64_t index, int64_t from_ns, int64_
                         check_explain(c, hold, call->invoke_ns, hold->granted_ns, true),
                         index, hold->call, from_ns, to_ns, "%s", what);
     else if (check_order(from_ns, hold->invoke_ns) == CHECK_TIED)
-        check_unsure(c, CHECK_fairness, check_tie);
+        check_tied(c, CHECK_fairness);
 }
 
 /* All stays of the call at `index` that ended by end_ns, but for one that ended with the call.
@@ -185,11 +185,6 @@ static enum check_order order_of(const struct hold *hold, const struct hold *fir
     return check_order(hold->kept_ns, first->granted_ns);
 }
 
-static enum check_order later(enum check_order a, enum check_order b)
-{
-    return a > b ? a : b;
-}
-
 /* `hold` was granted before `first`, which was in the queue at first_ns. */
 static void compare(struct check *c, const struct hold *hold, const struct hold *first,
                     int64_t first_ns)
@@ -199,7 +194,7 @@ static void compare(struct check *c, const struct hold *hold, const struct hold 
 
     if (order == CHECK_TIED && is_ended)
         order = CHECK_BEFORE; /* a lease is over at its own instant */
-    switch (later(order, check_order(first_ns, hold->invoke_ns))) {
+    switch (check_later(order, check_order(first_ns, hold->invoke_ns))) {
     case CHECK_BEFORE:
         check_violation(c, CHECK_fairness,
                         check_explain(c, first, first->invoke_ns, hold->granted_ns, true),
@@ -207,7 +202,7 @@ static void compare(struct check *c, const struct hold *hold, const struct hold 
                         "waited, and one that came later was served first");
         break;
     case CHECK_TIED:
-        check_unsure(c, CHECK_fairness, check_tie);
+        check_tied(c, CHECK_fairness);
         break;
     case CHECK_AFTER:
         break;

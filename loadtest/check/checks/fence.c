@@ -153,7 +153,7 @@ static void look_at(struct check *c, struct over *over, size_t at)
     if (!is_above(hold, highest))
         report(c, highest, hold);
     else if (!is_above(hold, highest_of(c, tied)))
-        check_unsure(c, CHECK_fence, check_tie);
+        check_tied(c, CHECK_fence);
 }
 
 void check_fence(struct check *c)

@@ -16,7 +16,7 @@ void check_kept(struct check *c)
             continue;
         if (hold->kept_ns == hold->lost_ns && !(hold->flaws & FLAW_FOUND) &&
             (hold->flaws & FLAW_EITHER)) {
-            check_unsure(c, CHECK_kept, check_tie);
+            check_tied(c, CHECK_kept);
             continue;
         }
         check_violation(c, CHECK_kept,

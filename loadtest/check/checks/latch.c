@@ -8,11 +8,6 @@
  * call that asks to make it anew. */
 #include "loadtest/check/latch.h"
 
-static const struct history_call *call_at(const struct check *c, size_t at)
-{
-    return &c->h->calls[c->lock.calls[at]];
-}
-
 /* From its call on the latch may be open. */
 static void may_open(const struct check *c, struct latch *l, const struct history_call *call)
 {
@@ -32,7 +27,7 @@ static void find_opening(struct check *c, struct latch *l)
     l->open_ns = HISTORY_NEVER;
     l->opener = l->opened = NO_CALL;
     for (size_t i = l->from; i < c->lock.call_count; i++) {
-        const struct history_call *call = call_at(c, i);
+        const struct history_call *call = check_call_at(c, i);
         bool is_after = !latch_was_over(c, call, set) && check_may_be_done(c, call);
 
         if (call->invoke_ns > until_ns)
@@ -64,7 +59,7 @@ static void report_between(struct check *c, const struct latch *l, int64_t since
     if (begins == CHECK_AFTER || ends == CHECK_AFTER)
         return;
     if (begins == CHECK_TIED || ends == CHECK_TIED)
-        check_unsure(c, CHECK_latch, check_tie);
+        check_tied(c, CHECK_latch);
     else
         latch_report(c, l, index, what);
 }
@@ -112,12 +107,12 @@ static void look_at_making(struct check *c, int64_t index, int64_t next, size_t 
                       .next_ns = next != NO_CALL ? c->h->calls[next].invoke_ns
                                                  : HISTORY_NEVER};
 
-    while (latch_was_over(c, call_at(c, *from), set))
+    while (latch_was_over(c, check_call_at(c, *from), set))
         ++*from;
     l.from = *from;
     find_opening(c, &l);
     for (size_t i = l.from; i < c->lock.call_count; i++) {
-        if (call_at(c, i)->invoke_ns > l.next_ns)
+        if (check_call_at(c, i)->invoke_ns > l.next_ns)
             break;
         look_at_call(c, &l, c->lock.calls[i]);
     }
@@ -142,7 +137,7 @@ void check_latch(struct check *c)
     size_t from = 0;
 
     for (size_t i = 0; i < c->lock.call_count; i++) {
-        const struct history_call *call = call_at(c, i);
+        const struct history_call *call = check_call_at(c, i);
         int64_t end_ns = check_is_open(c, call) ? HISTORY_NEVER : call->answer_ns;
 
         c->out->findings[CHECK_latch].looked++;

@@ -34,7 +34,7 @@ static void compare(struct check *c, const struct latest_of *of, const struct ho
         break;
     case CHECK_TIED:
         if (early->worked_ns > early->kept_ns)
-            check_unsure(c, CHECK_lease, check_tie);
+            check_tied(c, CHECK_lease);
         break;
     case CHECK_AFTER:
         break;

@@ -27,7 +27,7 @@ static int64_t end_of_hold(const struct check *c, const struct hold *hold)
 static int64_t end_of_call(const struct check *c, const struct history_call *call)
 {
     const struct history_process *process = &c->h->processes[call->process];
-    int64_t end_ns = check_is_answered(c, call) ? call->answer_ns : process->last_ns;
+    int64_t end_ns = check_answer_ns(c, call);
 
     if (process->caps & DLOCK_CAP_FAIR)
         return check_plus(end_ns,
@@ -92,7 +92,7 @@ static size_t gather(struct check *c)
         c->times[2 * count++ + 1] = end_of_hold(c, hold);
     }
     for (size_t i = 0; i < c->lock.call_count; i++) {
-        const struct history_call *call = &c->h->calls[c->lock.calls[i]];
+        const struct history_call *call = check_call_at(c, i);
 
         if (call->kind != DLOCK_EVENT_ACQUIRE || check_is_ok(c, call) ||
             end_of_call(c, call) == 0)
@@ -132,11 +132,9 @@ static void look_at(struct check *c, const struct history_call *call, size_t cou
     bool is_refused = check_is_answered(c, call) && (call->status == DLOCK_BUSY ||
                                                      call->status == DLOCK_TIMEOUT);
     int64_t from_ns = greatest(call->invoke_ns, calm_ns);
-    int64_t to_ns = call->answer_ns;
+    int64_t to_ns = check_answer_ns(c, call);
     int64_t free_ns;
 
-    if (!check_is_answered(c, call))
-        to_ns = c->h->processes[call->process].last_ns;
     if (check_is_ok(c, call) && call->sent_ns > 0)
         to_ns = call->sent_ns;
     if (to_ns <= from_ns || (!waits && !is_refused))
@@ -161,7 +159,7 @@ void check_liveness(struct check *c)
     count = gather(c);
 
     for (size_t i = 0; i < c->lock.call_count; i++) {
-        const struct history_call *call = &c->h->calls[c->lock.calls[i]];
+        const struct history_call *call = check_call_at(c, i);
 
         if (call->kind != DLOCK_EVENT_ACQUIRE || call->invoke_ns >= c->end_ns)
             continue;

@@ -13,7 +13,7 @@ void check_ownership(struct check *c)
         const struct history_call *call;
 
         if (hold->flaws & FLAW_TIED)
-            check_unsure(c, CHECK_ownership, check_tie);
+            check_tied(c, CHECK_ownership);
         if (!(hold->flaws & (FLAW_ZOMBIE | FLAW_NOBODY)))
             continue;
         call = &c->h->calls[hold->flawed_by];

@@ -55,7 +55,7 @@ static void walk(struct check *c, struct permits_steps *s, const char *what)
                             step->at_ns, "%" PRId64 " %s",
                             sum > 0 ? sum : (int64_t)1, what);
         else if (sum + allowed_now > 0)
-            check_unsure(c, CHECK_permits, check_tie);
+            check_tied(c, CHECK_permits);
         last = step->call;
     }
 }
@@ -89,7 +89,7 @@ static void add_semaphore(struct check *c, struct permits_steps *s, int64_t inde
 static bool is_made(const struct check *c)
 {
     for (size_t i = 0; i < c->lock.call_count; i++) {
-        const struct history_call *call = &c->h->calls[c->lock.calls[i]];
+        const struct history_call *call = check_call_at(c, i);
 
         if (call->kind == DLOCK_EVENT_SEM_SET && check_may_be_done(c, call))
             return true;
@@ -101,7 +101,7 @@ static bool is_made(const struct check *c)
 static bool is_granted(const struct check *c)
 {
     for (size_t i = 0; i < c->lock.call_count; i++)
-        if (check_is_ok(c, &c->h->calls[c->lock.calls[i]]))
+        if (check_is_ok(c, check_call_at(c, i)))
             return true;
     return false;
 }

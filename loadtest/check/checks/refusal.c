@@ -28,25 +28,12 @@ struct sweep {
     struct ghosts ghosts;
 };
 
-static const struct history_call *call_at(const struct check *c, size_t at)
-{
-    return &c->h->calls[c->lock.calls[at]];
-}
-
-static int64_t answer_of(const struct check *c, const struct history_call *call)
-{
-    return check_is_answered(c, call) ? call->answer_ns
-                                      : c->h->processes[call->process].last_ns;
-}
-
-/* ---- what is looked up: positions among the lock's calls ---- */
-
 /* True: several nodes have to agree, so of two acquires at the same time each may get
  * some of the nodes. */
 static bool is_quorum(const struct check *c)
 {
     for (size_t at = 0; at < c->lock.call_count; at++)
-        if (c->asks_nodes[call_at(c, at)->process])
+        if (c->asks_nodes[check_call_at(c, at)->process])
             return true;
     return false;
 }
@@ -117,11 +104,6 @@ static void gather_soonest(struct check *c)
 
 /* ---- explanations of a refusal: certain, only if two events tie, or none ---- */
 
-static enum check_order later(enum check_order a, enum check_order b)
-{
-    return a > b ? a : b;
-}
-
 /* Is one of them there at from_ns, at which the call was made or its owner's own ended?  The
  * owner's own, if that counts, was gone at the instant of its next call. */
 static enum check_order reaches(const struct latest *latest, const struct history_call *call,
@@ -159,7 +141,7 @@ static bool is_another_begun(const struct check *c, const struct sweep *s,
 static enum check_order begins_meanwhile(const struct check *c, const struct sweep *s,
                                          size_t at)
 {
-    const struct history_call *call = call_at(c, at);
+    const struct history_call *call = check_call_at(c, at);
     bool by_all = call->mode == DLOCK_MODE_EXCLUSIVE;
     enum check_order found =
         check_order(call->answer_ns, c->times[2 * s->hold_at + by_all]);
@@ -168,14 +150,14 @@ static enum check_order begins_meanwhile(const struct check *c, const struct swe
         found = CHECK_BEFORE;
     for (size_t i = at + 1;
          s->is_quorum && i < c->lock.call_count && found != CHECK_AFTER; i++) {
-        const struct history_call *other = call_at(c, i);
+        const struct history_call *other = check_call_at(c, i);
 
         if (other->invoke_ns > call->answer_ns)
             break;
         if (other->kind == DLOCK_EVENT_ACQUIRE &&
             (by_all || other->mode == DLOCK_MODE_EXCLUSIVE) &&
             (other->process != call->process || other->owner != call->owner))
-            found = later(found, check_order(call->answer_ns, other->invoke_ns));
+            found = check_later(found, check_order(call->answer_ns, other->invoke_ns));
     }
     return found;
 }
@@ -190,7 +172,8 @@ static enum check_order may_be_held(const struct check *c, const struct sweep *s
 
     if (call->mode == DLOCK_MODE_EXCLUSIVE)
         found = reaches(&s->gone[DLOCK_MODE_SHARED], call, true, from_ns);
-    return later(found, reaches(&s->gone[DLOCK_MODE_EXCLUSIVE], call, !is_let_in, from_ns));
+    return check_later(
+        found, reaches(&s->gone[DLOCK_MODE_EXCLUSIVE], call, !is_let_in, from_ns));
 }
 
 /* ---- the sweep ---- */
@@ -256,7 +239,8 @@ static enum check_order may_be_asked(const struct sweep *s, const struct history
                                      from_ns);
 
     if (call->mode == DLOCK_MODE_EXCLUSIVE)
-        found = later(found, reaches(&s->acquires[DLOCK_MODE_SHARED], call, false, from_ns));
+        found = check_later(
+            found, reaches(&s->acquires[DLOCK_MODE_SHARED], call, false, from_ns));
     return found;
 }
 
@@ -270,14 +254,14 @@ static void look_at(struct check *c, struct sweep *s, const struct refusal *refu
     c->out->findings[CHECK_refusal].looked++;
     if (refusal->is_own || check_was_granted_too_late(call))
         return;
-    found = later(may_be_held(c, s, call, refusal->from_ns),
-                  may_be_asked(s, call, refusal->from_ns));
+    found = check_later(may_be_held(c, s, call, refusal->from_ns),
+                        may_be_asked(s, call, refusal->from_ns));
     if (found != CHECK_AFTER)
-        found = later(found, begins_meanwhile(c, s, at));
+        found = check_later(found, begins_meanwhile(c, s, at));
     if (found == CHECK_BEFORE)
         ghosts_need(c, &s->ghosts, refusal);
     else if (found == CHECK_TIED && !ghosts_may_explain(c, &s->ghosts, call))
-        check_unsure(c, CHECK_refusal, check_tie);
+        check_tied(c, CHECK_refusal);
 }
 
 static void pass_acquire(const struct check *c, struct sweep *s,
@@ -285,7 +269,7 @@ static void pass_acquire(const struct check *c, struct sweep *s,
 {
     if (s->is_quorum)
         latest_see(&s->acquires[call->mode],
-                   &(struct latest_of){.at_ns = answer_of(c, call),
+                   &(struct latest_of){.at_ns = check_answer_ns(c, call),
                                        .owner = call->owner,
                                        .process = call->process,
                                        .is_there = true});
@@ -302,7 +286,7 @@ void check_refusal(struct check *c)
     ghosts_gather(c, &s.ghosts);
     gather_soonest(c);
     for (size_t i = 0; i < c->lock.call_count; i++) {
-        const struct history_call *call = call_at(c, i);
+        const struct history_call *call = check_call_at(c, i);
 
         if (call->kind != DLOCK_EVENT_ACQUIRE || call->invoke_ns >= c->end_ns)
             continue;
