@@ -68,10 +68,8 @@ static void note_give(const struct check *c, struct permit *p, int64_t index)
         return;
     if (p->give == NO_CALL)
         p->give = index;
-    if (call->invoke_ns > p->seen_ns)
-        p->seen_ns = call->invoke_ns;
-    if (call->answer_ns < p->gone_ns)
-        p->gone_ns = call->answer_ns;
+    p->seen_ns = greatest(p->seen_ns, call->invoke_ns);
+    p->gone_ns = least(p->gone_ns, call->answer_ns);
 }
 
 /* A call set the end anew, later or earlier than before.  Of two calls that overlap either
@@ -84,8 +82,7 @@ static void set_end(struct permit *p, const struct history_call *call)
         p->promised_ns = call->deadline_ns;
     if (is_last || call->deadline_ns < p->sooner_ns)
         p->sooner_ns = call->deadline_ns;
-    if (call->answer_ns > p->told_ns)
-        p->told_ns = call->answer_ns;
+    p->told_ns = greatest(p->told_ns, call->answer_ns);
 }
 
 static void note_renewal(const struct check *c, struct permit *p,
@@ -95,8 +92,7 @@ static void note_renewal(const struct check *c, struct permit *p,
 
     if (check_is_ok(c, call)) {
         set_end(p, call);
-        if (call->invoke_ns > p->seen_ns)
-            p->seen_ns = call->invoke_ns;
+        p->seen_ns = greatest(p->seen_ns, call->invoke_ns);
     } else if (!check_is_answered(c, call) || call->status != DLOCK_LOST) {
         p->is_doubtful = true;
         if (call->lease_ns > 0 && end_ns < p->unsure_ns)
@@ -152,15 +148,12 @@ static struct permit put_together(const struct check *c, size_t at, size_t count
             break;
         note_call(c, &p, index);
     }
-    if (p.unsure_ns < p.sooner_ns)
-        p.sooner_ns = p.unsure_ns;
-    p.kept_ns = p.sooner_ns;
-    if (p.given != NO_CALL && c->h->calls[p.given].invoke_ns < p.kept_ns)
-        p.kept_ns = c->h->calls[p.given].invoke_ns;
-    if (p.seen_ns > p.kept_ns)
-        p.kept_ns = p.seen_ns;
-    if (!p.is_doubtful && check_plus(p.promised_ns, c->options->slack_ns) < p.gone_ns)
-        p.gone_ns = check_plus(p.promised_ns, c->options->slack_ns);
+    p.kept_ns = p.sooner_ns = least(p.sooner_ns, p.unsure_ns);
+    if (p.given != NO_CALL)
+        p.kept_ns = least(p.kept_ns, c->h->calls[p.given].invoke_ns);
+    p.kept_ns = greatest(p.kept_ns, p.seen_ns);
+    if (!p.is_doubtful)
+        p.gone_ns = least(p.gone_ns, check_plus(p.promised_ns, c->options->slack_ns));
     return p;
 }
 
@@ -231,60 +224,45 @@ static void blame(struct check *c, const struct permit *p, int64_t index, const 
                     p->take, index, from_ns, call->answer_ns, "%s", what);
 }
 
-/* Blame the call `blamed` if the call `first` surely was before the call `second`. */
-static void blame_order(struct check *c, const struct permit *p, int64_t first, int64_t second,
-                        int64_t blamed, const char *what)
+/* Blame the call `blamed` if the call `first` surely was before the call `second`, or if
+ * `second`, being NO_CALL, never was made. */
+static void blame_order(struct check *c, const struct permit *p, int64_t first,
+                        int64_t second, int64_t blamed, const char *what)
 {
-    switch (check_order_calls(&c->h->calls[first], &c->h->calls[second])) {
-    case CHECK_BEFORE:
+    enum check_order order = CHECK_BEFORE;
+
+    if (second != NO_CALL)
+        order = check_order_calls(&c->h->calls[first], &c->h->calls[second]);
+    if (order == CHECK_BEFORE)
         blame(c, p, blamed, what);
-        break;
-    case CHECK_TIED:
+    else if (order == CHECK_TIED)
         check_tied(c, CHECK_permits);
-        break;
-    case CHECK_AFTER:
-        break;
-    }
-}
-
-/* Is it wrong that the call came after the answer to `earlier`, if it did? */
-static void blame_after(struct check *c, const struct permit *p, int64_t earlier,
-                        int64_t index, const char *what)
-{
-    blame_order(c, p, earlier, index, index, what);
-}
-
-/* No owner knows an id before its permit is taken. */
-static void blame_before(struct check *c, const struct permit *p, int64_t index)
-{
-    blame_order(c, p, index, p->take, index,
-                "a permit was given back or renewed before it was taken");
 }
 
 static void look_at_call(struct check *c, const struct permit *p, int64_t index)
 {
     const struct history_call *call = &c->h->calls[index];
 
+    if (!check_is_ok(c, call))
+        return;
     if (call->kind == DLOCK_EVENT_PERMIT_TAKE) {
-        if (check_is_ok(c, call) && index != p->take)
+        if (index != p->take)
             blame(c, p, index, "a permit was given out twice");
         return;
     }
-    if (!check_is_answered(c, call))
-        return;
-    if (check_is_ok(c, call) && p->take == NO_CALL)
+    if (p->take == NO_CALL)
         blame(c, p, index, "a permit was given back or renewed by one who never took it");
-    else if (check_is_ok(c, call) && call->kind == DLOCK_EVENT_PERMIT_GIVE &&
-             index != p->give)
+    else if (call->kind == DLOCK_EVENT_PERMIT_GIVE && index != p->give)
         blame(c, p, index, "a permit was given back twice");
-    else if (check_is_ok(c, call) && call->kind == DLOCK_EVENT_PERMIT_RENEW &&
-             p->give != NO_CALL)
-        blame_after(c, p, p->give, index,
+    else if (call->kind == DLOCK_EVENT_PERMIT_RENEW && p->give != NO_CALL)
+        blame_order(c, p, p->give, index, index,
                     "a permit was renewed after it had been given back");
-    if (check_is_ok(c, call) && p->take != NO_CALL)
-        blame_before(c, p, index);
-    if (check_is_ok(c, call) && p->loss != NO_CALL)
-        blame_after(c, p, p->loss, index, "a permit was lost, and found there later");
+    if (p->take != NO_CALL) /* no owner knows an id before its permit is taken */
+        blame_order(c, p, index, p->take, index,
+                    "a permit was given back or renewed before it was taken");
+    if (p->loss != NO_CALL)
+        blame_order(c, p, p->loss, index, index,
+                    "a permit was lost, and found there later");
 }
 
 /* The first end that may have been set last when the loss was told: by the calls before it,
@@ -294,13 +272,9 @@ static int64_t soonest_end_ns(const struct check *c, const struct permit *p,
                               const struct history_call *last,
                               const struct history_call *loss)
 {
-    int64_t taken_ns = c->h->calls[p->take].deadline_ns;
-
     if (check_order_calls(last, loss) == CHECK_BEFORE)
         return before->is_doubtful ? 0 : before->sooner_ns;
-    if (p->is_doubtful)
-        return 0;
-    return taken_ns < p->sooner_ns ? taken_ns : p->sooner_ns;
+    return p->is_doubtful ? 0 : least(c->h->calls[p->take].deadline_ns, p->sooner_ns);
 }
 
 static void look_at_loss(struct check *c, const struct permit *p,
@@ -308,17 +282,11 @@ static void look_at_loss(struct check *c, const struct permit *p,
                          int64_t index)
 {
     const struct history_call *call = &c->h->calls[index];
-    enum check_order given = CHECK_BEFORE;
 
-    if (!is_loss(c, call) || before->take == NO_CALL ||
-        call->answer_ns >= soonest_end_ns(c, p, before, last, call))
-        return;
-    if (p->given != NO_CALL)
-        given = check_order_calls(call, &c->h->calls[p->given]);
-    if (given == CHECK_BEFORE)
-        blame(c, p, index, "a permit was lost although its end had not come");
-    else if (given == CHECK_TIED)
-        check_tied(c, CHECK_permits);
+    if (is_loss(c, call) && before->take != NO_CALL &&
+        call->answer_ns < soonest_end_ns(c, p, before, last, call))
+        blame_order(c, p, index, p->given, index,
+                    "a permit was lost although its end had not come");
 }
 
 /* An owner that asks for a permit whose end has come is refused.  `last` was answered last of the calls
