@@ -154,19 +154,14 @@ static enum check_order are_too_few(const struct check *c, const struct bounds *
 static void look_at_refusal(struct check *c, const struct bounds *b, int64_t index)
 {
     const struct history_call *call = &c->h->calls[index];
+    enum check_order too_few = are_too_few(c, b, call);
 
-    switch (are_too_few(c, b, call)) {
-    case CHECK_AFTER:
+    if (too_few == CHECK_AFTER)
         check_violation(c, CHECK_permits, DLOCK_ASSUMES_LOCK, index, NO_CALL,
                         call->invoke_ns, call->answer_ns,
                         "refused although enough permits were left");
-        break;
-    case CHECK_TIED:
+    else if (too_few == CHECK_TIED)
         check_tied(c, CHECK_permits);
-        break;
-    case CHECK_BEFORE:
-        break;
-    }
 }
 
 static void add_call(struct check *c, struct bounds *b, int64_t index)

@@ -18,6 +18,10 @@ static enum check_property property_of(const struct hold *early,
 
 static void report(struct check *c, const struct hold *early, const struct hold *late)
 {
+    static const char *const what[] = {
+        [CHECK_exclusion] = "both were promised the lock at the same time",
+        [CHECK_kept] = "granted to another before its lease had ended",
+        [CHECK_ownership] = "the first was told that it still had what another got"};
     enum check_property property = property_of(early, late);
     int64_t to_ns = early->kept_ns < late->kept_ns || late->kept_ns <= late->granted_ns
                         ? early->kept_ns
@@ -26,23 +30,8 @@ static void report(struct check *c, const struct hold *early, const struct hold 
                             check_sent_ns(&c->h->calls[late->call]));
     int assumption = check_explain(c, early, from_ns, late->granted_ns, true);
 
-    switch (property) {
-    case CHECK_kept:
-        check_violation(c, property, assumption, early->call, late->call,
-                        from_ns, to_ns,
-                        "granted to another before its lease had ended");
-        break;
-    case CHECK_ownership:
-        check_violation(c, property, assumption, early->call, late->call,
-                        from_ns, to_ns,
-                        "the first was told that it still had what another got");
-        break;
-    default:
-        check_violation(c, property, assumption, early->call, late->call,
-                        from_ns, to_ns,
-                        "both were promised the lock at the same time");
-        break;
-    }
+    check_violation(c, property, assumption, early->call, late->call, from_ns, to_ns,
+                    "%s", what[property]);
 }
 
 /* The holds of the lock that were read so far. */

@@ -194,19 +194,14 @@ static void compare(struct check *c, const struct hold *hold, const struct hold 
 
     if (order == CHECK_TIED && is_ended)
         order = CHECK_BEFORE; /* a lease is over at its own instant */
-    switch (check_later(order, check_order(first_ns, hold->invoke_ns))) {
-    case CHECK_BEFORE:
+    order = check_later(order, check_order(first_ns, hold->invoke_ns));
+    if (order == CHECK_BEFORE)
         check_violation(c, CHECK_fairness,
                         check_explain(c, first, first->invoke_ns, hold->granted_ns, true),
                         first->call, hold->call, first_ns, first->granted_ns,
                         "waited, and one that came later was served first");
-        break;
-    case CHECK_TIED:
+    else if (order == CHECK_TIED)
         check_tied(c, CHECK_fairness);
-        break;
-    case CHECK_AFTER:
-        break;
-    }
 }
 
 static void look_at_served(struct check *c)

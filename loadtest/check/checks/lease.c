@@ -21,6 +21,7 @@ static void report(struct check *c, const struct hold *early, const struct hold 
 static void compare(struct check *c, const struct latest_of *of, const struct hold *late)
 {
     const struct hold *early = of->hold;
+    enum check_order order;
 
     if (!of->is_there || latest_is_of(of, late->process, late->owner))
         return;
@@ -28,17 +29,11 @@ static void compare(struct check *c, const struct latest_of *of, const struct ho
     if (check_is_heard_late(late) ? late->worked_ns <= late->granted_ns
                                   : early->kept_ns > late->granted_ns)
         return;
-    switch (check_order(late->granted_ns, early->worked_ns)) {
-    case CHECK_BEFORE:
+    order = check_order(late->granted_ns, early->worked_ns);
+    if (order == CHECK_BEFORE)
         report(c, early, late);
-        break;
-    case CHECK_TIED:
-        if (early->worked_ns > early->kept_ns)
-            check_tied(c, CHECK_lease);
-        break;
-    case CHECK_AFTER:
-        break;
-    }
+    else if (order == CHECK_TIED && early->worked_ns > early->kept_ns)
+        check_tied(c, CHECK_lease);
 }
 
 void check_lease(struct check *c)

@@ -4,10 +4,9 @@
  * A lock is certainly free when no hold, and no acquire without an answer, can still be
  * in the store: after the answer to the release, or when the lease and some slack are
  * over.  From then on a waiter may take up to options->patience_ns to find out. */
-#include <stdlib.h>
-
 #include "loadtest/check/checks/checks.h"
 #include "loadtest/kit/bisect.h"
+#include "loadtest/kit/time_sort.h"
 
 enum { FAIR_PLACE_LEASES = 2 }; /* a place in a queue may outlast the waiter that asked
                                  * for it */
@@ -42,15 +41,6 @@ static int compare_pairs(const void *left, const void *right)
     const int64_t *a = left, *b = right;
 
     return COMPARE(*a, *b);
-}
-
-/* The times are in order, unless a call was not granted. */
-static bool are_sorted(const int64_t *times, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        if (times[2 * i - 2] > times[2 * i])
-            return false;
-    return true;
 }
 
 /* Join pairs between which nobody can wait for too long.  The others stay: then as many are
@@ -100,8 +90,7 @@ static size_t gather(struct check *c)
         c->times[2 * count] = call->invoke_ns;
         c->times[2 * count++ + 1] = end_of_call(c, call);
     }
-    if (!are_sorted(c->times, count))
-        qsort(c->times, count, 2 * sizeof(*c->times), compare_pairs);
+    time_sort(c->times, count, 2 * sizeof(*c->times), 0, compare_pairs);
     return merge(c, count);
 }
 
