@@ -83,6 +83,12 @@ void history_nonsense(struct history *h, const char *fmt, ...)
     va_end(args);
 }
 
+void history_see(struct history *h, uint32_t process, int64_t at_ns)
+{
+    if (at_ns != HISTORY_NEVER)
+        h->processes[process].last_ns = greatest(h->processes[process].last_ns, at_ns);
+}
+
 uint32_t history_name(struct history *h, const char *name, size_t length)
 {
     struct history_names *entry = NULL;
@@ -227,6 +233,15 @@ void history_free(struct history *h)
     free(h->names);
     free(h->damages);
     *h = (struct history){0};
+}
+
+const char *history_phase_name(int phase)
+{
+    static const char *const phases[] = {"armed", "begun", "ended", "happened"};
+
+    return phase >= DLOCK_FAULT_IS_ARMED && phase <= DLOCK_FAULT_HAPPENED
+               ? phases[phase - DLOCK_FAULT_IS_ARMED]
+               : "?";
 }
 
 static const struct {

@@ -128,6 +128,9 @@ void history_damage(struct history *h, const char *fmt, ...)
 void history_nonsense(struct history *h, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Note that the process gave a sign of life then; HISTORY_NEVER: none. */
+void history_see(struct history *h, uint32_t process, int64_t at_ns);
+
 /* Bring calls and marks into the order of time.  Calls of one instant stay in the order
  * in which they were added if they are of one owner, and come by owner otherwise: never in
  * the order in which files were read. */
@@ -184,6 +187,9 @@ void history_scale(struct history *h, int64_t factor);
 #define HISTORY_TEXT_CAPS                                                              \
     (DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES | DLOCK_CAP_OWNED |     \
      DLOCK_CAP_RENEW | DLOCK_CAP_ATOMIC)
+
+/* The phase of a fault as the text has it; "?": there is no such phase. */
+const char *history_phase_name(int phase);
 
 /* The name of a cap as the text has it, and back; 0 if there is none. */
 const char *history_cap_name(unsigned cap);

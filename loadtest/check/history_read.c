@@ -129,18 +129,19 @@ static void read_header(struct reading *r)
     struct history_process *process = history_add_process(r->h);
 
     r->process = (uint32_t)(r->h->process_count - 1);
+    *process = (struct history_process){
+        .pid = header->pid,
+        .caps = header->caps,
+        .lease_ns = history_from_ms(header->lease_ms),
+        .watchdog = header->watchdog != 0,
+        .handover = header->handover,
+        .is_closed = header->closed_ns != 0,
+        .is_plain = is_plain(header),
+        .dropped = header->dropped,
+        .dropping_ns = header->dropped > 0 ? header->dropping_ns : HISTORY_NEVER,
+        .last_ns = header->start_ns};
     memcpy(process->uuid, header->uuid, sizeof(process->uuid));
     memcpy(process->variant, header->variant, sizeof(process->variant));
-    process->pid = header->pid;
-    process->caps = header->caps;
-    process->lease_ns = history_from_ms(header->lease_ms);
-    process->watchdog = header->watchdog != 0;
-    process->handover = header->handover;
-    process->is_closed = header->closed_ns != 0;
-    process->dropped = header->dropped;
-    if (header->dropped > 0)
-        process->dropping_ns = header->dropping_ns;
-    process->last_ns = header->start_ns;
     if (r->boot[0] == '\0')
         memcpy(r->boot, header->boot, sizeof(r->boot));
     else if (strcmp(r->boot, header->boot) != 0)
@@ -166,7 +167,6 @@ static void read_plain(struct reading *r)
 {
     uint64_t taken = r->header->blocks, there = r->slot_count / DLOCK_RECORD_BLOCK_SLOTS;
 
-    r->h->processes[r->process].is_plain = true;
     /* A process that was killed may have taken blocks that the file had not grown to yet. */
     if (r->header->dropped == 0 && taken > there &&
         (r->header->closed_ns != 0 || taken - there > BLOCKS_NOT_GROWN))
@@ -198,12 +198,10 @@ static void check_end(struct reading *r, uint64_t there)
 static void read_sealed(struct reading *r)
 {
     uint64_t there = r->slot_count / DLOCK_RECORD_BLOCK_SLOTS;
+    uint64_t taken = r->header->blocks < there ? r->header->blocks : there;
 
     check_end(r, there);
-    if (r->header->blocks < there)
-        r->slot_count = r->header->blocks * DLOCK_RECORD_BLOCK_SLOTS;
-    else
-        r->slot_count = there * DLOCK_RECORD_BLOCK_SLOTS;
+    r->slot_count = taken * DLOCK_RECORD_BLOCK_SLOTS;
     history_read_blocks(r, there);
 }
 

@@ -42,14 +42,6 @@ int64_t history_from_ms(int64_t ms)
     return ms * DLOCK_NS_PER_MS;
 }
 
-static void note_life(struct reading *r, int64_t at_ns)
-{
-    struct history_process *process = &r->h->processes[r->process];
-
-    if (at_ns > process->last_ns)
-        process->last_ns = at_ns;
-}
-
 /* The fields that a call and the release of its hold have in common. */
 static struct history_call *add_any_call(struct reading *r, const dlock_record *record,
                                          uint32_t name)
@@ -72,7 +64,7 @@ static void answer_call(struct reading *r, struct history_call *call, int64_t at
     call->is_answered = true;
     call->answer_ns = at_ns;
     call->status = (dlock_status)status;
-    note_life(r, at_ns);
+    history_see(r->h, r->process, at_ns);
 }
 
 static void add_call(struct reading *r, const dlock_record *record, uint32_t name,
@@ -99,23 +91,23 @@ static void add_release(struct reading *r, const dlock_record *record, uint32_t 
 
     call->kind = DLOCK_EVENT_RELEASE;
     call->invoke_ns = record->release_ns;
-    note_life(r, record->release_ns);
+    history_see(r->h, r->process, record->release_ns);
     if (is_answered)
         answer_call(r, call, record->released_ns, record->release_status);
 }
 
 static void add_mark(struct reading *r, const dlock_record *record, uint32_t name)
 {
-    struct history_mark *mark = history_add_mark(r->h);
+    bool is_fault = record->kind == DLOCK_EVENT_FAULT;
 
-    mark->kind = record->kind;
-    mark->at_ns = record->time_ns;
-    mark->process = r->process;
-    mark->name = name;
-    mark->owner = record->owner;
-    mark->detail = (int)record->detail;
-    if (record->kind == DLOCK_EVENT_FAULT)
-        mark->assumption = (uint8_t)record->level;
+    *history_add_mark(r->h) = (struct history_mark){
+        .kind = record->kind,
+        .assumption = is_fault ? (uint8_t)record->level : 0,
+        .detail = (int)record->detail,
+        .at_ns = record->time_ns,
+        .process = r->process,
+        .name = name,
+        .owner = record->owner};
 }
 
 static void add_trace(struct reading *r, const dlock_record *record, uint32_t name)
@@ -173,6 +165,11 @@ static const char *answer_expected(const dlock_record *record)
     return NULL;
 }
 
+static bool has_release(uint64_t stage)
+{
+    return stage == DLOCK_RECORD_RELEASING || stage == DLOCK_RECORD_RELEASED;
+}
+
 static const char *release_expected(const dlock_record *record, uint64_t stage)
 {
     if (record->kind != DLOCK_EVENT_ACQUIRE || record->status != DLOCK_OK)
@@ -193,22 +190,20 @@ static const char *release_expected(const dlock_record *record, uint64_t stage)
 static const char *expected(const dlock_record *record, uint64_t stage)
 {
     const char *what = event_expected(record);
-    bool has_release =
-        stage == DLOCK_RECORD_RELEASING || stage == DLOCK_RECORD_RELEASED;
 
     if (what == NULL && !history_is_time(record->time_ns))
         what = "a time of at most 18 years";
     if (what != NULL)
         return what;
     if (!is_call(record))
-        return has_release ? "a release in the record of an acquire" : NULL;
+        return has_release(stage) ? "a release in the record of an acquire" : NULL;
     if (record->mode > DLOCK_MODE_SHARED)
         return "a mode of 0 or 1";
     if (record->wait_ms < -1)
         return "a wait of -1 ms or more";
     if (stage != DLOCK_RECORD_BEGUN)
         what = answer_expected(record);
-    if (what == NULL && has_release)
+    if (what == NULL && has_release(stage))
         what = release_expected(record, stage);
     return what;
 }
@@ -222,8 +217,6 @@ void history_read_record(struct reading *r, uint64_t at)
 {
     const dlock_record *record = &r->slots[at];
     uint64_t stage = record->commit - at;
-    bool has_release =
-        stage == DLOCK_RECORD_RELEASING || stage == DLOCK_RECORD_RELEASED;
     char name[DLOCK_NAME_MAX + 1];
     const char *what = expected(record, stage);
     uint32_t index;
@@ -236,7 +229,7 @@ void history_read_record(struct reading *r, uint64_t at)
         r->h->processes[r->process].has_hole = true;
         return;
     }
-    note_life(r, record->time_ns);
+    history_see(r->h, r->process, record->time_ns);
     index = history_name(r->h, name, record->name_length);
     if (record->kind == DLOCK_EVENT_TRACE) {
         add_trace(r, record, index);
@@ -247,7 +240,7 @@ void history_read_record(struct reading *r, uint64_t at)
         return;
     }
     add_call(r, record, index, stage != DLOCK_RECORD_BEGUN);
-    if (has_release)
+    if (has_release(stage))
         add_release(r, record, index, stage == DLOCK_RECORD_RELEASED);
 }
 
@@ -256,7 +249,7 @@ bool history_is_record(const struct reading *r, uint64_t at)
     uint64_t stage = r->slots[at].commit - at;
 
     return stage == DLOCK_RECORD_BEGUN || stage == DLOCK_RECORD_DONE ||
-           stage == DLOCK_RECORD_RELEASING || stage == DLOCK_RECORD_RELEASED;
+           has_release(stage);
 }
 
 static bool is_blank(const dlock_record *slot)

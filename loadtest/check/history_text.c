@@ -186,7 +186,6 @@ static bool read_status(const char *word, dlock_status *out)
 
 static bool read_fault(struct parse *p, int64_t at)
 {
-    static const char *const phases[] = {"", "armed", "begun", "ended", "happened"};
     struct history_mark *mark = history_add_mark(p->h);
     const char *word = next_word(p);
     int64_t number;
@@ -199,8 +198,8 @@ static bool read_fault(struct parse *p, int64_t at)
         bool is_known = false;
 
         word = next_word(p);
-        for (int i = 1; i <= DLOCK_FAULT_HAPPENED; i++)
-            if (strcmp(word, phases[i]) == 0) {
+        for (int i = DLOCK_FAULT_IS_ARMED; i <= DLOCK_FAULT_HAPPENED; i++)
+            if (strcmp(word, history_phase_name(i)) == 0) {
                 mark->detail = i;
                 is_known = true;
             }
@@ -217,7 +216,7 @@ static bool read_fault(struct parse *p, int64_t at)
         if (!is_known)
             return wrong(p, "\"%s\" says nothing of a fault", word);
     }
-    return mark->detail != 0 ? true : wrong(p, "begun, ended, happened or armed?");
+    return mark->detail != 0 || wrong(p, "begun, ended, happened or armed?");
 }
 
 static bool read_detail(struct parse *p, struct history_call *call, const char *word)
@@ -278,15 +277,15 @@ static bool read_answer(struct parse *p, struct history_call *call)
 static void read_mark(struct parse *p, uint8_t kind, int64_t at, uint32_t process,
                       int64_t owner, uint32_t name)
 {
-    struct history_mark *mark = history_add_mark(p->h);
+    const char *detail = kind == DLOCK_EVENT_WAIT ? "given-up" : "told";
 
-    mark->kind = kind;
-    mark->at_ns = at;
-    mark->process = process;
-    mark->owner = (uint64_t)owner;
-    mark->name = name;
-    mark->detail =
-        strcmp(next_word(p), kind == DLOCK_EVENT_WAIT ? "given-up" : "told") == 0;
+    *history_add_mark(p->h) = (struct history_mark){
+        .kind = kind,
+        .detail = strcmp(next_word(p), detail) == 0,
+        .at_ns = at,
+        .process = process,
+        .name = name,
+        .owner = (uint64_t)owner};
 }
 
 /* "trace 4bf92f id=7", of the hold that has this number in its token. */
@@ -365,13 +364,6 @@ static bool read_line(struct parse *p)
     return read_time(word, &at) ? read_event(p, at) : wrong(p, "\"%s\" is no time", word);
 }
 
-/* A process was alive at the time of its last record. */
-static void note_life(struct history *h, uint32_t process, int64_t at)
-{
-    if (at != HISTORY_NEVER && at > h->processes[process].last_ns)
-        h->processes[process].last_ns = at;
-}
-
 bool history_parse(struct history *h, const char *text, char *error, size_t size)
 {
     struct parse p = {.h = h, .error = error, .error_size = size};
@@ -389,12 +381,12 @@ bool history_parse(struct history *h, const char *text, char *error, size_t size
         text += length + (text[length] == '\n');
     }
     for (size_t i = 0; i < h->call_count; i++) {
-        note_life(h, h->calls[i].process, h->calls[i].invoke_ns);
-        note_life(h, h->calls[i].process, h->calls[i].answer_ns);
+        history_see(h, h->calls[i].process, h->calls[i].invoke_ns);
+        history_see(h, h->calls[i].process, h->calls[i].answer_ns);
     }
     for (size_t i = 0; i < h->mark_count; i++)
         if (h->marks[i].kind != DLOCK_EVENT_FAULT)
-            note_life(h, h->marks[i].process, h->marks[i].at_ns);
+            history_see(h, h->marks[i].process, h->marks[i].at_ns);
     history_sort(h);
     return true;
 }

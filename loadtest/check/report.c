@@ -113,7 +113,6 @@ static void print_mark(FILE *out, const struct history *h,
                        const struct check_example *example,
                        const struct history_mark *mark)
 {
-    static const char *const phases[] = {"", "armed", "begun", "ended", "happened"};
     char at[TIME_TEXT_MAX], name[EXAMPLE_NAME_MAX];
 
     example_name(name, h, mark->name);
@@ -123,10 +122,10 @@ static void print_mark(FILE *out, const struct history *h,
                 mark->owner);
     else if (mark->owner != 0)
         fprintf(out, "    %14s  %14s  fault    %s: %s, pid %" PRIu64 "\n", at, "",
-                name, phases[mark->detail], mark->owner);
+                name, history_phase_name(mark->detail), mark->owner);
     else
         fprintf(out, "    %14s  %14s  fault    %s: %s\n", at, "", name,
-                phases[mark->detail]);
+                history_phase_name(mark->detail));
 }
 
 /* The calls of the two owners and the faults between them, in the order of time. */

@@ -3,15 +3,13 @@
 #include "loadtest/check/timeline.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "base/os/clock.h"
-#include "base/text/utf8.h"
+#include "loadtest/check/example.h"
 #include "loadtest/kit/style.h"
 
-enum { LABEL_WIDTH = 20, COLUMNS_MIN = 10, COLUMNS_MAX = 400 };
+enum { LABEL_WIDTH = 20, COLUMNS_MIN = 10, COLUMNS_MAX = 400, FAULTS_MAX = 9 };
 
 /* The row of one owner. */
 struct row {
@@ -166,16 +164,10 @@ static void mark_overlaps(struct canvas *c)
 
 static const char *style_of(FILE *out, char cell)
 {
-    switch (cell) {
-    case '=':
-        return report_style(out, STYLE_GOOD);
-    case '!':
-        return report_style(out, STYLE_WARN);
-    case 'X':
-        return report_style(out, STYLE_BAD);
-    default:
-        return report_style(out, STYLE_PLAIN);
-    }
+    return report_style(out, cell == '='   ? STYLE_GOOD
+                             : cell == '!' ? STYLE_WARN
+                             : cell == 'X' ? STYLE_BAD
+                                           : STYLE_PLAIN);
 }
 
 static void print_cells(FILE *out, const char *cells)
@@ -205,12 +197,11 @@ static void print_row(const struct canvas *c, const struct row *row)
     print_cells(c->out, row->cells);
 }
 
-/* The row of the faults: a number for each, and the legend beneath. */
+/* The row of the faults: a digit for each, and the legend beneath. */
 static void print_faults(const struct canvas *c)
 {
-    static const char *const phases[] = {"", "armed", "begun", "ended", "happened"};
-    char cells[COLUMNS_MAX + 1];
-    char name[3 * DLOCK_NAME_MAX + 1];
+    const struct history_mark *faults[FAULTS_MAX];
+    char cells[COLUMNS_MAX + 1], name[EXAMPLE_NAME_MAX];
     int count = 0;
 
     memset(cells, ' ', (size_t)c->columns);
@@ -218,32 +209,27 @@ static void print_faults(const struct canvas *c)
     for (size_t i = 0; i < c->h->mark_count && c->h->marks[i].at_ns <= c->to_ns; i++) {
         const struct history_mark *mark = &c->h->marks[i];
 
-        if (mark->kind == DLOCK_EVENT_FAULT && mark->at_ns >= c->from_ns &&
-            mark->at_ns <= c->to_ns && count < 9)
-            cells[column_of(c, mark->at_ns)] = (char)('1' + count++);
+        if (mark->kind != DLOCK_EVENT_FAULT || mark->at_ns < c->from_ns ||
+            count == FAULTS_MAX)
+            continue;
+        cells[column_of(c, mark->at_ns)] = (char)('1' + count);
+        faults[count++] = mark;
     }
     if (count == 0)
         return;
     fprintf(c->out, "%-*s %s\n", LABEL_WIDTH, "faults", cells);
-    count = 0;
-    for (size_t i = 0; i < c->h->mark_count && c->h->marks[i].at_ns <= c->to_ns; i++) {
-        const struct history_mark *mark = &c->h->marks[i];
-
-        if (mark->kind != DLOCK_EVENT_FAULT || mark->at_ns < c->from_ns ||
-            mark->at_ns > c->to_ns || count++ >= 9)
-            continue;
-        utf8_clean(c->h->names[mark->name], name, sizeof(name));
-        fprintf(c->out, "%-*s %d  %s %s, %+.3f ms\n", LABEL_WIDTH, "", count, name,
-                phases[mark->detail],
-                (double)(mark->at_ns - c->from_ns) / (double)DLOCK_NS_PER_MS);
+    for (int i = 0; i < count; i++) {
+        example_name(name, c->h, faults[i]->name);
+        fprintf(c->out, "%-*s %d  %s %s, %+.3f ms\n", LABEL_WIDTH, "", i + 1, name,
+                history_phase_name(faults[i]->detail),
+                example_ms(faults[i]->at_ns - c->from_ns));
     }
 }
 
 static void print_scale(const struct canvas *c)
 {
     char end[32];
-    int length = snprintf(end, sizeof(end), "%.3f ms",
-                          (double)(c->to_ns - c->from_ns) / (double)DLOCK_NS_PER_MS);
+    int length = snprintf(end, sizeof(end), "%.3f ms", example_ms(c->to_ns - c->from_ns));
 
     fprintf(c->out, "%-*s 0%*s\n", LABEL_WIDTH, "",
             c->columns > length + 1 ? c->columns - 1 : length + 1, end);

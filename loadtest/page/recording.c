@@ -163,20 +163,19 @@ static json_t *violation_of(const struct stage *s, const struct check_example *e
 /* The instants at which processes stopped, went on, or died. */
 static json_t *faults_of(const struct stage *s)
 {
-    static const char *const phases[] = {"", "armed", "begun", "ended", "happened"};
     json_t *list = json_array();
 
     for (size_t i = 0; i < s->history.mark_count && json_array_size(list) < FACTS_MAX; i++) {
         const struct history_mark *mark = &s->history.marks[i];
-        size_t phase = (size_t)mark->detail;
         int actor = -1;
 
-        if (mark->kind != DLOCK_EVENT_FAULT || phase >= sizeof phases / sizeof phases[0])
+        if (mark->kind != DLOCK_EVENT_FAULT)
             continue;
         for (int j = 0; j < s->actor_count && mark->owner != 0 && actor < 0; j++)
             if (s->actors[j].process->pid == mark->owner)
                 actor = j;
-        json_array_append_new(list, json_pack("[s, o, o, i]", phases[phase], moment(s, mark->at_ns),
+        json_array_append_new(list, json_pack("[s, o, o, i]", history_phase_name(mark->detail),
+                                              moment(s, mark->at_ns),
                                               text(s->history.names[mark->name]), actor));
     }
     return list;

@@ -97,8 +97,6 @@ static void print_event(FILE *out, const char *owner, const struct history_mark 
 static void print_mark(FILE *out, const struct page_scene *s,
                        const struct history_mark *mark)
 {
-    static const char *const phases[] = {"", "armed", "begun", "ended", "happened"};
-    size_t phase = (size_t)mark->detail;
     char owner[PAGE_TEXT_MAX], pid[PAGE_TIME_MAX];
 
     if (mark->kind != DLOCK_EVENT_FAULT) {
@@ -106,8 +104,7 @@ static void print_mark(FILE *out, const struct page_scene *s,
         print_event(out, owner, mark);
         return;
     }
-    page_say(out, FAULT, s->h->names[mark->name],
-             phase < sizeof(phases) / sizeof(phases[0]) ? phases[phase] : "?");
+    page_say(out, FAULT, s->h->names[mark->name], history_phase_name(mark->detail));
     if (mark->owner != 0)
         page_say(out, OF_PID, whole(pid, mark->owner));
     if (mark->assumption != DLOCK_ASSUMES_NONE)
