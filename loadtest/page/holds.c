@@ -18,7 +18,6 @@ static void print_cell(FILE *out, const struct page_scene *s, int64_t at_ns)
 
 static void print_hold(FILE *out, const struct page_scene *s, const struct hold *hold)
 {
-    bool was_kept = hold->kept_ns > hold->granted_ns;
     char owner[PAGE_TEXT_MAX];
 
     page_owner(owner, s->h, hold->process, hold->owner);
@@ -26,7 +25,7 @@ static void print_hold(FILE *out, const struct page_scene *s, const struct hold 
     page_phrase(out, "span", owner);
     fputs("</td>", out);
     print_cell(out, s, hold->granted_ns);
-    print_cell(out, s, was_kept ? hold->kept_ns : hold->granted_ns);
+    print_cell(out, s, greatest(hold->kept_ns, hold->granted_ns));
     print_cell(out, s, hold->promised_ns);
     print_cell(out, s, hold->worked_ns);
     if (hold->fence != 0)

@@ -4,7 +4,6 @@
  * into loadtest/page/matrix.html. */
 #include "loadtest/page/matrix.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,9 +106,8 @@ static void print_table(FILE *out, const struct matrix *m)
     char text[TEXT_MAX];
 
     matrix_grid_make(&grid, m);
-    fputs("<p class=\"note not-presented\">", out);
-    page_say(out, HOW_CELLS);
-    fputs("</p>\n<div class=\"wide\" role=\"group\" tabindex=\"0\"", out);
+    page_say_in(out, "p class=\"note not-presented\"", HOW_CELLS);
+    fputs("<div class=\"wide\" role=\"group\" tabindex=\"0\"", out);
     page_name(out, TABLE);
     fputs("><table>\n<tr><th scope=\"col\">", out);
     page_say(out, SCENARIO);
@@ -282,17 +280,8 @@ bool matrix_write_page(const struct matrix *m)
     char path[FILES_PATH_MAX], *text = NULL;
     size_t size = 0;
     FILE *out = memory_need(open_memstream(&text, &size));
-    bool ok;
 
     print_page(out, m);
-    if (fclose(out) != 0) {
-        fprintf(stderr, "seckill matrix: no memory for the page\n");
-        return false;
-    }
     files_join(path, m->dir, "matrix.html");
-    ok = files_write(path, text);
-    if (!ok)
-        fprintf(stderr, "seckill matrix: cannot write %s: %s\n", path, strerror(errno));
-    free(text);
-    return ok;
+    return page_keep(out, &text, path, "seckill matrix");
 }

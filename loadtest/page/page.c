@@ -13,6 +13,7 @@
 #include "loadtest/page/scene.h"
 #include "loadtest/page/words.h"
 #include "base/os/clock.h"
+#include "base/text/exit_codes.h"
 #include "lock/record/recorder.h"
 
 /* The marks in the file, in their order. */
@@ -27,23 +28,16 @@ static const char *whole(char out[PAGE_TIME_MAX], int64_t value)
 
 #define WHOLE(value) whole((char[PAGE_TIME_MAX]){""}, (int64_t)(value))
 
-static void print_note(FILE *out, bool begins)
-{
-    fputs(begins ? "<p class=\"note\">" : "</p>\n", out);
-}
+#define NOTE(id, ...) page_say_in(out, "p class=\"note\"", id, ##__VA_ARGS__)
 
 static void print_damages(FILE *out, const struct history *h)
 {
     if (h->damage_count == 0)
         return;
-    fputs("<h2>", out);
-    page_say(out, MISSING);
-    fputs("</h2>\n<ul>\n", out);
-    for (size_t i = 0; i < h->damage_count; i++) {
-        fputs("<li>", out);
-        page_phrase(out, "span", h->damages[i]);
-        fputs("</li>\n", out);
-    }
+    page_say_in(out, "h2", MISSING);
+    fputs("<ul>\n", out);
+    for (size_t i = 0; i < h->damage_count; i++)
+        page_phrase_in(out, "li", h->damages[i]);
     fputs("</ul>\n", out);
 }
 
@@ -57,15 +51,10 @@ static void print_head(FILE *out, const struct history *h,
     fputs("<header class=\"row\"><h1>", out);
     page_say_words(out, titles[v->valid], (const char *const[]){""});
     fputs("</h1><span class=\"tools\"></span></header>\n", out);
-    if (v->why_unknown != NULL) {
-        fputs("<p>", out);
-        page_phrase(out, "span", v->why_unknown);
-        fputs("</p>\n", out);
-    }
-    print_note(out, true);
-    page_say(out, COUNTS, WHOLE(v->holds), WHOLE(v->names), WHOLE(v->calls),
-             WHOLE(v->unanswered), WHOLE(v->faults), WHOLE(h->process_count));
-    print_note(out, false);
+    if (v->why_unknown != NULL)
+        page_phrase_in(out, "p", v->why_unknown);
+    NOTE(COUNTS, WHOLE(v->holds), WHOLE(v->names), WHOLE(v->calls),
+         WHOLE(v->unanswered), WHOLE(v->faults), WHOLE(h->process_count));
     print_damages(out, h);
 }
 
@@ -95,12 +84,9 @@ static void print_properties(FILE *out, const struct check_verdict *v)
 /* Print how many calls are not drawn. */
 static void print_left_out(FILE *out, const struct page_scene *s)
 {
-    if (s->calls_left_out + s->holds_left_out + s->marks_left_out == 0)
-        return;
-    print_note(out, true);
-    page_say(out, NOT_DRAWN, WHOLE(s->calls_left_out), WHOLE(s->holds_left_out),
+    if (s->calls_left_out + s->holds_left_out + s->marks_left_out > 0)
+        NOTE(NOT_DRAWN, WHOLE(s->calls_left_out), WHOLE(s->holds_left_out),
              WHOLE(s->marks_left_out));
-    print_note(out, false);
 }
 
 #define BUTTON(key, id)                                                                \
@@ -124,9 +110,7 @@ void page_figure(FILE *out, const struct page_scene *s)
 {
     /* A finding in the database's rows, for example, has no calls. */
     if (s->lane_count == 0 && s->step_count == 0 && s->line_count == 0) {
-        print_note(out, true);
-        page_say(out, NOTHING_TO_DRAW);
-        print_note(out, false);
+        NOTE(NOTHING_TO_DRAW);
         fputs("</section>\n", out);
         return;
     }
@@ -148,12 +132,14 @@ void page_figure(FILE *out, const struct page_scene *s)
 
 #define TERM(id) (fputs("<dt>", out), page_say(out, id), fputs("</dt>", out))
 
-static void print_lock(FILE *out, const struct page_scene *s)
+/* A name of the history, which may have any bytes. */
+static void print_name(FILE *out, const char *tag, const struct page_scene *s,
+                       uint32_t name)
 {
-    TERM(LOCK);
-    fputs("<dd><bdi>", out);
-    page_text(out, s->h->names[s->name]);
-    fputs("</bdi></dd>\n", out);
+    fprintf(out, "<%s><bdi>", tag);
+    page_text(out, s->h->names[name]);
+    fputs("</bdi>", out);
+    page_end(out, tag);
 }
 
 void page_holders(FILE *out, const struct page_scene *s)
@@ -165,9 +151,7 @@ void page_holders(FILE *out, const struct page_scene *s)
             continue;
         page_owner(owner, s->h, s->lanes[i].process, s->lanes[i].owner);
         TERM(HOLDER);
-        fputs("<dd class=\"holder\">", out);
-        page_phrase(out, "span", owner);
-        fputs("</dd>\n", out);
+        page_phrase_in(out, "dd class=\"holder\"", owner);
     }
 }
 
@@ -181,9 +165,7 @@ static void print_traces(FILE *out, const struct page_scene *s)
 
         for (size_t j = 0; j < count; j++) {
             TERM(TRACE);
-            fputs("<dd class=\"trace\"><bdi>", out);
-            page_text(out, s->h->names[traces[j].id]);
-            fputs("</bdi></dd>\n", out);
+            print_name(out, "dd class=\"trace\"", s, traces[j].id);
         }
     }
 }
@@ -200,33 +182,28 @@ void page_window(FILE *out, const struct page_scene *s)
     page_time(from, s, example->from_ns);
     page_time(to, s, example->to_ns);
     TERM(WINDOW);
-    fputs("<dd>", out);
     if (s->zero_ns == example->from_ns)
-        page_say(out, WINDOW_ZERO, length);
+        page_say_in(out, "dd", WINDOW_ZERO, length);
     else
-        page_say(out, WINDOW_FROM, length, from, to);
-    fputs("</dd>\n", out);
+        page_say_in(out, "dd", WINDOW_FROM, length, from, to);
 }
 
 static void print_example(FILE *out, const struct page_scene *s, size_t property)
 {
     const struct check_example *example = s->example;
 
-    fprintf(out, "<section class=\"figure\" tabindex=\"0\" data-property=\"%s\">\n<h2>",
+    fprintf(out, "<section class=\"figure\" tabindex=\"0\" data-property=\"%s\">\n",
             check_property_name(property));
-    page_say(out, EXAMPLE, check_property_name(property), example->text);
-    fputs("</h2>\n<dl>\n", out);
+    page_say_in(out, "h2", EXAMPLE, check_property_name(property), example->text);
+    fputs("<dl>\n", out);
     TERM(WHAT_VIOLATED);
-    fputs("<dd>", out);
-    page_phrase(out, "span", check_property_text(property));
-    fputs("</dd>\n", out);
+    page_phrase_in(out, "dd", check_property_text(property));
     if (example->assumption != DLOCK_ASSUMES_NONE) {
         TERM(WHAT_GAVE_WAY);
-        fputs("<dd>", out);
-        page_phrase(out, "span", dlock_assumption_text(example->assumption));
-        fputs("</dd>\n", out);
+        page_phrase_in(out, "dd", dlock_assumption_text(example->assumption));
     }
-    print_lock(out, s);
+    TERM(LOCK);
+    print_name(out, "dd", s, s->name);
     page_holders(out, s);
     print_traces(out, s);
     page_window(out, s);
@@ -247,12 +224,9 @@ static int print_examples(FILE *out, struct page_scene *s, const struct history 
             page_scene_of_example(s, h, c, &finding->examples[j]);
             print_example(out, s, i);
         }
-        if (finding->count <= (int64_t)finding->example_count)
-            continue;
-        print_note(out, true);
-        page_say(out, SMALLEST, WHOLE(finding->count), check_property_name(i),
+        if (finding->count > (int64_t)finding->example_count)
+            NOTE(SMALLEST, WHOLE(finding->count), check_property_name(i),
                  WHOLE(finding->example_count));
-        print_note(out, false);
     }
     return count;
 }
@@ -261,12 +235,12 @@ static void print_beginning(FILE *out, struct page_scene *s, const struct histor
                             const struct check *c)
 {
     page_scene_of_beginning(s, h, c);
-    fputs("<section class=\"figure\" tabindex=\"0\">\n<h2>", out);
-    page_say(out, BEGINNING);
-    fputs("</h2>\n<p>", out);
-    page_say(out, NO_VIOLATION, WHOLE(s->call_count), WHOLE(h->call_count));
-    fputs("</p>\n<dl>\n", out);
-    print_lock(out, s);
+    fputs("<section class=\"figure\" tabindex=\"0\">\n", out);
+    page_say_in(out, "h2", BEGINNING);
+    page_say_in(out, "p", NO_VIOLATION, WHOLE(s->call_count), WHOLE(h->call_count));
+    fputs("<dl>\n", out);
+    TERM(LOCK);
+    print_name(out, "dd", s, s->name);
     fputs("</dl>\n", out);
     page_figure(out, s);
 }
@@ -280,21 +254,9 @@ void page_piece(FILE *out, const char *file, const char *from, const char *to)
     fwrite(at, 1, to != NULL ? (size_t)(strstr(at, to) - at) : strlen(at), out);
 }
 
-static void print_begin(FILE *out, const struct check_verdict *v)
-{
-    page_piece(out, TIMELINE_HTML, NULL, title_mark);
-    page_title_words(out, PAGE_WORD_TITLE, (const char *const[]){"", verdict_name(v->valid)});
-    page_piece(out, TIMELINE_HTML, title_mark, head_mark);
-}
-
 void page_key(FILE *out)
 {
     page_piece(out, TIMELINE_HTML, head_mark, content_mark);
-}
-
-static void print_end(FILE *out)
-{
-    page_piece(out, TIMELINE_HTML, content_mark, NULL);
 }
 
 void page_print(FILE *out, const struct history *h, const struct check *c,
@@ -302,14 +264,32 @@ void page_print(FILE *out, const struct history *h, const struct check *c,
 {
     struct page_scene *s = memory_need(calloc(1, sizeof(*s)));
 
-    print_begin(out, v);
+    page_piece(out, TIMELINE_HTML, NULL, title_mark);
+    page_title_words(out, PAGE_WORD_TITLE,
+                     (const char *const[]){"", verdict_name(v->valid)});
+    page_piece(out, TIMELINE_HTML, title_mark, head_mark);
     print_head(out, h, v);
     print_properties(out, v);
     page_key(out);
     if (print_examples(out, s, h, c, v) == 0 && h->call_count > 0)
         print_beginning(out, s, h, c);
-    print_end(out);
+    page_piece(out, TIMELINE_HTML, content_mark, NULL);
     free(s);
+}
+
+bool page_keep(FILE *out, char **text, const char *path, const char *command)
+{
+    bool ok;
+
+    if (ferror(out) || fclose(out) != 0) {
+        fprintf(stderr, "%s: no memory for the page\n", command);
+        exit(EXIT_BUG);
+    }
+    ok = files_write(path, *text);
+    if (!ok)
+        fprintf(stderr, "%s: cannot write %s: %s\n", command, path, strerror(errno));
+    free(*text);
+    return ok;
 }
 
 bool page_write(const char *path, const struct history *h, const struct check *c,
@@ -317,18 +297,8 @@ bool page_write(const char *path, const struct history *h, const struct check *c
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    bool ok;
+    FILE *out = memory_need(open_memstream(&text, &size));
 
-    memory_need(out);
     page_print(out, h, c, v);
-    if (ferror(out) || fclose(out) != 0) {
-        fprintf(stderr, "seckill check: no memory for the page\n");
-        exit(70);
-    }
-    ok = files_write(path, text);
-    if (!ok)
-        fprintf(stderr, "seckill check: cannot write %s: %s\n", path, strerror(errno));
-    free(text);
-    return ok;
+    return page_keep(out, &text, path, "seckill check");
 }

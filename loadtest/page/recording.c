@@ -174,7 +174,8 @@ static json_t *faults_of(const struct stage *s)
         for (int j = 0; j < s->actor_count && mark->owner != 0 && actor < 0; j++)
             if (s->actors[j].process->pid == mark->owner)
                 actor = j;
-        json_array_append_new(list, json_pack("[s, o, o, i]", history_phase_name(mark->detail),
+        json_array_append_new(list, json_pack("[s, o, o, i]",
+                                              history_phase_name(mark->detail),
                                               moment(s, mark->at_ns),
                                               text(s->history.names[mark->name]), actor));
     }

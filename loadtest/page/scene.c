@@ -5,7 +5,6 @@
 #include "loadtest/page/scene.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { MARGIN_PARTS = 8 };
 
@@ -200,43 +199,45 @@ static void add_steps(struct page_scene *s)
     qsort(s->steps, (size_t)s->step_count, sizeof(s->steps[0]), compare_steps);
 }
 
-void page_scene_of_example(struct page_scene *s, const struct history *h,
-                           const struct check *c, const struct check_example *example)
+/* Whatever there is between from_ns and to_ns. */
+static void fill(struct page_scene *s)
 {
-    int64_t margin_ns = (example->to_ns - example->from_ns) / MARGIN_PARTS + 1;
-
-    memset(s, 0, sizeof(*s));
-    s->h = h;
-    s->c = c;
-    s->example = example;
-    s->name = example->name;
-    s->zero_ns = example->from_ns;
-    s->from_ns = example->from_ns - margin_ns;
-    s->to_ns = example->to_ns + margin_ns;
-    add_actors(s);
-    add_calls(s);
-    add_holds(s);
-    add_steps(s);
-}
-
-void page_scene_of_time(struct page_scene *s, const struct history *h,
-                        const struct check *c, const struct check_example *example,
-                        uint32_t name, int64_t from_ns, int64_t to_ns)
-{
-    memset(s, 0, sizeof(*s));
-    s->h = h;
-    s->c = c;
-    s->example = example;
-    s->name = name;
-    s->zero_ns = s->from_ns = from_ns;
-    s->to_ns = to_ns;
-    if (example != NULL)
+    if (s->example != NULL)
         add_actors(s);
     else
         add_lanes(s);
     add_calls(s);
     add_holds(s);
     add_steps(s);
+}
+
+void page_scene_of_example(struct page_scene *s, const struct history *h,
+                           const struct check *c, const struct check_example *example)
+{
+    int64_t margin_ns = (example->to_ns - example->from_ns) / MARGIN_PARTS + 1;
+
+    *s = (struct page_scene){.h = h,
+                             .c = c,
+                             .example = example,
+                             .name = example->name,
+                             .zero_ns = example->from_ns,
+                             .from_ns = example->from_ns - margin_ns,
+                             .to_ns = example->to_ns + margin_ns};
+    fill(s);
+}
+
+void page_scene_of_time(struct page_scene *s, const struct history *h,
+                        const struct check *c, const struct check_example *example,
+                        uint32_t name, int64_t from_ns, int64_t to_ns)
+{
+    *s = (struct page_scene){.h = h,
+                             .c = c,
+                             .example = example,
+                             .name = name,
+                             .zero_ns = from_ns,
+                             .from_ns = from_ns,
+                             .to_ns = to_ns};
+    fill(s);
 }
 
 static uint32_t busiest(const struct history *h)
@@ -258,11 +259,8 @@ void page_scene_of_beginning(struct page_scene *s, const struct history *h,
 {
     int count = 0;
 
-    memset(s, 0, sizeof(*s));
-    s->h = h;
-    s->c = c;
-    s->name = busiest(h);
-    s->to_ns = HISTORY_NEVER;
+    *s = (struct page_scene){
+        .h = h, .c = c, .name = busiest(h), .to_ns = HISTORY_NEVER};
     for (size_t i = 0; i < h->call_count && count < PAGE_CALLS_MAX; i++) {
         const struct history_call *call = &h->calls[i];
 
@@ -275,8 +273,5 @@ void page_scene_of_beginning(struct page_scene *s, const struct history *h,
     }
     if (count > 0)
         s->to_ns += 1;
-    add_lanes(s);
-    add_calls(s);
-    add_holds(s);
-    add_steps(s);
+    fill(s);
 }

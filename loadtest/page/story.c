@@ -3,7 +3,6 @@
  * the command puts the parts between the beginning and the end of the page. */
 #include "loadtest/page/story.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,21 +87,28 @@ static void print_tally(FILE *out, const struct scenario_tally *tally)
 
     table_sentence(sentence, tally);
     if (fclose(sentence) == 0)
-        page_phrase(out, "span", text);
+        page_phrase_in(out, "dd", text);
     free(text);
+}
+
+static void print_term(FILE *out, const char *english, const char *chinese)
+{
+    fputs("<dt>", out);
+    page_both(out, english, chinese);
+    fputs("</dt>", out);
 }
 
 static void print_verdict(FILE *out, const struct stage *s)
 {
     const struct scenario_result *r = s->result;
 
-    fputs("<dl>\n<dt>", out);
-    page_both(out, "lock", "锁");
-    fprintf(out, "</dt><dd>%s, ", s->setup->lock->name);
+    fputs("<dl>\n", out);
+    print_term(out, "lock", "锁");
+    fprintf(out, "<dd>%s, ", s->setup->lock->name);
     page_both(out, "stock guard", "兜底");
-    fprintf(out, " %s</dd>\n<dt>", s->setup->guard->name);
-    page_both(out, "outcome", "结果");
-    fputs("</dt><dd>", out);
+    fprintf(out, " %s</dd>\n", s->setup->guard->name);
+    print_term(out, "outcome", "结果");
+    fputs("<dd>", out);
     page_both(out, scenario_outcome_name(r->outcome, false), scenario_outcome_name(r->outcome, true));
     fputs(", ", out);
     if (r->is_expected)
@@ -113,21 +119,15 @@ static void print_verdict(FILE *out, const struct stage *s)
         page_both(out, "UNEXPECTED", "与预期不符");
     fputs("</dd>\n", out);
     if (r->tally.is_counted) {
-        fputs("<dt>", out);
-        page_both(out, "counted", "计数");
-        fputs("</dt><dd>", out);
+        print_term(out, "counted", "计数");
         print_tally(out, &r->tally);
-        fputs("</dd>\n<dt>", out);
-        page_both(out, "published", "已发表的数字");
-        fputs("</dt><dd>", out);
-        page_phrase(out, "span", s->setup->scenario->published);
-        fputs("</dd>\n", out);
+        print_term(out, "published", "已发表的数字");
+        page_phrase_in(out, "dd", s->setup->scenario->published);
     }
     for (int i = 0; i < SIGN_COUNT; i++)
         if (r->signs & (1u << i)) {
-            fputs("<dt>", out);
-            page_both(out, "seen", "看到");
-            fputs("</dt><dd>", out);
+            print_term(out, "seen", "看到");
+            fputs("<dd>", out);
             page_both(out, scenario_sign_name(i, false), scenario_sign_name(i, true));
             fputs("</dd>\n", out);
         }
@@ -135,9 +135,8 @@ static void print_verdict(FILE *out, const struct stage *s)
         if (r->gave_way & (1u << i)) {
             fputs("<dt>", out);
             page_say(out, WHAT_GAVE_WAY);
-            fputs("</dt><dd>", out);
-            page_phrase(out, "span", dlock_assumption_text(i));
-            fputs("</dd>\n", out);
+            fputs("</dt>", out);
+            page_phrase_in(out, "dd", dlock_assumption_text(i));
         }
 }
 
@@ -195,21 +194,7 @@ static void draw(FILE *out, const struct stage *s)
     free(scene);
 }
 
-/* Close it and write what it holds.  False: said on stderr why. */
-static bool keep(FILE *out, char **text, const char *path)
-{
-    bool ok;
-
-    if (ferror(out) || fclose(out) != 0) {
-        fprintf(stderr, "seckill scenario: no memory for the page\n");
-        return false;
-    }
-    ok = files_write(path, *text);
-    if (!ok)
-        fprintf(stderr, "seckill scenario: cannot write %s: %s\n", path, strerror(errno));
-    free(*text);
-    return ok;
-}
+static const char command[] = "seckill scenario";
 
 /* The same as the terminal tells, in Chinese and without its drawing, which is in English. */
 static bool write_chinese(const struct stage *s)
@@ -227,7 +212,7 @@ static bool write_chinese(const struct stage *s)
     tell_outcome(out, told);
     free(told);
     files_join(path, s->dir, STORY_ZH_FILE);
-    return keep(out, &text, path);
+    return page_keep(out, &text, path, command);
 }
 
 static bool write_part(const struct stage *s)
@@ -241,7 +226,7 @@ static bool write_part(const struct stage *s)
     else if (s->result->has_happened)
         draw(out, s);
     files_join(path, s->dir, "page.part");
-    return keep(out, &text, path) && write_chinese(s);
+    return page_keep(out, &text, path, command) && write_chinese(s);
 }
 
 /* The part of a performance that broke off. */
@@ -290,7 +275,7 @@ static bool write_page(const char *path, const char *name, char *const *parts,
         free(part);
     }
     page_piece(out, STORY_HTML, content_mark, NULL);
-    return keep(out, &text, path);
+    return page_keep(out, &text, path, command);
 }
 
 const struct scenario_pages story_pages = {.write_part = write_part, .write_page = write_page};

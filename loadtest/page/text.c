@@ -123,9 +123,8 @@ static void print_at(FILE *out, const struct page_scene *s, int64_t at_ns)
 
 static void print_faults_head(FILE *out)
 {
-    fputs("<p class=\"note\">", out);
-    page_say(out, FAULTS);
-    fputs("</p>\n<ol class=\"faults\">\n", out);
+    page_say_in(out, "p class=\"note\"", FAULTS);
+    fputs("<ol class=\"faults\">\n", out);
 }
 
 void page_faults(FILE *out, const struct page_scene *s)

@@ -200,3 +200,20 @@ void page_phrase(FILE *out, const char *element, const char *english)
     page_text(out, chinese);
     fprintf(out, "</%s>", element);
 }
+
+void page_begin(FILE *out, const char *tag)
+{
+    fprintf(out, "<%s>", tag);
+}
+
+void page_end(FILE *out, const char *tag)
+{
+    fprintf(out, "</%.*s>\n", (int)strcspn(tag, " "), tag);
+}
+
+void page_phrase_in(FILE *out, const char *tag, const char *english)
+{
+    page_begin(out, tag);
+    page_phrase(out, "span", english);
+    page_end(out, tag);
+}

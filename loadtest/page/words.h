@@ -43,6 +43,14 @@ void page_title_words(FILE *out, enum page_word word, const char *const *argumen
  * `element` is "span", or "tspan" in a drawing. */
 void page_phrase(FILE *out, const char *element, const char *english);
 
+/* Print a text of words.def, or a message, inside an element that ends its line.  `tag` is
+ * the element's name, with its attributes if it has some: "p class=\"note\"". */
+#define page_say_in(out, tag, id, ...)                                                 \
+    (page_begin(out, tag), page_say(out, id, ##__VA_ARGS__), page_end(out, tag))
+void page_phrase_in(FILE *out, const char *tag, const char *english);
+void page_begin(FILE *out, const char *tag);
+void page_end(FILE *out, const char *tag);
+
 /* The Chinese of a message.  False: it is not known, and `out` has the message itself. */
 bool page_chinese(const char *english, char out[PAGE_PHRASE_MAX]);
 

@@ -2,7 +2,6 @@
 /* report.c -- the page of a report, from its head to the data inside it. */
 #include "loadtest/report/report.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,12 +172,7 @@ enum exit_code report_write(const char *path, const struct run_data *a, const st
     bool ok;
 
     report_print(out, a, b);
-    if (fclose(out) != 0)
-        abort();
-    ok = files_write(path, text);
-    if (!ok)
-        fprintf(stderr, "seckill report: cannot write %s: %s\n", path, strerror(errno));
-    free(text);
+    ok = page_keep(out, &text, path, "seckill report");
     tell_problems(a);
     if (b)
         tell_problems(b);
