@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* report.c -- the comparison as people read it: on a terminal and in Markdown.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/text/duration.h"
 #include "loadtest/compare/compare.h"
+#include "loadtest/kit/machine.h"
 #include "loadtest/kit/result_page.h"
 #include "loadtest/kit/style.h"
 #include "loadtest/sale/hazard_catalogue.h"
@@ -47,14 +45,9 @@ static void verdict_text(const struct cell *cell, char *out, size_t size)
 
 static const char *mark_of(const struct cell *cell)
 {
-    switch (cell_outcome_of(cell)) {
-    case CELL_UNEXPECTED:
-        return "!";
-    case CELL_NO_EXPECTATION:
-        return "?";
-    default:
-        return "";
-    }
+    enum cell_outcome outcome = cell_outcome_of(cell);
+
+    return outcome == CELL_UNEXPECTED ? "!" : outcome == CELL_NO_EXPECTATION ? "?" : "";
 }
 
 static void cell_text(const struct cell *cell, char *out, size_t size)
@@ -71,17 +64,12 @@ static void cell_text(const struct cell *cell, char *out, size_t size)
 
 static enum report_style style_of(const struct cell *cell)
 {
-    switch (cell_outcome_of(cell)) {
-    case CELL_UNEXPECTED:
+    enum cell_outcome outcome = cell_outcome_of(cell);
+
+    if (outcome == CELL_UNEXPECTED)
         return STYLE_BAD;
-    case CELL_UNKNOWN:
-    case CELL_NO_EXPECTATION:
-    case CELL_NOT_DONE:
-        return STYLE_WARN;
-    case CELL_AS_EXPECTED:
-        break;
-    }
-    return cell->expected == EXPECT_BROKEN ? STYLE_WARN : STYLE_GOOD;
+    return outcome == CELL_AS_EXPECTED && cell->expected != EXPECT_BROKEN ? STYLE_GOOD
+                                                                          : STYLE_WARN;
 }
 
 static void print_experiment(FILE *out, const struct comparison *c, size_t e)
@@ -149,9 +137,7 @@ static void print_odd(FILE *out, const struct comparison *c, const char *bullet)
         const struct cell *cell = &c->cells[i];
         enum cell_outcome outcome = cell_outcome_of(cell);
 
-        if (cell->run_count == 0 ||
-            (outcome != CELL_UNEXPECTED && outcome != CELL_UNKNOWN &&
-             outcome != CELL_NO_EXPECTATION))
+        if (cell->run_count == 0 || outcome == CELL_NOT_DONE || outcome == CELL_AS_EXPECTED)
             continue;
         fprintf(out, "%s%s: %s, %s, %s: ", bullet, cell_outcome_name(outcome),
                 cell->experiment->name, cell->hazard->name, cell->lock);
@@ -232,15 +218,12 @@ static void markdown_experiment(FILE *out, const struct comparison *c, size_t e)
 
 static void markdown_method(FILE *out, const struct comparison *c)
 {
-    char lease[32], calm[32];
-    struct utsname machine;
+    char lease[32], calm[32], machine[MACHINE_TEXT_MAX];
 
-    if (uname(&machine) != 0)
-        memset(&machine, 0, sizeof machine);
     fprintf(
         out,
         "\n## How it was measured\n\n"
-        "- %s, %s %s, %ld processors, which the load generator, the service, "
+        "- %s, which the load generator, the service, "
         "PostgreSQL "
         "and Redis share\n"
         "- %d service processes%s, wrk with %d connections, closed loop: a connection "
@@ -256,9 +239,8 @@ static void markdown_method(FILE *out, const struct comparison *c)
         "heard; in `one-per-user` the turns of the users limit them\n"
         "- several runs of a cell: the most that was sold too much, the medians of the "
         "rest\n- the services sell with `--order-path=%s`%s\n- took %.0f s\n",
-        machine.machine, machine.sysname, machine.release,
-        sysconf(_SC_NPROCESSORS_ONLN), c->processes,
-        c->has_front ? " behind HAProxy" : "", c->connections, c->stock,
+        machine_text(machine), c->processes, c->has_front ? " behind HAProxy" : "",
+        c->connections, c->stock,
         duration_format(c->lease_ms, lease, sizeof lease),
         duration_format(c->calm_lease_ms, calm, sizeof calm), order_path_name_at(c->path),
         c->path == ORDER_PATH_stream

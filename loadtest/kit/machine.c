@@ -28,6 +28,16 @@ static void read_model(char out[MODEL_MAX])
         fclose(file);
 }
 
+const char *machine_text(char out[MACHINE_TEXT_MAX])
+{
+    struct utsname machine = {0};
+
+    (void)uname(&machine);
+    snprintf(out, MACHINE_TEXT_MAX, "%s, %s %s, %ld processors", machine.machine,
+             machine.sysname, machine.release, sysconf(_SC_NPROCESSORS_ONLN));
+    return out;
+}
+
 json_t *machine_json(void)
 {
     struct utsname machine = {0};

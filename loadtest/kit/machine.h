@@ -9,4 +9,9 @@
  * the caller owns it. */
 json_t *machine_json(void);
 
+enum { MACHINE_TEXT_MAX = 256 };
+
+/* "x86_64, Linux 6.1.0-18-amd64, 2 processors"; answers `out`. */
+const char *machine_text(char out[MACHINE_TEXT_MAX]);
+
 #endif /* LOADTEST_KIT_MACHINE_H */

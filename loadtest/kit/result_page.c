@@ -6,12 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/text/version.h"
 #include "loadtest/kit/files.h"
+#include "loadtest/kit/machine.h"
 #include "loadtest/kit/memory.h"
 
 enum { DATE_MAX = 64 };
@@ -78,18 +77,15 @@ static void write_commit(FILE *out)
 
 static void write_head(FILE *out, const char *title)
 {
-    struct utsname machine = {0};
-    char date[DATE_MAX] = "";
+    char date[DATE_MAX] = "", machine[MACHINE_TEXT_MAX];
     time_t now = time(NULL);
     struct tm utc;
 
     if (gmtime_r(&now, &utc) != NULL)
         strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &utc);
-    (void)uname(&machine);
     fprintf(out, "# %s\n\n| | |\n|---|---|\n| date | %s |\n", title, date);
     write_commit(out);
-    fprintf(out, "| machine | %s, %s %s, %ld processors |\n", machine.machine,
-            machine.sysname, machine.release, sysconf(_SC_NPROCESSORS_ONLN));
+    fprintf(out, "| machine | %s |\n", machine_text(machine));
     if (load_before >= 0)
         fprintf(out, "| load before | %.1f threads that computed, average of one minute |\n",
                 load_before);

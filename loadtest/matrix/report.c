@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* report.c -- the matrix as people read it: on a terminal and in Markdown. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
+#include "loadtest/kit/machine.h"
 #include "loadtest/kit/result_page.h"
 #include "loadtest/kit/style.h"
 #include "loadtest/matrix/matrix.h"
@@ -218,20 +216,17 @@ static void markdown_scenarios(FILE *out, const struct matrix *m)
 
 static void markdown_method(FILE *out, const struct matrix *m)
 {
-    struct utsname machine;
+    char machine[MACHINE_TEXT_MAX];
 
-    if (uname(&machine) != 0)
-        memset(&machine, 0, sizeof machine);
     fputs("\n## How it was done\n\n", out);
     print_totals(out, m, "- ");
     fprintf(out,
             "- seeds %" PRIu32 " to %" PRIu32 "%s\n"
-            "- %s, %s %s, %ld processors, which everything shares\n"
+            "- %s, which everything shares\n"
             "- beside each story a background load takes and releases other names on the "
             "same servers; the same checker judges it\n",
             m->first_seed, matrix_seed(m, m->seed_count - 1),
-            m->parts > 1 ? ", a part of the performances" : "", machine.machine,
-            machine.sysname, machine.release, sysconf(_SC_NPROCESSORS_ONLN));
+            m->parts > 1 ? ", a part of the performances" : "", machine_text(machine));
 }
 
 bool matrix_write_markdown(const struct matrix *m)
