@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* cells.c -- the experiments, the expectation of each cell, and the judgement of its
  * runs. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "loadtest/compare/compare.h"
+#include "loadtest/kit/spread.h"
 #include "lock/dlock.h"
 
 /* The guards are off, so that only the lock protects the data of the experiment. */
@@ -45,8 +45,14 @@ const struct experiment *experiment_find(const char *name)
     return NULL;
 }
 
-static enum cell_expectation cell_of(const struct expectation *e)
+/* What the rows of this name, a hazard's or an experiment's, expect of the lock. */
+static enum cell_expectation expectation_by(const char *name, const char *lock,
+                                            enum order_path_id path)
 {
+    const dlock_variant_info *info = dlock_variant_find(lock);
+    const struct expectation *e =
+        info != NULL ? expectation_of_hazard(name, info, path) : NULL;
+
     if (e == NULL)
         return EXPECT_NOTHING;
     return e->outcome == SCENARIO_BREAKS ? EXPECT_BROKEN
@@ -57,18 +63,7 @@ static enum cell_expectation cell_of(const struct expectation *e)
 enum cell_expectation expectation_of(const char *lock, const struct hazard *hazard,
                                      enum order_path_id path)
 {
-    const dlock_variant_info *info = dlock_variant_find(lock);
-
-    return cell_of(info != NULL ? expectation_of_hazard(hazard->name, info, path) : NULL);
-}
-
-/* Rows of an experiment, of the path itself, count before those of the hazard. */
-static enum cell_expectation own_expectation(const struct experiment *experiment,
-                                             const char *lock, enum order_path_id path)
-{
-    const dlock_variant_info *info = dlock_variant_find(lock);
-
-    return cell_of(info != NULL ? expectation_of_hazard(experiment->name, info, path) : NULL);
+    return expectation_by(hazard->name, lock, path);
 }
 
 bool experiment_takes(const struct experiment *experiment, const char *lock)
@@ -83,7 +78,8 @@ enum cell_expectation experiment_expectation(const struct experiment *experiment
                                              const struct hazard *hazard,
                                              enum order_path_id path)
 {
-    enum cell_expectation expected = own_expectation(experiment, lock, path);
+    /* Rows of an experiment, of the path itself, count before those of the hazard. */
+    enum cell_expectation expected = expectation_by(experiment->name, lock, path);
 
     if (expected == EXPECT_NOTHING)
         expected = expectation_of(lock, hazard, path);
@@ -241,48 +237,28 @@ int64_t cell_excess(const struct cell *cell)
     return most;
 }
 
-static int compare_doubles(const void *a, const void *b)
+/* The median of the figure at `offset` in the records of the runs; 0: there is none.
+ * Speed says something only of a run that was judged. */
+static double median_of(const struct cell *cell, size_t offset)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    double values[COMPARE_REPEATS_MAX];
+    size_t n = 0;
 
-    return (x > y) - (x < y);
-}
+    for (int i = 0; i < cell->run_count; i++) {
+        const struct run_record *r = &cell->runs[i];
 
-static double median(double *values, int count)
-{
-    if (count == 0)
-        return 0;
-    qsort(values, (size_t)count, sizeof *values, compare_doubles);
-    return count % 2 ? values[count / 2]
-                     : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
-/* Speed says something only of a run that was judged. */
-static bool was_measured(const struct run_record *r)
-{
-    return r->outcome != RUN_NOT_DONE && r->outcome != RUN_UNKNOWN;
+        if (r->outcome != RUN_NOT_DONE && r->outcome != RUN_UNKNOWN)
+            memcpy(&values[n++], (const char *)r + offset, sizeof *values);
+    }
+    return n > 0 ? spread_of(values, n).median : 0;
 }
 
 double cell_orders_per_s(const struct cell *cell)
 {
-    double values[COMPARE_REPEATS_MAX];
-    int n = 0;
-
-    for (int i = 0; i < cell->run_count; i++) {
-        if (was_measured(&cell->runs[i]))
-            values[n++] = cell->runs[i].orders_per_s;
-    }
-    return median(values, n);
+    return median_of(cell, offsetof(struct run_record, orders_per_s));
 }
 
 double cell_p99_ms(const struct cell *cell)
 {
-    double values[COMPARE_REPEATS_MAX];
-    int n = 0;
-
-    for (int i = 0; i < cell->run_count; i++) {
-        if (was_measured(&cell->runs[i]))
-            values[n++] = cell->runs[i].p99_ms;
-    }
-    return median(values, n);
+    return median_of(cell, offsetof(struct run_record, p99_ms));
 }

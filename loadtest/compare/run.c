@@ -10,6 +10,7 @@
 #include "db/sale_batch.h"
 #include "loadtest/compare/lines.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/memory.h"
 #include "loadtest/sale/hazard_catalogue.h"
 
 enum {
@@ -71,7 +72,7 @@ static int64_t stock_of(const struct comparison *c, const struct cell *cell)
                                                                              : c->stock;
 }
 
-static const char *why_unknown(const struct run_result *result, char out[WHY_MAX])
+static void why_unknown(const struct run_result *result, char out[WHY_MAX])
 {
     if (*result->reason)
         snprintf(out, WHY_MAX, "%s", result->reason);
@@ -81,7 +82,6 @@ static const char *why_unknown(const struct run_result *result, char out[WHY_MAX
         snprintf(out, WHY_MAX,
                  "%" PRId64 " requests had no answer, and the verdict depends on them",
                  result->unanswered);
-    return out;
 }
 
 static void record(struct run_record *out, const struct experiment *experiment,
@@ -222,14 +222,13 @@ static enum exit_code mend_lab(struct session *s)
 }
 
 /* Keep what a failed attempt has left, and get ready for the next one. */
-static enum exit_code prepare_again(struct session *s, const struct cell *cell,
+static enum exit_code prepare_again(const struct session *s,
                                     const struct run_record *failed)
 {
     char from[FILES_PATH_MAX], to[FILES_PATH_MAX];
 
-    progress_say("seckill compare: %s, %s, %s: %s; trying again (%d of %d)",
-                 cell->experiment->name, cell->hazard->name, cell->lock, failed->reason,
-                 failed->attempts + 1, ATTEMPTS_MAX);
+    progress_say("seckill compare: %s: %s; trying again (%d of %d)", s->c->title,
+                 failed->reason, failed->attempts + 1, ATTEMPTS_MAX);
     files_join(from, s->c->dir, failed->dir);
     files_path(to, "%s.try-%d", from, failed->attempts);
     if (rename(from, to) != 0) {
@@ -244,17 +243,15 @@ static enum exit_code prepare_again(struct session *s, const struct cell *cell,
 static enum exit_code run_cell(struct session *s, struct cell *cell, int repeat)
 {
     struct run_record *out = &cell->runs[repeat];
-    struct run_result *result = calloc(1, sizeof *result);
+    struct run_result *result = memory_need(calloc(1, sizeof *result));
     int attempts_max = s->given_up < GIVEN_UP_MAX ? ATTEMPTS_MAX : 1;
     enum exit_code rc = EXIT_VALID;
 
-    if (!result)
-        abort();
     snprintf(out->dir, sizeof out->dir, "%s/%s/%s-%d", cell->experiment->name,
              cell->hazard->name, cell->lock, repeat + 1);
     while (rc == EXIT_VALID && out->attempts < attempts_max) {
         if (out->attempts > 0)
-            rc = prepare_again(s, cell, out);
+            rc = prepare_again(s, out);
         out->outcome = RUN_NOT_DONE;
         if (rc == EXIT_VALID)
             rc = mend_lab(s);
@@ -270,8 +267,7 @@ static enum exit_code run_cell(struct session *s, struct cell *cell, int repeat)
         return rc;
     s->given_up = out->outcome == RUN_UNKNOWN ? s->given_up + 1 : 0;
     if (out->outcome == RUN_UNKNOWN)
-        progress_say("seckill compare: %s, %s, %s: unknown: %s", cell->experiment->name,
-                     cell->hazard->name, cell->lock, out->reason);
+        progress_say("seckill compare: %s: unknown: %s", s->c->title, out->reason);
     return EXIT_VALID;
 }
 
@@ -291,13 +287,11 @@ static void show_progress(struct session *s, const struct cell *cell, int repeat
         comparison_lines(s->c, &s->progress, above, below);
         live_caption(s->live, above, below);
     } else if (is_done)
-        progress_show(&s->progress, "%s, %s, %s: %s, %.0f orders/s%s",
-                      cell->experiment->name, cell->hazard->name, cell->lock,
+        progress_show(&s->progress, "%s: %s, %.0f orders/s%s", s->c->title,
                       run_outcome_name(r->outcome), r->orders_per_s,
                       r->attempts > 1 ? " (tried again)" : "");
     else
-        progress_show(&s->progress, "%s, %s, %s", cell->experiment->name,
-                      cell->hazard->name, cell->lock);
+        progress_show(&s->progress, "%s", s->c->title);
 }
 
 /* A B C A B C: the locks take turns, so that a machine that gets slower meanwhile is
