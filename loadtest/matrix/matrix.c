@@ -119,11 +119,10 @@ struct verdict_counts matrix_cell_counts(const struct matrix *m, const struct ma
 
 bool matrix_cell_is_done(const struct matrix *m, const struct matrix_cell *cell)
 {
-    bool is_done = false;
-
     for (int i = 0; i < m->seed_count; i++)
-        is_done = is_done || (cell->runs[i].is_planned && cell->runs[i].is_done);
-    return is_done;
+        if (cell->runs[i].is_planned && cell->runs[i].is_done)
+            return true;
+    return false;
 }
 
 enum verdict matrix_cell_verdict(const struct matrix *m, const struct matrix_cell *cell)

@@ -133,8 +133,6 @@ void matrix_cell_text(const struct matrix *m, const struct matrix_cell *cell, ch
 void matrix_row_text(const struct matrix_cell *cell, char *out, size_t size);
 /* In one line, what must come of it: the outcome, and which signs. */
 void matrix_expected_text(const struct matrix_cell *cell, char *out, size_t size);
-/* Print the outcome and the signs that were seen. */
-void matrix_run_text(const struct matrix_run *run, char *out, size_t size);
 /* "480 of 480 cells as expected" and so on. */
 void matrix_headline(const struct matrix *m, char *out, size_t size);
 

@@ -118,33 +118,20 @@ void matrix_row_text(const struct matrix_cell *cell, char *out, size_t size)
         snprintf(out, size, "%s +%s", cell->setup.scenario->name, cell->setup.guard->name);
 }
 
-static void add_signs(unsigned signs, const char *before, char *out, size_t size)
+void matrix_expected_text(const struct matrix_cell *cell, char *out, size_t size)
 {
+    const struct expectation *expected = cell->setup.expected;
+    const char *before = ", showing ";
+
+    snprintf(out, size, "%s", scenario_outcome_name(expected->outcome, false));
     for (int i = 0; i < SIGN_COUNT; i++) {
         size_t used = strlen(out);
 
-        if (signs & (1u << i))
-            snprintf(out + used, size - used, "%s%s", before,
-                     scenario_sign_name(i, false));
-        if (signs & (1u << i))
-            before = ", ";
+        if (!(expected->shows & (1u << i)))
+            continue;
+        snprintf(out + used, size - used, "%s%s", before, scenario_sign_name(i, false));
+        before = ", ";
     }
-}
-
-void matrix_expected_text(const struct matrix_cell *cell, char *out, size_t size)
-{
-    snprintf(out, size, "%s", scenario_outcome_name(cell->setup.expected->outcome, false));
-    add_signs(cell->setup.expected->shows, ", showing ", out, size);
-}
-
-void matrix_run_text(const struct matrix_run *run, char *out, size_t size)
-{
-    if (!run->is_done || run->verdict == VERDICT_UNKNOWN) {
-        snprintf(out, size, "%s", run->is_done ? "it did not happen" : "not done");
-        return;
-    }
-    snprintf(out, size, "%s", scenario_outcome_name(run->outcome, false));
-    add_signs(run->signs, "; seen: ", out, size);
 }
 
 void matrix_headline(const struct matrix *m, char *out, size_t size)

@@ -136,7 +136,7 @@ static void print_signs(FILE *out, unsigned signs, enum page_word before)
     }
 }
 
-/* The result of a performance, as matrix_run_text() says it. */
+/* The outcome of a performance, and the signs that were seen. */
 static void print_outcome(FILE *out, const struct matrix_run *run)
 {
     if (!run->is_done || run->verdict == VERDICT_UNKNOWN) {
