@@ -143,27 +143,25 @@ static uint32_t big_endian(const unsigned char *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* The body of a message whose head is read; *ended if it has none. */
-static void begin_body(struct proxy_scanner *s, uint32_t size, uint32_t least,
-                       uint32_t most, bool *ended)
+/* The body of a message whose head is read.  True: it has none, so the message is over. */
+static bool begin_body(struct proxy_scanner *s, uint32_t size, uint32_t least,
+                       uint32_t most)
 {
     s->head_len = 0;
     s->is_lost = size < least || size > most;
     s->skip = s->is_lost ? 0 : size - least;
-    *ended = !s->is_lost && s->skip == 0;
+    return !s->is_lost && s->skip == 0;
 }
 
 static bool read_startup(struct proxy_scanner *s)
 {
-    bool ended = false;
     uint32_t code;
 
     if (s->head_len < 8)
         return false;
     code = big_endian(s->head + 4);
     s->is_started = code != SSL_REQUEST && code != GSS_REQUEST;
-    begin_body(s, big_endian(s->head), 8, POSTGRES_STARTUP_MAX, &ended);
-    return ended;
+    return begin_body(s, big_endian(s->head), 8, POSTGRES_STARTUP_MAX);
 }
 
 /* Before the first message of a PostgreSQL server there may be single bytes, S, N or G,
@@ -181,26 +179,18 @@ static bool read_consent(struct proxy_scanner *s)
 
 static bool read_postgres(struct proxy_scanner *s)
 {
-    bool ended = false;
-
     if (!s->is_started) {
         if (s->direction == PROXY_TO_SERVER)
             return read_startup(s);
         if (read_consent(s))
             return true;
     }
-    if (s->head_len == 5)
-        begin_body(s, big_endian(s->head + 1), 4, POSTGRES_MAX, &ended);
-    return ended;
+    return s->head_len == 5 && begin_body(s, big_endian(s->head + 1), 4, POSTGRES_MAX);
 }
 
 static bool read_zookeeper(struct proxy_scanner *s)
 {
-    bool ended = false;
-
-    if (s->head_len == 4)
-        begin_body(s, big_endian(s->head), 0, ZOOKEEPER_MAX, &ended);
-    return ended;
+    return s->head_len == 4 && begin_body(s, big_endian(s->head), 0, ZOOKEEPER_MAX);
 }
 
 /* ---- http ---- */

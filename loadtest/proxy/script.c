@@ -28,22 +28,16 @@ static const char *const actions[] = {
 #undef X
 };
 
-static const char *const directions[] = {"to-server", "to-client"};
+static const char *const directions[] = {[PROXY_TO_SERVER] = "to-server",
+                                         [PROXY_TO_CLIENT] = "to-client"};
 
 static const char *action_name(size_t i)
 {
     return i < sizeof actions / sizeof actions[0] ? actions[i] : NULL;
 }
 
-static const char *direction_name(size_t i)
-{
-    return i < sizeof directions / sizeof directions[0] ? directions[i] : NULL;
-}
-
-static bool refuse(struct reading *r, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static bool refuse(struct reading *r, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static bool refuse(struct reading *r,
+                                                         const char *fmt, ...)
 {
     va_list args;
     int n = snprintf(r->why, PROXY_WHY_MAX, "\"%s\": ", r->fault->text);
@@ -127,12 +121,11 @@ static bool take_count(struct reading *r, const char *of, uint64_t least,
 
 static bool take_direction(struct reading *r, enum proxy_direction *direction)
 {
-    for (size_t i = 0; direction_name(i) != NULL; i++) {
-        if (take(r, direction_name(i))) {
+    for (int i = 0; i < 2; i++)
+        if (take(r, directions[i])) {
             *direction = (enum proxy_direction)i;
             return true;
         }
-    }
     return false;
 }
 

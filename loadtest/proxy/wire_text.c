@@ -39,13 +39,23 @@ static void put_short(struct cut *c, const char *text, size_t size, size_t most)
         put_text(c, "...");
 }
 
+static size_t bytes_here(const struct cut *c)
+{
+    return (size_t)(c->end - c->at);
+}
+
+/* So much of `size` as is here; the rest was cut off. */
+static size_t part_here(const struct cut *c, size_t size)
+{
+    return size < bytes_here(c) ? size : bytes_here(c);
+}
+
 /* ---- Redis ---- */
 
 /* The rest of the line; then c->at is behind the line's end. */
 static bool take_line(struct cut *c, const char **line, size_t *size)
 {
-    const unsigned char *end =
-        memchr(c->at, '\r', (size_t)(c->end - c->at));
+    const unsigned char *end = memchr(c->at, '\r', bytes_here(c));
 
     if (end == NULL || end + 1 >= c->end)
         return false;
@@ -66,18 +76,13 @@ static int64_t number_of(const char *text, size_t size)
     return is_negative ? -number : number;
 }
 
-/* A string of `size` bytes; what was cut off of it is not there. */
-static void put_bulk(struct cut *c, int64_t size, bool is_quoted)
+/* A string, behind which stands the end of a line. */
+static void put_bulk(struct cut *c, size_t size, const char *quote)
 {
-    size_t here = (size_t)(c->end - c->at);
-    size_t part = (size_t)size < here ? (size_t)size : here;
-
-    if (is_quoted)
-        put_text(c, "\"");
-    put_short(c, (const char *)c->at, part, WORD_MAX);
-    if (is_quoted)
-        put_text(c, "\"");
-    c->at += (size_t)size + 2 <= here ? (size_t)size + 2 : here;
+    put_text(c, quote);
+    put_short(c, (const char *)c->at, part_here(c, size), WORD_MAX);
+    put_text(c, quote);
+    c->at += part_here(c, size + 2);
 }
 
 static bool put_redis(struct cut *c, bool is_request, int depth);
@@ -119,7 +124,7 @@ static bool put_redis(struct cut *c, bool is_request, int depth)
         if (number_of(line, size) < 0)
             put_text(c, "(nil)");
         else
-            put_bulk(c, number_of(line, size), !is_request);
+            put_bulk(c, (size_t)number_of(line, size), is_request ? "" : "\"");
         return true;
     case '_':
         put_text(c, "(nil)");
@@ -151,7 +156,7 @@ static bool redis_text(struct cut *c, bool is_request, const char *text)
 
 static size_t text_size(const struct cut *c)
 {
-    return strnlen((const char *)c->at, (size_t)(c->end - c->at));
+    return strnlen((const char *)c->at, bytes_here(c));
 }
 
 static void skip_text(struct cut *c)
@@ -193,15 +198,13 @@ static void put_values(struct cut *c)
     put_text(c, "(");
     for (uint32_t i = 0; i < count && c->at < c->end; i++) {
         uint32_t size = take_number(c, 4);
-        size_t here = (size_t)(c->end - c->at);
 
         if (i > 0)
             put_text(c, ", ");
-        if (size == UINT32_MAX) {
+        if (size == UINT32_MAX)
             put_text(c, "null");
-            continue;
-        }
-        put_value(c, size < here ? size : here);
+        else
+            put_value(c, part_here(c, size));
     }
     put_text(c, ")");
 }
@@ -252,45 +255,39 @@ static bool postgres_text(struct cut *c, bool is_request)
 
 /* ---- ZooKeeper ---- */
 
-static const struct {
+struct named {
     int32_t number;
-    const char *name;
-} requests[] = {
+    const char *name; /* NULL: behind the last */
+};
+
+static const struct named requests[] = {
     {1, "create"},        {2, "delete"},       {3, "exists"},     {4, "getData"},
     {5, "setData"},       {8, "getChildren"},  {9, "sync"},       {12, "getChildren2"},
     {13, "check"},        {14, "multi"},       {15, "create2"},   {-11, "closeSession"},
-    {19, "createContainer"}, {21, "createTTL"}, {101, "setWatches"},
+    {19, "createContainer"}, {21, "createTTL"}, {101, "setWatches"}, {0, NULL},
 };
+
+static const struct named errors[] = {
+    {0, "ok"}, {-101, "no such node"}, {-103, "bad version"}, {-110, "the node exists"},
+    {-112, "the session has expired"}, {0, NULL},
+};
+
+static void put_named(struct cut *c, const struct named *list, int32_t number,
+                      const char *unknown)
+{
+    while (list->name != NULL && list->number != number)
+        list++;
+    put_text(c, list->name != NULL ? list->name : unknown);
+}
 
 static void put_request(struct cut *c, int32_t number)
 {
-    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++)
-        if (requests[i].number == number)
-            put_text(c, requests[i].name);
-    if (number > 0 && c->end - c->at > 4 && number != 14) {
+    put_named(c, requests, number, "");
+    if (number > 0 && bytes_here(c) > 4 && number != 14) {
         uint32_t size = take_number(c, 4);
-        size_t here = (size_t)(c->end - c->at);
 
         put_text(c, " ");
-        put_short(c, (const char *)c->at, size < here ? size : here, LONG_MAX);
-    }
-}
-
-static const char *zookeeper_error(int32_t error)
-{
-    switch (error) {
-    case 0:
-        return "ok";
-    case -101:
-        return "no such node";
-    case -103:
-        return "bad version";
-    case -110:
-        return "the node exists";
-    case -112:
-        return "the session has expired";
-    default:
-        return "error";
+        put_short(c, (const char *)c->at, part_here(c, size), LONG_MAX);
     }
 }
 
@@ -311,11 +308,12 @@ static bool zookeeper_text(struct cut *c, bool is_request, uint64_t number)
         return true;
     }
     take_number(c, 8);
-    put_text(c, xid == -1 ? "a watch fires: "
-                          : zookeeper_error((int32_t)take_number(c, 4)));
     if (xid == -1) {
+        put_text(c, "a watch fires: ");
         take_number(c, 12);
         put_request(c, INT32_MAX);
+    } else {
+        put_named(c, errors, (int32_t)take_number(c, 4), "error");
     }
     return true;
 }
@@ -324,7 +322,7 @@ static bool zookeeper_text(struct cut *c, bool is_request, uint64_t number)
 
 static bool has_text(const struct cut *c, const char *text)
 {
-    return memmem(c->at, (size_t)(c->end - c->at), text, strlen(text)) != NULL;
+    return memmem(c->at, bytes_here(c), text, strlen(text)) != NULL;
 }
 
 /* The operations of a request; keys and values are in base64, which nobody reads. */
@@ -341,7 +339,7 @@ static void put_operations(struct cut *c)
 static bool etcd_request(struct cut *c)
 {
     static const char START[] = "POST /v3/";
-    size_t size = (size_t)(c->end - c->at);
+    size_t size = bytes_here(c);
     const char *path = (const char *)c->at + sizeof START - 1;
     const unsigned char *end;
 
@@ -358,8 +356,7 @@ static bool etcd_request(struct cut *c)
 static bool etcd_answer(struct cut *c)
 {
     static const char WORDS[] = "\"message\":\"";
-    size_t size = (size_t)(c->end - c->at);
-    const unsigned char *words = memmem(c->at, size, WORDS, sizeof WORDS - 1);
+    const unsigned char *words = memmem(c->at, bytes_here(c), WORDS, sizeof WORDS - 1);
     const unsigned char *end;
 
     if (words == NULL) {
