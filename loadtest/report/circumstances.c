@@ -83,13 +83,11 @@ static void differing_row(FILE *out, int *rows, const char *name, const char *x,
     if (strcmp(x, y) == 0)
         return;
     if ((*rows)++ == 0) {
-        fputs("<table><thead><tr><th scope=\"col\">", out);
-        say(out, SETTING);
-        fputs("</th><th scope=\"col\">", out);
-        say(out, RUN_A);
-        fputs("</th><th scope=\"col\">", out);
-        say(out, RUN_B);
-        fputs("</th></tr></thead>\n<tbody>\n", out);
+        fputs("<table><thead><tr>", out);
+        say_head(out, WORD_SETTING, false);
+        say_head(out, WORD_RUN_A, false);
+        say_head(out, WORD_RUN_B, false);
+        fputs("</tr></thead>\n<tbody>\n", out);
     }
     fputs("<tr><th scope=\"row\"><code>", out);
     page_text(out, name);
@@ -158,9 +156,7 @@ void part_settings_differ(FILE *out, const struct run_data *a, const struct run_
     const json_t *service_x = view_service(a, &ignored), *service_y = view_service(b, &ignored);
     int rows = 0;
 
-    fputs("<section id=\"settings\"><h2>", out);
-    say(out, SETTINGS_DIFFER);
-    fputs("</h2>\n", out);
+    say_section(out, "settings", WORD_SETTINGS_DIFFER);
     if (!service_x || !service_y)
         flags_row(out, &rows, a, b);
     differing_row(out, &rows, "commit", json_text(a->json, "commit"), json_text(b->json, "commit"));

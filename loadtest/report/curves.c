@@ -231,9 +231,7 @@ static void print_chart(FILE *out, struct chart *chart)
     if (chart->more > 0) {
         figure_whole(chart->count, shown);
         figure_whole(chart->count + chart->more, all);
-        fputs("<p class=\"soft\">", out);
-        say(out, FASTEST, shown, all);
-        fputs("</p>\n", out);
+        say_in(out, "p class=\"soft\"", FASTEST, shown, all);
     }
     fputs("</figure>\n<p class=\"soft\">", out);
     say(out, LATENCY_HOW);
@@ -254,15 +252,12 @@ void part_latency(FILE *out, const struct run_data *data, const struct view *vie
     else if (strcmp(view->kind, "compare") == 0)
         choose_locks(chart, data, view);
     if (chart->count > 0 || (is_load && view->count > 0)) {
-        fputs("<section id=\"latency\"><h2 id=\"latency-title\">", out);
-        say(out, LATENCY);
-        fputs("</h2>\n", out);
+        fputs("<section id=\"latency\">", out);
+        say_in(out, "h2 id=\"latency-title\"", LATENCY);
         if (chart->count > 0) {
             print_chart(out, chart);
         } else {
-            fputs("<p>", out);
-            say(out, NO_LATENCY);
-            fputs("</p>\n", out);
+            say_in(out, "p", NO_LATENCY);
         }
         fputs("</section>\n", out);
     }

@@ -259,11 +259,8 @@ static void print_only(FILE *out, const struct view *view, const struct view *ot
     }
     if (fclose(list) != 0)
         abort();
-    if (*text) {
-        fputs("<p>", out);
-        say(out, D_ONLY, name, text);
-        fputs("</p>\n", out);
-    }
+    if (*text)
+        say_in(out, "p", D_ONLY, name, text);
     free(text);
 }
 
@@ -272,11 +269,8 @@ static void print_table(FILE *out, const struct view *a, const struct view *b, b
     static const enum word heads[] = {WORD_D_WHAT, WORD_RUN_A, WORD_RUN_B};
 
     fputs("<div class=\"wide\"><table><thead><tr>", out);
-    for (size_t i = 0; i < 3; i++) {
-        fputs("<th scope=\"col\">", out);
-        say_words(out, heads[i], (const char *const[]){""});
-        fputs("</th>", out);
-    }
+    for (size_t i = 0; i < 3; i++)
+        say_head(out, heads[i], false);
     for (int i = 0; i < 5; i++) {
         fputs("<th scope=\"col\" class=\"number\">", out);
         if (i == 2)
@@ -287,9 +281,8 @@ static void print_table(FILE *out, const struct view *a, const struct view *b, b
             say(out, D_P99, i == 3 ? "A" : "B");
         fputs("</th>", out);
     }
-    fputs("<th scope=\"col\">", out);
-    say(out, D_JUDGED);
-    fputs("</th></tr></thead>\n<tbody>\n", out);
+    say_head(out, WORD_D_JUDGED, false);
+    fputs("</tr></thead>\n<tbody>\n", out);
     for (size_t i = 0; i < a->count; i++) {
         const struct view_cell *other = partner(a, &a->cells[i], b);
 
@@ -304,9 +297,7 @@ static void print_cells(FILE *out, const struct view *a, const struct view *b,
 {
     char x[FIGURE_MAX], y[FIGURE_MAX];
 
-    fputs("<section id=\"differences\"><h2>", out);
-    say(out, DIFFERENCES);
-    fputs("</h2>\n", out);
+    say_section(out, "differences", WORD_DIFFERENCES);
     print_table(out, a, b, is_other_machine);
     print_only(out, a, b, "A");
     print_only(out, b, a, "B");
@@ -352,11 +343,8 @@ void part_differences(FILE *out, const struct run_data *a, const struct run_data
     fputs("</ul>\n", out);
     part_problems(out, a, "A");
     part_problems(out, b, "B");
-    if (strcmp(view_a->kind, view_b->kind) != 0) {
-        fputs("<p>", out);
-        say(out, OTHER_KIND, view_a->kind, view_b->kind);
-        fputs("</p>\n", out);
-    }
+    if (strcmp(view_a->kind, view_b->kind) != 0)
+        say_in(out, "p", OTHER_KIND, view_a->kind, view_b->kind);
     part_settings_differ(out, a, b);
     print_cells(out, view_a, view_b, &count, is_other_machine);
 }

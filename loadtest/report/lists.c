@@ -9,13 +9,6 @@
 
 enum { TEXT_MAX = 512 };
 
-static void head(FILE *out, enum word word, bool is_number)
-{
-    fprintf(out, "<th scope=\"col\"%s>", is_number ? " class=\"number\"" : "");
-    say_words(out, word, (const char *const[]){""});
-    fputs("</th>", out);
-}
-
 static void head_share(FILE *out, const char *share)
 {
     fputs("<th scope=\"col\" class=\"number\">", out);
@@ -25,9 +18,8 @@ static void head_share(FILE *out, const char *share)
 
 static void begin(FILE *out, const char *id, enum word title)
 {
-    fprintf(out, "<section id=\"%s\"><h2>", id);
-    say_words(out, title, (const char *const[]){""});
-    fputs("</h2>\n<div class=\"wide\"><table><thead><tr>", out);
+    say_section(out, id, title);
+    fputs("<div class=\"wide\"><table><thead><tr>", out);
 }
 
 static void number(FILE *out, double value)
@@ -89,13 +81,13 @@ static void print_rates(FILE *out, const json_t *rate)
     if (json_array_size(steps) == 0)
         return;
     begin(out, "steps", WORD_STEPS);
-    head(out, WORD_STEP_RATE, true);
-    head(out, WORD_STEP_ANSWERED, true);
+    say_head(out, WORD_STEP_RATE, true);
+    say_head(out, WORD_STEP_ANSWERED, true);
     head_share(out, "50");
     head_share(out, "99");
     head_share(out, "99.9");
-    head(out, WORD_LONGEST_MS, true);
-    head(out, WORD_STEP_COUNTS, false);
+    say_head(out, WORD_LONGEST_MS, true);
+    say_head(out, WORD_STEP_COUNTS, false);
     fputs("</tr></thead>\n<tbody>\n", out);
     json_array_foreach(steps, i, step)
     {
@@ -179,12 +171,12 @@ static void print_bench(FILE *out, const json_t *rows)
     if (json_array_size(rows) == 0)
         return;
     begin(out, "bench", WORD_MEASURED);
-    head(out, WORD_MEASURED, false);
-    head(out, WORD_SPEED, true);
+    say_head(out, WORD_MEASURED, false);
+    say_head(out, WORD_SPEED, true);
     head_share(out, "99");
-    head(out, WORD_BENCH_RATIO, true);
-    head(out, WORD_RANGE, true);
-    head(out, WORD_TARGET, false);
+    say_head(out, WORD_BENCH_RATIO, true);
+    say_head(out, WORD_RANGE, true);
+    say_head(out, WORD_TARGET, false);
     fputs("</tr></thead>\n<tbody>\n", out);
     json_array_foreach(rows, i, row)
     {
@@ -252,8 +244,8 @@ static void print_bench_locks(FILE *out, const json_t *parts)
     if (json_object_size(parts) == 0)
         return;
     begin(out, "bench", WORD_MEASURED);
-    head(out, WORD_LOCK, false);
-    head(out, WORD_MEASURED, false);
+    say_head(out, WORD_LOCK, false);
+    say_head(out, WORD_MEASURED, false);
     fputs("</tr></thead>\n<tbody>\n", out);
     json_object_foreach((json_t *)parts, name, part)
     {
@@ -315,8 +307,8 @@ static void print_locks(FILE *out, const struct view *view, const struct view_ce
 static void print_performed(FILE *out, const struct view *view)
 {
     begin(out, "performed", WORD_RESULTS);
-    head(out, WORD_SCENARIO, false);
-    head(out, WORD_GOT, false);
+    say_head(out, WORD_SCENARIO, false);
+    say_head(out, WORD_GOT, false);
     fputs("</tr></thead>\n<tbody>\n", out);
     for (size_t i = 0; i < view->count; i++) {
         if (!is_first(view, i, false))

@@ -78,13 +78,11 @@ static void print_settings(FILE *out, const json_t *settings)
     char text[FIGURE_MAX];
     size_t i;
 
-    fputs("<div class=\"wide\"><table><thead><tr><th scope=\"col\">", out);
-    say(out, SETTING);
-    fputs("</th><th scope=\"col\">", out);
-    say(out, VALUE);
-    fputs("</th><th scope=\"col\">", out);
-    say(out, ORIGIN);
-    fputs("</th></tr></thead>\n<tbody>\n", out);
+    fputs("<div class=\"wide\"><table><thead><tr>", out);
+    say_head(out, WORD_SETTING, false);
+    say_head(out, WORD_VALUE, false);
+    say_head(out, WORD_ORIGIN, false);
+    fputs("</tr></thead>\n<tbody>\n", out);
     json_array_foreach(settings, i, setting)
     {
         if (!json_is_string(json_object_get(setting, "value"))) {
@@ -100,11 +98,8 @@ static void print_settings(FILE *out, const json_t *settings)
         fputs("</td></tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
-    if (omitted > 0) {
-        fputs("<p class=\"soft\">", out);
-        say(out, O_OMITTED, figure_whole(omitted, text));
-        fputs("</p>\n", out);
-    }
+    if (omitted > 0)
+        say_in(out, "p class=\"soft\"", O_OMITTED, figure_whole(omitted, text));
 }
 
 static void print_service_flags(FILE *out, const json_t *flags)
@@ -134,9 +129,8 @@ static void print_service(FILE *out, const struct run_data *data)
 
     if (!settings && !has_stories)
         return;
-    fputs("<section id=\"service\"><h2>", out);
-    say(out, SERVICE_SETTINGS);
-    fputs("</h2>\n<p>", out);
+    say_section(out, "service", WORD_SERVICE_SETTINGS);
+    fputs("<p>", out);
     if (!settings)
         say(out, SERVICE_NONE);
     else if (has_stories)
@@ -207,38 +201,27 @@ static void print_machine(FILE *out, const struct run_data *data)
         fputs("</dd>\n", out);
     }
     print_commit(out, data);
-    fputs("</dl>\n<p class=\"soft\">", out);
-    say(out, M_SHARED);
-    fputs("</p>\n", out);
+    fputs("</dl>\n", out);
+    say_in(out, "p class=\"soft\"", M_SHARED);
 }
 
 void part_origin(FILE *out, const struct run_data *data)
 {
     const json_t *settings = json_object_get(data->json, "settings");
 
-    fputs("<section id=\"settings\"><h2>", out);
-    say(out, SETTINGS);
-    fputs("</h2>\n", out);
-    if (json_array_size(settings) > 0) {
+    say_section(out, "settings", WORD_SETTINGS);
+    if (json_array_size(settings) > 0)
         print_settings(out, settings);
-    } else {
-        fputs("<p>", out);
-        say(out, NOT_KEPT);
-        fputs("</p>\n", out);
-    }
+    else
+        say_in(out, "p", NOT_KEPT);
     print_service_flags(
         out, json_object_get(json_object_get(view_sale(data, "."), "run"), "seckilld_flags"));
     fputs("</section>\n", out);
     print_service(out, data);
-    fputs("<section id=\"machine\"><h2>", out);
-    say(out, MACHINE);
-    fputs("</h2>\n", out);
-    if (json_is_object(json_object_get(data->json, "machine"))) {
+    say_section(out, "machine", WORD_MACHINE);
+    if (json_is_object(json_object_get(data->json, "machine")))
         print_machine(out, data);
-    } else {
-        fputs("<p>", out);
-        say(out, NOT_KEPT);
-        fputs("</p>\n", out);
-    }
+    else
+        say_in(out, "p", NOT_KEPT);
     fputs("</section>\n", out);
 }

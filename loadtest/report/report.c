@@ -87,9 +87,8 @@ static void print_data(FILE *out, const char *id, const struct run_data *data)
 
 static void print_limits(FILE *out)
 {
-    fputs("<section id=\"limits\"><h2>", out);
-    say(out, LIMITS);
-    fputs("</h2>\n<ul class=\"plain\"><li>", out);
+    say_section(out, "limits", WORD_LIMITS);
+    fputs("<ul class=\"plain\"><li>", out);
     say(out, LIMIT_MACHINE);
     fputs("</li><li>", out);
     say(out, LIMIT_RUNS);
@@ -100,9 +99,7 @@ static void print_limits(FILE *out)
 
 static void print_repeat(FILE *out, const struct run_data *a, const struct run_data *b)
 {
-    fputs("<section id=\"repeat\"><h2>", out);
-    say(out, REPEAT);
-    fputs("</h2>\n", out);
+    say_section(out, "repeat", WORD_REPEAT);
     part_command(out, a);
     if (b)
         part_command(out, b);

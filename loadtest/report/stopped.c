@@ -68,17 +68,15 @@ static void print_table(FILE *out, const struct run_data *data, const struct vie
     int rows = 0, all = 0;
     char a[FIGURE_MAX], b[FIGURE_MAX];
 
-    fputs("<div class=\"wide\"><table><thead><tr><th scope=\"col\">", out);
-    say(out, SALE);
-    fputs("</th>", out);
+    fputs("<div class=\"wide\"><table><thead><tr>", out);
+    say_head(out, WORD_SALE, false);
     for (int i = 0; i < layers->count; i++) {
         fputs("<th scope=\"col\" class=\"number\"><code>", out);
         page_text(out, layers->names[i]);
         fputs("</code></th>", out);
     }
-    fputs("<th scope=\"col\">", out);
-    say(out, THROUGH);
-    fputs("</th></tr></thead>\n<tbody>\n", out);
+    say_head(out, WORD_THROUGH, false);
+    fputs("</tr></thead>\n<tbody>\n", out);
     for (int is_sound = 0; is_sound < 2; is_sound++)
         for (size_t i = 0; i < view->count; i++) {
             const struct view_cell *cell = &view->cells[i];
@@ -92,9 +90,7 @@ static void print_table(FILE *out, const struct run_data *data, const struct vie
     fputs("</tbody></table></div>\n", out);
     if (rows == all)
         return;
-    fputs("<p class=\"soft\">", out);
-    say(out, STOPPED_SOME, figure_whole(rows, a), figure_whole(all, b));
-    fputs("</p>\n", out);
+    say_in(out, "p class=\"soft\"", STOPPED_SOME, figure_whole(rows, a), figure_whole(all, b));
 }
 
 static void print_examples(FILE *out, const struct run_data *data, const struct view *view)
@@ -115,9 +111,8 @@ static void print_examples(FILE *out, const struct run_data *data, const struct 
                 if (!json_is_string(example) || shown == EXAMPLES_MAX)
                     continue;
                 if (shown++ == 0) {
-                    fputs("<h2>", out);
-                    say(out, EXAMPLES);
-                    fputs("</h2>\n<ul class=\"plain\" translate=\"no\">\n", out);
+                    say_in(out, "h2", EXAMPLES);
+                    fputs("<ul class=\"plain\" translate=\"no\">\n", out);
                 }
                 fputs("<li><code>", out);
                 page_text(out, view->cells[i].row);
@@ -155,9 +150,7 @@ void part_stopped(FILE *out, const struct run_data *data, const struct view *vie
         asked += json_double(stopped, "asked");
         is_kept = is_kept || stopped;
     }
-    fputs("<section id=\"stopped\"><h2>", out);
-    say(out, STOPPED);
-    fputs("</h2>\n", out);
+    say_section(out, "stopped", WORD_STOPPED);
     if (is_kept)
         print_table(out, data, view, &layers);
     fputs("<p class=\"soft\">", out);

@@ -192,9 +192,8 @@ static size_t print_group(FILE *out, const struct view *view, const char *group)
     sort_rows(view, &grid, group);
     fputs("<div class=\"wide\"><table>\n<caption>", out);
     say_question(out, group);
-    fputs("</caption>\n<thead><tr><th scope=\"col\">", out);
-    say(out, LOCK);
-    fputs("</th>", out);
+    fputs("</caption>\n<thead><tr>", out);
+    say_head(out, WORD_LOCK, false);
     for (int c = 0; c < grid.column_count; c++) {
         fputs("<th scope=\"col\"><code>", out);
         page_text(out, grid.columns[c]);
@@ -253,11 +252,8 @@ static void print_tables(FILE *out, const struct view *view)
         add_name(groups, &count, view->cells[i].group);
     for (int i = 0; i < count; i++)
         shown += print_group(out, view, groups[i]);
-    if (shown < view->count) {
-        fputs("<p>", out);
-        say(out, TABLE_MORE, figure_whole((int64_t)(view->count - shown), more));
-        fputs("</p>\n", out);
-    }
+    if (shown < view->count)
+        say_in(out, "p", TABLE_MORE, figure_whole((int64_t)(view->count - shown), more));
     fputs("<p class=\"soft\">", out);
     say(out, TABLE_HOW);
     fputc(' ', out);
@@ -353,9 +349,7 @@ void part_table(FILE *out, const struct run_data *data, const struct view *view)
 
     if (view->count == 0 || (!is_load && strcmp(view->kind, "compare") != 0))
         return;
-    fputs("<section id=\"results\"><h2>", out);
-    say(out, RESULTS);
-    fputs("</h2>\n", out);
+    say_section(out, "results", WORD_RESULTS);
     if (is_load)
         print_sale(out, data, &view->cells[0]);
     else

@@ -69,9 +69,8 @@ void part_thresholds(FILE *out, const struct run_data *data)
 
     if (json_array_size(list) == 0)
         return;
-    fputs("<section id=\"thresholds\"><h2>", out);
-    say(out, THRESHOLDS);
-    fputs("</h2>\n<table><tbody>\n", out);
+    say_section(out, "thresholds", WORD_THRESHOLDS);
+    fputs("<table><tbody>\n", out);
     for (int state = MISSED; state < STATES; state++)
         json_array_foreach(list, i, objective)
         {

@@ -48,6 +48,20 @@ void say_words(FILE *out, enum word word, const char *const *arguments)
     print(out, "span", word, arguments);
 }
 
+void say_section(FILE *out, const char *id, enum word heading)
+{
+    fprintf(out, "<section id=\"%s\"><h2>", id);
+    say_words(out, heading, (const char *const[]){""});
+    page_end(out, "h2");
+}
+
+void say_head(FILE *out, enum word heading, bool is_number)
+{
+    fprintf(out, "<th scope=\"col\"%s>", is_number ? " class=\"number\"" : "");
+    say_words(out, heading, (const char *const[]){""});
+    fputs("</th>", out);
+}
+
 void draw_words(FILE *out, enum word word, const char *const *arguments)
 {
     print(out, "tspan", word, arguments);

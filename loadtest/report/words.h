@@ -3,8 +3,11 @@
 #ifndef LOADTEST_REPORT_WORDS_H
 #define LOADTEST_REPORT_WORDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "loadtest/page/words.h"
 
 enum word {
 #define WORD(id, english, chinese) WORD_##id,
@@ -18,7 +21,16 @@ enum word {
 #define say(out, id, ...) say_words(out, WORD_##id, (const char *const[]){"", ##__VA_ARGS__})
 void say_words(FILE *out, enum word word, const char *const *arguments);
 
-/* The same inside an SVG drawing. */
+/* The same inside an element that ends its line; `tag` is the element's name, with its
+ * attributes if it has some. */
+#define say_in(out, tag, id, ...)                                                      \
+    (page_begin(out, tag), say(out, id, ##__VA_ARGS__), page_end(out, tag))
+
+/* Begin a section with this id and heading, and a column of a table with this heading. */
+void say_section(FILE *out, const char *id, enum word heading);
+void say_head(FILE *out, enum word heading, bool is_number);
+
+/* As say() does, inside an SVG drawing. */
 #define draw(out, id, ...) draw_words(out, WORD_##id, (const char *const[]){"", ##__VA_ARGS__})
 void draw_words(FILE *out, enum word word, const char *const *arguments);
 
