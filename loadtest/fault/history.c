@@ -48,8 +48,8 @@ bool fault_history_close(struct fault_history *h)
     return dropped == 0;
 }
 
-static void note(struct fault_history *h, const char *name, pid_t pid,
-                 dlock_assumption breaks, dlock_fault_phase phase)
+void fault_history_add(struct fault_history *h, dlock_fault_phase phase, const char *name,
+                       pid_t pid, dlock_assumption breaks)
 {
     dlock_event event = {.kind = DLOCK_EVENT_FAULT,
                          .name = name,
@@ -59,22 +59,4 @@ static void note(struct fault_history *h, const char *name, pid_t pid,
 
     if (h)
         dlock_recorder_note(h->recorder, &event);
-}
-
-void fault_history_begun(struct fault_history *h, const char *name, pid_t pid,
-                         dlock_assumption breaks)
-{
-    note(h, name, pid, breaks, DLOCK_FAULT_HAS_BEGUN);
-}
-
-void fault_history_ended(struct fault_history *h, const char *name, pid_t pid,
-                         dlock_assumption breaks)
-{
-    note(h, name, pid, breaks, DLOCK_FAULT_HAS_ENDED);
-}
-
-void fault_history_happened(struct fault_history *h, const char *name, pid_t pid,
-                            dlock_assumption breaks)
-{
-    note(h, name, pid, breaks, DLOCK_FAULT_HAPPENED);
 }

@@ -126,27 +126,16 @@ bool server_fault_fits(const struct server_fault *fault,
     return true;
 }
 
-/* As the history has it: two servers may suffer the same at once. */
-static const char *record_name(const struct server_fault *fault,
-                               const struct fault_scene *scene, char *out)
-{
-    snprintf(out, RECORD_NAME_MAX, "%s %s", fault->name, scene->server->name);
-    return out;
-}
-
-static dlock_assumption broken_by(const struct server_fault *fault,
-                                  const struct fault_scene *scene)
-{
-    return fault->breaks[lab_server_kind(scene->server)];
-}
-
-static void record_end(const struct server_fault *fault, struct fault_scene *scene)
+/* The name has the server: two servers may suffer the same at once. */
+static void record(const struct server_fault *fault, struct fault_scene *scene,
+                   dlock_fault_phase phase)
 {
     char name[RECORD_NAME_MAX];
 
-    fault_history_ended(scene->history, record_name(fault, scene, name), 0,
-                        broken_by(fault, scene));
-    scene->stage = FAULT_ENDED;
+    snprintf(name, sizeof name, "%s %s", fault->name, scene->server->name);
+    fault_history_add(scene->history, phase, name, 0,
+                      fault->breaks[lab_server_kind(scene->server)]);
+    scene->stage = phase == DLOCK_FAULT_HAS_BEGUN ? FAULT_BEGUN : FAULT_ENDED;
 }
 
 bool server_fault_arm(const struct server_fault *fault, struct fault_scene *scene)
@@ -170,7 +159,6 @@ bool server_fault_arm(const struct server_fault *fault, struct fault_scene *scen
 
 bool server_fault_begin(const struct server_fault *fault, struct fault_scene *scene)
 {
-    char name[RECORD_NAME_MAX];
     bool was_held;
     bool ok;
 
@@ -179,13 +167,11 @@ bool server_fault_begin(const struct server_fault *fault, struct fault_scene *sc
     if (!server_fault_fits(fault, scene) || !lab_change_begin(scene->lab, &was_held))
         return false;
     scene->note[0] = '\0';
-    fault_history_begun(scene->history, record_name(fault, scene, name), 0,
-                        broken_by(fault, scene));
-    scene->stage = FAULT_BEGUN;
+    record(fault, scene, DLOCK_FAULT_HAS_BEGUN);
     ok = fault->begin(scene);
     lab_change_end(scene->lab, was_held);
     if (ok && !fault->end)
-        record_end(fault, scene);
+        record(fault, scene, DLOCK_FAULT_HAS_ENDED);
     return ok;
 }
 
@@ -204,7 +190,7 @@ bool server_fault_end(const struct server_fault *fault, struct fault_scene *scen
     interrupt_defer(false);
     lab_change_end(scene->lab, was_held);
     if (ok)
-        record_end(fault, scene);
+        record(fault, scene, DLOCK_FAULT_HAS_ENDED);
     return ok;
 }
 
@@ -225,7 +211,7 @@ bool server_fault_disarm(const struct server_fault *fault, struct fault_scene *s
         ok = false;
     }
     if (scene->stage == FAULT_BEGUN)
-        record_end(fault, scene);
+        record(fault, scene, DLOCK_FAULT_HAS_ENDED);
     free(scene->state);
     scene->state = NULL;
     scene->stage = FAULT_IDLE;

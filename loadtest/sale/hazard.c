@@ -92,14 +92,14 @@ void hazard_fault_begun(struct hazard_scene *scene, const struct hazard_fault *f
 {
     scene->fault = fault;
     scene->fault_pid = pid;
-    fault_history_begun(scene->history, fault->name, pid, fault->breaks);
+    fault_history_add(scene->history, DLOCK_FAULT_HAS_BEGUN, fault->name, pid, fault->breaks);
 }
 
 void hazard_fault_ended(struct hazard_scene *scene)
 {
     if (scene->fault)
-        fault_history_ended(scene->history, scene->fault->name, scene->fault_pid,
-                            scene->fault->breaks);
+        fault_history_add(scene->history, DLOCK_FAULT_HAS_ENDED, scene->fault->name,
+                          scene->fault_pid, scene->fault->breaks);
     scene->fault = NULL;
 }
 

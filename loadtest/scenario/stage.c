@@ -217,12 +217,7 @@ void stage_sign(struct stage *s, enum scenario_sign sign, const char *why)
 void stage_fault(struct stage *s, const char *what, dlock_fault_phase phase,
                  dlock_assumption breaks, int64_t pid)
 {
-    if (phase == DLOCK_FAULT_HAS_BEGUN)
-        fault_history_begun(s->faults, what, (pid_t)pid, breaks);
-    else if (phase == DLOCK_FAULT_HAS_ENDED)
-        fault_history_ended(s->faults, what, (pid_t)pid, breaks);
-    else
-        fault_history_happened(s->faults, what, (pid_t)pid, breaks);
+    fault_history_add(s->faults, phase, what, (pid_t)pid, breaks);
 }
 
 void stage_fail(struct stage *s, const char *fmt, ...)

@@ -45,6 +45,12 @@ static int stall_ms(struct stalls *stalls)
     return STALL_MIN_MS + scenario_dice(&stalls->dice, STALL_MAX_MS - STALL_MIN_MS + 1);
 }
 
+static void record(struct stalls *stalls, const struct stage_process *p,
+                   dlock_fault_phase phase, const char *name)
+{
+    fault_history_add(stalls->history, phase, name, p->child.pid, DLOCK_ASSUMES_NONE);
+}
+
 /* ---- a process ---- */
 
 /* False: the state did not come in time, or the process has ended. */
@@ -71,7 +77,7 @@ static bool stop_process(struct stalls *stalls, const struct stage_process *p)
     static const char name[] = "short-stop";
     bool stopped;
 
-    fault_history_begun(stalls->history, name, p->child.pid, DLOCK_ASSUMES_NONE);
+    record(stalls, p, DLOCK_FAULT_HAS_BEGUN, name);
     child_signal(&p->child, SIGSTOP);
     stopped = await_stopped(stalls, p, true);
     if (stopped)
@@ -79,7 +85,7 @@ static bool stop_process(struct stalls *stalls, const struct stage_process *p)
     child_signal(&p->child, SIGCONT);
     if (!stopped || !await_stopped(stalls, p, false))
         return false;
-    fault_history_ended(stalls->history, name, p->child.pid, DLOCK_ASSUMES_NONE);
+    record(stalls, p, DLOCK_FAULT_HAS_ENDED, name);
     stalls->made++;
     return true;
 }
@@ -98,7 +104,7 @@ static bool hold_wire(struct stalls *stalls, const struct stage_process *p)
     int fault;
 
     snprintf(name, sizeof name, "short-hold %s", wire->server);
-    fault_history_begun(stalls->history, name, p->child.pid, DLOCK_ASSUMES_NONE);
+    record(stalls, p, DLOCK_FAULT_HAS_BEGUN, name);
     fault = proxy_arm(wire->proxy, hold, why);
     if (fault < 0) {
         snprintf(stalls->why, sizeof stalls->why, "the wire of %s: %.120s", p->part.name,
@@ -110,7 +116,7 @@ static bool hold_wire(struct stalls *stalls, const struct stage_process *p)
         stalls->made++;
     }
     proxy_disarm(wire->proxy, fault);
-    fault_history_ended(stalls->history, name, p->child.pid, DLOCK_ASSUMES_NONE);
+    record(stalls, p, DLOCK_FAULT_HAS_ENDED, name);
     return true;
 }
 
