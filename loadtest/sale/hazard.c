@@ -87,20 +87,19 @@ void hazard_let_go(const struct hazard_scene *scene, const char *point)
         service_release(&scene->services[i], point);
 }
 
-void hazard_fault_begun(struct hazard_scene *scene, const struct hazard_fault *fault,
-                        pid_t pid)
+bool hazard_arm(const struct hazard *hazard, struct hazard_scene *scene)
 {
-    scene->fault = fault;
-    scene->fault_pid = pid;
-    fault_history_add(scene->history, DLOCK_FAULT_HAS_BEGUN, fault->name, pid, fault->breaks);
+    return !hazard->point || (hazard->needs_gap && !scene->has_gap) ||
+           hazard_lay_in_wait(scene, hazard->point);
 }
 
-void hazard_fault_ended(struct hazard_scene *scene)
+/* A process that stands still hears of nothing, so what stopped it is undone first. */
+void hazard_undo(const struct hazard *hazard, struct hazard_scene *scene)
 {
-    if (scene->fault)
-        fault_history_add(scene->history, DLOCK_FAULT_HAS_ENDED, scene->fault->name,
-                          scene->fault_pid, scene->fault->breaks);
-    scene->fault = NULL;
+    if (hazard->undo)
+        hazard->undo(scene);
+    if (hazard->point)
+        hazard_let_go(scene, hazard->point);
 }
 
 void hazard_contend(struct hazard_scene *scene)

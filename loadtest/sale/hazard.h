@@ -45,9 +45,9 @@ struct hazard_scene {
     int64_t stage_ns; /* when the stage began                                        */
     int64_t baseline; /* orders under this lock at that time                         */
     int tries;        /* how often the stage was begun again                         */
-    struct fault_history *history; /* of the run; NULL: it is not recorded           */
-    const struct hazard_fault *fault; /* that is going on and recorded as begun       */
-    pid_t fault_pid;
+    struct fault_history *history; /* of the run, for faults that a hazard makes from
+                                    * outside (the process that reaches a point records
+                                    * that itself); NULL: it is not recorded         */
     const struct service *first;  /* the process in which the first holder was caught*/
     const struct service *second; /* and the second one                              */
     struct service_lock hold;     /* what the store said of the last one's lock then  */
@@ -60,10 +60,17 @@ struct hazard {
     const char *name;
     const char *does;
     bool needs_faults;                            /* processes with --allow-faults   */
-    bool (*arm)(struct hazard_scene *);           /* before the load begins          */
+    const char *point; /* where it lies in wait before the load begins; NULL: nowhere */
+    bool needs_gap;    /* it does nothing to a lock without the gap (has_gap)         */
     enum hazard_state (*step)(struct hazard_scene *); /* again and again meanwhile   */
-    void (*undo)(struct hazard_scene *);          /* let everything go, at any stage */
+    void (*undo)(struct hazard_scene *); /* MAY: let everything go that is not held at
+                                          * `point`, at any stage                    */
 };
+
+/* Lie in wait at the hazard's point.  False: scene->note says why it cannot be armed. */
+bool hazard_arm(const struct hazard *hazard, struct hazard_scene *scene);
+/* Let everything go, at any stage. */
+void hazard_undo(const struct hazard *hazard, struct hazard_scene *scene);
 
 /* --- for the files in hazards/ --- */
 
@@ -82,19 +89,6 @@ enum hazard_state hazard_caught(struct hazard_scene *scene, const char *point,
                                 const struct service **where);
 /* Let everybody go who is held at `point`, and disarm it. */
 void hazard_let_go(const struct hazard_scene *scene, const char *point);
-/* A fault that a hazard makes from outside, for the history.  (The process that reaches a
- * point records the fault of the point itself.) */
-struct hazard_fault {
-    const char *name;
-    dlock_assumption breaks;
-};
-
-/* Record that the fault is about to be made, to that process; or that it is over.  An end
- * without a beginning is fine; run.c ends the fault when the hazard is over, for whatever
- * reason. */
-void hazard_fault_begun(struct hazard_scene *scene, const struct hazard_fault *fault,
-                        pid_t pid);
-void hazard_fault_ended(struct hazard_scene *scene);
 
 /* Begin to count those who ask for the target's lock; once in a stage. */
 void hazard_contend(struct hazard_scene *scene);

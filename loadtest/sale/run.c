@@ -101,7 +101,7 @@ static bool arm_hazard(struct running *r)
         snprintf(scene->key, sizeof scene->key, "lock:voucher:%" PRId64,
                  r->vouchers[0]);
     }
-    if (!plan->hazard->arm(scene))
+    if (!hazard_arm(plan->hazard, scene))
         return false;
     if (!scene->aims)
         scene->user = 0;
@@ -291,8 +291,7 @@ static enum exit_code run_load(struct running *r)
     else
         r->result->hazard = HAZARD_MISSED;
     if (r->result->hazard != HAZARD_OVER)
-        r->plan->hazard->undo(&r->scene);
-    hazard_fault_ended(&r->scene);
+        hazard_undo(r->plan->hazard, &r->scene);
     measure(r);
     if (rc == EXIT_UNAVAILABLE && !r->plan->quiet) {
         files_join(path, r->plan->dir, "wrk.txt");

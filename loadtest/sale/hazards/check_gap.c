@@ -17,16 +17,6 @@ enum stage { A_TO_CATCH, B_TO_CATCH, C_TO_SELL, B_TO_SELL };
 
 #define GAP "between-check-and-delete"
 
-static bool arm(struct hazard_scene *scene)
-{
-    if (!scene->has_gap) {
-        snprintf(scene->note, sizeof scene->note,
-                 "this lock has no gap between check and delete");
-        return true;
-    }
-    return hazard_lay_in_wait(scene, GAP);
-}
-
 /* A is in the gap: arm the point for B.  No process can reach the point before A's lease
  * is over. */
 static enum hazard_state catch_a(struct hazard_scene *scene)
@@ -109,8 +99,11 @@ static enum hazard_state wait_b(struct hazard_scene *scene)
 
 static enum hazard_state step(struct hazard_scene *scene)
 {
-    if (!scene->has_gap)
+    if (!scene->has_gap) {
+        snprintf(scene->note, sizeof scene->note,
+                 "this lock has no gap between check and delete");
         return HAZARD_OVER;
+    }
     switch ((enum stage)scene->stage) {
     case A_TO_CATCH:
         return catch_a(scene);
@@ -126,9 +119,6 @@ static enum hazard_state step(struct hazard_scene *scene)
 
 static void undo(struct hazard_scene *scene)
 {
-    if (!scene->has_gap)
-        return;
-    hazard_let_go(scene, GAP);
     hazard_let_go(scene, "after-read");
 }
 
@@ -136,7 +126,8 @@ const struct hazard hazard_check_gap = {
     .name = "check-gap",
     .does = "a pause between the check of the owner and the delete",
     .needs_faults = true,
-    .arm = arm,
+    .point = GAP,
+    .needs_gap = true,
     .step = step,
     .undo = undo,
 };

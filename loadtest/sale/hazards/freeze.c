@@ -21,21 +21,21 @@ enum {
 
 enum stage { TO_CATCH, TO_STOP, STOPPED };
 
-static const struct hazard_fault freeze = {"freeze", DLOCK_ASSUMES_PROCESS};
+#define POINT "after-read"
 
-static bool arm(struct hazard_scene *scene)
+static void record(const struct hazard_scene *scene, dlock_fault_phase phase)
 {
-    return hazard_lay_in_wait(scene, "after-read");
+    fault_history_add(scene->history, phase, "freeze", scene->first->child.pid,
+                      DLOCK_ASSUMES_PROCESS);
 }
 
 static enum hazard_state catch_first(struct hazard_scene *scene)
 {
-    enum hazard_state state = hazard_caught(scene, "after-read", &scene->first);
+    enum hazard_state state = hazard_caught(scene, POINT, &scene->first);
 
     if (state != HAZARD_OVER)
         return state;
-    if (!scene->fault)
-        hazard_fault_begun(scene, &freeze, scene->first->child.pid);
+    record(scene, DLOCK_FAULT_HAS_BEGUN);
     child_signal(&scene->first->child, SIGSTOP);
     hazard_next(scene);
     return HAZARD_GOING;
@@ -79,23 +79,33 @@ static void stop_again(struct hazard_scene *scene)
     scene->baseline = baseline;
 }
 
+/* Let the process go on, if it was stopped. */
+static void undo(struct hazard_scene *scene)
+{
+    if (!scene->first)
+        return;
+    child_signal(&scene->first->child, SIGCONT);
+    record(scene, DLOCK_FAULT_HAS_ENDED);
+    scene->first = NULL;
+}
+
 /* Look at the results, once the process goes on. */
 static enum hazard_state conclude(struct hazard_scene *scene, bool sold, bool stayed_out)
 {
+    const struct service *first = scene->first;
     int64_t stopped_ms = hazard_stage_ms(scene);
     int64_t tried = hazard_tried(scene);
     bool blocked = !sold && is_in_the_way(scene);
 
     snprintf(scene->note, sizeof scene->note,
              "%s was stopped under %s for %d ms; %d others asked after a lease and %s%s",
-             scene->first->name, scene->key, (int)stopped_ms, (int)tried,
+             first->name, scene->key, (int)stopped_ms, (int)tried,
              sold         ? "sold"
              : stayed_out ? "stayed out"
                           : "neither sold nor were kept out",
              blocked ? ", but a stopped thread kept a row from them" : "");
-    child_signal(&scene->first->child, SIGCONT);
-    hazard_fault_ended(scene);
-    if (!service_release(scene->first, "after-read"))
+    undo(scene);
+    if (!service_release(first, POINT))
         return HAZARD_FAILED;
     return sold || (stayed_out && !blocked) ? HAZARD_OVER : HAZARD_MISSED;
 }
@@ -129,18 +139,11 @@ static enum hazard_state step(struct hazard_scene *scene)
     return conclude(scene, sold, stayed_out);
 }
 
-static void undo(struct hazard_scene *scene)
-{
-    if (scene->first)
-        child_signal(&scene->first->child, SIGCONT);
-    hazard_let_go(scene, "after-read");
-}
-
 const struct hazard hazard_freeze = {
     .name = "freeze",
     .does = "a whole process stops for longer than the lease",
     .needs_faults = true,
-    .arm = arm,
+    .point = POINT,
     .step = step,
     .undo = undo,
 };

@@ -11,14 +11,11 @@
 
 enum stage { TO_CATCH, HELD };
 
-static bool arm(struct hazard_scene *scene)
-{
-    return hazard_lay_in_wait(scene, "after-read");
-}
+#define POINT "after-read"
 
 static enum hazard_state catch_first(struct hazard_scene *scene)
 {
-    enum hazard_state state = hazard_caught(scene, "after-read", &scene->first);
+    enum hazard_state state = hazard_caught(scene, POINT, &scene->first);
 
     if (state != HAZARD_OVER)
         return state;
@@ -49,21 +46,15 @@ static enum hazard_state step(struct hazard_scene *scene)
              sold        ? "sold"
              : stays_out ? "stayed out"
                          : "neither sold nor were kept out");
-    if (!service_release(scene->first, "after-read"))
+    if (!service_release(scene->first, POINT))
         return HAZARD_FAILED;
     return sold || stays_out ? HAZARD_OVER : HAZARD_MISSED;
-}
-
-static void undo(struct hazard_scene *scene)
-{
-    hazard_let_go(scene, "after-read");
 }
 
 const struct hazard hazard_slow = {
     .name = "slow",
     .does = "one thread's work outlives its lease",
     .needs_faults = true,
-    .arm = arm,
+    .point = POINT,
     .step = step,
-    .undo = undo,
 };
