@@ -112,8 +112,3 @@ void control_add_latency(const struct control *c, int64_t buckets[CONTROL_BUCKET
         for (int k = 0; k < CONTROL_BUCKETS; k++)
             buckets[k] += read_number(&c->page[CONTROL_LATENCY + i * CONTROL_BUCKETS + k]);
 }
-
-double control_bucket_end_us(int bucket)
-{
-    return bucket_end_us(bucket);
-}

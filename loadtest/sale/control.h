@@ -65,7 +65,5 @@ int64_t control_sum(const struct control *c, int number);
 
 /* Add what each bucket of latencies has counted over all threads to `buckets`. */
 void control_add_latency(const struct control *c, int64_t buckets[CONTROL_BUCKETS]);
-/* The upper end of a bucket, in microseconds. */
-double control_bucket_end_us(int bucket);
 
 #endif /* LOADTEST_SALE_CONTROL_H */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text/duration.h"
+#include "loadtest/kit/http_client.h"
 
 /* Orders under the target's lock, by anybody; -1: the database does not answer. */
 static int64_t count_orders(const struct hazard_scene *scene)
@@ -36,7 +37,8 @@ static bool look_at_lock(const struct hazard_scene *scene, const struct service 
 {
     for (int i = 0; i < scene->service_count; i++)
         if (&scene->services[i] != not_this &&
-            service_look_lock(&scene->services[i], scene->key, out))
+            service_look_lock_within(&scene->services[i], scene->key, HTTP_CLIENT_TIMEOUT_MS,
+                                     out))
             return true;
     return false;
 }

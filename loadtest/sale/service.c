@@ -220,12 +220,6 @@ bool service_is_holding(const struct service *service, const char *point, bool *
     return ok;
 }
 
-bool service_look_lock(const struct service *service, const char *key,
-                       struct service_lock *out)
-{
-    return service_look_lock_within(service, key, HTTP_CLIENT_TIMEOUT_MS, out);
-}
-
 /* The number under that key; `missing` where there is none. */
 static int64_t number_of(const json_t *json, const char *key, int64_t missing)
 {

@@ -62,11 +62,8 @@ struct service_lock {
     char system[40]; /* the uuid that the owners of the process begin with that was asked */
 };
 
-/* Ask the store, by way of this process.  False: nothing can be learned. */
-bool service_look_lock(const struct service *service, const char *key,
-                       struct service_lock *out);
-
-/* The same, waiting for the answer for no longer than `timeout_ms`. */
+/* Ask the store, by way of this process, and wait for the answer for no longer than
+ * `timeout_ms`.  False: nothing can be learned. */
 bool service_look_lock_within(const struct service *service, const char *key,
                               int64_t timeout_ms, struct service_lock *out);
 

@@ -22,7 +22,7 @@ static int64_t quantile_us(const struct show_points *points, double share, int64
     for (int k = 0; total >= enough && k < CONTROL_BUCKETS; k++) {
         seen += in[k];
         if ((double)seen >= share * (double)total)
-            return (int64_t)llround(control_bucket_end_us(k));
+            return (int64_t)llround(bucket_end_us(k));
     }
     return -1;
 }
