@@ -6,50 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of connections, which the server never uses again: the list is in their
- * order. */
-static int64_t newest_of(const char *list)
-{
-    int64_t newest = 0;
-
-    for (const char *p = list; p && *p; p = strchr(p, '\n')) {
-        p += *p == '\n';
-        if (strncmp(p, "id=", 3) == 0 && strtoll(p + 3, NULL, 10) > newest)
-            newest = strtoll(p + 3, NULL, 10);
-    }
-    return newest;
-}
-
-/* The number of clients in the list that are not newer than that, without this connection. */
-static int count_until(const char *list, int64_t newest, int64_t own)
+/* The connections in the list that are older than ours, whose number is `own`: the server
+ * never uses a number again. */
+static int count_older(const char *list, int64_t own)
 {
     int count = 0;
 
     for (const char *p = list; p && *p; p = strchr(p, '\n')) {
-        int64_t id;
-
         p += *p == '\n';
-        if (strncmp(p, "id=", 3) != 0)
-            continue;
-        id = strtoll(p + 3, NULL, 10);
-        count += id <= newest && id != own;
+        count += strncmp(p, "id=", 3) == 0 && strtoll(p + 3, NULL, 10) < own;
     }
     return count;
 }
 
-static bool kill_all(struct fault_scene *scene, struct redis_side *side,
-                     const char *type)
+bool fault_clients_kill(struct fault_scene *scene, const char *type)
 {
-    int64_t own, newest, cut;
+    struct redis_side *side = fault_redis_open(scene);
+    int64_t own, cut;
     int before, after;
 
+    if (!side)
+        return false;
     if (redis_side_ask(side, "CLIENT ID") != REDIS_SAID)
         return fault_redis_complain(scene, side, "CLIENT ID");
     own = redis_side_number(side);
     if (redis_side_ask(side, "CLIENT LIST TYPE %s", type) != REDIS_SAID)
         return fault_redis_complain(scene, side, "CLIENT LIST");
-    newest = newest_of(redis_side_text(side));
-    before = count_until(redis_side_text(side), newest, own);
+    before = count_older(redis_side_text(side), own);
     if (before == 0)
         return server_fault_complain(scene,
                                      "it has no %s connection but ours, so there is none "
@@ -60,7 +43,7 @@ static bool kill_all(struct fault_scene *scene, struct redis_side *side,
     cut = redis_side_number(side);
     if (redis_side_ask(side, "CLIENT LIST TYPE %s", type) != REDIS_SAID)
         return fault_redis_complain(scene, side, "CLIENT LIST");
-    after = count_until(redis_side_text(side), newest, own);
+    after = count_older(redis_side_text(side), own);
     if (cut == 0 || after > 0)
         return server_fault_complain(
             scene, "%" PRId64 " connections were cut, and %d of %d are left", cut, after,
@@ -70,13 +53,4 @@ static bool kill_all(struct fault_scene *scene, struct redis_side *side,
                       "there none is left",
                       scene->server->name, cut, type, before);
     return true;
-}
-
-bool fault_clients_kill(struct fault_scene *scene, const char *type)
-{
-    struct redis_side *side = fault_redis_open(scene);
-    bool ok = side && kill_all(scene, side, type);
-
-    redis_side_close(side);
-    return ok;
 }

@@ -9,17 +9,16 @@
 
 enum { SAVE_PAUSE_MS = 10000 };
 
-struct redis_side *fault_redis_open(const struct fault_scene *scene)
+struct redis_side *fault_redis_open(struct fault_scene *scene)
 {
-    struct redis_side *side =
-        redis_side_open(scene->lab, scene->server, REDIS_SIDE_MS);
-
+    redis_side_close(scene->side);
+    scene->side = redis_side_open(scene->lab, scene->server, REDIS_SIDE_MS);
     /* A server that cannot save says no even to this. */
-    if (redis_side_ask(side, "PING") != REDIS_SILENT)
-        return side;
-    fault_redis_complain(scene, side, "PING");
-    redis_side_close(side);
-    return NULL;
+    if (redis_side_ask(scene->side, "PING") != REDIS_SILENT)
+        return scene->side;
+    fault_redis_complain(scene, scene->side, "PING");
+    redis_side_close(scene->side);
+    return scene->side = NULL;
 }
 
 bool fault_redis_complain(const struct fault_scene *scene,
@@ -45,18 +44,30 @@ bool fault_redis_needs_key(const struct fault_scene *scene, struct redis_side *s
                                           scene->key);
 }
 
-bool fault_redis_save(const struct fault_scene *scene, struct redis_side *side)
+bool fault_redis_look(struct fault_scene *scene, struct redis_life *life)
 {
-    if (redis_side_ask(side, "CLIENT PAUSE %d WRITE", SAVE_PAUSE_MS) != REDIS_SAID)
-        return fault_redis_complain(scene, side, "CLIENT PAUSE");
-    return redis_side_ask(side, "SAVE") == REDIS_SAID ||
-           fault_redis_complain(scene, side, "SAVE");
+    struct redis_side *side = fault_redis_open(scene);
+
+    if (!side || !fault_redis_needs_key(scene, side) ||
+        !redis_side_info(side, "run_id", life->run_id, sizeof life->run_id))
+        return false;
+    life->keys = redis_side_keys(side);
+    return life->keys >= 0;
 }
 
-bool fault_redis_kill(const struct fault_scene *scene)
+int64_t fault_redis_save(struct fault_scene *scene)
 {
-    return lab_server_kill(scene->lab, scene->server) ||
-           server_fault_complain(scene, "it does not end, although it was killed");
+    struct redis_side *side = fault_redis_open(scene);
+
+    if (!side)
+        return -1;
+    if (redis_side_ask(side, "CLIENT PAUSE %d WRITE", SAVE_PAUSE_MS) != REDIS_SAID)
+        fault_redis_complain(scene, side, "CLIENT PAUSE");
+    else if (redis_side_ask(side, "SAVE") != REDIS_SAID)
+        fault_redis_complain(scene, side, "SAVE");
+    else
+        return redis_side_keys(side);
+    return -1;
 }
 
 bool fault_redis_forget(const struct fault_scene *scene)
@@ -68,13 +79,12 @@ bool fault_redis_forget(const struct fault_scene *scene)
            server_fault_complain(scene, "cannot remove %s: %s", path, strerror(errno));
 }
 
-bool fault_redis_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX],
-                       int64_t *keys)
+bool fault_redis_start(struct fault_scene *scene, int64_t keys, char run_id[FAULT_ID_MAX])
 {
     struct redis_side *side;
     int64_t loaded, expired;
 
-    if (!lab_server_bring_up(scene->lab, scene->server))
+    if (!server_fault_bring_up(scene))
         return false;
     side = fault_redis_open(scene);
     if (!side)
@@ -82,11 +92,13 @@ bool fault_redis_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX],
     redis_side_info(side, "run_id", run_id, FAULT_ID_MAX);
     loaded = redis_side_info_number(side, "rdb_last_load_keys_loaded");
     expired = redis_side_info_number(side, "rdb_last_load_keys_expired");
-    redis_side_close(side);
     if (loaded < 0 || expired < 0)
         return server_fault_complain(
             scene, "it does not say how many keys it has loaded; that takes Redis 7");
-    if (keys)
-        *keys = loaded + expired;
-    return fault_redis_forget(scene);
+    if (!fault_redis_forget(scene))
+        return false;
+    return loaded + expired == keys ||
+           server_fault_complain(scene,
+                                 "it came back with %" PRId64 " keys instead of %" PRId64,
+                                 loaded + expired, keys);
 }

@@ -8,8 +8,16 @@
 
 enum { FAULT_ID_MAX = 64 };
 
-/* A connection to the scene's server that has answered.  NULL: said on stderr why. */
-struct redis_side *fault_redis_open(const struct fault_scene *scene);
+/* From a start of a Redis server to its end. */
+struct redis_life {
+    char run_id[FAULT_ID_MAX];
+    int64_t keys;
+};
+
+/* A new connection to the scene's server, which has answered.  It is closed by the next
+ * call, or when the step of the fault is over; a fault that keeps it sets scene->side to
+ * NULL, and closes it.  NULL: said on stderr why. */
+struct redis_side *fault_redis_open(struct fault_scene *scene);
 
 /* Say what the server answered to `what`, and answer false. */
 bool fault_redis_complain(const struct fault_scene *scene,
@@ -18,17 +26,18 @@ bool fault_redis_complain(const struct fault_scene *scene,
 /* Is the lock's key there, as it has to be?  True without a key. */
 bool fault_redis_needs_key(const struct fault_scene *scene, struct redis_side *side);
 
+/* Which life of the server this is, and how many keys it has.  False without the lock's
+ * key, too. */
+bool fault_redis_look(struct fault_scene *scene, struct redis_life *life);
+
 /* Save everything, after which no more writes are answered: whoever is told that
- * something was written will find it again after a start. */
-bool fault_redis_save(const struct fault_scene *scene, struct redis_side *side);
+ * something was written will find it again after a start.  The number of keys; -1: it
+ * failed. */
+int64_t fault_redis_save(struct fault_scene *scene);
 
-/* SIGKILL; it is gone when this returns. */
-bool fault_redis_kill(const struct fault_scene *scene);
-
-/* Start it and wait, with the data that was saved, which is then removed.  Its run_id,
- * and how many keys it found, expired ones too, in *keys (may be NULL). */
-bool fault_redis_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX],
-                       int64_t *keys);
+/* Start it and wait, with the data that was saved, which is then removed: it has to find so
+ * many keys, expired ones too.  The run_id of its new life. */
+bool fault_redis_start(struct fault_scene *scene, int64_t keys, char run_id[FAULT_ID_MAX]);
 
 /* Remove what was saved, so that a start finds nothing. */
 bool fault_redis_forget(const struct fault_scene *scene);

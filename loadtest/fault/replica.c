@@ -103,7 +103,7 @@ static bool await_key(const struct fault_scene *scene, struct redis_side *master
     return fault_redis_needs_key(scene, master);
 }
 
-bool fault_replica_is_behind(const struct fault_scene *scene)
+bool fault_replica_is_behind(struct fault_scene *scene)
 {
     struct redis_side *master = fault_redis_open(scene), *replica = open_replica(scene);
     char link[32] = "";
@@ -115,7 +115,6 @@ bool fault_replica_is_behind(const struct fault_scene *scene)
              server_fault_complain(
                  scene, "its replica is not cut off: the link is \"%s\"", link);
     }
-    redis_side_close(master);
     redis_side_close(replica);
     return ok;
 }
@@ -159,7 +158,6 @@ bool fault_replica_take_over(struct fault_scene *scene, const char *run_id,
     side = fault_redis_open(scene);
     if (side)
         redis_side_info(side, "run_id", found, sizeof found);
-    redis_side_close(side);
     return strcmp(found, run_id) == 0 ||
            server_fault_complain(scene, "on 127.0.0.1:%d is not the replica",
                                  scene->server->port);

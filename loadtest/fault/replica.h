@@ -12,7 +12,7 @@ bool fault_replica_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX]);
 
 /* Wait until the master has the key.  Then the replica has neither that nor a way to
  * learn of it. */
-bool fault_replica_is_behind(const struct fault_scene *scene);
+bool fault_replica_is_behind(struct fault_scene *scene);
 
 /* Make it a master, on the port of its own master, which has to be free. */
 bool fault_replica_promote(const struct fault_scene *scene);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/probe/redis_connection.h"
 
 enum { RECORD_NAME_MAX = 64 };
 
@@ -79,6 +80,24 @@ void *server_fault_state(struct fault_scene *scene, size_t size)
     return scene->state;
 }
 
+bool server_fault_kill(struct fault_scene *scene)
+{
+    int pid = (int)scene->server->child.pid;
+
+    scene->is_down = true;
+    return lab_server_kill(scene->lab, scene->server) ||
+           server_fault_complain(scene, "process %d was killed and still runs", pid);
+}
+
+bool server_fault_bring_up(struct fault_scene *scene)
+{
+    if (scene->is_down && !child_runs(&scene->server->child) &&
+        !lab_server_bring_up(scene->lab, scene->server))
+        return false;
+    scene->is_down = false;
+    return true;
+}
+
 /* The servers of this lab that the fault can be given to. */
 static bool complain_of_server(const struct server_fault *fault,
                                const struct fault_scene *scene, const char *what)
@@ -138,6 +157,28 @@ static void record(const struct server_fault *fault, struct fault_scene *scene,
     scene->stage = phase == DLOCK_FAULT_HAS_BEGUN ? FAULT_BEGUN : FAULT_ENDED;
 }
 
+static void end_step(struct fault_scene *scene, bool was_held)
+{
+    lab_change_end(scene->lab, was_held);
+    redis_side_close(scene->side);
+    scene->side = NULL;
+}
+
+/* A step that undoes is not cut short by an interrupt. */
+static bool undo_by(bool (*step)(struct fault_scene *), struct fault_scene *scene)
+{
+    bool was_held;
+    bool ok;
+
+    if (!lab_change_begin(scene->lab, &was_held))
+        return false;
+    interrupt_defer(true);
+    ok = !step || step(scene);
+    interrupt_defer(false);
+    end_step(scene, was_held);
+    return ok;
+}
+
 bool server_fault_arm(const struct server_fault *fault, struct fault_scene *scene)
 {
     bool was_held;
@@ -151,7 +192,7 @@ bool server_fault_arm(const struct server_fault *fault, struct fault_scene *scen
             return false;
         scene->stage = FAULT_ARMED;
         ok = fault->arm(scene);
-        lab_change_end(scene->lab, was_held);
+        end_step(scene, was_held);
     }
     scene->stage = FAULT_ARMED;
     return ok;
@@ -169,7 +210,7 @@ bool server_fault_begin(const struct server_fault *fault, struct fault_scene *sc
     scene->note[0] = '\0';
     record(fault, scene, DLOCK_FAULT_HAS_BEGUN);
     ok = fault->begin(scene);
-    lab_change_end(scene->lab, was_held);
+    end_step(scene, was_held);
     if (ok && !fault->end)
         record(fault, scene, DLOCK_FAULT_HAS_ENDED);
     return ok;
@@ -177,18 +218,12 @@ bool server_fault_begin(const struct server_fault *fault, struct fault_scene *sc
 
 bool server_fault_end(const struct server_fault *fault, struct fault_scene *scene)
 {
-    bool was_held;
     bool ok;
 
     if (scene->stage != FAULT_BEGUN)
         return true;
-    if (!lab_change_begin(scene->lab, &was_held))
-        return false;
     scene->note[0] = '\0';
-    interrupt_defer(true);
-    ok = !fault->end || fault->end(scene);
-    interrupt_defer(false);
-    lab_change_end(scene->lab, was_held);
+    ok = undo_by(fault->end, scene);
     if (ok)
         record(fault, scene, DLOCK_FAULT_HAS_ENDED);
     return ok;
@@ -196,20 +231,14 @@ bool server_fault_end(const struct server_fault *fault, struct fault_scene *scen
 
 bool server_fault_disarm(const struct server_fault *fault, struct fault_scene *scene)
 {
-    bool was_held;
     bool ok;
 
     if (scene->stage == FAULT_IDLE)
         return true;
     ok = server_fault_end(fault, scene);
-    if (lab_change_begin(scene->lab, &was_held)) {
-        interrupt_defer(true);
-        ok = (!fault->disarm || fault->disarm(scene)) && ok;
-        interrupt_defer(false);
-        lab_change_end(scene->lab, was_held);
-    } else {
-        ok = false;
-    }
+    ok = undo_by(fault->disarm, scene) && ok;
+    if (scene->is_down)
+        ok = undo_by(server_fault_bring_up, scene) && ok;
     if (scene->stage == FAULT_BEGUN)
         record(fault, scene, DLOCK_FAULT_HAS_ENDED);
     free(scene->state);

@@ -40,6 +40,8 @@ enum { FAULT_NOTE_MAX = 512, FAULT_BY_MAX_MS = 86400000, FAULT_PAUSE_MAX_MS = 60
 #define FAULT_ON(kind) (1u << (kind))
 #define FAULT_ON_ALL (FAULT_ON(LAB_KIND_COUNT) - 1)
 
+struct redis_side;
+
 enum fault_stage { FAULT_IDLE, FAULT_ARMED, FAULT_BEGUN, FAULT_ENDED };
 
 /* The servers that a fault works on, and how far it has come. */
@@ -53,8 +55,10 @@ struct fault_scene {
                                     * NULL: complaints go to stderr                   */
 
     char note[FAULT_NOTE_MAX];     /* out: what happened, as the server said          */
-    enum fault_stage stage;        /* private, as is the next                         */
+    enum fault_stage stage;        /* private, as are the next                        */
     void *state;                   /* the fault's own, from arm or begin to disarm    */
+    struct redis_side *side;       /* of fault_redis_open(); closed after each step   */
+    bool is_down;                  /* the fault has ended the server                  */
 };
 
 struct server_fault {
@@ -120,5 +124,11 @@ void server_fault_note(struct fault_scene *scene, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* The fault's own memory, zeroed the first time; freed by server_fault_disarm(). */
 void *server_fault_state(struct fault_scene *scene, size_t size);
+/* SIGKILL; the server is gone when this returns.  A fault that ends it in another way sets
+ * scene->is_down itself. */
+bool server_fault_kill(struct fault_scene *scene);
+/* Start it again, and wait, if it is down and does not run.  After the fault's disarm()
+ * server_fault_disarm() does so in every case. */
+bool server_fault_bring_up(struct fault_scene *scene);
 
 #endif /* LOADTEST_FAULT_SERVER_FAULT_H */

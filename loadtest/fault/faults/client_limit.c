@@ -64,6 +64,7 @@ static bool refuses_redis(struct fault_scene *scene, struct redis_side *side)
 static bool fill_redis(struct fault_scene *scene, struct client_limit *limit)
 {
     limit->side = fault_redis_open(scene);
+    scene->side = NULL;
     if (!limit->side)
         return false;
     limit->before = redis_side_info_number(limit->side, "maxclients");
@@ -77,23 +78,21 @@ static bool fill_redis(struct fault_scene *scene, struct client_limit *limit)
 
 static bool lift_redis(struct fault_scene *scene, struct client_limit *limit)
 {
-    struct redis_side *other;
-
     if (redis_side_ask(limit->side, "PING") == REDIS_SILENT) {
         redis_side_close(limit->side); /* a server that was restarted has no limit any
                                         * more */
         limit->side = fault_redis_open(scene);
+        scene->side = NULL;
     }
     if (!limit->side || !set_redis(scene, limit->side, limit->before))
         return server_fault_complain(scene, "it stays full\n"
                                             "  restart it: seckill lab restart %s",
                                      scene->server->name);
-    other = fault_redis_open(scene);
-    redis_side_close(other);
-    if (other)
-        server_fault_note(scene, "%s: maxclients:%" PRId64 ", and others are let in",
-                          scene->server->name, limit->before);
-    return other != NULL;
+    if (!fault_redis_open(scene))
+        return false;
+    server_fault_note(scene, "%s: maxclients:%" PRId64 ", and others are let in",
+                      scene->server->name, limit->before);
+    return true;
 }
 
 /* ---- PostgreSQL ---- */

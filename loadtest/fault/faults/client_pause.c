@@ -17,16 +17,13 @@ struct pause {
 static bool begin(struct fault_scene *scene)
 {
     struct pause *pause = server_fault_state(scene, sizeof *pause);
-    struct redis_side *side = fault_redis_open(scene);
-    bool ok = side && redis_side_ask(side, "CLIENT PAUSE %lld ALL",
-                                     (long long)scene->by_ms) == REDIS_SAID;
-    struct redis_side *other;
+    struct redis_side *side = fault_redis_open(scene), *other;
+    bool ok;
 
-    if (side && !ok)
-        fault_redis_complain(scene, side, "CLIENT PAUSE");
-    redis_side_close(side);
-    if (!ok)
+    if (!side)
         return false;
+    if (redis_side_ask(side, "CLIENT PAUSE %lld ALL", (long long)scene->by_ms) != REDIS_SAID)
+        return fault_redis_complain(scene, side, "CLIENT PAUSE");
     pause->since_ns = monotonic_ns();
     other = redis_side_open(scene->lab, scene->server, LOOK_MS);
     ok = redis_side_ask(other, "PING") == REDIS_SILENT ||

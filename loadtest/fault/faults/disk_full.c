@@ -95,7 +95,6 @@ static bool begin(struct fault_scene *scene)
     if (ok)
         server_fault_note(scene, "%s: rdb_last_bgsave_status:err, SET is answered %.60s..",
                           scene->server->name, redis_side_text(side));
-    redis_side_close(side);
     return ok;
 }
 
@@ -115,15 +114,13 @@ static bool end(struct fault_scene *scene)
 {
     struct disk *disk = server_fault_state(scene, sizeof *disk);
     struct redis_side *side;
-    bool ok;
 
     if (!lift_limit(scene, disk))
         return false;
     side = fault_redis_open(scene);
-    ok = side && redis_side_ask(side, "CONFIG SET save %s", "") == REDIS_SAID &&
-         redis_side_ask(side, "DEL " FILLER) == REDIS_SAID && save(scene, side, "ok");
-    redis_side_close(side);
-    if (!ok || !fault_redis_forget(scene))
+    if (!side || redis_side_ask(side, "CONFIG SET save %s", "") != REDIS_SAID ||
+        redis_side_ask(side, "DEL " FILLER) != REDIS_SAID || !save(scene, side, "ok") ||
+        !fault_redis_forget(scene))
         return false;
     server_fault_note(scene, "%s: rdb_last_bgsave_status:ok, and writes are taken",
                       scene->server->name);

@@ -84,21 +84,19 @@ static bool restore(struct fault_scene *scene)
 {
     struct eviction *eviction = server_fault_state(scene, sizeof *eviction);
     struct redis_side *side;
-    bool ok;
 
     if (!eviction->is_set)
         return true;
     side = fault_redis_open(scene);
-    ok = side && (redis_side_ask(side, "DEL " FILLER) == REDIS_SAID &&
-                  redis_side_ask(side, "CONFIG SET maxmemory %s", eviction->limit) ==
-                      REDIS_SAID &&
-                  redis_side_ask(side, "CONFIG SET maxmemory-policy %s",
-                                 eviction->policy) == REDIS_SAID);
-    if (side && !ok)
-        fault_redis_complain(scene, side, "CONFIG SET");
-    redis_side_close(side);
-    eviction->is_set = !ok;
-    return ok;
+    if (!side)
+        return false;
+    if (redis_side_ask(side, "DEL " FILLER) != REDIS_SAID ||
+        redis_side_ask(side, "CONFIG SET maxmemory %s", eviction->limit) != REDIS_SAID ||
+        redis_side_ask(side, "CONFIG SET maxmemory-policy %s", eviction->policy) !=
+            REDIS_SAID)
+        return fault_redis_complain(scene, side, "CONFIG SET");
+    eviction->is_set = false;
+    return true;
 }
 
 static bool begin(struct fault_scene *scene)
@@ -109,7 +107,6 @@ static bool begin(struct fault_scene *scene)
               remember(scene, eviction, side) && limit(scene, eviction, side) &&
               fill(scene, eviction, side);
 
-    redis_side_close(side);
     if (!restore(scene) || !ok)
         return false;
     server_fault_note(scene,

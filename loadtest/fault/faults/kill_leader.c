@@ -4,34 +4,23 @@
 #include "base/os/clock.h"
 #include "loadtest/fault/leader.h"
 
-struct kill {
-    bool is_dead;
-};
-
 static bool begin(struct fault_scene *scene)
 {
-    struct kill *kill = server_fault_state(scene, sizeof *kill);
     int pid = (int)scene->server->child.pid;
     int64_t since_ns = dlock_clock_ns();
 
-    if (!fault_leader_is_it(scene))
+    if (!fault_leader_is_it(scene) || !server_fault_kill(scene))
         return false;
-    kill->is_dead = true;
-    if (!lab_server_kill(scene->lab, scene->server))
-        return server_fault_complain(scene, "process %d was killed and still runs", pid);
     server_fault_note(scene, "%s: process %d was killed", scene->server->name, pid);
     return fault_leader_await_other(scene, since_ns);
 }
 
 static bool end(struct fault_scene *scene)
 {
-    struct kill *kill = server_fault_state(scene, sizeof *kill);
-
-    if (!kill->is_dead)
+    if (!scene->is_down)
         return true;
-    if (!lab_server_bring_up(scene->lab, scene->server))
+    if (!server_fault_bring_up(scene))
         return false;
-    kill->is_dead = false;
     server_fault_note(scene, "%s: process %d answers", scene->server->name,
                       (int)scene->server->child.pid);
     return fault_leader_await_whole(scene);

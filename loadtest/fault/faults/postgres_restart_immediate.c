@@ -9,10 +9,6 @@
 
 enum { END_MS = 10000 };
 
-struct restart {
-    bool is_down;
-};
-
 static bool read_start(struct fault_scene *scene, char out[DB_START_MAX])
 {
     char url[256], error[512];
@@ -29,29 +25,19 @@ static bool read_start(struct fault_scene *scene, char out[DB_START_MAX])
 
 static bool begin(struct fault_scene *scene)
 {
-    struct restart *restart = server_fault_state(scene, sizeof *restart);
     char before[DB_START_MAX], after[DB_START_MAX];
 
     if (!read_start(scene, before))
         return false;
-    restart->is_down = true;
+    scene->is_down = true;
     child_end(&scene->server->child, SIGQUIT, END_MS);
-    if (!lab_server_bring_up(scene->lab, scene->server) || !read_start(scene, after))
+    if (!server_fault_bring_up(scene) || !read_start(scene, after))
         return false;
-    restart->is_down = false;
     if (strcmp(before, after) == 0)
         return server_fault_complain(scene, "it says that it was never ended");
     server_fault_note(scene, "%s: pg_postmaster_start_time %s -> %s",
                       scene->server->name, before, after);
     return true;
-}
-
-static bool disarm(struct fault_scene *scene)
-{
-    struct restart *restart = server_fault_state(scene, sizeof *restart);
-
-    return !restart->is_down || child_runs(&scene->server->child) ||
-           lab_server_bring_up(scene->lab, scene->server);
 }
 
 const struct server_fault fault_postgres_restart_immediate = {
@@ -60,5 +46,4 @@ const struct server_fault fault_postgres_restart_immediate = {
     .servers = FAULT_ON(LAB_IS_POSTGRES),
     .breaks = {[LAB_IS_POSTGRES] = DLOCK_ASSUMES_SESSION},
     .begin = begin,
-    .disarm = disarm,
 };

@@ -11,7 +11,7 @@
 #include "loadtest/fault/replica.h"
 
 struct failover {
-    bool is_master_dead, is_promoted;
+    bool is_promoted;
     int replica_port;
     char run_id[FAULT_ID_MAX]; /* of the replica */
 };
@@ -32,8 +32,7 @@ static bool begin(struct fault_scene *scene)
 
     if (!fault_replica_is_behind(scene))
         return false;
-    failover->is_master_dead = true;
-    if (!fault_redis_kill(scene) || !fault_replica_promote(scene))
+    if (!server_fault_kill(scene) || !fault_replica_promote(scene))
         return false;
     failover->is_promoted = true;
     if (!fault_replica_take_over(scene, failover->run_id, &dead))
@@ -51,12 +50,9 @@ static bool disarm(struct fault_scene *scene)
 {
     struct failover *failover = server_fault_state(scene, sizeof *failover);
 
-    if (failover->is_promoted)
-        return true;
-    if (failover->replica_port != 0)
+    if (!failover->is_promoted && failover->replica_port != 0)
         lab_spare_end(scene->lab);
-    return !failover->is_master_dead || child_runs(&scene->server->child) ||
-           lab_server_bring_up(scene->lab, scene->server);
+    return true;
 }
 
 const struct server_fault fault_redis_failover = {

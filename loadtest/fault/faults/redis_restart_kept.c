@@ -10,9 +10,7 @@
 enum { REWRITE_MS = 20000 };
 
 struct kept {
-    bool keeps, is_dead;
-    int64_t keys;
-    char run_id[FAULT_ID_MAX];
+    bool keeps;
 };
 
 /* The append-only file is complete once the server has written its earlier data to it. */
@@ -20,59 +18,40 @@ static bool arm(struct fault_scene *scene)
 {
     struct kept *kept = server_fault_state(scene, sizeof *kept);
     struct redis_side *side = fault_redis_open(scene);
-    bool ok = side && redis_side_ask(side, "CONFIG SET appendfsync always") == REDIS_SAID &&
-              redis_side_ask(side, "CONFIG SET appendonly yes") == REDIS_SAID;
 
-    kept->keeps = ok;
-    if (side && !ok)
-        fault_redis_complain(scene, side, "CONFIG SET appendonly");
-    if (ok && (!redis_side_await(side, "aof_enabled", "1", REWRITE_MS) ||
-               !redis_side_await(side, "aof_rewrite_scheduled", "0", REWRITE_MS) ||
-               !redis_side_await(side, "aof_rewrite_in_progress", "0", REWRITE_MS)))
-        ok = server_fault_complain(scene, "its append-only file is not whole after %d s",
-                                   REWRITE_MS / 1000);
-    redis_side_close(side);
-    return ok;
+    if (!side)
+        return false;
+    if (redis_side_ask(side, "CONFIG SET appendfsync always") != REDIS_SAID ||
+        redis_side_ask(side, "CONFIG SET appendonly yes") != REDIS_SAID)
+        return fault_redis_complain(scene, side, "CONFIG SET appendonly");
+    kept->keeps = true;
+    return (redis_side_await(side, "aof_enabled", "1", REWRITE_MS) &&
+            redis_side_await(side, "aof_rewrite_scheduled", "0", REWRITE_MS) &&
+            redis_side_await(side, "aof_rewrite_in_progress", "0", REWRITE_MS)) ||
+           server_fault_complain(scene, "its append-only file is not whole after %d s",
+                                 REWRITE_MS / 1000);
 }
 
 /* Proof that the file was read: a server that starts without the file has no data. */
 static bool has_file(struct fault_scene *scene)
 {
     struct redis_side *side = fault_redis_open(scene);
-    bool ok = side && redis_side_info_number(side, "aof_enabled") == 1;
 
-    redis_side_close(side);
-    return ok || server_fault_complain(scene, "it was started without its append-only file");
-}
-
-static bool look(struct fault_scene *scene, char run_id[FAULT_ID_MAX], int64_t *keys)
-{
-    struct redis_side *side = fault_redis_open(scene);
-    bool ok = side && fault_redis_needs_key(scene, side) &&
-              redis_side_info(side, "run_id", run_id, FAULT_ID_MAX);
-
-    *keys = ok ? redis_side_keys(side) : -1;
-    redis_side_close(side);
-    return *keys >= 0;
+    return (side && redis_side_info_number(side, "aof_enabled") == 1) ||
+           server_fault_complain(scene, "it was started without its append-only file");
 }
 
 static bool begin(struct fault_scene *scene)
 {
-    struct kept *kept = server_fault_state(scene, sizeof *kept);
-    char run_id[FAULT_ID_MAX];
-    int64_t keys;
+    struct redis_life before, after;
 
-    if (!look(scene, kept->run_id, &kept->keys))
+    if (!fault_redis_look(scene, &before) || !server_fault_kill(scene) ||
+        !server_fault_bring_up(scene) || !has_file(scene) || !fault_redis_look(scene, &after))
         return false;
-    kept->is_dead = true;
-    if (!fault_redis_kill(scene) || !lab_server_bring_up(scene->lab, scene->server) ||
-        !has_file(scene) || !look(scene, run_id, &keys))
-        return false;
-    kept->is_dead = false;
     server_fault_note(scene,
                       "%s: run_id %.8s.. -> %.8s.., it had %" PRId64
                       " keys and has %" PRId64 " from its append-only file",
-                      scene->server->name, kept->run_id, run_id, kept->keys, keys);
+                      scene->server->name, before.run_id, after.run_id, before.keys, after.keys);
     return true;
 }
 
@@ -81,11 +60,9 @@ static bool forget(struct fault_scene *scene)
 {
     struct redis_side *side = fault_redis_open(scene);
     char path[FILES_PATH_MAX];
-    bool ok = side && redis_side_ask(side, "CONFIG SET appendonly no") == REDIS_SAID;
+    bool ok = side && (redis_side_ask(side, "CONFIG SET appendonly no") == REDIS_SAID ||
+                       fault_redis_complain(scene, side, "CONFIG SET appendonly"));
 
-    if (side && !ok)
-        fault_redis_complain(scene, side, "CONFIG SET appendonly");
-    redis_side_close(side);
     lab_redis_log_path(scene->lab, scene->server, path);
     if (access(path, F_OK) == 0 && !files_remove_tree(path))
         return server_fault_complain(scene, "cannot remove %s", path);
@@ -96,10 +73,8 @@ static bool disarm(struct fault_scene *scene)
 {
     struct kept *kept = server_fault_state(scene, sizeof *kept);
 
-    if (kept->is_dead && !child_runs(&scene->server->child) &&
-        !lab_server_bring_up(scene->lab, scene->server))
+    if (!server_fault_bring_up(scene))
         return false;
-    kept->is_dead = false;
     if (!kept->keeps)
         return true;
     kept->keeps = false;

@@ -56,6 +56,7 @@ static bool begin(struct fault_scene *scene)
     if (!fault_replica_is_behind(scene))
         return false;
     split->old_side = fault_redis_open(scene);
+    scene->side = NULL;
     if (!split->old_side)
         return false;
     if (redis_side_ask(split->old_side, "CONFIG SET port 0") != REDIS_SAID)
@@ -68,7 +69,6 @@ static bool begin(struct fault_scene *scene)
     side = fault_redis_open(scene);
     ok = side && is_master(scene, split->old_side, true) &&
          is_master(scene, side, false);
-    redis_side_close(side);
     if (ok)
         server_fault_note(scene,
                           "%s: processes %d and %d both say role:master; the first "
@@ -83,6 +83,8 @@ static bool end(struct fault_scene *scene)
 {
     struct split *split = server_fault_state(scene, sizeof *split);
 
+    if (!split->is_split)
+        return true;
     if (redis_side_ask(split->old_side, "REPLICAOF 127.0.0.1 %d", scene->server->port) !=
         REDIS_SAID)
         return fault_redis_complain(scene, split->old_side, "REPLICAOF");

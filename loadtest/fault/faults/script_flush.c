@@ -9,11 +9,14 @@
 
 enum { SHA_SIZE = 41 };
 
-static bool flush(struct fault_scene *scene, struct redis_side *side)
+static bool begin(struct fault_scene *scene)
 {
+    struct redis_side *side = fault_redis_open(scene);
     char sha[SHA_SIZE];
     int64_t before;
 
+    if (!side)
+        return false;
     if (redis_side_ask(side, "SCRIPT LOAD %s", WITNESS) != REDIS_SAID)
         return fault_redis_complain(scene, side, "SCRIPT LOAD");
     snprintf(sha, sizeof sha, "%s", redis_side_text(side));
@@ -29,15 +32,6 @@ static bool flush(struct fault_scene *scene, struct redis_side *side)
                       "was 1 and is 0",
                       scene->server->name, before, sha);
     return true;
-}
-
-static bool begin(struct fault_scene *scene)
-{
-    struct redis_side *side = fault_redis_open(scene);
-    bool ok = side && flush(scene, side);
-
-    redis_side_close(side);
-    return ok;
 }
 
 const struct server_fault fault_script_flush = {

@@ -8,35 +8,20 @@
 
 #include "loadtest/fault/redis.h"
 
-struct kill {
-    bool is_dead;
-    int64_t keys;
-    char run_id[FAULT_ID_MAX];
-};
-
-static bool save(struct fault_scene *scene, struct kill *kill)
-{
-    struct redis_side *side = fault_redis_open(scene);
-    bool ok = side && fault_redis_needs_key(scene, side) &&
-              redis_side_info(side, "run_id", kill->run_id, sizeof kill->run_id) &&
-              fault_redis_save(scene, side);
-
-    kill->keys = ok ? redis_side_keys(side) : -1;
-    redis_side_close(side);
-    return kill->keys >= 0;
-}
-
 static bool begin(struct fault_scene *scene)
 {
-    struct kill *kill = server_fault_state(scene, sizeof *kill);
+    struct redis_life *before = server_fault_state(scene, sizeof *before);
     struct lab_server *server = scene->server;
-    bool is_redis = lab_server_kind(server) == LAB_IS_REDIS;
     int pid = (int)server->child.pid;
 
-    if (is_redis && !save(scene, kill))
-        return false;
-    kill->is_dead = true;
-    if (!fault_redis_kill(scene))
+    if (lab_server_kind(server) == LAB_IS_REDIS) {
+        if (!fault_redis_look(scene, before))
+            return false;
+        before->keys = fault_redis_save(scene);
+        if (before->keys < 0)
+            return false;
+    }
+    if (!server_fault_kill(scene))
         return false;
     if (lab_server_answers(scene->lab, server))
         return server_fault_complain(scene, "somebody answers on its port");
@@ -45,38 +30,29 @@ static bool begin(struct fault_scene *scene)
     return true;
 }
 
-static bool restart_redis(struct fault_scene *scene, const struct kill *kill)
+static bool restart_redis(struct fault_scene *scene, const struct redis_life *before)
 {
     char run_id[FAULT_ID_MAX];
-    int64_t keys;
 
-    if (!fault_redis_start(scene, run_id, &keys))
+    if (!fault_redis_start(scene, before->keys, run_id))
         return false;
-    if (keys != kill->keys)
-        return server_fault_complain(scene,
-                                     "it came back with %" PRId64 " keys instead of %" PRId64,
-                                     keys, kill->keys);
     server_fault_note(scene, "%s: run_id %.8s.. -> %.8s.., all of its %" PRId64 " keys are back",
-                      scene->server->name, kill->run_id, run_id, keys);
+                      scene->server->name, before->run_id, run_id, before->keys);
     return true;
 }
 
 static bool end(struct fault_scene *scene)
 {
-    struct kill *kill = server_fault_state(scene, sizeof *kill);
+    const struct redis_life *before = server_fault_state(scene, sizeof *before);
 
-    if (!kill->is_dead)
+    if (!scene->is_down)
         return true;
-    if (lab_server_kind(scene->server) == LAB_IS_REDIS) {
-        if (!restart_redis(scene, kill))
-            return false;
-    } else {
-        if (!lab_server_bring_up(scene->lab, scene->server))
-            return false;
-        server_fault_note(scene, "%s: process %d answers on its port",
-                          scene->server->name, (int)scene->server->child.pid);
-    }
-    kill->is_dead = false;
+    if (lab_server_kind(scene->server) == LAB_IS_REDIS)
+        return restart_redis(scene, before);
+    if (!server_fault_bring_up(scene))
+        return false;
+    server_fault_note(scene, "%s: process %d answers on its port", scene->server->name,
+                      (int)scene->server->child.pid);
     return true;
 }
 
