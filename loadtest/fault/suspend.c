@@ -100,8 +100,12 @@ bool suspend_begin(struct suspend *s, const struct child *server)
     return ok;
 }
 
-void suspend_end(struct suspend *s)
+bool suspend_end(struct suspend *s)
 {
+    if (s->helper.pid == 0)
+        return false;
     close(s->line);
     child_wait(&s->helper, END_MS, NULL);
+    s->helper.pid = 0;
+    return true;
 }

@@ -13,14 +13,14 @@
 #include "loadtest/kit/child.h"
 
 struct suspend {
-    struct child helper;
-    int line; /* the helper waits for its end */
+    struct child helper; /* pid 0: nothing is stopped    */
+    int line;            /* the helper waits for its end */
 };
 
 /* Stop it; it has stopped when this returns.  False: said on stderr why; it runs. */
 bool suspend_begin(struct suspend *s, const struct child *server);
 
-/* Continue it; it runs when this returns. */
-void suspend_end(struct suspend *s);
+/* Continue it; it runs when this returns.  False: it was not stopped. */
+bool suspend_end(struct suspend *s);
 
 #endif /* LOADTEST_FAULT_SUSPEND_H */

@@ -7,7 +7,7 @@
 
 struct pause {
     struct suspend suspend;
-    bool is_stopped, was_stopped;
+    bool was_stopped;
 };
 
 static bool begin(struct fault_scene *scene)
@@ -18,7 +18,7 @@ static bool begin(struct fault_scene *scene)
 
     if (!fault_leader_is_it(scene) || !suspend_begin(&pause->suspend, child))
         return false;
-    pause->is_stopped = pause->was_stopped = true;
+    pause->was_stopped = true;
     server_fault_note(scene, "%s: process %d is in state %c", scene->server->name,
                       (int)child->pid, child_state(child));
     return fault_leader_await_other(scene, since_ns);
@@ -29,10 +29,8 @@ static bool end(struct fault_scene *scene)
     struct pause *pause = server_fault_state(scene, sizeof *pause);
     char part[LAB_PART_MAX];
 
-    if (!pause->is_stopped)
+    if (!suspend_end(&pause->suspend))
         return true;
-    suspend_end(&pause->suspend);
-    pause->is_stopped = false;
     if (!lab_server_wait(scene->lab, scene->server))
         return false;
     lab_server_describe(scene->lab, scene->server, part);

@@ -6,21 +6,15 @@
 #include "loadtest/fault/server_fault.h"
 #include "loadtest/fault/suspend.h"
 
-struct stop {
-    struct suspend suspend;
-    bool is_stopped;
-};
-
 static bool begin(struct fault_scene *scene)
 {
-    struct stop *stop = server_fault_state(scene, sizeof *stop);
+    struct suspend *suspend = server_fault_state(scene, sizeof *suspend);
     struct lab_server *server = scene->server;
 
     if (!lab_server_answers(scene->lab, server))
         return server_fault_complain(scene, "it did not answer before it was stopped");
-    if (!suspend_begin(&stop->suspend, &server->child))
+    if (!suspend_begin(suspend, &server->child))
         return false;
-    stop->is_stopped = true;
     if (lab_server_answers(scene->lab, server))
         return server_fault_complain(scene, "it still answers, though it is stopped");
     server_fault_note(scene, "%s: process %d is in state %c and does not answer",
@@ -31,12 +25,8 @@ static bool begin(struct fault_scene *scene)
 
 static bool end(struct fault_scene *scene)
 {
-    struct stop *stop = server_fault_state(scene, sizeof *stop);
-
-    if (!stop->is_stopped)
+    if (!suspend_end(server_fault_state(scene, sizeof(struct suspend))))
         return true;
-    suspend_end(&stop->suspend);
-    stop->is_stopped = false;
     if (!lab_server_wait(scene->lab, scene->server))
         return false;
     server_fault_note(scene, "%s: process %d goes on and answers", scene->server->name,
