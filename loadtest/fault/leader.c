@@ -3,11 +3,12 @@
 #include "loadtest/fault/leader.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/os/clock.h"
 #include "loadtest/kit/interrupt.h"
 
-enum { POLL_MS = 10, WHOLE_MS = 40000 };
+enum { POLL_MS = 10, WHOLE_MS = 40000, ANSWER_MAX = 8192 };
 
 enum lab_topology fault_leader_topology(const struct fault_scene *scene)
 {
@@ -22,6 +23,37 @@ bool fault_leader_is_it(const struct fault_scene *scene)
     return leader == scene->server ||
            server_fault_complain(scene, "it is not the leader now; %s is",
                                  leader != NULL ? leader->name : "no server");
+}
+
+bool fault_leader_ask(const struct fault_scene *scene, const struct lab_server *server,
+                      const char *command, const char *begins, const char *text)
+{
+    char answer[ANSWER_MAX];
+
+    if (!lab_redis_ask(scene->lab, server->port, command, answer, sizeof answer))
+        return server_fault_complain(scene, "%s does not answer %.40s", server->name,
+                                     command);
+    if (strncmp(answer, begins, strlen(begins)) != 0)
+        return server_fault_complain(scene, "%s answers %.40s with %.*s", server->name,
+                                     command, (int)strcspn(answer, "\r"), answer);
+    return strstr(answer, text) != NULL ||
+           server_fault_complain(scene, "%s answers %.40s without %s", server->name,
+                                 command, text);
+}
+
+const struct lab_server *fault_leader_find(const struct fault_scene *scene, const char *text)
+{
+    char answer[ANSWER_MAX];
+
+    for (int i = 0; i < scene->lab->server_count; i++) {
+        const struct lab_server *server = &scene->lab->servers[i];
+
+        if (server->role == LAB_CLUSTER && server != scene->server &&
+            lab_redis_ask(scene->lab, server->port, "INFO replication", answer, ANSWER_MAX) &&
+            strstr(answer, text) != NULL)
+            return server;
+    }
+    return NULL;
 }
 
 bool fault_leader_other_comes(struct fault_scene *scene, int64_t since_ns, int64_t limit_ms)

@@ -6,58 +6,37 @@
  * replicas and Sentinels have a login of their own (LAB_PEER_USER): while the master refuses
  * that login and has closed its connections, none of them reaches the master, and every client
  * does.  When the fault is armed, the cut is there; it has begun when another master is named. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "base/os/clock.h"
 #include "loadtest/fault/leader.h"
-
-enum { ANSWER_MAX = 8192 };
 
 struct partition {
     bool is_cut, was_cut;
     int64_t since_ns;
 };
 
-/* The answer has to begin with that. */
-static bool ask(struct fault_scene *scene, const char *command, const char *begins,
-                char answer[ANSWER_MAX])
-{
-    if (!lab_redis_ask(scene->lab, scene->server->port, command, answer, ANSWER_MAX))
-        return server_fault_complain(scene, "it does not answer %s", command);
-    return strncmp(answer, begins, strlen(begins)) == 0 ||
-           server_fault_complain(scene, "it answers %s with %.*s", command,
-                                 (int)strcspn(answer, "\r"), answer);
-}
-
 static bool arm(struct fault_scene *scene)
 {
     struct partition *partition = server_fault_state(scene, sizeof *partition);
-    char answer[ANSWER_MAX];
+    const struct lab_server *master = scene->server;
 
     if (!fault_leader_is_it(scene))
         return false;
     partition->was_cut = partition->is_cut = true;
     partition->since_ns = dlock_clock_ns();
-    return ask(scene, "ACL SETUSER " LAB_PEER_USER " off", "+OK", answer) &&
-           ask(scene, "CLIENT KILL USER " LAB_PEER_USER, ":", answer) &&
-           ask(scene, "INFO replication", "$", answer) &&
-           (strstr(answer, "connected_slaves:0\r\n") != NULL ||
-            server_fault_complain(scene, "its replicas are still connected"));
+    return fault_leader_ask(scene, master, "ACL SETUSER " LAB_PEER_USER " off", "+OK", "") &&
+           fault_leader_ask(scene, master, "CLIENT KILL USER " LAB_PEER_USER, ":", "") &&
+           fault_leader_ask(scene, master, "INFO replication", "$", "connected_slaves:0");
 }
 
 static bool begin(struct fault_scene *scene)
 {
     const struct partition *partition = server_fault_state(scene, sizeof *partition);
-    char answer[ANSWER_MAX];
 
     server_fault_note(scene, "%s: it refuses its replicas and Sentinels, and no client",
                       scene->server->name);
     if (!fault_leader_await_other(scene, partition->since_ns) ||
-        !ask(scene, "INFO replication", "$", answer))
+        !fault_leader_ask(scene, scene->server, "INFO replication", "$", "role:master"))
         return false;
-    if (strstr(answer, "role:master\r\n") == NULL)
-        return server_fault_complain(scene, "it does not call itself master any more");
     server_fault_note(scene, "; %s still calls itself master", scene->server->name);
     return true;
 }
@@ -65,11 +44,11 @@ static bool begin(struct fault_scene *scene)
 static bool end(struct fault_scene *scene)
 {
     struct partition *partition = server_fault_state(scene, sizeof *partition);
-    char answer[ANSWER_MAX];
 
     if (!partition->is_cut)
         return true;
-    if (!ask(scene, "ACL SETUSER " LAB_PEER_USER " on", "+OK", answer))
+    if (!fault_leader_ask(scene, scene->server, "ACL SETUSER " LAB_PEER_USER " on", "+OK",
+                          ""))
         return false;
     partition->is_cut = false;
     server_fault_note(scene, "%s: it takes its replicas and Sentinels again",

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* reshard.c -- slots of a Redis Cluster move to another master, with their keys, while clients
  * use these keys; at the end the slots move back. */
-#include <string.h>
-
 #include "base/os/clock.h"
 #include "loadtest/fault/leader.h"
 #include "loadtest/fault/slots.h"
 #include "loadtest/kit/interrupt.h"
-
-enum { ANSWER_MAX = 8192 };
 
 struct reshard {
     const struct lab_server *other;
@@ -17,23 +13,6 @@ struct reshard {
     int moved_count; /* of the slots, how many the other has now */
     bool is_open;    /* the next one was on its way when its move failed */
 };
-
-/* Another master; NULL: none answers, which is said. */
-static const struct lab_server *find_other(struct fault_scene *scene)
-{
-    char answer[ANSWER_MAX];
-
-    for (int i = 0; i < scene->lab->server_count; i++) {
-        const struct lab_server *server = &scene->lab->servers[i];
-
-        if (server->role == LAB_CLUSTER && server != scene->server &&
-            lab_redis_ask(scene->lab, server->port, "INFO replication", answer, ANSWER_MAX) &&
-            strstr(answer, "role:master\r\n") != NULL)
-            return server;
-    }
-    server_fault_complain(scene, "no other master answers");
-    return NULL;
-}
 
 /* An earlier program may have left the move of a slot open.  If that is the leader's, the end of the
  * move makes another server the leader. */
@@ -58,9 +37,10 @@ static bool begin(struct fault_scene *scene)
 
     if (!fault_leader_is_it(scene))
         return false;
-    reshard->other = find_other(scene);
-    if (reshard->other == NULL ||
-        !fault_slots_choose(scene, reshard->slots, &reshard->slot_count))
+    reshard->other = fault_leader_find(scene, "role:master\r\n");
+    if (reshard->other == NULL)
+        return server_fault_complain(scene, "no other master answers");
+    if (!fault_slots_choose(scene, reshard->slots, &reshard->slot_count))
         return false;
     for (int i = 0; i < reshard->slot_count; i++) {
         if (interrupted())
