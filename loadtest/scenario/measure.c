@@ -23,30 +23,19 @@ int64_t stage_duration_ms(const struct stage *s)
 
 /* ---- chance ---- */
 
-/* SplitMix64.  Every state is as good as any other, so streams may begin at successive
- * states. */
-static uint64_t next_number(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 void stage_begin_measuring(struct stage *s, int64_t duration_ms, uint64_t seed)
 {
     s->duration_ms = duration_ms > 0 ? duration_ms : s->setup->scenario->duration_ms;
     s->result->tally.is_short = s->duration_ms < s->setup->scenario->duration_ms;
     for (int i = 0; i <= SCENARIO_ACTORS_MAX; i++)
-        s->streams[i] = next_number(&seed);
+        s->streams[i] = scenario_chance(&seed);
 }
 
 int64_t stage_draw(struct stage *s, int stream, int64_t below)
 {
     if (stream < 0 || stream > SCENARIO_ACTORS_MAX || below < 1)
         stage_fail(s, "no number below %" PRId64 " from stream %d", below, stream);
-    return (int64_t)(next_number(&s->streams[stream]) % (uint64_t)below);
+    return (int64_t)(scenario_chance(&s->streams[stream]) % (uint64_t)below);
 }
 
 /* ---- updates ---- */

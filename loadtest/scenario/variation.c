@@ -8,8 +8,8 @@
 enum { SLOWER_MAX = 25, LEASE_MIN_MS = 3000, LEASE_MORE_MS = 4000, STALLS_MIN = 2,
        STALLS_MAX = 5 };
 
-/* splitmix64: every number is as good a beginning as any other, 0 too. */
-static uint64_t next(uint64_t *dice)
+/* SplitMix64. */
+uint64_t scenario_chance(uint64_t *dice)
 {
     uint64_t z = *dice += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -20,7 +20,7 @@ static uint64_t next(uint64_t *dice)
 
 int scenario_dice(uint64_t *dice, int below)
 {
-    return (int)(next(dice) % (uint64_t)below);
+    return (int)(scenario_chance(dice) % (uint64_t)below);
 }
 
 static int between(uint64_t *dice, int low, int high)
@@ -44,7 +44,7 @@ struct scenario_variation scenario_vary(uint32_t seed, const char *scenario,
     struct scenario_variation v = {.is_varied = true, .seed = seed};
 
     dice = mix(mix(mix(dice, scenario), lock), guard);
-    v.number = next(&dice);
+    v.number = scenario_chance(&dice);
     v.time_percent = between(&dice, 100, 100 + SLOWER_MAX);
     v.first_node = scenario_dice(&dice, LAB_COUNT_REDLOCK);
     v.processes = between(&dice, 1, BACKGROUND_PROCESSES_MAX);

@@ -61,16 +61,6 @@ static void say_answer(struct actor *a, const struct actor_answer *answer,
     stage_say_since(a->stage, LINE_ACT, from_ns, a->index, texts[0], texts[1]);
 }
 
-static void say_begun(struct actor *a, enum actor_action what)
-{
-    char texts[2][SCENARIO_LINE_MAX];
-
-    for (int chinese = 0; chinese < 2; chinese++)
-        snprintf(texts[chinese], sizeof texts[chinese], "%s %s ...", stage_person(a, chinese),
-                 actor_words(what, chinese));
-    stage_say(a->stage, LINE_ACT, a->index, texts[0], texts[1]);
-}
-
 /* ---- orders ---- */
 
 static void begin(struct actor *a, const struct actor_order *what)
@@ -337,7 +327,12 @@ void actor_change_thread(struct actor *a)
 
 static void begin_and_say(struct actor *a, const struct actor_order *order)
 {
-    say_begun(a, order->what);
+    char texts[2][SCENARIO_LINE_MAX];
+
+    for (int chinese = 0; chinese < 2; chinese++)
+        snprintf(texts[chinese], sizeof texts[chinese], "%s %s ...", stage_person(a, chinese),
+                 actor_words(order->what, chinese));
+    stage_say(a->stage, LINE_ACT, a->index, texts[0], texts[1]);
     begin(a, order);
 }
 

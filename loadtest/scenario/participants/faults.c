@@ -38,21 +38,9 @@ static void await_state(struct actor *a, bool (*is_so)(struct actor *a, int arg)
             stage_fail(a->stage, "%s: %s did not come about", a->name, what);
 }
 
-static bool has_state(struct actor *a, int state)
+static bool stands(struct actor *a, int still)
 {
-    return child_state(&a->process->child) == (char)state;
-}
-
-static bool has_stopped(struct actor *a, int unused)
-{
-    (void)unused;
-    return has_state(a, 'T');
-}
-
-static bool runs(struct actor *a, int unused)
-{
-    (void)unused;
-    return !has_state(a, 'T');
+    return (child_state(&a->process->child) == 'T') == still;
 }
 
 void actor_stop(struct actor *a)
@@ -60,7 +48,7 @@ void actor_stop(struct actor *a)
     stage_fault(a->stage, "process-stop", DLOCK_FAULT_HAS_BEGUN, DLOCK_ASSUMES_PROCESS,
                 actor_pid(a));
     child_signal(&a->process->child, SIGSTOP);
-    await_state(a, has_stopped, 0, "the process is to stop");
+    await_state(a, stands, true, "the process is to stop");
     a->process->is_stopped = true;
     say_done(a, "stops: the whole process, as in a long garbage collection",
              "整个进程停住，就像一次漫长的垃圾回收");
@@ -70,7 +58,7 @@ void actor_stop(struct actor *a)
 static void resume(struct actor *a)
 {
     child_signal(&a->process->child, SIGCONT);
-    await_state(a, runs, 0, "the process is to go on");
+    await_state(a, stands, false, "the process is to go on");
     a->process->is_stopped = false;
 }
 
@@ -150,7 +138,7 @@ void actor_await_point(struct actor *a, dlock_fault_point point)
 {
     switch (a->process->armed) {
     case DLOCK_FAULT_STOP:
-        await_state(a, has_stopped, 0, dlock_fault_point_name(point));
+        await_state(a, stands, true, dlock_fault_point_name(point));
         a->process->is_stopped = true;
         say_point(a, "stops at", "停在断点", point);
         break;

@@ -24,7 +24,8 @@ struct actor_thread {
     bool is_there, has_order;
     pthread_cond_t told;
     struct actor_order order;
-    dlock_lease leases[ACTOR_LEVELS_MAX]; /* what it holds, level by level            */
+    dlock_lease leases[1 + ACTOR_LEVELS_MAX]; /* what it holds, by level from 1 on; at 0 is
+                                           * a lease that was never granted           */
     int level;
     dlock_lease spent;                    /* the last one that it released            */
     dlock_lease shown;                    /* what it holds, for the main thread       */
@@ -72,9 +73,10 @@ static void keep_error(struct actor_answer *answer)
 
 /* ---- worker threads ---- */
 
-static uint64_t fence_of(const struct actor_thread *h)
+/* What it holds, or has held last. */
+static const dlock_lease *lease_of(const struct actor_thread *h)
 {
-    return h->level > 0 ? h->leases[h->level - 1].fence : h->spent.fence;
+    return h->level > 0 ? &h->leases[h->level] : &h->spent;
 }
 
 static void do_acquire(struct actor_thread *h, struct actor_answer *answer)
@@ -90,20 +92,19 @@ static void do_acquire(struct actor_thread *h, struct actor_answer *answer)
         return;
     }
     answer->status = dlock_acquire_with(h->process->sys, h->process->part->lock, &request,
-                                        &h->leases[h->level]);
+                                        &h->leases[h->level + 1]);
     h->level += answer->status == DLOCK_OK;
 }
 
-/* The last level; a lease that was never granted if there is none. */
-static void do_release(struct actor_thread *h, struct actor_answer *answer, bool abandons)
+/* The last level. */
+static dlock_status do_release(struct actor_thread *h)
 {
-    dlock_lease none = {0};
-    dlock_lease *lease = h->level > 0 ? &h->leases[h->level - 1] : &none;
+    dlock_lease *lease = &h->leases[h->level];
 
     h->spent = *lease;
-    answer->status = abandons ? dlock_abandon(h->process->sys, lease)
-                              : dlock_release(h->process->sys, lease);
     h->level -= h->level > 0;
+    return h->order.what == ACTOR_ABANDON ? dlock_abandon(h->process->sys, lease)
+                                          : dlock_release(h->process->sys, lease);
 }
 
 /* Release the lease that the holder has shown; the holder itself is not told. */
@@ -118,14 +119,6 @@ static dlock_status release_for(struct actor_thread *h)
     return dlock_release(h->process->sys, &lease);
 }
 
-static void do_renew(struct actor_thread *h, struct actor_answer *answer)
-{
-    dlock_lease none = {0};
-
-    answer->status = dlock_renew(
-        h->process->sys, h->level > 0 ? &h->leases[h->level - 1] : &none);
-}
-
 /* fork(), and make one call in the child with the inherited lease. */
 static void do_fork(struct actor_thread *h, struct actor_answer *answer)
 {
@@ -134,7 +127,7 @@ static void do_fork(struct actor_thread *h, struct actor_answer *answer)
     pid_t pid = fork();
 
     if (pid == 0) {
-        dlock_lease lease = h->level > 0 ? h->leases[h->level - 1] : h->spent;
+        dlock_lease lease = *lease_of(h);
 
         _exit(h->order.what == ACTOR_CHILD_TRY
                   ? (int)dlock_try_lock(sys, h->process->part->lock, &lease)
@@ -151,7 +144,7 @@ static void do_fork(struct actor_thread *h, struct actor_answer *answer)
 
 static void obey_in_thread(struct actor_thread *h, struct actor_answer *answer)
 {
-    uint64_t fence = h->order.fence != 0 ? h->order.fence : fence_of(h);
+    uint64_t fence = h->order.fence != 0 ? h->order.fence : lease_of(h)->fence;
     size_t size = sizeof answer->error;
 
     switch (h->order.what) {
@@ -160,7 +153,7 @@ static void obey_in_thread(struct actor_thread *h, struct actor_answer *answer)
         break;
     case ACTOR_RELEASE:
     case ACTOR_ABANDON:
-        do_release(h, answer, h->order.what == ACTOR_ABANDON);
+        answer->status = do_release(h);
         break;
     case ACTOR_RELEASE_AGAIN:
         answer->status = dlock_release(h->process->sys, &h->spent);
@@ -169,7 +162,7 @@ static void obey_in_thread(struct actor_thread *h, struct actor_answer *answer)
         answer->status = release_for(h);
         break;
     case ACTOR_RENEW:
-        do_renew(h, answer);
+        answer->status = dlock_renew(h->process->sys, &h->leases[h->level]);
         break;
     case ACTOR_READ:
         if (!voucher_client_read(&h->shop, &answer->stock, answer->error, size))
@@ -193,7 +186,7 @@ static void obey_in_thread(struct actor_thread *h, struct actor_answer *answer)
     }
     if (answer->error[0] == '\0')
         keep_error(answer);
-    answer->fence = h->order.fence != 0 ? h->order.fence : fence_of(h);
+    answer->fence = h->order.fence != 0 ? h->order.fence : lease_of(h)->fence;
     answer->level = h->level;
 }
 
@@ -216,7 +209,7 @@ static void *hand_run(void *arg)
         obey_in_thread(h, &answer);
         pthread_mutex_lock(&h->process->lock);
         h->is_holding = h->level > 0;
-        h->shown = h->is_holding ? h->leases[h->level - 1] : h->spent;
+        h->shown = *lease_of(h);
         pthread_mutex_unlock(&h->process->lock);
         reply(h->process, &answer);
     }

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -191,13 +190,6 @@ void stage_let_service_go(struct stage *s, int process, dlock_fault_point point)
 
 /* ---- clients ---- */
 
-static int port_of(const char *url)
-{
-    const char *colon = strrchr(url, ':');
-
-    return colon != NULL ? (int)strtol(colon + 1, NULL, 10) : 0;
-}
-
 static int connect_to(int port)
 {
     struct timeval limit = {.tv_sec = SCENARIO_STEP_MS / 1000};
@@ -253,7 +245,7 @@ int actor_post(struct actor *a, int process, const char *key)
         stage_fail(s, "a story has %d requests at most", STAGE_POSTS_MAX);
     print_request(a, key, request, sizeof request);
     length = strlen(request);
-    fd = connect_to(port_of(service_at(s, process)->orders_url));
+    fd = connect_to(service_port(service_at(s, process)));
     if (fd < 0 || send(fd, request, length, MSG_NOSIGNAL) != (ssize_t)length)
         stage_fail(s, "process %d takes no request of %s", process + 1, a->name);
     snprintf(where, sizeof where, "%d%s%s", process + 1,
