@@ -6,7 +6,6 @@
  * ports of its proxies. */
 #include "loadtest/scenario/performance.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,15 +59,12 @@ static void fill_part(struct stage *s, struct stage_process *p, int first_actor)
     const struct scenario *scenario = s->setup->scenario;
     struct actor_part *part = &p->part;
 
-    snprintf(part->variant, sizeof part->variant, "%s", s->setup->lock->name);
+    part->variant = s->setup->lock->name;
+    part->record_dir = s->records;
+    part->lock = s->lock;
     part->guard = s->setup->guard;
-    snprintf(part->record_dir, sizeof part->record_dir, "%s", s->records);
-    snprintf(part->lock, sizeof part->lock, "%s", s->lock);
+    part->lab = s->lab;
     snprintf(part->name, sizeof part->name, "%s", s->actors[first_actor].name);
-    snprintf(part->request, sizeof part->request, "%" PRId64, s->voucher);
-    part->counter = *lab_server(s->lab, LAB_REDIS, 0);
-    snprintf(part->counter_password, sizeof part->counter_password, "%s",
-             s->lab->redis_password);
     part->stock = scenario->stock > 0 ? scenario->stock : 1;
     part->lease_ms = stage_lease_ms(s);
     part->store_timeout_ms = scenario->store_timeout_ms;
@@ -154,26 +150,26 @@ static void abandon(struct stage *s)
     background_free(s);
 }
 
-static void begin(struct stage *s, const struct stage_options *options)
+static void begin(struct stage *s, const struct scenario_run *run,
+                  const struct performance *p, unsigned number)
 {
     pthread_mutex_init(&s->lock_of_lines, NULL);
     s->begin_ns = dlock_clock_ns();
-    s->lab = options->lab;
-    s->vary = options->vary;
-    s->seed = options->vary.is_varied ? options->vary.seed : options->seed;
-    s->dir = options->dir;
-    s->pages = options->pages;
+    s->vary = p->vary;
+    s->seed = p->vary.is_varied ? p->vary.seed : run->seed;
+    s->dir = p->dir;
+    s->pages = run->pages;
     s->tell_line = tell_line;
     s->clear = abandon;
-    s->is_chinese = options->is_chinese;
-    s->shows_wire = options->shows_wire;
+    s->is_chinese = run->is_chinese;
+    s->shows_wire = run->shows_wire;
     files_join(s->records, s->dir, "locks");
     /* In a cluster the name has the slot of the leader. */
     snprintf(s->lock, sizeof s->lock, "%s:%s:%s:%u",
              s->setup->scenario->topology == LAB_TOPOLOGY_CLUSTER ? "{" LAB_CLUSTER_KEY "}"
                                                                   : "scenario",
-             s->setup->scenario->name, s->setup->lock->name, options->number);
-    stage_begin_measuring(s, options->duration_ms, options->seed);
+             s->setup->scenario->name, s->setup->lock->name, number);
+    stage_begin_measuring(s, run->duration_ms, run->seed);
     make_voucher(s);
     make_actors(s);
     background_fork(s);
@@ -223,20 +219,21 @@ static void set_playing(struct stage *s, bool is_playing)
     pthread_mutex_unlock(&s->lock_of_lines);
 }
 
-enum exit_code stage_perform(const struct scenario_setup *setup,
-                             const struct stage_options *options,
-                             struct scenario_result *result)
+enum exit_code stage_perform(const struct scenario_run *run, const struct performance *p,
+                             struct lab *lab, unsigned number)
 {
     struct stage *s = memory_need(calloc(1, sizeof *s));
+    struct scenario_result *result = p->result;
     enum exit_code rc;
 
-    s->setup = setup;
+    s->setup = p->setup;
     s->result = result;
-    begin(s, options);
+    s->lab = lab;
+    begin(s, run, p, number);
     hold_earlier(s);
     tell_opening(stdout, s);
     set_playing(s, true);
-    setup->scenario->play(s);
+    s->setup->scenario->play(s);
     set_playing(s, false);
     free_lock(s);
     clear_stage(s);

@@ -43,16 +43,7 @@ enum {
 static void perform(const struct batch *t, const struct performance *p, struct lab *lab,
                     pid_t parent)
 {
-    struct stage_options options = {.lab = lab,
-                                    .pages = t->run->pages,
-                                    .dir = p->dir,
-                                    .is_chinese = t->run->is_chinese,
-                                    .shows_wire = t->run->shows_wire,
-                                    .duration_ms = t->run->duration_ms,
-                                    .seed = t->run->seed,
-                                    .vary = p->vary,
-                                    .number = t->number + (unsigned)(p - t->all) +
-                                              100000 * (unsigned)p->result->tries};
+    unsigned number = t->number + (unsigned)(p - t->all) + 100000 * (unsigned)p->result->tries;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -64,7 +55,7 @@ static void perform(const struct batch *t, const struct performance *p, struct l
         if (freopen(path, "w", stdout) == NULL)
             _exit(EXIT_BUG);
     }
-    exit((int)stage_perform(p->setup, &options, p->result));
+    exit((int)stage_perform(t->run, p, lab, number));
 }
 
 /* Choose the directory of this try.  The files of earlier tries, which were spoilt, are

@@ -193,7 +193,7 @@ void background_fork(struct stage *s)
         p->body = be_gang;
         *part = s->processes[0].part;
         snprintf(part->name, sizeof part->name, "background %d", i + 1);
-        snprintf(part->record_dir, sizeof part->record_dir, "%s", background->records);
+        part->record_dir = background->records;
         part->lease_ms = s->vary.lease_ms;
         part->store_timeout_ms = STORE_TIMEOUT_MS;
         part->watchdog = true;

@@ -10,16 +10,14 @@
 
 /* An actor's part: the settings that it works with, from its first order on. */
 struct actor_part {
-    char variant[32], record_dir[FILES_PATH_MAX];
-    const struct stock_guard *guard; /* the processes are forks of one program         */
+    /* The processes are forks of one program, so these are theirs too. */
+    const char *variant, *record_dir, *lock;
+    const struct stock_guard *guard;
+    struct lab *lab;
     struct lab_urls urls; /* of the lock's store, by way of the actor's wires          */
     char sale_url[LAB_URL_MAX];
-    struct lab_server counter; /* a Redis beside that of the locks' wires             */
-    char counter_password[LAB_SECRET_LEN + 1];
-    int64_t stock;       /* the first value of the counter                            */
-    char lock[DLOCK_NAME_MAX + 1];
+    int64_t stock;       /* the first value of the counter in the lab's Redis         */
     char name[32];       /* of the actor, also in its orders                          */
-    char request[64];    /* the beginning of its requests' ids                        */
     int lease_ms, store_timeout_ms, node_timeout_ms, replicas_acknowledge;
     bool watchdog, commits_lazily;
     int64_t voucher, first_user; /* thread i buys as first_user + i                     */

@@ -93,8 +93,8 @@ enum sale_answer voucher_client_buy(struct voucher_client *shop, uint64_t fence,
     if (shop->sale.answer == SALE_SOLD_OUT)
         return SALE_SOLD_OUT;
     shop->requests += !again;
-    snprintf(shop->request, sizeof shop->request, "%s-%" PRId64 "-%d",
-             shop->part->request, shop->user, shop->requests);
+    snprintf(shop->request, sizeof shop->request, "%" PRId64 "-%" PRId64 "-%d",
+             shop->part->voucher, shop->user, shop->requests);
     shop->sale.fence = (int64_t)fence;
     switch (sale_finish(shop->db, &shop->sale, reach_point, shop)) {
     case SALE_FAILED:
@@ -115,15 +115,14 @@ enum sale_answer voucher_client_buy(struct voucher_client *shop, uint64_t fence,
 enum sale_answer voucher_client_reserve(const struct voucher_client *shop, char *error, size_t size)
 {
     const struct actor_part *part = shop->part;
-    struct lab lab = {.owned = false};
-    struct redis_side *side;
+    long long voucher = part->voucher;
+    struct redis_side *side =
+        redis_side_open(part->lab, lab_server(part->lab, LAB_REDIS, 0), REDIS_SIDE_MS);
     enum sale_answer sale = SALE_FAILED;
 
-    snprintf(lab.redis_password, sizeof lab.redis_password, "%s", part->counter_password);
-    side = redis_side_open(&lab, &part->counter, REDIS_SIDE_MS);
-    if (redis_side_ask(side, "SET scenario:stock:%s %lld EX 600 NX", part->request,
+    if (redis_side_ask(side, "SET scenario:stock:%lld %lld EX 600 NX", voucher,
                        (long long)part->stock) <= REDIS_SAID_NOTHING &&
-        redis_side_ask(side, "DECR scenario:stock:%s", part->request) == REDIS_SAID)
+        redis_side_ask(side, "DECR scenario:stock:%lld", voucher) == REDIS_SAID)
         sale = redis_side_number(side) >= 0 ? SALE_SOLD : SALE_SOLD_OUT;
     else
         snprintf(error, size, "%s", redis_side_text(side));
