@@ -2,6 +2,8 @@
 /* parts.c -- steps that several scenarios share. */
 #include "loadtest/scenario/scenario.h"
 
+enum { COPY_MS = 300 };
+
 bool actor_walk_in(struct actor *late, struct actor *early)
 {
     bool is_in = actor_try_until_answered(late) == DLOCK_OK;
@@ -13,4 +15,33 @@ bool actor_walk_in(struct actor *late, struct actor *early)
         actor_release(late);
     actor_release(early);
     return is_in;
+}
+
+void stage_open_sale(struct stage *s, struct actor *ann)
+{
+    stage_tell(s, "Ann takes the lock and sees that one voucher is left.",
+               "小安拿到锁，看到还剩一张券。");
+    actor_enter(ann);
+    actor_read(ann);
+}
+
+void stage_play_copied_lock(struct stage *s, const char *english, const char *chinese)
+{
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
+
+    stage_open_sale(s, ann);
+    stage_pass_ms(s, COPY_MS); /* she works, and the replicas copy her lock */
+    stage_tell(s, english, chinese);
+    stage_server_hurt(s, "pause-master", NULL, 0);
+    actor_await_unprotected(ann);
+    stage_tell(s, "Ann is told that her lock may be lost, and gives her work up.",
+               "小安得知锁可能已经丢失，放弃手上的活。");
+    stage_tell(s, "Bo asks the new master, which has the copy of Ann's lock.",
+               "小博问新的主节点，那里有小安那把锁的副本。");
+    stage_need_in_time(s, actor_try_until_answered(bo) != DLOCK_OK,
+                       "the copy of Ann's lock was there when Bo asked");
+    actor_release(ann);
+    actor_enter(bo);
+    actor_buy(bo);
+    actor_leave(bo);
 }

@@ -78,8 +78,11 @@ static void fill_part(struct stage *s, struct stage_process *p, int first_actor)
 
 static void make_actors(struct stage *s)
 {
+    static const char *const pair[SCENARIO_ACTORS_MAX] = {"Ann", "Bo"};
     const char *const *names = s->setup->scenario->actors;
 
+    if (names[0] == NULL)
+        names = pair;
     for (int i = 0; i < SCENARIO_ACTORS_MAX && names[i] != NULL; i++) {
         struct actor *a = &s->actors[i];
         bool joins = names[i][0] == '+' && i > 0;

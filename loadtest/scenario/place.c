@@ -12,7 +12,7 @@ enum { JOIN_MS = 20000, POLL_MS = 5 };
 
 bool place_is_meant(const struct performance *p, bool own)
 {
-    return p->setup->scenario->needs_own_servers == own;
+    return scenario_has_own_servers(p->setup->scenario) == own;
 }
 
 lab_topologies place_needs(const struct batch *t, bool own)

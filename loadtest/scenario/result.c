@@ -57,6 +57,11 @@ bool scenario_is_measured(const struct scenario *scenario)
     return scenario->duration_ms > 0;
 }
 
+bool scenario_has_own_servers(const struct scenario *scenario)
+{
+    return scenario->needs_own_servers || scenario->topology != LAB_TOPOLOGY_CORE;
+}
+
 bool scenario_is_in_all(const struct scenario *scenario)
 {
     return !scenario_is_measured(scenario) && scenario->topology == LAB_TOPOLOGY_CORE;

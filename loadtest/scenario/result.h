@@ -47,6 +47,9 @@ enum verdict scenario_verdict(const struct scenario_result *result);
 /* Does the scenario measure for a time, instead of telling a story? */
 bool scenario_is_measured(const struct scenario *scenario);
 
+/* Has it a lab that nobody else uses? */
+bool scenario_has_own_servers(const struct scenario *scenario);
+
 /* Is it a part of `run all` and of the matrix?  What takes minutes, and what needs servers
  * beside the core of a lab, is not. */
 bool scenario_is_in_all(const struct scenario *scenario);

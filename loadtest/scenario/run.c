@@ -176,7 +176,7 @@ static bool begins_anew(struct batch *t, struct performance *p, struct place *pl
 {
     return deserves_another(t, p->result) && p->result->tries < SCENARIO_TRIES &&
            !interrupted() &&
-           (!p->setup->scenario->needs_own_servers || place_restore(t, place)) &&
+           (!scenario_has_own_servers(p->setup->scenario) || place_restore(t, place)) &&
            start(t, p, &place->lab);
 }
 

@@ -54,8 +54,8 @@ struct scenario {
     const char *title, *title_zh;
     const char *source;    /* which article, or who else, tells it                    */
     const char *story[SCENARIO_LINES], *story_zh[SCENARIO_LINES];
-    const char *actors[SCENARIO_ACTORS_MAX]; /* a "+" before one: another thread of
-                                              * the process of the one before it      */
+    const char *actors[SCENARIO_ACTORS_MAX]; /* none: Ann and Bo.  A "+" before one: another
+                                              * thread of the process of the one before it */
     unsigned breaks;       /* signs, any of which is a break here                     */
     int64_t stock;         /* of the voucher; 0: 1                                    */
     const struct stock_guard *guard; /* NULL: read-write, which hides nothing        */
@@ -67,7 +67,8 @@ struct scenario {
     int earlier_fences;    /* so many holders there were before, if the lock counts them */
     int replicas_acknowledge; /* so many replicas have to have each grant; 0: none        */
     bool has_fence_epochs; /* fences that Redis counts begin at epochs of the database */
-    bool needs_own_servers; /* it hurts servers: it gets a lab that nobody else uses  */
+    bool needs_own_servers; /* it hurts servers: it gets a lab that nobody else uses, as
+                            * every story with a topology does                        */
     enum lab_topology topology; /* whose servers have the lock; CORE: the store's own.  It
                             * runs by its name or with `topologies`, not with `all`   */
     int64_t duration_ms;   /* 0: a story.  Else a measurement, see below, of that length */
@@ -110,6 +111,13 @@ int64_t stage_now_ms(const struct stage *s);
 
 /* Tell what happens now: a line of the story, in both languages. */
 void stage_tell(struct stage *s, const char *english, const char *chinese);
+
+/* How most stories begin: Ann takes the lock and sees that one voucher is left. */
+void stage_open_sale(struct stage *s, struct actor *ann);
+
+/* The story of a master that stands still after its replicas have copied the lock: Ann hears of
+ * it, and Bo waits for the end of the copy.  The texts tell who names the new master. */
+void stage_play_copied_lock(struct stage *s, const char *english, const char *chinese);
 
 /* Say what neither the checker nor the database can see, and why it is so. */
 void stage_sign(struct stage *s, enum scenario_sign sign, const char *why);
@@ -316,7 +324,7 @@ void actor_wire_mend(struct actor *a, enum actor_wire wire);
 /* Is there such a wire?  Some locks have no store. */
 bool actor_has_wire(const struct actor *a, enum actor_wire wire);
 
-/* ---- what is done to servers (if the scenario needs_own_servers) ---- */
+/* ---- what is done to servers (if the scenario has its own: needs_own_servers) ---- */
 
 /* The name of the leader of the story's topology; the story did not happen if there is none. */
 const char *stage_leader(struct stage *s);

@@ -22,7 +22,7 @@ static void test_each_is_told_in_both_languages(void **state)
         assert_ptr_equal(scenario_find(scenario->name), scenario); /* the only one */
         assert_true(scenario->number != NULL && scenario->source != NULL);
         assert_true(scenario->title != NULL && scenario->title_zh != NULL);
-        assert_true(scenario->actors[0] != NULL && scenario->actors[0][0] != '+');
+        assert_true(scenario->actors[0] == NULL || scenario->actors[0][0] != '+');
         assert_non_null(scenario->play);
         for (int line = 0; line < SCENARIO_LINES; line++)
             if (scenario->story[line] == NULL || scenario->story_zh[line] == NULL)

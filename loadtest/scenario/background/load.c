@@ -279,7 +279,7 @@ void background_end(struct stage *s)
 /* Nothing was wrong with its servers, and yet they did not answer. */
 static bool has_failed_alone(const struct stage *s)
 {
-    return !s->setup->scenario->needs_own_servers &&
+    return !scenario_has_own_servers(s->setup->scenario) &&
            atomic_load(&s->background->score->failures) > 0;
 }
 

@@ -8,10 +8,7 @@ static void play(struct stage *s)
 {
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
-    stage_tell(s, "Ann takes the lock and sees that one voucher is left.",
-               "小安拿到锁，看到还剩一张券。");
-    actor_enter(ann);
-    actor_read(ann);
+    stage_open_sale(s, ann);
     stage_tell(s, "Bo's wall clock jumps an hour ahead.  Bo asks for the lock.",
                "小博的系统时钟往前跳了一小时。小博来申请锁。");
     actor_shift_clock(bo, HOUR_MS);
@@ -58,7 +55,6 @@ const struct scenario scenario_client_clock = {
                  "小博读出那个时刻，觉得早过了，便接管了锁。",
                  "小安和小博同时在干活，最后一张券卖了两次。",
                  "租约若由存储按自己的时钟计算，就与小博的时钟无关。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = 5000,
     .play = play,

@@ -60,7 +60,6 @@ const struct scenario scenario_clock_back = {
                  "Redis 记的是键到期的时刻：现在还差一小时。",
                  "没有人持有锁，这一小时里也没人拿得到。",
                  "红锁只要多数派，不会去等时钟出错的那一台。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = 2000,
     .needs_own_servers = true,

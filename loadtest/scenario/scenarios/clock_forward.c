@@ -49,7 +49,6 @@ const struct scenario scenario_clock_forward = {
                  "Redis 记的是键到期的时刻：那早就过去了。",
                  "小博立刻拿到锁，而小安明明还剩十九秒。",
                  "五台里错一台，红锁撑得住；错三台就不行了。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,
     .needs_own_servers = true,

@@ -2,31 +2,11 @@
 /* cluster_failover.c -- a master of a Redis Cluster stands still, and the lock is at its replica too. */
 #include "loadtest/scenario/scenario.h"
 
-enum { COPY_MS = 300 };
-
 static void play(struct stage *s)
 {
-    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
-
-    stage_tell(s, "Ann takes the lock and sees that one voucher is left.",
-               "小安拿到锁，看到还剩一张券。");
-    actor_enter(ann);
-    actor_read(ann);
-    stage_pass_ms(s, COPY_MS); /* she works, and the replica copies her lock */
-    stage_tell(s, "The master of the lock's slot stands still; the others promote its replica.",
-               "锁所在槽的主节点卡住了，其他主节点把它的从节点升为主节点。");
-    stage_server_hurt(s, "pause-master", NULL, 0);
-    actor_await_unprotected(ann);
-    stage_tell(s, "Ann is told that her lock may be lost, and gives her work up.",
-               "小安得知锁可能已经丢失，放弃手上的活。");
-    stage_tell(s, "Bo asks the new master, which has the copy of Ann's lock.",
-               "小博问新的主节点，那里有小安那把锁的副本。");
-    stage_need_in_time(s, actor_try_until_answered(bo) != DLOCK_OK,
-                       "the copy of Ann's lock was there when Bo asked");
-    actor_release(ann);
-    actor_enter(bo);
-    actor_buy(bo);
-    actor_leave(bo);
+    stage_play_copied_lock(
+        s, "The master of the lock's slot stands still; the others promote its replica.",
+        "锁所在槽的主节点卡住了，其他主节点把它的从节点升为主节点。");
 }
 
 const struct scenario scenario_cluster_failover = {
@@ -45,10 +25,8 @@ const struct scenario scenario_cluster_failover = {
                  "小安的锁库询问各节点，告知小安锁已丢失。",
                  "小安那把锁的副本还在，小博就拿不到锁。",
                  "其他主节点上的锁不受影响：换主的只有这个主节点的槽。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 15000,
-    .needs_own_servers = true,
     .topology = LAB_TOPOLOGY_CLUSTER,
     .play = play,
 };

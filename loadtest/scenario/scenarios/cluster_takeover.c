@@ -42,11 +42,9 @@ const struct scenario scenario_cluster_takeover = {
                  "从节点升为主节点，小博在那里拿到同一把锁。",
                  "小安只要问一声，一秒内就知道锁丢了。",
                  "小安没问就写了：只有数据上的兜底拦得住这次写入。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 30000,
     .has_fence_epochs = true,
-    .needs_own_servers = true,
     .topology = LAB_TOPOLOGY_CLUSTER,
     .play = play,
 };

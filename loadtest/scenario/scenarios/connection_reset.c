@@ -3,21 +3,11 @@
  * held. */
 #include "loadtest/scenario/scenario.h"
 
-/* The lock ends with its connection. */
-static bool is_the_connection(const struct stage *s)
-{
-    return stage_has(s, DLOCK_CAP_SESSION) &&
-           stage_store(s) == DLOCK_STORE_POSTGRES;
-}
-
 static void play(struct stage *s)
 {
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
-    stage_tell(s, "Ann takes the lock and sees that one voucher is left.",
-               "小安拿到锁，看到还剩一张券。");
-    actor_enter(ann);
-    actor_read(ann);
+    stage_open_sale(s, ann);
     stage_tell(s, "Ann's connections to the store are reset; Ann may connect anew at "
                   "once.",
                "小安到存储的连接被重置，马上可以重连。");
@@ -25,7 +15,7 @@ static void play(struct stage *s)
     actor_await_wire(ann, WIRE_LOCK);
     actor_wire_mend(ann, WIRE_LOCK);
     stage_tell(s, "Ann is at work.  Bo asks for the lock.", "小安还在干活，小博来申请锁。");
-    if (is_the_connection(s)) {
+    if (stage_store_hears_of_death(s)) { /* the lock has ended with its connection */
         actor_enter(bo);
         actor_buy(bo);
         stage_tell(s, "Ann has read the stock already, and writes.",
@@ -65,7 +55,6 @@ const struct scenario scenario_connection_reset = {
                  "锁若就是这条连接，这时就空闲了：小博拿到锁，买走一张。",
                  "小安也写了：写请求走的是另一条连接。",
                  "连接断了，租约和有编号的会话还在。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGN_OVERSOLD | SIGN_TWO_HOLDERS | SIGN_WORKED_ON,
     .lease_ms = 1500,
     .play = play,

@@ -66,7 +66,6 @@ const struct scenario scenario_crash_between_two_commands = {
                  "锁没有过期时间，持有者也死了。",
                  "小博等着，会永远等下去。",
                  "加锁和设过期若是一步，租约一到锁就空闲了。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .play = play,
 };

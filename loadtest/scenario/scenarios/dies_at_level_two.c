@@ -35,7 +35,6 @@ const struct scenario scenario_dies_at_level_two = {
                  "存储里的重入次数还是二。",
                  "但不管几层，租约只有一个：到期时两层一起结束。",
                  "一个租约之后小博拿到锁，重入次数从一开始。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_TWICE,
     .lease_ms = 800,
     .play = play,

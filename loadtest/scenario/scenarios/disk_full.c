@@ -46,7 +46,6 @@ const struct scenario scenario_disk_full = {
                  "Redis 对一切写入回 MISCONF：续期如此，释放也如此。",
                  "小安的租约到期。等磁盘腾出空间，小博拿到了锁。",
                  "看门狗需要的是能写的服务器，光会应答还不够。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .needs_own_servers = true,
     .play = play,

@@ -35,7 +35,6 @@ const struct scenario scenario_eviction = {
                  "锁正是这样的键，往往还是最快到期的那个。",
                  "小安还在干活，锁就被淘汰了，小博拿到了锁。",
                  "锁要放在单独的 Redis 里，并设 noeviction。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,
     .needs_own_servers = true,

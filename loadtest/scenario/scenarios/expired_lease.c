@@ -7,10 +7,7 @@ static void play(struct stage *s)
 {
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
-    stage_tell(s, "Ann takes the lock and sees that one voucher is left.",
-               "小安拿到锁，看到还剩一张券。");
-    actor_enter(ann);
-    actor_read(ann);
+    stage_open_sale(s, ann);
     stage_tell(s, "Ann's process stops for longer than her lease lasts.",
                "小安的进程停住了，停得比租约还久。");
     actor_stop(ann);
@@ -56,7 +53,6 @@ const struct scenario scenario_expired_lease = {
                  "小安的租约到期，小博拿到锁，买走了最后一张。",
                  "小安早就读过库存，进程一恢复就接着写。",
                  "会过期的锁拦不住小安的写入，只有数据库拦得住。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .earlier_fences = 32,
     .play = play,

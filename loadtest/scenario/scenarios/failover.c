@@ -34,7 +34,6 @@ const struct scenario scenario_failover = {
                  "从节点升为主节点，里面没有这把锁。",
                  "小博也拿到了锁：两个持有者，谁都没停顿、没超时。",
                  "彼此独立的服务器不会同时丢掉锁。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,
     .needs_own_servers = true,

@@ -54,7 +54,6 @@ const struct scenario scenario_flushed_scripts = {
                  "小安续期、释放，得到的都是 NOSCRIPT。",
                  "库若就此放弃，锁只能等租约到期。",
                  "库若随即把脚本全文发过去，就什么也没耽误。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = 10000,
     .needs_own_servers = true,

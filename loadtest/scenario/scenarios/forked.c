@@ -41,7 +41,6 @@ const struct scenario scenario_forked = {
                  "子进程若申请，可重入锁会放它进来。",
                  "子进程若释放，小安的锁就没了。",
                  "所以子进程拿继承来的东西做的每次调用，都必须拒绝。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_FOREIGN,
     .lease_ms = 5000,
     .play = play,

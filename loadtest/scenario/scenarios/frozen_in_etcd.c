@@ -7,10 +7,7 @@ static void play(struct stage *s)
 {
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
-    stage_tell(s, "Ann takes the lock and sees that one voucher is left.",
-               "小安拿到锁，看到还剩一张券。");
-    actor_enter(ann);
-    actor_read(ann);
+    stage_open_sale(s, ann);
     stage_tell(s, "Ann's process stops.  The leader dies, and the new one counts "
                   "Ann's lease anew.",
                "小安的进程停住了。领导者宕机，新的领导者从头计小安的租约。");
@@ -46,10 +43,8 @@ const struct scenario scenario_frozen_in_etcd = {
                  "新领导者从头计小安的租约，最后也结束了它。",
                  "小博拿到锁，修订号更大，买走最后一张。",
                  "小安的进程恢复后接着写，只有数据库的栅栏令牌拦得住。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 2000,
-    .needs_own_servers = true,
     .topology = LAB_TOPOLOGY_ETCD,
     .play = play,
 };

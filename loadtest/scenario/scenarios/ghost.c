@@ -60,7 +60,6 @@ const struct scenario scenario_ghost = {
                  "小安以为没拿到锁，存储却记着锁是小安的。",
                  "没有人持有锁，小博却被拒绝。",
                  "认得自己锁标识的库，会先释放锁再报告。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .play = play,
 };

@@ -20,10 +20,7 @@ static void play(struct stage *s)
 {
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
-    stage_tell(s, "Ann takes the lock and sees that one voucher is left.",
-               "小安拿到锁，看到还剩一张券。");
-    actor_enter(ann);
-    actor_read(ann);
+    stage_open_sale(s, ann);
     stage_tell(s, "Ann's network to the store falls silent: nothing arrives, nothing "
                   "fails.",
                "小安到存储的网络静默了：什么也不到，也不报错。");
@@ -67,7 +64,6 @@ const struct scenario scenario_half_open = {
                  "小安的锁库从最后一次得到应答的请求发出时算起。",
                  "所以小博拿到锁之前，小安就知道租约已到期，停了手。",
                  "锁若就是连接，就会一直占着：小博只能等网络恢复。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 800,
     .play = play,

@@ -3,13 +3,6 @@
  * nothing is committed, the lock is not released. */
 #include "loadtest/scenario/scenario.h"
 
-/* PostgreSQL is told by the kernel that the connection has ended. */
-static bool is_store_told(const struct stage *s)
-{
-    return stage_has(s, DLOCK_CAP_SESSION) &&
-           stage_store(s) == DLOCK_STORE_POSTGRES;
-}
-
 static void play(struct stage *s)
 {
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
@@ -25,7 +18,7 @@ static void play(struct stage *s)
     actor_await_point(ann, DLOCK_FAULT_BEFORE_COMMIT);
     stage_tell(s, "The database rolls Ann's order back.  Bo asks for the lock.",
                "数据库回滚了小安没提交的订单。小博来申请锁。");
-    if (is_store_told(s)) {
+    if (stage_store_hears_of_death(s)) {
         actor_enter(bo);
     } else {
         stage_need_in_time(s, actor_try(bo) == DLOCK_BUSY, "Ann's lease was to last");
@@ -58,7 +51,6 @@ const struct scenario scenario_killed_inside = {
                  "数据库立刻回滚了小安的订单。",
                  "锁却还在：存储分不清持有者是死了还是没出声。",
                  "小博要等，但最多等一个租约或会话，之后便能买到。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .play = play,
 };

@@ -49,7 +49,6 @@ const struct scenario scenario_late_answer = {
                  "小安在同一条连接上申请锁，那个迟到的 1 来了。",
                  "超时后接着用旧连接的客户端，会把它当成加锁成功。",
                  "错过一个应答的连接必须关闭。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGN_TWO_HOLDERS | SIGN_WORKED_ON | SIGN_FOREIGN,
     .lease_ms = 2500,
     .store_timeout_ms = 1000,

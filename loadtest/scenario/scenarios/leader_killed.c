@@ -6,10 +6,7 @@ static void play(struct stage *s)
 {
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
-    stage_tell(s, "Ann takes the lock and sees that one voucher is left.",
-               "小安拿到锁，看到还剩一张券。");
-    actor_enter(ann);
-    actor_read(ann);
+    stage_open_sale(s, ann);
     stage_tell(s, "The leader dies; the other two elect one of them.",
                "领导者宕机，另外两台选出新的领导者。");
     stage_server_hurt(s, "kill-leader", NULL, 0);
@@ -42,10 +39,8 @@ const struct scenario scenario_leader_killed = {
                  "小安的客户端换一台服务器，会话不变。",
                  "小博一直拿不到，直到小安释放锁。",
                  "法定多数确认过的事，集群不会丢。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 10000,
-    .needs_own_servers = true,
     .topology = LAB_TOPOLOGY_ENSEMBLE,
     .play = play,
 };

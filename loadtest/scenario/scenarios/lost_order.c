@@ -45,7 +45,6 @@ const struct scenario scenario_lost_order = {
                  "服务器被杀，恢复后没有小安的订单。",
                  "小博买走了同一件：答复了两个人，只有一单。",
                  "锁防不住这件事：小安和小博本来就是一前一后。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGN_LOST_ORDER,
     .commits_lazily = true,
     .lease_ms = 20000,

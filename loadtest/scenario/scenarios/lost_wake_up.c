@@ -68,7 +68,6 @@ const struct scenario scenario_lost_wake_up = {
                  "消息丢了，或者送消息的连接断了。",
                  "锁空着，小博还在等：要等到小安的旧租约到期吗？",
                  "通知只是提示，等待者还得自己时不时问一次。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = LEASE_MS,
     .needs_own_servers = true,

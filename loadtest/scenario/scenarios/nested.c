@@ -52,7 +52,6 @@ const struct scenario scenario_nested = {
                  "不可重入的锁会拒绝：method2 若等，就是等 method1，自己锁死自己。",
                  "可重入锁会计数，最后一次释放后才空闲。",
                  "第一次释放后锁还被持有：小博不能拿到。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_TWICE,
     .lease_ms = 5000,
     .play = play,

@@ -60,7 +60,6 @@ const struct scenario scenario_next_thread = {
                  "若拿线程 id 当锁标识，新线程就会被放行。",
                  "从不重复使用的锁标识能把新线程挡住。",
                  "之后租约会结束这把锁；属于会话的锁却留着。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_TWICE,
     .lease_ms = 1200,
     .play = play,

@@ -56,7 +56,6 @@ const struct scenario scenario_node_forgets = {
                  "3 号又宕机，回来时数据没了：等于又投了一票。",
                  "3、4、5 号也是多数，归了小博。小安和小博同时持有锁。",
                  "服务器要么先落盘再应答，要么宕机后缺席一个租约。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,
     .store_timeout_ms = 700,

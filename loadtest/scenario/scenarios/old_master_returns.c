@@ -48,10 +48,8 @@ const struct scenario scenario_old_master_returns = {
                  "旧主节点恢复，被降级之前照收写入。",
                  "还连着旧主节点的客户端，会拿到小博持有的锁。",
                  "客户端要问哨兵、查 ROLE，并断开旧连接。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 6000,
-    .needs_own_servers = true,
     .topology = LAB_TOPOLOGY_SENTINEL,
     .play = play,
 };

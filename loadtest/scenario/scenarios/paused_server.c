@@ -85,7 +85,6 @@ const struct scenario scenario_paused_server = {
                  "等服务器恢复，小安的租约已过，续期被拒绝。",
                  "小博的申请一直排在服务器上，这一刻拿到了锁。",
                  "没有哪个客户端停过。若是红锁，五台中有四台会照常续期。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = 600,
     .store_timeout_ms = 8000,

@@ -39,10 +39,8 @@ const struct scenario scenario_promotion_kept = {
                  "主库宕机，备库带着小安的订单被提升。",
                  "小博发现已售罄。",
                  "答复过的都还在；代价是每次 COMMIT 要等两块磁盘。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGN_LOST_ORDER | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 20000,
-    .needs_own_servers = true,
     .topology = LAB_TOPOLOGY_SYNCED,
     .play = play,
 };

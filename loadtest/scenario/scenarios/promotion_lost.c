@@ -44,10 +44,8 @@ const struct scenario scenario_promotion_lost = {
                  "主库宕机，没有小安订单的备库被提升。",
                  "小博买走了同一件：答复了两个人，只有一单。",
                  "锁防不住这件事；设置 synchronous_standby_names 才能避免。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGN_LOST_ORDER,
     .lease_ms = 20000,
-    .needs_own_servers = true,
     .topology = LAB_TOPOLOGY_STANDBY,
     .play = play,
 };

@@ -34,7 +34,6 @@ const struct scenario scenario_restart_empty = {
                  "小安毫无察觉：租约还长着呢。",
                  "小博来申请，也拿到了锁，两人都买到了最后一件。",
                  "锁只在一台服务器的内存里，内存没了，锁也就没了。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,
     .needs_own_servers = true,

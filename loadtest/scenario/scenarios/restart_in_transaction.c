@@ -57,7 +57,6 @@ const struct scenario scenario_restart_in_transaction = {
                  "小安的 COMMIT 发给了一条死连接：结果不明。",
                  "小安重发同一个请求：第一次的什么都没留下。",
                  "小安和小博各一单：答复过的提交都在，没答复的全无。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGN_LOST_ORDER | SIGN_DUPLICATE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .stock = 10,
     .lease_ms = 2000,

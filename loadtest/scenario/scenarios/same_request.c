@@ -45,7 +45,6 @@ const struct scenario scenario_same_request = {
                  "各自用同一个请求号重发。",
                  "小安已有订单，唯一索引拒绝重发；小博这才买到。",
                  "每人恰好一单，不管用什么锁，没有锁也一样。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGN_DUPLICATE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .stock = 10,
     .lease_ms = 20000,

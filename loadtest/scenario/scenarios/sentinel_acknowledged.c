@@ -50,12 +50,10 @@ const struct scenario scenario_sentinel_acknowledged = {
                  "哨兵另立主节点，小博在那里拿到锁。",
                  "小安在新主节点被拒绝，没人与小博同时干活。",
                  "确认过的从节点若丢了数据，仍会放进第二个持有者。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 30000,
     .store_timeout_ms = 1000,
     .replicas_acknowledge = 1,
-    .needs_own_servers = true,
     .topology = LAB_TOPOLOGY_SENTINEL,
     .play = play,
 };

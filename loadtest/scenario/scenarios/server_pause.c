@@ -54,7 +54,6 @@ const struct scenario scenario_server_pause = {
                  "续期请求堆在服务器的套接字里，租约就这样到期了。",
                  "服务器恢复后发现租约已过，把锁给了小博，小安还在干活。",
                  "服务器停顿，和持有者停顿一样危险。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = 600,
     .store_timeout_ms = 150,

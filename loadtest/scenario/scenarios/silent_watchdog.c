@@ -62,7 +62,6 @@ const struct scenario scenario_silent_watchdog = {
                  "小安照常干活，毫无察觉。",
                  "小安的租约到期，小博拿到锁，买走最后一张券。",
                  "靠看门狗的持有者，写之前得先看租约。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .play = play,
 };

@@ -7,10 +7,7 @@ static void play(struct stage *s)
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
     int moved;
 
-    stage_tell(s, "Ann takes the lock and sees that one voucher is left.",
-               "小安拿到锁，看到还剩一张券。");
-    actor_enter(ann);
-    actor_read(ann);
+    stage_open_sale(s, ann);
     stage_tell(s, "The slot of the lock moves to another master, with the lock in it.",
                "锁所在的槽连同锁一起迁移到另一个主节点。");
     moved = stage_server_hurt(s, "reshard", NULL, 0);
@@ -50,10 +47,8 @@ const struct scenario scenario_slots_move = {
                  "小安在那里续期；小博被 MOVED 重定向过去，被拒绝。",
                  "槽又迁移回来，小安和小博都没有变化。",
                  "槽迁移时锁一起迁移：锁没有丢，别人也拿不到。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE | SIGN_LOST_EARLY,
     .lease_ms = 15000,
-    .needs_own_servers = true,
     .topology = LAB_TOPOLOGY_CLUSTER,
     .play = play,
 };

@@ -53,7 +53,6 @@ const struct scenario scenario_split_brain = {
                  "小博从新主节点拿到锁，旧主节点照样给小安续期。",
                  "网络恢复后，旧主节点变成从节点。",
                  "旧主节点给出的锁都作废，小安得知时已经晚了。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,
     .needs_own_servers = true,

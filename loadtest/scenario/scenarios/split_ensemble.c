@@ -8,10 +8,7 @@ static void play(struct stage *s)
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
     int stopped;
 
-    stage_tell(s, "Ann takes the lock and sees that one voucher is left.",
-               "小安拿到锁，看到还剩一张券。");
-    actor_enter(ann);
-    actor_read(ann);
+    stage_open_sale(s, ann);
     stage_tell(s, "The leader stands still: for two seconds no server takes a write.",
                "领导者卡住：两秒内没有一台接受写入。");
     stopped = stage_server_hurt(s, "server-stop", stage_leader(s), 0);
@@ -43,10 +40,8 @@ const struct scenario scenario_split_ensemble = {
                  "小安从最后一次写入得到答复起，自己计时。",
                  "新领导者还没来得及结束会话、放小博进来，小安的租约已到期。",
                  "存储不吭声不等于承诺：持有者要自己计时。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 1200,
-    .needs_own_servers = true,
     .topology = LAB_TOPOLOGY_ENSEMBLE,
     .play = play,
 };

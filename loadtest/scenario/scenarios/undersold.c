@@ -40,7 +40,6 @@ const struct scenario scenario_undersold = {
                  "数据库回滚了小安的订单，还剩一件。",
                  "小博被告知售罄；这最后一件再也卖不出去。",
                  "锁会到期，在 Redis 里扣掉的库存不会自己退回。"},
-    .actors = {"Ann", "Bo"},
     .breaks = SIGN_UNDERSOLD,
     .lease_ms = 800,
     .play = play,

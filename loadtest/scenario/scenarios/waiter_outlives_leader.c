@@ -48,7 +48,6 @@ const struct scenario scenario_waiter_outlives_leader = {
     .actors = {"Ann", "Bo", "Chu"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 10000,
-    .needs_own_servers = true,
     .topology = LAB_TOPOLOGY_ETCD,
     .play = play,
 };

@@ -71,7 +71,7 @@ int stage_server_arm(struct stage *s, const char *fault, const char *server,
 {
     struct stage_server_fault *f;
 
-    if (!s->setup->scenario->needs_own_servers)
+    if (!scenario_has_own_servers(s->setup->scenario))
         stage_fail(s, "a scenario that hurts servers says so: needs_own_servers");
     if (s->server_fault_count == STAGE_FAULTS_MAX)
         stage_fail(s, "too many faults: %s", fault);
@@ -153,7 +153,7 @@ void stage_stop_in_postgres(struct stage *s, const char *backend_type)
     lab_db *db;
     int pid = 0;
 
-    if (!s->setup->scenario->needs_own_servers)
+    if (!scenario_has_own_servers(s->setup->scenario))
         stage_fail(s, "a scenario that hurts servers says so: needs_own_servers");
     lab_database_url(s->lab, url, sizeof url);
     if (!lab_db_open(&db, url, error, sizeof error))
