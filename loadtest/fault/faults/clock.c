@@ -15,7 +15,7 @@
 enum { SLACK_MS = 500 };
 
 struct shifted {
-    bool is_restarted, is_moved;
+    bool is_moved;
 };
 
 static int64_t wall_ms(void)
@@ -72,9 +72,6 @@ static bool restart(struct fault_scene *scene, bool own_clock)
 
 static bool arm(struct fault_scene *scene)
 {
-    struct shifted *shifted = server_fault_state(scene, sizeof *shifted);
-
-    shifted->is_restarted = true;
     if (!restart(scene, true))
         return false;
     server_fault_note(scene, "%s: started anew, so that its clock can be moved",
@@ -130,12 +127,9 @@ static bool end(struct fault_scene *scene)
 
 static bool disarm(struct fault_scene *scene)
 {
-    struct shifted *shifted = server_fault_state(scene, sizeof *shifted);
     char path[FILES_PATH_MAX];
     bool ok;
 
-    if (!shifted->is_restarted)
-        return true;
     if (child_runs(&scene->server->child)) {
         ok = restart(scene, false);
     } else {

@@ -16,7 +16,7 @@
 enum { HEAL_MS = 10000, END_MS = 2000 };
 
 struct split {
-    bool is_armed, is_split;
+    bool is_split;
     char run_id[FAULT_ID_MAX];
     struct redis_side *old_side; /* to the old master, which listens no more */
     struct child old_master;
@@ -26,7 +26,6 @@ static bool arm(struct fault_scene *scene)
 {
     struct split *split = server_fault_state(scene, sizeof *split);
 
-    split->is_armed = true;
     return fault_replica_start(scene, split->run_id);
 }
 
@@ -103,16 +102,14 @@ static bool disarm(struct fault_scene *scene)
 {
     struct split *split = server_fault_state(scene, sizeof *split);
 
-    if (split->old_side && !split->is_split) {
-        lab_spare_end(scene->lab);
-        redis_side_ask(split->old_side, "CONFIG SET port %d", scene->server->port);
-    }
-    redis_side_close(split->old_side);
-    split->old_side = NULL;
     if (split->is_split)
         child_end(&split->old_master, SIGKILL, END_MS);
-    else if (split->is_armed)
+    else
         lab_spare_end(scene->lab);
+    if (split->old_side && !split->is_split)
+        redis_side_ask(split->old_side, "CONFIG SET port %d", scene->server->port);
+    redis_side_close(split->old_side);
+    split->old_side = NULL;
     return lab_server_answers(scene->lab, scene->server) ||
            server_fault_complain(scene, "it does not answer\n"
                                         "  restart it: seckill lab restart %s",

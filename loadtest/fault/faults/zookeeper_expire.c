@@ -177,8 +177,9 @@ static bool is_known(const char *dump, uint64_t session)
     return has_line(dump, number);
 }
 
-static bool expire(struct fault_scene *scene, char *dump)
+static bool begin(struct fault_scene *scene)
 {
+    static char dump[DUMP_BYTES];
     char path[PATH_MAX_BYTES] = "";
     uint64_t session;
     bool was_ours = false;
@@ -211,18 +212,6 @@ static bool expire(struct fault_scene *scene, char *dump)
                       "the node is gone",
                       scene->server->name, session, path);
     return true;
-}
-
-static bool begin(struct fault_scene *scene)
-{
-    char *dump = malloc(DUMP_BYTES);
-    bool ok;
-
-    if (!dump)
-        abort();
-    ok = expire(scene, dump);
-    free(dump);
-    return ok;
 }
 
 const struct server_fault fault_zookeeper_expire = {
