@@ -7,6 +7,13 @@
 #include "loadtest/lab/lab.h"
 #include "loadtest/scenario/plan.h"
 
+/* A lab, and how many may perform in it at a time. */
+struct place {
+    struct lab lab;
+    char dir[FILES_PATH_MAX]; /* of those that are made for this run                  */
+    int running, room;
+};
+
 struct performance {
     const struct scenario_setup *setup;
     struct scenario_result *result; /* shared with the process                        */
@@ -15,14 +22,7 @@ struct performance {
     int64_t until_ns;
     bool is_done;
     struct scenario_variation vary;
-    int place;  /* which of the labs it is in                                      */
-};
-
-/* A lab, and how many may perform in it at a time. */
-struct place {
-    struct lab lab;
-    char dir[FILES_PATH_MAX]; /* of those that are made for this run                  */
-    int running, room;
+    struct place *place; /* where it is                                               */
 };
 
 struct batch {

@@ -158,16 +158,6 @@ static bool add_order(const struct audit_db_order *order, void *arg)
     return true;
 }
 
-static bool read_rows(struct stage *s, lab_db *db, struct audit_db_stock *stock,
-                      struct sold *sold)
-{
-    if (audit_db_stock(db, s->voucher, stock) &&
-        audit_db_orders(db, s->voucher, add_order, sold))
-        return true;
-    snprintf(s->result->why, sizeof s->result->why, "the database: %s", lab_db_error(db));
-    return false;
-}
-
 static bool read_database(struct stage *s)
 {
     struct audit_db_stock stock = {0};
@@ -181,7 +171,10 @@ static bool read_database(struct stage *s)
         snprintf(s->result->why, sizeof s->result->why, "the database: %s", error);
         return false;
     }
-    ok = read_rows(s, db, &stock, &sold);
+    ok = audit_db_stock(db, s->voucher, &stock) &&
+         audit_db_orders(db, s->voucher, add_order, &sold);
+    if (!ok)
+        snprintf(s->result->why, sizeof s->result->why, "the database: %s", lab_db_error(db));
     lab_db_close(db);
     if (sold.count > stock.issued)
         s->signs |= SIGN_OVERSOLD;

@@ -117,7 +117,6 @@ static void open_actors(struct stage *s)
         process_tell(s, a->process, &order);
         answer = process_await(s, a, ACTOR_OPEN);
         if (answer->status != DLOCK_OK) {
-            s->result->was_spoilt = answer->status == DLOCK_IO;
             s->result->rc = EXIT_UNAVAILABLE;
             s->result->was_spoilt = true; /* by a machine that is too busy, or for good */
             stage_fail(s, "%s cannot use the lock %s: %s", a->name, s->setup->lock->name,
@@ -208,9 +207,10 @@ static void hold_earlier(struct stage *s)
     if (!stage_has(s, DLOCK_CAP_FENCED))
         return;
     for (int i = 0; i < s->setup->scenario->earlier_fences; i++)
-        if (actor_act(first, &acquire)->status != DLOCK_OK ||
-            actor_act(first, &release)->status != DLOCK_OK)
-            stage_need_in_time(s, false, "the lock was to be had before");
+        stage_need_in_time(s,
+                           actor_act(first, &acquire)->status == DLOCK_OK &&
+                               actor_act(first, &release)->status == DLOCK_OK,
+                           "the lock was to be had before");
 }
 
 static void set_playing(struct stage *s, bool is_playing)

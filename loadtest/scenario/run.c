@@ -187,34 +187,27 @@ static bool may_begin(const struct batch *t)
     return !interrupted() && (listener == NULL || listener->may_begin(listener->arg));
 }
 
-/* Start the next performance in the first free place.  False: it could not be started. */
-static bool begin_next(struct batch *t, struct place *places, bool own, size_t *next)
+/* Start the performance in that place, if it is meant.  False: it could not be started. */
+static bool begin_in(struct batch *t, struct performance *p, struct place *place, bool own)
 {
-    struct performance *p = &t->all[*next];
-    struct place *place = places;
-
-    if (!place_is_meant(p, own)) {
-        ++*next;
+    if (!place_is_meant(p, own))
         return true;
-    }
-    while (place->running == place->room)
-        place++;
     if (own && !place_restore(t, place))
         return false;
-    p->place = (int)(place - places);
-    ++*next;
+    p->place = place;
     if (!start(t, p, &place->lab))
         return false;
     place->running++;
     return true;
 }
 
-static bool has_room(const struct place *places, int count)
+/* The first place that is not full; NULL: all are. */
+static struct place *find_room(struct place *places, int count)
 {
     for (int i = 0; i < count; i++)
         if (places[i].running < places[i].room)
-            return true;
-    return false;
+            return &places[i];
+    return NULL;
 }
 
 static bool has_running(const struct place *places, int count)
@@ -228,21 +221,22 @@ static bool has_running(const struct place *places, int count)
 /* The stories that need servers of their own, or the others. */
 static bool run_some(struct batch *t, struct place *places, int count, bool own)
 {
+    struct place *place;
     size_t next = 0;
     bool ok = true;
 
     for (;;) {
-        while (ok && next < t->count && has_room(places, count) && may_begin(t))
-            ok = begin_next(t, places, own, &next);
+        while (ok && next < t->count && (place = find_room(places, count)) && may_begin(t))
+            ok = begin_in(t, &t->all[next++], place, own);
         if (!has_running(places, count))
             return ok && !interrupted();
         for (size_t i = 0; i < next; i++) {
             struct performance *p = &t->all[i];
 
-            if (p->is_done || !has_ended(p) || begins_anew(t, p, &places[p->place]))
+            if (p->is_done || !has_ended(p) || begins_anew(t, p, p->place))
                 continue;
             finish(t, p);
-            places[p->place].running--;
+            p->place->running--;
         }
         batch_tell_news(t);
         usleep(POLL_MS * 1000);

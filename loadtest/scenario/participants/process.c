@@ -16,9 +16,18 @@
 
 enum { END_MS = 3000 };
 
-/* In the child: nothing of the conductor's but its own socket. */
+/* In the child: nothing of the conductor's but its own socket.  The process gets its
+ * settings as its first message, because the proxies of its connections are made after the
+ * fork. */
 static void become_player(struct stage *s, struct stage_process *p, int fd, pid_t parent)
 {
+    ssize_t n;
+
+    do
+        n = recv(fd, &p->part, sizeof p->part, 0);
+    while (n < 0 && errno == EINTR);
+    if (n != (ssize_t)sizeof p->part)
+        _exit(EXIT_FAILURE);
     for (int i = 0; i < s->process_count; i++)
         if (s->processes[i].fd >= 0)
             close(s->processes[i].fd);
@@ -29,20 +38,6 @@ static void become_player(struct stage *s, struct stage_process *p, int fd, pid_
     if (p->body != NULL)
         p->body(s, p, fd);
     actor_process_run(fd, &p->part);
-}
-
-/* The process gets its settings as its first message, because the proxies of its
- * connections are made after the fork. */
-static void be_player(struct stage *s, struct stage_process *p, int fd, pid_t parent)
-{
-    ssize_t n;
-
-    do
-        n = recv(fd, &p->part, sizeof p->part, 0);
-    while (n < 0 && errno == EINTR);
-    if (n != (ssize_t)sizeof p->part)
-        _exit(EXIT_FAILURE);
-    become_player(s, p, fd, parent);
 }
 
 void stage_fork(struct stage *s, struct stage_process *p)
@@ -57,7 +52,7 @@ void stage_fork(struct stage *s, struct stage_process *p)
     pid = fork();
     if (pid == 0) {
         close(ends[0]);
-        be_player(s, p, ends[1], parent);
+        become_player(s, p, ends[1], parent);
         _exit(EXIT_FAILURE);
     }
     close(ends[1]);
