@@ -10,13 +10,9 @@
 
 enum { LOOK_MS = 50, LEAST_MS = 3 * LOOK_MS, ANSWER_MS = 2000 };
 
-struct pause {
-    int64_t since_ns; /* 0: there is none */
-};
-
 static bool begin(struct fault_scene *scene)
 {
-    struct pause *pause = server_fault_state(scene, sizeof *pause);
+    int64_t *since_ns = server_fault_state(scene, sizeof *since_ns); /* 0: no pause */
     struct redis_side *side = fault_redis_open(scene), *other;
     bool ok;
 
@@ -24,7 +20,7 @@ static bool begin(struct fault_scene *scene)
         return false;
     if (redis_side_ask(side, "CLIENT PAUSE %lld ALL", (long long)scene->by_ms) != REDIS_SAID)
         return fault_redis_complain(scene, side, "CLIENT PAUSE");
-    pause->since_ns = monotonic_ns();
+    *since_ns = monotonic_ns();
     other = redis_side_open(scene->lab, scene->server, LOOK_MS);
     ok = redis_side_ask(other, "PING") == REDIS_SILENT ||
          server_fault_complain(scene, "it answers PING, though it pauses everybody");
@@ -38,11 +34,11 @@ static bool begin(struct fault_scene *scene)
 
 static bool end(struct fault_scene *scene)
 {
-    struct pause *pause = server_fault_state(scene, sizeof *pause);
+    int64_t *since_ns = server_fault_state(scene, sizeof *since_ns); /* 0: no pause */
     struct redis_side *side;
     bool ok;
 
-    if (pause->since_ns == 0)
+    if (*since_ns == 0)
         return true;
     side = redis_side_open(scene->lab, scene->server,
                            (int)scene->by_ms + ANSWER_MS);
@@ -53,8 +49,8 @@ static bool end(struct fault_scene *scene)
         return false;
     server_fault_note(scene, "%s: answers PING again after %" PRId64 " ms",
                       scene->server->name,
-                      (monotonic_ns() - pause->since_ns) / 1000000);
-    pause->since_ns = 0;
+                      (monotonic_ns() - *since_ns) / 1000000);
+    *since_ns = 0;
     return true;
 }
 

@@ -9,14 +9,10 @@
 
 enum { REWRITE_MS = 20000 };
 
-struct kept {
-    bool keeps;
-};
-
 /* The append-only file is complete once the server has written its earlier data to it. */
 static bool arm(struct fault_scene *scene)
 {
-    struct kept *kept = server_fault_state(scene, sizeof *kept);
+    bool *keeps = server_fault_state(scene, sizeof *keeps);
     struct redis_side *side = fault_redis_open(scene);
 
     if (!side)
@@ -24,7 +20,7 @@ static bool arm(struct fault_scene *scene)
     if (redis_side_ask(side, "CONFIG SET appendfsync always") != REDIS_SAID ||
         redis_side_ask(side, "CONFIG SET appendonly yes") != REDIS_SAID)
         return fault_redis_complain(scene, side, "CONFIG SET appendonly");
-    kept->keeps = true;
+    *keeps = true;
     return (redis_side_await(side, "aof_enabled", "1", REWRITE_MS) &&
             redis_side_await(side, "aof_rewrite_scheduled", "0", REWRITE_MS) &&
             redis_side_await(side, "aof_rewrite_in_progress", "0", REWRITE_MS)) ||
@@ -71,13 +67,13 @@ static bool forget(struct fault_scene *scene)
 
 static bool disarm(struct fault_scene *scene)
 {
-    struct kept *kept = server_fault_state(scene, sizeof *kept);
+    bool *keeps = server_fault_state(scene, sizeof *keeps);
 
     if (!server_fault_bring_up(scene))
         return false;
-    if (!kept->keeps)
+    if (!*keeps)
         return true;
-    kept->keeps = false;
+    *keeps = false;
     return forget(scene);
 }
 
