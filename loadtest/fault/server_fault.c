@@ -80,6 +80,17 @@ void *server_fault_state(struct fault_scene *scene, size_t size)
     return scene->state;
 }
 
+lab_db *server_fault_database(struct fault_scene *scene)
+{
+    char url[LAB_DATABASE_URL_MAX], error[512];
+
+    lab_db_close(scene->db);
+    lab_database_url(scene->lab, url, sizeof url);
+    if (!lab_db_open(&scene->db, url, error, sizeof error))
+        server_fault_complain(scene, "%s", error);
+    return scene->db;
+}
+
 bool server_fault_kill(struct fault_scene *scene)
 {
     int pid = (int)scene->server->child.pid;
@@ -162,6 +173,8 @@ static void end_step(struct fault_scene *scene, bool was_held)
     lab_change_end(scene->lab, was_held);
     redis_side_close(scene->side);
     scene->side = NULL;
+    lab_db_close(scene->db);
+    scene->db = NULL;
 }
 
 /* A step that undoes is not cut short by an interrupt. */

@@ -30,6 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/lab_db.h"
 #include "loadtest/fault/history.h"
 #include "loadtest/lab/lab.h"
 #include "lock/record/record.h"
@@ -57,7 +58,8 @@ struct fault_scene {
     char note[FAULT_NOTE_MAX];     /* out: what happened, as the server said          */
     enum fault_stage stage;        /* private, as are the next                        */
     void *state;                   /* the fault's own, from arm or begin to disarm    */
-    struct redis_side *side;       /* of fault_redis_open(); closed after each step   */
+    struct redis_side *side;       /* of fault_redis_open(), and ...                  */
+    lab_db *db;                    /* server_fault_database(); closed after each step */
     bool is_down;                  /* the fault has ended the server                  */
 };
 
@@ -124,6 +126,9 @@ void server_fault_note(struct fault_scene *scene, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* The fault's own memory, zeroed the first time; freed by server_fault_disarm(). */
 void *server_fault_state(struct fault_scene *scene, size_t size);
+/* A new connection to the lab's database, which is closed by the next call, or when the step
+ * of the fault is over.  NULL: said on stderr why. */
+lab_db *server_fault_database(struct fault_scene *scene);
 /* SIGKILL; the server is gone when this returns.  A fault that ends it in another way sets
  * scene->is_down itself. */
 bool server_fault_kill(struct fault_scene *scene);

@@ -97,18 +97,6 @@ static bool lift_redis(struct fault_scene *scene, struct client_limit *limit)
 
 /* ---- PostgreSQL ---- */
 
-/* NULL: said on stderr why. */
-static lab_db *open_database(const struct fault_scene *scene)
-{
-    char url[URL_MAX], error[ERROR_MAX];
-    lab_db *db;
-
-    lab_database_url(scene->lab, url, sizeof url);
-    if (!lab_db_open(&db, url, error, sizeof error))
-        server_fault_complain(scene, "%s", error);
-    return db;
-}
-
 static bool set_postgres(const struct fault_scene *scene, lab_db *db, int limit)
 {
     int now;
@@ -152,31 +140,24 @@ static bool refuses_postgres(struct fault_scene *scene)
 
 static bool fill_postgres(struct fault_scene *scene, struct client_limit *limit)
 {
-    lab_db *db = open_database(scene);
-    bool is_full;
+    lab_db *db = server_fault_database(scene);
     int before;
 
     if (!db)
         return false;
-    if (db_service_limit(db, &before)) {
-        limit->before = before;
-        limit->is_set = true;
-    } else {
-        server_fault_complain(scene, "%s", lab_db_error(db));
-    }
-    is_full = limit->is_set && set_postgres(scene, db, POSTGRES_LEAST);
-    lab_db_close(db);
-    return is_full && refuses_postgres(scene);
+    if (!db_service_limit(db, &before))
+        return server_fault_complain(scene, "%s", lab_db_error(db));
+    limit->before = before;
+    limit->is_set = true;
+    return set_postgres(scene, db, POSTGRES_LEAST) && refuses_postgres(scene);
 }
 
 static bool lift_postgres(struct fault_scene *scene, const struct client_limit *limit)
 {
-    lab_db *db = open_database(scene);
-    bool ok = db && set_postgres(scene, db, (int)limit->before);
+    lab_db *db = server_fault_database(scene);
     char error[ERROR_MAX] = "";
 
-    lab_db_close(db);
-    if (!ok)
+    if (!db || !set_postgres(scene, db, (int)limit->before))
         return false;
     if (!enters_postgres(scene, error))
         return server_fault_complain(scene, "%s", error);

@@ -4,11 +4,14 @@
 #include "db/backend.h"
 #include "loadtest/fault/server_fault.h"
 
-static bool end_all(struct fault_scene *scene, lab_db *db)
+static bool begin(struct fault_scene *scene)
 {
+    lab_db *db = server_fault_database(scene);
     int pids[DB_BACKENDS_MAX];
     size_t count;
 
+    if (!db)
+        return false;
     if (!db_backends_of(db, scene->key, pids, &count))
         return server_fault_complain(scene, "%s", lab_db_error(db));
     if (count == 0)
@@ -31,20 +34,6 @@ static bool end_all(struct fault_scene *scene, lab_db *db)
                       scene->key ? ", which held " : ", in a transaction,",
                       scene->key ? scene->key : "", count == 1 ? "is" : "are");
     return true;
-}
-
-static bool begin(struct fault_scene *scene)
-{
-    char url[256], error[512];
-    lab_db *db;
-    bool ok;
-
-    lab_database_url(scene->lab, url, sizeof url);
-    if (!lab_db_open(&db, url, error, sizeof error))
-        return server_fault_complain(scene, "%s", error);
-    ok = end_all(scene, db);
-    lab_db_close(db);
-    return ok;
 }
 
 const struct server_fault fault_postgres_kill_backend = {

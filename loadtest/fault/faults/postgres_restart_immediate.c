@@ -11,16 +11,10 @@ enum { END_MS = 10000 };
 
 static bool read_start(struct fault_scene *scene, char out[DB_START_MAX])
 {
-    char url[256], error[512];
-    lab_db *db;
-    bool ok;
+    lab_db *db = server_fault_database(scene);
 
-    lab_database_url(scene->lab, url, sizeof url);
-    if (!lab_db_open(&db, url, error, sizeof error))
-        return server_fault_complain(scene, "%s", error);
-    ok = db_start_time(db, out) || server_fault_complain(scene, "%s", lab_db_error(db));
-    lab_db_close(db);
-    return ok;
+    return db && (db_start_time(db, out) ||
+                  server_fault_complain(scene, "%s", lab_db_error(db)));
 }
 
 static bool begin(struct fault_scene *scene)
