@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The connections in the list that are older than ours, whose number is `own`: the server
- * never uses a number again. */
+/* The connections in the list that are older than ours, whose number is `own`: the
+ * server never uses a number again. */
 static int count_older(const char *list, int64_t own)
 {
     int count = 0;

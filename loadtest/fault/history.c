@@ -48,8 +48,8 @@ bool fault_history_close(struct fault_history *h)
     return dropped == 0;
 }
 
-void fault_history_add(struct fault_history *h, dlock_fault_phase phase, const char *name,
-                       pid_t pid, dlock_assumption breaks)
+void fault_history_add(struct fault_history *h, dlock_fault_phase phase,
+                       const char *name, pid_t pid, dlock_assumption breaks)
 {
     dlock_event event = {.kind = DLOCK_EVENT_FAULT,
                          .name = name,

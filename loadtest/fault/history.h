@@ -26,10 +26,10 @@ bool fault_history_close(struct fault_history *h);
 
 /* `name` is what people read, such as "server-stop redis"; the same name and pid end
  * what they began.  `pid`: of the process concerned, 0: a server of the lab.  `breaks`:
- * what of a lease gives way; DLOCK_ASSUMES_NONE: nothing.  HAPPENED: at this instant, such
- * as the kill of a process of ours, which nothing can outlast.  What takes a round trip to
- * make has BEGUN and ENDED. */
-void fault_history_add(struct fault_history *h, dlock_fault_phase phase, const char *name,
-                       pid_t pid, dlock_assumption breaks);
+ * what of a lease gives way; DLOCK_ASSUMES_NONE: nothing.  HAPPENED: at this instant,
+ * such as the kill of a process of ours, which nothing can outlast.  What takes a round
+ * trip to make has BEGUN and ENDED. */
+void fault_history_add(struct fault_history *h, dlock_fault_phase phase,
+                       const char *name, pid_t pid, dlock_assumption breaks);
 
 #endif /* LOADTEST_FAULT_HISTORY_H */

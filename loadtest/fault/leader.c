@@ -41,7 +41,8 @@ bool fault_leader_ask(const struct fault_scene *scene, const struct lab_server *
                                  command, text);
 }
 
-const struct lab_server *fault_leader_find(const struct fault_scene *scene, const char *text)
+const struct lab_server *fault_leader_find(const struct fault_scene *scene,
+                                           const char *text)
 {
     char answer[ANSWER_MAX];
 
@@ -49,7 +50,8 @@ const struct lab_server *fault_leader_find(const struct fault_scene *scene, cons
         const struct lab_server *server = &scene->lab->servers[i];
 
         if (server->role == LAB_CLUSTER && server != scene->server &&
-            lab_redis_ask(scene->lab, server->port, "INFO replication", answer, ANSWER_MAX) &&
+            lab_redis_ask(scene->lab, server->port, "INFO replication", answer,
+                          sizeof answer) &&
             strstr(answer, text) != NULL)
             return server;
     }

@@ -12,13 +12,15 @@ enum lab_topology fault_leader_topology(const struct fault_scene *scene);
 /* Is the scene's server the leader now?  False: said which server is. */
 bool fault_leader_is_it(const struct fault_scene *scene);
 
-/* Ask a Redis of the lab.  False: it does not answer, or its answer does not begin so or has not
- * that text, which is said. */
+/* Ask a Redis of the lab.  False: it does not answer, or its answer does not begin so or
+ * has not that text, which is said. */
 bool fault_leader_ask(const struct fault_scene *scene, const struct lab_server *server,
                       const char *command, const char *begins, const char *text);
 
-/* Another node of the cluster whose INFO replication has this text; NULL: none answers so. */
-const struct lab_server *fault_leader_find(const struct fault_scene *scene, const char *text);
+/* Another node of the cluster whose INFO replication has this text; NULL: none answers
+ * so. */
+const struct lab_server *fault_leader_find(const struct fault_scene *scene,
+                                           const char *text);
 
 /* How long another leader may take. */
 enum { FAULT_LEADER_OTHER_MS = 20000 };

@@ -79,7 +79,8 @@ bool fault_redis_forget(const struct fault_scene *scene)
            server_fault_complain(scene, "cannot remove %s: %s", path, strerror(errno));
 }
 
-bool fault_redis_start(struct fault_scene *scene, int64_t keys, char run_id[FAULT_ID_MAX])
+bool fault_redis_start(struct fault_scene *scene, int64_t keys,
+                       char run_id[FAULT_ID_MAX])
 {
     struct redis_side *side;
     int64_t loaded, expired;
@@ -98,7 +99,7 @@ bool fault_redis_start(struct fault_scene *scene, int64_t keys, char run_id[FAUL
     if (!fault_redis_forget(scene))
         return false;
     return loaded + expired == keys ||
-           server_fault_complain(scene,
-                                 "it came back with %" PRId64 " keys instead of %" PRId64,
-                                 loaded + expired, keys);
+           server_fault_complain(
+               scene, "it came back with %" PRId64 " keys instead of %" PRId64,
+               loaded + expired, keys);
 }

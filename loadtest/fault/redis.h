@@ -15,8 +15,8 @@ struct redis_life {
 };
 
 /* A new connection to the scene's server, which has answered.  It is closed by the next
- * call, or when the step of the fault is over; a fault that keeps it sets scene->side to
- * NULL, and closes it.  NULL: said on stderr why. */
+ * call, or when the step of the fault is over; a fault that keeps it sets scene->side
+ * to NULL, and closes it.  NULL: said on stderr why. */
 struct redis_side *fault_redis_open(struct fault_scene *scene);
 
 /* Say what the server answered to `what`, and answer false. */
@@ -35,9 +35,10 @@ bool fault_redis_look(struct fault_scene *scene, struct redis_life *life);
  * failed. */
 int64_t fault_redis_save(struct fault_scene *scene);
 
-/* Start it and wait, with the data that was saved, which is then removed: it has to find so
- * many keys, expired ones too.  The run_id of its new life. */
-bool fault_redis_start(struct fault_scene *scene, int64_t keys, char run_id[FAULT_ID_MAX]);
+/* Start it and wait, with the data that was saved, which is then removed: it has to find
+ * so many keys, expired ones too.  The run_id of its new life. */
+bool fault_redis_start(struct fault_scene *scene, int64_t keys,
+                       char run_id[FAULT_ID_MAX]);
 
 /* Remove what was saved, so that a start finds nothing. */
 bool fault_redis_forget(const struct fault_scene *scene);

@@ -126,11 +126,11 @@ void server_fault_note(struct fault_scene *scene, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* The fault's own memory, zeroed the first time; freed by server_fault_disarm(). */
 void *server_fault_state(struct fault_scene *scene, size_t size);
-/* A new connection to the lab's database, which is closed by the next call, or when the step
- * of the fault is over.  NULL: said on stderr why. */
+/* A new connection to the lab's database, which is closed by the next call, or when the
+ * step of the fault is over.  NULL: said on stderr why. */
 lab_db *server_fault_database(struct fault_scene *scene);
-/* SIGKILL; the server is gone when this returns.  A fault that ends it in another way sets
- * scene->is_down itself. */
+/* SIGKILL; the server is gone when this returns.  A fault that ends it in another way
+ * sets scene->is_down itself. */
 bool server_fault_kill(struct fault_scene *scene);
 /* Start it again, and wait, if it is down and does not run.  After the fault's disarm()
  * server_fault_disarm() does so in every case. */

@@ -37,8 +37,8 @@ static bool look_at_lock(const struct hazard_scene *scene, const struct service 
 {
     for (int i = 0; i < scene->service_count; i++)
         if (&scene->services[i] != not_this &&
-            service_look_lock_within(&scene->services[i], scene->key, HTTP_CLIENT_TIMEOUT_MS,
-                                     out))
+            service_look_lock_within(&scene->services[i], scene->key,
+                                     HTTP_CLIENT_TIMEOUT_MS, out))
             return true;
     return false;
 }

@@ -174,7 +174,8 @@ static bool read_database(struct stage *s)
     ok = audit_db_stock(db, s->voucher, &stock) &&
          audit_db_orders(db, s->voucher, add_order, &sold);
     if (!ok)
-        snprintf(s->result->why, sizeof s->result->why, "the database: %s", lab_db_error(db));
+        snprintf(s->result->why, sizeof s->result->why, "the database: %s",
+                 lab_db_error(db));
     lab_db_close(db);
     if (sold.count > stock.issued)
         s->signs |= SIGN_OVERSOLD;

@@ -222,8 +222,9 @@ static void set_playing(struct stage *s, bool is_playing)
     pthread_mutex_unlock(&s->lock_of_lines);
 }
 
-enum exit_code stage_perform(const struct scenario_run *run, const struct performance *p,
-                             struct lab *lab, unsigned number)
+enum exit_code stage_perform(const struct scenario_run *run,
+                             const struct performance *p, struct lab *lab,
+                             unsigned number)
 {
     struct stage *s = memory_need(calloc(1, sizeof *s));
     struct scenario_result *result = p->result;

@@ -43,7 +43,8 @@ enum {
 static void perform(const struct batch *t, const struct performance *p, struct lab *lab,
                     pid_t parent)
 {
-    unsigned number = t->number + (unsigned)(p - t->all) + 100000 * (unsigned)p->result->tries;
+    unsigned number = t->number + (unsigned)(p - t->all) +
+                      100000 * (unsigned)p->result->tries;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -187,8 +188,10 @@ static bool may_begin(const struct batch *t)
     return !interrupted() && (listener == NULL || listener->may_begin(listener->arg));
 }
 
-/* Start the performance in that place, if it is meant.  False: it could not be started. */
-static bool begin_in(struct batch *t, struct performance *p, struct place *place, bool own)
+/* Start the performance in that place, if it is meant.  False: it could not be
+ * started. */
+static bool begin_in(struct batch *t, struct performance *p, struct place *place,
+                     bool own)
 {
     if (!place_is_meant(p, own))
         return true;
@@ -226,7 +229,8 @@ static bool run_some(struct batch *t, struct place *places, int count, bool own)
     bool ok = true;
 
     for (;;) {
-        while (ok && next < t->count && (place = find_room(places, count)) && may_begin(t))
+        while (ok && next < t->count && (place = find_room(places, count)) != NULL &&
+               may_begin(t))
             ok = begin_in(t, &t->all[next++], place, own);
         if (!has_running(places, count))
             return ok && !interrupted();

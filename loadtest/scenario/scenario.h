@@ -54,8 +54,9 @@ struct scenario {
     const char *title, *title_zh;
     const char *source;    /* which article, or who else, tells it                    */
     const char *story[SCENARIO_LINES], *story_zh[SCENARIO_LINES];
-    const char *actors[SCENARIO_ACTORS_MAX]; /* none: Ann and Bo.  A "+" before one: another
-                                              * thread of the process of the one before it */
+    const char *actors[SCENARIO_ACTORS_MAX]; /* none: Ann and Bo.  A "+" before one:
+                                              * another thread of the process of the
+                                              * one before it                         */
     unsigned breaks;       /* signs, any of which is a break here                     */
     int64_t stock;         /* of the voucher; 0: 1                                    */
     const struct stock_guard *guard; /* NULL: read-write, which hides nothing        */
@@ -115,8 +116,9 @@ void stage_tell(struct stage *s, const char *english, const char *chinese);
 /* How most stories begin: Ann takes the lock and sees that one voucher is left. */
 void stage_open_sale(struct stage *s, struct actor *ann);
 
-/* The story of a master that stands still after its replicas have copied the lock: Ann hears of
- * it, and Bo waits for the end of the copy.  The texts tell who names the new master. */
+/* The story of a master that stands still after its replicas have copied the lock: Ann
+ * hears of it, and Bo waits for the end of the copy.  The texts tell who names the new
+ * master. */
 void stage_play_copied_lock(struct stage *s, const char *english, const char *chinese);
 
 /* Say what neither the checker nor the database can see, and why it is so. */

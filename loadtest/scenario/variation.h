@@ -37,8 +37,8 @@ struct scenario_variation {
 struct scenario_variation scenario_vary(uint32_t seed, const char *scenario,
                                         const char *lock, const char *guard);
 
-/* The next number of this stream.  Every state is as good a beginning as any other, 0 too, so
- * streams may begin at successive states. */
+/* The next number of this stream.  Every state is as good a beginning as any other, 0
+ * too, so streams may begin at successive states. */
 uint64_t scenario_chance(uint64_t *dice);
 
 /* A number from 0 to below `below`, which must be positive; `dice` goes on. */

@@ -18,7 +18,8 @@ static bool begin(struct fault_scene *scene)
 
     if (!side)
         return false;
-    if (redis_side_ask(side, "CLIENT PAUSE %lld ALL", (long long)scene->by_ms) != REDIS_SAID)
+    if (redis_side_ask(side, "CLIENT PAUSE %lld ALL", (long long)scene->by_ms) !=
+        REDIS_SAID)
         return fault_redis_complain(scene, side, "CLIENT PAUSE");
     *since_ns = monotonic_ns();
     other = redis_side_open(scene->lab, scene->server, LOOK_MS);

@@ -62,7 +62,8 @@ static bool restart(struct fault_scene *scene, bool own_clock)
     bool ok;
 
     snprintf(name, sizeof name, "restart %s", scene->server->name);
-    fault_history_add(scene->history, DLOCK_FAULT_HAS_BEGUN, name, 0, DLOCK_ASSUMES_NETWORK);
+    fault_history_add(scene->history, DLOCK_FAULT_HAS_BEGUN, name, 0,
+                      DLOCK_ASSUMES_NETWORK);
     ok = restart_saved(scene, own_clock);
     if (ok) /* otherwise the server may still be down */
         fault_history_add(scene->history, DLOCK_FAULT_HAS_ENDED, name, 0,

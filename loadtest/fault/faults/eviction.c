@@ -91,7 +91,8 @@ static bool restore(struct fault_scene *scene)
     if (!side)
         return false;
     if (redis_side_ask(side, "DEL " FILLER) != REDIS_SAID ||
-        redis_side_ask(side, "CONFIG SET maxmemory %s", eviction->limit) != REDIS_SAID ||
+        redis_side_ask(side, "CONFIG SET maxmemory %s", eviction->limit) !=
+            REDIS_SAID ||
         redis_side_ask(side, "CONFIG SET maxmemory-policy %s", eviction->policy) !=
             REDIS_SAID)
         return fault_redis_complain(scene, side, "CONFIG SET");

@@ -23,9 +23,12 @@ static bool arm(struct fault_scene *scene)
         return false;
     partition->was_cut = partition->is_cut = true;
     partition->since_ns = dlock_clock_ns();
-    return fault_leader_ask(scene, master, "ACL SETUSER " LAB_PEER_USER " off", "+OK", "") &&
-           fault_leader_ask(scene, master, "CLIENT KILL USER " LAB_PEER_USER, ":", "") &&
-           fault_leader_ask(scene, master, "INFO replication", "$", "connected_slaves:0");
+    return fault_leader_ask(scene, master, "ACL SETUSER " LAB_PEER_USER " off", "+OK",
+                            "") &&
+           fault_leader_ask(scene, master, "CLIENT KILL USER " LAB_PEER_USER, ":",
+                            "") &&
+           fault_leader_ask(scene, master, "INFO replication", "$",
+                            "connected_slaves:0");
 }
 
 static bool begin(struct fault_scene *scene)
@@ -47,8 +50,8 @@ static bool end(struct fault_scene *scene)
 
     if (!partition->is_cut)
         return true;
-    if (!fault_leader_ask(scene, scene->server, "ACL SETUSER " LAB_PEER_USER " on", "+OK",
-                          ""))
+    if (!fault_leader_ask(scene, scene->server, "ACL SETUSER " LAB_PEER_USER " on",
+                          "+OK", ""))
         return false;
     partition->is_cut = false;
     server_fault_note(scene, "%s: it takes its replicas and Sentinels again",

@@ -42,12 +42,14 @@ static bool begin(struct fault_scene *scene)
     struct redis_life before, after;
 
     if (!fault_redis_look(scene, &before) || !server_fault_kill(scene) ||
-        !server_fault_bring_up(scene) || !has_file(scene) || !fault_redis_look(scene, &after))
+        !server_fault_bring_up(scene) || !has_file(scene) ||
+        !fault_redis_look(scene, &after))
         return false;
     server_fault_note(scene,
                       "%s: run_id %.8s.. -> %.8s.., it had %" PRId64
                       " keys and has %" PRId64 " from its append-only file",
-                      scene->server->name, before.run_id, after.run_id, before.keys, after.keys);
+                      scene->server->name, before.run_id, after.run_id, before.keys,
+                      after.keys);
     return true;
 }
 

@@ -25,9 +25,10 @@ static bool arm(struct fault_scene *scene)
     if (takeover->replica == NULL)
         return server_fault_complain(scene, "it has no replica");
     takeover->is_cut = true;
-    return fault_leader_ask(scene, takeover->replica, "CONFIG SET masterauth wrong", "+OK",
+    return fault_leader_ask(scene, takeover->replica, "CONFIG SET masterauth wrong",
+                            "+OK", "") &&
+           fault_leader_ask(scene, scene->server, "CLIENT KILL TYPE replica", ":",
                             "") &&
-           fault_leader_ask(scene, scene->server, "CLIENT KILL TYPE replica", ":", "") &&
            fault_leader_ask(scene, scene->server, "INFO replication", "$",
                             "connected_slaves:0");
 }
@@ -38,8 +39,8 @@ static bool begin(struct fault_scene *scene)
 
     server_fault_note(scene, "%s: its replica %s copied nothing since, and takes over",
                       scene->server->name, takeover->replica->name);
-    return fault_leader_ask(scene, takeover->replica, "CLUSTER FAILOVER TAKEOVER", "+OK",
-                            "") &&
+    return fault_leader_ask(scene, takeover->replica, "CLUSTER FAILOVER TAKEOVER",
+                            "+OK", "") &&
            fault_leader_await_other(scene, takeover->since_ns);
 }
 

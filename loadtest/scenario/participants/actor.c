@@ -330,8 +330,8 @@ static void begin_and_say(struct actor *a, const struct actor_order *order)
     char texts[2][SCENARIO_LINE_MAX];
 
     for (int chinese = 0; chinese < 2; chinese++)
-        snprintf(texts[chinese], sizeof texts[chinese], "%s %s ...", stage_person(a, chinese),
-                 actor_words(order->what, chinese));
+        snprintf(texts[chinese], sizeof texts[chinese], "%s %s ...",
+                 stage_person(a, chinese), actor_words(order->what, chinese));
     stage_say(a->stage, LINE_ACT, a->index, texts[0], texts[1]);
     begin(a, order);
 }

@@ -17,8 +17,8 @@
 enum { END_MS = 3000 };
 
 /* In the child: nothing of the conductor's but its own socket.  The process gets its
- * settings as its first message, because the proxies of its connections are made after the
- * fork. */
+ * settings as its first message, because the proxies of its connections are made after
+ * the fork. */
 static void become_player(struct stage *s, struct stage_process *p, int fd, pid_t parent)
 {
     ssize_t n;

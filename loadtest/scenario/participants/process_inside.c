@@ -24,8 +24,8 @@ struct actor_thread {
     bool is_there, has_order;
     pthread_cond_t told;
     struct actor_order order;
-    dlock_lease leases[1 + ACTOR_LEVELS_MAX]; /* what it holds, by level from 1 on; at 0 is
-                                           * a lease that was never granted           */
+    dlock_lease leases[1 + ACTOR_LEVELS_MAX]; /* what it holds, level by level from 1 on;
+                                               * at 0 is one that was never granted  */
     int level;
     dlock_lease spent;                    /* the last one that it released            */
     dlock_lease shown;                    /* what it holds, for the main thread       */

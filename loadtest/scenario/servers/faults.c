@@ -162,7 +162,8 @@ void stage_stop_in_postgres(struct stage *s, const char *backend_type)
         stage_fail(s, "PostgreSQL's %s cannot be stopped: %s", backend_type,
                    pid == 0 ? lab_db_error(db) : strerror(errno));
     lab_db_close(db);
-    stage_fault(s, "postgres-process-stop", DLOCK_FAULT_HAPPENED, DLOCK_ASSUMES_NONE, pid);
+    stage_fault(s, "postgres-process-stop", DLOCK_FAULT_HAPPENED, DLOCK_ASSUMES_NONE,
+                pid);
     snprintf(texts[0], sizeof texts[0], "PostgreSQL's %s, process %d, stops", backend_type,
              pid);
     snprintf(texts[1], sizeof texts[1], "PostgreSQL 的 %s（进程 %d）停住", backend_type, pid);
