@@ -11,7 +11,7 @@
 
 enum {
     MANY = 40,
-    CROWD = 32,
+    WAITERS = 32,
     TOLD_MS = 100,    /* by the watch; a waiter looks by itself after LOOKS_MS */
     LOOKS_MS = 2000,
     HASTE_MS = 300,
@@ -352,23 +352,23 @@ void leaves_no_keys(const char *variant)
 }
 
 /* Each takes a lock of its own, or all take one. */
-static void crowd_around(dlock_system *sys, struct rig_helper **crowd, const char *name,
+static void start_waiters(dlock_system *sys, struct rig_helper **waiters, const char *name,
                          bool is_one)
 {
     char own[DLOCK_NAME_MAX + 1];
 
-    for (int i = 0; i < CROWD; i++) {
+    for (int i = 0; i < WAITERS; i++) {
         snprintf(own, sizeof(own), "%s:%d", name, i);
-        crowd[i] = rig_helper_start(sys, is_one ? name : own, -1);
+        waiters[i] = rig_helper_start(sys, is_one ? name : own, -1);
     }
 }
 
-static void disperse(struct rig_helper *const *crowd)
+static void release_waiters(struct rig_helper *const *waiters)
 {
-    for (int i = 0; i < CROWD; i++)
-        rig_helper_begin_release(crowd[i]);
-    for (int i = 0; i < CROWD; i++)
-        assert_status(OK, rig_helper_finish(crowd[i]));
+    for (int i = 0; i < WAITERS; i++)
+        rig_helper_begin_release(waiters[i]);
+    for (int i = 0; i < WAITERS; i++)
+        assert_status(OK, rig_helper_finish(waiters[i]));
 }
 
 /* Requests of many threads go in one transaction, whose keys all have one create revision: two
@@ -377,17 +377,17 @@ void gives_each_key_a_revision(const char *variant)
 {
     dlock_options opts = rig_options(variant);
     dlock_system *sys = rig_open(&opts);
-    struct rig_helper *crowd[CROWD];
+    struct rig_helper *waiters[WAITERS];
 
     for (int round = 0; round < 4; round++) {
         const char *name = rig_name();
 
-        crowd_around(sys, crowd, name, false); /* each gets a lease, so that all ask at once */
-        disperse(crowd);
-        crowd_around(sys, crowd, name, true);
-        assert_comes(keys_count(name) == CROWD);
+        start_waiters(sys, waiters, name, false); /* each gets a lease, so that all ask at once */
+        release_waiters(waiters);
+        start_waiters(sys, waiters, name, true);
+        assert_comes(keys_count(name) == WAITERS);
         assert_true(keys_have_a_revision_each(name));
-        disperse(crowd);
+        release_waiters(waiters);
         assert_int_equal(0, keys_count(name));
     }
 }

@@ -12,21 +12,21 @@ static struct {
     dlock_system *sys;
     atomic_bool stopping;
     atomic_int done_count[THREADS];
-} crowd;
+} contenders;
 
 static void *lock_and_unlock(void *arg)
 {
     atomic_int *done_count = arg;
     /* Two threads to a name, so that some of them wait for each other. */
     char name[] = "sharing:00";
-    long which = (done_count - crowd.done_count) / 2;
+    long which = (done_count - contenders.done_count) / 2;
     dlock_lease lease;
 
     name[8] = (char)('0' + which / 10);
     name[9] = (char)('0' + which % 10);
-    while (!atomic_load(&crowd.stopping)) {
-        if (dlock_acquire(crowd.sys, name, 100, &lease) == DLOCK_OK)
-            (void)dlock_release(crowd.sys, &lease);
+    while (!atomic_load(&contenders.stopping)) {
+        if (dlock_acquire(contenders.sys, name, 100, &lease) == DLOCK_OK)
+            (void)dlock_release(contenders.sys, &lease);
         atomic_fetch_add(done_count, 1);
     }
     return NULL;
@@ -35,7 +35,7 @@ static void *lock_and_unlock(void *arg)
 static bool all_have_done(int rounds)
 {
     for (int i = 0; i < THREADS; i++)
-        if (atomic_load(&crowd.done_count[i]) < rounds)
+        if (atomic_load(&contenders.done_count[i]) < rounds)
             return false;
     return true;
 }
@@ -73,17 +73,17 @@ void shares_one_connection(const char *variant)
         most = 1 + THREADS;
     opts.redlock_node_timeout_ms = NODE_TIMEOUT_MS;
     servers_start(&opts);
-    memset(&crowd, 0, sizeof(crowd));
-    crowd.sys = rig_open(&opts);
+    memset(&contenders, 0, sizeof(contenders));
+    contenders.sys = rig_open(&opts);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(0, pthread_create(&threads[i], NULL, lock_and_unlock,
-                                           &crowd.done_count[i]));
+                                           &contenders.done_count[i]));
     for (int round = 1; round <= ROUNDS; round++) {
         assert_comes(all_have_done(round));
         if (most_clients() > seen)
             seen = most_clients();
     }
-    atomic_store(&crowd.stopping, true);
+    atomic_store(&contenders.stopping, true);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     assert_in_range(seen, 1, most);

@@ -7,30 +7,30 @@
 enum { WAITERS = 3 };
 
 /* A holder, and waiters with a session each. */
-struct crowd {
+struct contest {
     dlock_system *holder;
     dlock_lease lease;
     struct rig_helper *waiters[WAITERS];
 };
 
-static void gather(struct crowd *crowd, const char *variant, const char *name)
+static void begin_contest(struct contest *contest, const char *variant, const char *name)
 {
     dlock_options opts = rig_options(variant);
 
-    crowd->holder = rig_open(&opts);
-    assert_status(OK, dlock_acquire(crowd->holder, name, 0, &crowd->lease));
+    contest->holder = rig_open(&opts);
+    assert_status(OK, dlock_acquire(contest->holder, name, 0, &contest->lease));
     for (int i = 0; i < WAITERS; i++)
-        crowd->waiters[i] = rig_helper_start(rig_open(&opts), name, -1);
+        contest->waiters[i] = rig_helper_start(rig_open(&opts), name, -1);
 }
 
-static void disperse(struct crowd *crowd)
+static void end_contest(struct contest *contest)
 {
     for (int i = 0; i < WAITERS; i++)
-        rig_helper_begin_release(crowd->waiters[i]);
-    assert_status(OK, dlock_release(crowd->holder, &crowd->lease));
+        rig_helper_begin_release(contest->waiters[i]);
+    assert_status(OK, dlock_release(contest->holder, &contest->lease));
     for (int i = 0; i < WAITERS; i++) {
-        assert_status(OK, rig_helper_acquired(crowd->waiters[i]));
-        assert_status(OK, rig_helper_finish(crowd->waiters[i]));
+        assert_status(OK, rig_helper_acquired(contest->waiters[i]));
+        assert_status(OK, rig_helper_finish(contest->waiters[i]));
     }
 }
 
@@ -38,26 +38,26 @@ static void disperse(struct crowd *crowd)
 void wakes_one_by_one(const char *variant)
 {
     const char *name = rig_name();
-    struct crowd crowd;
+    struct contest contest;
     int most = 0;
     int sum = 0;
 
-    gather(&crowd, variant, name);
+    begin_contest(&contest, variant, name);
     assert_comes((nodes_child_watchers(nodes_path(variant, name), &most, &sum),
                   sum == WAITERS));
     assert_int_equal(1, most);
     assert_int_equal(0, nodes_watchers(nodes_path(variant, name)));
-    disperse(&crowd);
+    end_contest(&contest);
 }
 
 /* The waiter that has entered since the last call. */
-static struct rig_helper *newcomer(struct crowd *crowd)
+static struct rig_helper *newcomer(struct contest *contest)
 {
     for (int i = 0; i < WAITERS; i++) {
-        struct rig_helper *waiter = crowd->waiters[i];
+        struct rig_helper *waiter = contest->waiters[i];
 
         if (waiter != NULL && rig_helper_is_done(waiter)) {
-            crowd->waiters[i] = NULL;
+            contest->waiters[i] = NULL;
             return waiter;
         }
     }
@@ -68,15 +68,15 @@ static struct rig_helper *newcomer(struct crowd *crowd)
 void wakes_a_herd(const char *variant)
 {
     const char *name = rig_name();
-    struct crowd crowd;
+    struct contest contest;
 
-    gather(&crowd, variant, name);
+    begin_contest(&contest, variant, name);
     assert_comes(nodes_watchers(nodes_path(variant, name)) == WAITERS);
-    assert_status(OK, dlock_release(crowd.holder, &crowd.lease));
+    assert_status(OK, dlock_release(contest.holder, &contest.lease));
     for (int left = WAITERS - 1; left >= 0; left--) {
         struct rig_helper *inside = NULL;
 
-        assert_comes((inside = newcomer(&crowd)) != NULL);
+        assert_comes((inside = newcomer(&contest)) != NULL);
         assert_status(OK, rig_helper_acquired(inside));
         assert_comes(nodes_watchers(nodes_path(variant, name)) == left);
         assert_status(OK, rig_helper_finish(inside));

@@ -130,10 +130,10 @@ def contend(peers, wanted, places):
     try:
         while ours < wanted:
             begun = [
-                peers.peer(n).begin("crowd", threads=THREADS, faults=1, **words)
+                peers.peer(n).begin("contend", threads=THREADS, faults=1, **words)
                 for n in ("c1", "c2")
             ]
-            begun.append(peers.peer("java").begin("crowd", threads=JAVA_THREADS, **words))
+            begun.append(peers.peer("java").begin("contend", threads=JAVA_THREADS, **words))
             for pending in begun:
                 while not pending.is_done():
                     faults.ended.wait(0.1)

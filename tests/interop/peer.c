@@ -248,8 +248,8 @@ static void run(struct actor *actor, const struct command *command)
         run_line(sys, name, answer);
     else if (strcmp(verb, "force") == 0)
         peer_answer(dlock_force_release(sys, name), answer);
-    else if (strcmp(verb, "crowd") == 0)
-        peer_crowd(sys, kind->shared, redis_url, command, answer);
+    else if (strcmp(verb, "contend") == 0)
+        peer_contend(sys, kind->shared, redis_url, command, answer);
     say("%s %s", command_word(command, 0, tag), answer);
 }
 

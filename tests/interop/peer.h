@@ -18,7 +18,7 @@ void peer_primitive(const char *redis_url, const char *kind, const char *verb,
 
 /* Let "threads" threads contend for the lock "name" for "ms", each section counting
  * "number" up in Redis; answers how many were granted, and what they waited. */
-void peer_crowd(dlock_system *sys, bool shared, const char *redis_url,
+void peer_contend(dlock_system *sys, bool shared, const char *redis_url,
                 const struct command *command, char answer[ANSWER_MAX]);
 
 #endif /* INTEROP_PEER_H */

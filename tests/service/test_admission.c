@@ -171,8 +171,8 @@ static void *buy(void *arg)
     return NULL;
 }
 
-/* Under a crowd nobody is told anything else, and in the end every place is back. */
-static void a_crowd_leaves_every_place_free(void **state)
+/* Under overload nobody is told anything else, and in the end every place is back. */
+static void an_overload_leaves_every_place_free(void **state)
 {
     (void)state;
     for (int kind = 0; kind < KIND_COUNT; kind++) {
@@ -345,7 +345,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_more_are_inside_than_may_be),
         cmocka_unit_test(a_refused_client_is_told_to_come_again),
-        cmocka_unit_test(a_crowd_leaves_every_place_free),
+        cmocka_unit_test(an_overload_leaves_every_place_free),
         cmocka_unit_test(every_way_out_gives_the_place_back),
         cmocka_unit_test(a_killed_process_takes_its_places_along),
         cmocka_unit_test(without_redis_nobody_is_let_in),

@@ -8,7 +8,7 @@
 #include "db/partition.h"
 #include "tests/service/partition_rig.h"
 
-enum { CROWD = 6 };
+enum { BUYERS = 6 };
 
 static struct rig_answer answer;
 
@@ -101,7 +101,7 @@ static bool is_full(void *service)
  * locked its table: some workers are left for the others. */
 static void a_database_that_hangs_leaves_workers_to_the_others(void **state)
 {
-    static struct buyer buyers[CROWD];
+    static struct buyer buyers[BUYERS];
     struct rig_service s = RIG_START(parts_flag_all(), "--workers=6", "--worker-wait=20s",
                                      "--statement-timeout=20s");
     int64_t slow = parts_voucher(1, 50), fast = parts_voucher(0, 50);
@@ -112,7 +112,7 @@ static void a_database_that_hangs_leaves_workers_to_the_others(void **state)
     assert_true(rig_order(s.orders_port, slow, 99, &answer)); /* the window is known then */
     rig_expect(&answer, 201, "accepted");
     assert_int_equal(db_script(db, "BEGIN; LOCK TABLE tb_seckill_voucher"), DB_OK);
-    for (int i = 0; i < CROWD; i++) {
+    for (int i = 0; i < BUYERS; i++) {
         buyers[i] = (struct buyer){.port = s.orders_port, .voucher = slow, .user = i + 1};
         assert_int_equal(pthread_create(&buyers[i].thread, NULL, buy, &buyers[i]), 0);
     }
@@ -121,11 +121,11 @@ static void a_database_that_hangs_leaves_workers_to_the_others(void **state)
     rig_expect(&answer, 201, "accepted");
     assert_int_equal(db_script(db, "ROLLBACK"), DB_OK);
     db_free(db);
-    for (int i = 0; i < CROWD; i++) {
+    for (int i = 0; i < BUYERS; i++) {
         (void)pthread_join(buyers[i].thread, NULL);
         turned_away += strcmp(buyers[i].answer.outcome, "database-busy") == 0;
     }
-    assert_true(turned_away > 0 && turned_away < CROWD);
+    assert_true(turned_away > 0 && turned_away < BUYERS);
     rig_stop(&s);
 }
 

@@ -167,9 +167,9 @@ static void a_caller_that_gives_up_leaves_the_line_whole(void **state)
     db_pool_free(line.pool);
 }
 
-enum { CROWD = 32, ROUNDS = 200, SHARED = 3 };
+enum { THREADS = 32, ROUNDS = 200, SHARED = 3 };
 
-struct crowd {
+struct sharing {
     struct db_pool *pool;
     atomic_int inside, most;
     int owned[SHARED]; /* written by the holder of a connection, without a lock */
@@ -178,7 +178,7 @@ struct crowd {
 };
 
 /* The index of this connection. */
-static int index_of(struct crowd *c, struct db_conn *db)
+static int index_of(struct sharing *c, struct db_conn *db)
 {
     for (int i = 0; i < SHARED; i++) {
         struct db_conn *none = NULL;
@@ -192,7 +192,7 @@ static int index_of(struct crowd *c, struct db_conn *db)
 
 static void *come_and_go(void *arg)
 {
-    struct crowd *c = arg;
+    struct sharing *c = arg;
 
     for (int i = 0; i < ROUNDS; i++) {
         struct db_taken taken;
@@ -216,24 +216,24 @@ static void *come_and_go(void *arg)
     return NULL;
 }
 
-static void a_crowd_shares_few_connections_and_loses_none(void **state)
+static void many_threads_share_few_connections_and_lose_none(void **state)
 {
-    struct crowd c = {.pool = pool_of(SHARED, NULL)};
-    pthread_t threads[CROWD];
+    struct sharing c = {.pool = pool_of(SHARED, NULL)};
+    pthread_t threads[THREADS];
     struct db_pool_stats stats;
     int owned = 0;
 
     (void)state;
     await(c.pool, SHARED, 0);
-    for (int i = 0; i < CROWD; i++)
+    for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, come_and_go, &c), 0);
-    for (int i = 0; i < CROWD; i++)
+    for (int i = 0; i < THREADS; i++)
         (void)pthread_join(threads[i], NULL);
     stats = stats_of(c.pool);
     for (int i = 0; i < SHARED; i++)
         owned += c.owned[i];
     assert_in_range(atomic_load(&c.most), 1, SHARED);
-    assert_int_equal(owned, CROWD * ROUNDS - atomic_load(&c.timed_out));
+    assert_int_equal(owned, THREADS * ROUNDS - atomic_load(&c.timed_out));
     assert_int_equal(stats.taken, owned);
     assert_int_equal(stats.timed_out, atomic_load(&c.timed_out));
     assert_int_equal(stats.in_use, 0);
@@ -344,7 +344,7 @@ int main(void)
         cmocka_unit_test(a_connection_is_used_by_one_caller_at_a_time),
         cmocka_unit_test(callers_are_served_in_the_order_of_their_arrival),
         cmocka_unit_test(a_caller_that_gives_up_leaves_the_line_whole),
-        cmocka_unit_test(a_crowd_shares_few_connections_and_loses_none),
+        cmocka_unit_test(many_threads_share_few_connections_and_lose_none),
         cmocka_unit_test(a_transaction_that_is_left_open_is_rolled_back),
         cmocka_unit_test(a_dead_connection_is_not_handed_out),
         cmocka_unit_test(a_lost_connection_is_opened_again),

@@ -14,7 +14,7 @@ enum {
     LEASE_MS = 6000,
     SHORT_LEASE_MS = 2000,
     STILL_MS = 3000,
-    CROWD = 200,
+    WAITERS = 200,
     SPARE_SOCKETS = 32, /* requests under way, and connections that are kept */
     COMMAND_SIZE = 512,
 };
@@ -144,33 +144,33 @@ static void an_etcd_that_forgot_everything_is_noticed(void **state)
     dlock_close(sys);
 }
 
-/* ---- a crowd ---- */
+/* ---- many waiters ---- */
 
 static struct {
     dlock_system *sys;
     atomic_int inside, overlaps, grants, failures, unsure;
     _Atomic uint64_t fence;
     atomic_int backward;
-} crowd;
+} contest;
 
-static void *join_crowd(void *arg)
+static void *wait_in_line(void *arg)
 {
     dlock_lease lease;
     dlock_status st;
 
     (void)arg;
-    if (dlock_acquire(crowd.sys, "crowd", 4 * PATIENCE_MS, &lease) != DLOCK_OK) {
-        atomic_fetch_add(&crowd.failures, 1);
+    if (dlock_acquire(contest.sys, "contested", 4 * PATIENCE_MS, &lease) != DLOCK_OK) {
+        atomic_fetch_add(&contest.failures, 1);
         return NULL;
     }
-    atomic_fetch_add(&crowd.overlaps, atomic_fetch_add(&crowd.inside, 1) != 0);
-    atomic_fetch_add(&crowd.backward, atomic_exchange(&crowd.fence, lease.fence) >= lease.fence);
-    atomic_fetch_sub(&crowd.inside, 1);
-    atomic_fetch_add(&crowd.grants, 1);
+    atomic_fetch_add(&contest.overlaps, atomic_fetch_add(&contest.inside, 1) != 0);
+    atomic_fetch_add(&contest.backward, atomic_exchange(&contest.fence, lease.fence) >= lease.fence);
+    atomic_fetch_sub(&contest.inside, 1);
+    atomic_fetch_add(&contest.grants, 1);
     /* While the leader dies, a release may stay unanswered; the others get in all the same. */
-    st = dlock_release(crowd.sys, &lease);
-    atomic_fetch_add(&crowd.unsure, st == DLOCK_UNKNOWN || st == DLOCK_IO);
-    atomic_fetch_add(&crowd.failures, st != DLOCK_OK && st != DLOCK_UNKNOWN && st != DLOCK_IO);
+    st = dlock_release(contest.sys, &lease);
+    atomic_fetch_add(&contest.unsure, st == DLOCK_UNKNOWN || st == DLOCK_IO);
+    atomic_fetch_add(&contest.failures, st != DLOCK_OK && st != DLOCK_UNKNOWN && st != DLOCK_IO);
     return NULL;
 }
 
@@ -197,37 +197,37 @@ static bool all_wait(void)
 {
     dlock_info info;
 
-    return dlock_inspect(crowd.sys, "crowd", &info) == DLOCK_OK && info.waiter_count == CROWD;
+    return dlock_inspect(contest.sys, "contested", &info) == DLOCK_OK && info.waiter_count == WAITERS;
 }
 
 /* Each of two hundred gets in once, while a leader dies; they share one watch, and all
  * connections but those that are kept are gone with the system. */
-static void a_crowd_shares_a_watch_and_outlives_a_leader(void **state)
+static void many_waiters_share_a_watch_and_outlive_a_leader(void **state)
 {
-    pthread_t threads[CROWD];
+    pthread_t threads[WAITERS];
     int sockets = count_sockets();
     dlock_lease first;
 
     (void)state;
-    memset(&crowd, 0, sizeof(crowd));
-    crowd.sys = open_locks(LEASE_MS);
-    assert_int_equal(DLOCK_OK, dlock_acquire(crowd.sys, "crowd", 0, &first));
-    for (int i = 0; i < CROWD; i++)
-        assert_int_equal(0, pthread_create(&threads[i], NULL, join_crowd, NULL));
+    memset(&contest, 0, sizeof(contest));
+    contest.sys = open_locks(LEASE_MS);
+    assert_int_equal(DLOCK_OK, dlock_acquire(contest.sys, "contested", 0, &first));
+    for (int i = 0; i < WAITERS; i++)
+        assert_int_equal(0, pthread_create(&threads[i], NULL, wait_in_line, NULL));
     assert_comes(all_wait());
-    assert_int_equal(DLOCK_OK, dlock_release(crowd.sys, &first));
-    assert_comes(atomic_load(&crowd.grants) > CROWD / 4);
+    assert_int_equal(DLOCK_OK, dlock_release(contest.sys, &first));
+    assert_comes(atomic_load(&contest.grants) > WAITERS / 4);
     assert_comes(leader() >= 0);
     kill_member(leader());
-    for (int i = 0; i < CROWD; i++)
+    for (int i = 0; i < WAITERS; i++)
         assert_int_equal(0, pthread_join(threads[i], NULL));
-    assert_int_equal(0, atomic_load(&crowd.failures));
-    assert_int_equal(0, atomic_load(&crowd.overlaps));
-    assert_int_equal(0, atomic_load(&crowd.backward));
-    assert_int_equal(CROWD, atomic_load(&crowd.grants));
-    assert_true(atomic_load(&crowd.unsure) <= 2);
+    assert_int_equal(0, atomic_load(&contest.failures));
+    assert_int_equal(0, atomic_load(&contest.overlaps));
+    assert_int_equal(0, atomic_load(&contest.backward));
+    assert_int_equal(WAITERS, atomic_load(&contest.grants));
+    assert_true(atomic_load(&contest.unsure) <= 2);
     print_message("# sockets: %d before, %d at the end\n", sockets, count_sockets());
-    dlock_close(crowd.sys);
+    dlock_close(contest.sys);
     assert_true(count_sockets() <= sockets + SPARE_SOCKETS);
     mend_company();
 }
@@ -237,7 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_full_etcd_is_named_and_lets_holders_leave),
         TEST(members_that_stand_still_let_nobody_in),
-        TEST(a_crowd_shares_a_watch_and_outlives_a_leader),
+        TEST(many_waiters_share_a_watch_and_outlive_a_leader),
         TEST(an_etcd_that_forgot_everything_is_noticed),
     };
 

@@ -204,7 +204,7 @@ static void vouchers_do_not_wait_for_each_other(void **state)
     lane_finish(lanes, &one, batch, 1);
 }
 
-enum { CROWD = 8, TIMES = 2000 };
+enum { THREADS = 8, TIMES = 2000 };
 
 static atomic_int leaders, sold;
 
@@ -231,15 +231,15 @@ static void *sell_often(void *arg)
 
 static void at_most_one_leads_and_each_is_sold_once(void **state)
 {
-    pthread_t threads[CROWD];
+    pthread_t threads[THREADS];
 
     (void)state;
     atomic_store(&sold, 0);
-    for (int i = 0; i < CROWD; i++)
+    for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, sell_often, NULL), 0);
-    for (int i = 0; i < CROWD; i++)
+    for (int i = 0; i < THREADS; i++)
         (void)pthread_join(threads[i], NULL);
-    assert_int_equal(atomic_load(&sold), CROWD * TIMES);
+    assert_int_equal(atomic_load(&sold), THREADS * TIMES);
     assert_int_equal(lanes_waiting(lanes), 0);
 }
 

@@ -152,13 +152,13 @@ static void partitions_help_as_far_as_processors_are_idle(void **state)
 static void small_transactions_make_orders_dearer(void **state)
 {
     struct plan_costs costs = learn(0, 200, 240);
-    struct plan_point crowd = {.partitions = 1, .replicas = 99, .vouchers = 8, .connections = 64};
+    struct plan_point many = {.partitions = 1, .replicas = 99, .vouchers = 8, .connections = 64};
 
     (void)state;
     assert_near(costs.transaction_us, 320); /* 40 us more for an eighth of a transaction more */
     assert_near(costs.order_us, 160);
     assert_near(predict(costs, 4, 2), 1e6 / 240); /* as with twice the vouchers */
-    assert_near(plan_transactions(&crowd), 1);     /* no order has more than its own */
+    assert_near(plan_transactions(&many), 1);     /* no order has more than its own */
     costs = learn(0, 200, 190);
     assert_near(costs.transaction_us, 0); /* noise: a transaction gives nothing back */
     assert_near(costs.order_us, 200);

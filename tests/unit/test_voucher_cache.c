@@ -15,7 +15,7 @@
 #include "app/voucher_cache.h"
 #include "base/text/duration.h"
 
-enum { CROWD = 16, KNOWN = 7, OTHER = KNOWN + VOUCHER_CACHE_SLOTS };
+enum { ASKERS = 16, KNOWN = 7, OTHER = KNOWN + VOUCHER_CACHE_SLOTS };
 
 /* A database of which a read can be held up. */
 struct source {
@@ -108,19 +108,19 @@ static int end(void **state)
     return 0;
 }
 
-static void a_crowd_costs_one_read(void **state)
+static void many_askers_cost_one_read(void **state)
 {
-    struct asker crowd[CROWD];
+    struct asker askers[ASKERS];
 
     (void)state;
-    for (int i = 0; i < CROWD; i++)
-        start(&crowd[i], KNOWN);
+    for (int i = 0; i < ASKERS; i++)
+        start(&askers[i], KNOWN);
     await_reads(1);
-    let_through(CROWD);
-    for (int i = 0; i < CROWD; i++) {
-        (void)pthread_join(crowd[i].thread, NULL);
-        assert_int_equal(crowd[i].outcome, OUTCOME_ACCEPTED);
-        assert_int_equal(crowd[i].window.begin_us, 1);
+    let_through(ASKERS);
+    for (int i = 0; i < ASKERS; i++) {
+        (void)pthread_join(askers[i].thread, NULL);
+        assert_int_equal(askers[i].outcome, OUTCOME_ACCEPTED);
+        assert_int_equal(askers[i].window.begin_us, 1);
     }
     assert_int_equal(source.reads, 1);
 }
@@ -131,7 +131,7 @@ static void nothing_is_remembered_of_a_voucher_that_is_not_there(void **state)
 
     (void)state;
     source.outcome = OUTCOME_UNKNOWN_VOUCHER;
-    let_through(CROWD);
+    let_through(ASKERS);
     assert_int_equal(voucher_cache_get(cache, KNOWN, read_slowly, NULL, &window),
                      OUTCOME_UNKNOWN_VOUCHER);
     source.outcome = OUTCOME_ACCEPTED;
@@ -153,7 +153,7 @@ static void a_read_that_began_before_the_question_cannot_say_no(void **state)
     source.outcome = OUTCOME_ACCEPTED;
     (void)pthread_mutex_unlock(&source.mutex);
     start(&late, KNOWN);
-    let_through(CROWD);
+    let_through(ASKERS);
     (void)pthread_join(early.thread, NULL);
     (void)pthread_join(late.thread, NULL);
     assert_int_equal(early.outcome, OUTCOME_UNKNOWN_VOUCHER);
@@ -200,27 +200,27 @@ static void an_old_window_serves_while_it_is_read_again(void **state)
 
 static void vouchers_that_share_a_slot_are_not_mixed_up(void **state)
 {
-    struct asker crowd[CROWD];
+    struct asker askers[ASKERS];
 
     (void)state;
-    let_through(10 * CROWD);
-    for (int i = 0; i < CROWD; i++)
-        start(&crowd[i], i % 2 == 0 ? KNOWN : OTHER);
-    for (int i = 0; i < CROWD; i++) {
-        (void)pthread_join(crowd[i].thread, NULL);
-        assert_int_equal(crowd[i].outcome, OUTCOME_ACCEPTED);
-        assert_int_equal(crowd[i].window.voucher_id, crowd[i].voucher_id);
-        assert_int_equal(crowd[i].window.end_us,
-                         crowd[i].voucher_id * 1000 + crowd[i].window.begin_us);
-        assert_int_equal(crowd[i].window.clock_ahead_us,
-                         crowd[i].voucher_id * 2000 + crowd[i].window.begin_us);
+    let_through(10 * ASKERS);
+    for (int i = 0; i < ASKERS; i++)
+        start(&askers[i], i % 2 == 0 ? KNOWN : OTHER);
+    for (int i = 0; i < ASKERS; i++) {
+        (void)pthread_join(askers[i].thread, NULL);
+        assert_int_equal(askers[i].outcome, OUTCOME_ACCEPTED);
+        assert_int_equal(askers[i].window.voucher_id, askers[i].voucher_id);
+        assert_int_equal(askers[i].window.end_us,
+                         askers[i].voucher_id * 1000 + askers[i].window.begin_us);
+        assert_int_equal(askers[i].window.clock_ahead_us,
+                         askers[i].voucher_id * 2000 + askers[i].window.begin_us);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_crowd_costs_one_read, begin, end),
+        cmocka_unit_test_setup_teardown(many_askers_cost_one_read, begin, end),
         cmocka_unit_test_setup_teardown(
             nothing_is_remembered_of_a_voucher_that_is_not_there, begin, end),
         cmocka_unit_test_setup_teardown(

@@ -30,8 +30,8 @@ final class Locks {
                 return lock.forceUnlock() ? "ok" : "lost";
             case "look":
                 return look(lock);
-            case "crowd":
-                return new Crowd(one -> find(command.text("kind"), one), clients, command).run();
+            case "contend":
+                return new Contention(one -> find(command.text("kind"), one), clients, command).run();
             default:
                 throw new IllegalArgumentException("no verb " + command.verb());
         }

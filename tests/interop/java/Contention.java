@@ -24,9 +24,9 @@ import org.redisson.client.codec.StringCodec;
  * lose an update.
  *
  * <p>With places=FILE names=N the number is in a file that all peers map, and the threads
- * contend for N locks; peer_crowd.c has the same.
+ * contend for N locks; peer_contention.c has the same.
  */
-final class Crowd {
+final class Contention {
     private static final int PLACE_BYTES = 64;
     private static final int COUNT_AT = 8;
     private static final VarHandle LONG =
@@ -44,7 +44,7 @@ final class Crowd {
     private final List<Long> waitsUs = new ArrayList<>();
     private String wrong;
 
-    Crowd(Function<String, RLock> locks, Clients clients, Command command) throws IOException {
+    Contention(Function<String, RLock> locks, Clients clients, Command command) throws IOException {
         this.locks = locks;
         this.name = command.text("name");
         this.number =

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""crowd.py -- equal crowds of ours and of Redisson's on one lock: who is granted how much.
+"""contention.py -- the shares of as many threads of ours and of Redisson on one lock.
 
-    crowd.py JAVA-CLASSPATH C-PEER [ROUNDS]
+    contention.py JAVA-CLASSPATH C-PEER [ROUNDS]
 
 Both programs run THREADS threads that take the lock, count a number in Redis up by a GET
 and a SET, with a sleep of SECTIONS_US between the two, and give the lock back, for
@@ -28,7 +28,7 @@ WARM_MS = 3000
 SHARE_LEAST = 0.35
 
 
-class Crowd:
+class Contention:
     """The two programs on one kind of lock."""
 
     def __init__(self, peers, kind, section_us, places):
@@ -51,11 +51,11 @@ class Crowd:
             self.places.truncate(0)
             self.places.truncate(PLACE_BYTES)
         begun = {
-            n: self.peers.peer(n).begin("crowd", threads=THREADS, ms=ms, **words)
+            n: self.peers.peer(n).begin("contend", threads=THREADS, ms=ms, **words)
             for n in names
         }
         for pending in begun.values():
-            until(pending.is_done, "the end of the crowd")
+            until(pending.is_done, "the end of the contention")
         answers = {n: pending.expect("ok") for n, pending in begun.items()}
         granted = sum(a.number("grants") for a in answers.values())
         counted = self.counted(words["number"])
@@ -124,11 +124,11 @@ def main():
     print(f"1..{len(cases)}", flush=True)
     for number, (kind, section_us) in enumerate(cases, 1):
         text = (
-            f"{kind}, sections that sleep {section_us} us: equal crowds, no count lost, "
+            f"{kind}, sections that sleep {section_us} us: as many threads of each, no count lost, "
             f"Redisson's share at least {SHARE_LEAST}"
         )
         try:
-            share = Crowd(peers, kind, section_us, places).measure(rounds)
+            share = Contention(peers, kind, section_us, places).measure(rounds)
             expect(share >= SHARE_LEAST, f"a share of {share:.2f}")
             print(f"ok {number} - {text}", flush=True)
         except Failed as error:

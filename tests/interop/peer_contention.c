@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* peer_crowd.c -- many threads of the C peer contend for one lock for a given time.
+/* peer_contention.c -- many threads of the C peer contend for one lock for a given time.
  *
  * Each section reads a number in Redis, sleeps for as long as it was told, and writes the
  * next number: two holders at once lose an update, so the number is the count of sections
@@ -23,14 +23,14 @@
 
 enum { THREADS_MAX = 64, WAITS_MAX = 1 << 20 };
 
-/* Of one lock, in the file; Crowd.java has the same. */
+/* Of one lock, in the file; Contention.java has the same. */
 struct place {
     _Atomic int64_t inside; /* holders */
     _Atomic int64_t count;  /* sections */
     int64_t padding[6];
 };
 
-struct crowd {
+struct contention {
     dlock_system *sys;
     bool shared;
     const char *name;
@@ -58,7 +58,7 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void complain(struct crowd *c, const char *what, const char *why)
+static void complain(struct contention *c, const char *what, const char *why)
 {
     pthread_mutex_lock(&c->mutex);
     if (c->wrong[0] == '\0')
@@ -91,7 +91,7 @@ static void sleep_us(int64_t us)
 }
 
 /* Read the number and write the next.  False: the server did not do it. */
-static bool count_up(redisContext *redis, const struct crowd *c)
+static bool count_up(redisContext *redis, const struct contention *c)
 {
     redisReply *got = redisCommand(redis, "GET %s", c->key);
     long long next = got != NULL && got->str != NULL ? strtoll(got->str, NULL, 10) : 0;
@@ -119,7 +119,7 @@ static bool count_up_in_file(struct place *place, int64_t section_us)
 }
 
 /* `place`: NULL, or where to count. */
-static bool take_turn(struct crowd *c, const char *name, redisContext *redis,
+static bool take_turn(struct contention *c, const char *name, redisContext *redis,
                       struct place *place)
 {
     dlock_request request = {.wait_ms = -1, .shared = c->shared};
@@ -151,7 +151,7 @@ static bool take_turn(struct crowd *c, const char *name, redisContext *redis,
 
 static void *contend_in_file(void *arg)
 {
-    struct crowd *c = arg;
+    struct contention *c = arg;
     int which = atomic_fetch_add(&c->begun_count, 1) % c->name_count;
     char name[COMMAND_LINE_MAX + 16];
 
@@ -163,7 +163,7 @@ static void *contend_in_file(void *arg)
 
 static void *contend(void *arg)
 {
-    struct crowd *c = arg;
+    struct contention *c = arg;
     redisContext *redis = connect_to(c->server);
 
     if (redis == NULL || redis->err != 0)
@@ -184,7 +184,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void tell(const struct crowd *c, char answer[ANSWER_MAX])
+static void tell(const struct contention *c, char answer[ANSWER_MAX])
 {
     size_t n = c->grant_count < WAITS_MAX ? c->grant_count : WAITS_MAX;
 
@@ -200,7 +200,7 @@ static void tell(const struct crowd *c, char answer[ANSWER_MAX])
 }
 
 /* False: the file cannot be mapped, or has too few places. */
-static bool map_places(struct crowd *c, const char *path)
+static bool map_places(struct contention *c, const char *path)
 {
     size_t bytes = (size_t)c->name_count * sizeof(struct place);
     int fd;
@@ -219,7 +219,7 @@ static bool map_places(struct crowd *c, const char *path)
     return c->places != NULL;
 }
 
-static void run_threads(struct crowd *c)
+static void run_threads(struct contention *c)
 {
     int started = 0;
 
@@ -233,13 +233,13 @@ static void run_threads(struct crowd *c)
     pthread_mutex_destroy(&c->mutex);
 }
 
-void peer_crowd(dlock_system *sys, bool shared, const char *redis_url,
+void peer_contend(dlock_system *sys, bool shared, const char *redis_url,
                 const struct command *command, char answer[ANSWER_MAX])
 {
     char name[COMMAND_LINE_MAX];
     char key[COMMAND_LINE_MAX];
     char path[COMMAND_LINE_MAX];
-    struct crowd c = {
+    struct contention c = {
         .sys = sys,
         .shared = shared,
         .name = command_text(command, "name", "", name),
