@@ -223,6 +223,12 @@ const char *expectation_name(enum cell_expectation expected)
     return names[expected];
 }
 
+void cell_count_runs(const struct cell *cell, int of[RUN_OUTCOME_COUNT])
+{
+    for (int i = 0; i < cell->run_count; i++)
+        of[cell->runs[i].outcome]++;
+}
+
 int64_t cell_excess(const struct cell *cell)
 {
     int64_t most = 0;

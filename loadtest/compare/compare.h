@@ -42,6 +42,7 @@ enum run_outcome {
     RUN_BROKEN,  /* it found what this experiment is about                         */
     RUN_WRONG,   /* it found something that no lock excuses, such as a phantom     */
     RUN_UNKNOWN, /* the verdict depends on missing answers, or the hazard missed   */
+    RUN_OUTCOME_COUNT
 };
 
 /* NOTHING: expectations.def has no row for the lock, so nobody has said what is right.
@@ -140,6 +141,8 @@ const char *run_outcome_name(enum run_outcome outcome);
 const char *cell_outcome_name(enum cell_outcome outcome);
 const char *expectation_name(enum cell_expectation expected);
 
+/* Add the number of the cell's runs with each outcome to `of`. */
+void cell_count_runs(const struct cell *cell, int of[RUN_OUTCOME_COUNT]);
 /* The most that any of the cell's runs sold beyond what was right: units beyond the
  * stock, or second orders of a user. */
 int64_t cell_excess(const struct cell *cell);

@@ -3,6 +3,7 @@
 #include "loadtest/compare/lines.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/text/duration.h"
@@ -11,7 +12,7 @@
 
 /* The outcomes so far of the runs under one lock. */
 struct lock_lines {
-    int planned, done, sound, broken, unknown, wrong;
+    int planned, of[RUN_OUTCOME_COUNT];
     bool is_odd;      /* a run is not as expected                                     */
     double calm_per_s; /* of the last calm run; 0: none                                */
 };
@@ -19,56 +20,53 @@ struct lock_lines {
 static void add_cell(struct lock_lines *sum, const struct cell *cell)
 {
     sum->planned += cell->run_count;
+    cell_count_runs(cell, sum->of);
     sum->is_odd = sum->is_odd || cell_outcome_of(cell) == CELL_UNEXPECTED;
     for (int i = 0; i < cell->run_count; i++) {
         const struct run_record *run = &cell->runs[i];
 
-        sum->done += run->outcome != RUN_NOT_DONE;
-        sum->sound += run->outcome == RUN_SOUND;
-        sum->broken += run->outcome == RUN_BROKEN;
-        sum->unknown += run->outcome == RUN_UNKNOWN;
-        sum->wrong += run->outcome == RUN_WRONG;
         if (run->outcome != RUN_NOT_DONE && cell->hazard == &hazard_calm)
             sum->calm_per_s = run->orders_per_s;
     }
 }
 
-static size_t add_count(char *out, size_t used, int count, const char *word)
+/* Print behind what is there, if there is room.  Answers how long all of it would be. */
+__attribute__((format(printf, 3, 4))) static size_t append(char *out, size_t used,
+                                                           const char *fmt, ...)
 {
-    if (count == 0 || used >= COMPARE_LINES_MAX)
+    va_list args;
+
+    if (used >= COMPARE_LINES_MAX)
         return used;
-    return used + (size_t)snprintf(out + used, COMPARE_LINES_MAX - used, ", %d %s", count, word);
+    va_start(args, fmt);
+    used += (size_t)vsnprintf(out + used, COMPARE_LINES_MAX - used, fmt, args);
+    va_end(args);
+    return used;
 }
 
 /* "none          3 of 12 runs, 3 broken, as expected so far, 180 orders a second when calm" */
 static size_t add_lock(const struct comparison *c, size_t lock, char *out, size_t used)
 {
-    enum report_style style;
     struct lock_lines sum = {0};
+    int done;
 
     for (size_t e = 0; e < c->experiment_count; e++)
         for (size_t h = 0; h < c->hazard_count; h++)
             add_cell(&sum, comparison_cell(c, e, h, lock));
-    if (sum.done == 0 || used >= COMPARE_LINES_MAX)
+    done = sum.planned - sum.of[RUN_NOT_DONE];
+    if (done == 0)
         return used;
-    style = sum.is_odd ? STYLE_BAD : STYLE_GOOD;
-    used += (size_t)snprintf(out + used, COMPARE_LINES_MAX - used, "%-13s %d of %d runs",
-                             c->locks[lock], sum.done, sum.planned);
-    used = add_count(out, used, sum.sound, "sound");
-    used = add_count(out, used, sum.broken, "broken");
-    used = add_count(out, used, sum.wrong, "wrong");
-    used = add_count(out, used, sum.unknown, "unknown");
-    if (used >= COMPARE_LINES_MAX)
-        return used;
-    used += (size_t)snprintf(out + used, COMPARE_LINES_MAX - used, ", %s%s%s so far",
-                             report_style(stderr, style), sum.is_odd ? "UNEXPECTED" : "as expected",
-                             report_style(stderr, STYLE_PLAIN));
-    if (sum.calm_per_s > 0 && used < COMPARE_LINES_MAX)
-        used += (size_t)snprintf(out + used, COMPARE_LINES_MAX - used,
-                                 ", %.0f orders a second when calm", sum.calm_per_s);
-    if (used < COMPARE_LINES_MAX)
-        used += (size_t)snprintf(out + used, COMPARE_LINES_MAX - used, "\n");
-    return used;
+    used = append(out, used, "%-13s %d of %d runs", c->locks[lock], done, sum.planned);
+    for (enum run_outcome o = RUN_SOUND; o < RUN_OUTCOME_COUNT; o++)
+        if (sum.of[o] > 0)
+            used = append(out, used, ", %d %s", sum.of[o], run_outcome_name(o));
+    used = append(out, used, ", %s%s%s so far",
+                  report_style(stderr, sum.is_odd ? STYLE_BAD : STYLE_GOOD),
+                  sum.is_odd ? "UNEXPECTED" : "as expected",
+                  report_style(stderr, STYLE_PLAIN));
+    if (sum.calm_per_s > 0)
+        used = append(out, used, ", %.0f orders a second when calm", sum.calm_per_s);
+    return append(out, used, "\n");
 }
 
 static int64_t left_ms(const struct progress *progress)

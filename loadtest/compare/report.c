@@ -17,30 +17,23 @@ enum { LOCK_WIDTH = 13, CELL_WIDTH = 25, TEXT_MAX = 512 };
 /* The verdict of the cell's worst run, in a word or two. */
 static void verdict_text(const struct cell *cell, char *out, size_t size)
 {
-    int sound = 0, broken = 0, wrong = 0, unknown = 0, done = 0;
     const char *what = cell->experiment->is_per_user ? "twice" : "over";
+    int of[RUN_OUTCOME_COUNT] = {0}, done;
 
-    for (int i = 0; i < cell->run_count; i++) {
-        enum run_outcome o = cell->runs[i].outcome;
-
-        sound += o == RUN_SOUND;
-        broken += o == RUN_BROKEN;
-        wrong += o == RUN_WRONG;
-        unknown += o == RUN_UNKNOWN;
-        done += o != RUN_NOT_DONE;
-    }
+    cell_count_runs(cell, of);
+    done = cell->run_count - of[RUN_NOT_DONE];
     if (done == 0)
         snprintf(out, size, "-");
-    else if (wrong > 0)
+    else if (of[RUN_WRONG] > 0)
         snprintf(out, size, "WRONG");
-    else if (broken > 0 && cell_excess(cell) > 0)
+    else if (of[RUN_BROKEN] > 0 && cell_excess(cell) > 0)
         snprintf(out, size, "%" PRId64 " %s", cell_excess(cell), what);
-    else if (broken > 0)
+    else if (of[RUN_BROKEN] > 0)
         snprintf(out, size, "lost updates");
     else
-        snprintf(out, size, unknown > 0 ? "unknown" : "sound");
-    if (broken > 0 && sound > 0)
-        snprintf(out + strlen(out), size - strlen(out), " (%d/%d)", broken, done);
+        snprintf(out, size, of[RUN_UNKNOWN] > 0 ? "unknown" : "sound");
+    if (of[RUN_BROKEN] > 0 && of[RUN_SOUND] > 0)
+        snprintf(out + strlen(out), size - strlen(out), " (%d/%d)", of[RUN_BROKEN], done);
 }
 
 static const char *mark_of(const struct cell *cell)
