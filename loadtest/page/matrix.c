@@ -36,14 +36,6 @@ static const char *class_of(const struct matrix *m, const struct matrix_cell *ce
                : "good";
 }
 
-static const char *whole(char out[TEXT_MAX], int64_t value)
-{
-    snprintf(out, TEXT_MAX, "%" PRId64, value);
-    return out;
-}
-
-#define WHOLE(value) whole((char[TEXT_MAX]){""}, (int64_t)(value))
-
 /* The number of cells with each result, as matrix_headline() says it. */
 static void print_headline(FILE *out, const struct matrix *m, const struct matrix_totals *t)
 {

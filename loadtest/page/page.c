@@ -20,14 +20,6 @@
 static const char title_mark[] = "<!--TITLE-->", head_mark[] = "<!--HEAD-->\n",
                   content_mark[] = "<!--CONTENT-->\n";
 
-static const char *whole(char out[PAGE_TIME_MAX], int64_t value)
-{
-    snprintf(out, PAGE_TIME_MAX, "%" PRId64, value);
-    return out;
-}
-
-#define WHOLE(value) whole((char[PAGE_TIME_MAX]){""}, (int64_t)(value))
-
 #define NOTE(id, ...) page_say_in(out, "p class=\"note\"", id, ##__VA_ARGS__)
 
 static void print_damages(FILE *out, const struct history *h)

@@ -2,6 +2,7 @@
 /* words.c -- fills in texts, and finds the Chinese of messages. */
 #include "loadtest/page/words.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,6 +161,12 @@ void page_say_words(FILE *out, enum page_word word, const char *const *arguments
     fputs("</span><span class=\"zh\" lang=\"zh-CN\">", out);
     fill(out, words[word].chinese, arguments, true);
     fputs("</span>", out);
+}
+
+const char *page_whole(char out[PAGE_WHOLE_MAX], int64_t value)
+{
+    snprintf(out, PAGE_WHOLE_MAX, "%" PRId64, value);
+    return out;
 }
 
 void page_attribute_words(FILE *out, const char *part, enum page_word word,

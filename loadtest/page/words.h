@@ -11,6 +11,7 @@
 #define LOADTEST_PAGE_WORDS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum page_word {
@@ -29,6 +30,11 @@ enum { PAGE_PHRASE_MAX = 512 };
 #define page_say(out, id, ...)                                                         \
     page_say_words(out, PAGE_WORD_##id, (const char *const[]){"", ##__VA_ARGS__})
 void page_say_words(FILE *out, enum page_word word, const char *const *arguments);
+
+/* A whole number as such an argument, which lasts as long as the block that it stands in. */
+enum { PAGE_WHOLE_MAX = 24 };
+#define WHOLE(value) page_whole((char[PAGE_WHOLE_MAX]){""}, (int64_t)(value))
+const char *page_whole(char out[PAGE_WHOLE_MAX], int64_t value);
 
 /* Print a text of words.def as the name of an element, which screen readers say: the attributes
  * data-en-name and data-zh-name, of which head.js chooses one, and aria-label, in English. */
