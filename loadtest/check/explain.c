@@ -53,9 +53,7 @@ static int explain_by_fault(const struct check *c, const struct hold *hold,
 
         if (mark->at_ns > until_ns)
             break;
-        if (mark->assumption != DLOCK_ASSUMES_NONE &&
-            (mark->detail == DLOCK_FAULT_HAS_BEGUN ||
-             mark->detail == DLOCK_FAULT_HAPPENED) &&
+        if (mark->assumption != DLOCK_ASSUMES_NONE && history_takes_effect(mark) &&
             concerns(c, mark, hold) && !was_over(c, i, from_ns))
             found = mark->assumption;
     }
@@ -67,9 +65,8 @@ static bool loses_data(const struct check *c, size_t at, int64_t at_ns)
 {
     const struct history_mark *mark = fault_at(c, at);
 
-    return mark->owner == 0 && mark->assumption == DLOCK_ASSUMES_STORE && mark->at_ns <= at_ns &&
-           (mark->detail == DLOCK_FAULT_HAS_BEGUN ||
-            mark->detail == DLOCK_FAULT_HAPPENED);
+    return mark->owner == 0 && mark->assumption == DLOCK_ASSUMES_STORE &&
+           mark->at_ns <= at_ns && history_takes_effect(mark);
 }
 
 bool check_may_be_back(const struct check *c, int64_t at_ns)

@@ -75,6 +75,13 @@ struct history_mark {
     uint64_t owner;         /* of a fault: the pid concerned, 0: a server */
 };
 
+/* Does the fault take effect at this mark?  It begins, or happens at an instant. */
+static inline bool history_takes_effect(const struct history_mark *fault)
+{
+    return fault->detail == DLOCK_FAULT_HAS_BEGUN ||
+           fault->detail == DLOCK_FAULT_HAPPENED;
+}
+
 /* A trace that a hold serves. */
 struct history_trace {
     uint32_t process, id; /* id: index of a name                    */

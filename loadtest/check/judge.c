@@ -98,8 +98,7 @@ static void count_faults(struct check *c)
 {
     for (size_t i = 0; i < c->h->mark_count; i++)
         c->out->faults += c->h->marks[i].kind == DLOCK_EVENT_FAULT &&
-                          c->h->marks[i].detail != DLOCK_FAULT_IS_ARMED &&
-                          c->h->marks[i].detail != DLOCK_FAULT_HAS_ENDED;
+                          history_takes_effect(&c->h->marks[i]);
 }
 
 static void count_lock(struct check *c)

@@ -10,11 +10,8 @@
 
 static void note_fault(struct check *c, const struct history_mark *fault)
 {
-    bool is_made = fault->detail == DLOCK_FAULT_HAS_BEGUN ||
-                   fault->detail == DLOCK_FAULT_HAPPENED;
-
-    if (is_made && fault->at_ns < c->first_fault_ns)
-        c->first_fault_ns = fault->at_ns;
+    if (history_takes_effect(fault))
+        c->first_fault_ns = least(c->first_fault_ns, fault->at_ns);
     if (fault->detail != DLOCK_FAULT_IS_ARMED)
         c->last_fault_ns = fault->at_ns;
 }

@@ -17,8 +17,7 @@ static int64_t count_forced_releases(const struct check *c)
         const struct history_mark *fault = &c->h->marks[c->faults[i]];
 
         count += fault->assumption == DLOCK_ASSUMES_RELEASE &&
-                 (fault->detail == DLOCK_FAULT_HAS_BEGUN ||
-                  fault->detail == DLOCK_FAULT_HAPPENED);
+                 history_takes_effect(fault);
     }
     return count;
 }
