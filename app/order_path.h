@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* order_path.h -- the contract for order paths: how an order becomes a row after it was
- * let in.
+/* order_path.h -- the contract for order paths: how an admitted order becomes a row.
  *
- * Each path is a file in app/paths/ and a line in
- * db/order_paths.def.  app/order.c has checked
- * the sale's window and the admission before it calls the path that --order-path names, and
- * answers a request that comes again after it.
+ * Each path is a file in app/paths/ and a line in db/order_paths.def.  app/order.c first
+ * checks the sale window and the admission, and then calls the path that --order-path
+ * names.  After a final refusal, app/order.c looks for an earlier order of the same
+ * request, and answers with that order.
  *
  * State       A path keeps no state of a process.  State that lasts from one order to
  *             the next is in struct service, so that two services in one process, or a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* service.h -- what the parts of the service share, and what each thread has. */
+/* service.h -- the state of the service, which all its parts share, and a worker. */
 #ifndef APP_SERVICE_H
 #define APP_SERVICE_H
 

@@ -163,15 +163,15 @@ typedef void dlock_lost_fn(const dlock_lease *lease, void *arg);
 typedef struct dlock_options {
     size_t size;              /* sizeof(dlock_options) where the program was built   */
     const char *variant;      /* a name of the catalogue                             */
-    const char *redis_url;    /* redis://[user:password@]host:port[/db] or
-                               * unix:///path[?db=N], or the master that Sentinels name:
-                               * redis-sentinel://host:port,host:port/name, or a cluster
-                               * that has these nodes: redis-cluster://host:port,host:port;
-                               * for variants on one Redis.  rediss for redis: by TLS, with
-                               * ?ca=FILE, cert=FILE, key=FILE, server-name=NAME, and the
-                               * server's certificate is always checked              */
-    const char *redlock_urls; /* several of these, separated by commas; for redlock
-                               * and multi                                           */
+        const char *redis_url;    /* for variants on one Redis: redis://[user:password@]host:port[/db]
+                               * or unix:///path[?db=N].  The master that Sentinels name:
+                               * redis-sentinel://host:port,host:port/name.  A cluster, by
+                               * some of its nodes: redis-cluster://host:port,host:port.
+                               * With rediss in place of redis the connection uses TLS:
+                               * ?ca=FILE&cert=FILE&key=FILE&server-name=NAME; the
+                               * certificate of the server is always checked         */
+        const char *redlock_urls; /* for redlock and multi: the addresses of several single
+                               * Redis servers, separated by commas                  */
     const char *record_dir;   /* the directory for a file that records every call, as
                                * lock/record/record.h describes; NULL: no record     */
     const char *database_url; /* postgresql://..., as libpq reads it; for the pg variants,
@@ -221,11 +221,11 @@ typedef struct dlock_options {
                                * members of one etcd, for the variant etcd; or https://
                                * with ?ca=FILE&cert=FILE&key=FILE&server-name=NAME
                                * behind the hosts, each of which may be left out     */
-    int64_t etcd_timeout_ms;  /* for one request, connecting included; with several
-                               * members, one has a half of it                       */
-    int64_t replicas_acknowledge; /* so many replicas of the Redis have to acknowledge each
-                               * grant and each renewal (WAIT) in redis_timeout_ms, or it
-                               * does not count; from 0, which asks none, to
+        int64_t etcd_timeout_ms;  /* for one request, connecting included; with several
+                               * members, each member gets half of this time         */
+        int64_t replicas_acknowledge; /* the number of replicas that have to acknowledge each
+                               * grant and each renewal (WAIT) in redis_timeout_ms;
+                               * otherwise the grant or renewal fails; from 0 to
                                * DLOCK_REPLICAS_LIMIT; for owner, watch, lua, lua-local,
                                * reentrant, spin, fenced, fair and rwlock.  See below */
 } dlock_options;

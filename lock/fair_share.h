@@ -5,10 +5,9 @@
  * A process that wakes up faster than the others would be granted nearly every time:
  * beside Redisson, five of six grants went to this library.  So each process keeps a
  * balance for every lock that other processes wait for: a release of its own raises it
- * by DLOCK_SHARE_OWN, a release that it hears of lowers it by DLOCK_SHARE_HEARD (it
- * hears of
- * its own releases too).  While the balance is high, the process holds its own requests
- * back for a moment after each release, and the others get their turn.  A process whose
+  * by DLOCK_SHARE_OWN, and each release of which it gets the message, its own included,
+ * lowers it by DLOCK_SHARE_HEARD.  While the balance is high, the process delays its own
+ * requests for a moment after each release, so that the others get the lock.  A process whose
  * share is below DLOCK_SHARE_HEARD / DLOCK_SHARE_OWN of all releases never holds a request
  * back, so processes that are equally fast give up nothing.
  *

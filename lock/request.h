@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* request.h -- what an acquire asks for. */
+/* request.h -- checks the request of an acquire. */
 #ifndef DLOCK_REQUEST_H
 #define DLOCK_REQUEST_H
 

@@ -113,7 +113,8 @@ static bool read_subject(struct subject *s, const char *run, const char *voucher
     snprintf(s->lab_id, sizeof s->lab_id, "%s", lab_id ? lab_id : "");
     json_decref(json);
     if (s->count == 0)
-        fprintf(stderr, "seckill audit: %s names no vouchers; is that a single run?\n",
+        fprintf(stderr, "seckill audit: %s names no vouchers; name the directory of a single run of "
+                "seckill load or seckill compare\n",
                 path);
     return s->count > 0;
 }
@@ -201,7 +202,7 @@ static enum exit_code run_audit(const struct audit_settings *v, const char *run)
     bool live, ok;
 
     if (access(run, R_OK | X_OK) != 0) {
-        fprintf(stderr, "seckill audit: no run at %s\n", run);
+        fprintf(stderr, "seckill audit: there is no run at %s\n  the runs are in runs/, the last is runs/latest\n", run);
         return EXIT_USAGE;
     }
     if (!read_subject(&subject, run, v->voucher))
@@ -209,7 +210,8 @@ static enum exit_code run_audit(const struct audit_settings *v, const char *run)
     live = strcmp(v->from, "files") != 0 &&
            is_live(&subject, lab_choose_dir(v->dir), &lab);
     if (!live && strcmp(v->from, "database") == 0) {
-        fprintf(stderr, "seckill audit: the lab of this run is not up\n");
+        fprintf(stderr, "seckill audit: the lab of this run is not up\n  judge the files of the "
+                        "run instead: --from=files\n");
         return EXIT_UNAVAILABLE;
     }
     ok = live ? gather_live(&subject, &lab, &evidence)
@@ -225,7 +227,7 @@ static enum exit_code run(const struct settings *s, const void *values)
 {
     if (s->operand_count == 1)
         return run_audit(values, s->operands[0]);
-    fprintf(stderr, "seckill audit: which run?  For example: runs/latest\n");
+    fprintf(stderr, "seckill audit: name a run, such as runs/latest\n");
     return EXIT_USAGE;
 }
 

@@ -51,7 +51,7 @@ static const struct setting settings[] = {
            .min = 50, .max = 60000,
            .help = "the duration of each measurement; the part idle takes ten times as long"),
     OPTION(COUNT, "names", AT(names), .fallback = "100000", .meta = "N", .min = 100,
-           .max = 10000000, .help = "the number of names in each of the three laps of the part memory"),
+           .max = 10000000, .help = "the number of names in each of the three rounds of the part memory"),
     OPTION(TEXT, "bare", AT(bare), .meta = "PATH",
            .help = "the library that the part idle measures against; default "
                    "bare/" SECKILL_LIBRARY " beside this program.  If that is not there, the part "
@@ -73,6 +73,8 @@ const struct setting_program command_bench_locks_program = {
         "  pairs     acquire and release of a different name per thread, 1 to 128 threads\n"
         "  idle      the cost of unused fault points and of the recorder: the same as pairs,\n"
         "            compared with a build without both (make BUILD=bare)\n"
+        "  async     asynchronous calls: one thread with many calls in flight\n"
+        "  later     a release that waits for its answer, and dlock_release_later()\n"
         "  hot       two processes of 32 threads on one name: grants, the longest\n"
         "            wait, and the time from a release to the next grant, in round trips\n"
         "  redlock   pairs on five nodes, and its latency while one of them hangs\n"
@@ -151,9 +153,10 @@ static void keep(struct bench_locks *b, const char *dir, bool print)
     free(text);
     fprintf(b->tables,
             "\n%d of %d targets reached.  Each measurement took %.1f s (idle: ten "
-            "times that), in a process\nof its own, %d times in turn; ratios are of "
-            "neighbours, and what is judged is their\nmedian.  Locks, Redis and "
-            "PostgreSQL share %ld processors.  Kept in %s\n",
+            "times that), in a process\nof its own, and was repeated %d times, in turns.  Each "
+            "ratio is of two measurements that follow\neach other, and the median of the "
+            "ratios is judged.  Locks, Redis and PostgreSQL share\n%ld processors.  The "
+            "results are in %s\n",
             b->judged - b->missed, b->judged, (double)b->duration_ms / 1000, b->rounds,
             sysconf(_SC_NPROCESSORS_ONLN), path);
 }

@@ -22,7 +22,7 @@ struct check_settings {
 static const struct setting settings[] = {
     OPTION(CHOICE, "only", AT(only), .meta = "PROPERTY", .choices = check_property_name,
            .help = "judge only this property"),
-    OPTION(TEXT, "name", AT(name), .meta = "LOCK", .help = "look at one lock"),
+    OPTION(TEXT, "name", AT(name), .meta = "LOCK", .help = "judge only this lock"),
     OPTION(SWITCH, "json", AT(json), .fallback = "off",
            .help = "the verdict as JSON on stdout"),
     OPTION(SWITCH, "all", AT(all), .fallback = "off",
@@ -64,12 +64,12 @@ static bool read_text(struct history *h, const char *path)
     bool ok;
 
     if (text == NULL) {
-        fprintf(stderr, "seckill check: no run at %s\n", path);
+        fprintf(stderr, "seckill check: there is no run at %s\n  the runs are in runs/, the last is runs/latest\n", path);
         return false;
     }
     ok = strlen(text) == size;
     if (!ok) /* the rest would go unread */
-        snprintf(error, sizeof(error), "after %zu bytes there is a 0: it is no text",
+        snprintf(error, sizeof(error), "the byte at offset %zu is 0, so the file is no text",
                  strlen(text));
     else
         ok = history_parse(h, text, error, sizeof(error));
@@ -184,7 +184,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     enum exit_code rc = EXIT_USAGE;
 
     if (s->operand_count != 1) {
-        fprintf(stderr, "seckill check: which run?  For example: runs/latest\n");
+        fprintf(stderr, "seckill check: name a run, such as runs/latest\n");
         return EXIT_USAGE;
     }
     if (read_run(&h, s->operands[0]) &&

@@ -81,13 +81,13 @@ const struct setting_program command_compare_program = {
     .intro = "Run every lock under every hazard in every experiment, audit each run, and report\n"
              "every unexpected result: a broken lock that did not break is as unexpected as a\n"
              "sound lock that broke.\n\n"
-             "  seckill compare                             the whole table\n"
+             "  seckill compare                             the whole table, in about ten minutes\n"
              "  seckill compare --locks=owner,lua --hazards=check-gap\n"
-             "  seckill compare --locks=local,lua --front   through a front, as buyers do\n"
+             "  seckill compare --locks=local,lua --front   all orders through one HAProxy\n"
              "  seckill compare --experiments=oversell --hazards=calm --repeats=10",
     .outro =
-        "A run that cannot be done is tried again; then its cell is unknown, and the "
-        "comparison goes on.",
+        "If a run fails, for example because a process does not start, the command repeats it.\n"
+        "If it fails again, its cell is unknown, and the comparison goes on.",
     EXITS({EXIT_VALID, "all is as expected"}, {EXIT_INVALID, "a cell is UNEXPECTED"},
           {EXIT_UNKNOWN, "a cell is unknown or has no expectation (a lock without a row in "
                          "loadtest/expect/expectations.def)"},

@@ -195,7 +195,7 @@ static enum exit_code run(const struct settings *s, const void *values)
         return list();
     if (strcmp(word, "run") == 0)
         return run_one(values, s->operand_count > 1 ? s->operands[1] : NULL);
-    fprintf(stderr, "seckill fault: list, or run NAME\n"
+    fprintf(stderr, "seckill fault: say `list` or `run NAME`\n"
                     "  for example: seckill fault run server-stop --server=redis\n");
     return EXIT_USAGE;
 }

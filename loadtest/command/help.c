@@ -62,7 +62,7 @@ static void print_overview(FILE *out)
     fputs("Usage: seckill COMMAND [OPTIONS]\n\n"
           "The laboratory of seckilld: it starts private servers, runs several processes of the\n"
           "service under real load and real faults, and audits the database afterwards.\n\n"
-          "  seckill compare                        the whole table, in under three minutes\n"
+          "  seckill compare                        the whole table, in about ten minutes\n"
           "  seckill compare --locks=lua,reentrant --hazards=slow "
           "--experiments=oversell\n"
           "  seckill lab up && seckill seed --users=100000 --stock=1000\n"

@@ -43,16 +43,16 @@ const struct setting_program command_lab_program = {
         "                             build/seckilld work in this shell\n"
         "  seckill lab status         addresses of the servers, state of the topologies\n"
         "  seckill lab restart redis  or another name that status prints\n"
-        "  seckill lab kill redis     as a loss of power would; restart starts it again\n"
+        "  seckill lab kill redis     as a loss of power would; then: seckill lab restart redis\n"
         "  seckill lab down           stop them and remove the directory\n\n"
         "A topology is several servers that work as one system and survive the loss of one\n"
         "server.  A client reaches the topology by its address in .lab/env.\n\n"
         "  seckill lab up --sentinel && . .lab/env\n"
         "  build/seckilld --redis-url=\"$SECKILL_LAB_SENTINEL_URL\"\n\n"
-        "PostgreSQL and ZooKeeper write into that directory too, or below another one\n"
-        "that is named by SECKILL_LAB_DATA, such as /dev/shm: every command that starts a\n"
-        "lab reads it, and whatever ends the lab removes what was written there.",
-    EXITS({EXIT_VALID, "done; of status: all servers run, and all topologies stand"}, {EXIT_USAGE, NULL},
+        "The data of PostgreSQL and ZooKeeper is in the directory of the lab.  SECKILL_LAB_DATA\n"
+        "names another directory for this data, such as /dev/shm.  Every command that starts\n"
+        "a lab reads this variable, and the end of the lab removes the data there.",
+    EXITS({EXIT_VALID, "done; of status: all servers run, and all topologies are whole"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, "a server is missing or does not start"},
           {EXIT_CANNOT_WRITE, "the directory cannot be made or written"},
           {EXIT_INTERRUPTED, NULL}),
@@ -159,7 +159,7 @@ static enum exit_code change(const char *dir, const char *name, const char *verb
     enum exit_code rc;
 
     if (!name) {
-        fprintf(stderr, "seckill lab %s: which server?  For example: redis\n", verb);
+        fprintf(stderr, "seckill lab %s: name a server, such as redis\n  see: seckill lab status\n", verb);
         return EXIT_USAGE;
     }
     if (!lab_state_read(&lab, dir))

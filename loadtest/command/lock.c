@@ -52,13 +52,13 @@ const struct setting_program command_lock_program = {
     .name = "seckill lock",
     .synopsis = "show|force NAME [--lock=KIND] [--json]",
     .intro = "Show the state of one lock in its store, or free the lock of any holder.\n\n"
-             "  . .lab/env                       where the stores are\n"
-             "  seckill lock show lock:order:42  is it held, by whom, for how long\n"
+             "  . .lab/env                       the addresses of the stores\n"
+             "  seckill lock show lock:order:42  its owner, and the time until its lease ends\n"
              "  seckill lock show lock:voucher:1 --lock=fair --json | jq .waiterCount\n"
              "  seckill lock force lock:order:42 free it; its holder works on until\n"
              "                                   it notices the loss\n\n"
-             "The locks of `local` are in their process: ask that one, GET\n"
-             "/admin/locks/NAME on the admin listener, with the token of $SECKILL_ADMIN_TOKEN_FILE.",
+             "A lock of `local` is in the memory of its process.  The process shows it at GET\n"
+             "/admin/locks/NAME of its admin listener, with the token of $SECKILL_ADMIN_TOKEN_FILE.",
     EXITS({EXIT_VALID, "done; of force: the lock is free now"},
           {EXIT_INVALID, "of force: nobody held the lock"},
           {EXIT_UNKNOWN, "the store did not answer, so the result is unknown"}, {EXIT_USAGE, NULL},
@@ -214,9 +214,9 @@ static enum exit_code act(const struct action *action, const struct lock_setting
     dlock_status st;
 
     if (dlock_store_of(dlock_variant_find(v->lock)) == DLOCK_STORE_PROCESS) {
-        fputs("seckill lock: the locks of local are in their process: ask that one, GET "
-              "/admin/locks/NAME with Authorization: Bearer and the token of "
-              "$SECKILL_ADMIN_TOKEN_FILE\n", stderr);
+        fputs("seckill lock: a lock of local is in the memory of its process, so no store has "
+              "it\n  ask the process: curl -H \"Authorization: Bearer $(cat "
+              "\"$SECKILL_ADMIN_TOKEN_FILE\")\" http://127.0.0.1:8082/admin/locks/NAME\n", stderr);
         return EXIT_USAGE;
     }
     opts.variant = v->lock;

@@ -81,7 +81,7 @@ static const struct setting settings[] = {
     HOW(SWITCH, "list", AT(list), .fallback = "off",
         .help = "print the cells with their expected outcomes, and perform nothing"),
     HOW(CHOICE, "expect", AT(expect), .meta = "OUTCOME", .choices = outcome_at,
-        .help = "expect this outcome of every cell, to see that the matrix can fail"),
+        .help = "require this outcome of every cell, to see that the matrix can fail"),
     COMMAND_MARKDOWN(AT(markdown)),
     COMMAND_OF_RUNS,
 };
@@ -105,9 +105,9 @@ const struct setting_program command_matrix_program = {
         "  seckill matrix --part=1/2                   half of the cells; --part=2/2: the other half\n"
         "  seckill matrix --scenarios=nested --locks=lua --expect=holds   the report of\n"
         "                                              a failure\n\n"
-        "A broken lock that does not break is as UNEXPECTED as a sound one that does.  The\n"
-        "command that performs a cell again stands beside everything that went wrong, and in\n"
-        "matrix.html beside every cell.",
+        "If a broken lock does not break, its cell is as UNEXPECTED as that of a sound lock\n"
+        "that breaks.  The output has, for each cell that is not as expected, the command that\n"
+        "performs the cell again; matrix.html has this command for every cell.",
     EXITS({EXIT_VALID, "all that was done is as expected"},
           {EXIT_INVALID, "a cell is UNEXPECTED"},
           {EXIT_UNKNOWN, "a scenario did not happen"}, {EXIT_USAGE, NULL},
@@ -165,8 +165,8 @@ static size_t setup_all(const struct matrix_settings *v, struct scenario_setup *
         free(some);
     }
     if (count == 0)
-        fprintf(stderr, "seckill matrix: nothing to perform: none of these scenarios is "
-                        "about these locks, or not under that guard\n"
+        fprintf(stderr, "seckill matrix: nothing to perform: none of these scenarios has an "
+                        "expected outcome for these locks and this guard\n"
                         "  see: seckill matrix --list\n");
     return count;
 }

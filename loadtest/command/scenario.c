@@ -66,8 +66,8 @@ const struct setting_program command_scenario_program = {
     .name = "seckill scenario",
     .synopsis = "list | run NAME|all|topologies [OPTIONS]",
     .intro =
-        "Perform the stories of the articles on real servers, with the same outcome each\n"
-        "time: a lease ends while its holder works, a holder deletes the lock of another\n"
+        "Perform the failures that the articles describe on real servers, with the same\n"
+        "outcome each time: a lease ends while its holder works, a holder deletes the lock of another\n"
         "holder, a process dies between two commands.  Each participant is a process of its\n"
         "own.  The checker of histories judges whether two participants held the lock at\n"
         "once, and the database shows the stock and the orders.\n\n"
@@ -79,8 +79,8 @@ const struct setting_program command_scenario_program = {
         "  seckill scenario run all                  every story under every lock\n"
         "  seckill scenario run topologies           the stories on Sentinels, ensembles, ...\n"
         "  seckill scenario run pause-storm          a measurement; takes minutes\n\n"
-        "Each story has an expected outcome.  A broken lock that does not break is as much\n"
-        "a failure as a sound lock that does.",
+        "Each scenario has an expected outcome for each lock.  If a broken lock does not\n"
+        "break, that is as much a failure as a sound lock that breaks.",
     EXITS({EXIT_VALID, "every outcome is the expected one"},
           {EXIT_INVALID, "an outcome is not the expected one"},
           {EXIT_UNKNOWN, "a scenario did not happen"}, {EXIT_USAGE, NULL},
@@ -224,8 +224,8 @@ static enum exit_code perform(const struct scenario_settings *v, bool is_all,
     enum exit_code rc;
 
     if (count == 0) {
-        fprintf(stderr, "seckill scenario: nothing to perform: the story is not about "
-                        "that lock, or not under that guard\n"
+        fprintf(stderr, "seckill scenario: nothing to perform: the scenario has no expected "
+                        "outcome for this lock and this guard\n"
                         "  see: seckill scenario list\n");
         return EXIT_USAGE;
     }
@@ -248,8 +248,9 @@ static enum exit_code perform(const struct scenario_settings *v, bool is_all,
 
 static enum exit_code refuse_duration(void)
 {
-    fprintf(stderr, "seckill scenario: a story lasts as long as it lasts; --duration is "
-                    "for what is measured\n  see: seckill scenario list\n");
+    fprintf(stderr, "seckill scenario: --duration is only for measurements; every other "
+                    "scenario ends after its last step\n  see the lines `measured` of: "
+                    "seckill scenario list\n");
     return EXIT_USAGE;
 }
 

@@ -189,7 +189,7 @@ static enum exit_code make_share(const char *url, const struct seed_settings *v,
         *first = 0;
         rc = EXIT_USAGE;
     } else if (v->once && has_vouchers) {
-        fprintf(report, "the database has vouchers already, no other was made\n");
+        fprintf(report, "the database already has vouchers, so --once makes no other\n");
     }
     lab_db_close(db);
     return rc;

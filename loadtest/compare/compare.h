@@ -113,9 +113,9 @@ struct comparison {
     bool was_interrupted;
 };
 
-/* Do every planned run, in c->dir.  A run that cannot be done is tried again; in the end
- * its outcome is RUN_UNKNOWN and the next one is begun.  EXIT_VALID: every run has an
- * outcome.  EXIT_INTERRUPTED: somebody asked us to stop.  EXIT_CANNOT_WRITE: a run's
+/* Do every planned run, in c->dir.  A run that fails is repeated; if it fails again, its
+ * outcome is RUN_UNKNOWN, and the next run begins.  EXIT_VALID: every run has an outcome.
+ * EXIT_INTERRUPTED: a signal ended the comparison.  EXIT_CANNOT_WRITE: a run's
  * directory cannot be made.  EXIT_UNAVAILABLE: a server of the lab cannot be started
  * again.  Both are said on stderr. */
 enum exit_code comparison_run(struct comparison *c, struct lab *lab);

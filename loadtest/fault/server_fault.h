@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* server_fault.h -- what can go wrong with a server of the lab, made on purpose and
- * proven.
+/* server_fault.h -- the contract for faults of servers of the lab.
  *
- * A fault is one file in faults/ and one line in faults.def.  A fault is made on a real
- * server, and is over only when the server was asked and said so: scene->note is that
- * proof.  A fault that could not be made or is not proven is a failure, with advice
- * on stderr, never a silent pass.
+ * A fault is one file in faults/ and one line in faults.def.  The laboratory injects the
+ * fault into a real server, and then asks the server: its answer proves that the fault
+ * happened or is over, and scene->note has this proof.  If a fault cannot be injected or
+ * proved, the call fails, with the reason and advice on stderr.
  *
  *     struct fault_scene scene = {.lab = &lab, .key = "lock:voucher:1"};
  *     const struct server_fault *fault = server_fault_find("redis-failover");
  *
  *     scene.server = lab_find_server(&lab, "redis");
  *     if (server_fault_arm(fault, &scene)) {   // before the lock is taken
- *         ...                                  // somebody takes lock:voucher:1
+  *         ...                                  // a client acquires lock:voucher:1
  *         if (server_fault_begin(fault, &scene))
  *             puts(scene.note);
- *         ...                                  // what must hold is looked at
+  *         ...                                  // check the lock during the fault
  *         server_fault_end(fault, &scene);
  *     }
  *     server_fault_disarm(fault, &scene);      // always, at any stage
@@ -72,7 +71,7 @@ struct server_fault {
                           * these, which needs not be named                            */
     dlock_assumption breaks[LAB_KIND_COUNT]; /* of a lease, by kind of server          */
     bool needs_key;
-    bool spares_others;  /* who does not use the lock, or order, notices nothing      */
+    bool spares_others;  /* clients that use another lock or order are not affected   */
     int64_t by_min_ms, by_max_ms; /* by_ms must lie within; both 0: it has none        */
 
     /* MAY.  Prepare the fault before the victim takes its lock.  May restart the
@@ -83,24 +82,24 @@ struct server_fault {
     /* MUST, but for an instant.  When this answers true, the fault is over, the server works,
      * and the note says so. */
     bool (*end)(struct fault_scene *);
-    /* MAY.  The server is as before arm: undoes whatever is there, at any stage, also
-     * after a failure in the middle.  Must be fine with a zeroed state. */
+    /* MAY.  Undo the fault, so that the server is as before arm.  Called at any stage, also
+     * after a failure, and with a zeroed state. */
     bool (*disarm)(struct fault_scene *);
 };
 
-/* Is it for that server: has that the kind, and belongs to the topology? */
+/* Can this server have the fault: does it have the kind and the topology for it? */
 bool server_fault_suits(const struct server_fault *fault, const struct lab_server *server);
 
-/* The server that it is done to if none is named: the leader of the first topology that it is
- * for, else the first that suits and is in no topology that chooses a leader.  NULL: the lab has
- * none. */
+/* The server that gets the fault if the user names none: the leader of the first topology that
+ * the fault is for, else the first server that can have the fault and is in no topology with a
+ * leader.  NULL: the lab has no such server. */
 struct lab_server *server_fault_aim(const struct server_fault *fault, struct lab *lab);
 
-/* Does it go on until it is ended, or is it over as soon as it has happened? */
+/* True: the fault lasts until it is ended.  False: it is over as soon as it has happened. */
 bool server_fault_lasts(const struct server_fault *fault);
 
-/* Can it be made here: is there such a server and does it run, does the fault fit it,
- * are key and by_ms as needed?  False: said on stderr what to do. */
+/* Can the fault be injected: does the server run, can it have the fault, and are key and
+ * by_ms as the fault needs them?  False: stderr has the reason and what to do. */
 bool server_fault_fits(const struct server_fault *fault,
                        const struct fault_scene *scene);
 

@@ -35,8 +35,8 @@ int command_run_long(const struct setting_program *program, void *values, int ar
 /* The two fields of a program about its table of settings. */
 #define SETTINGS(table) .settings = (table), .count = sizeof(table) / sizeof((table)[0])
 
-/* Replace the general words for this command's exit status by particular ones, such as "3
- * cells are unknown: ...", instead of the general words. */
+/* Explain the exit status of this command, such as "3 cells are unknown: ...", in place of the
+ * general meaning of the status. */
 void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* A row of a command's table of settings, which --help shows below `heading`:

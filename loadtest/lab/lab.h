@@ -66,7 +66,7 @@ enum {
 #include "loadtest/lab/roles.def"
 #undef ROLE
     ,
-    /* A database for people, one variable per store and topology, and three files and the
+    /* The database of the lab, one variable per store and topology, three files, and the
      * directory. */
     LAB_ENVIRONMENT_MAX = 5 + DLOCK_STORE_COUNT + LAB_TOPOLOGY_COUNT,
 };
@@ -205,7 +205,8 @@ bool lab_topology_promote(const struct lab *lab, enum lab_topology topology,
 void lab_server_describe(const struct lab *lab, const struct lab_server *server,
                          char out[LAB_PART_MAX]);
 
-/* The environment for people and services: "NAME", "value" pairs.  Answers how many. */
+/* The environment variables of the lab, for shells and for the service.  Returns their
+ * number. */
 struct lab_variable {
     const char *name;
     char value[FILES_PATH_MAX];
@@ -228,12 +229,12 @@ bool lab_servers_are_whole(const struct lab *lab);
 bool lab_state_read(struct lab *lab, const char *dir);
 bool lab_state_write(const struct lab *lab);
 bool lab_env_write(const struct lab *lab);
-/* False: somebody else works on this lab (said on stderr). */
+/* False: another command is changing this lab; stderr says so. */
 bool lab_lock(struct lab *lab);
 void lab_unlock(struct lab *lab);
-/* The same for a lab that may be ours already, as an owned one is: *was_held is for
- * lab_change_end().  Which processes its servers are is as state.json has it then, since
- * another command may have changed that. */
+/* The same for a lab whose lock this command may already hold, as with an owned lab; pass
+ * *was_held to lab_change_end().  Afterwards the pids of the servers are those of state.json,
+ * because another command may have restarted servers. */
 bool lab_change_begin(struct lab *lab, bool *was_held);
 void lab_change_end(struct lab *lab, bool was_held);
 bool lab_is_up(const struct lab *lab);

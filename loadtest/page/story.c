@@ -233,7 +233,7 @@ static bool write_part(const struct stage *s)
 static void print_missing(FILE *out, const char *part)
 {
     fputs("<p class=\"note missing\">", out);
-    page_both(out, "This performance did not happen; beside its records stands why: ", "这场演出没有发生；原因在它的记录旁边：");
+    page_both(out, "The steps of this performance did not happen. The reason is beside its records: ", "这次执行的步骤没有发生，原因在它的记录旁边：");
     page_text(out, part);
     fputs("</p>\n", out);
 }

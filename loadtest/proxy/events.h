@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* events.h -- what a proxy reports: strikes of faults, messages, counts. */
+/* events.h -- the reports of a proxy: faults that happened, messages, counts. */
 #ifndef LOADTEST_PROXY_EVENTS_H
 #define LOADTEST_PROXY_EVENTS_H
 
@@ -21,7 +21,7 @@ typedef void proxy_strike_fn(const struct proxy_strike *strike, void *arg);
 
 enum { PROXY_GLIMPSE_MAX = 2048 };
 
-/* A message that has gone by, or was dropped. */
+/* A message that was passed on or dropped. */
 struct proxy_glimpse {
     enum proxy_direction direction;
     uint64_t connection, number; /* both from 1; of the message: in its direction     */
@@ -47,7 +47,7 @@ struct proxy_stats {
     uint64_t connections, open, refused; /* refused: the target could not be reached  */
     uint64_t received[2], sent[2], dropped[2]; /* bytes, by direction                 */
     uint64_t messages[2];   /* that were seen to their end                            */
-    uint64_t lost;          /* directions in which no messages could be seen any more */
+    uint64_t lost;          /* directions whose bytes are not of the protocol         */
     uint64_t strikes;
     int armed, unstruck;    /* faults, and those of them that never struck            */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* proxy.h -- a wire to any server that can be made to fail, on command.
+/* proxy.h -- a TCP proxy that injects faults into connections.
  *
  * A thread of this process listens on loopback, passes every connection on to the
  * target, and does what the armed faults say (their language: PROXY_GRAMMAR).  The thread
@@ -22,24 +22,24 @@ bool proxy_open(struct proxy **out, const struct proxy_options *options, char *w
 /* Cut what is open and stop.  NULL is fine. */
 void proxy_close(struct proxy *p);
 
-/* The port on 127.0.0.1 that it listens on. */
+/* The port on 127.0.0.1 on which the proxy listens. */
 int proxy_port(const struct proxy *p);
 
-/* Arm one fault; from then on it strikes when its moment comes.  Answers its number, or
- * -1 with the reason in why (PROXY_WHY_MAX bytes): not understood, a connection that
- * has ended or is past that point, nothing held that could be released, too many. */
+/* Arm one fault, which happens as soon as its condition is met.  Returns its number, or -1
+ * with the reason in why (PROXY_WHY_MAX bytes): the text cannot be read, the connection has
+ * ended or is past the point, a release finds no held bytes, or there are too many faults. */
 int proxy_arm(struct proxy *p, const char *fault, char *why);
 
 /* Arm every fault of a script, in order; answers how many.  -1, with the reason in why,
  * if one was refused (those before it are armed), or if there is none. */
 int proxy_arm_script(struct proxy *p, const char *script, char *why);
 
-/* Let the fault strike no more; its effects stay.  A hold's bytes go on. */
+/* Disarm the fault: it does not happen again.  Its effects stay, but held bytes are sent on. */
 void proxy_disarm(struct proxy *p, int fault);
 
-/* Wait until the fault has struck (the bytes it speaks of were there, and were held,
- * dropped, ...; of a cut: it is decided, and is done once what passed before it has
- * arrived, within a second).  False: not within timeout_ms. */
+/* Wait until the fault has happened: its bytes arrived, and were held, dropped or delayed.  A
+ * cut has happened when it is decided; the proxy closes the connection when the bytes before
+ * the cut have been delivered, within a second.  False: not within timeout_ms. */
 bool proxy_wait(struct proxy *p, int fault, int64_t timeout_ms);
 
 /* Read the state of a fault.  False: there is no such fault. */

@@ -9,29 +9,29 @@
 #define PROXY_GRAMMAR                                                                  \
     "A fault is  ACTION DIRECTION [WHEN] [of connection K | of each connection]\n"     \
     "\n"                                                                               \
-    "ACTION     hold         keep what comes, until it is released\n"                  \
-    "           release      let what is held go on, in order\n"                       \
-    "           drop:N       swallow N messages, from the next beginning of one;\n" \
-    "                        drop:Nb N bytes; drop:all the rest\n"                    \
-    "           delay:20ms   let everything from there on arrive so much later\n"      \
-    "           half-close   end this direction; the other one goes on\n"              \
-    "           cut          close both sides with a reset; cut:fin without one\n"     \
+    "ACTION     hold         keep the bytes back until a release\n"                    \
+    "           release      send the held bytes on, in their order\n"                 \
+    "           drop:N       drop N messages, from the beginning of the next message;\n" \
+    "                        drop:Nb drops N bytes, drop:all drops all later bytes\n"  \
+    "           delay:20ms   send all later bytes on 20 ms later\n"                    \
+    "           half-close   close this direction; the other direction stays open\n"   \
+    "           cut          close both sides with a reset; cut:fin without a reset\n" \
     "DIRECTION  to-server or to-client\n"                                              \
-    "WHEN       (nothing)             at once, on each connection, also later ones\n"  \
-    "           after byte N          N bytes have passed\n"                           \
-    "           after message N       N messages have passed; with byte B also the\n"  \
-    "                                 first B bytes of the next one\n"                 \
-    "           at WORD               the next message with WORD in its first 64 KiB\n" \
-    "                                 (\"...\" if it has spaces); with byte B after\n" \
-    "                                 B bytes of it\n"                                 \
-    "           The counts and words are those of the fault's own direction, unless\n" \
-    "           another stands after `after` or `at`.  Redis: a fault to-client at\n"  \
-    "           to-server WORD begins with the reply to that very request; elsewhere\n" \
-    "           with what comes next.\n"                                               \
-    "           A release with a WHEN lets go what is held on every connection.\n" \
-    "K          the Kth connection since the proxy began.  Without it, one with a\n"   \
-    "           WHEN strikes the first connection that gets there, and only once.\n"   \
-    "Several stand in one text with ; or new lines between; # begins a comment."
+    "WHEN       (nothing)             at once, on each connection, later ones included\n" \
+    "           after byte N          when N bytes have passed\n"                      \
+    "           after message N       when N messages have passed; with `byte B`: when B\n" \
+    "                                 bytes of the next message have passed, too\n"    \
+    "           at WORD               at the next message with WORD in its first 64 KiB\n" \
+    "                                 (\"...\" if WORD has spaces); with `byte B`: when B\n" \
+    "                                 bytes of this message have passed\n"             \
+    "           Bytes, messages and words are those of the direction of the fault, unless\n" \
+    "           the other direction follows `after` or `at`.  With Redis, a fault to-client\n" \
+    "           at to-server WORD begins with the reply to that request; with another\n" \
+    "           protocol it begins with the next bytes to the client.\n"               \
+    "           A release with a WHEN releases the held bytes of every connection.\n"  \
+    "K          the Kth connection since the start of the proxy.  Without K, a fault with\n" \
+    "           a WHEN happens once, on the first connection that meets the condition.\n" \
+    "Write ; or a new line between two faults.  # begins a comment."
 
 #define PROXY_ACTIONS(X)                                                               \
     X(HOLD, "hold")                                                                    \

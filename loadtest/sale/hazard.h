@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* hazard.h -- things that go wrong on purpose, at a named point in a real process.
+/* hazard.h -- the contract for hazards: faults at a named point of a process under load.
  *
- * A hazard is one file in hazards/ and one line in hazards.def.  A hazard is driven by what
- * can be seen (a thread is held, a process is stopped, an order is in the database),
- * never by time alone: time only says how long at least and how long at most.  A hazard
- * that did not happen is an error of the run, never a silent pass.
+ * A hazard is one file in hazards/ and one line in hazards.def.  A hazard goes on to its
+ * next stage when it observes a state: a thread is held, a process is stopped, an order
+ * is in the database.  Times are only limits of such a wait.  If a hazard does not
+ * happen, the run has an error, and never passes silently.
  */
 #ifndef LOADTEST_SALE_HAZARD_H
 #define LOADTEST_SALE_HAZARD_H
@@ -21,8 +21,8 @@
 enum hazard_state {
     HAZARD_GOING,
     HAZARD_OVER,
-    HAZARD_MISSED, /* it did not come about: shows nothing, may be repeated          */
-    HAZARD_FAILED, /* something is wrong; scene->note says what                      */
+    HAZARD_MISSED, /* the hazard did not happen: the run shows nothing; repeat it    */
+    HAZARD_FAILED, /* a server or a process failed; scene->note has the reason       */
 };
 
 /* The processes that a hazard works on, and how far it has come. */
@@ -34,12 +34,13 @@ struct hazard_scene {
     int64_t user;     /* whose lock is the target; 0: the lock is the voucher's      */
     char key[64];     /* the lock's name                                             */
     int64_t lease_ms;
-    int64_t enough;   /* how many orders by others show that they got in             */
+    int64_t enough;   /* so many orders of other owners show that they got the lock  */
     bool has_gap;     /* the variant has the point between-check-and-delete          */
-    bool stays_out;   /* the variant has to keep others out of a stopped process     */
+    bool stays_out;   /* while the process of the holder is stopped, the variant must
+                       * grant the lock to no other owner                            */
 
     struct control *control; /* of the load; NULL until it is there                   */
-    bool aims;        /* somebody is waited for, so the load has to ask for the lock  */
+    bool aims;        /* the hazard waits for a thread, so the load must use the lock */
 
     int stage;
     int64_t stage_ns; /* when the stage began                                        */
@@ -48,11 +49,12 @@ struct hazard_scene {
     struct fault_history *history; /* of the run, for faults that a hazard makes from
                                     * outside (the process that reaches a point records
                                     * that itself); NULL: it is not recorded         */
-    const struct service *first;  /* the process in which the first holder was caught*/
-    const struct service *second; /* and the second one                              */
-    struct service_lock hold;     /* what the store said of the last one's lock then  */
-    int64_t hold_ends_ns;         /* not before this, if nobody renews it             */
-    bool contends;                /* those who ask for the lock are being counted     */
+    const struct service *first;  /* the process whose thread was held first          */
+    const struct service *second; /* the process whose thread was held second         */
+    struct service_lock hold;     /* the lock of the thread that was held last, as the
+                                   * store described it at that moment               */
+    int64_t hold_ends_ns;         /* if the lease is not renewed, it ends after this  */
+    bool contends;                /* hazard_tried() counts requests for the lock now  */
     char note[240];   /* what happened, for people                                   */
 };
 
@@ -60,52 +62,55 @@ struct hazard {
     const char *name;
     const char *does;
     bool needs_faults;                            /* processes with --allow-faults   */
-    const char *point; /* where it lies in wait before the load begins; NULL: nowhere */
-    bool needs_gap;    /* it does nothing to a lock without the gap (has_gap)         */
-    enum hazard_state (*step)(struct hazard_scene *); /* again and again meanwhile   */
-    void (*undo)(struct hazard_scene *); /* MAY: let everything go that is not held at
-                                          * `point`, at any stage                    */
+    const char *point; /* the point that is armed before the load begins; NULL: none  */
+    bool needs_gap;    /* has no effect on a lock without the gap (has_gap)           */
+    enum hazard_state (*step)(struct hazard_scene *); /* called repeatedly under load */
+    void (*undo)(struct hazard_scene *); /* MAY: end, in any stage, the faults that are not
+                                          * threads held at `point`                  */
 };
 
-/* Lie in wait at the hazard's point.  False: scene->note says why it cannot be armed. */
+/* Arm the point of the hazard.  False: scene->note has the reason. */
 bool hazard_arm(const struct hazard *hazard, struct hazard_scene *scene);
-/* Let everything go, at any stage. */
+/* Let the held threads continue, and end all faults, in any stage. */
 void hazard_undo(const struct hazard *hazard, struct hazard_scene *scene);
 
 /* --- for the files in hazards/ --- */
 
 enum {
-    HAZARD_CATCH_MS = 15000, /* how long to wait for somebody to come to a point      */
-    HAZARD_SELL_MS = 10000,  /* how long to wait for others to sell, once they can    */
-    HAZARD_TRIES = 8,        /* so many who were refused show that nobody gets in     */
+    HAZARD_CATCH_MS = 15000, /* the longest wait for a thread to reach a point        */
+    HAZARD_SELL_MS = 10000,  /* the longest wait for other owners to sell             */
+    HAZARD_TRIES = 8,        /* so many refused requests show that the lock holds     */
 };
 
-/* Lay in wait at `point`, in every process, for who works under the target's lock. */
+/* Arm `point` in every process: the next thread of each that comes there with the target's
+ * lock is held. */
 bool hazard_lay_in_wait(struct hazard_scene *scene, const char *point);
-/* Was somebody caught there?  OVER: yes, *where is the process, and nobody else will
- * be, and scene->hold is what the store said of the lock.  MISSED: nobody came for
- * HAZARD_CATCH_MS, or nobody can come any more. */
+/* Ask if a thread is held at `point`.
+ *   OVER    a thread is held: *where is its process, scene->hold is the lock as the store
+ *           described it, and the point is disarmed in all other processes
+ *   GOING   no thread has reached the point yet
+ *   MISSED  no thread reached the point within HAZARD_CATCH_MS, or none can any more */
 enum hazard_state hazard_caught(struct hazard_scene *scene, const char *point,
                                 const struct service **where);
-/* Let everybody go who is held at `point`, and disarm it. */
+/* Let every thread continue that is held at `point`, and disarm the point. */
 void hazard_let_go(const struct hazard_scene *scene, const char *point);
 
-/* Begin to count those who ask for the target's lock; once in a stage. */
+/* Begin to count the requests for the target's lock; at most once in a stage. */
 void hazard_contend(struct hazard_scene *scene);
-/* The number of them that have sent a request and been answered since. */
+/* The number of these requests that were sent and answered since hazard_contend(). */
 int64_t hazard_tried(const struct hazard_scene *scene);
-/* Does the lock keep others out?  So it does if HAZARD_TRIES have asked in vain since
- * hazard_contend(), nobody has sold since the baseline, and the store still names the owner
- * of scene->hold. */
+/* Does the lock exclude all other owners?  True if HAZARD_TRIES requests were refused since
+ * hazard_contend(), no order was sold since the baseline, and the store still names the
+ * owner of scene->hold. */
 bool hazard_stays_out(const struct hazard_scene *scene, const struct service *not_this);
 
 /* Begin the next stage. */
 void hazard_next(struct hazard_scene *scene);
 /* Milliseconds in this stage. */
 int64_t hazard_stage_ms(const struct hazard_scene *scene);
-/* Did others sell under the target's lock since the baseline?  Under a voucher's lock
- * `count` more orders say so; under a user's, that every voucher was sold to the user,
- * so that the one who is held comes second. */
+/* Did other owners sell under the target's lock since the baseline?  With the lock of a
+ * voucher, `count` more orders show it.  With the lock of a user, it is shown when the user
+ * has an order for every voucher, so that the order of the held thread is a second one. */
 bool hazard_others_sold(const struct hazard_scene *scene, int64_t count);
 
 #endif /* LOADTEST_SALE_HAZARD_H */

@@ -10,10 +10,10 @@
 
 #include "loadtest/sale/run_plan.h"
 
-/* Do it.  EXIT_VALID: it was done and judged, whatever the verdict.  EXIT_INTERRUPTED: it
- * was cut short, and what there is was written.  Anything else: result->reason says why,
- * and so does stderr unless the plan is quiet; of EXIT_USAGE, seckilld refused its
- * settings, so that the same plan will fail again. */
+/* Make the run.  EXIT_VALID: the run was made and judged, whatever the verdict.
+ * EXIT_INTERRUPTED: the run was interrupted, and its results so far are written.  After every
+ * other answer result->reason has the reason, which is also on stderr unless the plan is
+ * quiet.  EXIT_USAGE: seckilld refused its settings, so the same plan would fail again. */
 enum exit_code run_once(const struct run_plan *plan, struct run_result *result);
 
 #endif /* LOADTEST_SALE_RUN_H */

@@ -14,12 +14,12 @@ struct scenario_run {
     const char *html;    /* NULL: no page of all performances together                */
     const struct scenario_pages *pages;
     bool is_chinese, shows_wire;
-    int jobs;            /* at a time, of those that hurt nobody; 0: as many as do not
-                          * get in each other's way                                  */
+        int jobs;            /* the number of performances at a time that inject no faults
+                          * into servers; 0: as many as do not delay each other      */
     int64_t duration_ms; /* of measurements; 0: each has its own                     */
     uint64_t seed;
-    int labs;            /* as many of the others at a time, each in a lab of its own;
-                          * 0: 1                                                      */
+        int labs;            /* the number of all other performances at a time, each in its
+                          * own lab; 0: 1                                             */
     struct series *series; /* shows the progress; lent , NULL: nothing is shown       */
     const struct scenario_listener *listener; /* NULL: the terminal                   */
 };

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* scenario.h -- the contract for people who write a scenario: a story that the articles
- * tell, told again on the real servers, with the same ending every time.
+/* scenario.h -- the contract for scenarios: a failure that an article describes, performed
+ * on real servers, with the same outcome each time.
  *
  * A scenario is one file in loadtest/scenario/scenarios/, one line in scenarios.def, and rows
- * in loadtest/expect/expectations.def that say what must come of it under which lock.  It
- * has data (who acts, what it tells) and one function, play(), that is run once for each
- * lock: a performance.
+  * in loadtest/expect/expectations.def with the expected outcome under each lock.  It has
+ * data (the participants, the texts) and one function, play(), which runs once for each
+ * lock.  One such run is a performance.
  *
- * Every actor is a process of its own with a lock system of its own.  play() runs in
- * another one, the conductor, which tells each actor what to do and what to answer for.
- * Each connection of an actor goes through a fault proxy of its own, which also writes
- * down what was said on it.
+  * Every actor is a process of its own with a lock system of its own.  play() runs in
+ * the process of the laboratory, which sends each actor its next call and reads the
+ * answer.  Each connection of an actor goes through a proxy of its own, which injects
+ * faults and records the messages.
  *
- * play() does not say how the scenario ends: the checker of histories looks for two holders at
- * once, and the rows in PostgreSQL tell what became of the stock.  play() only adds what
- * neither can see, by stage_sign().
+  * play() does not decide the outcome.  The checker of histories looks for two holders at
+ * once, and the rows in PostgreSQL show the stock and the orders.  play() only reports, by
+ * stage_sign(), what neither of them can see.
  *
- * Errors      A step that does not come about ends the performance: the scenario did not
- *             happen, which is never a pass.  So no call here needs its failure handled,
- *             and what is returned is what the lock or the shop answered.
- * Threads     play() runs in one thread, the only one that may call what is below.
+  * Errors      If a step does not happen, the performance ends with "did not happen", which
+ *             never counts as expected.  Therefore play() handles no failures, and each
+ *             function returns the answer of the lock or of the database.
+ * Threads     play() runs in one thread, and only this thread may call these functions.
  * Time        Wait for states, never for times: actor_await_*() and stage_need_*().
  */
 #ifndef LOADTEST_SCENARIO_SCENARIO_H
@@ -52,7 +52,7 @@ struct scenario {
     const char *name;      /* as in the command; the file has _ for -                 */
     const char *number;    /* of the catalogue: "S1"                                  */
     const char *title, *title_zh;
-    const char *source;    /* which article, or who else, tells it                    */
+    const char *source;    /* the article or paper that describes the failure         */
     const char *story[SCENARIO_LINES], *story_zh[SCENARIO_LINES];
     const char *actors[SCENARIO_ACTORS_MAX]; /* none: Ann and Bo.  A "+" before one:
                                               * another thread of the process of the
@@ -68,12 +68,12 @@ struct scenario {
     int earlier_fences;    /* so many holders there were before, if the lock counts them */
     int replicas_acknowledge; /* so many replicas have to have each grant; 0: none        */
     bool has_fence_epochs; /* fences that Redis counts begin at epochs of the database */
-    bool needs_own_servers; /* it hurts servers: it gets a lab that nobody else uses, as
-                            * every story with a topology does                        */
+    bool needs_own_servers; /* it injects faults into servers, so it has its own lab, as
+                            * every scenario with a topology does                     */
     enum lab_topology topology; /* whose servers have the lock; CORE: the store's own.  It
                             * runs by its name or with `topologies`, not with `all`   */
     int64_t duration_ms;   /* 0: a story.  Else a measurement, see below, of that length */
-    const char *published; /* of a measurement: who else did it, and what came out    */
+    const char *published; /* of a measurement: the published figure, with its source */
     void (*play)(struct stage *s);
 };
 
@@ -90,21 +90,21 @@ bool stage_has(const struct stage *s, unsigned caps);
 bool stage_is_renewed(const struct stage *s);
 enum dlock_store stage_store(const struct stage *s);
 
-/* Does what a process holds that stopped or died end by itself: by a lease, or with its
- * session, which ends when a process that stopped is not heard of any more?  Not with a
- * connection that stays open while its process stands still. */
+/* If the process of a holder stops or dies, does its lock end by itself?  True for a lock with
+ * a lease, and for a session that ends without heartbeats.  False for a connection, which stays
+ * open while its process is stopped. */
 bool stage_lock_ends(const struct stage *s);
 
-/* Is its store told by the system that a process has died or a connection was cut, and
- * frees what was held there?  It may take a moment. */
+/* If a process dies or its connection is cut, does the store notice that and free the lock?
+ * The store may need a moment. */
 bool stage_store_hears_of_death(const struct stage *s);
 
 int stage_lease_ms(const struct stage *s);
 
-/* The stock guard that it is performed under. */
+/* The stock guard of this performance. */
 const struct stock_guard *stage_guard(const struct stage *s);
 
-/* The lock's name, for stories that reach it by other means than the actors. */
+/* The name of the lock, for scenarios that use the lock without an actor. */
 const char *stage_lock_name(const struct stage *s);
 
 /* The time since play() began. */
@@ -113,34 +113,33 @@ int64_t stage_now_ms(const struct stage *s);
 /* Tell what happens now: a line of the story, in both languages. */
 void stage_tell(struct stage *s, const char *english, const char *chinese);
 
-/* How most stories begin: Ann takes the lock and sees that one voucher is left. */
+/* The usual first steps: Ann takes the lock and sees that one unit is left. */
 void stage_open_sale(struct stage *s, struct actor *ann);
 
-/* The story of a master that stands still after its replicas have copied the lock: Ann
- * hears of it, and Bo waits for the end of the copy.  The texts tell who names the new
- * master. */
+/* The steps of a master that is stopped after its replicas have copied the lock: Ann learns
+ * of the fail-over, and Bo waits for the end of the copied lock.  The texts name the program
+ * that chooses the new master. */
 void stage_play_copied_lock(struct stage *s, const char *english, const char *chinese);
 
-/* Say what neither the checker nor the database can see, and why it is so. */
+/* Report a sign that neither the checker nor the database can see, with the reason. */
 void stage_sign(struct stage *s, enum scenario_sign sign, const char *why);
 
-/* The scenario did not happen unless this is so. */
+/* If `is_so` is false, the scenario did not happen, and the performance ends. */
 void stage_need(struct stage *s, bool is_so, const char *what);
 
-/* Perform the story again, at most SCENARIO_TRIES times in all, unless this is so: for
- * conditions that a busy machine can spoil, such as a lease that was to last for a step.
- * */
+/* If `is_so` is false, perform the scenario again, at most SCENARIO_TRIES times in all.  For
+ * conditions that fail on a busy machine, such as a lease that has to last for a step. */
 void stage_need_in_time(struct stage *s, bool is_so, const char *what);
 
 /* The scenario did not happen. */
 void stage_fail(struct stage *s, const char *fmt, ...)
     __attribute__((noreturn, format(printf, 2, 3)));
 
-/* Wait until nobody has the lock any more, as far as its store says; `actor` asks. */
+/* Wait until the store reports to `actor` that the lock is free. */
 void stage_need_free(struct stage *s, struct actor *actor);
 
-/* Wait for so long: only to let work take longer than a lease.  Never to let something
- * come about. */
+/* Wait for `ms`, as work that takes longer than a lease.  Never use this to wait for an
+ * event. */
 void stage_pass_ms(struct stage *s, int64_t ms);
 
 /* Record a fault that is made by play() itself: `what` it is, and what it breaks.

@@ -3,11 +3,10 @@
  *
  * Promises    one holder among all processes, as long as all work ends within its
  *             lease.
- * Breaks      when work outlives the lease: the late holder deletes the lock of the
- * next
- *             one, which lets a third in, and so on.
+  * Breaks      when work outlives the lease: the late holder deletes the lock of the
+ *             next holder, so that a third holder gets the lock, and so on.
  * Described   the articles' first lock in Redis; its value is the thread's number,
- * which is never checked.
+ *             which is never checked.
  *
  * After an unanswered acquire no DEL is sent, because it could free another owner's
  * lock; the lease ends the lock anyway. */

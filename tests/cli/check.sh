@@ -141,7 +141,7 @@ check 'a file of rubbish is refused, and named, with what was expected: 64' \
 check 'rubbish as a text is refused: 64' status 64 "$seckill" check "$work/rubbish/x.dlockrec"
 printf '\0' >"$work/zero"
 check 'a text that ends before its file does is refused: 64' \
-    says 'after 0 bytes' status 64 "$seckill" check "$work/zero"
+    says 'the byte at offset 0 is 0' status 64 "$seckill" check "$work/zero"
 printf '10 p1 t1 acquire a -> 11 ok until=40\n20 p1 t1 release a -> 21 ok\n' >"$work/x"
 chmod +x "$work/x"
 check 'an x bit makes no directory of a text' status 0 "$seckill" check "$work/x"

@@ -35,15 +35,15 @@ check 'commands that no fault names pass' says '^PONG' redis-cli -p "$port" ping
 redis-cli -p "$port" set LOST 1 >"$work/client" 2>&1
 check 'the client hears no answer to the request' says 'reset|closed' cat "$work/client"
 check 'but it was done' says '^1' redis-cli -s "$socket" exists LOST
-check 'the strike is printed as it happens' \
+check 'a fault is printed when it happens' \
     says 'ms  connection 2  cut to-client at to-server LOST' cat "$work/out"
 stop
-check 'a fault that never struck is exit status 1' [ "$ended" -eq 1 ]
-check 'and the summary names it' says 'NEVER STRUCK.*NEVER' cat "$work/out"
+check 'a fault that never happened is exit status 1' [ "$ended" -eq 1 ]
+check 'and the summary names it' says 'NEVER HAPPENED.*NEVER' cat "$work/out"
 begin 'cut to-client at to-server LOST'
 redis-cli -p "$port" echo LOST >/dev/null 2>&1
 stop
-check 'if all have struck it is 0' [ "$ended" -eq 0 ]
+check 'if all faults happened it is 0' [ "$ended" -eq 0 ]
 begin
 stop TERM
 check 'the first SIGTERM ends the proxy' [ "$ended" -eq 0 ]

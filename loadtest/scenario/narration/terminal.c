@@ -145,7 +145,7 @@ static void tell_verdict(FILE *out, const struct scenario_setup *setup,
 void tell_outcome(FILE *out, const struct stage *s)
 {
     if (!s->result->has_happened) {
-        fprintf(out, s->is_chinese ? "\n演出没有发生：%s\n" : "\nThe scenario did not happen: %s\n",
+        fprintf(out, s->is_chinese ? "\n场景的步骤没有发生：%s\n" : "\nThe scenario did not happen: %s\n",
                 s->result->why);
         return;
     }
