@@ -52,10 +52,14 @@ bool db_backend_end(lab_db *db, int pid, bool *gone)
     return result != NULL;
 }
 
-bool db_process_of(lab_db *db, const char *type, int *pid)
+bool db_process_of(lab_db *db, const char *type, const char *client, int *pid)
 {
+    const char *params[] = {type, client};
     struct postgres_result *result = lab_db_ask(
-        db, "SELECT pid FROM pg_stat_activity WHERE backend_type = $1", 1, &type);
+        db,
+        "SELECT pid FROM pg_stat_activity WHERE backend_type = $1"
+        " AND application_name = $2",
+        2, params);
     bool ok = result && postgres_result_rows(result) == 1;
 
     *pid = ok ? atoi(postgres_result_text(result, 0, 0)) : 0;

@@ -21,8 +21,9 @@ bool db_backends_of(lab_db *db, const char *name, int pids[DB_BACKENDS_MAX],
  * ended. */
 bool db_backend_end(lab_db *db, int pid, bool *gone);
 
-/* Find the server's process of that backend_type, such as "walwriter". */
-bool db_process_of(lab_db *db, const char *type, int *pid);
+/* Find the server's process of that backend_type, such as "walwriter", which serves that
+ * client by its application_name; "": it serves none. */
+bool db_process_of(lab_db *db, const char *type, const char *client, int *pid);
 
 /* Read and set the number of connections that the service's role may have at once; -1:
  * no limit.  Connections beyond a new limit stay open. */

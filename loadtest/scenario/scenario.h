@@ -350,8 +350,9 @@ int stage_server_hurt(struct stage *s, const char *fault, const char *server,
 void stage_await_standby(struct stage *s);
 
 /* Stop one of PostgreSQL's own processes, such as "walwriter", until the server is
- * killed. */
-void stage_stop_in_postgres(struct stage *s, const char *backend_type);
+ * killed.  `standby`: of the walsenders, the one that serves that standby; "" for others. */
+void stage_stop_in_postgres(struct stage *s, const char *backend_type,
+                            const char *standby);
 
 /* ---- the service, and actors as its clients ---- */
 

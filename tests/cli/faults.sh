@@ -5,7 +5,7 @@
 # broken assumption.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 95
+plan 96
 lab=$work/lab
 labs+=("$lab")
 records=$work/records
@@ -199,6 +199,14 @@ on_old() {
 }
 on_old +OK "auth $REDISCLI_AUTH" >/dev/null
 ask redis del "$key" >/dev/null
+touch "$work/unlocked"
+"$seckill" fault run redis-split-brain --key="$key" --dir="$lab" >"$work/unlocked" 2>&1 &
+unlocked=$!
+own "$unlocked"
+soon grep -q '^armed' "$work/unlocked"
+send INT "$unlocked"
+wait "$unlocked"
+check 'redis-split-brain is interrupted before anybody has the lock' test $? -eq 130
 touch "$work/split"
 "$seckill" fault run redis-split-brain --key="$key" --dir="$lab" --record="$records" >"$work/split" 2>&1 &
 split=$!

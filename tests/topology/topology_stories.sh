@@ -4,7 +4,7 @@
 # that the command starts itself; `seckill scenario run topologies` tells them under every lock.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
-plan 18
+plan 19
 stories=(sentinel-failover sentinel-partition sentinel-acknowledged old-master-returns leader-killed split-ensemble
     expired-in-ensemble promotion-lost promotion-kept cluster-failover cluster-takeover slots-move
     frozen-in-etcd waiter-outlives-leader)
@@ -30,6 +30,10 @@ check 'a lease that ended under a new leader is fenced off' tell frozen-in-etcd 
 check 'a place in the queue of an etcd outlives its leader' tell waiter-outlives-leader etcd
 check 'a standby that never had an order loses it' tell promotion-lost pg-unique,pg-row
 check 'a standby that was waited for keeps it' tell promotion-kept pg-fair,pg-advisory
+both_standbys() {
+    status 0 "$seckill" scenario run topologies --locks=pg-advisory --out="$work/runs" --dir="$work/lab"
+}
+check 'both stories of a standby are told in one lab' both_standbys
 check 'a story is not about a lock in another store' \
     status 64 "$seckill" scenario run leader-killed --locks=reentrant --out="$work/runs" --dir="$work/lab"
 no_servers_left() { ! pgrep -f "$work/runs" >/dev/null; }

@@ -11,7 +11,7 @@ static void play(struct stage *s)
     stage_tell(s, "The database answers COMMIT at once, and writes it down later.",
                "数据库先答复 COMMIT，稍后才落盘。");
     actor_enter(ann);
-    stage_stop_in_postgres(s, "walwriter");
+    stage_stop_in_postgres(s, "walwriter", "");
     stage_need(s, actor_buy(ann) == SALE_SOLD, "Ann is to be told that she has it");
     stage_tell(s, "Ann has been told that the last one is hers.  The server dies.",
                "小安得到答复：买到了最后一件。服务器宕机。");

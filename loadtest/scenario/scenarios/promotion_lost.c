@@ -10,7 +10,7 @@ static void play(struct stage *s)
                "主库先答复 COMMIT，备库稍后才收到日志。");
     actor_enter(ann);
     stage_await_standby(s);
-    stage_stop_in_postgres(s, "walsender");
+    stage_stop_in_postgres(s, "walsender", "standby");
     stage_need(s, actor_buy(ann) == SALE_SOLD, "Ann is to be told that she has it");
     stage_tell(s, "Ann has been told that the last one is hers.  The primary dies, "
                   "and the standby is promoted.",

@@ -147,7 +147,8 @@ void stage_await_standby(struct stage *s)
     lab_db_close(db);
 }
 
-void stage_stop_in_postgres(struct stage *s, const char *backend_type)
+void stage_stop_in_postgres(struct stage *s, const char *backend_type,
+                            const char *standby)
 {
     char url[256], error[512], texts[2][SCENARIO_LINE_MAX];
     lab_db *db;
@@ -158,9 +159,11 @@ void stage_stop_in_postgres(struct stage *s, const char *backend_type)
     lab_database_url(s->lab, url, sizeof url);
     if (!lab_db_open(&db, url, error, sizeof error))
         stage_fail(s, "%s", error);
-    if (!db_process_of(db, backend_type, &pid) || kill(pid, SIGSTOP) != 0)
+    if (!db_process_of(db, backend_type, standby, &pid) || kill(pid, SIGSTOP) != 0)
         stage_fail(s, "PostgreSQL's %s cannot be stopped: %s", backend_type,
-                   pid == 0 ? lab_db_error(db) : strerror(errno));
+                   pid != 0              ? strerror(errno)
+                   : *lab_db_error(db) ? lab_db_error(db)
+                                         : "it has none, or several");
     lab_db_close(db);
     stage_fault(s, "postgres-process-stop", DLOCK_FAULT_HAPPENED, DLOCK_ASSUMES_NONE,
                 pid);
