@@ -224,8 +224,8 @@ static void blame(struct check *c, const struct permit *p, int64_t index, const 
                     p->take, index, from_ns, call->answer_ns, "%s", what);
 }
 
-/* Blame the call `blamed` if the call `first` surely was before the call `second`, or if
- * `second`, being NO_CALL, never was made. */
+/* Blame the call `blamed` if the call `first` surely was before the call `second`, or
+ * if `second`, being NO_CALL, never was made. */
 static void blame_order(struct check *c, const struct permit *p, int64_t first,
                         int64_t second, int64_t blamed, const char *what)
 {

@@ -229,7 +229,8 @@ static void print_faults(const struct canvas *c)
 static void print_scale(const struct canvas *c)
 {
     char end[32];
-    int length = snprintf(end, sizeof(end), "%.3f ms", example_ms(c->to_ns - c->from_ns));
+    int length =
+        snprintf(end, sizeof(end), "%.3f ms", example_ms(c->to_ns - c->from_ns));
 
     fprintf(c->out, "%-*s 0%*s\n", LABEL_WIDTH, "",
             c->columns > length + 1 ? c->columns - 1 : length + 1, end);

@@ -33,7 +33,8 @@ static void verdict_text(const struct cell *cell, char *out, size_t size)
     else
         snprintf(out, size, of[RUN_UNKNOWN] > 0 ? "unknown" : "sound");
     if (of[RUN_BROKEN] > 0 && of[RUN_SOUND] > 0)
-        snprintf(out + strlen(out), size - strlen(out), " (%d/%d)", of[RUN_BROKEN], done);
+        snprintf(out + strlen(out), size - strlen(out), " (%d/%d)", of[RUN_BROKEN],
+                 done);
 }
 
 static const char *mark_of(const struct cell *cell)
@@ -130,7 +131,8 @@ static void print_odd(FILE *out, const struct comparison *c, const char *bullet)
         const struct cell *cell = &c->cells[i];
         enum cell_outcome outcome = cell_outcome_of(cell);
 
-        if (cell->run_count == 0 || outcome == CELL_NOT_DONE || outcome == CELL_AS_EXPECTED)
+        if (cell->run_count == 0 || outcome == CELL_NOT_DONE ||
+            outcome == CELL_AS_EXPECTED)
             continue;
         fprintf(out, "%s%s: %s, %s, %s: ", bullet, cell_outcome_name(outcome),
                 cell->experiment->name, cell->hazard->name, cell->lock);

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /* Move the variable `at` on to the first index at which `is_before` does not hold; to
- * `end` if it holds at all of them.  `is_before` is an expression of the index `i`, which
- * the macro declares: true from `at` up to some index, and false from there on. */
+ * `end` if it holds at all of them.  `is_before` is an expression of the index `i`,
+ * which the macro declares: true from `at` up to some index, and false from there. */
 #define BISECT(at, end, i, is_before)                                                  \
     do {                                                                               \
         for (size_t bisect_end = (end); (at) < bisect_end;) {                          \

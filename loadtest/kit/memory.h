@@ -16,10 +16,10 @@ void *memory_need(void *memory);
  * program ends as above. */
 void *memory_grow(void *array, size_t used, size_t size);
 
-/* Returns an array that begins with the first `used` elements of `array` and has room for
- * `more` behind them: `array` itself, or a larger one in its place, as memory_grow() makes
- * it.  *room, in elements of `size` bytes, is what there is room for.  It at least doubles,
- * so that the time to add elements one by one grows as their count does. */
+/* Returns an array that begins with the first `used` elements of `array` and has room
+ * for `more` behind them: `array` itself, or a larger one in its place, as of
+ * memory_grow().  *room, in elements of `size` bytes, is what there is room for.  It at
+ * least doubles, so that the time to add elements one by one grows as their count. */
 void *memory_room(void *array, size_t used, size_t more, size_t *room, size_t size);
 
 /* The same in a variable that has the array. */

@@ -28,10 +28,10 @@ void page_print(FILE *out, const struct history *h, const struct check *c,
 bool page_write(const char *path, const struct history *h, const struct check *c,
                 const struct check_verdict *v);
 
-/* Close a page that was printed into memory by open_memstream(), put it into a file, which
- * is replaced as a whole or not at all, and free *text.  False: it could not be written,
- * and a line on stderr, which begins with `command`, says why.  The program ends with
- * EXIT_BUG if there is no memory. */
+/* Close a page that was printed into memory by open_memstream(), put it into a file,
+ * which is replaced as a whole or not at all, and free *text.  False: it could not be
+ * written, and a line on stderr, which begins with `command`, says why.  The program
+ * ends with EXIT_BUG if there is no memory. */
 bool page_keep(FILE *out, char **text, const char *path, const char *command);
 
 /* Print the piece of a file of loadtest/page between two marks; NULL: from its

@@ -31,7 +31,7 @@ enum { PAGE_PHRASE_MAX = 512 };
     page_say_words(out, PAGE_WORD_##id, (const char *const[]){"", ##__VA_ARGS__})
 void page_say_words(FILE *out, enum page_word word, const char *const *arguments);
 
-/* A whole number as such an argument, which lasts as long as the block that it stands in. */
+/* A whole number as such an argument.  It lasts as long as the block it stands in. */
 enum { PAGE_WHOLE_MAX = 24 };
 #define WHOLE(value) page_whole((char[PAGE_WHOLE_MAX]){""}, (int64_t)(value))
 const char *page_whole(char out[PAGE_WHOLE_MAX], int64_t value);
@@ -49,8 +49,8 @@ void page_title_words(FILE *out, enum page_word word, const char *const *argumen
  * `element` is "span", or "tspan" in a drawing. */
 void page_phrase(FILE *out, const char *element, const char *english);
 
-/* Print a text of words.def, or a message, inside an element that ends its line.  `tag` is
- * the element's name, with its attributes if it has some: "p class=\"note\"". */
+/* Print a text of words.def, or a message, inside an element that ends its line.  `tag`
+ * is the element's name, with its attributes if it has some: "p class=\"note\"". */
 #define page_say_in(out, tag, id, ...)                                                 \
     (page_begin(out, tag), page_say(out, id, ##__VA_ARGS__), page_end(out, tag))
 void page_phrase_in(FILE *out, const char *tag, const char *english);

@@ -143,7 +143,7 @@ static uint32_t big_endian(const unsigned char *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* The body of a message whose head is read.  True: it has none, so the message is over. */
+/* The body of a message whose head was read.  True: there is none, so it is over. */
 static bool begin_body(struct proxy_scanner *s, uint32_t size, uint32_t least,
                        uint32_t most)
 {

@@ -90,7 +90,8 @@ static void print_table(FILE *out, const struct run_data *data, const struct vie
     fputs("</tbody></table></div>\n", out);
     if (rows == all)
         return;
-    say_in(out, "p class=\"soft\"", STOPPED_SOME, figure_whole(rows, a), figure_whole(all, b));
+    say_in(out, "p class=\"soft\"", STOPPED_SOME, figure_whole(rows, a),
+           figure_whole(all, b));
 }
 
 static void print_examples(FILE *out, const struct run_data *data, const struct view *view)

@@ -253,7 +253,8 @@ static void print_tables(FILE *out, const struct view *view)
     for (int i = 0; i < count; i++)
         shown += print_group(out, view, groups[i]);
     if (shown < view->count)
-        say_in(out, "p", TABLE_MORE, figure_whole((int64_t)(view->count - shown), more));
+        say_in(out, "p", TABLE_MORE,
+               figure_whole((int64_t)(view->count - shown), more));
     fputs("<p class=\"soft\">", out);
     say(out, TABLE_HOW);
     fputc(' ', out);

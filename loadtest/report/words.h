@@ -26,7 +26,7 @@ void say_words(FILE *out, enum word word, const char *const *arguments);
 #define say_in(out, tag, id, ...)                                                      \
     (page_begin(out, tag), say(out, id, ##__VA_ARGS__), page_end(out, tag))
 
-/* Begin a section with this id and heading, and a column of a table with this heading. */
+/* Begin a section with this id and heading; a column of a table with this heading. */
 void say_section(FILE *out, const char *id, enum word heading);
 void say_head(FILE *out, enum word heading, bool is_number);
 
