@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "loadtest/kit/name_list.h"
+
 #define ELEMENTS_MAX (UINT64_C(1) << 40)
 #define BULK_MAX (UINT64_C(1) << 40)
 
@@ -24,16 +26,9 @@ enum {
 /* The states of a scanner of redis. */
 enum { AT_TYPE, AT_NUMBER, AT_LINE, AT_INLINE };
 
-static const char *const names[] = {
 #define X(id, name) name,
-    PROXY_PROTOCOLS(X)
+NAME_LIST(proxy_protocol_name, PROXY_PROTOCOLS(X))
 #undef X
-};
-
-const char *proxy_protocol_name(size_t i)
-{
-    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
-}
 
 /* ---- redis ---- */
 

@@ -11,6 +11,7 @@
 
 #include "base/text/duration.h"
 #include "base/text/suggest.h"
+#include "loadtest/kit/name_list.h"
 
 enum { WORDS_MAX = 16 };
 
@@ -22,19 +23,12 @@ struct reading {
     char *why;
 };
 
-static const char *const actions[] = {
 #define X(id, name) name,
-    PROXY_ACTIONS(X)
+static NAME_LIST(action_name, PROXY_ACTIONS(X))
 #undef X
-};
 
 static const char *const directions[] = {[PROXY_TO_SERVER] = "to-server",
                                          [PROXY_TO_CLIENT] = "to-client"};
-
-static const char *action_name(size_t i)
-{
-    return i < sizeof actions / sizeof actions[0] ? actions[i] : NULL;
-}
 
 __attribute__((format(printf, 2, 3))) static bool refuse(struct reading *r,
                                                          const char *fmt, ...)
@@ -169,7 +163,7 @@ static bool read_argument(struct reading *r, char *argument)
         return true;
     default:
         return *argument == '\0' ||
-               refuse(r, "%s takes no argument", actions[f->action]);
+               refuse(r, "%s takes no argument", action_name((size_t)f->action));
     }
 }
 
