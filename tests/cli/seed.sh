@@ -30,7 +30,7 @@ every_seed_succeeds || all=$?
 check 'eight seeds with --once at the same time all succeed' test "$all" -eq 0
 check 'and make the vouchers of one' test "$(vouchers)" = 2
 check 'a later one says that there are vouchers' \
-    says 'has vouchers already' "$seckill" seed --once --users=0
+    says 'already has vouchers' "$seckill" seed --once --users=0
 check 'and makes none' test "$(vouchers)" = 2
 "$seckill" seed --users=0 >/dev/null
 check 'without --once there is one more' test "$(vouchers)" = 3
