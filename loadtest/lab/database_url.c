@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "loadtest/lab/lab.h"
+#include "loadtest/lab/kind.h"
 
 /* The server on that port; the first one with its standbys, one of which may be the primary
  * by now. */
@@ -68,4 +68,11 @@ void lab_service_urls(const struct lab *lab, char out[LAB_DATABASE_URLS_MAX])
 void lab_service_url(const struct lab *lab, int port, char *out, size_t size)
 {
     write_database(lab, "seckill_service", lab->service_password, port, 0, out, size);
+}
+
+void lab_kind_postgres_url(const struct lab *lab, int port, int database, char *out,
+                           size_t size)
+{
+    (void)database;
+    lab_service_url(lab, port, out, size);
 }

@@ -79,16 +79,6 @@ static int leader(const struct lab *lab)
     return -1;
 }
 
-static void address(const struct lab *lab, char *out)
-{
-    int used = 0;
-
-    out[0] = '\0';
-    for (int i = 0; i < LAB_COUNT_ENSEMBLE; i++)
-        used += snprintf(out + used, LAB_ADDRESS_MAX - (size_t)used, "%s127.0.0.1:%d",
-                         i > 0 ? "," : "", lab_port(lab, LAB_ENSEMBLE, i));
-}
-
 const struct lab_topology_row lab_topology_ensemble = {
     .configure = configure,
     .stands = stands,
@@ -96,5 +86,4 @@ const struct lab_topology_row lab_topology_ensemble = {
     .role = LAB_ENSEMBLE,
     .takes_list = true,
     .variable = "SECKILL_LAB_ENSEMBLE_URL",
-    .address = address,
 };

@@ -40,7 +40,7 @@ size_t lab_environment(const struct lab *lab,
         if (topology->variable == NULL || !lab_has(lab, 1u << t))
             continue;
         (++v)->name = topology->variable;
-        topology->address(lab, v->value);
+        lab_topology_write_address(lab, topology, v->value);
     }
     (++v)->name = "SECKILL_TOKEN_KEY_FILE";
     files_join(v->value, lab->dir, "token.key");

@@ -82,11 +82,7 @@ static bool start(struct lab *lab, struct lab_server *server,
     name_of(lab, server, name);
     describe_members(lab, server->role, members);
     options.death_signal = SIGKILL;
-    if (lab_server_run(lab, server, &options))
-        return true;
-    if (errno == ENOENT)
-        fprintf(stderr, "  install it: apt-get install etcd-server\n");
-    return false;
+    return lab_server_run(lab, server, &options, "etcd-server");
 }
 
 /* GET from a member.  The caller frees the answer; NULL: none came whole. */

@@ -20,7 +20,8 @@ struct lab_kind_row {
     /* MAY.  Remove what a server that was killed leaves to say that it runs.  None of its
      * processes may run any more. */
     void (*forget)(const struct lab *lab, const struct lab_server *server);
-    /* How clients of the service's role reach it on that port; `database` is of Redis. */
+    /* MAY.  How clients of the service's role reach it on that port; `database` is of
+     * Redis.  NULL: 127.0.0.1:PORT. */
     void (*url)(const struct lab *lab, int port, int database, char *out, size_t size);
     int stop_signal;    /* ends it in order: before a restart; 0: SIGTERM               */
     int discard_signal; /* ends it at once, when its data is removed; 0: SIGTERM        */
@@ -36,5 +37,9 @@ struct lab_kind_row {
 
 const struct lab_kind_row *lab_kind_row(enum lab_kind kind);
 const struct lab_kind_row *lab_kind_of(const struct lab_server *server);
+
+/* The url() of kinds that speak PostgreSQL's protocol: the database by way of that port. */
+void lab_kind_postgres_url(const struct lab *lab, int port, int database, char *out,
+                           size_t size);
 
 #endif /* LOADTEST_LAB_KIND_H */

@@ -266,9 +266,11 @@ bool lab_server_start(struct lab *lab, struct lab_server *server);
 /* Every kind's start ends with this: its program, its output in NAME.log.  state.json
  * names it before it begins, so that a lab whose starter is killed has no server that
  * nobody knows; options->death_signal is for a lab that is not to outlive its command.
- * False: said on stderr; errno as child_start() left it. */
+ * False: said on stderr, and from which packages a program comes that is missing. */
 bool lab_server_run(struct lab *lab, struct lab_server *server,
-                    struct child_options *options);
+                    struct child_options *options, const char *packages);
+/* Say on stderr how to install those Debian packages.  Always false. */
+bool lab_say_install(const char *packages);
 bool lab_server_wait(struct lab *lab, struct lab_server *server);
 bool lab_server_bring_up(struct lab *lab, struct lab_server *server);
 bool lab_server_kill(const struct lab *lab, struct lab_server *server);

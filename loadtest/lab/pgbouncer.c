@@ -90,11 +90,7 @@ static bool start(struct lab *lab, struct lab_server *server,
         return false;
     options.user = lab_postgres_user();
     options.death_signal = SIGKILL;
-    if (lab_server_run(lab, server, &options))
-        return true;
-    if (errno == ENOENT)
-        fprintf(stderr, "  install it: apt-get install pgbouncer\n");
-    return false;
+    return lab_server_run(lab, server, &options, "pgbouncer");
 }
 
 /* It lets clients in when it has a session for them. */
@@ -119,18 +115,12 @@ static void describe(const struct lab *lab, const struct lab_server *server,
     snprintf(out, LAB_PART_MAX, "pool_mode %s", mode_of(server));
 }
 
-static void write_url(const struct lab *lab, int port, int database, char *out, size_t size)
-{
-    (void)database;
-    lab_service_url(lab, port, out, size);
-}
-
 const struct lab_kind_row lab_kind_pgbouncer = {
     .name = "pgbouncer",
     .start = start,
     .answers = answers,
     .describe = describe,
-    .url = write_url,
+    .url = lab_kind_postgres_url,
     .discard_ms = DISCARD_MS,
 };
 
@@ -147,20 +137,9 @@ static bool stands(const struct lab *lab, enum lab_role role, char why[LAB_WHY_M
     return true;
 }
 
-static void address(const struct lab *lab, char *out)
-{
-    size_t used;
-
-    lab_service_url(lab, lab_port(lab, LAB_PGBOUNCER, 0), out, LAB_ADDRESS_MAX);
-    used = strlen(out);
-    out[used++] = ',';
-    lab_service_url(lab, lab_port(lab, LAB_PGBOUNCER, 1), out + used, LAB_ADDRESS_MAX - used);
-}
-
 const struct lab_topology_row lab_topology_pgbouncer = {
     .stands = stands,
     .role = LAB_PGBOUNCER,
     .variable = "SECKILL_LAB_PGBOUNCER_URLS",
-    .address = address,
     .is_late = true,
 };

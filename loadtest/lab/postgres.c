@@ -95,7 +95,7 @@ static bool start(struct lab *lab, struct lab_server *server, const char *const 
 
     options.user = lab_postgres_user();
     options.death_signal = SIGQUIT;
-    return lab_server_run(lab, server, &options);
+    return lab_server_run(lab, server, &options, "postgresql");
 }
 
 bool lab_postgres_init(struct lab *lab, struct lab_server *server)
@@ -125,37 +125,20 @@ static bool start_server(struct lab *lab, struct lab_server *server,
                          const struct lab_topology_row *topology)
 {
     char program[FILES_PATH_MAX], data[FILES_PATH_MAX], port[32], connections[32];
-    const char *argv[] = {program,
-                          "-D",
-                          data,
-                          "-p",
-                          port,
-                          "-N",
-                          connections,
-                          "-c",
-                          "listen_addresses=127.0.0.1",
-                          "-c",
-                          "unix_socket_directories=",
-                          "-c",
-                          "dynamic_shared_memory_type=mmap", /* no /dev/shm needed */
-                          "-c",
-                          "shared_buffers=64MB",
-                          "-c",
-                          "fsync=on",
-                          "-c",
-                          "synchronous_commit=on",
-                          "-c",
-                          "max_wal_size=1GB",
-                          "-c",
-                          "checkpoint_timeout=30min",
-                          "-c",
-                          "autovacuum_naptime=5s",
-                          "-c",
-                          "log_statement=none",
-                          "-c",
-                          "logging_collector=off",
-                          "-c",
-                          "wal_retrieve_retry_interval=200ms",
+    const char *argv[] = {program, "-D", data, "-p", port, "-N", connections,
+                          "-c", "listen_addresses=127.0.0.1",
+                          "-c", "unix_socket_directories=",
+                          /* no /dev/shm is needed */
+                          "-c", "dynamic_shared_memory_type=mmap",
+                          "-c", "shared_buffers=64MB",
+                          "-c", "fsync=on",
+                          "-c", "synchronous_commit=on",
+                          "-c", "max_wal_size=1GB",
+                          "-c", "checkpoint_timeout=30min",
+                          "-c", "autovacuum_naptime=5s",
+                          "-c", "log_statement=none",
+                          "-c", "logging_collector=off",
+                          "-c", "wal_retrieve_retry_interval=200ms",
                           NULL};
 
     files_join(data, lab->data_root, "password");
@@ -216,12 +199,6 @@ bool lab_postgres_fill(const struct lab *lab)
     return ok;
 }
 
-static void write_url(const struct lab *lab, int port, int database, char *out, size_t size)
-{
-    (void)database;
-    lab_service_url(lab, port, out, size);
-}
-
 /* Of a standby: it may have been promoted. */
 static void describe(const struct lab *lab, const struct lab_server *server,
                      char out[LAB_PART_MAX])
@@ -241,7 +218,7 @@ const struct lab_kind_row lab_kind_postgres = {
     .answers = answers,
     .describe = describe,
     .forget = forget,
-    .url = write_url,
+    .url = lab_kind_postgres_url,
     .stop_signal = SIGINT,
     .discard_signal = SIGQUIT,
     .discard_ms = DISCARD_MS,

@@ -13,24 +13,33 @@ static bool keep(void *lab, const struct child *c)
     return lab_state_write(lab);
 }
 
+bool lab_say_install(const char *packages)
+{
+    fprintf(stderr, "  install it: apt-get install %s\n", packages);
+    return false;
+}
+
 bool lab_server_run(struct lab *lab, struct lab_server *server,
-                    struct child_options *options)
+                    struct child_options *options, const char *packages)
 {
     int log = lab_open_log(lab, server);
-    int error = 0;
+    bool ok;
 
     options->stdout_fd = options->stderr_fd = log;
     if (!lab->owned)
         options->death_signal = 0;
     options->keep = keep;
     options->keeper = lab;
-    if (!child_start(&server->child, options)) {
-        error = errno;
+    ok = child_start(&server->child, options);
+    if (!ok) {
+        bool is_missing = errno == ENOENT;
+
         fprintf(stderr, "seckill: cannot start %s: %s\n", options->argv[0],
-                strerror(error));
+                strerror(errno));
+        if (is_missing)
+            (void)lab_say_install(packages);
     }
     if (log >= 0)
         close(log);
-    errno = error;
-    return error == 0;
+    return ok;
 }

@@ -159,11 +159,7 @@ static bool start(struct lab *lab, struct lab_server *server,
     }
     options.death_signal = SIGKILL;
     options.env = server->own_clock ? environment.entries : NULL;
-    if (lab_server_run(lab, server, &options))
-        return true;
-    if (errno == ENOENT)
-        fprintf(stderr, "  install it: apt-get install redis-server\n");
-    return false;
+    return lab_server_run(lab, server, &options, "redis-server");
 }
 
 /* Behind the answer that begins there; NULL: not all of it has come.  An array has texts and

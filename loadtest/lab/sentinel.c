@@ -64,11 +64,7 @@ static bool start(struct lab *lab, struct lab_server *server,
         return false;
     }
     options.death_signal = SIGKILL;
-    if (lab_server_run(lab, server, &options))
-        return true;
-    if (errno == ENOENT)
-        fprintf(stderr, "  install it: apt-get install redis-server\n");
-    return false;
+    return lab_server_run(lab, server, &options, "redis-server");
 }
 
 /* The port of the master that a Sentinel names; 0: it names none, or did not say. */
@@ -94,19 +90,11 @@ static void describe(const struct lab *lab, const struct lab_server *server,
         snprintf(out, LAB_PART_MAX, "names no master");
 }
 
-static void write_url(const struct lab *lab, int port, int database, char *out, size_t size)
-{
-    (void)lab;
-    (void)database;
-    snprintf(out, size, "127.0.0.1:%d", port);
-}
-
 const struct lab_kind_row lab_kind_sentinel = {
     .name = "sentinel",
     .start = start,
     .answers = lab_redis_answers,
     .describe = describe,
-    .url = write_url,
     .discard_ms = DISCARD_MS,
 };
 

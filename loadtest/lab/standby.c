@@ -73,7 +73,8 @@ static bool copy(struct lab *lab, struct lab_server *server, const char *data)
              lab_port(lab, LAB_POSTGRES, 0), server->name, password);
     options.user = lab_postgres_user();
     options.death_signal = SIGKILL;
-    return lab_server_run(lab, server, &options) && await_copy(lab, server);
+    return lab_server_run(lab, server, &options, "postgresql") &&
+           await_copy(lab, server);
 }
 
 /* ---- what it is ---- */

@@ -108,12 +108,22 @@ enum lab_role lab_topology_role(enum lab_topology topology)
     return TOPOLOGIES[topology].row->role;
 }
 
+void lab_topology_write_address(const struct lab *lab,
+                                const struct lab_topology_row *row,
+                                char out[LAB_ADDRESS_MAX])
+{
+    if (row->address)
+        row->address(lab, out);
+    else
+        lab_role_url(lab, row->role, NULL, out);
+}
+
 bool lab_topology_address(const struct lab *lab, enum lab_topology topology, char *out)
 {
     const struct lab_topology_row *row = TOPOLOGIES[topology].row;
 
-    if (!row->address || row->takes_list)
+    if (!row->variable || row->takes_list)
         return false;
-    row->address(lab, out);
+    lab_topology_write_address(lab, row, out);
     return true;
 }

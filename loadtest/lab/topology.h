@@ -27,7 +27,7 @@ struct lab_topology_row {
     /* Of one with a leader or an address: the servers that keep locks. */
     enum lab_role role;
     /* MAY.  The variable of the lab's environment with the address of the whole, and the
-     * address, LAB_ADDRESS_MAX bytes. */
+     * address, LAB_ADDRESS_MAX bytes; NULL: the URLs of the servers of `role`. */
     const char *variable;
     void (*address)(const struct lab *lab, char *out);
     /* The address is a list of the servers of `role`, so that a proxy can stand before each of
@@ -46,6 +46,11 @@ struct lab_topology_row {
 /* The row of a topology, of a role's; of the core's: one with nothing in it. */
 const struct lab_topology_row *lab_topology_row(enum lab_topology topology);
 const struct lab_topology_row *lab_topology_of(enum lab_role role);
+
+/* Write the address of a topology that has a `variable`. */
+void lab_topology_write_address(const struct lab *lab,
+                                const struct lab_topology_row *row,
+                                char out[LAB_ADDRESS_MAX]);
 
 /* Write to stderr what is started: "a Redis master, two ...; and ZooKeeper". */
 void lab_topologies_print(FILE *out, lab_topologies set);

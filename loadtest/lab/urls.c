@@ -61,11 +61,15 @@ void lab_role_url(const struct lab *lab, enum lab_role role, const struct lab_ro
     if (route == NULL)
         route = &straight;
     for (int i = 0; role != LAB_ROLE_COUNT && i < lab_role_count(role); i++) {
+        const struct lab_kind_row *kind = lab_kind_row(lab_role_kind(role));
+        int port = route->ports ? route->ports[i] : lab_port(lab, role, i);
+
         if (i > 0)
             out[used++] = ',';
-        lab_kind_row(lab_role_kind(role))
-            ->url(lab, route->ports ? route->ports[i] : lab_port(lab, role, i),
-                  route->database, out + used, LAB_URL_MAX - used);
+        if (kind->url)
+            kind->url(lab, port, route->database, out + used, LAB_URL_MAX - used);
+        else
+            snprintf(out + used, LAB_URL_MAX - used, "127.0.0.1:%d", port);
         used += strlen(out + used);
     }
 }

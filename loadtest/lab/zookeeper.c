@@ -15,6 +15,7 @@
 
 enum { ANSWER_MS = 500, ANSWER_MAX = 2048, DISCARD_MS = 3000 };
 
+#define PACKAGES "libzookeeper-java default-jre-headless"
 /* The second jar prints the log messages of the first. */
 #define JARS "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar"
 
@@ -47,13 +48,6 @@ static bool write_config(const struct lab *lab, const struct lab_server *server,
     return ok;
 }
 
-static bool say_install(void)
-{
-    fprintf(stderr,
-            "  install it: apt-get install libzookeeper-java default-jre-headless\n");
-    return false;
-}
-
 static bool start(struct lab *lab, struct lab_server *server,
                   const struct lab_topology_row *topology)
 {
@@ -75,7 +69,7 @@ static bool start(struct lab *lab, struct lab_server *server,
     if (access("/usr/share/java/zookeeper.jar", R_OK) != 0) {
         fprintf(stderr, "seckill: cannot start ZooKeeper: there is no "
                         "/usr/share/java/zookeeper.jar\n");
-        return say_install();
+        return lab_say_install(PACKAGES);
     }
     files_path(config, "%s/%s.conf", lab->dir, server->name);
     if (!write_config(lab, server, topology, config)) {
@@ -86,9 +80,7 @@ static bool start(struct lab *lab, struct lab_server *server,
     /* A placeholder does not work here, because Java does not set SO_REUSEADDR as it
      * needs. */
     lab_release_port(server);
-    if (lab_server_run(lab, server, &options))
-        return true;
-    return errno == ENOENT ? say_install() : false;
+    return lab_server_run(lab, server, &options, PACKAGES);
 }
 
 bool lab_zookeeper_ask(int port, const char *four_letters, char *answer, size_t size)
@@ -146,19 +138,11 @@ void lab_zookeeper_describe(const struct lab *lab, const struct lab_server *serv
         snprintf(out, LAB_PART_MAX, "in no quorum");
 }
 
-static void write_url(const struct lab *lab, int port, int database, char *out, size_t size)
-{
-    (void)lab;
-    (void)database;
-    snprintf(out, size, "127.0.0.1:%d", port);
-}
-
 const struct lab_kind_row lab_kind_zookeeper = {
     .name = "zookeeper",
     .start = start,
     .answers = answers,
     .describe = lab_zookeeper_describe,
-    .url = write_url,
     .discard_ms = DISCARD_MS,
     .may_lose_port = true,
 };
