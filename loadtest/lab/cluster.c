@@ -16,7 +16,6 @@ enum {
     NODE_TIMEOUT_MS = 2000,
     MASTERS = LAB_COUNT_CLUSTER / 2, /* node i + MASTERS begins as the replica of node i */
     AGAIN_MS = 20,
-    QUORUM = LAB_COUNT_CLUSTER / 2 + 1,
 };
 
 static void configure(const struct lab *lab, const struct lab_server *server, FILE *out)
@@ -154,25 +153,15 @@ static int named_port(const struct lab *lab, int port)
 }
 
 /* The node that more than half of all name. */
-static int leader(const struct lab *lab)
+static int leader(const struct lab *lab, enum lab_role role)
 {
-    int named[LAB_SERVER_MAX] = {0};
-
-    for (int i = 0; i < LAB_COUNT_CLUSTER; i++) {
-        int port = named_port(lab, lab_port(lab, LAB_CLUSTER, i));
-
-        for (int j = 0; port != 0 && j < lab->server_count; j++)
-            if (lab->servers[j].role == LAB_CLUSTER && lab->servers[j].port == port &&
-                ++named[j] == QUORUM)
-                return j;
-    }
-    return -1;
+    return lab_named_leader(lab, role, role, named_port);
 }
 
 /* Ask the replica of the leader to take its place. */
 static bool promote(const struct lab *lab, char why[LAB_WHY_MAX])
 {
-    int place = leader(lab);
+    int place = leader(lab, LAB_CLUSTER);
     char answer[ANSWER_MAX], master[40];
 
     snprintf(why, LAB_WHY_MAX, "no connected replica of the leader answers");

@@ -43,46 +43,17 @@ static void configure(const struct lab *lab, const struct lab_server *server, FI
 /* One leader, whom all others follow. */
 static bool stands(const struct lab *lab, enum lab_role role, char why[LAB_WHY_MAX])
 {
-    char part[LAB_PART_MAX];
-    int leaders = 0;
+    int leaders = lab_count_leaders(lab, role, why);
 
-    for (int i = 0; i < lab->server_count; i++) {
-        const struct lab_server *server = &lab->servers[i];
-
-        if (server->role != role)
-            continue;
-        lab_zookeeper_describe(lab, server, part);
-        if (strcmp(part, "leader") != 0 && strcmp(part, "follower") != 0) {
-            snprintf(why, LAB_WHY_MAX, "%s %s%s", server->name,
-                     part[0] != '\0' ? "is " : "does not answer", part);
-            return false;
-        }
-        leaders += part[0] == 'l';
-    }
-    if (leaders == 1)
-        return true;
-    snprintf(why, LAB_WHY_MAX, "%d of the servers are leaders", leaders);
-    return false;
-}
-
-static int leader(const struct lab *lab)
-{
-    char part[LAB_PART_MAX];
-
-    for (int i = 0; i < lab->server_count; i++) {
-        if (lab->servers[i].role != LAB_ENSEMBLE)
-            continue;
-        lab_zookeeper_describe(lab, &lab->servers[i], part);
-        if (strcmp(part, "leader") == 0)
-            return i;
-    }
-    return -1;
+    if (leaders >= 0)
+        snprintf(why, LAB_WHY_MAX, "%d of the servers are leaders", leaders);
+    return leaders == 1;
 }
 
 const struct lab_topology_row lab_topology_ensemble = {
     .configure = configure,
     .stands = stands,
-    .leader = leader,
+    .leader = lab_elected_leader,
     .role = LAB_ENSEMBLE,
     .takes_list = true,
     .variable = "SECKILL_LAB_ENSEMBLE_URL",

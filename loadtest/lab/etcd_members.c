@@ -1,46 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* etcd_members.c -- three members of an etcd that elect a leader. */
-#include <string.h>
-
-#include "loadtest/lab/kind.h"
 #include "loadtest/lab/topology.h"
 
 /* Every member leads or follows, and so one leads. */
 static bool stands(const struct lab *lab, enum lab_role role, char why[LAB_WHY_MAX])
 {
-    char part[LAB_PART_MAX];
-    bool has_leader = false;
+    int leaders = lab_count_leaders(lab, role, why);
 
-    for (int i = 0; i < lab->server_count; i++) {
-        const struct lab_server *server = &lab->servers[i];
-
-        if (server->role != role)
-            continue;
-        lab_server_describe(lab, server, part);
-        if (strcmp(part, "leader") != 0 && strcmp(part, "follower") != 0) {
-            snprintf(why, LAB_WHY_MAX, "%s %s%s", server->name,
-                     part[0] != '\0' ? "is " : "does not answer", part);
-            return false;
-        }
-        has_leader = has_leader || part[0] == 'l';
-    }
-    snprintf(why, LAB_WHY_MAX, "no member is the leader");
-    return has_leader;
-}
-
-/* Also while another member is away. */
-static int leader(const struct lab *lab)
-{
-    char part[LAB_PART_MAX];
-
-    for (int i = 0; i < lab->server_count; i++) {
-        if (lab->servers[i].role != LAB_ETCD_MEMBER)
-            continue;
-        lab_server_describe(lab, &lab->servers[i], part);
-        if (strcmp(part, "leader") == 0)
-            return i;
-    }
-    return -1;
+    if (leaders == 0)
+        snprintf(why, LAB_WHY_MAX, "no member is the leader");
+    return leaders > 0;
 }
 
 static void address(const struct lab *lab, char *out)
@@ -54,7 +23,7 @@ static void address(const struct lab *lab, char *out)
 
 const struct lab_topology_row lab_topology_etcd_members = {
     .stands = stands,
-    .leader = leader,
+    .leader = lab_elected_leader,
     .role = LAB_ETCD_MEMBER,
     .variable = "SECKILL_LAB_ETCD_URL",
     .address = address,

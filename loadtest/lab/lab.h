@@ -310,9 +310,6 @@ bool lab_redis_answers(const struct lab *lab, const struct lab_server *server);
 bool lab_redis_ask(const struct lab *lab, int port, const char *command, char *answer,
                    size_t size);
 
-/* "leader", "follower", "standalone", "in no quorum"; "": it did not answer. */
-void lab_zookeeper_describe(const struct lab *lab, const struct lab_server *server,
-                            char out[LAB_PART_MAX]);
 /* Ask the server on that port by a command of four letters, such as "dump"; an answer
  * that does not fit is cut.  False: not everything came. */
 bool lab_zookeeper_ask(int port, const char *four_letters, char *answer, size_t size);

@@ -67,13 +67,13 @@ static bool start(struct lab *lab, struct lab_server *server,
     return lab_server_run(lab, server, &options, "redis-server");
 }
 
-/* The port of the master that a Sentinel names; 0: it names none, or did not say. */
-static int named_port(const struct lab *lab, const struct lab_server *server)
+/* The port of the master that the Sentinel on `port` names; 0: none, or no answer. */
+static int named_port(const struct lab *lab, int port)
 {
     char answer[ANSWER_MAX];
     const char *at;
 
-    if (!lab_redis_ask(lab, server->port, "INFO sentinel", answer, sizeof answer))
+    if (!lab_redis_ask(lab, port, "INFO sentinel", answer, sizeof answer))
         return 0;
     at = strstr(answer, ",address=127.0.0.1:");
     return at != NULL ? atoi(strchr(at, ':') + 1) : 0;
@@ -82,7 +82,7 @@ static int named_port(const struct lab *lab, const struct lab_server *server)
 static void describe(const struct lab *lab, const struct lab_server *server,
                      char out[LAB_PART_MAX])
 {
-    int port = named_port(lab, server);
+    int port = named_port(lab, server->port);
 
     if (port != 0)
         snprintf(out, LAB_PART_MAX, "names 127.0.0.1:%d", port);
@@ -180,19 +180,9 @@ static bool stands(const struct lab *lab, enum lab_role role, char why[LAB_WHY_M
 }
 
 /* The Redis server that most Sentinels name. */
-static int leader(const struct lab *lab)
+static int leader(const struct lab *lab, enum lab_role role)
 {
-    int named[LAB_SERVER_MAX] = {0};
-
-    for (int i = 0; i < lab->server_count; i++) {
-        int port = lab->servers[i].role == LAB_SENTINEL ? named_port(lab, &lab->servers[i]) : 0;
-
-        for (int j = 0; port != 0 && j < lab->server_count; j++)
-            if (lab->servers[j].role == LAB_WATCHED && lab->servers[j].port == port &&
-                ++named[j] == QUORUM)
-                return j;
-    }
-    return -1;
+    return lab_named_leader(lab, role, LAB_SENTINEL, named_port);
 }
 
 static bool promote(const struct lab *lab, char why[LAB_WHY_MAX])

@@ -81,8 +81,10 @@ bool lab_topology_stands(const struct lab *lab, enum lab_topology topology,
 struct lab_server *lab_topology_leader(struct lab *lab, enum lab_topology topology)
 {
     const struct lab_topology_row *row = TOPOLOGIES[topology].row;
-    int place = row->leader && lab_has(lab, 1u << topology) ? row->leader(lab) : -1;
+    int place = -1;
 
+    if (row->leader && lab_has(lab, 1u << topology))
+        place = row->leader(lab, row->role);
     return place < 0 ? NULL : &lab->servers[place];
 }
 

@@ -20,8 +20,9 @@ struct lab_topology_row {
      * what is wrong.  A start waits until they do. */
     bool (*stands)(const struct lab *lab, enum lab_role role, char why[LAB_WHY_MAX]);
     /* MAY.  The server that decides for the others now, as they say themselves: the master
-     * that most Sentinels name, the leader.  Its place in lab->servers; -1: there is none. */
-    int (*leader)(const struct lab *lab);
+     * that most Sentinels name, the leader.  `role` is that of the row.  Its place in
+     * lab->servers; -1: there is none. */
+    int (*leader)(const struct lab *lab, enum lab_role role);
     /* MAY.  Ask for another leader, and do not wait for it.  False: why has the answer. */
     bool (*promote)(const struct lab *lab, char why[LAB_WHY_MAX]);
     /* Of one with a leader or an address: the servers that keep locks. */
@@ -46,6 +47,18 @@ struct lab_topology_row {
 /* The row of a topology, of a role's; of the core's: one with nothing in it. */
 const struct lab_topology_row *lab_topology_row(enum lab_topology topology);
 const struct lab_topology_row *lab_topology_of(enum lab_role role);
+
+/* The number of servers of the role that say they lead.  -1: one neither leads nor
+ * follows, and `why` says which. */
+int lab_count_leaders(const struct lab *lab, enum lab_role role, char why[LAB_WHY_MAX]);
+
+/* The place of the server of the role that says it leads, also while others are away.
+ * -1: none says so. */
+int lab_elected_leader(const struct lab *lab, enum lab_role role);
+/* The place of the server of the role whose port more than half of the `voters` name.
+ * -1: none has so many votes.  named_port() asks the voter on `port`; 0: no answer. */
+int lab_named_leader(const struct lab *lab, enum lab_role role, enum lab_role voters,
+                     int (*named_port)(const struct lab *lab, int port));
 
 /* Write the address of a topology that has a `variable`. */
 void lab_topology_write_address(const struct lab *lab,

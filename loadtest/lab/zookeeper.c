@@ -121,7 +121,8 @@ static bool answers(const struct lab *lab, const struct lab_server *server)
     return strstr(answer, want) != NULL;
 }
 
-void lab_zookeeper_describe(const struct lab *lab, const struct lab_server *server,
+/* "leader", "follower", "standalone", "in no quorum". */
+static void describe(const struct lab *lab, const struct lab_server *server,
                      char out[LAB_PART_MAX])
 {
     char answer[ANSWER_MAX];
@@ -142,7 +143,7 @@ const struct lab_kind_row lab_kind_zookeeper = {
     .name = "zookeeper",
     .start = start,
     .answers = answers,
-    .describe = lab_zookeeper_describe,
+    .describe = describe,
     .discard_ms = DISCARD_MS,
     .may_lose_port = true,
 };
