@@ -146,16 +146,13 @@ static bool wait_quiet(lab_db *db)
 static bool gather_live(struct subject *s, const struct lab *lab, struct evidence *e)
 {
     struct evidence_reading reading = {0};
-    char url[LAB_DATABASE_URL_MAX], urls[LAB_DATABASE_URLS_MAX], error[512];
-    lab_db *db = NULL;
+    lab_db *db = lab_database_open(lab, command_audit_program.name);
+    char urls[LAB_DATABASE_URLS_MAX];
     bool ok;
 
-    lab_database_url(lab, url, sizeof url);
-    lab_database_urls(lab, urls);
-    if (!lab_db_open(&db, url, error, sizeof error)) {
-        fprintf(stderr, "seckill audit: %s\n", error);
+    if (!db)
         return false;
-    }
+    lab_database_urls(lab, urls);
     s->is_settled = s->is_settled || wait_quiet(db);
     lab_db_close(db);
     ok = evidence_begin(&reading, urls) &&

@@ -164,15 +164,13 @@ static void keep(struct bench_locks *b, const char *dir, bool print)
 static enum exit_code measure(struct bench_locks *b,
                               const struct bench_locks_settings *v)
 {
-    char url[256], error[512], dir[FILES_PATH_MAX];
+    char dir[FILES_PATH_MAX];
     enum exit_code rc = EXIT_UNAVAILABLE;
 
-    lab_database_url(b->lab, url, sizeof url);
-    if (!lab_db_open(&b->db, url, error, sizeof error)) {
-        fprintf(stderr, "seckill bench-locks: %s\n", error);
-    } else if (!runs_make(dir, v->out)) {
+    b->db = lab_database_open(b->lab, command_bench_locks_program.name);
+    if (b->db && !runs_make(dir, v->out)) {
         rc = EXIT_CANNOT_WRITE;
-    } else {
+    } else if (b->db) {
         b->dir = dir;
         rc = run_parts(b, v->only);
         keep(b, dir, v->json);

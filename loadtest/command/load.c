@@ -309,11 +309,10 @@ static lab_topologies needed(const struct load_settings *v, const char *const *l
 static enum exit_code run(const struct settings *s, const void *values)
 {
     struct load_settings copy = *(const struct load_settings *)values, *v = &copy;
-    char url[256], error[512];
     const char *locks[LOCKS_MAX];
     size_t lock_count = 0;
     struct lab lab;
-    lab_db *db = NULL;
+    lab_db *db;
     enum exit_code rc;
 
     if (!read_objectives(v) || !read_rate(s, v))
@@ -326,15 +325,11 @@ static enum exit_code run(const struct settings *s, const void *values)
     rc = lab_open(&lab, lab_choose_dir(v->dir), needed(v, locks, lock_count));
     if (rc != EXIT_VALID)
         return rc;
-    lab_database_url(&lab, url, sizeof url);
-    if (!lab_db_open(&db, url, error, sizeof error)) {
-        fprintf(stderr, "seckill load: %s\n", error);
+    db = lab_database_open(&lab, command_load_program.name);
+    if (!db || !users_ensure(&lab, users_of(v)))
         rc = EXIT_UNAVAILABLE;
-    } else if (!users_ensure(&lab, users_of(v))) {
-        rc = EXIT_UNAVAILABLE;
-    } else {
+    else
         rc = run_in(&lab, db, v, locks, lock_count);
-    }
     lab_db_close(db);
     lab_close(&lab);
     return rc;

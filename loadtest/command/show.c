@@ -102,9 +102,8 @@ static enum exit_code show(struct lab *lab, lab_db *db, const struct show_settin
 static enum exit_code run(const struct settings *s, const void *values)
 {
     const struct show_settings *v = values;
-    char url[256], error[512];
     struct lab lab;
-    lab_db *db = NULL;
+    lab_db *db;
     enum exit_code rc;
 
     (void)s;
@@ -112,11 +111,8 @@ static enum exit_code run(const struct settings *s, const void *values)
                   (v->zookeeper ? LAB_WITH(ZOOKEEPER) : 0) | lab_lock_needs(v->switches.lock));
     if (rc != EXIT_VALID)
         return rc;
-    lab_database_url(&lab, url, sizeof url);
-    if (!lab_db_open(&db, url, error, sizeof error)) {
-        fprintf(stderr, "seckill show: %s\n", error);
-        rc = EXIT_UNAVAILABLE;
-    } else if (!users_ensure(&lab, SHOW_USERS)) {
+    db = lab_database_open(&lab, command_show_program.name);
+    if (!db || !users_ensure(&lab, SHOW_USERS)) {
         rc = EXIT_UNAVAILABLE;
     } else {
         lab_db_limit(db, DATABASE_MS);

@@ -60,6 +60,17 @@ void lab_database_urls(const struct lab *lab, char out[LAB_DATABASE_URLS_MAX])
     write_databases(lab, "seckill_lab", lab->lab_password, out);
 }
 
+lab_db *lab_database_open(const struct lab *lab, const char *program)
+{
+    char url[LAB_DATABASE_URL_MAX], error[512];
+    lab_db *db = NULL;
+
+    lab_database_url(lab, url, sizeof url);
+    if (!lab_db_open(&db, url, error, sizeof error))
+        fprintf(stderr, "%s: %s\n", program, error);
+    return db;
+}
+
 void lab_service_urls(const struct lab *lab, char out[LAB_DATABASE_URLS_MAX])
 {
     write_databases(lab, "seckill_service", lab->service_password, out);

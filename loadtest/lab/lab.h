@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "base/text/exit_codes.h"
+#include "db/lab_db.h"
 #include "loadtest/kit/child.h"
 #include "loadtest/kit/files.h"
 #include "lock/store.h"
@@ -163,6 +164,9 @@ const char *lab_kind_name(enum lab_kind kind); /* "redis" */
 void lab_database_url(const struct lab *lab, char *out, size_t size);
 void lab_partition_url(const struct lab *lab, int partition, char *out, size_t size);
 void lab_database_urls(const struct lab *lab, char out[LAB_DATABASE_URLS_MAX]);
+/* A connection to that of partition 0, which the caller closes by lab_db_close().
+ * NULL: said on stderr why, behind the name of the program. */
+lab_db *lab_database_open(const struct lab *lab, const char *program);
 /* All for the service's role. */
 void lab_service_urls(const struct lab *lab, char out[LAB_DATABASE_URLS_MAX]);
 /* The same for the service's role, by way of this port: the server's, or a proxy's. */
