@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "loadtest/kit/memory.h"
 #include "loadtest/kit/shell.h"
 #include "loadtest/lab/topology.h"
 #include "loadtest/lab/urls.h"
@@ -60,11 +61,9 @@ bool lab_env_write(const struct lab *lab)
     char path[FILES_PATH_MAX];
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = memory_need(open_memstream(&text, &size));
     bool ok;
 
-    if (!out)
-        abort();
     for (size_t i = 0; i < count; i++) {
         fprintf(out, "export %s=", variables[i].name);
         shell_print_quoted(out, variables[i].value);
@@ -99,9 +98,7 @@ char **environment_make(const struct lab *lab, const char *const *extra)
         ours++;
     while (extra && extra[extras])
         extras++;
-    made = calloc(ours + labs + extras + 1, sizeof *made);
-    if (!made)
-        abort();
+    made = memory_need(calloc(ours + labs + extras + 1, sizeof *made));
     for (size_t i = 0; i < ours; i++) {
         if (strncmp(environ[i], "SECKILL_", 8) != 0)
             made[n++] = strdup(environ[i]);

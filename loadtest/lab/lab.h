@@ -246,13 +246,13 @@ void lab_log_path(const struct lab *lab, const struct lab_server *server, char *
 
 /* How many ports a server of that role has for its peers. */
 int lab_role_peer_ports(enum lab_role role);
-/* Choose free loopback ports and keep them: port, peer_ports and the placeholders are set. */
+/* Choose free loopback ports and keep them: port, peer_ports and the placeholders are
+ * set.  False: said on stderr. */
 bool lab_reserve_port(struct lab_server *server);
 void lab_release_port(struct lab_server *server);
-/* A connection to 127.0.0.1:port; -1 (and errno): none. */
+/* A connection to 127.0.0.1:port, which waits for an answer for half a second at most;
+ * -1 (and errno): none. */
 int lab_connect(int port);
-/* Open NAME.log for appending. */
-int lab_open_log(const struct lab *lab, const struct lab_server *server);
 
 /* Start the servers of a lab that is new, and wait for them; add topologies to a lab that is
  * up.  With the lab's lock held.  EXIT_VALID, EXIT_UNAVAILABLE, EXIT_CANNOT_WRITE,
@@ -322,6 +322,8 @@ bool lab_zookeeper_ask(int port, const char *four_letters, char *answer, size_t 
 bool lab_postgres_program(char *out, const char *name);
 /* The system user whose rights PostgreSQL and PgBouncer get; NULL: the user of this process. */
 const struct child_user *lab_postgres_user(void);
+/* Write a file with a secret, which that user owns.  False: said on stderr why. */
+bool lab_postgres_write(const char *path, const char *text);
 /* Make data_root, below the directory that $SECKILL_LAB_DATA names if it is set.  False:
  * said on stderr which directory cannot be used. */
 bool lab_postgres_make_root(struct lab *lab);

@@ -3,10 +3,7 @@
  * other gives each transaction any session.
  *
  * It refuses to run as root, as PostgreSQL does, and gets the same rights. */
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "db/issue.h"
@@ -23,70 +20,55 @@ static const char *mode_of(const struct lab_server *server)
     return server->node == 0 ? "session" : "transaction";
 }
 
-static bool write_file(const struct lab *lab, const struct lab_server *server,
-                       const char *ending, char *text, char path[FILES_PATH_MAX])
+/* The users and their passwords. */
+static bool write_users(const struct lab *lab, const char *path)
 {
-    const struct child_user *user = lab_postgres_user();
-    bool ok;
+    char text[256];
 
-    files_path(path, "%s/%s.%s", lab->data_root, server->name, ending);
-    ok = text && files_write_secret(path, text) &&
-         (!user || chown(path, user->uid, user->gid) == 0);
-    if (!ok)
-        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
-    free(text);
-    return ok;
+    snprintf(text, sizeof text, "\"seckill_service\" \"%s\"\n\"seckill_lab\" \"%s\"\n",
+             lab->service_password, lab->lab_password);
+    return lab_postgres_write(path, text);
 }
 
-static char *users(const struct lab *lab)
+static bool write_settings(const struct lab *lab, const struct lab_server *server,
+                           const char *users_path, const char *path)
 {
-    char *text = NULL;
+    char text[FILES_PATH_MAX + 512];
 
-    return asprintf(&text, "\"seckill_service\" \"%s\"\n\"seckill_lab\" \"%s\"\n",
-                    lab->service_password, lab->lab_password) > 0
-               ? text
-               : NULL;
-}
-
-static char *settings(const struct lab *lab, const struct lab_server *server,
-                      const char *users_path)
-{
-    char *text = NULL;
-
-    return asprintf(&text,
-                    "[databases]\n"
-                    "seckill = host=127.0.0.1 port=%d dbname=seckill\n"
-                    "[pgbouncer]\n"
-                    "listen_addr = 127.0.0.1\n"
-                    "listen_port = %d\n"
-                    "unix_socket_dir =\n"
-                    "auth_type = scram-sha-256\n"
-                    "auth_file = %s\n"
-                    "admin_users = seckill_lab\n"
-                    "pool_mode = %s\n"
-                    "default_pool_size = %d\n"
-                    "max_client_conn = %d\n"
-                    "query_wait_timeout = 2\n"
-                    "server_login_retry = 1\n",
-                    lab_port(lab, LAB_POSTGRES, 0), server->port, users_path, mode_of(server),
-                    SESSIONS, CLIENTS) > 0
-               ? text
-               : NULL;
+    snprintf(text, sizeof text,
+             "[databases]\n"
+             "seckill = host=127.0.0.1 port=%d dbname=seckill\n"
+             "[pgbouncer]\n"
+             "listen_addr = 127.0.0.1\n"
+             "listen_port = %d\n"
+             "unix_socket_dir =\n"
+             "auth_type = scram-sha-256\n"
+             "auth_file = %s\n"
+             "admin_users = seckill_lab\n"
+             "pool_mode = %s\n"
+             "default_pool_size = %d\n"
+             "max_client_conn = %d\n"
+             "query_wait_timeout = 2\n"
+             "server_login_retry = 1\n",
+             lab_port(lab, LAB_POSTGRES, 0), server->port, users_path, mode_of(server),
+             SESSIONS, CLIENTS);
+    return lab_postgres_write(path, text);
 }
 
 /* Debian has it in /usr/sbin, which is in root's PATH alone. */
 static bool start(struct lab *lab, struct lab_server *server,
                   const struct lab_topology_row *topology)
 {
-    char ini[FILES_PATH_MAX], list[FILES_PATH_MAX];
+    char ini[FILES_PATH_MAX], users[FILES_PATH_MAX];
     const char *program =
         access("/usr/sbin/pgbouncer", X_OK) == 0 ? "/usr/sbin/pgbouncer" : "pgbouncer";
     const char *argv[] = {program, "-q", ini, NULL};
     struct child_options options = child_options_default(argv);
 
     (void)topology; /* it has no peers */
-    if (!write_file(lab, server, "users", users(lab), list) ||
-        !write_file(lab, server, "ini", settings(lab, server, list), ini))
+    files_path(users, "%s/%s.users", lab->data_root, server->name);
+    files_path(ini, "%s/%s.ini", lab->data_root, server->name);
+    if (!write_users(lab, users) || !write_settings(lab, server, users, ini))
         return false;
     options.user = lab_postgres_user();
     options.death_signal = SIGKILL;

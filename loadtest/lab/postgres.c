@@ -5,12 +5,10 @@
  * `nobody`, and data where that user can really go: that is tried, not guessed. */
 #include "loadtest/lab/kind.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -79,16 +77,6 @@ bool lab_postgres_make_root(struct lab *lab)
     return make_root_in(lab, "/var/tmp");
 }
 
-/* initdb reads the first password from a file that its user must be able to read. */
-static bool write_password(const struct lab *lab, char *path)
-{
-    const struct child_user *user = lab_postgres_user();
-
-    files_join(path, lab->data_root, "password");
-    return files_write_secret(path, lab->lab_password) &&
-           (!user || chown(path, user->uid, user->gid) == 0);
-}
-
 static bool start(struct lab *lab, struct lab_server *server, const char *const *argv)
 {
     struct child_options options = child_options_default(argv);
@@ -112,10 +100,10 @@ bool lab_postgres_init(struct lab *lab, struct lab_server *server)
 
     if (!lab_postgres_program(program, "initdb") || !lab_state_write(lab))
         return false;
-    if (!write_password(lab, password)) {
-        fprintf(stderr, "seckill: cannot write %s: %s\n", password, strerror(errno));
+    /* initdb reads the first password from a file. */
+    files_join(password, lab->data_root, "password");
+    if (!lab_postgres_write(password, lab->lab_password))
         return false;
-    }
     files_path(password_flag, "--pwfile=%s", password);
     files_join(data, lab->data_root, "postgres");
     return start(lab, server, argv);

@@ -22,9 +22,12 @@ bool lab_say_install(const char *packages)
 bool lab_server_run(struct lab *lab, struct lab_server *server,
                     struct child_options *options, const char *packages)
 {
-    int log = lab_open_log(lab, server);
+    char path[FILES_PATH_MAX];
     bool ok;
+    int log;
 
+    lab_log_path(lab, server, path);
+    log = files_open_log(path);
     options->stdout_fd = options->stderr_fd = log;
     if (!lab->owned)
         options->death_signal = 0;

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
-enum { ANSWER_MS = 500, LOG_NAME_MAX = 24, INFO_MAX = 8192, REQUEST_MAX = 256, DISCARD_MS = 3000 };
+#include "loadtest/kit/memory.h"
+enum { LOG_NAME_MAX = 24, INFO_MAX = 8192, REQUEST_MAX = 256, DISCARD_MS = 3000 };
 
 /* The name of the directory of its append-only file. */
 static const char *log_name(const struct lab_server *server, char *name, size_t size)
@@ -51,9 +51,7 @@ static bool write_config(const struct lab *lab, const struct lab_server *server,
 
     if (topology->keeps_configuration && access(path, F_OK) == 0)
         return true;
-    out = open_memstream(&text, &size);
-    if (!out)
-        abort();
+    out = memory_need(open_memstream(&text, &size));
     fprintf(out,
             "bind 127.0.0.1\n"
             "port %d\n"
@@ -184,7 +182,6 @@ static const char *end_of_answer(const char *at, const char *end)
 bool lab_redis_ask(const struct lab *lab, int port, const char *command, char *answer,
                    size_t size)
 {
-    struct timeval limit = {.tv_usec = ANSWER_MS * 1000};
     const char *begin = NULL, *end = NULL;
     char request[REQUEST_MAX];
     int n = snprintf(request, sizeof request, "AUTH %s\r\n%s\r\n", lab->redis_password,
@@ -195,7 +192,6 @@ bool lab_redis_ask(const struct lab *lab, int port, const char *command, char *a
 
     if (fd < 0)
         return false;
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     if (n < (int)sizeof request && send(fd, request, (size_t)n, MSG_NOSIGNAL) == n) {
         while (end == NULL && ((got = recv(fd, answer + used, size - 1 - used, 0)) > 0 ||
                                (got < 0 && errno == EINTR))) {

@@ -25,29 +25,26 @@ enum {
 static bool write_config(const struct lab *lab, const struct lab_server *server,
                          const char *path)
 {
-    char *text = NULL;
-    bool ok;
+    char text[FILES_PATH_MAX + 1024];
 
     if (access(path, F_OK) == 0)
         return true;
-    ok = asprintf(&text,
-                  "bind 127.0.0.1\n"
-                  "port %d\n"
-                  "dir \"%s\"\n"
-                  "daemonize no\n"
-                  "requirepass %s\n"
-                  "sentinel sentinel-pass %s\n"
-                  "sentinel monitor " MASTER_NAME " 127.0.0.1 %d %d\n"
-                  "sentinel auth-user " MASTER_NAME " " LAB_PEER_USER "\n"
-                  "sentinel auth-pass " MASTER_NAME " %s\n"
-                  "sentinel down-after-milliseconds " MASTER_NAME " %d\n"
-                  "sentinel failover-timeout " MASTER_NAME " %d\n",
-                  server->port, lab->dir, lab->redis_password, lab->redis_password,
-                  lab_port(lab, LAB_WATCHED, 0), QUORUM, lab->redis_password, DOWN_AFTER_MS,
-                  FAILOVER_TIMEOUT_MS) > 0 &&
-         files_write_secret(path, text);
-    free(text);
-    return ok;
+    snprintf(text, sizeof text,
+             "bind 127.0.0.1\n"
+             "port %d\n"
+             "dir \"%s\"\n"
+             "daemonize no\n"
+             "requirepass %s\n"
+             "sentinel sentinel-pass %s\n"
+             "sentinel monitor " MASTER_NAME " 127.0.0.1 %d %d\n"
+             "sentinel auth-user " MASTER_NAME " " LAB_PEER_USER "\n"
+             "sentinel auth-pass " MASTER_NAME " %s\n"
+             "sentinel down-after-milliseconds " MASTER_NAME " %d\n"
+             "sentinel failover-timeout " MASTER_NAME " %d\n",
+             server->port, lab->dir, lab->redis_password, lab->redis_password,
+             lab_port(lab, LAB_WATCHED, 0), QUORUM, lab->redis_password, DOWN_AFTER_MS,
+             FAILOVER_TIMEOUT_MS);
+    return files_write_secret(path, text);
 }
 
 static bool start(struct lab *lab, struct lab_server *server,

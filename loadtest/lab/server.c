@@ -2,11 +2,7 @@
 /* server.c -- one server of a lab: finds, starts, awaits, restarts and kills it. */
 #include "loadtest/lab/kind.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
@@ -88,10 +84,8 @@ bool lab_spare_start(struct lab *lab, const char *name, const struct lab_server 
     lab_server_init(spare, LAB_REDIS, 0);
     snprintf(spare->name, sizeof spare->name, "%s", name);
     snprintf(spare->replaces, sizeof spare->replaces, "%s", replaced->name);
-    if (!lab_reserve_port(spare)) {
-        fprintf(stderr, "seckill: found no free port on 127.0.0.1: %s\n", strerror(errno));
+    if (!lab_reserve_port(spare))
         return false;
-    }
     if (lab_server_bring_up(lab, spare))
         return true;
     lab_spare_end(lab);

@@ -5,10 +5,7 @@
  * A standby begins with a copy of the primary's files, and its name there is its server's. */
 #include "loadtest/lab/standby.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "loadtest/kit/interrupt.h"
@@ -41,19 +38,12 @@ static bool await_copy(struct lab *lab, struct lab_server *server)
 static bool write_password(const struct lab *lab, const struct lab_server *server,
                            char path[FILES_PATH_MAX])
 {
-    const struct child_user *user = lab_postgres_user();
-    char *text = NULL;
-    bool ok;
+    char text[128];
 
     files_path(path, "%s/%s.password", lab->data_root, server->name);
-    ok = asprintf(&text, "127.0.0.1:%d:*:seckill_lab:%s\n", lab_port(lab, LAB_POSTGRES, 0),
-                  lab->lab_password) > 0 &&
-         files_write_secret(path, text) &&
-         (!user || chown(path, user->uid, user->gid) == 0);
-    if (!ok)
-        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
-    free(text);
-    return ok;
+    snprintf(text, sizeof text, "127.0.0.1:%d:*:seckill_lab:%s\n",
+             lab_port(lab, LAB_POSTGRES, 0), lab->lab_password);
+    return lab_postgres_write(path, text);
 }
 
 static bool copy(struct lab *lab, struct lab_server *server, const char *data)

@@ -16,12 +16,9 @@ enum { POLL_MS = 10, END_MS = 10000, STARTS = 4 };
 
 static bool keep_ports(struct lab *lab, int first)
 {
-    for (int i = first; i < lab->server_count; i++) {
-        if (lab_reserve_port(&lab->servers[i]))
-            continue;
-        fprintf(stderr, "seckill: found no free port on 127.0.0.1: %s\n", strerror(errno));
-        return false;
-    }
+    for (int i = first; i < lab->server_count; i++)
+        if (!lab_reserve_port(&lab->servers[i]))
+            return false;
     return true;
 }
 

@@ -12,6 +12,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/text/duration.h"
@@ -21,19 +22,12 @@
 enum {
     STATE_FORMAT = 2,
     LOCK_WAIT_MS = 300,
+    ANSWER_MS = 500,
 };
 
 void lab_log_path(const struct lab *lab, const struct lab_server *server, char *out)
 {
     files_path(out, "%s/%s.log", lab->dir, server->name);
-}
-
-int lab_open_log(const struct lab *lab, const struct lab_server *server)
-{
-    char path[FILES_PATH_MAX];
-
-    lab_log_path(lab, server, path);
-    return files_open_log(path);
 }
 
 static bool copy_text(char *out, size_t size, const json_t *json, const char *key)
@@ -226,8 +220,11 @@ int lab_connect(int port)
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)port),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct timeval limit = {.tv_usec = ANSWER_MS * 1000};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
+    if (fd >= 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
         close(fd);
         fd = -1;
@@ -241,6 +238,9 @@ bool lab_reserve_port(struct lab_server *server)
 
     for (int i = 0; ok && i < lab_role_peer_ports(server->role); i++)
         ok = (server->peer_placeholder_fds[i] = port_hold(&server->peer_ports[i])) >= 0;
+    if (!ok)
+        fprintf(stderr, "seckill: found no free port on 127.0.0.1: %s\n",
+                strerror(errno));
     return ok;
 }
 

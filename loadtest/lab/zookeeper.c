@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
-enum { ANSWER_MS = 500, ANSWER_MAX = 2048, DISCARD_MS = 3000 };
+#include "loadtest/kit/memory.h"
+
+enum { ANSWER_MAX = 2048, DISCARD_MS = 3000 };
 
 #define PACKAGES "libzookeeper-java default-jre-headless"
 /* The second jar prints the log messages of the first. */
@@ -24,11 +25,9 @@ static bool write_config(const struct lab *lab, const struct lab_server *server,
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = memory_need(open_memstream(&text, &size));
     bool ok;
 
-    if (!out)
-        abort();
     fprintf(out,
             "dataDir=%s/%s\n"
             "clientPort=%d\n"
@@ -85,7 +84,6 @@ static bool start(struct lab *lab, struct lab_server *server,
 
 bool lab_zookeeper_ask(int port, const char *four_letters, char *answer, size_t size)
 {
-    struct timeval limit = {.tv_usec = ANSWER_MS * 1000};
     int fd = lab_connect(port);
     size_t used = 0;
     ssize_t got = -1;
@@ -93,7 +91,6 @@ bool lab_zookeeper_ask(int port, const char *four_letters, char *answer, size_t 
     answer[0] = '\0';
     if (fd < 0)
         return false;
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     if (send(fd, four_letters, 4, MSG_NOSIGNAL) == 4) {
         while (used + 1 < size &&
                (got = recv(fd, answer + used, size - 1 - used, 0)) > 0)
