@@ -91,6 +91,13 @@ bool child_runs(const struct child *c)
     return child_state(c) != 0;
 }
 
+bool child_works(const struct child *c)
+{
+    char state = child_state(c);
+
+    return state != 0 && state != 'T';
+}
+
 void child_signal(const struct child *c, int number)
 {
     if (child_runs(c))

@@ -51,6 +51,9 @@ bool child_start(struct child *c, const struct child_options *options);
 /* Does exactly this process still run?  A zombie does not. */
 bool child_runs(const struct child *c);
 
+/* The same, and is it not stopped either, as SIGSTOP would stop it? */
+bool child_works(const struct child *c);
+
 /* The state letter of /proc/PID/stat ('R', 'S', 'T', ...), 0 if it does not run. */
 char child_state(const struct child *c);
 

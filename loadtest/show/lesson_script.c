@@ -15,7 +15,6 @@ enum {
     SOLD = 20,           /* so many orders of others are enough to be seen              */
     MANY = 60,           /* so many are enough in any case                              */
     DEAD_LEASES = 3,     /* for so many leases nobody must get a dead holder's lock      */
-    LOOK_MS = 1000,
 };
 
 static const char READ[] = "after-read", GAP[] = "between-check-and-delete",
@@ -56,9 +55,7 @@ static void next_stage(struct lesson_script *script)
 
 static bool runs(const struct lesson_script *script, int process)
 {
-    char state = child_state(&script->sale->services[process].child);
-
-    return state != 0 && state != 'T';
+    return child_works(&script->sale->services[process].child);
 }
 
 /* Arm the point in all processes but `not_this`; -1: in all. */
@@ -109,22 +106,18 @@ static void give_up(struct lesson_script *script, const char *why)
     let_all_go(script);
 }
 
-/* The process in which somebody is held at the point; -1: none. */
-static int find_caught(const struct lesson_script *script, const char *point)
+/* The process but `not_this` in which somebody is held at the point; -1: none. */
+static int find_caught(const struct lesson_script *script, const char *point,
+                       int not_this)
 {
     for (int i = 0; i < script->sale->service_count; i++) {
         bool held = false;
 
-        if (runs(script, i) && service_is_holding(&script->sale->services[i], point, &held) && held)
+        if (i != not_this && runs(script, i) &&
+            service_is_holding(&script->sale->services[i], point, &held) && held)
             return i;
     }
     return -1;
-}
-
-static void look_at_hold(const struct lesson_script *script, int process, struct service_lock *hold)
-{
-    if (!service_look_lock_within(&script->sale->services[process], script->sale->key, LOOK_MS, hold))
-        *hold = (struct service_lock){.left_ms = -1};
 }
 
 static void begin_era(struct lesson_script *script)
@@ -235,7 +228,7 @@ static const char *first_point(const struct lesson_script *script)
 static void catch_first(struct lesson_script *script)
 {
     struct trouble_fault *fault = first_fault(script);
-    int process = find_caught(script, first_point(script));
+    int process = find_caught(script, first_point(script), -1);
 
     if (process < 0) {
         if (stage_ms(script) > CATCH_MS)
@@ -247,7 +240,7 @@ static void catch_first(struct lesson_script *script)
     fault->process = process;
     fault->since_ns = monotonic_ns();
     fault->state = SHOW_FAULT_ON;
-    look_at_hold(script, process, &fault->hold);
+    show_sale_look_at_lock(script->sale, process, &fault->hold);
     journal_add(script->journal, script->fault == LESSON_GAP ? JOURNAL_GAP : JOURNAL_SLOW,
                 process + 1, 0);
     /* The second one works in another process, where everybody sees it. */
@@ -261,16 +254,9 @@ static void catch_first(struct lesson_script *script)
 static void catch_second(struct lesson_script *script)
 {
     struct show_faults *trouble = script->trouble;
+    int process = find_caught(script, READ, script->first);
     int64_t now_ns;
-    int process = -1;
 
-    for (int i = 0; i < script->sale->service_count && process < 0; i++) {
-        bool held = false;
-
-        if (i != script->first && runs(script, i) &&
-            service_is_holding(&script->sale->services[i], READ, &held) && held)
-            process = i;
-    }
     if (process < 0) {
         if (stage_ms(script) > script->lease_ms + CATCH_MS)
             give_up(script, "nobody-caught");
@@ -278,7 +264,7 @@ static void catch_second(struct lesson_script *script)
     }
     script->second = process;
     now_ns = monotonic_ns();
-    look_at_hold(script, process, &trouble->second_hold);
+    show_sale_look_at_lock(script->sale, process, &trouble->second_hold);
     trouble->second = process;
     trouble->has_second = true;
     script->hold_ends_ns = trouble->second_hold.left_ms < 0

@@ -240,6 +240,14 @@ bool show_sale_load_runs(const struct show_sale *sale)
            (show_switches_same_user(&sale->switches) || has_users(sale));
 }
 
+void show_sale_look_at_lock(const struct show_sale *sale, int process,
+                            struct service_lock *lock)
+{
+    if (!*sale->key ||
+        !service_look_lock_within(&sale->services[process], sale->key, LOOK_MS, lock))
+        *lock = (struct service_lock){.left_ms = -1};
+}
+
 void show_sale_unload(struct show_sale *sale)
 {
     end_load(sale, DRAIN_MS);

@@ -49,6 +49,11 @@ bool show_sale_load(struct show_sale *sale);
 /* Does the load go on?  False: it has ended by itself, or its users are used up. */
 bool show_sale_load_runs(const struct show_sale *sale);
 
+/* Look at the voucher's lock by way of that process.  If the lock cannot be read, its
+ * left_ms is -1, and all else 0. */
+void show_sale_look_at_lock(const struct show_sale *sale, int process,
+                            struct service_lock *lock);
+
 /* End the load, waiting for answers for a few seconds; fine if there is none. */
 void show_sale_unload(struct show_sale *sale);
 

@@ -100,9 +100,7 @@ void sight_count_all(struct sight *sight)
 /* Can the store be asked by way of that process? */
 static bool can_ask(const struct show_sale *sale, int i)
 {
-    char state = child_state(&sale->services[i].child);
-
-    return state != 0 && state != 'T' && !sale->wires.is_cut[i];
+    return child_works(&sale->services[i].child) && !sale->wires.is_cut[i];
 }
 
 /* Ask one process that runs: the one that answered last, or the next one after it. */

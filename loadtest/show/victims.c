@@ -30,14 +30,6 @@ static const enum show_event BEGUN[] = {[SHOW_FAULT_FREEZE] = JOURNAL_FROZEN,
                                        [SHOW_FAULT_GAP] = JOURNAL_GAP_OVER,
                                        [SHOW_FAULT_CUT] = JOURNAL_MENDED};
 
-/* Can the service answer: does it run, and is it not stopped? */
-static bool answers(const struct service *s)
-{
-    char state = child_state(&s->child);
-
-    return state != 0 && state != 'T';
-}
-
 bool victims_is_stopped(const struct show_faults *trouble, int process)
 {
     return child_state(&trouble->sale->services[process].child) == 'T';
@@ -79,7 +71,8 @@ bool victims_point_holds(const struct show_faults *trouble, enum show_fault faul
 static bool is_candidate(const struct show_faults *trouble, enum show_fault fault, int chosen,
                          int process)
 {
-    return (chosen < 0 || process == chosen) && answers(&trouble->sale->services[process]) &&
+    return (chosen < 0 || process == chosen) &&
+           child_works(&trouble->sale->services[process].child) &&
            !victims_point_holds(trouble, fault, process);
 }
 
@@ -99,15 +92,6 @@ static void let_go(const struct show_faults *trouble, enum show_fault fault, int
     for (int i = 0; i < trouble->sale->service_count; i++)
         if (i != but && is_candidate(trouble, fault, -1, i))
             (void)service_release(&trouble->sale->services[i], POINTS[fault]);
-}
-
-static void look_at_hold(struct show_faults *trouble, enum show_fault fault, int process)
-{
-    struct show_sale *sale = trouble->sale;
-
-    if (!*sale->key || !service_look_lock_within(&sale->services[process], sale->key, LOOK_MS,
-                                                 &trouble->faults[fault].hold))
-        trouble->faults[fault].hold = (struct service_lock){.left_ms = -1};
 }
 
 static void fail(struct show_faults *trouble, const char *why)
@@ -144,7 +128,7 @@ static void begin(struct show_faults *trouble, enum show_fault fault, int proces
     const struct service *s = &trouble->sale->services[process];
 
     let_go(trouble, fault, process);
-    look_at_hold(trouble, fault, process);
+    show_sale_look_at_lock(trouble->sale, process, &trouble->faults[fault].hold);
     if (fault == SHOW_FAULT_FREEZE && !stop_process(s)) {
         child_signal(&s->child, SIGCONT);
         trouble->faults[fault].state = SHOW_FAULT_OFF;
@@ -200,7 +184,7 @@ static int find_holder(const struct show_faults *trouble)
     for (int i = 0; i < sale->service_count; i++) {
         if (first < 0 && child_runs(&sale->services[i].child))
             first = i;
-        if (*sale->key && answers(&sale->services[i]) &&
+        if (*sale->key && child_works(&sale->services[i].child) &&
             service_look_lock_within(&sale->services[i], sale->key, LOOK_MS, &lock) &&
             lock.is_locked && *lock.system &&
             strncmp(lock.owner, lock.system, strlen(lock.system)) == 0)
