@@ -2,21 +2,10 @@
 /* lesson_wish.c -- the POST requests of the lessons. */
 #include "loadtest/show/lesson_wish.h"
 
-#include <string.h>
-
-static const char SHOW[] = "/api/lesson", PREDICT[] = "/api/lesson/predict",
-                  RUN[] = "/api/lesson/run";
-
-bool lesson_wish_is_path(const char *path)
-{
-    return strcmp(path, SHOW) == 0 || strcmp(path, PREDICT) == 0 || strcmp(path, RUN) == 0;
-}
-
 static const char *read_number(const json_t *body, struct show_wish *wish)
 {
     const json_t *number = json_object_get(body, "number");
 
-    wish->kind = SHOW_WISH_LESSON;
     if (!json_is_integer(number) || json_integer_value(number) < 0 ||
         json_integer_value(number) > lesson_count())
         return "number has to be that of a lesson, or 0 for none";
@@ -28,19 +17,15 @@ static const char *read_answer(const json_t *body, struct show_wish *wish)
 {
     const char *answer = json_string_value(json_object_get(body, "answer"));
 
-    wish->kind = SHOW_WISH_PREDICT;
     wish->answer = answer ? lesson_outcome_find(answer) : LESSON_UNCLEAR;
     return wish->answer == LESSON_UNCLEAR ? "answer has to be an answer of the lesson" : NULL;
 }
 
-const char *lesson_wish_read(const char *path, const json_t *body, struct show_wish *wish)
+const char *lesson_wish_read(const json_t *body, struct show_wish *wish)
 {
-    if (strcmp(path, SHOW) == 0)
+    if (wish->kind == SHOW_WISH_LESSON)
         return read_number(body, wish);
-    if (strcmp(path, PREDICT) == 0)
-        return read_answer(body, wish);
-    wish->kind = SHOW_WISH_LESSON_RUN;
-    return NULL;
+    return wish->kind == SHOW_WISH_PREDICT ? read_answer(body, wish) : NULL;
 }
 
 struct show_refusal lesson_wish_refuses(const struct lesson_progress *progress,

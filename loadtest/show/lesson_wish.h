@@ -6,12 +6,9 @@
 #include "loadtest/show/board.h"
 #include "loadtest/show/lesson_progress.h"
 
-/* Is it the path of a POST of the lessons? */
-bool lesson_wish_is_path(const char *path);
-
-/* Read the wish of a POST to that path from its body.  NULL: the wish is complete; else why
- * the body is wrong. */
-const char *lesson_wish_read(const char *path, const json_t *body, struct show_wish *wish);
+/* Complete a wish, whose kind is set, from the body of its POST.  Kinds that are not of
+ * the lessons need nothing more.  NULL: it is complete; else why the body is wrong. */
+const char *lesson_wish_read(const json_t *body, struct show_wish *wish);
 
 /* The reason for which the wish cannot be carried out now. */
 struct show_refusal lesson_wish_refuses(const struct lesson_progress *progress,

@@ -124,7 +124,6 @@ const char *wish_read(const char *path, const json_t *body, struct show_wish *wi
         return show_switches_read(&wish->switches, body, why) ? NULL : why;
     if (!has_only(body, post, why))
         return why;
-    if (post->kind == SHOW_WISH_FAULT)
-        return read_fault(body, wish);
-    return lesson_wish_is_path(path) ? lesson_wish_read(path, body, wish) : NULL;
+    return post->kind == SHOW_WISH_FAULT ? read_fault(body, wish)
+                                         : lesson_wish_read(body, wish);
 }
