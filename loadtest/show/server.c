@@ -136,20 +136,11 @@ static void answer_state(struct show_server *server, struct http_exchange *x)
     free(document);
 }
 
-static void answer_catalog(struct show_server *server, struct http_exchange *x)
+/* Send JSON, and free it. */
+static void answer_list(struct http_exchange *x, char *json)
 {
-    char *text = catalog_make(server->topologies);
-
-    send(x, 200, JSON_TYPE, text);
-    free(text);
-}
-
-static void answer_lessons(struct http_exchange *x)
-{
-    char *text = lesson_catalog();
-
-    send(x, 200, JSON_TYPE, text);
-    free(text);
+    send(x, 200, JSON_TYPE, json);
+    free(json);
 }
 
 /* Documents that the lessons name: open to this machine, as the page is. */
@@ -217,9 +208,9 @@ static void answer_api(struct show_server *server, struct http_exchange *x)
     else if (strcmp(path, STATE_PATH) == 0 && is_get)
         answer_state(server, x);
     else if (strcmp(path, "/api/catalog") == 0 && is_get)
-        answer_catalog(server, x);
+        answer_list(x, catalog_make(server->topologies));
     else if (strcmp(path, "/api/lesson") == 0 && is_get)
-        answer_lessons(x);
+        answer_list(x, lesson_catalog());
     else if (wish_is_path(path) || strcmp(path, STATE_PATH) == 0 ||
              strcmp(path, "/api/catalog") == 0)
         refuse(x, 405, "this path takes another method");

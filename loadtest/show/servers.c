@@ -172,39 +172,27 @@ void show_servers_free(struct show_servers *servers, struct lab *lab)
     free(servers);
 }
 
-static bool can_suffer(const struct lab_server *server, const struct server_fault *fault)
-{
-    return server_fault_suits(fault, server);
-}
-
 const char *show_servers_choose(const struct show_servers *servers, enum lab_role role,
                                 const struct server_fault *fault)
 {
     for (int i = 0; i < servers->lab.server_count; i++)
-        if (servers->lab.servers[i].role == role && can_suffer(&servers->lab.servers[i], fault))
+        if (servers->lab.servers[i].role == role &&
+            server_fault_suits(fault, &servers->lab.servers[i]))
             return servers->lab.servers[i].name;
     return NULL;
 }
 
-static const struct lab_server *find(const struct show_servers *servers, const char *name)
-{
-    for (int i = 0; i < servers->lab.server_count; i++)
-        if (strcmp(servers->lab.servers[i].name, name) == 0)
-            return &servers->lab.servers[i];
-    return NULL;
-}
-
-bool show_servers_fits(const struct show_servers *servers, const char *name,
+bool show_servers_fits(struct show_servers *servers, const char *name,
                        const struct server_fault *fault)
 {
-    const struct lab_server *server = find(servers, name);
+    const struct lab_server *server = lab_find_server(&servers->lab, name);
 
-    return server && can_suffer(server, fault);
+    return server && server_fault_suits(fault, server);
 }
 
-enum lab_role show_servers_role(const struct show_servers *servers, const char *name)
+enum lab_role show_servers_role(struct show_servers *servers, const char *name)
 {
-    const struct lab_server *server = find(servers, name);
+    const struct lab_server *server = lab_find_server(&servers->lab, name);
 
     return server ? server->role : LAB_ROLE_COUNT;
 }

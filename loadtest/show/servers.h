@@ -36,10 +36,10 @@ void show_servers_free(struct show_servers *servers, struct lab *lab);
 const char *show_servers_choose(const struct show_servers *servers, enum lab_role role,
                                 const struct server_fault *fault);
 /* Does the lab have a server of that name which can suffer the fault? */
-bool show_servers_fits(const struct show_servers *servers, const char *name,
+bool show_servers_fits(struct show_servers *servers, const char *name,
                        const struct server_fault *fault);
 /* The role of a server of that name. */
-enum lab_role show_servers_role(const struct show_servers *servers, const char *name);
+enum lab_role show_servers_role(struct show_servers *servers, const char *name);
 /* Does the server suffer any fault? */
 bool show_servers_suffers(struct show_servers *servers, const char *name);
 
