@@ -12,6 +12,7 @@
 #include "loadtest/compare/objectives.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/json_lines.h"
+#include "loadtest/kit/memory.h"
 #include "loadtest/kit/name_list.h"
 #include "loadtest/kit/result_page.h"
 #include "loadtest/kit/run_directory.h"
@@ -127,9 +128,7 @@ static bool choose(struct comparison *c, const struct compare_settings *v)
 
 static void make_cells(struct comparison *c, const struct compare_settings *v)
 {
-    c->cells = calloc(comparison_cell_count(c), sizeof *c->cells);
-    if (!c->cells)
-        abort();
+    c->cells = memory_need(calloc(comparison_cell_count(c), sizeof *c->cells));
     c->processes = (int)v->processes;
     c->has_front = v->front;
     c->connections = (int)v->connections;

@@ -10,6 +10,7 @@
 #include "loadtest/command/run_report.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/json_lines.h"
+#include "loadtest/kit/memory.h"
 #include "loadtest/kit/name_list.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/open_loop/rated_load.h"
@@ -129,9 +130,7 @@ static const char **service_flags(char *const *theirs, const char *lock)
 
     while (theirs[count])
         count++;
-    all = calloc(count + 3, sizeof *all);
-    if (!all)
-        abort();
+    all = memory_need(calloc(count + 3, sizeof *all));
     all[n++] = "--duplicate-guard=count";
     for (size_t i = 0; i < count; i++)
         all[n++] = theirs[i];

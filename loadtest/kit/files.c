@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/text/exit_codes.h"
+#include "loadtest/kit/memory.h"
 #include "loadtest/kit/url_mask.h"
 
 enum { LEVELS_ABOVE = 4 };
@@ -57,13 +58,8 @@ char *files_read(const char *path, size_t *size)
     if (!file)
         return NULL;
     do {
-        if (room - used < 4096) {
-            char *more = realloc(text, (room += room / 2 + 65536) + 1);
-
-            if (!more)
-                abort();
-            text = more;
-        }
+        if (room - used < 4096)
+            text = memory_need(realloc(text, (room += room / 2 + 65536) + 1));
         used += fread(text + used, 1, room - used, file);
     } while (!feof(file) && !ferror(file));
     if (ferror(file)) {

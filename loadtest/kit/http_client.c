@@ -8,6 +8,8 @@
 
 #include <curl/curl.h>
 
+#include "loadtest/kit/memory.h"
+
 /* libcurl's callback: what does not fit is dropped. */
 static size_t take(char *data, size_t size, size_t count, void *arg)
 {
@@ -27,9 +29,7 @@ static CURL *handle(void)
 
     if (!curl) {
         curl_global_init(CURL_GLOBAL_DEFAULT);
-        curl = curl_easy_init();
-        if (!curl)
-            abort();
+        curl = memory_need(curl_easy_init());
     }
     curl_easy_reset(curl); /* keeps the open connections */
     return curl;
@@ -87,11 +87,9 @@ char *http_client_read(const char *url, const char *token, int64_t timeout_ms)
     CURL *curl = handle();
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = memory_need(open_memstream(&text, &size));
     long status = 0;
 
-    if (!out)
-        abort();
     prepare(curl, url, token, timeout_ms);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_all);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, out);

@@ -10,6 +10,7 @@
 #include <hiredis/hiredis.h>
 
 #include "base/text/duration.h"
+#include "loadtest/kit/memory.h"
 
 enum {
     TIMEOUT_S = 10,
@@ -72,10 +73,8 @@ static redisContext *connect_to(const struct lab *lab, enum lab_role role, int n
 
 struct blocking *blocking_open(const struct lab *lab, enum lab_role role)
 {
-    struct blocking *b = calloc(1, sizeof *b);
+    struct blocking *b = memory_need(calloc(1, sizeof *b));
 
-    if (!b)
-        abort();
     for (; b->count < lab_role_count(role); b->count++) {
         b->nodes[b->count] = connect_to(lab, role, b->count);
         if (!b->nodes[b->count]) {

@@ -11,6 +11,7 @@
 
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/memory.h"
 
 enum { AWAIT_POLL_MS = 5, DATABASES = 16 };
 
@@ -23,9 +24,7 @@ struct redis_side {
 static void say(struct redis_side *side, const char *text)
 {
     free(side->text);
-    side->text = strdup(text);
-    if (!side->text)
-        abort();
+    side->text = memory_need(strdup(text));
     side->number = strtoll(text, NULL, 10);
 }
 
@@ -81,10 +80,8 @@ struct redis_side *redis_side_open(const struct lab *lab,
 {
     struct timeval timeout = {.tv_sec = timeout_ms / 1000,
                               .tv_usec = timeout_ms % 1000 * 1000};
-    struct redis_side *side = calloc(1, sizeof *side);
+    struct redis_side *side = memory_need(calloc(1, sizeof *side));
 
-    if (!side)
-        abort();
     say(side, "");
     side->context = redisConnectWithTimeout("127.0.0.1", server->port, timeout);
     if (!side->context || side->context->err) {
