@@ -16,14 +16,17 @@ static const char fill_hashes[] =
     "for i = ARGV[1] + 0, ARGV[2] - 1 do local key = ARGV[3] .. string.format('%012d', i) "
     "redis.call('HSET', key, ARGV[4], 1) redis.call('PEXPIRE', key, 60000) end";
 
+/* Of a lock whose value is its holder's token. */
+#define TOKEN_RECIPE(lock)                                                             \
+    {                                                                                  \
+        .name = lock, .release_script = LUA_TOKEN_RELEASE, .fill = fill_strings,       \
+        .acquire = {"SET", "@name", "@token", "NX", "PX", "@lease"},                   \
+        .release = {"EVALSHA", "@sha", "1", "@name", "@token"},                        \
+    }
+
 static const struct recipe recipes[] = {
-    {
-        .name = "lua",
-        .release_script = LUA_TOKEN_RELEASE,
-        .acquire = {"SET", "@name", "@token", "NX", "PX", "@lease"},
-        .release = {"EVALSHA", "@sha", "1", "@name", "@token"},
-        .fill = fill_strings,
-    },
+    TOKEN_RECIPE("lua"),
+    TOKEN_RECIPE("redlock"), /* on each node */
     {
         .name = "reentrant",
         .acquire_script = LUA_REENTRANT_ACQUIRE,
@@ -31,13 +34,6 @@ static const struct recipe recipes[] = {
         .acquire = {"EVALSHA", "@sha", "1", "@name", "@lease", "@owner", "1"},
         .release = {"EVALSHA", "@sha", "1", "@name", "@owner", "1", "@lease", "0", "@channel"},
         .fill = fill_hashes,
-    },
-    {
-        .name = "redlock", /* on each node */
-        .release_script = LUA_TOKEN_RELEASE,
-        .acquire = {"SET", "@name", "@token", "NX", "PX", "@lease"},
-        .release = {"EVALSHA", "@sha", "1", "@name", "@token"},
-        .fill = fill_strings,
     },
 };
 

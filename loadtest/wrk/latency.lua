@@ -30,17 +30,23 @@ function M.print(counts, name, lines)
     end
 end
 
--- Percentiles in milliseconds, and how many answers they are about; nil if there were
--- none.
-function M.percentiles(counts)
+-- The microseconds that were counted, in order; the number of answers; the sum of all.
+local function sorted(counts)
     local values, total, sum = {}, 0, 0
     for us, count in pairs(counts) do
         values[#values + 1] = us
         total = total + count
         sum = sum + us * count
     end
-    if total == 0 then return nil end
     table.sort(values)
+    return values, total, sum
+end
+
+-- Percentiles in milliseconds, and how many answers they are about; nil if there were
+-- none.
+function M.percentiles(counts)
+    local values, total, sum = sorted(counts)
+    if total == 0 then return nil end
     local function at(share)
         local rank, seen = math.max(1, math.ceil(share * total)), 0
         for _, us in ipairs(values) do
@@ -56,13 +62,8 @@ end
 -- number of nines (1 is p90, 2 is p99) and milliseconds, as JSON.  It ends where a further point
 -- would be about less than one answer.
 function M.curve(counts)
-    local values, total, points = {}, 0, {}
-    for us, count in pairs(counts) do
-        values[#values + 1] = us
-        total = total + count
-    end
-    table.sort(values)
-    local at, seen = 0, 0
+    local values, total = sorted(counts)
+    local points, at, seen = {}, 0, 0
     for step = 0, 48 do
         local share = 1 - 10 ^ (-step / 8)
         local rank = math.max(1, math.ceil(share * total))

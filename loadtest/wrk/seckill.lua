@@ -258,13 +258,10 @@ local function take_answer(state, status, headers, body)
     if buyer then
         local took_us = M.now_us() - buyer.since_us
         latency.add(PROMISED[outcome] and state.accepted or state.others, took_us)
-        if outcome == "accepted" then
+        if PROMISED[outcome] then
             M.bought[buyer.user] = true
-            control.set_latency(took_us)
-            note(state, "accepted", id, body:match(state.face.order) or "-", buyer)
-        elseif outcome == "queued" then
-            M.bought[buyer.user] = true
-            note(state, "queued", id, body:match(state.face.order) or "-", buyer)
+            if outcome == "accepted" then control.set_latency(took_us) end
+            note(state, outcome, id, body:match(state.face.order) or "-", buyer)
         elseif UNSURE[outcome] or not OUTCOMES[outcome] then
             note(state, "unsure", id, "-", buyer)
         elseif outcome == "sold-out" and not state.sold_out[buyer.voucher] then
