@@ -106,13 +106,6 @@ static const struct server_fault *find(const char *name)
     return NULL;
 }
 
-static struct lab_server *choose_server(struct lab *lab,
-                                        const struct server_fault *fault,
-                                        const char *name)
-{
-    return name ? lab_find_server(lab, name) : server_fault_aim(fault, lab);
-}
-
 /* "30s", "-1h" */
 static bool read_by(const char *text, int64_t *ms)
 {
@@ -156,7 +149,8 @@ static enum exit_code run_in(struct lab *lab, const struct server_fault *fault,
                              const struct fault_settings *v)
 {
     struct fault_scene scene = {.lab = lab,
-                                .server = choose_server(lab, fault, v->server),
+                                .server = v->server ? lab_find_server(lab, v->server)
+                                                    : server_fault_aim(fault, lab),
                                 .key = v->key};
     enum exit_code rc = EXIT_VALID;
 

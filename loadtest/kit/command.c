@@ -34,12 +34,6 @@ static const char *exit_words(int rc)
     return row ? row->says : "the tool itself failed";
 }
 
-static void choose_colors(const char *choice)
-{
-    if (choice)
-        style_choose(choice);
-}
-
 int command_run(const struct setting_program *program, void *values, int argc,
                 char **argv, command_fn *run)
 {
@@ -52,7 +46,7 @@ int command_run(const struct setting_program *program, void *values, int argc,
         result_page_command(program->name, argc, argv,
                             settings_common(program, SETTING_IS_MARKDOWN, values));
         run_data_begin(&s, argc, argv);
-        choose_colors(settings_common(program, SETTING_IS_COLOR, values));
+        style_choose(settings_common(program, SETTING_IS_COLOR, values));
         if (outputs_are_possible(&s, values, why)) {
             rc = run(&s, values);
             pager_end();

@@ -58,7 +58,11 @@ static void fit_line(const char *line, size_t length, int columns, char *out, si
     }
 }
 
-int live_block_fit(const char *text, int columns, int rows, char *out, size_t size)
+/* Write the lines of `text` as they fit into `columns` and `rows`, each followed by
+ * "\033[K" and "\r\n", the last by "\033[K" alone, and answer how many lines these are.
+ * `out` holds `size` bytes; what does not fit is left out.  Columns count characters of
+ * UTF-8. */
+static int fit(const char *text, int columns, int rows, char *out, size_t size)
 {
     size_t used = 0;
     int lines = 0;
@@ -103,8 +107,8 @@ void live_block_draw(const char *text)
     pthread_mutex_lock(&mutex);
     out[0] = '\r';
     /* A character in the last column would leave the cursor between two lines. */
-    lines = live_block_fit(text, columns - 1, rows > 1 ? rows - 1 : 1, out + used,
-                           sizeof out - used - LINE_END_MAX);
+    lines = fit(text, columns - 1, rows > 1 ? rows - 1 : 1, out + used,
+                sizeof out - used - LINE_END_MAX);
     used = strlen(out);
     used += (size_t)snprintf(out + used, sizeof out - used, "\033[J");
     if (lines > 1)

@@ -25,9 +25,4 @@ void live_block_draw(const char *text);
  * if no block is shown. */
 void live_block_hide(void);
 
-/* Write the lines of `text` as they fit into `columns` and `rows`, each followed by "\033[K" and
- * "\r\n", the last by "\033[K" alone, and answer how many lines these are.  `out` holds `size`
- * bytes; what does not fit is left out.  Columns count characters of UTF-8. */
-int live_block_fit(const char *text, int columns, int rows, char *out, size_t size);
-
 #endif /* LOADTEST_KIT_LIVE_BLOCK_H */

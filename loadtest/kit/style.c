@@ -6,29 +6,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "loadtest/kit/name_list.h"
+
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-static const char *const choices[] = {
-    [COLOR_AUTO] = "auto",
-    [COLOR_ALWAYS] = "always",
-    [COLOR_NEVER] = "never",
-};
+NAME_LIST(style_choice_at, [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always",
+          [COLOR_NEVER] = "never")
 
 static struct {
     enum color color;
     bool stdout_is_paged;
 } chosen;
 
-const char *style_choice_at(size_t i)
-{
-    return i < sizeof choices / sizeof choices[0] ? choices[i] : NULL;
-}
-
 void style_choose(const char *choice)
 {
-    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
-        if (strcmp(choices[i], choice) == 0)
-            chosen.color = (enum color)i;
+    if (choice)
+        chosen.color = (enum color)words_place(style_choice_at, choice);
 }
 
 void style_page_stdout(void)
@@ -43,7 +36,8 @@ bool report_is_live(FILE *out)
     return isatty(fileno(out)) && term && strcmp(term, "dumb") != 0;
 }
 
-bool report_has_color(FILE *out)
+/* May `out` be coloured? */
+static bool has_color(FILE *out)
 {
     const char *no_color = getenv("NO_COLOR");
 
@@ -61,5 +55,5 @@ const char *report_style(FILE *out, enum report_style style)
         [STYLE_BAD] = "\033[1;31m", [STYLE_WARN] = "\033[33m", [STYLE_BOLD] = "\033[1m",
     };
 
-    return report_has_color(out) ? codes[style] : "";
+    return has_color(out) ? codes[style] : "";
 }

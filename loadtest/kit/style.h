@@ -14,14 +14,13 @@ enum report_style { STYLE_PLAIN, STYLE_GOOD, STYLE_BAD, STYLE_WARN, STYLE_BOLD }
 
 /* The names of the choices, NULL past the last: "auto", "always", "never". */
 const char *style_choice_at(size_t i);
-/* From now on: "auto" colours terminals, unless $NO_COLOR is set to anything; "always" colours
- * stdout and stderr, wherever they go; "never" colours nothing.  Files are never coloured. */
+/* From now on: "auto" colours terminals, unless $NO_COLOR is set to anything; "always"
+ * colours stdout and stderr, wherever they go; "never" colours nothing.  Files are not
+ * coloured.  NULL changes nothing. */
 void style_choose(const char *choice);
 /* From now on stdout, a pipe to a pager, counts as the terminal that the pager writes to. */
 void style_page_stdout(void);
 
-/* May `out` be coloured? */
-bool report_has_color(FILE *out);
 /* May a line on `out` be drawn over?  Only on a terminal that is not dumb. */
 bool report_is_live(FILE *out);
 

@@ -33,7 +33,8 @@ static int64_t left_ms(const struct live_view *view)
     return view->elapsed_ms < view->limit_ms ? view->limit_ms - view->elapsed_ms : 0;
 }
 
-const char *live_verdict(const struct live_view *view)
+/* "sound", "broken"; NULL: not counted yet. */
+static const char *verdict_of(const struct live_view *view)
 {
     const struct sale_seen *seen = &view->seen;
 
@@ -117,7 +118,7 @@ static void add_findings(const struct live_view *view, char *out)
 
 static void add_verdict(const struct live_view *view, char *out)
 {
-    const char *verdict = live_verdict(view);
+    const char *verdict = verdict_of(view);
     bool is_broken = verdict && strcmp(verdict, "broken") == 0;
 
     if (!verdict) {
@@ -150,7 +151,7 @@ void live_view_block(const struct live_view *view, char out[LIVE_TEXT_MAX])
 
 void live_view_line(const struct live_view *view, char out[LIVE_TEXT_MAX])
 {
-    const char *verdict = live_verdict(view);
+    const char *verdict = verdict_of(view);
     int64_t left = left_ms(view);
 
     out[0] = '\0';
@@ -204,5 +205,5 @@ json_t *live_view_json(const struct live_view *view)
         "orders_per_s_all", live_number_json(view->all_per_s), "p99_ms",
         live_number_json(view->p99_ms), "p99_all_ms", live_number_json(view->all_p99_ms),
         "silent_ms", (json_int_t)view->silent_ms, "dead", view->dead, "verdict_so_far",
-        live_verdict(view), "database", seen_json(&view->seen));
+        verdict_of(view), "database", seen_json(&view->seen));
 }

@@ -25,9 +25,6 @@ struct live_view {
     struct sale_seen seen;
 };
 
-/* "sound", "broken"; NULL: not counted yet. */
-const char *live_verdict(const struct live_view *view);
-
 /* The lines of the block. */
 void live_view_block(const struct live_view *view, char out[LIVE_TEXT_MAX]);
 

@@ -171,7 +171,8 @@ bool objectives_parse(const char *text, struct objectives *out, char *why)
     return true;
 }
 
-bool objective_is_of_audit(const struct objective *objective)
+/* Does the audit alone know the figure, after the run? */
+static bool is_of_audit(const struct objective *objective)
 {
     return objective->figure == FIGURE_OVERSOLD || objective->figure == FIGURE_DOUBLES ||
            objective->figure == FIGURE_LOST;
@@ -182,7 +183,7 @@ static struct objectives choose(const struct objectives *objectives, bool of_aud
     struct objectives chosen = {0};
 
     for (int i = 0; i < objectives->count; i++)
-        if (objective_is_of_audit(&objectives->at[i]) == of_audit)
+        if (is_of_audit(&objectives->at[i]) == of_audit)
             chosen.at[chosen.count++] = objectives->at[i];
     return chosen;
 }

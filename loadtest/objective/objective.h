@@ -81,9 +81,6 @@ struct objectives {
  * is as it was. */
 bool objectives_parse(const char *text, struct objectives *out, char *why);
 
-/* Does the audit alone know the figure, after the run? */
-bool objective_is_of_audit(const struct objective *objective);
-
 /* Those that the audit alone can judge, and the others. */
 struct objectives objectives_of_audit(const struct objectives *objectives);
 struct objectives objectives_without_audit(const struct objectives *objectives);

@@ -9,7 +9,7 @@
 #include "loadtest/kit/memory.h"
 #include "lock/dlock.h"
 
-const char *show_phase_name(enum show_phase phase)
+static const char *phase_name(enum show_phase phase)
 {
     static const char *const names[] = {"starting", "ready", "running", "ended", "failed"};
 
@@ -203,7 +203,8 @@ char *document_make(const struct document *d)
     json_t *json = json_pack(
         "{s:i, s:s, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format",
         DOCUMENT_FORMAT, "boot_id", d->boot_id, "seq", (json_int_t)d->seq, "at_ms",
-        ms_since(sight->journal->begin_ns), "phase", show_phase_name(d->phase), "run", run_json(d),
+        ms_since(sight->journal->begin_ns), "phase", phase_name(d->phase),
+        "run", run_json(d),
         "stock", stock_json(sight), "verdict", verdict_json(d), "processes",
         processes_json(sight), "store", store_json(sight), "rates", points_json(&sight->points),
         "faults", faults_json(sight->trouble), "events", journal_json(sight->journal),

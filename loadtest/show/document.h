@@ -21,6 +21,4 @@ struct document {
 /* The text, which the caller frees. */
 char *document_make(const struct document *document);
 
-const char *show_phase_name(enum show_phase phase);
-
 #endif /* LOADTEST_SHOW_DOCUMENT_H */
