@@ -38,7 +38,7 @@ struct lab_kind_row {
 const struct lab_kind_row *lab_kind_row(enum lab_kind kind);
 const struct lab_kind_row *lab_kind_of(const struct lab_server *server);
 
-/* The url() of kinds that speak PostgreSQL's protocol: the database behind that port. */
+/* The url() of kinds that speak PostgreSQL's protocol: the database at that port. */
 void lab_kind_postgres_url(const struct lab *lab, int port, int database, char *out,
                            size_t size);
 
