@@ -128,12 +128,12 @@ def settings_have_origins():
         assert len(rows) > 40 and wanted in rows and "default" in {row[2] for row in rows}, (name, rows)
     for name in ("story", "matrix-naive"):
         show(name)
-        assert not settings_of_seckilld() and "call the lock library themselves" in page.text("#service"), (name, page.text("#service"))
+        assert not settings_of_seckilld() and "call the lock library directly" in page.text("#service"), (name, page.text("#service"))
 
 
 def verdict_comes_first():
     for name, said in (("broken", r"✗ Oversold by [\d,]+"), ("sound", r"✓ Sound: 100 orders for 100 vouchers"),
-                       ("compare", r"✓ All 4 cells are as expected"), ("story", r"✓ All 2 performances came out as expected")):
+                       ("compare", r"✓ All 4 cells are as expected"), ("story", r"✓ All 2 performances have the expected outcome")):
         show(name)
         assert re.match(said, verdict()), (name, verdict())
         first = page.js("document.querySelector('main').innerText || document.body.innerText").strip()

@@ -164,7 +164,7 @@ def the_break_is_marked():
     assert drawn("mood1") == "late" and drawn("mood2") == "holds" and drawn("holder") == "2", seen()
     assert page.js("!!document.querySelector('.plot .breach')") and page.text(".breach-word") == "✗ two holders"
     assert page.text(".why") == "✗ Broken: a lock has at most one holder at a time.", page.text(".why")
-    assert "article A" in page.text(".foretold") and "线程3又趁虚而入拿到了锁" in page.text(".foretold"), page.text(".foretold")
+    assert "Article A" in page.text(".foretold") and "线程3又趁虚而入拿到了锁" in page.text(".foretold"), page.text(".foretold")
     show(pages["naive"], f"step={step_of('Ann releases the lock')}")
     assert not page.js("!!document.querySelector('.plot .breach')"), "it is broken too early"
     assert page.text(".why") == "✗ The lock that this release deletes belongs to Bo.", page.text(".why")
