@@ -205,6 +205,28 @@ static const char *action_name(size_t i)
     return i < ACTION_COUNT ? actions[i].name : NULL;
 }
 
+/* Has the store of this lock an address?  False: stderr says how to set it. */
+static bool has_address(const dlock_options *opts, const struct lock_settings *v)
+{
+    enum dlock_store store = dlock_store_of(dlock_variant_find(v->lock));
+    const char *const addresses[DLOCK_STORE_COUNT] = {
+#define LOCAL_STORE(id, name) [DLOCK_STORE_##id] = "",
+#define STORE(id, name, product, field, ...) [DLOCK_STORE_##id] = opts->field,
+#include "lock/stores.def"
+#undef LOCAL_STORE
+#undef STORE
+    };
+    const struct dlock_store_row *row = dlock_store_row(store);
+
+    if (addresses[store] != NULL)
+        return true;
+    fprintf(stderr,
+            "seckill lock: the lock %s needs the address of %s: %s (or %s)\n"
+            "  a lab sets it: . .lab/env\n",
+            v->lock, row->product, row->flag, row->environment);
+    return false;
+}
+
 static enum exit_code act(const struct action *action, const struct lock_settings *v,
                           const char *name)
 {
@@ -225,6 +247,8 @@ static enum exit_code act(const struct action *action, const struct lock_setting
 #include "lock/stores.def"
 #undef LOCAL_STORE
 #undef STORE
+    if (!has_address(&opts, v))
+        return EXIT_USAGE;
     opts.watchdog = false;
     st = dlock_open(&sys, &opts);
     if (st != DLOCK_OK)

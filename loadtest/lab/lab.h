@@ -241,6 +241,8 @@ void lab_unlock(struct lab *lab);
  * because another command may have restarted servers. */
 bool lab_change_begin(struct lab *lab, bool *was_held);
 void lab_change_end(struct lab *lab, bool was_held);
+/* The name of the first server that does not run.  NULL: all servers run. */
+const char *lab_ended_server(const struct lab *lab);
 bool lab_is_up(const struct lab *lab);
 void lab_log_path(const struct lab *lab, const struct lab_server *server, char *out);
 

@@ -133,8 +133,9 @@ static enum exit_code start_locked(struct lab *lab, bool owned, lab_topologies w
             return lab_has(lab, wanted) ? EXIT_VALID
                                         : lab_add(lab, wanted & ~lab_has_which(lab));
         }
-        fprintf(stderr, "seckill: cleaning up after a lab in %s that is no longer up\n",
-                found.dir);
+        fprintf(stderr,
+                "seckill: %s of the lab in %s has ended: removing this lab, with its data\n",
+                lab_ended_server(&found), found.dir);
         clean(&found);
     }
     lab->owned = owned;
@@ -161,11 +162,21 @@ static enum exit_code start(struct lab *lab, const char *dir, bool owned,
 
 enum exit_code lab_use(struct lab *lab, const char *dir)
 {
-    if (lab_state_read(lab, dir) && lab_is_up(lab))
+    const char *ended = NULL;
+    bool is_there = lab_state_read(lab, dir);
+
+    if (is_there && (ended = lab_ended_server(lab)) == NULL)
         return EXIT_VALID;
-    fprintf(stderr,
-            "seckill: no lab is up in %s\n  start one: seckill lab up --dir=%s\n", dir,
-            dir);
+    if (is_there)
+        fprintf(stderr,
+                "seckill: %s of the lab in %s has ended\n"
+                "  start it again: seckill lab restart %s --dir=%s\n"
+                "  a new lab, without the data of this one: seckill lab up --dir=%s\n",
+                ended, dir, ended, dir, dir);
+    else
+        fprintf(stderr,
+                "seckill: no lab is up in %s\n  start one: seckill lab up --dir=%s\n",
+                dir, dir);
     *lab = (struct lab){.lock_fd = -1};
     return EXIT_UNAVAILABLE;
 }

@@ -131,13 +131,18 @@ bool lab_state_write(const struct lab *lab)
     return ok;
 }
 
-bool lab_is_up(const struct lab *lab)
+const char *lab_ended_server(const struct lab *lab)
 {
     for (int i = 0; i < lab->server_count; i++) {
         if (!child_runs(&lab->servers[i].child))
-            return false;
+            return lab->servers[i].name;
     }
-    return true;
+    return NULL;
+}
+
+bool lab_is_up(const struct lab *lab)
+{
+    return lab_ended_server(lab) == NULL;
 }
 
 /* The lock file may be removed together with the lab while this process waits for
