@@ -54,7 +54,7 @@ void reference_routes(FILE *out)
           "`X-Outcome` of each answer names its\n[outcome](outcomes.md).\n\n"
           "A request to any route may have the header `traceparent` of W3C's Trace Context. The "
           "answer then has\n`traceresponse` with the same trace and the span of the service: "
-          "[how](../how-to/operate-the-service.md#follow-a-request-through-the-logs).\n\n"
+          "[follow a request through the logs](../how-to/operate-the-service.md#follow-a-request-through-the-logs).\n\n"
           "The last table shows which routes have a body. `--body-limit` limits its size. The "
           "service checks the head of a\nrequest before it reads the body, and refuses it by the "
           "first matching row:\n\n"

@@ -149,8 +149,8 @@ static void fault_rows(FILE *out)
 static void write_faults(FILE *out)
 {
     fputs("# Faults\n\n## Faults of servers\n\n"
-          "`seckill fault run NAME` makes one of them on a running lab, proves it and undoes it; "
-          "scenarios make them, too.\n\n"
+          "`seckill fault run NAME` injects a fault into a server of a running lab, proves that the fault\n"
+          "happened, and undoes it. Scenarios inject the same faults.\n\n"
           "| fault | what happens | on | lasts | needs |\n|---|---|---|---|---|\n",
           out);
     fault_rows(out);

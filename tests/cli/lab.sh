@@ -4,7 +4,7 @@
 # nothing: no process, no port, no directory.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 25
+plan 26
 
 # as USER COMMAND...: as that user, from a copy that the user can reach.
 copy=$work/copy
@@ -77,6 +77,8 @@ old=$place
 kill -KILL "${lab_pids[@]:1:3}"
 soon gone "${lab_pids[@]:1:3}"
 check 'a lab with dead servers is not up' status 69 "$seckill" lab status --dir "$lab"
+check 'a command that needs the lab names the dead server, and its restart' \
+    says 'start it again: seckill lab restart redis ' status 69 "$seckill" seed --users=1 --dir "$lab"
 check 'the next up cleans it and starts anew' "$seckill" lab up --dir "$lab"
 check 'and what was left of it is gone' test ! -e "$old"
 # SECKILL_LAB_DATA chooses where the servers write; the next lab removes what a dead starter left.
