@@ -100,7 +100,7 @@ empty() {
 }
 check 'a directory without data is told' empty
 check 'a run that does not exist is refused' says 'cannot read' status 64 "$seckill" report "$work/nowhere"
-check 'a report needs a run' says 'say which run' status 64 "$seckill" report
+check 'a report needs a run' says 'name a run' status 64 "$seckill" report
 check 'a file that cannot be written is refused' says 'cannot write' status 73 "$seckill" report "$sound" --out="$work/no/such/place.html"
 hostile() {
     mkdir "$work/hostile" && jq '.kind = "<script>alert(1)</script>" | .results.runs["."].run.lock = "</script><script>alert(2)</script>" |
