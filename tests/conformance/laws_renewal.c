@@ -100,6 +100,23 @@ static bool is_quick(int64_t took_ms)
     return is_steady(OF_MANY_MS) && took_ms < OF_MANY_MS / 6;
 }
 
+/* The longest answer of the store to a request that is refused, of requests that follow one
+ * another for `ms`: the renewals of this time wait for the same store. */
+static int64_t longest_answer_ms(dlock_system *sys, const char *name, int ms)
+{
+    int64_t longest_ms = 0, end_ms = rig_now_ms() + ms;
+
+    while (rig_now_ms() < end_ms) {
+        int64_t asked_ms = rig_now_ms(), answer_ms;
+
+        (void)rig_try(sys, name);
+        answer_ms = rig_now_ms() - asked_ms;
+        longest_ms = answer_ms > longest_ms ? answer_ms : longest_ms;
+        rig_pause_ms(10);
+    }
+    return longest_ms;
+}
+
 /* The lock is held by the holder's own account, and by that of a second owner that asks
  * for it. */
 void renews_all_of_many(const char *variant)
@@ -118,7 +135,7 @@ void renews_all_of_many(const char *variant)
         rig_acquire_short(pair.a, name, NULL, OF_MANY_MS, &leases[i]);
     }
     took_ms = rig_now_ms() - begun_ms;
-    rig_pause_ms(OF_MANY_MS + OF_MANY_MS / 10);
+    took_ms += longest_answer_ms(pair.b, leases[0].name, OF_MANY_MS + OF_MANY_MS / 10);
     begun_ms = rig_now_ms();
     for (int i = 0; i < MANY; i++) {
         assert_provided(is_quick(took_ms), dlock_lease_valid(pair.a, &leases[i]));
