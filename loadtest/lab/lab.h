@@ -111,8 +111,8 @@ struct lab {
 /* --dir if given, else $SECKILL_LAB_DIR, else .lab */
 const char *lab_choose_dir(const char *given);
 
-/* Use the lab in `dir` if it is up; otherwise start one there that dies with this
- * program. `wanted`: the topologies that it has to have; one that is missing is started, and
+/* Use the kept lab in `dir`, whose servers that have ended are started again; if there is
+ * none, start one there that dies with this program. `wanted`: the topologies that it has to have; one that is missing is started, and
  * said so on stderr.  Anything but EXIT_VALID: said on stderr why, and nothing is left
  * behind.  EXIT_CANNOT_WRITE: the lab's directory, or that of $SECKILL_LAB_DATA, cannot
  * be made or written. */
@@ -124,7 +124,8 @@ enum exit_code lab_use(struct lab *lab, const char *dir);
 /* Take an owned lab down; leave a kept one alone.  A zeroed lab is fine. */
 void lab_close(struct lab *lab);
 
-/* `seckill lab up`: make one that outlives this program, unless it is up already. */
+/* `seckill lab up`: make one that outlives this program, unless it is up already.  Servers
+ * of a kept lab that have ended are started again, as lab_mend() does. */
 enum exit_code lab_keep(struct lab *lab, const char *dir, lab_topologies wanted,
                         bool *was_up);
 
@@ -262,6 +263,11 @@ int lab_connect(int port);
 enum exit_code lab_bring_up(struct lab *lab, lab_topologies wanted);
 enum exit_code lab_add(struct lab *lab, lab_topologies missing);
 
+/* Start the servers of the lab that have ended, each with the data that it wrote, and say
+ * so on stderr.  With the lab's lock held.  EXIT_VALID, EXIT_UNAVAILABLE, EXIT_INTERRUPTED,
+ * said on stderr; the data stays then, too. */
+enum exit_code lab_mend(struct lab *lab);
+
 /* Functions for a server of any kind.  Start: any but the first start of PostgreSQL;
  * state.json names it then.  Wait: until it answers; false: it ended, took too long, or
  * we are to stop, with the end of its log on stderr.  Bring up: start and wait.  Kill: as a
@@ -280,6 +286,8 @@ bool lab_say_install(const char *packages);
 bool lab_server_wait(struct lab *lab, struct lab_server *server);
 bool lab_server_bring_up(struct lab *lab, struct lab_server *server);
 bool lab_server_kill(const struct lab *lab, struct lab_server *server);
+/* Remove the file by which a server that has been killed looks as if it ran. */
+void lab_server_forget(const struct lab *lab, const struct lab_server *server);
 void lab_server_show_failure(const struct lab *lab, const struct lab_server *server,
                              const char *what);
 

@@ -119,6 +119,16 @@ static enum exit_code make_dir(struct lab *lab, const char *dir)
     return EXIT_VALID;
 }
 
+/* Is it a kept lab whose start was finished, and whose data is still there?  The start of a
+ * lab writes the environment last.  A reboot may have emptied the directory of the data. */
+static bool can_be_mended(const struct lab *lab)
+{
+    char env[FILES_PATH_MAX];
+
+    files_join(env, lab->dir, "env");
+    return !lab->owned && access(env, F_OK) == 0 && access(lab->data_root, F_OK) == 0;
+}
+
 /* With the lab's lock held: start whatever does not run. */
 static enum exit_code start_locked(struct lab *lab, bool owned, lab_topologies wanted)
 {
@@ -128,14 +138,17 @@ static enum exit_code start_locked(struct lab *lab, bool owned, lab_topologies w
 
     if (lab_state_read(&found, lab->dir)) {
         found.lock_fd = lock_fd;
-        if (lab_is_up(&found)) {
+        if (lab_is_up(&found) || can_be_mended(&found)) {
             *lab = found;
-            return lab_has(lab, wanted) ? EXIT_VALID
-                                        : lab_add(lab, wanted & ~lab_has_which(lab));
+            rc = lab_mend(lab);
+            return rc != EXIT_VALID || lab_has(lab, wanted)
+                       ? rc
+                       : lab_add(lab, wanted & ~lab_has_which(lab));
         }
         fprintf(stderr,
-                "seckill: %s of the lab in %s has ended: removing this lab, with its data\n",
-                lab_ended_server(&found), found.dir);
+                "seckill: the lab in %s was left by a program that has ended, or its data is "
+                "gone: removing it\n",
+                found.dir);
         clean(&found);
     }
     lab->owned = owned;
@@ -170,9 +183,8 @@ enum exit_code lab_use(struct lab *lab, const char *dir)
     if (is_there)
         fprintf(stderr,
                 "seckill: %s of the lab in %s has ended\n"
-                "  start it again: seckill lab restart %s --dir=%s\n"
-                "  a new lab, without the data of this one: seckill lab up --dir=%s\n",
-                ended, dir, ended, dir, dir);
+                "  start it again: seckill lab up --dir=%s\n",
+                ended, dir, dir);
     else
         fprintf(stderr,
                 "seckill: no lab is up in %s\n  start one: seckill lab up --dir=%s\n",
@@ -187,7 +199,7 @@ enum exit_code lab_open(struct lab *lab, const char *dir, lab_topologies wanted)
 
     /* A lab that another command owns would go away under us: then start() complains.
      */
-    if (lab_state_read(lab, dir) && lab_is_up(lab) && !lab->owned)
+    if (lab_state_read(lab, dir) && !lab->owned && (lab_is_up(lab) || can_be_mended(lab)))
         return lab_keep(lab, dir, wanted, &was_up);
     if (wanted) {
         fputs("seckill: starting a lab with ", stderr);

@@ -56,6 +56,12 @@ bool lab_server_bring_up(struct lab *lab, struct lab_server *server)
     return lab_server_start(lab, server) && lab_server_wait(lab, server);
 }
 
+void lab_server_forget(const struct lab *lab, const struct lab_server *server)
+{
+    if (lab_kind_of(server)->forget)
+        lab_kind_of(server)->forget(lab, server);
+}
+
 bool lab_server_kill(const struct lab *lab, struct lab_server *server)
 {
     struct child children[CHILD_CHILDREN_MAX];
@@ -72,8 +78,8 @@ bool lab_server_kill(const struct lab *lab, struct lab_server *server)
         all_gone = child_wait(&children[i], GONE_MS, NULL) && all_gone;
     all_gone = child_wait(&server->child, GONE_MS, NULL) && all_gone;
     /* A zombie would look like a running server to the next start. */
-    if (all_gone && lab_kind_of(server)->forget)
-        lab_kind_of(server)->forget(lab, server);
+    if (all_gone)
+        lab_server_forget(lab, server);
     return all_gone;
 }
 

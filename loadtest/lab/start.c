@@ -84,14 +84,12 @@ static bool start_role(struct lab *lab, enum lab_role role, int first)
 }
 
 /* Wait until the servers of a role are what their topology wants. */
-static bool await_whole(struct lab *lab, enum lab_role role)
+static bool await_whole(const struct lab *lab, enum lab_role role)
 {
     const struct lab_topology_row *topology = lab_topology_of(role);
     int64_t deadline_ns = monotonic_ns() + LAB_READY_MS * 1000000LL;
     char why[LAB_WHY_MAX];
 
-    if (topology->join && !topology->join(lab, role))
-        return false;
     while (topology->stands && !topology->stands(lab, role, why)) {
         if (interrupted())
             return false;
@@ -103,6 +101,14 @@ static bool await_whole(struct lab *lab, enum lab_role role)
         interrupt_sleep_ms(POLL_MS);
     }
     return true;
+}
+
+/* Make the servers of a role one topology, if that takes a step, and wait for it. */
+static bool join(struct lab *lab, enum lab_role role)
+{
+    const struct lab_topology_row *topology = lab_topology_of(role);
+
+    return (!topology->join || topology->join(lab, role)) && await_whole(lab, role);
 }
 
 /* From that place on: start what does not run, role by role, and wait. */
@@ -124,7 +130,7 @@ static bool finish_roles(struct lab *lab, int first)
                                                      : lab_server_wait(lab, server)))
                 return false;
         }
-        if (is_there && !await_whole(lab, role))
+        if (is_there && !join(lab, role))
             return false;
     }
     return true;
@@ -170,6 +176,45 @@ enum exit_code lab_bring_up(struct lab *lab, lab_topologies wanted)
     if (!lab_postgres_make_root(lab))
         return EXIT_CANNOT_WRITE;
     return start_servers(lab) ? EXIT_VALID : EXIT_UNAVAILABLE;
+}
+
+/* Start the servers of a role that have ended, all before the first is waited for, since
+ * some answer only together. */
+static bool start_ended(struct lab *lab, enum lab_role role)
+{
+    bool has_ended[LAB_SERVER_MAX] = {false}, is_there = false;
+
+    for (int i = 0; i < lab->server_count; i++) {
+        struct lab_server *server = &lab->servers[i];
+
+        has_ended[i] = server->role == role && !child_runs(&server->child);
+        if (!has_ended[i])
+            continue;
+        is_there = true;
+        fprintf(stderr, "seckill: %s of the lab in %s has ended; starting it again\n",
+                server->name, lab->dir);
+        lab_server_forget(lab, server);
+        if (!lab_server_start(lab, server))
+            return false;
+    }
+    for (int i = 0; i < lab->server_count; i++)
+        if (has_ended[i] && !lab_server_wait(lab, &lab->servers[i]))
+            return false;
+    return !is_there || await_whole(lab, role);
+}
+
+enum exit_code lab_mend(struct lab *lab)
+{
+    for (unsigned role = 0; role < LAB_ROLE_COUNT; role++) {
+        if (start_ended(lab, (enum lab_role)role))
+            continue;
+        fprintf(stderr,
+                "  a new lab, without the data of this one: seckill lab down --dir=%s, and "
+                "then: seckill lab up\n",
+                lab->dir);
+        return interrupted() ? EXIT_INTERRUPTED : EXIT_UNAVAILABLE;
+    }
+    return EXIT_VALID;
 }
 
 /* Its log stays, for whoever asks why it did not come up. */

@@ -4,7 +4,7 @@
 # nothing: no process, no port, no directory.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 26
+plan 30
 
 # as USER COMMAND...: as that user, from a copy that the user can reach.
 copy=$work/copy
@@ -30,10 +30,10 @@ nothing_left() {
         [ ! -e "$1" ]
 }
 private() { [ "$(stat -c %a "$1")" = 700 ] && [ "$(stat -c %a "$1/env")" = 600 ]; }
-answers() {
-    bash -c '. "$1/env" && psql -qAt "$SECKILL_DATABASE_URL" \
-        -c "SELECT count(*) FROM tb_voucher"' answers "$1" | grep -qx 0
+vouchers() {
+    bash -c '. "$1/env" && psql -qAt "$SECKILL_DATABASE_URL" -c "SELECT count(*) FROM tb_voucher"' vouchers "$1"
 }
+answers() { [ "$(vouchers "$1")" = 0 ]; }
 
 users=("$(id -un)")
 [ "$(id -u)" -ne 0 ] || users+=(nobody)
@@ -68,19 +68,30 @@ interrupt_at() {
 check 'Ctrl-C while the lab comes up leaves nothing' interrupt_at redis.log
 check 'nor a moment later' interrupt_at redlock-5.log
 
-# A lab whose servers died is cleaned up by the next one.
+# The servers of a lab that have ended are started again by the next command.
 lab=$work/home/stale
 labs+=("$lab")
+kill_servers() { # PostgreSQL and three Redis servers
+    remember "$lab"
+    kill -KILL "${lab_pids[@]:0:4}"
+    soon gone "${lab_pids[@]:0:4}"
+}
 "$seckill" lab up --dir "$lab" >/dev/null
-remember "$lab"
-old=$place
-kill -KILL "${lab_pids[@]:1:3}"
-soon gone "${lab_pids[@]:1:3}"
+"$seckill" seed --users=0 --vouchers=2 --dir "$lab" >/dev/null
+kill_servers
 check 'a lab with dead servers is not up' status 69 "$seckill" lab status --dir "$lab"
-check 'a command that needs the lab names the dead server, and its restart' \
-    says 'start it again: seckill lab restart redis ' status 69 "$seckill" seed --users=1 --dir "$lab"
-check 'the next up cleans it and starts anew' "$seckill" lab up --dir "$lab"
-check 'and what was left of it is gone' test ! -e "$old"
+check 'a command that needs the lab names the command that starts the dead server' \
+    says 'start it again: seckill lab up ' status 69 "$seckill" seed --users=1 --dir "$lab"
+check 'the next up starts them again' says 'redis of the lab .* starting it again' "$seckill" lab up --dir "$lab"
+check 'and PostgreSQL has its vouchers' test "$(vouchers "$lab")" = 2
+kill_servers
+check 'so does a command that starts a lab if there is none' "$seckill" load --dir "$lab" --stock=1 --quiet --out="$work/runs"
+check 'which leaves the lab up, with its vouchers' test "$(vouchers "$lab")" = 3
+kill_servers
+mv "$place" "$place.gone"
+check 'a lab whose data is gone is removed, and a new one started' says 'its data is gone' "$seckill" lab up --dir "$lab"
+rm -rf "$place.gone"
+check 'without the vouchers' test "$(vouchers "$lab")" = 0
 # SECKILL_LAB_DATA chooses where the servers write; the next lab removes what a dead starter left.
 lab=$work/home/elsewhere
 labs+=("$lab")

@@ -141,7 +141,7 @@ static void what_is_too_much_is_left_out_and_counted(void **state)
     history_sort(&h);
     page = page_of(&h);
     assert_int_equal(PAGE_LANES_MAX, count_of(page, "<g class=\"lane"));
-    assert_non_null(strstr(page, "room: 24 more calls, 0 more holds"));
+    assert_non_null(strstr(page, "no room to draw 24 more calls, 0 more holds"));
     free(page);
     history_free(&h);
 }
