@@ -45,7 +45,7 @@ const struct experiment *experiment_find(const char *name)
     return NULL;
 }
 
-/* What the rows of this name, a hazard's or an experiment's, expect of the lock. */
+/* The outcome that the rows of the hazard or experiment `name` require of the lock. */
 static enum cell_expectation expectation_by(const char *name, const char *lock,
                                             enum order_path_id path)
 {

@@ -199,7 +199,7 @@ static void add_steps(struct page_scene *s)
     qsort(s->steps, (size_t)s->step_count, sizeof(s->steps[0]), compare_steps);
 }
 
-/* Whatever there is between from_ns and to_ns. */
+/* Fill in the participants, calls, holds and steps between from_ns and to_ns. */
 static void fill(struct page_scene *s)
 {
     if (s->example != NULL)

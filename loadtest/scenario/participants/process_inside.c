@@ -73,7 +73,7 @@ static void keep_error(struct actor_answer *answer)
 
 /* ---- worker threads ---- */
 
-/* What it holds, or has held last. */
+/* The lease that the thread holds, or held last. */
 static const dlock_lease *lease_of(const struct actor_thread *h)
 {
     return h->level > 0 ? &h->leases[h->level] : &h->spent;
