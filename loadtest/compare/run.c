@@ -205,22 +205,6 @@ static enum exit_code attempt(const struct session *s, const struct cell *cell,
     return EXIT_VALID;
 }
 
-/* A server of the lab that has ended, by whatever hand, is started again. */
-static enum exit_code mend_lab(struct session *s)
-{
-    for (int i = 0; i < s->lab->server_count; i++) {
-        struct lab_server *server = &s->lab->servers[i];
-
-        if (child_runs(&server->child))
-            continue;
-        progress_say("seckill compare: %s of the lab has ended; starting it again",
-                     server->name);
-        if (lab_restart(s->lab, server->name) != EXIT_VALID)
-            return interrupted() ? EXIT_INTERRUPTED : EXIT_UNAVAILABLE;
-    }
-    return EXIT_VALID;
-}
-
 /* Keep what a failed attempt has left, and get ready for the next one. */
 static enum exit_code prepare_again(const struct session *s,
                                     const struct run_record *failed)
@@ -254,7 +238,7 @@ static enum exit_code run_cell(struct session *s, struct cell *cell, int repeat)
             rc = prepare_again(s, out);
         out->outcome = RUN_NOT_DONE;
         if (rc == EXIT_VALID)
-            rc = mend_lab(s);
+            rc = lab_mend(s->lab);
         if (rc != EXIT_VALID)
             break;
         out->attempts++;

@@ -112,10 +112,10 @@ struct lab {
 const char *lab_choose_dir(const char *given);
 
 /* Use the kept lab in `dir`, whose servers that have ended are started again; if there is
- * none, start one there that dies with this program. `wanted`: the topologies that it has to have; one that is missing is started, and
- * said so on stderr.  Anything but EXIT_VALID: said on stderr why, and nothing is left
- * behind.  EXIT_CANNOT_WRITE: the lab's directory, or that of $SECKILL_LAB_DATA, cannot
- * be made or written. */
+ * none, start one there that dies with this program. `wanted`: the topologies that it has to have;
+ * one that is missing is started, and said so on stderr.  Anything but EXIT_VALID: said on stderr
+ * why, and nothing is left behind.  EXIT_CANNOT_WRITE: the lab's directory, or that of
+ * $SECKILL_LAB_DATA, cannot be made or written. */
 enum exit_code lab_open(struct lab *lab, const char *dir, lab_topologies wanted);
 
 /* Use the lab in `dir`, which must be up. */
@@ -140,6 +140,11 @@ enum exit_code lab_restart(struct lab *lab, const char *name);
  * that it wrote.  EXIT_VALID, EXIT_USAGE (no such server), EXIT_UNAVAILABLE, both said on
  * stderr. */
 enum exit_code lab_kill(struct lab *lab, const char *name);
+
+/* Start the servers of the lab that have ended, each with the data that it wrote, and say
+ * so on stderr.  EXIT_VALID, EXIT_UNAVAILABLE, EXIT_INTERRUPTED, said on stderr; the data
+ * stays then, too. */
+enum exit_code lab_mend(struct lab *lab);
 
 /* Spread vouchers over so many databases of the lab's PostgreSQL, which are made.  EXIT_USAGE:
  * there are more already.  Anything but EXIT_VALID: said on stderr why. */
@@ -262,11 +267,6 @@ int lab_connect(int port);
  * EXIT_INTERRUPTED, said on stderr; what was added is gone then. */
 enum exit_code lab_bring_up(struct lab *lab, lab_topologies wanted);
 enum exit_code lab_add(struct lab *lab, lab_topologies missing);
-
-/* Start the servers of the lab that have ended, each with the data that it wrote, and say
- * so on stderr.  With the lab's lock held.  EXIT_VALID, EXIT_UNAVAILABLE, EXIT_INTERRUPTED,
- * said on stderr; the data stays then, too. */
-enum exit_code lab_mend(struct lab *lab);
 
 /* Functions for a server of any kind.  Start: any but the first start of PostgreSQL;
  * state.json names it then.  Wait: until it answers; false: it ended, took too long, or

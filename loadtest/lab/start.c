@@ -9,6 +9,7 @@
 #include "base/http/token.h"
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/progress.h"
 #include "loadtest/lab/kind.h"
 #include "loadtest/lab/topology.h"
 
@@ -165,8 +166,8 @@ static bool start_servers(struct lab *lab)
     struct lab_server *postgres = lab_server(lab, LAB_POSTGRES, 0);
 
     return lab_postgres_init(lab, postgres) && start_first_roles(lab, 0) && wait_initdb(lab) &&
-           lab_server_bring_up(lab, postgres) && lab_postgres_fill(lab) && finish_roles(lab, 0) && lab_env_write(lab) &&
-           !interrupted();
+           lab_server_bring_up(lab, postgres) && lab_postgres_fill(lab) && finish_roles(lab, 0) &&
+           lab_env_write(lab) && !interrupted();
 }
 
 enum exit_code lab_bring_up(struct lab *lab, lab_topologies wanted)
@@ -191,8 +192,8 @@ static bool start_ended(struct lab *lab, enum lab_role role)
         if (!has_ended[i])
             continue;
         is_there = true;
-        fprintf(stderr, "seckill: %s of the lab in %s has ended; starting it again\n",
-                server->name, lab->dir);
+        progress_say("seckill: %s of the lab in %s has ended; starting it again", server->name,
+                     lab->dir);
         lab_server_forget(lab, server);
         if (!lab_server_start(lab, server))
             return false;
@@ -205,16 +206,23 @@ static bool start_ended(struct lab *lab, enum lab_role role)
 
 enum exit_code lab_mend(struct lab *lab)
 {
-    for (unsigned role = 0; role < LAB_ROLE_COUNT; role++) {
-        if (start_ended(lab, (enum lab_role)role))
-            continue;
+    bool was_held, ok = true;
+
+    if (lab_is_up(lab))
+        return EXIT_VALID;
+    if (!lab_change_begin(lab, &was_held))
+        return EXIT_UNAVAILABLE;
+    for (unsigned role = 0; ok && role < LAB_ROLE_COUNT; role++)
+        ok = start_ended(lab, (enum lab_role)role);
+    lab_change_end(lab, was_held);
+    if (ok)
+        return EXIT_VALID;
+    if (!lab->owned)
         fprintf(stderr,
                 "  a new lab, without the data of this one: seckill lab down --dir=%s, and "
                 "then: seckill lab up\n",
                 lab->dir);
-        return interrupted() ? EXIT_INTERRUPTED : EXIT_UNAVAILABLE;
-    }
-    return EXIT_VALID;
+    return interrupted() ? EXIT_INTERRUPTED : EXIT_UNAVAILABLE;
 }
 
 /* Its log stays, for whoever asks why it did not come up. */
