@@ -85,10 +85,13 @@ bool fault_replica_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX])
     ok = cut_off_between(scene, replica) &&
          redis_side_info(replica, "run_id", run_id, FAULT_ID_MAX);
     redis_side_close(replica);
-    if (ok)
-        server_fault_note(scene, "replica 127.0.0.1:%d has followed %s and is cut off",
-                          scene->lab->spare.port, scene->server->name);
-    return ok;
+    if (!ok) {
+        lab_spare_end(scene->lab);
+        return false;
+    }
+    server_fault_note(scene, "replica 127.0.0.1:%d has followed %s and is cut off",
+                      scene->lab->spare.port, scene->server->name);
+    return true;
 }
 
 /* Another process may be about to take the port. */

@@ -7,7 +7,8 @@
 #include "loadtest/fault/redis.h"
 
 /* Start one that has everything the master had, but not the key, and cut it off: it
- * follows a port where nobody listens. */
+ * follows a port where nobody listens.  False: said why, and none runs that this call has
+ * started; the lab's spare server may be another fault's. */
 bool fault_replica_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX]);
 
 /* Wait until the master has the key.  Then the replica has neither that nor a way to

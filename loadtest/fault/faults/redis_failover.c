@@ -12,17 +12,18 @@
 
 struct failover {
     bool is_promoted;
-    int replica_port;
+    int replica_port; /* 0: the lab's spare server is none of ours */
     char run_id[FAULT_ID_MAX]; /* of the replica */
 };
 
 static bool arm(struct fault_scene *scene)
 {
     struct failover *failover = server_fault_state(scene, sizeof *failover);
-    bool ok = fault_replica_start(scene, failover->run_id);
 
+    if (!fault_replica_start(scene, failover->run_id))
+        return false;
     failover->replica_port = scene->lab->spare.port;
-    return ok;
+    return true;
 }
 
 static bool begin(struct fault_scene *scene)

@@ -16,6 +16,7 @@
 enum { HEAL_MS = 10000, END_MS = 2000 };
 
 struct split {
+    bool has_replica; /* the lab's spare server, until is_split */
     bool is_split;
     char run_id[FAULT_ID_MAX];
     struct redis_side *old_side; /* to the old master, which listens no more */
@@ -26,7 +27,8 @@ static bool arm(struct fault_scene *scene)
 {
     struct split *split = server_fault_state(scene, sizeof *split);
 
-    return fault_replica_start(scene, split->run_id);
+    split->has_replica = fault_replica_start(scene, split->run_id);
+    return split->has_replica;
 }
 
 /* Whether the server is a primary, with the lock's key or without. */
@@ -104,7 +106,7 @@ static bool disarm(struct fault_scene *scene)
 
     if (split->is_split)
         child_end(&split->old_master, SIGKILL, END_MS);
-    else
+    else if (split->has_replica)
         lab_spare_end(scene->lab);
     if (split->old_side && !split->is_split)
         redis_side_ask(split->old_side, "CONFIG SET port %d", scene->server->port);
