@@ -18,6 +18,7 @@
 #include "loadtest/open_loop/wrk_load.h"
 #include "loadtest/sale/hazard_catalogue.h"
 #include "loadtest/sale/run.h"
+#include "loadtest/sale/service_settings.h"
 #include "loadtest/sale/users.h"
 
 enum {
@@ -318,6 +319,8 @@ static enum exit_code run(const struct settings *s, const void *values)
         return EXIT_USAGE;
     if (v->locks && (lock_count = words_read(command_load_program.name, "locks", v->locks,
                                              words_lock_at, locks, LOCKS_MAX)) == 0)
+        return EXIT_USAGE;
+    if (!service_settings_suit((const char *const *)v->flags))
         return EXIT_USAGE;
     if (!command_begin_json_lines(&command_load_program, v->json_lines, v->quiet))
         return EXIT_CANNOT_WRITE;

@@ -90,7 +90,7 @@ static bool is_given(const char *name, const char *const *extra)
 char **environment_make(const struct lab *lab, const char *const *extra)
 {
     struct lab_variable variables[LAB_ENVIRONMENT_MAX];
-    size_t labs = lab_environment(lab, variables);
+    size_t labs = lab ? lab_environment(lab, variables) : 0;
     size_t ours = 0, extras = 0, n = 0;
     char **made;
 

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "loadtest/lab/environment.h"
 #include "loadtest/sale/service_plan.h"
@@ -41,17 +43,16 @@ json_t *service_settings_read(const char *text)
     return list;
 }
 
-/* The output of the program, which the caller frees; NULL: the program failed. */
-static char *ask(const struct service_plan *plan)
+/* The exit status of the program, which prints into `said` and complains to `stderr_fd` (-1: to
+ * nobody); -1: none within ANSWER_MS. */
+static int ask(const struct service_plan *plan, FILE *said, int stderr_fd)
 {
     const char *own[] = {plan->variables ? plan->variables[0] : NULL, NULL};
-    char **env = environment_make(plan->lab, own), *text = NULL;
+    char **env = environment_make(plan->lab, own);
     struct service_words words = {0};
     struct child_options options = child_options_default(words.argv);
     struct child child = {0};
-    FILE *said = tmpfile();
     int status = -1, n = 0;
-    size_t size = 0;
 
     service_words_make(&words, plan, plan->first);
     while (words.argv[n])
@@ -59,26 +60,48 @@ static char *ask(const struct service_plan *plan)
     words.argv[n] = "--show-config";
     words.argv[n + 1] = NULL;
     options.env = env;
-    options.stdout_fd = said ? fileno(said) : -1;
+    options.stdout_fd = fileno(said);
+    options.stderr_fd = stderr_fd;
     options.death_signal = SIGKILL;
-    if (said && child_start(&child, &options)) {
-        if (!child_wait(&child, ANSWER_MS, &status))
-            child_end(&child, SIGKILL, END_MS);
+    if (child_start(&child, &options) && !child_wait(&child, ANSWER_MS, &status))
+        child_end(&child, SIGKILL, END_MS);
+    environment_free(env);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* The output of the program, which the caller frees; NULL: the program failed. */
+static char *ask_text(const struct service_plan *plan)
+{
+    FILE *said = tmpfile();
+    char *text = NULL;
+    size_t size = 0;
+
+    if (said && ask(plan, said, -1) == EXIT_VALID) {
         rewind(said);
-        if (status == 0 && getdelim(&text, &size, '\0', said) < 0) {
+        if (getdelim(&text, &size, '\0', said) < 0) {
             free(text);
             text = NULL;
         }
     }
     if (said)
         fclose(said);
-    environment_free(env);
     return text;
+}
+
+bool service_settings_suit(const char *const *flags)
+{
+    struct service_plan plan = {.flags = flags};
+    FILE *said = tmpfile();
+    bool is_refused = said && ask(&plan, said, STDERR_FILENO) == EXIT_USAGE;
+
+    if (said)
+        fclose(said);
+    return !is_refused;
 }
 
 bool service_settings_write(const struct service_plan *plan)
 {
-    char path[FILES_PATH_MAX], *text = ask(plan);
+    char path[FILES_PATH_MAX], *text = ask_text(plan);
     json_t *list;
     bool ok;
 

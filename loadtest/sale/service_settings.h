@@ -17,6 +17,11 @@
  * False: the file cannot be written; errno says why. */
 bool service_settings_write(const struct service_plan *plan);
 
+/* Ask a seckilld whether it knows these flags (NULL at the end) and their values, before servers
+ * are started for it.  False: it refuses one, and has said on stderr which.  True does not promise
+ * that the service starts: a service looks at some flags together, and only when it starts. */
+bool service_settings_suit(const char *const *flags);
+
 /* The settings of what --show-config printed; lines of another form are passed over.  The
  * caller owns the array. */
 json_t *service_settings_read(const char *text);

@@ -4,7 +4,7 @@
 # nothing: no process, no port, no directory.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 30
+plan 32
 
 # as USER COMMAND...: as that user, from a copy that the user can reach.
 copy=$work/copy
@@ -67,6 +67,10 @@ interrupt_at() {
 }
 check 'Ctrl-C while the lab comes up leaves nothing' interrupt_at redis.log
 check 'nor a moment later' interrupt_at redlock-5.log
+
+check 'a wrong flag of the service is refused before a lab is started' \
+    says 'did you mean "lua"' status 64 "$seckill" load --dir="$work/home/none" --out="$work/none" -- --lock=lau
+check 'and leaves no directory' test ! -e "$work/home/none" -a ! -e "$work/none"
 
 # The servers of a lab that have ended are started again by the next command.
 lab=$work/home/stale
