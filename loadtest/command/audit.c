@@ -14,6 +14,7 @@
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/name_list.h"
+#include "loadtest/kit/run_directory.h"
 #include "loadtest/lab/lab.h"
 
 enum { QUIET_TRIES = 60, QUIET_POLL_MS = 100 };
@@ -113,7 +114,8 @@ static bool read_subject(struct subject *s, const char *run, const char *voucher
     snprintf(s->lab_id, sizeof s->lab_id, "%s", lab_id ? lab_id : "");
     json_decref(json);
     if (s->count == 0)
-        fprintf(stderr, "seckill audit: %s names no vouchers; name the directory of a single run of "
+        fprintf(stderr,
+                "seckill audit: %s names no vouchers; name the directory of a single run of "
                 "seckill load or seckill compare\n",
                 path);
     return s->count > 0;
@@ -199,7 +201,7 @@ static enum exit_code run_audit(const struct audit_settings *v, const char *run)
     bool live, ok;
 
     if (access(run, R_OK | X_OK) != 0) {
-        fprintf(stderr, "seckill audit: there is no run at %s\n  the runs are in runs/, the last is runs/latest\n", run);
+        runs_say_unreadable("seckill audit", run);
         return EXIT_USAGE;
     }
     if (!read_subject(&subject, run, v->voucher))

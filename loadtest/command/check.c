@@ -10,6 +10,7 @@
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/files.h"
 #include "loadtest/kit/name_list.h"
+#include "loadtest/kit/run_directory.h"
 #include "loadtest/page/page.h"
 #include "base/os/clock.h"
 
@@ -64,7 +65,7 @@ static bool read_text(struct history *h, const char *path)
     bool ok;
 
     if (text == NULL) {
-        fprintf(stderr, "seckill check: there is no run at %s\n  the runs are in runs/, the last is runs/latest\n", path);
+        runs_say_unreadable("seckill check", path);
         return false;
     }
     ok = strlen(text) == size;

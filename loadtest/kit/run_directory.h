@@ -12,4 +12,8 @@ bool runs_make(char out[FILES_PATH_MAX], const char *base);
 /* The same with something before the time, such as "matrix-". */
 bool runs_make_named(char out[FILES_PATH_MAX], const char *base, const char *before);
 
+/* Say on stderr that `program` cannot read the run at `path`, for the reason that errno has, and
+ * where runs are. */
+void runs_say_unreadable(const char *program, const char *path);
+
 #endif /* LOADTEST_KIT_RUN_DIRECTORY_H */

@@ -11,6 +11,7 @@
 
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/run_data.h"
+#include "loadtest/kit/run_directory.h"
 #include "loadtest/lab/versions.h"
 #include "loadtest/report/gather.h"
 
@@ -58,8 +59,8 @@ static enum exit_code status_of(const struct run_data *data)
 enum exit_code run_data_read(struct run_data *out, const char *path)
 {
     *out = (struct run_data){0};
-    if (access(path, R_OK) != 0 || strlen(path) >= FILES_PATH_MAX) {
-        fprintf(stderr, "seckill report: cannot read %s: %s\n", path, strerror(errno));
+    if (access(path, R_OK) != 0) { /* ENAMETOOLONG, too, because FILES_PATH_MAX is PATH_MAX */
+        runs_say_unreadable("seckill report", path);
         return EXIT_USAGE;
     }
     files_path(out->dir, "%s", path);
