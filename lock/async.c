@@ -171,7 +171,8 @@ dlock_status dlock_async_open(dlock_async **out, dlock_system *sys, unsigned fla
     if (st != DLOCK_OK)
         return st;
     if (flags & ~(unsigned)DLOCK_ASYNC_THREAD)
-        return dlock_fail(DLOCK_INVALID, "the flags %#x have a bit that this library does not know", flags);
+        return dlock_fail(DLOCK_INVALID, "the flags %#x have a bit that this library does not know",
+                          flags);
     client = blocking_client(sys->variant);
     if (client != NULL)
         return dlock_fail(DLOCK_UNSUPPORTED,

@@ -163,14 +163,14 @@ typedef void dlock_lost_fn(const dlock_lease *lease, void *arg);
 typedef struct dlock_options {
     size_t size;              /* sizeof(dlock_options) where the program was built   */
     const char *variant;      /* a name of the catalogue                             */
-        const char *redis_url;    /* for variants on one Redis: redis://[user:password@]host:port[/db]
+    const char *redis_url;    /* for variants on one Redis: redis://[user:password@]host:port[/db]
                                * or unix:///path[?db=N].  The master that Sentinels name:
                                * redis-sentinel://host:port,host:port/name.  A cluster, by
                                * some of its nodes: redis-cluster://host:port,host:port.
                                * With rediss in place of redis the connection uses TLS:
                                * ?ca=FILE&cert=FILE&key=FILE&server-name=NAME; the
                                * certificate of the server is always checked         */
-        const char *redlock_urls; /* for redlock and multi: the addresses of several single
+    const char *redlock_urls; /* for redlock and multi: the addresses of several single
                                * Redis servers, separated by commas                  */
     const char *record_dir;   /* the directory for a file that records every call, as
                                * lock/record/record.h describes; NULL: no record     */

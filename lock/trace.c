@@ -18,7 +18,8 @@ static dlock_status check_id(const char *trace)
         return dlock_fail(DLOCK_INVALID, "the id of a trace has 1 to %d bytes",
                           (int)DLOCK_TRACE_MAX);
     if (strspn(trace, BYTES) < length)
-        return dlock_fail(DLOCK_INVALID, "byte %zu of the trace's id is none of A-Z a-z 0-9 . _ : -",
+        return dlock_fail(DLOCK_INVALID,
+                          "byte %zu of the trace's id is none of A-Z a-z 0-9 . _ : -",
                           strspn(trace, BYTES) + 1);
     return DLOCK_OK;
 }

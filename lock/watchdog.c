@@ -202,7 +202,8 @@ static void *run(void *arg)
         if (next_ns < atomic_load(&dog->wake_at_ns))
             atomic_store(&dog->wake_at_ns, next_ns);
         while (!dog->stopping && dlock_clock_ns() < atomic_load(&dog->wake_at_ns))
-            (void)dlock_condition_wait_until(&dog->wake, &dog->mutex, atomic_load(&dog->wake_at_ns));
+            (void)dlock_condition_wait_until(&dog->wake, &dog->mutex,
+                                             atomic_load(&dog->wake_at_ns));
     }
     dlock_mutex_unlock(&dog->mutex);
     return NULL;

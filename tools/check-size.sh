@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# check-size.sh -- no function over 60 lines, no file over 400.
+# check-size.sh -- no function over 60 lines, no file over 400, no line of C over 100 columns.
 # A function is what stands between a "{" and a "}" that each begin a line.
 set -euo pipefail
+failed=0
 mapfile -t files < <(git ls-files -co --exclude-standard -- '*.c' '*.h' '*.lua' '*.sh' '*.sql' '*.py' '*.java' tests/run tests/interop/run)
 awk -v max_function=60 -v max_file=400 '
     FNR == 1      { if (NR > 1) measure(); name = FILENAME; start = 0 }
@@ -12,4 +13,10 @@ awk -v max_function=60 -v max_file=400 '
     END           { measure(); exit failed }
     function measure() { if (lines > max_file) bad(name ": " lines " lines") }
     function bad(text) { print "check-size: " text; failed = 1 }
-' "${files[@]}"
+' "${files[@]}" || failed=1
+mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep '[.][ch]$')
+if LC_ALL=C.UTF-8 grep -nEH '^.{101}' "${sources[@]}" |
+    sed -E 's/^([^:]*:[0-9]+):.*/check-size: \1: a line of more than 100 columns/' | grep .; then
+    failed=1
+fi
+exit "$failed"

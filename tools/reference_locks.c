@@ -83,12 +83,13 @@ void reference_locks(FILE *out)
 {
     catalogue(out);
     guards(out);
-    fputs("\n## Where each lock fails\n\n"
-          "Each command shows one flaw of one lock on real servers, and exits with 0 if the outcome "
-          "is the expected one.\n`calm` is load without a fault. The rows come from "
-          "[expectations.def](../../loadtest/expect/expectations.def),\nwhich also has the outcomes "
-          "that are no flaws.\n",
-          out);
+    fputs(
+        "\n## Where each lock fails\n\n"
+        "Each command shows one flaw of one lock on real servers, and exits with 0 if the outcome "
+        "is the expected one.\n`calm` is load without a fault. The rows come from "
+        "[expectations.def](../../loadtest/expect/expectations.def),\nwhich also has the outcomes "
+        "that are no flaws.\n",
+        out);
     for (size_t i = 0; i < dlock_variant_count(); i++)
         flaws_of(out, dlock_variant_at(i));
 }

@@ -48,30 +48,32 @@ void reference_routes(FILE *out)
     };
     const struct route *r;
 
-    fputs("# Routes\n\n"
-          "The service has two listeners: `orders` is the listener of `--listen`, and `admin` is "
-          "the listener of\n`--admin-listen`. Each path with GET also answers HEAD. The header "
-          "`X-Outcome` of each answer names its\n[outcome](outcomes.md).\n\n"
-          "A request to any route may have the header `traceparent` of W3C's Trace Context. The "
-          "answer then has\n`traceresponse` with the same trace and the span of the service: "
-          "[follow a request through the logs](../how-to/operate-the-service.md#follow-a-request-through-the-logs).\n\n"
-          "The last table shows which routes have a body. `--body-limit` limits its size. The "
-          "service checks the head of a\nrequest before it reads the body, and refuses it by the "
-          "first matching row:\n\n"
-          "| the request | status | outcome | the connection |\n|---|---|---|---|\n"
-          "| a chunked body, at any route | 400 | `bad-request` | is closed |\n"
-          "| on the admin listener, without the token that the route needs | 401 | "
-          "`unauthorized` | is closed if there is a body |\n"
-          "| a `Content-Length` above `--body-limit`, at any route | 413 | `too-large` | is "
-          "closed; the body is not read |\n"
-          "| a body at a route without one | 400 | `bad-request` | is closed |\n"
-          "| no `Content-Length` at a route with a body | 411 | `bad-request` | stays open |\n"
+    fputs(
+        "# Routes\n\n"
+        "The service has two listeners: `orders` is the listener of `--listen`, and `admin` is "
+        "the listener of\n`--admin-listen`. Each path with GET also answers HEAD. The header "
+        "`X-Outcome` of each answer names its\n[outcome](outcomes.md).\n\n"
+        "A request to any route may have the header `traceparent` of W3C's Trace Context. The "
+        "answer then has\n`traceresponse` with the same trace and the span of the service: "
+        "[follow a request through the logs]"
+        "(../how-to/operate-the-service.md#follow-a-request-through-the-logs).\n\n"
+        "The last table shows which routes have a body. `--body-limit` limits its size. The "
+        "service checks the head of a\nrequest before it reads the body, and refuses it by the "
+        "first matching row:\n\n"
+        "| the request | status | outcome | the connection |\n|---|---|---|---|\n"
+        "| a chunked body, at any route | 400 | `bad-request` | is closed |\n"
+        "| on the admin listener, without the token that the route needs | 401 | "
+        "`unauthorized` | is closed if there is a body |\n"
+        "| a `Content-Length` above `--body-limit`, at any route | 413 | `too-large` | is "
+        "closed; the body is not read |\n"
+        "| a body at a route without one | 400 | `bad-request` | is closed |\n"
+        "| no `Content-Length` at a route with a body | 411 | `bad-request` | stays open |\n"
 
-          "| on the orders listener, without the token that the route needs | 401 | "
-          "`unauthorized` | is closed if there is a body |\n\n"
-          "With `Expect: 100-continue` the client gets such an answer before it sends the body.\n\n"
-          "| listener | method | path | needs | body | only |\n|---|---|---|---|---|---|\n",
-          out);
+        "| on the orders listener, without the token that the route needs | 401 | "
+        "`unauthorized` | is closed if there is a body |\n\n"
+        "With `Expect: 100-continue` the client gets such an answer before it sends the body.\n\n"
+        "| listener | method | path | needs | body | only |\n|---|---|---|---|---|---|\n",
+        out);
     for (size_t i = 0; (r = route_at(i)) != NULL; i++) {
         reference_cell(out, r->listener == LISTENER_ORDERS ? "orders" : "admin");
         reference_cell(out, r->method);
@@ -85,14 +87,15 @@ void reference_routes(FILE *out)
 
 void reference_outcomes(FILE *out)
 {
-    fputs("# Outcomes\n\n"
-          "An outcome says how a request ended. Its name is in the header `X-Outcome`, in logs and in "
-          "metrics. The first\nstatus is the status on `/api/v1`, the second the status on the "
-          "course face, where a refusal for business reasons is\n200 with `\"success\": false` and "
-          "the message.\n\n"
-          "| outcome | `/api/v1` | course face | title | message | comes with Retry-After |\n"
-          "|---|---|---|---|---|---|\n",
-          out);
+    fputs(
+        "# Outcomes\n\n"
+        "An outcome says how a request ended. Its name is in the header `X-Outcome`, in logs and "
+        "in metrics. The first\nstatus is the status on `/api/v1`, the second the status on the "
+        "course face, where a refusal for business reasons is\n200 with `\"success\": false` and "
+        "the message.\n\n"
+        "| outcome | `/api/v1` | course face | title | message | comes with Retry-After |\n"
+        "|---|---|---|---|---|---|\n",
+        out);
     for (int i = 0; i < OUTCOME_COUNT; i++) {
         const struct outcome_info *info = outcome_info((enum outcome)i);
 

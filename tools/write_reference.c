@@ -77,23 +77,25 @@ static void exit_table(FILE *out, const struct setting_program *program)
 
 static void write_settings(FILE *out)
 {
-    fputs("# Settings of the service\n\n"
-          "`seckilld` takes each setting as a flag, as an environment variable, or from the file "
-          "that `--config` names.\nThe key in the file is the name of the flag without its dashes. A "
-          "flag overrides the environment, the environment\noverrides the file, and the file "
-          "overrides the default.\n",
-          out);
+    fputs(
+        "# Settings of the service\n\n"
+        "`seckilld` takes each setting as a flag, as an environment variable, or from the file "
+        "that `--config` names.\nThe key in the file is the name of the flag without its dashes. A "
+        "flag overrides the environment, the environment\noverrides the file, and the file "
+        "overrides the default.\n",
+        out);
     setting_table(out, &config_program);
     exit_table(out, &config_program);
 }
 
 static void write_commands(FILE *out)
 {
-    fputs("# Commands of the laboratory\n\n"
-          "`seckill COMMAND --help` prints the same, with examples. Every command also has the flags "
-          "`--config`,\n`--show-config`, `--help` and `--version`.\n\n"
-          "| command | what it does |\n|---|---|\n",
-          out);
+    fputs(
+        "# Commands of the laboratory\n\n"
+        "`seckill COMMAND --help` prints the same, with examples. Every command also has the flags "
+        "`--config`,\n`--show-config`, `--help` and `--version`.\n\n"
+        "| command | what it does |\n|---|---|\n",
+        out);
 #define X(id, word, help)                                                              \
     reference_code_cell(out, "seckill " word);                                                   \
     reference_cell(out, help);                                                                   \
@@ -148,11 +150,12 @@ static void fault_rows(FILE *out)
 
 static void write_faults(FILE *out)
 {
-    fputs("# Faults\n\n## Faults of servers\n\n"
-          "`seckill fault run NAME` injects a fault into a server of a running lab, proves that the fault\n"
-          "happened, and undoes it. Scenarios inject the same faults.\n\n"
-          "| fault | what happens | on | lasts | needs |\n|---|---|---|---|---|\n",
-          out);
+    fputs(
+        "# Faults\n\n## Faults of servers\n\n"
+        "`seckill fault run NAME` injects a fault into a server of a running lab, proves that the "
+        "fault\nhappened, and undoes it. Scenarios inject the same faults.\n\n"
+        "| fault | what happens | on | lasts | needs |\n|---|---|---|---|---|\n",
+        out);
     fault_rows(out);
     fputs("\n## Hazards under load\n\nThe values of `seckill compare --hazards`.\n\n"
           "| hazard | effect |\n|---|---|\n",

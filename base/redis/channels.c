@@ -227,7 +227,8 @@ bool redis_channels_listens(struct redis_channels *channels, const char *name)
 
     dlock_mutex_lock(&channels->mutex);
     HASH_FIND_STR(channels->all, name, channel);
-    listens = channel != NULL && (channel->state == REDIS_CHANNEL_ON || channel->state == REDIS_CHANNEL_LEAVING);
+    listens = channel != NULL &&
+              (channel->state == REDIS_CHANNEL_ON || channel->state == REDIS_CHANNEL_LEAVING);
     redis_channels_unlock(channels);
     return listens;
 }

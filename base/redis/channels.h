@@ -29,8 +29,8 @@ enum { REDIS_LINGER_MS = 1000 };
 struct redis_channels {
     bool is_sharded; /* the server drops a channel when its slot moves to another
                       * node */
-    /* NULL, or the channels of the server that has the channel `name` now: a waiter whose channel has
-     * gone goes on there.  NULL: there is none.  Called unlocked. */
+    /* NULL, or the channels of the server that has the channel `name` now: a waiter whose channel
+     * has gone goes on there.  NULL: there is none.  Called unlocked. */
     struct redis_channels *(*elsewhere)(void *arg, const char *name);
     void *elsewhere_arg;
     struct dlock_mutex mutex; /* of all below */

@@ -14,7 +14,12 @@
 
 struct redis_channels;
 
-enum redis_channel_state { REDIS_CHANNEL_OFF, REDIS_CHANNEL_JOINING, REDIS_CHANNEL_ON, REDIS_CHANNEL_LEAVING };
+enum redis_channel_state {
+    REDIS_CHANNEL_OFF,
+    REDIS_CHANNEL_JOINING,
+    REDIS_CHANNEL_ON,
+    REDIS_CHANNEL_LEAVING
+};
 
 struct redis_waiter {
     struct redis_channels *channels;

@@ -18,7 +18,7 @@
 enum {
     ANSWER_MS = 500, /* the time for a node to connect and to answer */
     EVERY_MS = 1000,
-    EVERY_TROUBLED_MS = 100, /* while a node seems to have failed, and for TROUBLED_MS after a doubt */
+    EVERY_TROUBLED_MS = 100, /* while a node seems to have failed, and TROUBLED_MS after a doubt */
     TROUBLED_MS = 3000,
     PAUSE_MS = 50,   /* the least time between two questions */
     AWAIT_STEP_MS = 2,

@@ -204,7 +204,8 @@ static struct redis_link *pick(void *opaque, const struct redis_command *command
     struct redis_routes *routes = opaque;
     int64_t end_ns = dlock_clock_after(dlock_clock_ns(), routes->timeout_ms);
 
-    return redis_routes_find(routes, slot_of(command), end_ns < give_up_ns ? end_ns : give_up_ns, why);
+    return redis_routes_find(routes, slot_of(command), end_ns < give_up_ns ? end_ns : give_up_ns,
+                             why);
 }
 
 static struct redis_link *pick_again(void *opaque, const struct redis_command *command,
@@ -275,9 +276,14 @@ static void close_routes(void *opaque)
 struct redis_link *redis_cluster_link_new(const struct redis_url *url, int timeout_ms,
                                           bool slow_is_down)
 {
-    static const struct redis_router ROUTER = {
-        .exchange = exchange, .pick = pick, .pick_again = pick_again, .push = push, .cut = cut, .era = era,
-        .script_text = script_text, .close = close_routes};
+    static const struct redis_router ROUTER = {.exchange = exchange,
+                                               .pick = pick,
+                                               .pick_again = pick_again,
+                                               .push = push,
+                                               .cut = cut,
+                                               .era = era,
+                                               .script_text = script_text,
+                                               .close = close_routes};
     struct redis_routes *routes = redis_routes_open(url, timeout_ms, slow_is_down);
     struct redis_link *link =
         routes != NULL ? redis_link_new_routed(&ROUTER, routes, url->label) : NULL;

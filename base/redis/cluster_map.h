@@ -47,6 +47,7 @@ bool redis_cluster_map_hear(struct redis_cluster_map *map, const struct redis_cl
 
 /* The address of the owner of the slot; NULL: no node has the slot, or the address of
  * the owner is not known. */
-const struct redis_address *redis_cluster_map_address(const struct redis_cluster_map *map, int slot);
+const struct redis_address *redis_cluster_map_address(const struct redis_cluster_map *map,
+                                                      int slot);
 
 #endif /* BASE_REDIS_CLUSTER_MAP_H */

@@ -20,8 +20,9 @@
 bool redis_redirect_read(struct redis_address *out, const struct redis_answer *answer, int slot,
                          const struct redis_address *asked, char why[REDIS_TEXT_SIZE]);
 
-/* The counters: one for each kind of redirect, in the order of enum redis_redirect, and last one for
- * the requests for a new map of the cluster.  The names are those of the counters of lock/dlock_metrics.h. */
+/* The counters: one for each kind of redirect, in the order of enum redis_redirect, and last one
+ * for the requests for a new map of the cluster.  The names are those of the counters of
+ * lock/dlock_metrics.h. */
 #define REDIS_CLUSTER_COUNTS(X)                                                        \
     X(redirects_moved)                                                                 \
     X(redirects_ask)                                                                   \

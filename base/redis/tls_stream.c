@@ -242,8 +242,9 @@ int redis_tls_shake(struct redis_tls_stream *stream)
     if (rc != 1)
         error = judge(stream, rc);
     if (rc != 1 && error == 0) {
-        snprintf(stream->why, sizeof(stream->why),
-                 "the server closed the connection in the handshake of TLS: is its port one of TLS?");
+        snprintf(
+            stream->why, sizeof(stream->why),
+            "the server closed the connection in the handshake of TLS: is its port one of TLS?");
         error = EPROTO;
     }
     atomic_store(&stream->has_more, rc == 1 && SSL_has_pending(stream->ssl));

@@ -26,7 +26,8 @@ static void attach(struct redis_channels *channels, struct redis_waiter *waiter,
     waiter->heard = -1;
     channel->is_gone = false;
     /* A lingering channel stayed subscribed, so no message was missed. */
-    if (channel->state == REDIS_CHANNEL_ON && (channel->lingers_until_ns == 0 || channel->was_missed))
+    if (channel->state == REDIS_CHANNEL_ON &&
+        (channel->lingers_until_ns == 0 || channel->was_missed))
         redis_waiter_wake(waiter);
     redis_channel_stop_lingering(channels, channel);
     is_new = channel->state == REDIS_CHANNEL_OFF;

@@ -86,8 +86,8 @@ static size_t format_text(char *line, const char *level, const char *message)
     return len;
 }
 
-/* The same as an object, of at most JSON_MAX_BYTES and the trace.  A printable message is UTF-8 without
- * control characters, so only the quote and the backslash are left to escape. */
+/* The same as an object, of at most JSON_MAX_BYTES and the trace.  A printable message is UTF-8
+ * without control characters, so only the quote and the backslash are left to escape. */
 static size_t format_json(char *line, const char *level, const char *message)
 {
     char time_text[TIME_BYTES], clean[LINE_MAX_BYTES];

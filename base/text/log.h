@@ -29,8 +29,9 @@ void log_set_format(enum log_format format);
 void log_set_trace(const struct trace *trace);
 
 /* Write a line whose message is printable (base/text/printable.h), so that no input can
- * forge a line, or break an object of JSON.  A line of text has at most 1024 bytes without its trace, and so has
- * the message of an object before it is escaped; a longer message ends in "...". */
+ * forge a line, or break an object of JSON.  A line of text has at most 1024 bytes without its
+ * trace, and so has the message of an object before it is escaped; a longer message
+ * ends in "...". */
 void log_line(enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

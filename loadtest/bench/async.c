@@ -9,7 +9,13 @@
 #include "loadtest/kit/spread.h"
 #include "lock/dlock_async.h"
 
-enum { PIPELINE = 64, CONNECTIONS = 64, FLIGHT_MAX = 1024, WARM_UP_PAIRS = 2, GUESS_PER_S = 300000 };
+enum {
+    PIPELINE = 64,
+    CONNECTIONS = 64,
+    FLIGHT_MAX = 1024,
+    WARM_UP_PAIRS = 2,
+    GUESS_PER_S = 300000
+};
 
 static const struct contest {
     const char *variant;

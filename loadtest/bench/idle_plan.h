@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* idle_plan.h -- for the files of `bench-locks --only=idle` alone: the builds that are compared, and
- * the figures of a comparison.
- */
+/* idle_plan.h -- for the files of `bench-locks --only=idle` alone: the builds that are compared,
+ * and the figures of a comparison. */
 #ifndef LOADTEST_BENCH_IDLE_PLAN_H
 #define LOADTEST_BENCH_IDLE_PLAN_H
 

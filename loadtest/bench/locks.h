@@ -53,8 +53,8 @@ BENCH_PARTS(X)
 /* Count a target; "reached" or "MISSED", for the table. */
 const char *bench_judge(struct bench_locks *b, bool reached);
 
-/* End a line of the table: with its target, printed with so many digits, and whether `ratio` reached
- * it, if there is one (above 0).  `row` gets both as "target" and "reached". */
+/* End a line of the table: with its target, printed with so many digits, and whether `ratio`
+ * reached it, if there is one (above 0).  `row` gets both as "target" and "reached". */
 void bench_end_row(struct bench_locks *b, json_t *row, double ratio, double target, int digits);
 
 /* Print one line on stderr about the next measurement. */

@@ -21,8 +21,8 @@
 
 enum { SPARE_MS = 20000, DRAIN_MS = 3000, TICK_MS = 20, SCRIPT_MAX = 4096 };
 
-/* The random values that each transaction of pgbench draws ahead of its statements: another user every time,
- * and a request's id, which is a number here and a UUID in the service. */
+/* The random values that each transaction of pgbench draws ahead of its statements: another user
+ * every time, and a request's id, which is a number here and a UUID in the service. */
 static const char pgbench_draws[] = "\\set user random(1, 1000000000000)\n"
                                     "\\set request random(1, 9000000000000000000)\n"
                                     "\\set units 1\n";

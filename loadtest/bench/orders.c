@@ -163,8 +163,9 @@ static enum exit_code measure_empty(struct bench *b, int r)
     b->claims[TO_EMPTY][r] = orders.per_s / empty.per_s;
     b->claims[SOLD_OUT_TO_EMPTY][r] = sold_out.per_s / empty.per_s;
     if (rc == EXIT_VALID)
-        end_piece(b, true, is_reached(&claims[TO_EMPTY], b->claims[TO_EMPTY][r]) &&
-                               is_reached(&claims[SOLD_OUT_TO_EMPTY], b->claims[SOLD_OUT_TO_EMPTY][r]));
+        end_piece(b, true,
+                  is_reached(&claims[TO_EMPTY], b->claims[TO_EMPTY][r]) &&
+                      is_reached(&claims[SOLD_OUT_TO_EMPTY], b->claims[SOLD_OUT_TO_EMPTY][r]));
     return rc;
 }
 
@@ -265,17 +266,20 @@ static bool print_claim(FILE *out, const struct claim *claim, double *values, si
 
 static void print_how(FILE *out, const struct bench *b)
 {
-    fprintf(out, "\nHow: one voucher that never sells out, a different user in each order, duplicate\n"
-           "guard `unique`, PostgreSQL durable (fsync and synchronous_commit on).  HTTP: wrk "
-           "with so\nmany connections, %" PRId64 " seckilld with 64 workers and 8 database "
-           "connections; no\nIdempotency-Key, so the statements are the same.  pgbench: so many "
-           "clients, 2 threads,\nprepared statements: BEGIN, UPDATE ... stock > 0, INSERT, COMMIT.  "
-           "%.0f s each, pgbench\nright before each HTTP measurement; wrk, seckilld, Redis and "
-           "PostgreSQL share %ld\nprocessors.  Ratios are of neighbours, p99 is wrk's.  The empty "
-           "handler answers the same\nrequests of the same wrk in a process of its own, with the "
-           "listener of seckilld.  After\neach, stock and orders were checked to add up.  Kept in\n%s\n",
-           b->plan->processes, (double)b->plan->duration_ms / 1000,
-           sysconf(_SC_NPROCESSORS_ONLN), b->dir);
+    fputs("\nHow: one voucher that never sells out, a different user in each order, duplicate\n"
+          "guard `unique`, PostgreSQL durable (fsync and synchronous_commit on).  HTTP: wrk\n",
+          out);
+    fprintf(out,
+            "with so many connections, %" PRId64 " seckilld with 64 workers and 8 database\n"
+            "connections; no Idempotency-Key, so the statements are the same.  pgbench: so many\n"
+            "clients, 2 threads, prepared statements: BEGIN, UPDATE ... stock > 0, INSERT,\n"
+            "COMMIT.  %.0f s each, pgbench right before each HTTP measurement; wrk, seckilld,\n"
+            "Redis and PostgreSQL share %ld processors.  Ratios are of neighbours, p99 is wrk's.\n"
+            "The empty handler answers the same requests of the same wrk in a process of its\n"
+            "own, with the listener of seckilld.  After each, stock and orders were checked to\n"
+            "add up.  Kept in\n%s\n",
+            b->plan->processes, (double)b->plan->duration_ms / 1000, sysconf(_SC_NPROCESSORS_ONLN),
+            b->dir);
 }
 
 static enum exit_code print_result(FILE *out, struct bench *b)
@@ -285,10 +289,9 @@ static enum exit_code print_result(FILE *out, struct bench *b)
     json_t *list = json_array();
     char path[FILES_PATH_MAX];
 
-    fprintf(out, "\nAccepted orders per second, medians of %zu\n\n%-9s %-10s %7s %7s %11s %6s %15s %7s"
-           "  %s\n",
-           n, "path", "lock", "clients", "HTTP", "pgbench -c", "ratio", "(from - to)", "p99 ms",
-           "targets");
+    fprintf(out, "\nAccepted orders per second, medians of %zu\n\n", n);
+    fprintf(out, "%-9s %-10s %7s %7s %11s %6s %15s %7s  %s\n", "path", "lock", "clients", "HTTP",
+            "pgbench -c", "ratio", "(from - to)", "p99 ms", "targets");
     for (int i = 0; i < b->row_count; i++)
         if (!print_row(out, &b->rows[i], n, list))
             rc = EXIT_THRESHOLD;
@@ -328,7 +331,8 @@ static enum exit_code measure_all(struct bench *b)
         .piece = "measurement",
         .good = "reached the target",
         .bad = "MISSED the target",
-        .count = (size_t)b->plan->repeats * (size_t)(b->row_count + (b->has_claims ? CLAIM_PIECES : 0)),
+        .count =
+            (size_t)b->plan->repeats * (size_t)(b->row_count + (b->has_claims ? CLAIM_PIECES : 0)),
         .is_quiet = b->plan->is_quiet};
     double ignored;
     enum exit_code rc = EXIT_VALID;

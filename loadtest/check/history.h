@@ -182,8 +182,8 @@ void history_read_bytes(struct history *h, const char *file, const void *bytes,
  *     10 p1 t1 latch-count l -> 11 ok n=1
  *
  * `-> ?`: no answer.  n: how many permits, or what is left of a latch's count.  id: of a
- * permit, and of a trace that of the hold's acquire.  A p that no `system` line names is made, with the caps of
- * HISTORY_TEXT_CAPS.  t is the number of the owner.  `lease` and times are plain
+ * permit, and of a trace that of the hold's acquire.  A p that no `system` line names is made, with
+ * the caps of HISTORY_TEXT_CAPS.  t is the number of the owner.  `lease` and times are plain
  * numbers of at most 18 years in ms.  False, with what is wrong and in which line in
  * `error`. */
 bool history_parse(struct history *h, const char *text, char *error, size_t size);

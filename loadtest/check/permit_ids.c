@@ -289,8 +289,8 @@ static void look_at_loss(struct check *c, const struct permit *p,
                     "a permit was lost although its end had not come");
 }
 
-/* An owner that asks for a permit whose end has come is refused.  `last` was answered last of the calls
- * before this one, and `next` is made after it; NULL: there is none. */
+/* An owner that asks for a permit whose end has come is refused.  `last` was answered last of the
+ * calls before this one, and `next` is made after it; NULL: there is none. */
 static void look_at_find(struct check *c, const struct permit *before,
                          const struct history_call *last, int64_t index,
                          const struct history_call *next)

@@ -39,18 +39,17 @@ static const struct setting settings[] = {
 const struct setting_program command_bench_program = {
     .name = "seckill bench",
     .synopsis = "[OPTIONS]",
-    .intro = "Measure accepted orders per second over HTTP, without a lock and with `reentrant`, as\n"
-             "ratios to pgbench with the same SQL: --order-path=each to 8 clients of pgbench, and\n"
-             "`combined` to 16.  For `combined` also: the ratio to an HTTP handler that does\n"
-             "nothing, the speed of \"sold out\", the time of a single client compared with `each`,\n"
-             "and the memory of 1,000 waiting orders.\n\n"
-             "  seckill bench\n"
-             "  seckill bench --clients=64 --processes=2 --duration=10s --repeats=5",
-    EXITS({EXIT_VALID, "every target was reached"},
-          {EXIT_INVALID, "a run under load was invalid"},
-          {EXIT_THRESHOLD, "a target was missed"}, {EXIT_USAGE, NULL},
-          {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL},
-          {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),
+    .intro =
+        "Measure accepted orders per second over HTTP, without a lock and with `reentrant`, as\n"
+        "ratios to pgbench with the same SQL: --order-path=each to 8 clients of pgbench, and\n"
+        "`combined` to 16.  For `combined` also: the ratio to an HTTP handler that does\n"
+        "nothing, the speed of \"sold out\", the time of a single client compared with `each`,\n"
+        "and the memory of 1,000 waiting orders.\n\n"
+        "  seckill bench\n"
+        "  seckill bench --clients=64 --processes=2 --duration=10s --repeats=5",
+    EXITS({EXIT_VALID, "every target was reached"}, {EXIT_INVALID, "a run under load was invalid"},
+          {EXIT_THRESHOLD, "a target was missed"}, {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL},
+          {EXIT_BUG, NULL}, {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),
     SETTINGS(settings),
 };
 

@@ -43,21 +43,22 @@ static const char *part_name(size_t i)
 
 #define AT(field) offsetof(struct bench_locks_settings, field)
 static const struct setting settings[] = {
-    OPTION(CHOICE, "only", AT(only), .fallback = "all", .meta = "PART",
-           .choices = part_name, .help = "measure one part"),
+    OPTION(CHOICE, "only", AT(only), .fallback = "all", .meta = "PART", .choices = part_name,
+           .help = "measure one part"),
     OPTION(COUNT, "rounds", AT(rounds), .fallback = "5", .meta = "N", .min = 1,
-           .max = BENCH_ROUNDS_MAX, .help = "the number of measurements of each line, except memory"),
-    OPTION(DURATION, "duration", AT(duration_ms), .fallback = "1s", .meta = "TIME",
-           .min = 50, .max = 60000,
+           .max = BENCH_ROUNDS_MAX,
+           .help = "the number of measurements of each line, except memory"),
+    OPTION(DURATION, "duration", AT(duration_ms), .fallback = "1s", .meta = "TIME", .min = 50,
+           .max = 60000,
            .help = "the duration of each measurement; the part idle takes ten times as long"),
     OPTION(COUNT, "names", AT(names), .fallback = "100000", .meta = "N", .min = 100,
-           .max = 10000000, .help = "the number of names in each of the three rounds of the part memory"),
+           .max = 10000000,
+           .help = "the number of names in each of the three rounds of the part memory"),
     OPTION(TEXT, "bare", AT(bare), .meta = "PATH",
            .help = "the library that the part idle measures against; default "
                    "bare/" SECKILL_LIBRARY " beside this program.  If that is not there, the part "
                    "is left out, or refused if --only names it"),
-    OPTION(SWITCH, "json", AT(json), .fallback = "off",
-           .help = "print JSON instead of tables"),
+    OPTION(SWITCH, "json", AT(json), .fallback = "off", .help = "print JSON instead of tables"),
     COMMAND_MARKDOWN(AT(markdown)),
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),

@@ -23,7 +23,8 @@
 enum { NAMES_MAX = 3000 }; /* of the cells in the last line */
 
 struct compare_settings {
-    const char *dir, *out, *markdown, *locks, *hazards, *experiments, *order_path, *objective, *color;
+    const char *dir, *out, *markdown, *locks, *hazards, *experiments, *order_path, *objective,
+        *color;
     int64_t repeats, hazard_repeats, processes, connections, stock;
     int64_t duration_ms, lease_ms, calm_lease_ms;
     bool front, record, quiet, json_lines;

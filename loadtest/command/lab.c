@@ -53,10 +53,9 @@ const struct setting_program command_lab_program = {
         "The data of PostgreSQL and ZooKeeper is in the directory of the lab.  SECKILL_LAB_DATA\n"
         "names another directory for this data, such as /dev/shm.  Every command that starts\n"
         "a lab reads this variable, and the end of the lab removes the data there.",
-    EXITS({EXIT_VALID, "done; of status: all servers run, and all topologies are whole"}, {EXIT_USAGE, NULL},
-          {EXIT_UNAVAILABLE, "a server is missing or does not start"},
-          {EXIT_CANNOT_WRITE, "the directory cannot be made or written"},
-          {EXIT_INTERRUPTED, NULL}),
+    EXITS({EXIT_VALID, "done; of status: all servers run, and all topologies are whole"},
+          {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, "a server is missing or does not start"},
+          {EXIT_CANNOT_WRITE, "the directory cannot be made or written"}, {EXIT_INTERRUPTED, NULL}),
     SETTINGS(settings),
     .max_operands = 2,
 };
@@ -160,7 +159,8 @@ static enum exit_code change(const char *dir, const char *name, const char *verb
     enum exit_code rc;
 
     if (!name) {
-        fprintf(stderr, "seckill lab %s: name a server, such as redis\n  see: seckill lab status\n", verb);
+        fprintf(stderr, "seckill lab %s: name a server, such as redis\n  see: seckill lab status\n",
+                verb);
         return EXIT_USAGE;
     }
     if (!lab_state_read(&lab, dir))

@@ -51,14 +51,15 @@ static const struct setting settings[] = {
 const struct setting_program command_lock_program = {
     .name = "seckill lock",
     .synopsis = "show|force NAME [--lock=KIND] [--json]",
-    .intro = "Show the state of one lock in its store, or free the lock of any holder.\n\n"
-             "  . .lab/env                       the addresses of the stores\n"
-             "  seckill lock show lock:order:42  its owner, and the time until its lease ends\n"
-             "  seckill lock show lock:voucher:1 --lock=fair --json | jq .waiterCount\n"
-             "  seckill lock force lock:order:42 free it; its holder works on until\n"
-             "                                   it notices the loss\n\n"
-             "A lock of `local` is in the memory of its process.  The process shows it at GET\n"
-             "/admin/locks/NAME of its admin listener, with the token of $SECKILL_ADMIN_TOKEN_FILE.",
+    .intro =
+        "Show the state of one lock in its store, or free the lock of any holder.\n\n"
+        "  . .lab/env                       the addresses of the stores\n"
+        "  seckill lock show lock:order:42  its owner, and the time until its lease ends\n"
+        "  seckill lock show lock:voucher:1 --lock=fair --json | jq .waiterCount\n"
+        "  seckill lock force lock:order:42 free it; its holder works on until\n"
+        "                                   it notices the loss\n\n"
+        "A lock of `local` is in the memory of its process.  The process shows it at GET\n"
+        "/admin/locks/NAME of its admin listener, with the token of $SECKILL_ADMIN_TOKEN_FILE.",
     EXITS({EXIT_VALID, "done; of force: the lock is free now"},
           {EXIT_INVALID, "of force: nobody held the lock"},
           {EXIT_UNKNOWN, "the store did not answer, so the result is unknown"}, {EXIT_USAGE, NULL},

@@ -28,15 +28,16 @@ static const char *command_name(size_t i)
 /* Help a newcomer, who has named no command. */
 static void help_newcomer(void)
 {
-    fputs("seckill: no command was named.  Begin with one of these:\n\n"
-          "  seckill compare                    every lock under every hazard: which locks oversell\n"
-          "  seckill scenario run expired-lease --locks=lua\n"
-          "                                     one scenario, step by step\n"
-          "  seckill locks                      what each lock promises, and what breaks it\n"
-          "  seckill lab up                     private servers, for seckilld and wrk by hand\n"
-          "  seckill load -- --lock=naive       the service under load once, and the audit\n\n"
-          "`seckill help` lists all commands.\n",
-          stderr);
+    fputs(
+        "seckill: no command was named.  Begin with one of these:\n\n"
+        "  seckill compare                    every lock under every hazard: which locks oversell\n"
+        "  seckill scenario run expired-lease --locks=lua\n"
+        "                                     one scenario, step by step\n"
+        "  seckill locks                      what each lock promises, and what breaks it\n"
+        "  seckill lab up                     private servers, for seckilld and wrk by hand\n"
+        "  seckill load -- --lock=naive       the service under load once, and the audit\n\n"
+        "`seckill help` lists all commands.\n",
+        stderr);
 }
 
 int main(int argc, char **argv)

@@ -102,16 +102,15 @@ const struct setting_program command_matrix_program = {
         "  seckill matrix                              all cells, with five seeds\n"
         "  seckill matrix --scenarios=wrong-delete --locks=naive,lua --seeds=1\n"
         "  seckill matrix --limit=3m --seeds=1         as many cells as fit into three minutes\n"
-        "  seckill matrix --part=1/2                   half of the cells; --part=2/2: the other half\n"
+        "  seckill matrix --part=1/2                   half of the cells; --part=2/2: the rest\n"
         "  seckill matrix --scenarios=nested --locks=lua --expect=holds   the report of\n"
         "                                              a failure\n\n"
         "If a broken lock does not break, its cell is as UNEXPECTED as that of a sound lock\n"
         "that breaks.  The output has, for each cell that is not as expected, the command that\n"
         "performs the cell again; matrix.html has this command for every cell.",
-    EXITS({EXIT_VALID, "all that was done is as expected"},
-          {EXIT_INVALID, "a cell is UNEXPECTED"},
-          {EXIT_UNKNOWN, "a scenario did not happen"}, {EXIT_USAGE, NULL},
-          {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL}, {EXIT_CANNOT_WRITE, NULL},
+    EXITS({EXIT_VALID, "all that was done is as expected"}, {EXIT_INVALID, "a cell is UNEXPECTED"},
+          {EXIT_UNKNOWN, "a scenario did not happen"}, {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL},
+          {EXIT_BUG, NULL}, {EXIT_CANNOT_WRITE, NULL},
           {EXIT_INTERRUPTED, "interrupted; what was done until then is in the reports"}),
     SETTINGS(settings),
 };
@@ -147,17 +146,16 @@ static size_t setup_all(const struct matrix_settings *v, struct scenario_setup *
     char list[LOCK_LIST_MAX];
     struct scenario_setup *some;
 
-    scenario_count = words_read(command_matrix_program.name, "scenarios", v->scenarios, scenario_name_at,
-                                scenarios, SCENARIOS_MAX);
+    scenario_count = words_read(command_matrix_program.name, "scenarios", v->scenarios,
+                                scenario_name_at, scenarios, SCENARIOS_MAX);
     lock_count =
         words_read(command_matrix_program.name, "locks", v->locks, words_lock_at, locks, LOCKS_MAX);
     if (scenario_count == 0 || lock_count == 0)
         return 0;
     join(list, locks, lock_count);
     for (size_t i = 0; i < scenario_count; i++) {
-        size_t more =
-            scenario_setups(scenario_find(scenarios[i]), list, v->guard ? guard_find(v->guard) : NULL,
-                              &some);
+        size_t more = scenario_setups(scenario_find(scenarios[i]), list,
+                                      v->guard ? guard_find(v->guard) : NULL, &some);
 
         *out = memory_need(realloc(*out, (count + more + 1) * sizeof **out));
         memcpy(*out + count, some, more * sizeof *some);

@@ -63,14 +63,15 @@ static const struct setting settings[] = {
 const struct setting_program command_plan_program = {
     .name = "seckill plan",
     .synopsis = "--buyers=N --bench=FILE|DIR [OPTIONS]",
-    .intro = "Compute the partitions, Redis servers and replicas that a sale needs, and which of\n"
-             "them saturates first, from rates that `seckill bench` measured on this machine.  The\n"
-             "command prints each formula with its numbers, and each number with its source.\n\n"
-             "  seckill bench                              measures; ten minutes\n"
-             "  seckill plan --buyers=1000000 --vouchers=100 --window=60s --bench=runs/latest\n"
-             "  seckill plan --buyers=1000000 --vouchers=100 --hot=20 --tries=3 --peak=5 \\\n"
-             "      --outage=2s --bench=runs/latest\n\n"
-             "One voucher is one row in one database, so more servers do not sell it faster.",
+    .intro =
+        "Compute the partitions, Redis servers and replicas that a sale needs, and which of\n"
+        "them saturates first, from rates that `seckill bench` measured on this machine.  The\n"
+        "command prints each formula with its numbers, and each number with its source.\n\n"
+        "  seckill bench                              measures; ten minutes\n"
+        "  seckill plan --buyers=1000000 --vouchers=100 --window=60s --bench=runs/latest\n"
+        "  seckill plan --buyers=1000000 --vouchers=100 --hot=20 --tries=3 --peak=5 \\\n"
+        "      --outage=2s --bench=runs/latest\n\n"
+        "One voucher is one row in one database, so more servers do not sell it faster.",
     EXITS({EXIT_VALID, "done"},
           {EXIT_THRESHOLD, "the hottest voucher has more orders than one row can take"},
           {EXIT_USAGE, "the command line is wrong, or the bench does not have the needed "

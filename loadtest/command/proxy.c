@@ -73,14 +73,15 @@ static enum exit_code sum_up(struct proxy *p)
     struct proxy_stats s;
 
     proxy_read_stats(p, &s);
-    printf("%" PRIu64 " connections, %" PRIu64 " of which did not reach the server\n", s.connections,
-           s.refused);
+    printf("%" PRIu64 " connections, %" PRIu64 " of which did not reach the server\n",
+           s.connections, s.refused);
     for (int d = 0; d < 2; d++)
         printf("%s: %" PRIu64 " bytes came, %" PRIu64 " passed, %" PRIu64
                " dropped; %" PRIu64 " messages\n",
                ways[d], s.received[d], s.sent[d], s.dropped[d], s.messages[d]);
     if (s.lost > 0)
-        printf("%" PRIu64 " streams of bytes were not in this protocol, and passed unread\n", s.lost);
+        printf("%" PRIu64 " streams of bytes were not in this protocol, and passed unread\n",
+               s.lost);
     for (int i = 0; proxy_look(p, i, &strike); i++)
         printf("%s %" PRIu64 " times: %s\n",
                strike.strikes > 0 ? "happened" : "NEVER HAPPENED,", strike.strikes, strike.text);

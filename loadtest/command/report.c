@@ -23,14 +23,15 @@ static const struct setting settings[] = {
 const struct setting_program command_report_program = {
     .name = "seckill report",
     .synopsis = "RUN [RUN2] [OPTIONS]",
-    .intro = "Write a run of compare, load, bench, bench-locks, scenario or matrix as one HTML\n"
-             "file, which needs no network and no other file, and prints on A4.  The report has the\n"
-             "verdict, speeds, latency, the sale over time, the orders that each layer stopped,\n"
-             "settings, machine, and the command that repeats the run.  With two runs it has the\n"
-             "differences, and says which of them are more than noise.  RUN is a directory below\n"
-             "runs/.\n\n"
-             "  seckill report runs/latest\n"
-             "  seckill report runs/20260131T120000Z runs/20260131T130000Z --out=both.html",
+    .intro =
+        "Write a run of compare, load, bench, bench-locks, scenario or matrix as one HTML\n"
+        "file, which needs no network and no other file, and prints on A4.  The report has the\n"
+        "verdict, speeds, latency, the sale over time, the orders that each layer stopped,\n"
+        "settings, machine, and the command that repeats the run.  With two runs it has the\n"
+        "differences, and says which of them are more than noise.  RUN is a directory below\n"
+        "runs/.\n\n"
+        "  seckill report runs/latest\n"
+        "  seckill report runs/20260131T120000Z runs/20260131T130000Z --out=both.html",
     EXITS({EXIT_VALID, "the report was written, with all data of the run"},
           {EXIT_UNKNOWN, "the report was written, but data is missing, damaged or of another "
                          "format; the report names it"},

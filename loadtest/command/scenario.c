@@ -67,10 +67,10 @@ const struct setting_program command_scenario_program = {
     .synopsis = "list | run NAME|all|topologies [OPTIONS]",
     .intro =
         "Perform the failures that the articles describe on real servers, with the same\n"
-        "outcome each time: a lease ends while its holder works, a holder deletes the lock of another\n"
-        "holder, a process dies between two commands.  Each participant is a process of its\n"
-        "own.  The checker of histories judges whether two participants held the lock at\n"
-        "once, and the database shows the stock and the orders.\n\n"
+        "outcome each time: a lease ends while its holder works, a holder deletes the lock of\n"
+        "another holder, a process dies between two commands.  Each participant is a process\n"
+        "of its own.  The checker of histories judges whether two participants held the lock\n"
+        "at once, and the database shows the stock and the orders.\n\n"
         "  seckill scenario list\n"
         "  seckill scenario run expired-lease --locks=lua       the story, step by step\n"
         "  seckill scenario run expired-lease --locks=lua --wire --html=story.html\n"
@@ -83,9 +83,8 @@ const struct setting_program command_scenario_program = {
         "break, that is as much a failure as a sound lock that breaks.",
     EXITS({EXIT_VALID, "every outcome is the expected one"},
           {EXIT_INVALID, "an outcome is not the expected one"},
-          {EXIT_UNKNOWN, "a scenario did not happen"}, {EXIT_USAGE, NULL},
-          {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL}, {EXIT_CANNOT_WRITE, NULL},
-          {EXIT_INTERRUPTED, NULL}),
+          {EXIT_UNKNOWN, "a scenario did not happen"}, {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL},
+          {EXIT_BUG, NULL}, {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),
     SETTINGS(settings),
     .max_operands = 2,
 };

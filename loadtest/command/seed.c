@@ -81,14 +81,15 @@ static const struct setting settings[] = {
 const struct setting_program command_seed_program = {
     .name = "seckill seed",
     .synopsis = "[--users=N] [--stock=N] [--vouchers=N] [--lifetime=TIME] [--operator]",
-    .intro = "Create users with tokens, and vouchers with stock, in a lab that is up.  Earlier\n"
-             "tokens stay valid until they expire, because they depend only on the key of the lab.\n\n"
-             "  seckill seed                              100000 users, one voucher of 1000\n"
-             "  seckill seed --users=500 --vouchers=3 --stock=100\n"
-             "  seckill seed --users=10 --vouchers=0 --tokens=-   tokens, to the terminal\n"
-             "  token=$(seckill seed --operator)          for POST /api/v1/vouchers: an\n"
-             "                                            operator creates vouchers, and a\n"
-             "                                            buyer orders them",
+    .intro =
+        "Create users with tokens, and vouchers with stock, in a lab that is up.  Earlier\n"
+        "tokens stay valid until they expire, because they depend only on the key of the lab.\n\n"
+        "  seckill seed                              100000 users, one voucher of 1000\n"
+        "  seckill seed --users=500 --vouchers=3 --stock=100\n"
+        "  seckill seed --users=10 --vouchers=0 --tokens=-   tokens, to the terminal\n"
+        "  token=$(seckill seed --operator)          for POST /api/v1/vouchers: an\n"
+        "                                            operator creates vouchers, and a\n"
+        "                                            buyer orders them",
     EXITS({EXIT_VALID, "done"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, "there is no lab, or its database does not answer"},
           {EXIT_CANNOT_WRITE, "the tokens, the key or the admin token cannot be written"}),

@@ -71,17 +71,17 @@ static const struct setting settings[] = {
 const struct setting_program command_show_program = {
     .name = "seckill show",
     .synopsis = "[OPTIONS]",
-    .intro = "Start private servers and processes of the service, and show a sale on a page in a\n"
-             "browser on this machine: the stock, the verdict, a lane for each process, and the\n"
-             "state of the lock in its store.  On the page you start and stop real load, inject and\n"
-             "end faults, and change settings.  The command prints the address of the page, which\n"
-             "contains the token for its requests.\n\n"
-             "  seckill show\n"
-             "  seckill show --locks=none --processes=3\n"
-             "  seckill show --listen=127.0.0.1:8090, then ssh -L 8090:127.0.0.1:8090 HOST",
-    EXITS({EXIT_VALID, "the page was served until the command was interrupted"},
-          {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL}, {EXIT_CANNOT_WRITE, NULL},
-          {EXIT_INTERRUPTED, NULL}),
+    .intro =
+        "Start private servers and processes of the service, and show a sale on a page in a\n"
+        "browser on this machine: the stock, the verdict, a lane for each process, and the\n"
+        "state of the lock in its store.  On the page you start and stop real load, inject and\n"
+        "end faults, and change settings.  The command prints the address of the page, which\n"
+        "contains the token for its requests.\n\n"
+        "  seckill show\n"
+        "  seckill show --locks=none --processes=3\n"
+        "  seckill show --listen=127.0.0.1:8090, then ssh -L 8090:127.0.0.1:8090 HOST",
+    EXITS({EXIT_VALID, "the page was served until the command was interrupted"}, {EXIT_USAGE, NULL},
+          {EXIT_UNAVAILABLE, NULL}, {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),
     SETTINGS(settings),
 };
 

@@ -155,8 +155,8 @@ struct open_move {
     const struct lab_server *from, *to;
 };
 
-/* Ask the server for CLUSTER NODES, and cut the slots of its own line out of `answer`, with its open
- * moves behind them.  NULL: it does not answer, or the answer has no line of its own. */
+/* Ask the server for CLUSTER NODES, and cut the slots of its own line out of `answer`, with its
+ * open moves behind them.  NULL: it does not answer, or the answer has no line of its own. */
 static char *ask_slots(struct fault_scene *scene, const struct lab_server *server,
                        char answer[ANSWER_MAX])
 {

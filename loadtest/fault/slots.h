@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* slots.h -- slots of the lab's Redis Cluster, which move from one master to another with their keys
- * while clients use these keys.
+/* slots.h -- slots of the lab's Redis Cluster, which move from one master to another with their
+ * keys while clients use these keys.
  *
- * A move has several steps.  A signal that asks the program to end waits until the slot has moved; a
- * second signal, or SIGKILL, leaves the move open, and fault_slots_finish() ends it later. */
+ * A move has several steps.  A signal that asks the program to end waits until the slot has moved;
+ * a second signal, or SIGKILL, leaves the move open, and fault_slots_finish() ends it later. */
 #ifndef LOADTEST_FAULT_SLOTS_H
 #define LOADTEST_FAULT_SLOTS_H
 
@@ -11,16 +11,17 @@
 
 enum { FAULT_SLOTS_MAX = 64 };
 
-/* The slot that makes the server the leader, and those in which the scene's server has keys, at most
- * FAULT_SLOTS_MAX.  False: said why. */
+/* The slot that makes the server the leader, and those in which the scene's server has keys, at
+ * most FAULT_SLOTS_MAX.  False: said why. */
 bool fault_slots_choose(struct fault_scene *scene, int slots[FAULT_SLOTS_MAX], int *count);
 
 /* Let the slot move.  False: said why; the move may be open. */
 bool fault_slot_move(struct fault_scene *scene, int slot, const struct lab_server *from,
                      const struct lab_server *to);
 
-/* End the moves that were left open, and add each to the note: the slot comes to the master to which
- * it was moving.  `count` of them.  False: said which slot could not be moved, and what mends it. */
+/* End the moves that were left open, and add each to the note: the slot comes to the master to
+ * which it was moving.  `count` of them.  False: said which slot could not be moved, and what mends
+ * it. */
 bool fault_slots_finish(struct fault_scene *scene, int *count);
 
 #endif /* LOADTEST_FAULT_SLOTS_H */

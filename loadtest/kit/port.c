@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 enum {
-    /* Linux gives the ports from 32768 on to outgoing connections, so such a connection could take one
-     * of them before the server does, or while the server is restarted.  Tests in Python and in shell
-     * choose from 10000 to 14999 (tools/free_ports.py). */
+    /* Linux gives the ports from 32768 on to outgoing connections, so such a connection could take
+     * one of them before the server does, or while the server is restarted.  Tests in Python and in
+     * shell choose from 10000 to 14999 (tools/free_ports.py). */
     PORT_FIRST = 15000,
     PORT_COUNT = 17000,
     PORT_TRIES = 200,
@@ -28,7 +28,8 @@ static int bind_loopback(int port)
 
     if (fd < 0)
         return -1;
-    /* SO_REUSEADDR is set after bind(), which with this flag takes a port that another program holds. */
+    /* SO_REUSEADDR is set after bind(), which with this flag takes a port that another program
+     * holds. */
     if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0) {
         close(fd);

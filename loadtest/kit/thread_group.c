@@ -109,7 +109,8 @@ static bool run(struct work *work, int64_t duration_ms, struct thread_group_scor
     return !atomic_load(&work->failed);
 }
 
-bool thread_group_run(const struct thread_group *group, int64_t duration_ms, struct thread_group_score *score)
+bool thread_group_run(const struct thread_group *group, int64_t duration_ms,
+                      struct thread_group_score *score)
 {
     struct work work = {.group = group, .is_timed = true};
 

@@ -30,7 +30,8 @@ struct thread_group_score {
 
 /* Repeat the work for that time.  Each thread does it once before the clock starts, to connect
  * and to warm up.  False: a thread failed. */
-bool thread_group_run(const struct thread_group *group, int64_t duration_ms, struct thread_group_score *score);
+bool thread_group_run(const struct thread_group *group, int64_t duration_ms,
+                      struct thread_group_score *score);
 
 /* Do the work `count` times by all threads together, in any order.  Misses count too.  False:
  * a thread failed. */

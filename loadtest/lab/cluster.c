@@ -110,7 +110,8 @@ static bool join(struct lab *lab, enum lab_role role)
     return true;
 }
 
-/* Every node knows all others, has a say in all slots, and, as a replica, the copy of its master. */
+/* Every node knows all others, has a say in all slots, and, as a replica, the copy
+ * of its master. */
 static bool stands(const struct lab *lab, enum lab_role role, char why[LAB_WHY_MAX])
 {
     char answer[ANSWER_MAX], known[40];
@@ -137,8 +138,8 @@ static bool stands(const struct lab *lab, enum lab_role role, char why[LAB_WHY_M
     return true;
 }
 
-/* The port of the node that has the slot of LAB_CLUSTER_KEY, as the node on `port` says; 0: it does not
- * say.  A node redirects from all slots but its own. */
+/* The port of the node that has the slot of LAB_CLUSTER_KEY, as the node on `port` says; 0: it does
+ * not say.  A node redirects from all slots but its own. */
 static int named_port(const struct lab *lab, int port)
 {
     char answer[ANSWER_MAX];

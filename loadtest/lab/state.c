@@ -115,13 +115,11 @@ bool lab_state_write(const struct lab *lab)
 
     for (int i = 0; i < lab->server_count; i++)
         json_array_append_new(servers, server_json(&lab->servers[i]));
-    json = json_pack("{s:i, s:s, s:b, s:i, s:s, s:s, s:s, s:s, s:o, s:o*}", "format",
-                     STATE_FORMAT, "id", lab->id, "owned", lab->owned, "partitions", lab->partition_count,
-                     "data_root",
-                     lab->data_root,
-                     "lab_password", lab->lab_password, "service_password",
-                     lab->service_password, "redis_password", lab->redis_password,
-                     "servers", servers, "spare",
+    json = json_pack("{s:i, s:s, s:b, s:i, s:s, s:s, s:s, s:s, s:o, s:o*}", "format", STATE_FORMAT,
+                     "id", lab->id, "owned", lab->owned, "partitions", lab->partition_count,
+                     "data_root", lab->data_root, "lab_password", lab->lab_password,
+                     "service_password", lab->service_password, "redis_password",
+                     lab->redis_password, "servers", servers, "spare",
                      lab->spare.child.pid ? server_json(&lab->spare) : NULL);
     files_join(path, lab->dir, "state.json");
     ok = json && files_write_secret_json(path, json);

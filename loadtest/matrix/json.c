@@ -18,16 +18,15 @@ static json_t *run_json(const struct matrix *m, const struct matrix_cell *cell, 
     return json_pack(
         "{s:I, s:s, s:o, s:o, s:s, s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, "
         "s:s}",
-        "seed", (json_int_t)matrix_seed(m, seed), "verdict", verdict_beside_expectation(run->verdict),
-        "outcome",
-        has_outcome ? json_string(scenario_outcome_name(run->outcome, false))
-                    : json_null(),
+        "seed", (json_int_t)matrix_seed(m, seed), "verdict",
+        verdict_beside_expectation(run->verdict), "outcome",
+        has_outcome ? json_string(scenario_outcome_name(run->outcome, false)) : json_null(),
         "signs", scenario_signs_json(run->signs), "why", run->why, "tries", run->tries, "spoilt",
-        run->spoilt, "took_ms", (json_int_t)run->took_ms, "faults",
-        (json_int_t)run->faults, "crowd_stalls", (json_int_t)run->stalls,
-        "crowd_delays", (json_int_t)run->delays, "holds", (json_int_t)run->story_holds, "crowd_holds",
-        (json_int_t)run->background_holds, "crowd_failures", (json_int_t)run->background_failures,
-        "dir", run->is_kept ? json_string(run->dir) : json_null(), "command", command);
+        run->spoilt, "took_ms", (json_int_t)run->took_ms, "faults", (json_int_t)run->faults,
+        "crowd_stalls", (json_int_t)run->stalls, "crowd_delays", (json_int_t)run->delays, "holds",
+        (json_int_t)run->story_holds, "crowd_holds", (json_int_t)run->background_holds,
+        "crowd_failures", (json_int_t)run->background_failures, "dir",
+        run->is_kept ? json_string(run->dir) : json_null(), "command", command);
 }
 
 static json_t *cell_json(const struct matrix *m, const struct matrix_cell *cell)
@@ -41,14 +40,14 @@ static json_t *cell_json(const struct matrix *m, const struct matrix_cell *cell)
         if (cell->runs[i].is_planned && cell->runs[i].is_done)
             json_array_append_new(runs, run_json(m, cell, i));
     }
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:i, s:o}", "number",
-        cell->setup.scenario->number, "scenario", cell->setup.scenario->name, "lock",
-        cell->setup.lock->name, "guard", cell->setup.guard->name, "expected",
-        scenario_outcome_name(cell->setup.expected->outcome, false), "expected_signs",
-        scenario_signs_json(cell->setup.expected->shows), "verdict",
-        matrix_verdict_name(matrix_cell_is_done(m, cell), verdict_worst(&counts)), "planned", planned,
-        "as_expected", (int)counts.of[VERDICT_VALID], "runs", runs);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:i, s:o}", "number",
+                     cell->setup.scenario->number, "scenario", cell->setup.scenario->name, "lock",
+                     cell->setup.lock->name, "guard", cell->setup.guard->name, "expected",
+                     scenario_outcome_name(cell->setup.expected->outcome, false), "expected_signs",
+                     scenario_signs_json(cell->setup.expected->shows), "verdict",
+                     matrix_verdict_name(matrix_cell_is_done(m, cell), verdict_worst(&counts)),
+                     "planned", planned, "as_expected", (int)counts.of[VERDICT_VALID], "runs",
+                     runs);
 }
 
 static json_t *totals_json(const struct matrix *m)

@@ -137,8 +137,8 @@ void matrix_expected_text(const struct matrix_cell *cell, char *out, size_t size
 void matrix_headline(const struct matrix *m, char *out, size_t size)
 {
     struct matrix_totals t = matrix_sum(m);
-    int n = snprintf(out, size, "%" PRId64 " of %zu cells as expected", t.cells_of.of[VERDICT_VALID],
-                     t.cells);
+    int n = snprintf(out, size, "%" PRId64 " of %zu cells as expected",
+                     t.cells_of.of[VERDICT_VALID], t.cells);
 
     if (t.cells_of.of[VERDICT_INVALID] > 0)
         n += snprintf(out + n, size - (size_t)n, ", %" PRId64 " UNEXPECTED",

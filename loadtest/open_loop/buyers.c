@@ -82,7 +82,8 @@ static size_t write_request(void *arg, int64_t n, int target, char *out, size_t 
                             "POST %s%" PRId64 "%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
                             "Content-Length: 0\r\nauthorization: %s\r\n"
                             "Idempotency-Key: %s%" PRId64 "\r\n\r\n",
-                            b->face->before, voucher_of(b, n), b->face->behind, b->plan->ports[target], token, b->prefix, n);
+                            b->face->before, voucher_of(b, n), b->face->behind,
+                            b->plan->ports[target], token, b->prefix, n);
 }
 
 static void note(struct buyers *b, const char *what, int64_t n, int64_t order)

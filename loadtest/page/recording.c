@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* recording.c -- a performance as JSON.  The page derives what it draws from these facts: the lines that were told,
- * the holds that the checker put together, the calls, the faults, and the violation. */
+/* recording.c -- a performance as JSON.  The page derives what it draws from these facts: the lines
+ * that were told, the holds that the checker put together, the calls, the faults, and the
+ * violation. */
 #include "loadtest/page/recording.h"
 
 #include <stdlib.h>
@@ -73,8 +74,9 @@ static int actor_of(const struct stage *s, uint32_t process, int64_t invoke_ns)
     for (size_t i = 0; count > 1 && i < s->line_count; i++) {
         const struct stage_line *line = &s->lines[i];
 
-        if (line->kind == LINE_ACT && line->actor >= 0 && s->actors[line->actor].process->pid == pid &&
-            line->from_ns <= invoke_ns && invoke_ns <= line->at_ns)
+        if (line->kind == LINE_ACT && line->actor >= 0 &&
+            s->actors[line->actor].process->pid == pid && line->from_ns <= invoke_ns &&
+            invoke_ns <= line->at_ns)
             return line->actor;
     }
     return found;
@@ -107,11 +109,13 @@ static json_t *holds_of(const struct stage *s, int64_t name)
         if ((int64_t)hold->name != name || (hold->flaws & FLAW_NOBODY))
             continue;
         json_array_append_new(
-            list, json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "actor",
-                            actor_of(s, hold->process, hold->invoke_ns), "granted", moment(s, hold->granted_ns),
-                            "promised", moment(s, hold->promised_ns), "kept", moment(s, hold->kept_ns), "worked",
-                            moment(s, hold->worked_ns), "lost", moment(s, hold->lost_ns), "shared",
-                            hold->mode == DLOCK_MODE_SHARED, "fence", json_integer((json_int_t)hold->fence)));
+            list,
+            json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "actor",
+                      actor_of(s, hold->process, hold->invoke_ns), "granted",
+                      moment(s, hold->granted_ns), "promised", moment(s, hold->promised_ns), "kept",
+                      moment(s, hold->kept_ns), "worked", moment(s, hold->worked_ns), "lost",
+                      moment(s, hold->lost_ns), "shared", hold->mode == DLOCK_MODE_SHARED, "fence",
+                      json_integer((json_int_t)hold->fence)));
     }
     return list;
 }
@@ -127,8 +131,8 @@ static json_t *calls_of(const struct stage *s, int64_t name)
             json_array_append_new(
                 list, json_pack("{s:i, s:s, s:o, s:o, s:s, s:o}", "actor",
                                 actor_of(s, call->process, call->invoke_ns), "what",
-                                dlock_event_name(call->kind), "from", moment(s, call->invoke_ns), "to",
-                                moment(s, call->answer_ns), "status",
+                                dlock_event_name(call->kind), "from", moment(s, call->invoke_ns),
+                                "to", moment(s, call->answer_ns), "status",
                                 call->is_answered ? dlock_status_id(call->status) : "", "until",
                                 moment(s, call->deadline_ns)));
     }
@@ -151,8 +155,8 @@ static json_t *violation_of(const struct stage *s, const struct check_example *e
     for (size_t i = 0; i < CHECK_COUNT; i++)
         if (example >= findings[i].examples && example < findings[i].examples + CHECK_EXAMPLES)
             return json_pack("{s:s, s:o, s:o, s:o, s:o}", "rule", check_property_name(i), "from",
-                             moment(s, example->from_ns), "to", moment(s, example->to_ns), "holders", holders,
-                             "assumption",
+                             moment(s, example->from_ns), "to", moment(s, example->to_ns),
+                             "holders", holders, "assumption",
                              example->assumption == DLOCK_ASSUMES_NONE
                                  ? json_null()
                                  : text(dlock_assumption_text(example->assumption)));
@@ -188,7 +192,8 @@ static json_t *signs_of(const struct scenario_result *r)
 
     for (int i = 0; i < SIGN_COUNT; i++)
         if (r->signs & (1u << i))
-            json_array_append_new(list, both(scenario_sign_name(i, false), scenario_sign_name(i, true)));
+            json_array_append_new(list,
+                                  both(scenario_sign_name(i, false), scenario_sign_name(i, true)));
     return list;
 }
 
@@ -196,8 +201,8 @@ static json_t *prediction_of(const struct scenario *scenario)
 {
     for (size_t i = 0; i < sizeof predictions / sizeof predictions[0]; i++)
         if (strcmp(predictions[i].scenario, scenario->name) == 0)
-            return json_pack("{s:s, s:s, s:s}", "article", predictions[i].article, "zh", predictions[i].chinese,
-                             "en", predictions[i].english);
+            return json_pack("{s:s, s:s, s:s}", "article", predictions[i].article, "zh",
+                             predictions[i].chinese, "en", predictions[i].english);
     return json_null();
 }
 
@@ -236,21 +241,21 @@ static json_t *recording_of(const struct stage *s, const struct check_example *e
     const struct scenario_result *r = s->result;
     int64_t name = history_find_name(&s->history, s->lock);
     json_t *json = json_pack(
-        "{s:i, s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s, s:i, s:b, s:b}", "format", FORMAT, "version",
-        SECKILL_VERSION, "scenario", scenario->name, "number", scenario->number, "title",
-        both(scenario->title, scenario->title_zh), "source",
-        message(scenario->source), "lock", s->setup->lock->name,
-        "store", s->setup->lock->store, "guard", s->setup->guard->name, "dir", s->dir, "lease_ms",
-        stage_lease_ms(s), "expires", (s->setup->lock->caps & DLOCK_CAP_EXPIRES) != 0, "expected",
-        r->is_expected);
+        "{s:i, s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s, s:i, s:b, s:b}", "format", FORMAT,
+        "version", SECKILL_VERSION, "scenario", scenario->name, "number", scenario->number, "title",
+        both(scenario->title, scenario->title_zh), "source", message(scenario->source), "lock",
+        s->setup->lock->name, "store", s->setup->lock->store, "guard", s->setup->guard->name, "dir",
+        s->dir, "lease_ms", stage_lease_ms(s), "expires",
+        (s->setup->lock->caps & DLOCK_CAP_EXPIRES) != 0, "expected", r->is_expected);
 
     memory_need(json);
     json_object_set_new(json, "seed", json_integer((json_int_t)s->seed));
     json_object_set_new(json, "outcome", both(scenario_outcome_name(r->outcome, false),
                                               scenario_outcome_name(r->outcome, true)));
     json_object_set_new(json, "code", json_string(scenario_outcome_name(r->outcome, false)));
-    json_object_set_new(json, "stock", json_pack("{s:I, s:I, s:I}", "issued", (json_int_t)s->issued, "left",
-                                                 (json_int_t)s->left, "sold", (json_int_t)s->sold));
+    json_object_set_new(json, "stock",
+                        json_pack("{s:I, s:I, s:I}", "issued", (json_int_t)s->issued, "left",
+                                  (json_int_t)s->left, "sold", (json_int_t)s->sold));
     json_object_set_new(json, "people", people_of(s));
     json_object_set_new(json, "lines", lines_of(s));
     json_object_set_new(json, "holds", holds_of(s, name));
@@ -261,8 +266,9 @@ static json_t *recording_of(const struct stage *s, const struct check_example *e
     json_object_set_new(json, "moral", moral_of(scenario));
     json_object_set_new(json, "prediction", prediction_of(scenario));
     json_object_set_new(json, "damages", damages_of(s));
-    json_object_set_new(json, "left_out",
-                        json_integer(s->line_count > LINES_MAX ? (json_int_t)(s->line_count - LINES_MAX) : 0));
+    json_object_set_new(
+        json, "left_out",
+        json_integer(s->line_count > LINES_MAX ? (json_int_t)(s->line_count - LINES_MAX) : 0));
     return json;
 }
 

@@ -109,7 +109,8 @@ static void print_verdict(FILE *out, const struct stage *s)
     fprintf(out, " %s</dd>\n", s->setup->guard->name);
     print_term(out, "outcome", "结果");
     fputs("<dd>", out);
-    page_both(out, scenario_outcome_name(r->outcome, false), scenario_outcome_name(r->outcome, true));
+    page_both(out, scenario_outcome_name(r->outcome, false),
+              scenario_outcome_name(r->outcome, true));
     fputs(", ", out);
     if (r->is_expected)
         page_both(out, "as expected", "符合预期");
@@ -233,7 +234,9 @@ static bool write_part(const struct stage *s)
 static void print_missing(FILE *out, const char *part)
 {
     fputs("<p class=\"note missing\">", out);
-    page_both(out, "The steps of this performance did not happen. The reason is beside its records: ", "这次执行的步骤没有发生，原因在它的记录旁边：");
+    page_both(out,
+              "The steps of this performance did not happen. The reason is beside its records: ",
+              "这次执行的步骤没有发生，原因在它的记录旁边：");
     page_text(out, part);
     fputs("</p>\n", out);
 }
@@ -245,7 +248,8 @@ static void print_origin(FILE *out)
     bool has_changes;
 
     result_page_commit(commit, &has_changes);
-    fprintf(out, "<script type=\"application/json\" id=\"origin\">{\"commit\": \"%.12s%s\"}</script>\n",
+    fprintf(out,
+            "<script type=\"application/json\" id=\"origin\">{\"commit\": \"%.12s%s\"}</script>\n",
             commit, commit[0] != '\0' && has_changes ? " +" : "");
 }
 

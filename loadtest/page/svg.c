@@ -201,7 +201,8 @@ static void print_faults(FILE *out, const struct page_scene *s)
         fprintf(out, "<g class=\"fault\"><line x1=\"%.2f\" y1=\"%d\" x2=\"%.2f\" "
                      "y2=\"%d\"/><text x=\"%.2f\" y=\"%d\">%d",
                 x, TOP, x, bottom(s), number_x, TOP - 6, number);
-        page_title_words(out, PAGE_WORD_FAULT_NAME, (const char *const[]){"", s->h->names[mark->name]});
+        page_title_words(out, PAGE_WORD_FAULT_NAME,
+                         (const char *const[]){"", s->h->names[mark->name]});
         fputs("</text></g>\n", out);
     }
 }

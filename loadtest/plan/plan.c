@@ -98,9 +98,10 @@ bool plan_can_learn(const struct plan_point *points)
            partitions->replicas == 1;
 }
 
-/* The microseconds by which an order at the point costs more than the known costs predict, divided by
- * `count`; at least 0. */
-static double learn_from(const struct plan_costs *known, const struct plan_point *point, double count)
+/* The microseconds by which an order at the point costs more than the known costs predict, divided
+ * by `count`; at least 0. */
+static double learn_from(const struct plan_costs *known, const struct plan_point *point,
+                         double count)
 {
     double more_us = (point->cpu_us - plan_predict_cpu_us(known, point)) / count;
 

@@ -112,13 +112,14 @@ double plan_transactions(const struct plan_point *point);
 /* Can costs be learned from these, of which there are PLAN_POINTS_LEARNED? */
 bool plan_can_learn(const struct plan_point *points);
 
-/* Learn one cost from each of these points: by how much its orders are dearer than those of the points
- * before make it.  A point whose orders are cheaper, which is noise, gives a cost of 0. */
+/* Learn one cost from each of these points: by how much its orders are dearer than those of the
+ * points before make it.  A point whose orders are cheaper, which is noise, gives a cost of 0. */
 void plan_learn(const struct plan_point *points, struct plan_costs *out);
 
 /* Microseconds of processors for an order at a point of which only the numbers are known:
  *
- *     order + transactions * transaction + (replicas - 1) * replica + (several partitions) * spread */
+ *     order + transactions * transaction + (replicas - 1) * replica + (several
+ *         partitions) * spread */
 double plan_predict_cpu_us(const struct plan_costs *costs, const struct plan_point *at);
 
 /* Orders per second there.  More partitions take more only as far as processors allow:

@@ -208,13 +208,14 @@ bool points_read(const char *path, struct plan_point *points, int max, int *coun
     }
     ok = ok && *count > PLAN_POINTS_LEARNED && plan_can_learn(points);
     if (list && !ok)
-        fprintf(stderr,
-                "seckill plan: %s must be a list of %d to %d points, each with partitions, replicas, "
-                "vouchers, connections, orders_per_s, cpu_us, own_cores, idle_cores and "
-                "others_cores; the first two are of one partition and one replica and differ in "
-                "their vouchers, the third has more replicas, the fourth more partitions\n"
-                "  measure them: make prove-plan\n",
-                path, PLAN_POINTS_LEARNED + 1, max);
+        fprintf(
+            stderr,
+            "seckill plan: %s must be a list of %d to %d points, each with partitions, replicas, "
+            "vouchers, connections, orders_per_s, cpu_us, own_cores, idle_cores and "
+            "others_cores; the first two are of one partition and one replica and differ in "
+            "their vouchers, the third has more replicas, the fourth more partitions\n"
+            "  measure them: make prove-plan\n",
+            path, PLAN_POINTS_LEARNED + 1, max);
     json_decref(list);
     return ok;
 }

@@ -56,8 +56,8 @@ static redisContext *connect_to(const struct lab *lab, enum lab_role role, int n
     char auth[LAB_SECRET_LEN + 8], select[16];
 
     if (!node || node->err) {
-        fprintf(stderr, "seckill: %s on 127.0.0.1:%d: %s\n", lab_server_name(lab, role, number), port,
-                node ? node->errstr : "no memory");
+        fprintf(stderr, "seckill: %s on 127.0.0.1:%d: %s\n", lab_server_name(lab, role, number),
+                port, node ? node->errstr : "no memory");
         redisFree(node);
         return NULL;
     }

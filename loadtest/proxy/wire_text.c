@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wire_text.c -- the text of the messages on a connection, for people: Redis commands and
- * replies, SQL, ZooKeeper's requests by name, etcd's by path and operation.  Pings and handshakes are left out, and so
- * is every password. */
+ * replies, SQL, ZooKeeper's requests by name, etcd's by path and operation.  Pings and handshakes
+ * are left out, and so is every password. */
 #include "loadtest/proxy/wire_text.h"
 
 #include <arpa/inet.h>

@@ -17,7 +17,8 @@ bool part_machines_differ(const struct run_data *a, const struct run_data *b,
     const json_t *x = json_object_get(a->json, "machine"), *y = json_object_get(b->json, "machine");
 
     out[0] = '\0';
-    for (size_t i = 0; json_is_object(x) && json_is_object(y) && i < sizeof keys / sizeof keys[0]; i++) {
+    for (size_t i = 0; json_is_object(x) && json_is_object(y) && i < sizeof keys / sizeof keys[0];
+         i++) {
         size_t used = strlen(out);
 
         if (!json_equal(json_object_get(x, keys[i]), json_object_get(y, keys[i])))
@@ -151,7 +152,8 @@ static void setting_rows(FILE *out, int *rows, const char *before, const json_t 
 
 void part_settings_differ(FILE *out, const struct run_data *a, const struct run_data *b)
 {
-    const json_t *x = json_object_get(a->json, "settings"), *y = json_object_get(b->json, "settings");
+    const json_t *x = json_object_get(a->json, "settings"),
+                 *y = json_object_get(b->json, "settings");
     const char *ignored;
     const json_t *service_x = view_service(a, &ignored), *service_y = view_service(b, &ignored);
     int rows = 0;

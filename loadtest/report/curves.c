@@ -200,8 +200,10 @@ static void print_key(FILE *out, const struct chart *chart)
     for (int i = 0; i < chart->count; i++) {
         const struct curve *curve = &chart->curves[i];
 
-        fprintf(out, "<li><svg viewBox=\"0 0 50 14\" aria-hidden=\"true\"><path class=\"curve c%d\" "
-                     "d=\"M0 7H50\"/></svg>", i);
+        fprintf(out,
+                "<li><svg viewBox=\"0 0 50 14\" aria-hidden=\"true\"><path class=\"curve c%d\" "
+                "d=\"M0 7H50\"/></svg>",
+                i);
         figure_whole(curve->answers, text);
         if (curve->name) {
             fputs("<code>", out);
@@ -220,9 +222,11 @@ static void print_chart(FILE *out, struct chart *chart)
     char shown[FIGURE_MAX], all[FIGURE_MAX];
 
     choose_axes(chart);
-    fprintf(out, "<figure><div class=\"drawing\"><svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" "
-                 "aria-labelledby=\"latency-title\">\n",
-            WIDTH, HEIGHT);
+    fprintf(
+        out,
+        "<figure><div class=\"drawing\"><svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" "
+        "aria-labelledby=\"latency-title\">\n",
+        WIDTH, HEIGHT);
     draw_axes(out, chart);
     for (int i = 0; i < chart->count; i++)
         draw_curve(out, chart, i);

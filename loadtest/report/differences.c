@@ -139,7 +139,8 @@ static void print_mark(FILE *out, const struct view_cell *cell)
 static void print_pair(FILE *out, const struct view_cell *a, const struct view_cell *b,
                        bool is_other_machine)
 {
-    double ratio = values_median(&a->speed) > 0 ? values_median(&b->speed) / values_median(&a->speed) : 0;
+    double ratio =
+        values_median(&a->speed) > 0 ? values_median(&b->speed) / values_median(&a->speed) : 0;
     char text[FIGURE_MAX];
 
     fputs("<tr><th scope=\"row\"><code>", out);
@@ -168,7 +169,8 @@ static void print_pair(FILE *out, const struct view_cell *a, const struct view_c
     fputs("</td></tr>\n", out);
 }
 
-static void count_value(struct count *count, const struct view_values *a, const struct view_values *b)
+static void count_value(struct count *count, const struct view_values *a,
+                        const struct view_values *b)
 {
     enum judgement judged = judge(a, b);
 
@@ -224,8 +226,8 @@ static void print_verdict(FILE *out, const struct count *count, bool is_other_ma
     bool is_same = count->verdicts > 0 && count->verdicts_differ == 0 &&
                    (is_other_machine || count->values_differ <= count_by_chance(count));
 
-    fprintf(out, "<p class=\"verdict %s\" role=\"status\" data-same=\"%s\">", is_same ? "" : "doubt",
-            is_same ? "yes" : "no");
+    fprintf(out, "<p class=\"verdict %s\" role=\"status\" data-same=\"%s\">",
+            is_same ? "" : "doubt", is_same ? "yes" : "no");
     if (count->verdicts == 0)
         say(out, TWO_NOTHING);
     else if (count->verdicts_differ > 0)
@@ -244,7 +246,8 @@ static void print_verdict(FILE *out, const struct count *count, bool is_other_ma
     fputs("</p>\n", out);
 }
 
-static void print_only(FILE *out, const struct view *view, const struct view *other, const char *name)
+static void print_only(FILE *out, const struct view *view, const struct view *other,
+                       const char *name)
 {
     char *text = NULL;
     size_t size = 0;
@@ -264,7 +267,8 @@ static void print_only(FILE *out, const struct view *view, const struct view *ot
     free(text);
 }
 
-static void print_table(FILE *out, const struct view *a, const struct view *b, bool is_other_machine)
+static void print_table(FILE *out, const struct view *a, const struct view *b,
+                        bool is_other_machine)
 {
     static const enum word heads[] = {WORD_D_WHAT, WORD_RUN_A, WORD_RUN_B};
 

@@ -55,7 +55,8 @@ static void print_title(FILE *out, const struct run_data *a, const struct run_da
 /* The footer of each printed page: only letters that a style sheet takes as they are. */
 static void print_stamp(FILE *out, const struct run_data *data)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-:. ";
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-:. ";
     char text[256];
 
     snprintf(text, sizeof text, "seckill %.20s %.40s commit %.40s", json_text(data->json, "kind"),

@@ -118,14 +118,17 @@ static const char *class_of(const char *sentence)
                                                   : "doubt";
 }
 
-/* The exit status in words: a missed threshold as clearly as the verdict, which does not know it. */
+/* The exit status in words: a missed threshold as clearly as the verdict, which does
+ * not know it. */
 static void print_exit(FILE *out, int code)
 {
     static const struct {
         enum exit_code code;
         enum word word;
-    } meanings[] = {{EXIT_INVALID, WORD_EXIT_INVALID}, {EXIT_UNKNOWN, WORD_EXIT_UNKNOWN},
-                    {EXIT_THRESHOLD, WORD_EXIT_THRESHOLD}, {EXIT_INTERRUPTED, WORD_EXIT_INTERRUPTED}};
+    } meanings[] = {{EXIT_INVALID, WORD_EXIT_INVALID},
+                    {EXIT_UNKNOWN, WORD_EXIT_UNKNOWN},
+                    {EXIT_THRESHOLD, WORD_EXIT_THRESHOLD},
+                    {EXIT_INTERRUPTED, WORD_EXIT_INTERRUPTED}};
     enum word word = WORD_EXIT_OTHER;
     char status[FIGURE_MAX];
 

@@ -85,7 +85,8 @@ static double most_of_sum(const struct sale_view *view)
 
 static void draw_fault(FILE *out, const struct sale_view *view)
 {
-    double from = view->fault_from_ms, to = view->fault_to_ms < 0 ? view->end_ms : view->fault_to_ms;
+    double from = view->fault_from_ms,
+           to = view->fault_to_ms < 0 ? view->end_ms : view->fault_to_ms;
     char name[NAME_MAX_BYTES];
 
     if (from < 0 || from >= view->end_ms)
@@ -122,7 +123,8 @@ static void draw_bars(FILE *out, const struct sale_view *view)
         sum += view->orders[i];
         bar_of(view, i, &x, &y, &width);
         if (view->orders[i] > 0)
-            fprintf(out, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
+            fprintf(out,
+                    "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
                     is_over(view, sum) ? "over" : "bar", x, y, width, HEIGHT - BOTTOM - y);
     }
     fputc('\n', out);
@@ -209,8 +211,11 @@ static void print_sale(FILE *out, const struct sale_view *view, const struct vie
         fputs("</code>: ", out);
         part_mark(out, cell);
     }
-    fprintf(out, "</figcaption><div class=\"drawing\"><svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" "
-                 "aria-labelledby=\"timeline-title\">\n", WIDTH, HEIGHT);
+    fprintf(
+        out,
+        "</figcaption><div class=\"drawing\"><svg class=\"chart\" viewBox=\"0 0 %d %d\" "
+        "role=\"img\" aria-labelledby=\"timeline-title\">\n",
+        WIDTH, HEIGHT);
     draw_fault(out, view);
     draw_bars(out, view);
     hatch_bars(out, view);
@@ -246,7 +251,8 @@ static int print_some(FILE *out, const struct run_data *data, const struct view 
         for (size_t i = 0; i < view->count && drawn < SALES_MAX; i++) {
             const struct view_cell *cell = &view->cells[i];
 
-            if (*cell->dir && worth(data, cell) == wanted && read_sale(sale, view_sale(data, cell->dir))) {
+            if (*cell->dir && worth(data, cell) == wanted &&
+                read_sale(sale, view_sale(data, cell->dir))) {
                 sale->number = drawn++;
                 print_sale(out, sale, cell, is_one);
             }

@@ -59,7 +59,8 @@ static int64_t check_count(const json_t *checks, const char *name)
 
 static enum cell_mark mark_of_audit(const json_t *verdict)
 {
-    const json_t *valid = json_object_get(verdict, "valid"), *checks = json_object_get(verdict, "checks"), *check;
+    const json_t *valid = json_object_get(verdict, "valid"),
+                 *checks = json_object_get(verdict, "checks"), *check;
     const char *name;
     bool is_broken = false, is_wrong = false;
 
@@ -83,7 +84,8 @@ static enum cell_mark mark_of_audit(const json_t *verdict)
 static double speed_of_sale(const json_t *sale)
 {
     const json_t *load = json_object_get(sale, "load");
-    const json_t *kept = json_object_get(json_object_get(json_object_get(sale, "run"), "times"), "orders_per_s");
+    const json_t *kept =
+        json_object_get(json_object_get(json_object_get(sale, "run"), "times"), "orders_per_s");
     double seconds = json_double(load, "duration_ms") / 1000;
 
     if (json_is_number(kept))
@@ -111,7 +113,9 @@ static void view_load(struct view *view, const struct run_data *data)
     if (cell->excess == 0 && (cell->excess = check_count(checks, "duplicate")) > 0)
         cell->is_per_user = true;
     values_add(&cell->speed, speed_of_sale(sale));
-    values_add(&cell->p99_ms, json_double(json_object_get(json_object_get(sale, "load"), "latency_accepted"), "p99_ms"));
+    values_add(
+        &cell->p99_ms,
+        json_double(json_object_get(json_object_get(sale, "load"), "latency_accepted"), "p99_ms"));
 }
 
 /* ---- compare ---- */
@@ -180,7 +184,8 @@ static void view_performed(struct view *view, const json_t *cells)
     {
         struct view_cell *cell = view_add(view);
         const char *verdict = json_text(entry, "verdict");
-        const char *outcome = json_text(json_array_get(json_object_get(entry, "runs"), 0), "outcome");
+        const char *outcome =
+            json_text(json_array_get(json_object_get(entry, "runs"), 0), "outcome");
 
         cell->group = json_text(entry, "scenario");
         cell->column = json_text(entry, "guard");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* measure.h -- scenarios that are measured: their length, their chance, and what became of the updates. */
+/* measure.h -- scenarios that are measured: their length, their chance, and what became of the
+ * updates. */
 #ifndef LOADTEST_SCENARIO_MEASURE_H
 #define LOADTEST_SCENARIO_MEASURE_H
 

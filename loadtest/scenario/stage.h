@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stage.h -- a performance while it lasts: participants, wires, servers, and the lines that tell of them. */
+/* stage.h -- a performance while it lasts: participants, wires, servers, and the lines that tell of
+ * them. */
 #ifndef LOADTEST_SCENARIO_STAGE_H
 #define LOADTEST_SCENARIO_STAGE_H
 

@@ -40,10 +40,11 @@ static json_t *run_json(const struct document *d)
     int64_t elapsed_ms = sale->begin_ns ? (end_ns - sale->begin_ns) / 1000000 : 0;
 
     show_command_line(command, &sale->switches, d->limit_ms, d->lesson->number);
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o}", "id", (json_int_t)d->run_id, "voucher",
-                     (json_int_t)sale->voucher, "elapsed_ms", (json_int_t)elapsed_ms, "limit_ms",
-                     (json_int_t)d->limit_ms, "made_ms", (json_int_t)sale->made_ms, "command", command, "settings",
-                     show_switches_json(&sale->switches), "why", text_or_null(sale->why));
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o}", "id", (json_int_t)d->run_id,
+                     "voucher", (json_int_t)sale->voucher, "elapsed_ms", (json_int_t)elapsed_ms,
+                     "limit_ms", (json_int_t)d->limit_ms, "made_ms", (json_int_t)sale->made_ms,
+                     "command", command, "settings", show_switches_json(&sale->switches), "why",
+                     text_or_null(sale->why));
 }
 
 static json_t *stock_json(const struct sight *sight)
@@ -78,7 +79,8 @@ static json_t *verdict_json(const struct document *d)
     return json_pack("{s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I}", "valid", valid, "final",
                      is_broken || is_settled, "oversold", (json_int_t)(over > 0 ? over : 0),
                      "duplicates", (json_int_t)t->doubles, "lost_updates", (json_int_t)lost,
-                     "refused", (json_int_t)refused, "in_flight", (json_int_t)in_flight, "age_ms", ms_since(sight->tally_ns));
+                     "refused", (json_int_t)refused, "in_flight", (json_int_t)in_flight, "age_ms",
+                     ms_since(sight->tally_ns));
 }
 
 /* The lease that a thread of the process believes to have; null: it is not known to have one. */
@@ -180,12 +182,11 @@ static json_t *fault_json(const struct show_faults *trouble, int i)
     struct trouble_look look = trouble_look(trouble, i);
     struct show_refusal refusal = trouble_refuses(trouble, &wish);
 
-    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:b, s:o}", "name", trouble_name(i), "state",
-                     states[look.state], "process", look.process + 1, "server",
-                     text_or_null(look.server), "since_ms",
-                     known(look.since_ns ? ms_since(look.since_ns) : 0,
-                           look.state != SHOW_FAULT_OFF),
-                     "ended", look.has_ended, "refuses", refusal.text ? json_string(refusal.code) : json_null());
+    return json_pack(
+        "{s:s, s:s, s:i, s:o, s:o, s:b, s:o}", "name", trouble_name(i), "state", states[look.state],
+        "process", look.process + 1, "server", text_or_null(look.server), "since_ms",
+        known(look.since_ns ? ms_since(look.since_ns) : 0, look.state != SHOW_FAULT_OFF), "ended",
+        look.has_ended, "refuses", refusal.text ? json_string(refusal.code) : json_null());
 }
 
 static json_t *faults_json(const struct show_faults *trouble)

@@ -112,13 +112,13 @@ static json_t *lesson_json(int number)
 {
     const struct lesson *lesson = lesson_at(number);
 
-    return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "number", number,
-                     "name", lesson->name, "title", text_json(&lesson->title), "question",
+    return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "number",
+                     number, "name", lesson->name, "title", text_json(&lesson->title), "question",
                      text_json(&lesson->question), "answers", answers_json(lesson), "settings",
                      settings_json(lesson), "happens", text_json(&lesson->happens), "says",
                      text_json(&lesson->says), "article", text_json(&lesson->article), "command",
-                     lesson->command, "document", text_json(&lesson->document),
-                     "read", text_json(&lesson->read));
+                     lesson->command, "document", text_json(&lesson->document), "read",
+                     text_json(&lesson->read));
 }
 
 char *lesson_document(const char *path)

@@ -203,12 +203,14 @@ static void watch_dead(struct lesson_script *script)
     const struct service_lock *lock = &script->sight->lock;
     int64_t count;
 
-    if (!may_ask(script) || script->sight->store_ns < script->stage_ns || !count_orders(script, &count))
+    if (!may_ask(script) || script->sight->store_ns < script->stage_ns ||
+        !count_orders(script, &count))
         return;
     begin_era(script);
     script->held_ms = stage_ms(script);
     script->others = count - script->baseline;
-    if (script->others > 0 || (script->sight->store_answers && (!lock->is_locked || lock->left_ms >= 0))) {
+    if (script->others > 0 ||
+        (script->sight->store_answers && (!lock->is_locked || lock->left_ms >= 0))) {
         give_up(script, "somebody-got-in");
         return;
     }

@@ -187,9 +187,10 @@ static bool start_wrk(struct show_sale *sale)
                                   .vouchers = voucher,
                                   .clients = sale->service_count,
                                   .threads = 1,
-                                  .connections = (int)(sale->switches.connections < sale->service_count
-                                                           ? sale->service_count
-                                                           : sale->switches.connections),
+                                  .connections =
+                                      (int)(sale->switches.connections < sale->service_count
+                                                ? sale->service_count
+                                                : sale->switches.connections),
                                   .duration_ms = LOAD_MS,
                                   .keep_ledger = true,
                                   .extra = {"SECKILL_FACE=v1", users},

@@ -44,9 +44,9 @@ static const char *header(const struct http_exchange *x, const char *name)
     return NULL;
 }
 
-/* Is the connection to end with the answer?  A page that asks for the state asks again at once, and a
- * connection for each answer costs the processors that the sale needs more than the answer does.  All
- * else is asked once. */
+/* Is the connection to end with the answer?  A page that asks for the state asks again at once, and
+ * a connection for each answer costs the processors that the sale needs more than the answer does.
+ * All else is asked once. */
 static bool ends_connection(const struct http_exchange *x, int status)
 {
     return status != 200 || strcmp(x->head->uri, STATE_PATH) != 0 || x->gate.body_bytes > 0 ||

@@ -2,7 +2,8 @@
 /* etcd_address.h -- where an etcd is: the URL of the option etcd_url, taken apart.
  *
  *     http://[user:password@]host[:port][,host[:port]...]
- *     https://[user:password@]host[:port][,host[:port]...][?ca=FILE&cert=FILE&key=FILE&server-name=NAME]
+ *     https://[user:password@]host[:port][,host[:port]...]
+ *             [?ca=FILE&cert=FILE&key=FILE&server-name=NAME]
  *
  * The hosts are members of one etcd.  A port that is left out is 2379.  %xx may stand in the
  * user, the password and the options.

@@ -92,7 +92,8 @@ static dlock_status look_at_all(struct etcd_keys *keys, const struct etcd_key *k
     *out = (struct etcd_sight){.created = 0};
     if (!etcd_answer_revision(reply.json, &out->revision))
         st = refuse("kv/range");
-    for (size_t i = 0; st == DLOCK_OK && i < json_array_size(found_keys) && out->created == 0; i++) {
+    for (size_t i = 0; st == DLOCK_OK && i < json_array_size(found_keys) && out->created == 0;
+         i++) {
         enum etcd_kind kind = etcd_answer_key(json_array_get(found_keys, i), key->name, &other);
 
         if (kind == ETCD_NO_KEY) {

@@ -129,7 +129,8 @@ static dlock_status release(struct etcd_queue *queue, const dlock_claim *claim,
     end_lease(queue, place, claim->give_up_ns);
     drop(queue, claim);
     if (st == DLOCK_LOST && place->is_owed && !is_over)
-        return dlock_fail(DLOCK_UNKNOWN, "etcd: the key is gone, after a try to release that failed");
+        return dlock_fail(DLOCK_UNKNOWN,
+                          "etcd: the key is gone, after a try to release that failed");
     return is_over ? DLOCK_LOST : st;
 }
 

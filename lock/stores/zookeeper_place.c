@@ -212,8 +212,8 @@ dlock_status zookeeper_place_take(struct zookeeper_session *session,
 
 dlock_status zookeeper_place_refuse(const char *dir, const char *node)
 {
-    return dlock_fail(DLOCK_PROTOCOL, "zookeeper: the node \"%.80s\" in %.100s is no place in a queue",
-                      node, dir);
+    return dlock_fail(DLOCK_PROTOCOL,
+                      "zookeeper: the node \"%.80s\" in %.100s is no place in a queue", node, dir);
 }
 
 /* Find the position in a list of nodes.  OK: the first.  BUSY: `before` is the node

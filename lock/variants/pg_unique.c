@@ -42,7 +42,8 @@ static const struct postgres_question ACQUIRE = {
      " ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000))::bigint"
      " FROM dlock_lock WHERE name = $1) END",
      "buu"},
-    .shape = {.kind = POSTGRES_INT8, .may_be_null = true, .least = GRANTED, .most = POSTGRES_MS_MOST}};
+    .shape = {
+        .kind = POSTGRES_INT8, .may_be_null = true, .least = GRANTED, .most = POSTGRES_MS_MOST}};
 
 /* Neither statement makes the end earlier: see lua/reentrant_renew.lua. */
 static const struct postgres_question ACQUIRE_AGAIN = {

@@ -18,7 +18,8 @@ static void wrong_arguments_are_refused_at_once(void)
     async_open();
     assert_status(INVALID, dlock_async_open(&second, async_sys, 0));
     assert_null(second);
-    assert_status(INVALID, dlock_async_acquire(async_it, "", NULL, NULL, async_note, &answer, NULL));
+    assert_status(INVALID,
+                  dlock_async_acquire(async_it, "", NULL, NULL, async_note, &answer, NULL));
     assert_status(INVALID, dlock_async_acquire(async_it, "a", NULL, NULL, NULL, NULL, NULL));
     assert_status(INVALID, dlock_async_acquire(async_it, "a", &request, NULL, async_note, &answer,
                                                NULL));

@@ -139,8 +139,8 @@ static void add_cases(const char *glob)
 }
 
 /* The shard, from 0 on, of a case before which `before` cases of its kind stand.  Neighbours go to
- * different shards, so that each shard has some cases of every variant; but the cases of a store that
- * need a laboratory share one, since to start a laboratory takes longer than most cases. */
+ * different shards, so that each shard has some cases of every variant; but the cases of a store
+ * that need a laboratory share one, since to start a laboratory takes longer than most cases. */
 static size_t shard_of(const struct case_state *c, size_t before, unsigned shard_count)
 {
     static const unsigned stores[] = {LAW_POSTGRES, LAW_ZOOKEEPER, LAW_ETCD};

@@ -265,8 +265,8 @@ void a_lost_answer_leaves_no_key(const char *variant)
     assert_comes(rig_try(pair.b, name) == DLOCK_OK);
 }
 
-/* etcd cannot be reached for as long as a release tries: the lease is revoked later, for a waiter of the
- * same process. */
+/* etcd cannot be reached for as long as a release tries: the lease is revoked later, for a waiter
+ * of the same process. */
 void a_failed_release_lets_the_next_in(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -289,9 +289,10 @@ void a_failed_release_lets_the_next_in(const char *variant)
     assert_comes(keys_count(name) == 0);
 }
 
-/* What MANY pairs of calls cost, once the lease is there.  On a busy machine etcd may renew it late, which
- * makes one more request, so the cheapest of some tries counts. */
-static void measure_pairs(dlock_system *sys, const char *name, uint64_t *acquires, uint64_t *releases)
+/* What MANY pairs of calls cost, once the lease is there.  On a busy machine etcd may renew it
+ * late, which makes one more request, so the cheapest of some tries counts. */
+static void measure_pairs(dlock_system *sys, const char *name, uint64_t *acquires,
+                          uint64_t *releases)
 {
     dlock_metrics before, after;
 

@@ -46,8 +46,8 @@ static uint64_t requests_of(dlock_system *sys)
     return metrics.acquire_commands;
 }
 
-/* What `pair.b` sends for WAITERS acquires that wait until the holder releases, which is in this process or
- * another. */
+/* What `pair.b` sends for WAITERS acquires that wait until the holder releases, which is in this
+ * process or another. */
 static uint64_t requests_of_waiters(const struct rig_pair *pair, bool is_elsewhere)
 {
     dlock_system *holder = is_elsewhere ? pair->a : pair->b;
@@ -77,9 +77,9 @@ static uint64_t requests_of_waiters(const struct rig_pair *pair, bool is_elsewhe
     return requests_of(pair->b) - before;
 }
 
-/* The answer to a release of the same process, or the watch, says that the waiter's key is the first
- * one.  So a waiter sends one request, which puts its key, unless it waits for long.  On a busy machine it
- * waits for long, so the fewest requests of some tries count. */
+/* The answer to a release of the same process, or the watch, says that the waiter's key is the
+ * first one.  So a waiter sends one request, which puts its key, unless it waits for long.  On a
+ * busy machine it waits for long, so the fewest requests of some tries count. */
 void enters_as_it_is_told(const char *variant)
 {
     dlock_options opts = rig_options(variant);

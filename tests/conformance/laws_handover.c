@@ -121,7 +121,8 @@ void is_handed_over_without_waiting(const char *variant)
     assert_status(OK, rig_helper_acquired(next));
     assert_string_equal(lease.owner, rig_helper_lease(next)->owner);
     finish(next);
-    /* No caller waits in the line, so the store is owed a release, and keeps the owner until then. */
+    /* No caller waits in the line, so the store is owed a release, and keeps the
+     * owner until then. */
     assert_status(OK, dlock_acquire(pair.a, name, -1, &lease));
     assert_status(OK, dlock_release_later(pair.a, &lease));
     assert_status(OK, dlock_acquire(pair.a, name, -1, &after));

@@ -231,7 +231,8 @@ void a_late_grant_is_none(const char *variant)
     refused_ms = rig_now_ms();
     assert_string_not_equal("", dlock_error());
     if (rig_caps(variant) & DLOCK_CAP_OWNED) {
-        /* A majority of nodes has given the lock back, and the others are about to: before the lease ends. */
+        /* A majority of nodes has given the lock back, and the others are about to: before the
+         * lease ends. */
         assert_comes(servers_count_keys(name) == 0);
         assert_provided(is_steady(SHORT_LEASE_MS), rig_now_ms() - refused_ms < SHORT_LEASE_MS / 2);
     }

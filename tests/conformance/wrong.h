@@ -47,8 +47,8 @@ dlock_status wrong_eval(struct redis_link *link, const char *text,
 dlock_status wrong_ask(struct redis_link *link, const char *text,
                        const dlock_claim *claim);
 
-/* A lock of `fair` with another script that acquires, which may end with WRONG_FAIR_GRANT: the owner
- * leaves the queue and has the lock. */
+/* A lock of `fair` with another script that acquires, which may end with WRONG_FAIR_GRANT: the
+ * owner leaves the queue and has the lock. */
 dlock_status wrong_open_fair(void **state, const dlock_options *opts, const char *acquire);
 #define WRONG_FAIR_GRANT                                                               \
     " redis.call('LREM', KEYS[2], 0, ARGV[2])"                                         \

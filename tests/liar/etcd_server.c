@@ -69,7 +69,8 @@ static void forget(struct message *m, size_t len)
 static bool pass(int client, int real, struct message *asked, size_t len)
 {
     static const char WATCH[] = "POST /v3/watch";
-    static _Thread_local struct message answered; /* no thread is waited for at the end, nor freed for */
+    /* No thread is waited for at the end, nor freed for. */
+    static _Thread_local struct message answered;
     char text[SCRIPT_ASKED_SIZE];
     const char *body = strstr(asked->bytes, "\r\n\r\n");
     size_t answer_len = 0;

@@ -17,8 +17,8 @@ struct listener {
  * met.  Answers the port, -1: failed.  The listener must last until listener_stop(). */
 int listener_start(struct listener *listener, void (*serve)(int client));
 
-/* Take in no client any more, hang up on all, and wait until their threads have ended; for ten seconds
- * at most. */
+/* Take in no client any more, hang up on all, and wait until their threads have ended; for ten
+ * seconds at most. */
 void listener_stop(struct listener *listener);
 
 /* A connection to a port of the loopback; -1: none. */

@@ -65,7 +65,8 @@ static void partition_make(size_t i)
 {
     char sql[400];
 
-    (void)snprintf(parts.names[i], sizeof(parts.names[i]), "part_%d_%zu_of_%zu", (int)getpid(), i, parts.count);
+    (void)snprintf(parts.names[i], sizeof(parts.names[i]), "part_%d_%zu_of_%zu", (int)getpid(), i,
+                   parts.count);
     url_of("SECKILL_LAB_DATABASE_URL", parts.names[i], parts.owners[i]);
     url_of("SECKILL_DATABASE_URL", parts.names[i], parts.services[i]);
     (void)snprintf(sql, sizeof(sql), "CREATE DATABASE %s TEMPLATE template0", parts.names[i]);

@@ -189,7 +189,8 @@ static void a_wrong_list_is_refused(void **state)
     assert_int_equal(
         rig_run((const char *const[]){parts_flag(ONE, 1), NULL}, log, sizeof(log)), 69);
     (void)snprintf(said, sizeof(said),
-                   "this database is partition 0 of %zu, and --database-url has 1 URL", parts.count);
+                   "this database is partition 0 of %zu, and --database-url has 1 URL",
+                   parts.count);
     assert_non_null(strstr(log, said));
     assert_non_null(strstr(log, "name all partitions"));
     assert_null(strstr(log, "become_partition")); /* which would make the loss of one lasting */

@@ -74,7 +74,8 @@ static void a_request_id_belongs_to_its_user(void **state)
     rig_expect(&answer, 201, "accepted");
     orders[2] = number_after("\"id\":");
     assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
-    rig_expect(&answer, 409, "sold-out"); /* and neither 201 nor 422, which would tell of the other */
+    /* Neither 201 nor 422, which would tell of the other user's order. */
+    rig_expect(&answer, 409, "sold-out");
     ask("GET", path, NULL);
     rig_expect_in_body(&answer, "\"outcome\":\"none\"");
     voucher = rig_voucher(1);

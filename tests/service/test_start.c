@@ -57,23 +57,32 @@ static void a_wrong_setting_is_usage(void **state)
     EXPECT_EXIT(64, "--redlock-urls (flag): in URL 2 of the list: the Redis URL cannot be read, at "
                 "character 1: ", "--lock=redlock",
                 "--redlock-urls=redis://127.0.0.1:1,127.0.0.1:2,redis://127.0.0.1:3");
-    EXPECT_EXIT(64, "in URL 2 of the list: the Redis URL cannot be read, at character 1: there is a "
-                "space", "--redlock-urls=redis://127.0.0.1:1, redis://127.0.0.1:2");
-    EXPECT_EXIT(64, "--redis-url (flag): the Redis URL cannot be read, at character 19: a port is a "
-                "number from 1 to 65535; it has to be redis-cluster://", "--redis-url=redis-cluster://a:x");
-    EXPECT_EXIT(64, "cannot use a Redis Cluster", "--order-path=stream", "--redis-url=rediss-cluster://a");
-    EXPECT_EXIT(64, "--etcd-url (flag): the URL of the etcd cannot be read, at character 11: a host "
-                "has a byte", "--etcd-url=http://a,b c:2379");
+    EXPECT_EXIT(64,
+                "in URL 2 of the list: the Redis URL cannot be read, at character 1: there is a "
+                "space",
+                "--redlock-urls=redis://127.0.0.1:1, redis://127.0.0.1:2");
+    EXPECT_EXIT(64,
+                "--redis-url (flag): the Redis URL cannot be read, at character 19: a port is a "
+                "number from 1 to 65535; it has to be redis-cluster://",
+                "--redis-url=redis-cluster://a:x");
+    EXPECT_EXIT(64, "cannot use a Redis Cluster", "--order-path=stream",
+                "--redis-url=rediss-cluster://a");
+    EXPECT_EXIT(64,
+                "--etcd-url (flag): the URL of the etcd cannot be read, at character 11: a host "
+                "has a byte",
+                "--etcd-url=http://a,b c:2379");
     EXPECT_EXIT(64, "--zookeeper-url (flag): the URL of ZooKeeper, at character 5: no host:port",
                 "--zookeeper-url=a:1,b:x");
-    EXPECT_EXIT(64, "--database-url (flag) must be postgresql://", "--database-url=postgresql://h:x/d");
-    EXPECT_EXIT(64, "at character 16: a port is a number from 1 to 65535", "--database-url=postgresql://h:x/d");
+    EXPECT_EXIT(64, "--database-url (flag) must be postgresql://",
+                "--database-url=postgresql://h:x/d");
+    EXPECT_EXIT(64, "at character 16: a port is a number from 1 to 65535",
+                "--database-url=postgresql://h:x/d");
     EXPECT_EXIT(64, "--process", "--process=a b");
     EXPECT_EXIT(64, "", "surplus");
 }
 
-/* An address in a file is named with the file and the line, one in the environment with the variable.
- * The environment goes before the file, and the laboratory's has an etcd. */
+/* An address in a file is named with the file and the line, one in the environment with the
+ * variable. The environment goes before the file, and the laboratory's has an etcd. */
 static void a_bad_address_is_named_with_its_source(void **state)
 {
     char path[64] = "/tmp/seckill-test-config-XXXXXX";
@@ -87,18 +96,22 @@ static void a_bad_address_is_named_with_its_source(void **state)
     fputs("# the stores\netcd-url = http://h:0\n", file);
     fclose(file);
     snprintf(flag, sizeof(flag), "--config=%s", path);
-    snprintf(said, sizeof(said), "--etcd-url (%s:2): the URL of the etcd cannot be read, at character 10: "
-             "a port", path);
+    snprintf(said, sizeof(said),
+             "--etcd-url (%s:2): the URL of the etcd cannot be read, at character 10: "
+             "a port",
+             path);
     EXPECT_EXIT(64, said, flag);
     unlink(path);
     if (etcd_url != NULL)
         setenv("SECKILL_ETCD_URL", etcd_url, 1);
     free(etcd_url);
     setenv("SECKILL_ZOOKEEPER_URL", "h", 1);
-    EXPECT_EXIT(64, "--zookeeper-url (SECKILL_ZOOKEEPER_URL): the URL of ZooKeeper, at character 1: ",
+    EXPECT_EXIT(64,
+                "--zookeeper-url (SECKILL_ZOOKEEPER_URL): the URL of ZooKeeper, at character 1: ",
                 "--lock=none");
     unsetenv("SECKILL_ZOOKEEPER_URL");
-    EXPECT_EXIT(64, "at character 1: it does not begin with postgresql://", "--database-url=mysql://h/d");
+    EXPECT_EXIT(64, "at character 1: it does not begin with postgresql://",
+                "--database-url=mysql://h/d");
 }
 
 /* A key that others may read is no secret. */

@@ -21,7 +21,8 @@ static int answer_count;
 static struct answer *begin_answer(struct process *process)
 {
     if (answer_count == ANSWERS_MAX) {
-        world_condemn(NOT_KNOWN, "the workload makes more asynchronous calls than there is room for");
+        world_condemn(NOT_KNOWN,
+                      "the workload makes more asynchronous calls than there is room for");
         answer_count = 0;
     }
     answers[answer_count] = (struct answer){.process = process, .task = task_here};

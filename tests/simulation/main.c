@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c -- `make simulate`: the locks in simulated worlds.  `simulate --help` says what it plays. */
+/* main.c -- `make simulate`: the locks in simulated worlds.  `simulate --help` says
+ * what it plays. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

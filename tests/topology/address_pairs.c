@@ -7,9 +7,9 @@
  * In each round each address is used for MS milliseconds by THREADS threads.  NAMES: `own`, a
  * name for each thread; or `one`, a name for all of them, where two holders at once are an error.
  * ADDRESS is that of one Redis, a list for redlock, or that of an etcd.  Each second round goes
- * through the addresses backwards.  A ratio is that of an address to the first one in the same round; what is printed is
- * the median of the rounds, and between which two of them the true median lies with at least
- * 95 %.
+ * through the addresses backwards.  A ratio is that of an address to the first one in the same
+ * round; what is printed is the median of the rounds, and between which two of them the true median
+ * lies with at least 95 %.
  *
  * Exit status: 0, 1 a call failed or two held the lock at once, 64 usage. */
 #include <pthread.h>

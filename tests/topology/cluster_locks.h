@@ -83,7 +83,8 @@ static inline void start_contenders(const char *variant, const char *name)
     assert_non_null(contenders.sys);
     assert_true(lateness_begin());
     for (; contenders.thread_count < WORKERS; contenders.thread_count++)
-        assert_int_equal(0, pthread_create(&contenders.threads[contenders.thread_count], NULL, take_turns, NULL));
+        assert_int_equal(0, pthread_create(&contenders.threads[contenders.thread_count], NULL,
+                                           take_turns, NULL));
 }
 
 static inline void stop_contenders(void)
@@ -104,8 +105,8 @@ static inline void await_grants(int count)
     assert_comes(atomic_load(&contenders.grant_count) >= before + count);
 }
 
-/* After a test, which may have failed anywhere: no thread is left that the next test would share a state
- * with, all nodes run, and no lock is held. */
+/* After a test, which may have failed anywhere: no thread is left that the next test would share a
+ * state with, all nodes run, and no lock is held. */
 static inline int leave_no_trace(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster_moves.c -- locks in a real Redis Cluster while slots move to other masters, and nodes give
- * answers that lead elsewhere. */
+/* cluster_moves.c -- locks in a real Redis Cluster while slots move to other masters, and nodes
+ * give answers that lead elsewhere. */
 #include "tests/topology/cluster_locks.h"
 
 enum {

@@ -45,9 +45,10 @@ static void judge_promotion(void (*break_it)(int), void (*mend)(int))
     assert_comes(atomic_load(&contenders.granted_ns) > promoted_ns);
     resumed_ns = atomic_load(&contenders.granted_ns);
     late_ns = lateness_ns() - late_ns;
-    print_message("# others get locks %lld ms after the promotion, for %lld of which there was no processor\n",
-                  (long long)(resumed_ns - promoted_ns) / DLOCK_NS_PER_MS,
-                  (long long)late_ns / DLOCK_NS_PER_MS);
+    print_message(
+        "# others get locks %lld ms after the promotion, %lld of them without a processor\n",
+        (long long)(resumed_ns - promoted_ns) / DLOCK_NS_PER_MS,
+        (long long)late_ns / DLOCK_NS_PER_MS);
     assert_true(resumed_ns - promoted_ns - late_ns < RESUME_MS * DLOCK_NS_PER_MS);
     assert_true(dlock_lease_valid(sys, &kept));
     /* UNKNOWN: a first request for it went to a connection that the promotion ended. */
@@ -128,11 +129,13 @@ static int replica_of(int i)
     return is_promoted(i) ? i + MASTER_COUNT : i;
 }
 
-/* Nodes go on while others are away, and nobody takes the place of the master of `replica` by itself. */
+/* Nodes go on while others are away, and nobody takes the place of the master of `replica` by
+ * itself. */
 static void let_masters_be_away(int replica, bool may)
 {
     for (int i = 0; i < NODE_COUNT; i++)
-        assert_true(has(tell(i, "CONFIG SET cluster-require-full-coverage %s", may ? "no" : "yes"), "OK"));
+        assert_true(
+            has(tell(i, "CONFIG SET cluster-require-full-coverage %s", may ? "no" : "yes"), "OK"));
     assert_true(
         has(tell(replica, "CONFIG SET cluster-replica-no-failover %s", may ? "yes" : "no"), "OK"));
 }
@@ -145,8 +148,8 @@ static bool are_requests_under_way(int count)
     return traffic.in_flight >= count;
 }
 
-/* The thread that asks for answers to such releases waits for another master, which stands still too, so
- * that no thread reads what comes from this one. */
+/* The thread that asks for answers to such releases waits for another master, which stands still
+ * too, so that no thread reads what comes from this one. */
 static void a_release_that_nobody_waits_for_outlives_its_master(void **state)
 {
     dlock_system *sys = open_locks_within("reentrant", nodes.url, SLOW_MS);

@@ -50,8 +50,8 @@ static struct {
         }                                                                              \
     } while (0)
 
-/* Ask node `i`.  NULL: no answer in half a second; in ten seconds while the cluster is being formed,
- * since what forms it cannot be told twice.  The caller frees the reply. */
+/* Ask node `i`.  NULL: no answer in half a second; in ten seconds while the cluster is being
+ * formed, since what forms it cannot be told twice.  The caller frees the reply. */
 static inline redisReply *tell(int i, const char *format, ...)
 {
     struct timeval limit = {.tv_sec = nodes.is_formed ? 0 : 10, .tv_usec = 500000};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_changes.c -- the lock etcd while a member is removed from its cluster, comes back as a new one, or
- * as the first of another cluster; and while all come back with nothing. */
+/* etcd_changes.c -- the lock etcd while a member is removed from its cluster, comes back as a new
+ * one, or as the first of another cluster; and while all come back with nothing. */
 #include "tests/topology/etcd_members.h"
 
 #include <arpa/inet.h>
@@ -297,8 +297,8 @@ static void *wait_and_hold(void *arg)
     return (void *)(uintptr_t)st;
 }
 
-/* All members lose their disks while two wait: one gets in, and the other waits behind it without asking
- * all the time, though the watch has told of revisions that are still to come. */
+/* All members lose their disks while two wait: one gets in, and the other waits behind it without
+ * asking all the time, though the watch has told of revisions that are still to come. */
 static void a_waiter_on_an_empty_etcd_asks_now_and_then(void **state)
 {
     dlock_system *sys = open_locks(company.urls);

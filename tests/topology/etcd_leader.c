@@ -138,8 +138,10 @@ static void outlive(void (*begin_fault)(void), const char *what)
         assert_comes(goes_on(grants));
         resumed_ns = atomic_load(&run.granted_ns);
         late_ns = lateness_ns() - late_ns;
-        print_message("# %s: work went on after %lld ms, for %lld of which there was no processor\n", what,
-                      (long long)(resumed_ns - broken_ns) / DLOCK_NS_PER_MS, (long long)late_ns / DLOCK_NS_PER_MS);
+        print_message(
+            "# %s: work went on after %lld ms, for %lld of which there was no processor\n", what,
+            (long long)(resumed_ns - broken_ns) / DLOCK_NS_PER_MS,
+            (long long)late_ns / DLOCK_NS_PER_MS);
         assert_true(resumed_ns - broken_ns - late_ns < STALL_MS * DLOCK_NS_PER_MS);
         assert_true(dlock_lease_valid(run.sys, &held));
         pause_ms(turn == 0 ? PAUSED_MS : 0);

@@ -103,8 +103,8 @@ static inline void launch(int i)
            "--advertise-client-urls", client, "--listen-peer-urls", peer,
            "--initial-advertise-peer-urls", peer, "--initial-cluster",
            company.founds[i] ? alone : "e0=unix://peer-0:1,e1=unix://peer-1:1,e2=unix://peer-2:1",
-           "--initial-cluster-state", company.joins[i] ? "existing" : "new",
-           "--heartbeat-interval", "50", "--election-timeout", "500", "--logger", "zap", "--log-level", "error",
+           "--initial-cluster-state", company.joins[i] ? "existing" : "new", "--heartbeat-interval",
+           "50", "--election-timeout", "500", "--logger", "zap", "--log-level", "error",
            (char *)NULL);
     _exit(127);
 }

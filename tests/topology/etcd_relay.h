@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_relay.h -- a wire in front of a member of an etcd that cuts the answers to watches into pieces,
- * or says something else in their place.
+/* etcd_relay.h -- a wire in front of a member of an etcd that cuts the answers to watches into
+ * pieces, or says something else in their place.
  *
  * All other requests and answers pass as they are, or slowly.  A watch is the first request on
  * its connection, and the only one. */
@@ -63,7 +63,8 @@ static inline bool relay_send(int fd, const char *bytes, size_t len, bool slowly
     return true;
 }
 
-static inline bool relay_chunk(const struct relayed *conn, const char *bytes, size_t len, bool slowly)
+static inline bool relay_chunk(const struct relayed *conn, const char *bytes, size_t len,
+                               bool slowly)
 {
     static const char END[] = "\r\n";
     char head[32];

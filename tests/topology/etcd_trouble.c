@@ -164,7 +164,8 @@ static void *wait_in_line(void *arg)
         return NULL;
     }
     atomic_fetch_add(&contest.overlaps, atomic_fetch_add(&contest.inside, 1) != 0);
-    atomic_fetch_add(&contest.backward, atomic_exchange(&contest.fence, lease.fence) >= lease.fence);
+    atomic_fetch_add(&contest.backward,
+                     atomic_exchange(&contest.fence, lease.fence) >= lease.fence);
     atomic_fetch_sub(&contest.inside, 1);
     atomic_fetch_add(&contest.grants, 1);
     /* While the leader dies, a release may stay unanswered; the others get in all the same. */
@@ -197,7 +198,8 @@ static bool all_wait(void)
 {
     dlock_info info;
 
-    return dlock_inspect(contest.sys, "contested", &info) == DLOCK_OK && info.waiter_count == WAITERS;
+    return dlock_inspect(contest.sys, "contested", &info) == DLOCK_OK &&
+           info.waiter_count == WAITERS;
 }
 
 /* Each of two hundred gets in once, while a leader dies; they share one watch, and all

@@ -12,7 +12,7 @@ enum {
     LEASE_MS = 20000,
     STILL_MS = 150, /* for a waiter that is let in wrongly to show it */
     ROUNDS_MAX = 20,
-    REQUESTS_MOST = 40, /* of one wait, which is short; one that asks without a pause sends hundreds */
+    REQUESTS_MOST = 40, /* of a short wait; a wait that asks without a pause sends hundreds */
     TEXT_SIZE = 1024,
 };
 
@@ -180,8 +180,8 @@ static void a_slow_answer_is_none(void **state)
     dlock_close(sys);
 }
 
-/* The answer to putting a key is lost, and so is the request that ends its lease: the key is there, and
- * this process, which waits behind it, has to end it before its lease does. */
+/* The answer to putting a key is lost, and so is the request that ends its lease: the key is there,
+ * and this process, which waits behind it, has to end it before its lease does. */
 static void a_key_that_nobody_owns_is_ended_while_all_wait(void **state)
 {
     dlock_system *sys = open_locks(url);

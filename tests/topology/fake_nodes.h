@@ -37,8 +37,8 @@ enum {
 #define NAME "lock:order:1"
 #define CHANNEL "redisson_lock__channel:{lock:order:1}"
 
-/* A node says these; NULL: nothing, and the connection stays open.  Where CLOSES stands in a text the
- * node closes the connection, and for NUMBER it says a port that it has not said before. */
+/* A node says these; NULL: nothing, and the connection stays open.  Where CLOSES stands in a text
+ * the node closes the connection, and for NUMBER it says a port that it has not said before. */
 enum topic { ON_NODES, ON_PING, ON_SCRIPT, ON_ASKING, ON_SUBSCRIBE, ON_LOCK, TOPICS };
 #define CLOSES '\x01'
 #define NUMBER '\x02'
@@ -122,8 +122,8 @@ static inline bool answer(struct node *node, int fd, const char *verb)
     return stays;
 }
 
-/* The length of the whole command at the beginning of `text`, and its first word.  0: it has not all
- * come. */
+/* The length of the whole command at the beginning of `text`, and its first word.  0: it has not
+ * all come. */
 static inline size_t take_command(const char *text, char verb[32])
 {
     const char *at = text;
@@ -313,8 +313,8 @@ static inline int64_t cpu_ms(void)
     return used.tv_sec * 1000 + used.tv_nsec / 1000000;
 }
 
-/* Take the lock.  Whatever the nodes do, the call ends in its time, and meanwhile the process neither
- * computes all the time nor asks without a pause. */
+/* Take the lock.  Whatever the nodes do, the call ends in its time, and meanwhile the process
+ * neither computes all the time nor asks without a pause. */
 static inline dlock_status take(dlock_system *sys, int64_t wait_ms, dlock_lease *lease)
 {
     int64_t begun_ns = dlock_clock_ns(), begun_cpu_ms = cpu_ms(), ms;

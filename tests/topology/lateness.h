@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lateness.h -- for how long the threads of a test waited for a processor, since other tests may have all
- * of them: a thread sleeps again and again, and adds up how late it wakes. */
+/* lateness.h -- for how long the threads of a test waited for a processor, since other tests may
+ * have all of them: a thread sleeps again and again, and adds up how late it wakes. */
 #ifndef TESTS_TOPOLOGY_LATENESS_H
 #define TESTS_TOPOLOGY_LATENESS_H
 

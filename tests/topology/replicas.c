@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* replicas.c -- grants that the replicas behind Sentinels have to acknowledge, by each lock that can
- * ask for it. */
+/* replicas.c -- grants that the replicas behind Sentinels have to acknowledge, by each lock that
+ * can ask for it. */
 #include "tests/topology/sentinels.h"
 
 #include "lock/dlock.h"
@@ -47,7 +47,8 @@ static uint64_t unacknowledged(dlock_system *sys)
     return metrics.unacknowledged;
 }
 
-/* The machine may be too busy for a replica to answer in time, so a grant may need several tries. */
+/* The machine may be too busy for a replica to answer in time, so a grant may
+ * need several tries. */
 static void acquire(dlock_system *sys, const char *name, const dlock_request *request,
                     dlock_lease *lease)
 {

@@ -34,15 +34,20 @@ static const char *fruit_at(size_t i)
     return FRUIT[i];
 }
 
+#define ROW(kind, flag, field, ...) \
+    {.type = SETTING_##kind, .name = flag, .offset = offsetof(struct values, field), .group = "A", \
+     .help = "h", __VA_ARGS__}
 static const struct setting TABLE[] = {
-    {SETTING_TEXT, "title", offsetof(struct values, title), "none", "TEXT", NULL, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM, NULL},
-    {SETTING_SECRET, "secret", offsetof(struct values, secret), NULL, "TEXT", NULL, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM, NULL},
-    {SETTING_CHOICE, "fruit", offsetof(struct values, fruit), "apple", "NAME", fruit_at, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_IS_COLOR, "food"},
-    {SETTING_COUNT, "count", offsetof(struct values, count), "4", "N", NULL, 1, 9, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM, NULL},
-    {SETTING_DURATION, "lock-wait", offsetof(struct values, wait_ms), "1s", "DURATION", NULL, 0, 5000, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM, NULL},
-    {SETTING_LINES, "line", offsetof(struct values, lines), NULL, "TEXT", NULL, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM, NULL},
-    {SETTING_SWITCH, "verbose", offsetof(struct values, verbose), "off", NULL, NULL, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM, NULL},
+    ROW(TEXT, "title", title, .fallback = "none", .meta = "TEXT"),
+    ROW(SECRET, "secret", secret, .meta = "TEXT"),
+    ROW(CHOICE, "fruit", fruit, .fallback = "apple", .meta = "NAME", .choices = fruit_at,
+        .common = SETTING_IS_COLOR, .older = "food"),
+    ROW(COUNT, "count", count, .fallback = "4", .meta = "N", .min = 1, .max = 9),
+    ROW(DURATION, "lock-wait", wait_ms, .fallback = "1s", .meta = "DURATION", .max = 5000),
+    ROW(LINES, "line", lines, .meta = "TEXT"),
+    ROW(SWITCH, "verbose", verbose, .fallback = "off"),
 };
+#undef ROW
 
 static const struct setting_program PROGRAM = {
     .name = "test", .synopsis = "", .intro = "", .settings = TABLE,

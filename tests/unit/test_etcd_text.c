@@ -14,8 +14,14 @@
 static void base64_is_as_its_rfc_shows(void **state)
 {
     static const char *const PAIRS[][2] = {
-        {"", ""},          {"f", "Zg=="},         {"fo", "Zm8="},       {"foo", "Zm9v"},
-        {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}, {"\xff\xfe\xfd", "//79"},
+        {"", ""},
+        {"f", "Zg=="},
+        {"fo", "Zm8="},
+        {"foo", "Zm9v"},
+        {"foob", "Zm9vYg=="},
+        {"fooba", "Zm9vYmE="},
+        {"foobar", "Zm9vYmFy"},
+        {"\xff\xfe\xfd", "//79"},
     };
     char text[16], bytes[16];
     size_t len;
@@ -32,7 +38,8 @@ static void base64_is_as_its_rfc_shows(void **state)
 
 static void what_is_no_base64_is_refused(void **state)
 {
-    static const char *const TEXTS[] = {"Z", "Zg=", "Zg", "Z===", "====", "Zg==Zg==", "Z g=", "Zm9v\n"};
+    static const char *const TEXTS[] = {"Z",    "Zg=",      "Zg",   "Z===",
+                                        "====", "Zg==Zg==", "Z g=", "Zm9v\n"};
     char bytes[16];
     size_t len;
 
@@ -153,14 +160,14 @@ static void https_has_options(void **state)
 
 static void a_bad_address_is_refused_with_its_form(void **state)
 {
-    static const char *const URLS[] = {"", "a:1", "ftp://a:1", "http://", "http://a:", "http://a:0",
-                                       "http://a:1,", "http://a:1/x", "http://@a:1", "http://x@a:1",
-                                       "http://a b", "http://1,2,3,4,5,6,7,8,9,10", "http://a?ca=b",
-                                       "https://a?", "https://a?ca=", "https://a?ca", "https://a?ca=b&",
-                                       "https://a?cert=b", "https://a?key=b", "https://a?c=b",
-                                       "https://a?ca=%", "https://a?ca=%4", "https://a?ca=%00",
-                                       "https://a?ca=%zz", "https://a?server-name=b:1", "https://?ca=b",
-                                       "http://a%:b@c", "http://a:%@c"};
+    static const char *const URLS[] = {
+        "", "a:1", "ftp://a:1", "http://", "http://a:", "http://a:0", "http://a:1,", "http://a:1/x",
+        "http://@a:1", "http://x@a:1", "http://a b", "http://1,2,3,4,5,6,7,8,9,10",
+        "http://a?ca=b", "https://a?", "https://a?ca=", "https://a?ca", "https://a?ca=b&",
+        "https://a?cert=b", "https://a?key=b", "https://a?c=b", "https://a?ca=%", "https://a?ca=%4",
+        "https://a?ca=%00", "https://a?ca=%zz", "https://a?server-name=b:1", "https://?ca=b",
+        "http://a%:b@c", "http://a:%@c",
+    };
     struct etcd_address address;
     char why[ETCD_WHY_SIZE];
 

@@ -138,14 +138,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(local_excludes_the_threads_of_its_own_process_alone, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(owners_are_numbered_in_each_process, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_point_is_armed_in_one_process, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_wall_clock_is_wrong_in_one_process, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_variant_stands_in_and_limits_are_lifted_in_one_process, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(owners_are_numbered_in_each_process, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_point_is_armed_in_one_process, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_wall_clock_is_wrong_in_one_process, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_variant_stands_in_and_limits_are_lifted_in_one_process,
+                                        set_up, tear_down),
     };
 
     return cmocka_run_group_tests_name("lock_process", tests, NULL, NULL);

@@ -109,7 +109,8 @@ static void an_outage_is_spread_over_what_is_free(void **state)
     assert_near(plan.arrivals + plan.returning / plan.retry_spread_s, plan.arrivals / 0.6);
 }
 
-/* 64 clients; the second point sells twice the vouchers, so its transactions have half the orders. */
+/* 64 clients; the second point sells twice the vouchers, so its transactions have
+ * half the orders. */
 static struct plan_costs learn_from(double idle_cores, const double cpu_us[PLAN_POINTS_LEARNED])
 {
     struct plan_point points[PLAN_POINTS_LEARNED] = {
@@ -191,7 +192,8 @@ static void points_that_differ_in_the_wrong_number_teach_nothing(void **state)
     for (int i = 0; i < PLAN_POINTS_LEARNED; i++) {
         struct plan_point was = points[i];
 
-        points[i] = i == PLAN_POINT_ONE ? points[PLAN_POINT_MORE_PARTITIONS] : points[PLAN_POINT_ONE];
+        points[i] =
+            i == PLAN_POINT_ONE ? points[PLAN_POINT_MORE_PARTITIONS] : points[PLAN_POINT_ONE];
         assert_false(plan_can_learn(points));
         points[i] = was;
     }

@@ -21,7 +21,8 @@ static struct sockaddr_in at(int port)
                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 }
 
-/* bind() a new socket, as a server that sets SO_REUSEADDR or as another.  The socket; -1 and errno. */
+/* bind() a new socket, as a server that sets SO_REUSEADDR or as another.  The socket;
+ * -1 and errno. */
 static int bind_to(int port, int reuse)
 {
     struct sockaddr_in address = at(port);

@@ -121,9 +121,10 @@ static void reads_the_name_that_a_node_announces(void **state)
     char longest[REDIS_HOST_MAX + 1], text[600];
 
     (void)state;
-    assert_true(read_view(A " 10.0.0.1:7001@17001,a.example,tls-port=0,shard-id=1 master - 0 0 1 connected 5\n"
-                          B " 10.0.0.2:7001@17001,,tls-port=0 master - 0 0 1 connected 6\n"
-                          C " 10.0.0.3:7001@17001,shard-id=1 master - 0 0 1 connected 7\n"));
+    assert_true(read_view(
+        A " 10.0.0.1:7001@17001,a.example,tls-port=0,shard-id=1 master - 0 0 1 connected 5\n" B
+          " 10.0.0.2:7001@17001,,tls-port=0 master - 0 0 1 connected 6\n" C
+          " 10.0.0.3:7001@17001,shard-id=1 master - 0 0 1 connected 7\n"));
     assert_string_equal("a.example", view.nodes[0].name);
     assert_string_equal("", view.nodes[1].name);
     assert_string_equal("", view.nodes[2].name);

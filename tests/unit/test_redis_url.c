@@ -147,11 +147,11 @@ static void refuses_what_is_nearly_right(void **state)
         "redis://h:1/1/2", "redis://h:1?db=1", "redis://h:1#a", "redis://me@h:1",
         "redis://me:@h:1", "redis://a:b@c@h:1", "redis://:a%4@h:1", "redis://:a%zz@h:1",
         "redis://:a%00@h:1", "redis://[::1:1", "redis://[::1]x:1", "redis://[]:1",
-        "redis://h :1", " redis://h:1", "redis://h:1\n", "rediss:///0", "rediss://h:1?", "rediss://h:1?ca=", "rediss://h:1?ca",
-        "rediss://h:1?cert=/c", "rediss://h:1?db=1", "rediss://h:1?ca=/c&", "redis://h:1?ca=/c",
-        "redis-sentinel://a/shop?ca=/c", "rediss-cluster://a/0?ca=/c", "redis-cluster://a?ca=/c",
-        "http://h:1",
-        "REDIS://h:1", "unix://", "unix://rel", "unix:///", "unix:///s?x=1",
+        "redis://h :1", " redis://h:1", "redis://h:1\n", "rediss:///0", "rediss://h:1?",
+        "rediss://h:1?ca=", "rediss://h:1?ca", "rediss://h:1?cert=/c", "rediss://h:1?db=1",
+        "rediss://h:1?ca=/c&", "redis://h:1?ca=/c", "redis-sentinel://a/shop?ca=/c",
+        "rediss-cluster://a/0?ca=/c", "redis-cluster://a?ca=/c", "http://h:1", "REDIS://h:1",
+        "unix://", "unix://rel", "unix:///", "unix:///s?x=1",
         "unix:///s?db=", "unix:///s?db=1x", "redis://h:1/12345678901",
     };
 
@@ -207,7 +207,8 @@ static void names_the_place(void **state)
 static void tells_the_form_of_each_scheme(void **state)
 {
     (void)state;
-    assert_non_null(strstr(redis_url_form("redis://x"), "redis://[user:password@]host[:port][/db]"));
+    assert_non_null(
+        strstr(redis_url_form("redis://x"), "redis://[user:password@]host[:port][/db]"));
     assert_non_null(strstr(redis_url_form("redis-sentinel://x"), "/name"));
     assert_non_null(strstr(redis_url_form("rediss-cluster://x"), "rediss-cluster://"));
     assert_non_null(strstr(redis_url_form("unix://x"), "unix:///path"));

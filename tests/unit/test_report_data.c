@@ -18,21 +18,24 @@ enum { DEPTH = 100000, LONG = 1000000 };
 
 /* A run with a value of each kind that a report shows. */
 static const char whole_run[] =
-    "{\"format\":1,\"kind\":\"load\",\"version\":\"1\",\"commit\":\"0123456789ab\",\"has_changes\":false,"
+    "{\"format\":1,\"kind\":\"load\",\"version\":\"1\",\"commit\":\"0123456789ab\","
+    "\"has_changes\":false,"
     "\"started\":\"2026-01-31T12:00:00Z\",\"elapsed_ms\":1234,\"exit\":1,"
     "\"command\":[\"seckill\",\"load\",\"it's\"],"
     "\"settings\":[{\"name\":\"stock\",\"value\":\"100\",\"origin\":\"flag\"}],"
     "\"machine\":{\"system\":\"Linux\",\"processors\":2,\"memory_mib\":1000,\"load_before\":0.5},"
     "\"versions\":{\"redis\":\"7\"},\"results\":{\"runs\":{\".\":{"
     "\"run\":{\"lock\":\"lua\",\"hazard\":\"freeze\",\"seckilld_flags\":[\"--lock=lua\"],"
-    "\"times\":{\"began_us\":1,\"sold_out_ms\":5,\"fault_from_ms\":1,\"fault_to_ms\":3,\"orders_per_s\":7}},"
+    "\"times\":{\"began_us\":1,\"sold_out_ms\":5,\"fault_from_ms\":1,\"fault_to_ms\":3,"
+    "\"orders_per_s\":7}},"
     "\"verdict\":{\"valid\":false,\"orders\":103,\"issued\":100,\"left\":0,\"told\":103,"
     "\"checks\":{\"oversold\":{\"valid\":false,\"count\":3,\"examples\":[\"an example\"]}}},"
     "\"load\":{\"unanswered\":0,\"outcomes\":{\"accepted\":103},\"latency_accepted\":"
     "{\"count\":103,\"p50_ms\":1,\"p99_ms\":2,\"curve\":[[0,1],[1,2],[2,3]]}},"
     "\"stopped\":{\"processes\":2,\"asked\":2,\"layers\":{\"lock\":4}},"
     "\"service\":[{\"name\":\"lock\",\"value\":\"lua\",\"origin\":\"flag\"}],"
-    "\"objectives\":[{\"objective\":\"p99<1s\",\"state\":\"holds\",\"value\":1,\"measured\":\"1 ms\"}],"
+    "\"objectives\":[{\"objective\":\"p99<1s\",\"state\":\"holds\",\"value\":1,"
+    "\"measured\":\"1 ms\"}],"
     "\"orders\":{\"from_us\":1,\"step_ms\":1,\"orders\":[1,2,3]}}}}}";
 
 static bool is_whole(const char *page, size_t size)
@@ -98,8 +101,9 @@ static void texts_that_are_no_data_of_a_run_are_damaged(void **state)
 {
     static const char *const texts[] = {
         "",  " ",  "null", "true", "1", "\"\"", "[]", "{}", "{\"results\":1}",
-        "{\"results\":[]}", "not JSON", "{\"format\":1,\"results\":{}", "{\"a\":\"\\u0000\",\"results\":{}}",
-        "{\"results\":{},\"kind\":\"\xff\xfe\"}", "{\"results\":{},\"kind\":\"\xed\xa0\x80\"}",
+        "{\"results\":[]}", "not JSON", "{\"format\":1,\"results\":{}",
+        "{\"a\":\"\\u0000\",\"results\":{}}", "{\"results\":{},\"kind\":\"\xff\xfe\"}",
+        "{\"results\":{},\"kind\":\"\xed\xa0\x80\"}",
         "{\"results\":{\"bench\":1e999}}", "{\"results\":{\"bench\":99999999999999999999999}}",
     };
 
@@ -146,8 +150,8 @@ static json_t *rubbish_at(size_t i)
 {
     static const char *const texts[] = {
         "[null]", "[true]", "[-1]", "[9223372036854775807]", "[-9223372036854775808]", "[1e308]",
-        "[-1e308]", "[1e-308]", "[\"\"]", "[\"</script><script>alert(1)</script>\"]", "[[]]", "[{}]",
-        "[[[[]]]]", "[{\"a\":{\"a\":[1]}}]", "[\"{0}{9}\"]", "[\"--lock\"]",
+        "[-1e308]", "[1e-308]", "[\"\"]", "[\"</script><script>alert(1)</script>\"]", "[[]]",
+        "[{}]", "[[[[]]]]", "[{\"a\":{\"a\":[1]}}]", "[\"{0}{9}\"]", "[\"--lock\"]",
         "[[9223372036854775807,1e308,\"\",null]]",
     };
     json_t *list, *value;
@@ -253,15 +257,17 @@ static json_t *comparison(int locks, int apart)
         char lock[32];
 
         for (int r = 0; r < 3; r++)
-            json_array_append_new(runs, json_pack("{s:s, s:f, s:f}", "outcome", "sound", "orders_per_s",
-                                                  (2 * i < apart ? 2000.0 : 1000.0) + r, "p99_ms",
-                                                  (2 * i + 1 < apart ? 20.0 : 10.0) + r));
+            json_array_append_new(
+                runs, json_pack("{s:s, s:f, s:f}", "outcome", "sound", "orders_per_s",
+                                (2 * i < apart ? 2000.0 : 1000.0) + r, "p99_ms",
+                                (2 * i + 1 < apart ? 20.0 : 10.0) + r));
         (void)snprintf(lock, sizeof lock, "lock-%d", i);
-        json_array_append_new(cells, json_pack("{s:s, s:s, s:s, s:s, s:o}", "experiment", "oversell", "hazard",
-                                               "calm", "lock", lock, "outcome", "as expected", "runs", runs));
+        json_array_append_new(
+            cells, json_pack("{s:s, s:s, s:s, s:s, s:o}", "experiment", "oversell", "hazard",
+                             "calm", "lock", lock, "outcome", "as expected", "runs", runs));
     }
-    return json_pack("{s:i, s:s, s:{s:{s:o}}}", "format", 1, "kind", "compare", "results", "summary", "cells",
-                     cells);
+    return json_pack("{s:i, s:s, s:{s:{s:o}}}", "format", 1, "kind", "compare", "results",
+                     "summary", "cells", cells);
 }
 
 /* The page of one comparison, or of two; the caller frees it. */

@@ -45,8 +45,8 @@ static void shell_reads(const char *text, const char *word)
 static void a_shell_reads_what_was_given(void **state)
 {
     static const char *const WORDS[] = {
-        "runs/latest", "/tmp/My Lab (x)/.lab", "it's", "'", "$HOME `id` \\ \" *?[a] ~ # ; & | < > !",
-        "", "a\nb", "~", "-n", "实验 环境", "{a,b}",
+        "runs/latest", "/tmp/My Lab (x)/.lab", "it's", "'",
+        "$HOME `id` \\ \" *?[a] ~ # ; & | < > !", "", "a\nb", "~", "-n", "实验 环境", "{a,b}",
     };
 
     (void)state;

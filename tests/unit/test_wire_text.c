@@ -38,7 +38,8 @@ static const struct sample samples[] = {
     {PROXY_REDIS, PROXY_TO_SERVER, 1, S("*1\r\n$4\r\nPING\r\n"), NULL},
     {PROXY_REDIS, PROXY_TO_SERVER, 1, S("*2\r\n$3\r\nGET\r\n$3\r\na\x1b\n\r\n"), "GET a.."},
     {PROXY_HTTP, PROXY_TO_SERVER, 1,
-     S("POST /v3/kv/txn HTTP/1.1\r\n\r\n{\"success\":[{\"request_put\":{}},{\"request_range\":{}}]}"),
+     S("POST /v3/kv/txn HTTP/1.1\r\n\r\n"
+       "{\"success\":[{\"request_put\":{}},{\"request_range\":{}}]}"),
      "kv/txn put look"},
     {PROXY_HTTP, PROXY_TO_SERVER, 1,
      S("POST /v3/auth/authenticate HTTP/1.1\r\n\r\n{\"password\":\"" HIDDEN "\"}"), NULL},

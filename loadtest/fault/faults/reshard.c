@@ -14,8 +14,8 @@ struct reshard {
     bool is_open;    /* the next one was on its way when its move failed */
 };
 
-/* An earlier program may have left the move of a slot open.  If that is the leader's, the end of the
- * move makes another server the leader. */
+/* An earlier program may have left the move of a slot open.  If that is the leader's, the end of
+ * the move makes another server the leader. */
 static bool arm(struct fault_scene *scene)
 {
     bool was_leader = lab_topology_leader(scene->lab, LAB_TOPOLOGY_CLUSTER) == scene->server;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* takeover.c -- the leader of a Redis Cluster loses its replica when the fault is armed, and goes on
- * serving its clients.  When the fault begins, an operator makes this replica the master, without what
- * the old master has granted since. */
+/* takeover.c -- the leader of a Redis Cluster loses its replica when the fault is armed, and goes
+ * on serving its clients.  When the fault begins, an operator makes this replica the master,
+ * without what the old master has granted since. */
 #include "base/os/clock.h"
 #include "loadtest/fault/leader.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster_failover.c -- a master of a Redis Cluster stands still, and the lock is at its replica too. */
+/* cluster_failover.c -- a master of a Redis Cluster stands still, and the lock is at its replica
+ * too. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

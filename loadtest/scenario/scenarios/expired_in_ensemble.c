@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* expired_in_ensemble.c -- an ensemble ends the session that holds a lock, and its holder writes. */
+/* expired_in_ensemble.c -- an ensemble ends the session that holds a lock, and
+ * its holder writes. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

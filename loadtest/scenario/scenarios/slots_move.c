@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* slots_move.c -- the slot of a lock moves to another master of a Redis Cluster while the lock is held. */
+/* slots_move.c -- the slot of a lock moves to another master of a Redis Cluster while the lock is
+ * held. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

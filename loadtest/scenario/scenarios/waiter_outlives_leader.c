@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* waiter_outlives_leader.c -- the leader of an etcd dies while one holds a lock and one waits for it. */
+/* waiter_outlives_leader.c -- the leader of an etcd dies while one holds a lock and one waits for
+ * it. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

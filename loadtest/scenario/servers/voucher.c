@@ -82,8 +82,8 @@ static bool reach_point(enum sale_point point, struct db_conn *db, void *arg)
     return true;
 }
 
-enum sale_answer voucher_client_buy(struct voucher_client *shop, uint64_t fence, bool again, char *error,
-                          size_t size)
+enum sale_answer voucher_client_buy(struct voucher_client *shop, uint64_t fence, bool again,
+                                    char *error, size_t size)
 {
     int64_t stock;
 

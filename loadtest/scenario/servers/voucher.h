@@ -23,10 +23,11 @@ bool voucher_client_read(struct voucher_client *shop, int64_t *stock, char *erro
 /* Read the stock in a transaction that ends at once. */
 bool voucher_client_glance(struct voucher_client *shop, int64_t *stock, char *error, size_t size);
 /* Take a unit, write the order, commit.  `again`: under the number of the last request. */
-enum sale_answer voucher_client_buy(struct voucher_client *shop, uint64_t fence, bool again, char *error,
-                            size_t size);
+enum sale_answer voucher_client_buy(struct voucher_client *shop, uint64_t fence, bool again,
+                                    char *error, size_t size);
 /* Take a unit from the counter. */
-enum sale_answer voucher_client_reserve(const struct voucher_client *shop, char *error, size_t size);
+enum sale_answer voucher_client_reserve(const struct voucher_client *shop, char *error,
+                                        size_t size);
 void voucher_client_leave(struct voucher_client *shop);
 
 #endif /* LOADTEST_SCENARIO_SERVERS_VOUCHER_H */
