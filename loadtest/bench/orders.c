@@ -376,22 +376,18 @@ enum exit_code bench_orders(const struct bench_orders_plan *plan)
 {
     struct bench *b = memory_need(calloc(1, sizeof *b));
     enum exit_code rc = EXIT_UNAVAILABLE;
-    char url[256], error[512];
 
     b->plan = plan;
     b->load = (struct order_load){.lab = plan->lab,
                                   .dir = b->dir,
                                   .processes = (int)plan->processes,
-                                  .duration_ms = plan->duration_ms};
-    lab_database_url(plan->lab, url, sizeof url);
+                                  .duration_ms = plan->duration_ms,
+                                  .db = lab_database_open(plan->lab, "seckill bench")};
     make_rows(b);
-    if (!lab_db_open(&b->load.db, url, error, sizeof error)) {
-        fprintf(stderr, "seckill bench: %s\n", error);
-    } else if (!runs_make(b->dir, plan->out)) {
+    if (b->load.db && !runs_make(b->dir, plan->out))
         rc = EXIT_CANNOT_WRITE;
-    } else if (users_ensure(plan->lab, USERS_NEEDED)) {
+    else if (b->load.db && users_ensure(plan->lab, USERS_NEEDED))
         rc = measure_all(b);
-    }
     snprintf(plan->dir, FILES_PATH_MAX, "%s", b->dir);
     lab_db_close(b->load.db);
     free(b);

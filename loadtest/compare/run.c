@@ -310,16 +310,11 @@ enum exit_code comparison_run(struct comparison *c, struct lab *lab)
 {
     const struct live_options shown = {.command = "compare", .is_quiet = c->is_quiet};
     struct session s = {.c = c, .lab = lab, .live = live_open(&shown)};
-    char url[256], error[512];
-    enum exit_code rc;
+    enum exit_code rc = EXIT_UNAVAILABLE;
 
-    lab_database_url(lab, url, sizeof url);
-    if (!lab_db_open(&s.db, url, error, sizeof error)) {
-        live_close(s.live);
-        fprintf(stderr, "seckill compare: %s\n", error);
-        return EXIT_UNAVAILABLE;
-    }
-    rc = run_all(&s);
+    s.db = lab_database_open(lab, "seckill compare");
+    if (s.db)
+        rc = run_all(&s);
     live_close(s.live);
     lab_db_close(s.db);
     return rc;

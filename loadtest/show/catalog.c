@@ -61,11 +61,11 @@ char *catalog_make(lab_topologies has)
     json_t *choices = json_object(), *numbers = json_object(), *json;
     char *text;
 
-#define X(field, flag, of_service, names, fallback)                                    \
+#define X(field, flag, of_service, names)                                              \
     json_object_set_new(choices, #field, names_json(names));
     SHOW_CHOICES(X)
 #undef X
-#define X(field, flag, of_service, least, most, fallback)                              \
+#define X(field, flag, of_service, least, most)                                        \
     json_object_set_new(numbers, #field,                                               \
                         json_pack("{s:i, s:i}", "least", (int)(least), "most", (int)(most)));
     SHOW_NUMBERS(X)

@@ -30,12 +30,12 @@ void show_flags_make(struct show_flags *out, const struct show_switches *switche
 {
     size_t n = 0;
 
-#define X(field, flag, of_service, names, fallback)                                    \
+#define X(field, flag, of_service, names)                                              \
     if (of_service)                                                                    \
         snprintf(out->text[n++], SHOW_FLAG_MAX, "--%s=%s", flag, switches->field);
     SHOW_CHOICES(X)
 #undef X
-#define X(field, flag, of_service, least, most, fallback)                              \
+#define X(field, flag, of_service, least, most)                                        \
     if (of_service)                                                                    \
         print_number(out->text[n++], SHOW_FLAG_MAX, flag, switches->field);
     SHOW_NUMBERS(X)
@@ -54,12 +54,12 @@ void show_command_line(char out[SHOW_COMMAND_MAX], const struct show_switches *s
 {
     size_t n = (size_t)snprintf(out, SHOW_COMMAND_MAX, "seckill show");
 
-#define X(field, flag, of_service, names, fallback)                                    \
+#define X(field, flag, of_service, names)                                              \
     n += (size_t)snprintf(out + n, SHOW_COMMAND_MAX - n, " --%s=%s", flag,             \
                           switches->field);
     SHOW_CHOICES(X)
 #undef X
-#define X(field, flag, of_service, least, most, fallback)                              \
+#define X(field, flag, of_service, least, most)                                        \
     out[n++] = ' ';                                                                    \
     n += (size_t)print_number(out + n, SHOW_COMMAND_MAX - n, flag, switches->field);
     SHOW_NUMBERS(X)
@@ -126,11 +126,11 @@ bool show_switches_read(struct show_switches *switches, const json_t *object, ch
             return false;
         }
     }
-#define X(field, flag, of_service, names, fallback)                                    \
+#define X(field, flag, of_service, names)                                              \
     ok = ok && read_choice(object, #field, names, &read.field, why);
     SHOW_CHOICES(X)
 #undef X
-#define X(field, flag, of_service, least, most, fallback)                              \
+#define X(field, flag, of_service, least, most)                                        \
     ok = ok && read_number(object, #field, least, most, &read.field, why);
     SHOW_NUMBERS(X)
 #undef X
@@ -143,11 +143,11 @@ json_t *show_switches_json(const struct show_switches *switches)
 {
     json_t *json = json_object();
 
-#define X(field, flag, of_service, names, fallback)                                    \
+#define X(field, flag, of_service, names)                                              \
     json_object_set_new(json, #field, json_string(switches->field));
     SHOW_CHOICES(X)
 #undef X
-#define X(field, flag, of_service, least, most, fallback)                              \
+#define X(field, flag, of_service, least, most)                                        \
     json_object_set_new(json, #field, json_integer(switches->field));
     SHOW_NUMBERS(X)
 #undef X
@@ -156,12 +156,12 @@ json_t *show_switches_json(const struct show_switches *switches)
 
 bool show_switches_equal(const struct show_switches *a, const struct show_switches *b)
 {
-#define X(field, flag, of_service, names, fallback)                                    \
+#define X(field, flag, of_service, names)                                              \
     if (strcmp(a->field, b->field) != 0)                                               \
         return false;
     SHOW_CHOICES(X)
 #undef X
-#define X(field, flag, of_service, least, most, fallback)                              \
+#define X(field, flag, of_service, least, most)                                        \
     if (a->field != b->field)                                                          \
         return false;
     SHOW_NUMBERS(X)

@@ -10,29 +10,29 @@
 #include "loadtest/kit/why.h"
 #include "loadtest/sale/service.h"
 
-/* X(field, flag, of seckilld, names, default) */
+/* X(field, flag, of seckilld, names) */
 #define SHOW_CHOICES(X)                                                                \
-    X(lock, "lock", true, words_lock_at, "reentrant")                                  \
-    X(scope, "lock-scope", true, show_scope_at, "voucher")                             \
-    X(stock_guard, "stock-guard", true, guard_name_at, "read-write")                   \
-    X(duplicate_guard, "duplicate-guard", true, duplicate_guard_name_at, "none")       \
-    X(watchdog, "watchdog", true, show_on_off_at, "on")                                \
-    X(order_path, "order-path", true, order_path_name_at, "each")                      \
-    X(users, "users", false, show_users_at, "different")
-/* X(field, flag, of seckilld, least, most, default) */
+    X(lock, "lock", true, words_lock_at)                                               \
+    X(scope, "lock-scope", true, show_scope_at)                                        \
+    X(stock_guard, "stock-guard", true, guard_name_at)                                 \
+    X(duplicate_guard, "duplicate-guard", true, duplicate_guard_name_at)               \
+    X(watchdog, "watchdog", true, show_on_off_at)                                      \
+    X(order_path, "order-path", true, order_path_name_at)                              \
+    X(users, "users", false, show_users_at)
+/* X(field, flag, of seckilld, least, most) */
 #define SHOW_NUMBERS(X)                                                                \
-    X(lease_ms, "lock-lease", true, 100, 60000, "1500ms")                              \
-    X(processes, "processes", false, 1, SERVICE_MAX, "2")                              \
-    X(connections, "connections", false, 1, 256, "16")                                 \
-    X(rate, "rate", false, 0, 20000, "0")                                              \
-    X(stock, "stock", false, 1, 1000000, "1000")
+    X(lease_ms, "lock-lease", true, 100, 60000)                                        \
+    X(processes, "processes", false, 1, SERVICE_MAX)                                   \
+    X(connections, "connections", false, 1, 256)                                       \
+    X(rate, "rate", false, 0, 20000)                                                   \
+    X(stock, "stock", false, 1, 1000000)
 
 /* Every choice is a name of its list, which lives as long as the program. */
 struct show_switches {
-#define X(field, flag, of_service, names, fallback) const char *field;
+#define X(field, flag, of_service, names) const char *field;
     SHOW_CHOICES(X)
 #undef X
-#define X(field, flag, of_service, least, most, fallback) int64_t field;
+#define X(field, flag, of_service, least, most) int64_t field;
     SHOW_NUMBERS(X)
 #undef X
 };
