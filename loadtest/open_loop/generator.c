@@ -18,6 +18,7 @@ enum {
     EVENTS_MAX = 256,
     RETRY_NS = 20000000,    /* a service that is down is not asked more often        */
     LONGEST_WAIT_NS = 10000000, /* tick() and Ctrl-C are looked at                   */
+    LATE_NS = 12000000, /* the loop looks more often, unless it had no processor      */
 };
 
 /* For all connections; with fewer than all it begins all the same. */
@@ -35,7 +36,9 @@ struct generator {
     struct step_result *result;
     int64_t begin_ns, end_ns;
     int64_t next;   /* request that is sent next                                      */
-    int64_t queued; /* requests up to this one found no free connection               */
+    int64_t noted;  /* requests up to this one are in the lag or in the queued         */
+    int64_t looked_ns; /* when the loop sent last what was due                         */
+    bool had_free;  /* whether a connection stayed free then                           */
     int64_t in_flight;
     int64_t answered_in_time;
 };
@@ -102,7 +105,7 @@ static void send_one(struct generator *g, int64_t now_ns)
     c->request = g->requests_before + n;
     c->to_send = client->write_request(client->arg, c->request, c->target, c->out,
                                        sizeof c->out);
-    if (n >= g->queued)
+    if (n >= g->noted)
         latency_add(&g->result->lag, now_ns - c->due_ns);
     g->result->sent++;
     g->in_flight++;
@@ -110,19 +113,49 @@ static void send_one(struct generator *g, int64_t now_ns)
         lose(g, c, monotonic_ns());
 }
 
-/* Send what is due, and note what would be sent if a connection were free. */
-static void send_due(struct generator *g, int64_t now_ns)
+static int64_t count_due(const struct generator *g, int64_t now_ns)
 {
     int64_t due = (int64_t)((double)(now_ns - g->begin_ns) * (double)g->result->rate / 1e9) + 1;
 
-    if (due > g->result->due)
-        due = g->result->due;
+    return due < g->result->due ? due : g->result->due;
+}
+
+/* No connection is free for what is due.  A request has been waiting for a connection if all were
+ * busy when it became due.  If a connection stayed free, or the loop did not look for LATE_NS, then
+ * the request has been waiting for the generator itself, and its wait so far is lag. */
+static void note_waiting(struct generator *g, int64_t now_ns)
+{
+    bool is_late = g->had_free || now_ns - g->looked_ns > LATE_NS;
+    int64_t due = count_due(g, now_ns);
+
+    for (int64_t n = g->noted > g->next ? g->noted : g->next; n < due; n++) {
+        if (is_late)
+            latency_add(&g->result->lag, now_ns - due_ns(g, n));
+        else
+            g->result->queued++;
+    }
+    if (due > g->noted)
+        g->noted = due;
+}
+
+static void send_due(struct generator *g, int64_t now_ns)
+{
+    int64_t due = count_due(g, now_ns);
+
     while (g->next < due && g->free_count > 0)
         send_one(g, now_ns);
-    if (g->next < due && due > g->queued) {
-        g->result->queued += due - (g->queued > g->next ? g->queued : g->next);
-        g->queued = due;
-    }
+    if (g->next < due)
+        note_waiting(g, now_ns);
+    g->had_free = g->free_count > 0;
+    g->looked_ns = now_ns;
+}
+
+/* The connection is free, and what became due while all were busy did not wait for the generator. */
+static void free_again(struct generator *g, struct connection *c, int64_t now_ns)
+{
+    if (g->result != NULL && g->free_count == 0)
+        note_waiting(g, now_ns);
+    make_free(g, c);
 }
 
 static void take_answer(struct generator *g, struct connection *c,
@@ -142,7 +175,7 @@ static void take_answer(struct generator *g, struct connection *c,
     if (answer->closes)
         connection_cut(c, now_ns);
     else
-        make_free(g, c);
+        free_again(g, c, now_ns);
 }
 
 static void take_event(struct generator *g, struct connection *c, uint32_t events)
@@ -154,7 +187,7 @@ static void take_event(struct generator *g, struct connection *c, uint32_t event
         return;
     if (c->state == CONNECTION_CONNECTING) {
         if (connection_finish(c, g->poll_fd))
-            make_free(g, c);
+            free_again(g, c, now_ns);
         else
             lose(g, c, now_ns);
         return;
@@ -307,8 +340,9 @@ bool generator_run(struct generator *g, int64_t rate, int64_t duration_ms, int64
                                 .due = rate * duration_ms / 1000};
     out->due += out->due == 0;
     g->result = out;
-    g->next = g->queued = g->answered_in_time = 0;
-    g->begin_ns = monotonic_ns();
+    g->next = g->noted = g->answered_in_time = 0;
+    g->begin_ns = g->looked_ns = monotonic_ns();
+    g->had_free = g->free_count > 0;
     g->end_ns = g->begin_ns + duration_ms * 1000000;
     ok = run_loop(g, g->end_ns + drain_ms * 1000000);
     lasted_ns = monotonic_ns() - g->begin_ns;

@@ -28,7 +28,8 @@ struct step_result {
     struct latency latency;  /* of all that were due                                  */
     struct latency accepted; /* of accepted orders alone                              */
     struct latency lag;      /* of the generator: from when a request was due to when it was
-                              * sent, where a connection was free                     */
+                              * sent, or found no connection any more, where a connection
+                              * was free, or the generator had no processor           */
     double answered_per_s;   /* in the step's own time                                */
     double processor;        /* of one processor, that the generator used: 0 to 1     */
     bool is_cut_short;       /* interrupted                                           */

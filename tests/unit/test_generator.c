@@ -22,7 +22,7 @@
 #include "base/text/duration.h"
 #include "loadtest/open_loop/generator.h"
 
-enum { CLIENTS_MAX = 64, STALL_MS = 300 };
+enum { CLIENTS_MAX = 64, STALL_MS = 300, SLOW_MS = 7 };
 
 enum manner {
     ANSWERS,
@@ -32,6 +32,7 @@ enum manner {
     TALKS_NONSENSE,   /* in place of every third answer                                */
     SENDS_PIECES,     /* a byte at a time                                              */
     SAYS_NOTHING,
+    SLOW_EVERY_OTHER, /* for SLOW_MS                                                   */
 };
 
 static struct server {
@@ -80,6 +81,10 @@ static bool serve(int fd)
         break;
     case SAYS_NOTHING:
         return true;
+    case SLOW_EVERY_OTHER:
+        if (n % 2 == 0)
+            usleep(SLOW_MS * 1000);
+        break;
     default:
         break;
     }
@@ -138,6 +143,7 @@ static void stop_server(void)
 /* The requests and the answers that the client reported. */
 struct told {
     int64_t written, answered, silent, last;
+    bool has_stalled;
 };
 
 static size_t write_request(void *arg, int64_t n, int target, char *out, size_t size)
@@ -178,6 +184,17 @@ static bool tick(void *arg, int64_t since_begin_ns)
     return true;
 }
 
+/* The generator itself has no processor for STALL_MS. */
+static bool stall(void *arg, int64_t since_begin_ns)
+{
+    struct told *told = arg;
+
+    if (!told->has_stalled && since_begin_ns > 300000000)
+        usleep(STALL_MS * 1000);
+    told->has_stalled = since_begin_ns > 300000000;
+    return true;
+}
+
 /* It ends a step of a minute after 20 ms. */
 static bool end_soon(void *arg, int64_t since_begin_ns)
 {
@@ -186,11 +203,12 @@ static bool end_soon(void *arg, int64_t since_begin_ns)
 }
 
 /* Run a step against a server of this manner; the caller frees the result. */
-static struct step_result *run(enum manner manner, int connections, int64_t rate,
-                               int64_t duration_ms, int64_t drain_ms)
+static struct step_result *run_ticking(bool (*ticks)(void *, int64_t), enum manner manner,
+                                       int connections, int64_t rate, int64_t duration_ms,
+                                       int64_t drain_ms)
 {
     struct told told = {.last = -1};
-    struct generator_client client = {&told, write_request, take_answer, take_silence, tick};
+    struct generator_client client = {&told, write_request, take_answer, take_silence, ticks};
     struct generator_plan plan = {&server.port, 1, connections, &client};
     struct step_result *step = calloc(1, sizeof *step);
     struct generator *generator;
@@ -205,11 +223,18 @@ static struct step_result *run(enum manner manner, int connections, int64_t rate
     assert_int_equal(step->due, rate * duration_ms / 1000);
     assert_int_equal(answers_total(&step->answers) + step->unanswered + step->unsent, step->due);
     assert_int_equal(step->latency.count, step->due);
+    assert_int_equal((int64_t)step->lag.count + step->queued, step->due);
     assert_int_equal(step->sent, step->due - step->unsent);
     assert_int_equal(told.written, step->sent);
     assert_int_equal(told.answered, answers_total(&step->answers));
     assert_int_equal(told.silent, step->unanswered);
     return step;
+}
+
+static struct step_result *run(enum manner manner, int connections, int64_t rate,
+                               int64_t duration_ms, int64_t drain_ms)
+{
+    return run_ticking(tick, manner, connections, rate, duration_ms, drain_ms);
 }
 
 static void every_request_that_is_due_is_sent_and_answered(void **state)
@@ -233,6 +258,27 @@ static void a_stall_is_seen_by_all_that_were_due_in_it(void **state)
     assert_true(step_quantile_ms(step, 0.91) >= STALL_MS / 3);
     assert_true(step_max_ms(step) >= STALL_MS - 10);
     assert_true(step->queued >= 90);
+    free(step);
+}
+
+/* Every other request keeps the only connection beyond the time at which the next is due. */
+static void a_wait_for_a_connection_is_no_lag_of_the_generator(void **state)
+{
+    struct step_result *step = run(SLOW_EVERY_OTHER, 1, 200, 1000, 20000);
+
+    (void)state;
+    assert_true(step->queued >= 50);
+    free(step);
+}
+
+/* 600 requests are due while the generator stalls, and only eight of them find a connection. */
+static void a_stall_of_the_generator_is_its_lag(void **state)
+{
+    struct step_result *step = run_ticking(stall, ANSWERS, 8, 2000, 1000, 20000);
+
+    (void)state;
+    assert_true(latency_quantile_ms(&step->lag, 0.9) >= STALL_MS / 10.0);
+    assert_non_null(step_flaw(step));
     free(step);
 }
 
@@ -325,6 +371,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_request_that_is_due_is_sent_and_answered),
         cmocka_unit_test(a_stall_is_seen_by_all_that_were_due_in_it),
+        cmocka_unit_test(a_wait_for_a_connection_is_no_lag_of_the_generator),
+        cmocka_unit_test(a_stall_of_the_generator_is_its_lag),
         cmocka_unit_test(a_request_on_a_connection_that_breaks_is_unanswered),
         cmocka_unit_test(a_server_may_close_each_connection),
         cmocka_unit_test(nonsense_is_no_answer),
