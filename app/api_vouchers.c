@@ -17,12 +17,16 @@ enum {
     PAGE_MAX_BYTES = 63000,  /* of the body; with its head the answer is below 64 KiB */
 };
 
-static void refuse(const struct request *rq, struct answer *an, enum face face,
-                   enum db_status st)
+/* `if_lost`: the outcome of a statement whose answer did not come. */
+static void refuse(const struct request *rq, struct answer *an, enum face face, enum db_status st,
+                   enum outcome if_lost)
 {
+    enum outcome outcome = st == DB_ERROR  ? OUTCOME_INTERNAL
+                           : st == DB_LOST ? if_lost
+                                           : OUTCOME_UNAVAILABLE;
+
     LIMITED_WARN("vouchers: %s: %s", db_status_name(st), db_error(rq->worker->db));
-    answer_outcome(rq, an, face,
-                   st == DB_ERROR ? OUTCOME_INTERNAL : OUTCOME_UNAVAILABLE, NULL);
+    answer_outcome(rq, an, face, outcome, NULL);
 }
 
 /* Give the connection back, and leave the database. */
@@ -70,8 +74,8 @@ static bool store(const struct request *rq, struct answer *an, enum face face,
         return false;
     }
     st = voucher_create(rq->worker->db, voucher, id);
-    if (st != DB_OK)
-        refuse(rq, an, face, st);
+    if (st != DB_OK) /* a repeated request makes a second voucher, so "try again" would be wrong */
+        refuse(rq, an, face, st, OUTCOME_VOUCHER_UNKNOWN);
     else
         an->outcome = OUTCOME_ACCEPTED;
     leave_db(rq);
@@ -194,7 +198,7 @@ static bool list_partition(struct listing *l, size_t partition)
     if (st == DB_OK)
         write_rows(l);
     else
-        refuse(l->rq, l->an, l->face, st);
+        refuse(l->rq, l->an, l->face, st, OUTCOME_UNAVAILABLE);
     leave_db(l->rq);
     return st == DB_OK;
 }
@@ -270,7 +274,7 @@ static void read_voucher(const struct request *rq, struct answer *an)
     struct voucher v;
 
     if (st != DB_OK) {
-        refuse(rq, an, FACE_API, st);
+        refuse(rq, an, FACE_API, st, OUTCOME_UNAVAILABLE);
         return;
     }
     if (db_rows(db, 0) == 0) {

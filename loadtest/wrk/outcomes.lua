@@ -23,5 +23,6 @@ return {
     ["database-busy"] = true,
     ["queue-full"] = true,
     ["unknown"] = true,
+    ["voucher-unknown"] = true,
     ["internal"] = true,
 }

@@ -96,6 +96,43 @@ static void a_lost_answer_is_found_to_be_sold(void **state)
     stop_proxy();
 }
 
+/* Create a voucher with this title. */
+static void create(const char *title)
+{
+    char token[TOKEN_LEN + 1], extra[128], body[256];
+
+    rig_operator_token(token);
+    (void)snprintf(extra, sizeof(extra), "authorization: %s\r\n", token);
+    (void)snprintf(body, sizeof(body),
+                   "{\"shopId\":1,\"title\":\"%s\",\"payValue\":1,\"actualValue\":2,"
+                   "\"type\":1,\"stock\":3,\"beginTime\":\"2022-10-09T00:00:00\","
+                   "\"endTime\":\"2042-10-09T00:00:00\"}",
+                   title);
+    assert_true(rig_request(service.orders_port, "POST", "/api/v1/vouchers", extra, body, &answer));
+}
+
+/* A client that repeats the request makes a second voucher, so the service does not ask for it. */
+static void a_voucher_without_an_answer_may_have_been_created(void **state)
+{
+    static const struct postgres_statement COUNT = {
+        "lost_vouchers", "SELECT count(*) FROM tb_voucher WHERE title = $1", "t"};
+    char title[40];
+
+    (void)state;
+    (void)snprintf(title, sizeof(title), "lost %d", (int)getpid());
+    start_proxy();
+    create("prepares the statement");
+    rig_expect(&answer, 201, "accepted");
+    commit_proxy_set(DROP_ANSWER);
+    create(title);
+    assert_int_equal(commit_proxy_dropped(), 1);
+    rig_expect(&answer, 500, "voucher-unknown");
+    assert_null(strstr(answer.head, "Retry-After: "));
+    assert_int_equal(db_run_one(rig_db(), &COUNT, DB_VALUES(DB_TEXT(title))), DB_OK);
+    assert_int_equal(db_int(rig_db(), 0, 0, 0), 1);
+    stop_proxy();
+}
+
 /* The COMMIT never arrived.  The server's end still waits in its transaction; it is
  * told to give up, and then it is certain that nothing was sold. */
 static void a_lost_commit_is_found_to_be_not_sold(void **state)
@@ -312,6 +349,7 @@ static void an_unknown_order_keeps_its_lock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_voucher_without_an_answer_may_have_been_created),
         cmocka_unit_test(a_lost_answer_is_found_to_be_sold),
         cmocka_unit_test(a_lost_commit_is_found_to_be_not_sold),
         cmocka_unit_test(a_lost_answer_to_a_repeated_request_is_a_replay),
