@@ -14,7 +14,9 @@ bool descriptors_plan(const struct config *c, int64_t queued, int64_t open[2],
                       size_t *descriptors)
 {
     struct rlimit limit = {0};
-    int64_t others = OTHERS + queued + c->database_connections + c->workers;
+    /* Readiness has a connection of its own to each database. */
+    int64_t databases = (c->database_connections + 1) * (int64_t)c->databases.count;
+    int64_t others = OTHERS + queued + databases + c->workers;
     int64_t wanted = open[0] + open[1] + others;
     int64_t allowed = wanted;
 
