@@ -35,6 +35,12 @@ static void count(struct metrics_cell *cell, const struct gate_request *head,
         metrics_count(&cell->orders[an->is_replay ? METRICS_REPLAYED : (int)an->outcome]);
 }
 
+/* No path can name an order by "." or "..". */
+static bool is_dots(const char *key)
+{
+    return strcmp(key, ".") == 0 || strcmp(key, "..") == 0;
+}
+
 /* Set the id of the request: its Idempotency-Key, or a new id.  False: the key is
  * invalid, or there are two. */
 static bool name_request(struct request *rq)
@@ -48,7 +54,7 @@ static bool name_request(struct request *rq)
         key = rq->head->headers[i].value;
         given++;
     }
-    rq->is_named_by_client = given == 1 && ident_is_request_id(key);
+    rq->is_named_by_client = given == 1 && ident_is_request_id(key) && !is_dots(key);
     if (rq->is_named_by_client)
         (void)snprintf(rq->id, sizeof(rq->id), "%s", key);
     else
@@ -138,7 +144,7 @@ static const struct route *admit(struct http_exchange *x, struct request *rq,
     if (rq->gate.status != 0) {
         refuse_head(rq, an);
     } else if (!is_named) {
-        refuse(rq, an, 400, "Idempotency-Key must be 1 to 64 of A-Z a-z 0-9 _ . : -");
+        refuse(rq, an, 400, "Idempotency-Key must be 1 to 64 of A-Z a-z 0-9 _ . : -, but not \".\" or \"..\"");
     } else if (x->is_over) {
         answer_status(rq, an, face_of(rq->head->uri), OUTCOME_UNAVAILABLE, 429,
                       "this address has more connections than "

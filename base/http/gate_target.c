@@ -161,13 +161,25 @@ static const char *check_query(const char *query)
     }
 }
 
-/* Does the path have only characters that RFC 3986 allows, without escapes?  Parts that
- * begin with a dot, and empty parts, are refused, because with them two different paths
- * have the same meaning. */
+/* Is a part of the path "." or ".."? */
+static bool has_dot_part(const char *path)
+{
+    for (const char *part = path; (part = strstr(part, "/.")) != NULL; part += 2) {
+        size_t dots = part[2] == '.' ? 2 : 1;
+
+        if (part[1 + dots] == '/' || part[1 + dots] == '\0')
+            return true;
+    }
+    return false;
+}
+
+/* Does the path have only characters that RFC 3986 allows, without escapes?  The parts "." and
+ * "..", and empty parts, are refused, because with them two different paths have the same
+ * meaning. */
 static bool is_plain_path(const char *path)
 {
     return path[0] == '/' && path[strspn(path, PATH_BYTES)] == '\0' &&
-           strstr(path, "//") == NULL && strstr(path, "/.") == NULL;
+           strstr(path, "//") == NULL && !has_dot_part(path);
 }
 
 /* Split http://HOST/PATH into two texts by moving the host one byte to the left.
@@ -210,7 +222,7 @@ const char *gate_split_target(char *target, const char **authority,
     out->query = query;
     if (!is_plain_path(path))
         return "the path may have letters, digits and -._~!$&'()*+,=:@/; no escapes, no "
-               "double slashes, and no part that begins with a dot";
+               "double slashes, and no part that is \".\" or \"..\"";
     if (query != NULL) {
         const char *wrong = query[0] != '\0' ? check_query(query) : NULL;
 

@@ -30,6 +30,26 @@ static int64_t number_after(const char *name)
     return strtoll(p + strlen(name) + 1, NULL, 10);
 }
 
+/* An order whose key begins with a dot can be asked about by this key. */
+static void a_key_may_begin_with_a_dot(void **state)
+{
+    int64_t voucher = rig_voucher(5);
+    char name[40], path[80];
+
+    (void)state;
+    (void)snprintf(name, sizeof(name), ".dot:%lld", (long long)voucher);
+    (void)snprintf(path, sizeof(path), "/api/v1/requests/%s", name);
+    assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
+    rig_expect(&answer, 201, "accepted");
+    ask("GET", path, NULL);
+    rig_expect_in_body(&answer, "\"outcome\":\"accepted\"");
+    assert_true(rig_order_named(service.orders_port, voucher, 2, ".", &answer));
+    rig_expect(&answer, 400, "bad-request");
+    assert_true(rig_order_named(service.orders_port, voucher, 2, "..", &answer));
+    rig_expect(&answer, 400, "bad-request");
+    assert_int_equal(rig_orders(voucher), 1);
+}
+
 static void a_named_request_is_answered_once(void **state)
 {
     int64_t voucher = rig_voucher(5);
@@ -158,6 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_named_request_is_answered_once),
+        cmocka_unit_test(a_key_may_begin_with_a_dot),
         cmocka_unit_test(a_request_id_belongs_to_its_user),
         cmocka_unit_test(a_named_request_survives_the_end_of_the_stock),
         cmocka_unit_test(a_named_request_at_once_is_one_order),
