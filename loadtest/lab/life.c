@@ -92,7 +92,8 @@ static bool is_ours_to_use(const char *path)
         return true;
     dir = opendir(path);
     while (dir && (entry = readdir(dir)) != NULL)
-        ours = ours && (entry->d_name[0] == '.' || strcmp(entry->d_name, "lock") == 0 ||
+        ours = ours && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+                        strcmp(entry->d_name, "lock") == 0 ||
                         strcmp(entry->d_name, "state.json.new") == 0);
     if (dir)
         closedir(dir);

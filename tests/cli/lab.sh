@@ -4,7 +4,7 @@
 # nothing: no process, no port, no directory.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 32
+plan 34
 
 # as USER COMMAND...: as that user, from a copy that the user can reach.
 copy=$work/copy
@@ -149,4 +149,7 @@ check 'and no server that it was just starting goes on' killed_starting
 mkdir "$work/home/mine" && touch "$work/home/mine/thesis.txt"
 check 'a directory with other things is refused' status 64 "$seckill" lab down \
     --dir "$work/home/mine"
+mkdir -p "$work/home/hidden/.git"
+check 'so is one with hidden things only' status 64 "$seckill" lab down --dir "$work/home/hidden"
+check 'which stay' test -d "$work/home/hidden/.git"
 done_testing
