@@ -144,7 +144,8 @@ static const struct route *admit(struct http_exchange *x, struct request *rq,
     if (rq->gate.status != 0) {
         refuse_head(rq, an);
     } else if (!is_named) {
-        refuse(rq, an, 400, "Idempotency-Key must be 1 to 64 of A-Z a-z 0-9 _ . : -, but not \".\" or \"..\"");
+        refuse(rq, an, 400,
+               "Idempotency-Key must be 1 to 64 of A-Z a-z 0-9 _ . : -, but not \".\" or \"..\"");
     } else if (x->is_over) {
         answer_status(rq, an, face_of(rq->head->uri), OUTCOME_UNAVAILABLE, 429,
                       "this address has more connections than "

@@ -375,7 +375,7 @@ static void make_rows(struct bench *b)
 enum exit_code bench_orders(const struct bench_orders_plan *plan)
 {
     struct bench *b = memory_need(calloc(1, sizeof *b));
-    enum exit_code rc = EXIT_UNAVAILABLE;
+    enum exit_code rc;
 
     b->plan = plan;
     b->load = (struct order_load){.lab = plan->lab,
@@ -384,9 +384,10 @@ enum exit_code bench_orders(const struct bench_orders_plan *plan)
                                   .duration_ms = plan->duration_ms,
                                   .db = lab_database_open(plan->lab, "seckill bench")};
     make_rows(b);
-    if (b->load.db && !runs_make(b->dir, plan->out))
+    rc = b->load.db ? users_ensure(plan->lab, USERS_NEEDED) : EXIT_UNAVAILABLE;
+    if (rc == EXIT_VALID && !runs_make(b->dir, plan->out))
         rc = EXIT_CANNOT_WRITE;
-    else if (b->load.db && users_ensure(plan->lab, USERS_NEEDED))
+    if (rc == EXIT_VALID)
         rc = measure_all(b);
     snprintf(plan->dir, FILES_PATH_MAX, "%s", b->dir);
     lab_db_close(b->load.db);

@@ -252,8 +252,9 @@ static enum exit_code run_in_lab(struct comparison *c, const struct compare_sett
     files_utc_stamp(c->started, sizeof c->started);
     if (!runs_make(c->dir, v->out))
         return EXIT_CANNOT_WRITE;
-    if (!users_ensure(lab, users_for_sale(c->stock, c->duration_ms)))
-        return EXIT_UNAVAILABLE;
+    rc = users_ensure(lab, users_for_sale(c->stock, c->duration_ms));
+    if (rc != EXIT_VALID)
+        return rc;
     rc = comparison_run(c, lab);
     c->elapsed_ms = (monotonic_ns() - begin_ns) / 1000000;
     return conclude(c, rc);

@@ -328,9 +328,8 @@ static enum exit_code run(const struct settings *s, const void *values)
     if (rc != EXIT_VALID)
         return rc;
     db = lab_database_open(&lab, command_load_program.name);
-    if (!db || !users_ensure(&lab, users_of(v)))
-        rc = EXIT_UNAVAILABLE;
-    else
+    rc = db ? users_ensure(&lab, users_of(v)) : EXIT_UNAVAILABLE;
+    if (rc == EXIT_VALID)
         rc = run_in(&lab, db, v, locks, lock_count);
     lab_db_close(db);
     lab_close(&lab);

@@ -92,7 +92,8 @@ const struct setting_program command_seed_program = {
         "                                            buyer orders them",
     EXITS({EXIT_VALID, "done"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, "there is no lab, or its database does not answer"},
-          {EXIT_CANNOT_WRITE, "the tokens, the key or the admin token cannot be written"}),
+          {EXIT_CANNOT_WRITE, "the tokens, the key or the admin token cannot be written"},
+          {EXIT_INTERRUPTED, "interrupted; the tokens stay as they were"}),
     SETTINGS(settings),
 };
 
@@ -279,8 +280,9 @@ static enum exit_code run(const struct settings *s, const void *values)
     if (v->operator)
         return print_operator(&keys, expires_s);
     if (v->users > 0) {
-        if (!users_write_tokens(target.tokens_path, &keys, v->users, expires_s))
-            return EXIT_CANNOT_WRITE;
+        rc = users_write_tokens(target.tokens_path, &keys, v->users, expires_s);
+        if (rc != EXIT_VALID)
+            return rc;
         /* The standard output may be the tokens' file. */
         report = users_is_output(target.tokens_path) ? stderr : stdout;
         fprintf(report, "%" PRId64 " users with tokens: %s\n", v->users,

@@ -112,9 +112,8 @@ static enum exit_code run(const struct settings *s, const void *values)
     if (rc != EXIT_VALID)
         return rc;
     db = lab_database_open(&lab, command_show_program.name);
-    if (!db || !users_ensure(&lab, SHOW_USERS)) {
-        rc = EXIT_UNAVAILABLE;
-    } else {
+    rc = db ? users_ensure(&lab, SHOW_USERS) : EXIT_UNAVAILABLE;
+    if (rc == EXIT_VALID) {
         lab_db_limit(db, DATABASE_MS);
         rc = show(&lab, db, v);
     }

@@ -150,7 +150,8 @@ static void send_due(struct generator *g, int64_t now_ns)
     g->looked_ns = now_ns;
 }
 
-/* The connection is free, and what became due while all were busy did not wait for the generator. */
+/* The connection is free, and what became due while all were busy did not wait for the
+ * generator. */
 static void free_again(struct generator *g, struct connection *c, int64_t now_ns)
 {
     if (g->result != NULL && g->free_count == 0)

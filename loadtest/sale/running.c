@@ -12,8 +12,9 @@
 #include "db/order_paths.h"
 #include "loadtest/check/write_log.h"
 #include "loadtest/probe/redis_connection.h"
+#include "loadtest/sale/service_settings.h"
 
-enum { QUIET_TRIES = 150, DRAIN_TRIES = 600 };
+enum { QUIET_TRIES = 150, DRAIN_TRIES = 600, SETTING_MAX = 128 };
 
 char *running_why(struct running *r)
 {
@@ -140,31 +141,32 @@ void running_read_load(struct running *r)
     json_decref(json);
 }
 
-/* The value of a flag of the services; the last occurrence counts.  NULL: the flag is not
- * given. */
-static const char *flag_of(const struct running *r, const char *flag)
+/* Do the services queue orders in a stream, and in which?  If no service has told its settings,
+ * there may be the stream of the default name. */
+static bool has_stream(const struct running *r, char name[SETTING_MAX])
 {
-    size_t length = strlen(flag);
-    const char *value = NULL;
+    char path[SETTING_MAX] = "";
 
-    for (const char *const *f = r->plan->flags; *f; f++)
-        if (strncmp(*f, flag, length) == 0)
-            value = *f + length;
-    return value;
+    if (!service_settings_find(r->plan->dir, "stream-name", name, SETTING_MAX)) {
+        snprintf(name, SETTING_MAX, "%s", ORDER_PATH_STREAM_NAME);
+        return true;
+    }
+    return service_settings_find(r->plan->dir, "order-path", path, sizeof path) &&
+           strcmp(path, order_path_name_at(ORDER_PATH_stream)) == 0;
 }
 
 bool running_wait_drained(const struct running *r)
 {
-    const char *path = flag_of(r, "--order-path="), *name = flag_of(r, "--stream-name=");
+    char name[SETTING_MAX];
     struct lab_server *server = lab_find_server((struct lab *)r->plan->lab, "redis");
     struct redis_side *side;
     int64_t waiting = 1;
 
-    if (!path || strcmp(path, order_path_name_at(ORDER_PATH_stream)) != 0 || !server)
+    if (!server || !has_stream(r, name))
         return true;
     side = redis_side_open(r->plan->lab, server, REDIS_SIDE_MS);
     for (int i = 0; i < DRAIN_TRIES && waiting > 0; i++) {
-        waiting = redis_side_ask(side, "XLEN %s", name ? name : ORDER_PATH_STREAM_NAME) ==
+        waiting = redis_side_ask(side, "XLEN %s", name) ==
                           REDIS_SAID
                       ? redis_side_number(side)
                       : 0;

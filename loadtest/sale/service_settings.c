@@ -11,6 +11,7 @@
 #include "loadtest/lab/environment.h"
 #include "loadtest/sale/service_plan.h"
 
+#define SETTINGS_FILE "service.json"
 enum { ANSWER_MS = 10000, END_MS = 1000 };
 
 /* A line is "name = value  # origin"; the value may have any of these signs. */
@@ -88,6 +89,29 @@ static char *ask_text(const struct service_plan *plan)
     return text;
 }
 
+bool service_settings_find(const char *dir, const char *name, char *out, size_t size)
+{
+    char path[FILES_PATH_MAX];
+    const json_t *entry;
+    const char *value = NULL;
+    json_t *list;
+    size_t i;
+
+    files_join(path, dir, SETTINGS_FILE);
+    list = access(path, R_OK) == 0 ? files_read_json(path) : NULL;
+    json_array_foreach(list, i, entry)
+    {
+        const char *found = json_string_value(json_object_get(entry, "name"));
+
+        if (found && strcmp(found, name) == 0)
+            value = json_string_value(json_object_get(entry, "value"));
+    }
+    if (value)
+        snprintf(out, size, "%s", value);
+    json_decref(list);
+    return value != NULL;
+}
+
 bool service_settings_suit(const char *const *flags)
 {
     struct service_plan plan = {.flags = flags};
@@ -108,7 +132,7 @@ bool service_settings_write(const struct service_plan *plan)
     if (!text)
         return true;
     list = service_settings_read(text);
-    files_join(path, plan->dir, "service.json");
+    files_join(path, plan->dir, SETTINGS_FILE);
     ok = files_write_json(path, list);
     json_decref(list);
     free(text);

@@ -17,6 +17,10 @@
  * False: the file cannot be written; errno says why. */
 bool service_settings_write(const struct service_plan *plan);
 
+/* The value of a setting in the file that service_settings_write() left in `dir`.  False: there is
+ * no file, no such setting, or it has no value. */
+bool service_settings_find(const char *dir, const char *name, char *out, size_t size);
+
 /* Ask a seckilld whether it knows these flags (NULL at the end) and their values, before servers
  * are started for it.  False: it refuses one, and has said on stderr which.  True does not promise
  * that the service starts: a service looks at some flags together, and only when it starts. */

@@ -46,33 +46,43 @@ static bool print_tokens(FILE *out, const struct token_keys *keys, int64_t count
         token_make(keys, &(struct token_claim){user, expires_s, TOKEN_BUYER}, token);
         fprintf(out, "%" PRId64 " %s\n", user, token);
     }
-    return fflush(out) == 0 && !ferror(out);
+    return fflush(out) == 0 && !ferror(out) && !interrupted();
 }
 
+/* The new file has a name of its own, because two commands may write tokens of one lab at once. */
 static bool replace_tokens(const char *path, const struct token_keys *keys,
                            int64_t count, int64_t expires_s)
 {
     char fresh[FILES_PATH_MAX];
-    FILE *out = NULL;
+    int fd, reason;
+    FILE *out;
     bool ok;
-    int fd;
 
-    files_path(fresh, "%s.new", path);
-    fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    files_path(fresh, "%s.XXXXXX", path);
+    fd = mkostemp(fresh, O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    out = fdopen(fd, "w");
     ok = out && print_tokens(out, keys, count, expires_s);
-    return out && fclose(out) == 0 && ok && rename(fresh, path) == 0;
+    ok = out && fclose(out) == 0 && ok && rename(fresh, path) == 0;
+    reason = errno;
+    if (!ok)
+        unlink(fresh);
+    errno = reason;
+    return ok;
 }
 
-bool users_write_tokens(const char *path, const struct token_keys *keys, int64_t count,
-                         int64_t expires_s)
+enum exit_code users_write_tokens(const char *path, const struct token_keys *keys, int64_t count,
+                                  int64_t expires_s)
 {
     if (users_is_output(path) ? print_tokens(stdout, keys, count, expires_s)
-                        : replace_tokens(path, keys, count, expires_s))
-        return true;
+                              : replace_tokens(path, keys, count, expires_s))
+        return EXIT_VALID;
+    if (interrupted())
+        return EXIT_INTERRUPTED;
     fprintf(stderr, "seckill: cannot write the tokens to %s: %s\n", path,
             strerror(errno));
-    return false;
+    return EXIT_CANNOT_WRITE;
 }
 
 /* The number of users in the file; 0 if the first or the last token expires before
@@ -110,7 +120,7 @@ int64_t users_for_sale(int64_t stock, int64_t duration_ms)
     return sold < USERS_MOST ? sold : USERS_MOST;
 }
 
-bool users_ensure(const struct lab *lab, int64_t count)
+enum exit_code users_ensure(const struct lab *lab, int64_t count)
 {
     char path[FILES_PATH_MAX], key[FILES_PATH_MAX];
     struct token_keys keys;
@@ -118,7 +128,9 @@ bool users_ensure(const struct lab *lab, int64_t count)
 
     files_join(path, lab->dir, "tokens.txt");
     files_join(key, lab->dir, "token.key");
-    return users_load_keys(key, &keys) &&
-           (count_good(path, &keys, now_s + RUN_NEEDS_S) >= count ||
-            users_write_tokens(path, &keys, count, now_s + RUN_LIFETIME_S));
+    if (!users_load_keys(key, &keys))
+        return EXIT_UNAVAILABLE;
+    if (count_good(path, &keys, now_s + RUN_NEEDS_S) >= count)
+        return EXIT_VALID;
+    return users_write_tokens(path, &keys, count, now_s + RUN_LIFETIME_S);
 }

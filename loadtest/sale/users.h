@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/http/token.h"
+#include "base/text/exit_codes.h"
 
 struct lab;
 
@@ -17,9 +18,10 @@ bool users_load_keys(const char *path, struct token_keys *keys);
  * replace a file. */
 bool users_is_output(const char *path);
 
-/* Write "<user> <token>" for the users 1 to `count`.  False: said on stderr why. */
-bool users_write_tokens(const char *path, const struct token_keys *keys, int64_t count,
-                        int64_t expires_s);
+/* Write "<user> <token>" for the users 1 to `count`.  EXIT_VALID; EXIT_CANNOT_WRITE, said on
+ * stderr why; EXIT_INTERRUPTED.  But for EXIT_VALID a file at `path` stays as it was. */
+enum exit_code users_write_tokens(const char *path, const struct token_keys *keys, int64_t count,
+                                  int64_t expires_s);
 
 /* The users that a sale of `stock` units and at most `duration_ms` needs, as each buys once:
  * as many as orders that may be sold; at least 20,000, and at most a million. */
@@ -27,7 +29,8 @@ int64_t users_for_sale(int64_t stock, int64_t duration_ms);
 
 /* See to it that the lab's tokens file has at least `count` users, whose tokens are good
  * for 12 hours at least: a file whose tokens are not is written anew, with tokens that are
- * good for 48 hours.  False: said on stderr why. */
-bool users_ensure(const struct lab *lab, int64_t count);
+ * good for 48 hours.  As users_write_tokens(), and EXIT_UNAVAILABLE: the lab's key cannot be
+ * used, said on stderr why. */
+enum exit_code users_ensure(const struct lab *lab, int64_t count);
 
 #endif /* LOADTEST_SALE_USERS_H */

@@ -3,7 +3,7 @@
 # load_rate.sh -- `seckill load --rate`: orders at a fixed rate, whatever the answers do.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 17
+plan 18
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
@@ -53,6 +53,9 @@ check 'a run beside wrk ends with 0' test "$got" -eq 0
 check 'the open loop sees a stall of 500 ms' stalled
 check 'wrk is in the same file' jq -e '.wrk.latency_all["p99.9_ms"] > 0' "$paused/rate.json"
 check 'and in the same table' says 'wrk, 4 connections: a closed loop' cat "$work/paused"
+
+check 'orders that wait in a stream when the load ends are written before the audit' says '^VALID' \
+    "${load[@]}" --rate=2000 --duration=2s -- --order-path stream --drain-timeout=1s --lock=reentrant
 
 # SIGTERM in the middle: what was told so far is audited.
 "${load[@]}" --out="$work/cut-runs" --rate=100 --duration=600s >"$work/cut" 2>&1 &

@@ -4,7 +4,7 @@
 # a pipe, and they expire when they are said to.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 16
+plan 18
 lab=$work/lab
 labs+=("$lab")
 
@@ -67,6 +67,19 @@ check 'and made it for its owner alone' test "$(stat -c %a "$work/fresh.key")" =
 "$seckill" load --duration=1s --stock=5 --out="$work/runs" -- --lock=none >"$work/load" 2>&1 || true
 check 'a command of the laboratory makes tokens anew that will not last' \
     test "$(expiry_of "$lab/tokens.txt")" -gt $(($(date +%s) + 43200))
+
+# Ctrl-C while tokens of so many users are written that the writing takes seconds.
+sum=$(md5sum <"$lab/tokens.txt")
+"$seckill" seed --users=10000000 >"$work/cut" 2>&1 &
+cut=$!
+own "$cut"
+writes() { compgen -G "$lab/tokens.txt.*" >/dev/null; }
+soon writes
+send INT "$cut"
+wait "$cut"
+check 'an interrupted seed ends with 130' test $? -eq 130
+check 'and leaves the tokens as they were, and no other file' \
+    test "$(md5sum <"$lab/tokens.txt") $(vouchers) $(compgen -G "$lab/tokens.txt.*")" = "$sum 4 "
 
 # As in a container of the service, which has the key and no way to the owner's database.
 unset SECKILL_LAB_DIR SECKILL_LAB_DATABASE_URL
