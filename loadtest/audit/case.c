@@ -68,6 +68,16 @@ static int compare_entries(const void *a, const void *b)
     return by[i];
 }
 
+static int compare_open(const void *a, const void *b)
+{
+    const struct ledger_entry *x = *(const struct ledger_entry *const *)a;
+    const struct ledger_entry *y = *(const struct ledger_entry *const *)b;
+    int by_voucher = COMPARE(x->voucher, y->voucher);
+
+    return by_voucher != 0 ? by_voucher
+                           : audit_compare_keys(x->user, x->request, y->user, y->request);
+}
+
 static int compare_buyers(const struct audit_order *x, const struct audit_order *y)
 {
     int by_voucher = COMPARE(x->voucher, y->voucher);
@@ -165,6 +175,7 @@ void audit_case_make(struct audit_case *c, const struct audit_input *in)
             c->open[c->open_count++] = e;
     }
     qsort(c->entries, entries, sizeof(void *), compare_entries);
+    qsort(c->open, c->open_count, sizeof(void *), compare_open);
 }
 
 void audit_case_free(struct audit_case *c)

@@ -12,7 +12,8 @@ struct audit_case {
     const struct audit_order **by_user;    /* by voucher, user and number             */
     const struct ledger_entry **entries;   /* by user, request, file and line         */
     const struct ledger_entry **open;      /* unsure or queued, not in the database, and
-                                            * may still get there                     */
+                                            * may still get there; by voucher, user and
+                                            * request                                 */
     size_t open_count;
 };
 

@@ -1,8 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* order_rules.c -- does every order keep to the rules of its sale? */
 #include <inttypes.h>
+#include <string.h>
 
 #include "loadtest/audit/rules.h"
+
+/* Two open requests of a buyer without an order may become two orders.  One request that is in
+ * the ledger twice becomes one order. */
+static void check_open_pair(const struct ledger_entry *a, const struct ledger_entry *b,
+                            struct audit_finding *f)
+{
+    if (a->voucher != b->voucher || a->user != b->user || strcmp(a->request, b->request) == 0)
+        return;
+    audit_worsen(f, VERDICT_UNKNOWN, 0);
+    audit_example(f,
+                  "user %" PRId64 ", voucher %" PRId64
+                  ": requests %s and %s may both still become orders",
+                  a->user, a->voucher, a->request, b->request);
+}
 
 void audit_check_duplicates(const struct audit_case *c, struct audit_finding *f)
 {
@@ -25,6 +40,8 @@ void audit_check_duplicates(const struct audit_case *c, struct audit_finding *f)
             audit_example(f,
                           "user %" PRId64 ": request %s may still become a second order",
                           e->user, e->request);
+        } else if (i > 0) {
+            check_open_pair(c->open[i - 1], e, f);
         }
     }
 }

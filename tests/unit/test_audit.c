@@ -127,6 +127,27 @@ static void an_unanswered_request_may_still_be_a_duplicate(void **state)
     expect_only(&s, AUDIT_DUPLICATE, VERDICT_UNKNOWN, 0);
 }
 
+/* Neither has a row, and each is compared with the other. */
+static void two_open_requests_of_a_buyer_may_be_a_duplicate(void **state)
+{
+    struct sale s = begin(9, 8);
+    const struct audit_finding *found = &s.verdict.findings[AUDIT_DUPLICATE];
+
+    (void)state;
+    sold(&s, 1, 1, 1);
+    told(&s, LEDGER_UNSURE, 2, 7, 1);
+    told(&s, LEDGER_UNSURE, 3, 8, 1);
+    s.is_settled = false;
+    expect_valid(&s);
+    told(&s, LEDGER_UNSURE, 4, 7, 1);
+    expect_only(&s, AUDIT_DUPLICATE, VERDICT_UNKNOWN, 0);
+    assert_int_equal(found->example_count, 1);
+    assert_string_equal(found->examples[0],
+                        "user 7, voucher 1: requests r-2 and r-4 may both still become orders");
+    s.is_settled = true;
+    expect_valid(&s);
+}
+
 static void called_sold_out_with_stock_left_is_undersold(void **state)
 {
     struct sale s = begin(5, 4);
@@ -248,6 +269,7 @@ int main(void)
         cmocka_unit_test(three_orders_are_two_too_many),
         cmocka_unit_test(a_user_may_buy_two_vouchers),
         cmocka_unit_test(an_unanswered_request_may_still_be_a_duplicate),
+        cmocka_unit_test(two_open_requests_of_a_buyer_may_be_a_duplicate),
         cmocka_unit_test(called_sold_out_with_stock_left_is_undersold),
         cmocka_unit_test(an_order_is_admitted_within_its_window),
         cmocka_unit_test(undersold_is_judged_for_each_voucher),
