@@ -62,7 +62,9 @@ static bool is_unsafe(const struct view_cell *cell)
 
 static bool verdict_differs(const struct view_cell *a, const struct view_cell *b)
 {
-    return a->mark != b->mark || strcmp(a->outcome, b->outcome) != 0;
+    return a->mark != b->mark || strcmp(a->outcome, b->outcome) != 0 ||
+           a->is_unexpected != b->is_unexpected || a->is_unknown != b->is_unknown ||
+           a->is_not_done != b->is_not_done || a->has_no_expectation != b->has_no_expectation;
 }
 
 /* ---- cells ---- */
@@ -126,13 +128,18 @@ static void print_judged(FILE *out, const struct view_cell *a, const struct view
 
 static void print_mark(FILE *out, const struct view_cell *cell)
 {
+    bool has_mark = *cell->outcome == '\0' || cell->mark == CELL_MARK_NOT_DONE;
+
     fputs("<td>", out);
     if (*cell->outcome)
         page_phrase(out, "span", cell->outcome);
-    else if (cell->mark == CELL_MARK_MEASURED)
+    if (*cell->outcome && has_mark)
+        fputs(" ", out);
+    if (has_mark && cell->mark == CELL_MARK_MEASURED)
         fputs("–", out);
-    else
+    else if (has_mark)
         part_mark(out, cell);
+    part_outcome(out, cell);
     fputs("</td>", out);
 }
 

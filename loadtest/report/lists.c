@@ -287,8 +287,9 @@ static void print_locks(FILE *out, const struct view *view, const struct view_ce
     if (like->is_unexpected) {
         fputs(" ", out);
         say(out, UNEXPECTED);
-    } else if (like->mark == CELL_MARK_UNKNOWN) {
-        say(out, UNKNOWN);
+    } else if (!is_sound) {
+        fputs(" ", out);
+        part_mark(out, like);
     }
     fputs("</b>:", out);
     for (size_t i = 0; i < view->count; i++) {

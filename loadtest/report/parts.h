@@ -19,6 +19,8 @@ void part_thresholds(FILE *out, const struct run_data *data);
 void part_table(FILE *out, const struct run_data *data, const struct view *view);
 /* The verdict of a cell in a word or two, with its sign. */
 void part_mark(FILE *out, const struct view_cell *cell);
+/* The outcome of a cell of a comparison after its mark, if the mark does not say it. */
+void part_outcome(FILE *out, const struct view_cell *cell);
 
 /* lists.c: steps at a fixed rate, what a bench measured, performances. */
 void part_lists(FILE *out, const struct run_data *data, const struct view *view);

@@ -53,16 +53,19 @@ static void verdict_of_load(FILE *out, const struct run_data *data, const struct
 
 static void verdict_of_cells(FILE *out, const struct view *view)
 {
-    size_t unexpected = view_unexpected(view), not_done = view_count(view, CELL_MARK_NOT_DONE);
-    size_t unknown = view_count(view, CELL_MARK_UNKNOWN), broken = 0;
+    size_t unexpected = view_unexpected(view), unknown = 0, not_done = 0, broken;
     char a[FIGURE_MAX], b[FIGURE_MAX], c[FIGURE_MAX];
 
-    for (size_t i = 0; i < view->count; i++)
-        unknown += view->cells[i].has_no_expectation && view->cells[i].mark != CELL_MARK_UNKNOWN;
+    for (size_t i = 0; i < view->count; i++) {
+        unknown += view->cells[i].is_unknown || view->cells[i].has_no_expectation;
+        not_done += view->cells[i].is_not_done;
+    }
     broken = view_count(view, CELL_MARK_BROKEN) + view_count(view, CELL_MARK_WRONG);
     whole(view->count, b);
     if (unexpected)
         say(out, CELLS_UNEXPECTED, whole(unexpected, a), b);
+    else if (unknown && not_done)
+        say(out, CELLS_UNKNOWN_NOT_DONE, whole(unknown, a), b, whole(not_done, c));
     else if (unknown)
         say(out, CELLS_UNKNOWN, whole(unknown, a), b);
     else if (not_done)

@@ -38,6 +38,25 @@ void part_mark(FILE *out, const struct view_cell *cell)
     }
 }
 
+void part_outcome(FILE *out, const struct view_cell *cell)
+{
+    bool is_unknown = cell->is_unknown && cell->mark != CELL_MARK_UNKNOWN;
+    bool is_not_done = cell->is_not_done && cell->mark != CELL_MARK_NOT_DONE;
+
+    if (!cell->is_unexpected && !cell->has_no_expectation && !is_unknown && !is_not_done)
+        return;
+    fprintf(out, " <b class=\"%s\">", is_unknown || is_not_done ? "doubt" : "bad");
+    if (cell->is_unexpected)
+        say(out, UNEXPECTED);
+    else if (cell->has_no_expectation)
+        say(out, NO_EXPECTATION);
+    else if (is_unknown)
+        say(out, UNKNOWN);
+    else
+        say(out, NOT_DONE);
+    fputs("</b>", out);
+}
+
 static const char *class_of(const struct view_cell *cell)
 {
     switch (cell->mark) {
@@ -88,14 +107,7 @@ static void print_cell(FILE *out, const struct view_cell *cell)
         say(out, OF_RUNS, figure_whole(cell->bad, bad), figure_whole(cell->done, done));
         fputc(')', out);
     }
-    if (cell->is_unexpected || cell->has_no_expectation) {
-        fputs(" <b class=\"bad\">", out);
-        if (cell->is_unexpected)
-            say(out, UNEXPECTED);
-        else
-            say(out, NO_EXPECTATION);
-        fputs("</b>", out);
-    }
+    part_outcome(out, cell);
     print_speed(out, cell);
     fputs("</td>", out);
 }

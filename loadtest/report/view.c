@@ -166,6 +166,9 @@ static void view_compare(struct view *view, const json_t *summary)
         cell->is_per_user = strcmp(cell->group, "one-per-user") == 0;
         cell->is_unexpected = strcmp(outcome, "UNEXPECTED") == 0;
         cell->has_no_expectation = strcmp(outcome, "no expectation") == 0;
+        cell->is_not_done = strcmp(outcome, "not done") == 0;
+        cell->is_unknown = strcmp(outcome, "as expected") != 0 && !cell->is_unexpected &&
+                           !cell->has_no_expectation && !cell->is_not_done;
         json_array_foreach(json_object_get(entry, "runs"), j, run)
         {
             add_run(cell, run);
@@ -175,6 +178,21 @@ static void view_compare(struct view *view, const json_t *summary)
 
 /* ---- what is performed ---- */
 
+/* A cell of a matrix is not done before it has a run of each seed.  An unexpected or unknown run
+ * counts at once. */
+static enum cell_mark mark_of_performed(const json_t *entry)
+{
+    const char *verdict = json_text(entry, "verdict");
+    bool lacks_runs = json_whole(entry, "planned") >
+                      (int64_t)json_array_size(json_object_get(entry, "runs"));
+
+    return strcmp(verdict, "UNEXPECTED") == 0    ? CELL_MARK_WRONG
+           : strcmp(verdict, "not done") == 0    ? CELL_MARK_NOT_DONE
+           : strcmp(verdict, "as expected") != 0 ? CELL_MARK_UNKNOWN
+           : lacks_runs                          ? CELL_MARK_NOT_DONE
+                                                 : CELL_MARK_SOUND;
+}
+
 static void view_performed(struct view *view, const json_t *cells)
 {
     const json_t *entry;
@@ -183,7 +201,6 @@ static void view_performed(struct view *view, const json_t *cells)
     json_array_foreach(cells, i, entry)
     {
         struct view_cell *cell = view_add(view);
-        const char *verdict = json_text(entry, "verdict");
         const char *outcome =
             json_text(json_array_get(json_object_get(entry, "runs"), 0), "outcome");
 
@@ -191,11 +208,8 @@ static void view_performed(struct view *view, const json_t *cells)
         cell->column = json_text(entry, "guard");
         cell->row = json_text(entry, "lock");
         cell->outcome = *outcome ? outcome : json_text(entry, "outcome");
-        cell->is_unexpected = strcmp(verdict, "UNEXPECTED") == 0;
-        cell->mark = cell->is_unexpected                  ? CELL_MARK_WRONG
-                     : strcmp(verdict, "as expected") == 0 ? CELL_MARK_SOUND
-                     : strcmp(verdict, "not done") == 0    ? CELL_MARK_NOT_DONE
-                                                           : CELL_MARK_UNKNOWN;
+        cell->mark = mark_of_performed(entry);
+        cell->is_unexpected = cell->mark == CELL_MARK_WRONG;
     }
 }
 

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* test_report_verdict.c -- the first sentence of a report says what the run's own files say of its
+ * cells, also where the runs of a cell look better than its outcome. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/report/report.h"
+
+static const char begin_of_verdict[] = "<p class=\"verdict ";
+
+/* The report of one run, or of two; the runs and the page end. */
+static void expect(json_t *a, json_t *b, const char *sentence, const char *text)
+{
+    struct run_data data[2] = {{.json = a}, {.json = b}};
+    char *page = NULL, *at, *end;
+    size_t size = 0;
+    FILE *out = open_memstream(&page, &size);
+
+    assert_non_null(a);
+    assert_non_null(out);
+    report_print(out, &data[0], b ? &data[1] : NULL);
+    assert_int_equal(fclose(out), 0);
+    if (text && !strstr(page, text))
+        fail_msg("the page has no \"%s\"", text);
+    at = strstr(page, begin_of_verdict);
+    assert_non_null(at);
+    end = strstr(at, "</p>");
+    assert_non_null(end);
+    *end = '\0';
+    if (!strstr(at, sentence))
+        fail_msg("\"%s\" is not in the verdict: %s", sentence, at);
+    free(page);
+    run_data_free(&data[0]);
+    run_data_free(&data[1]);
+}
+
+/* A cell of a comparison whose runs have these outcomes, with commas between them. */
+static json_t *cell(const char *lock, const char *outcome, const char *runs)
+{
+    json_t *list = json_array();
+    char word[32];
+
+    for (; *runs; runs += strcspn(runs, ","), runs += *runs == ',') {
+        (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(runs, ","), runs);
+        json_array_append_new(list, json_pack("{s:s, s:f}", "outcome", word, "orders_per_s", 9.0));
+    }
+    return json_pack("{s:s, s:s, s:s, s:s, s:o}", "experiment", "oversell", "hazard", "calm",
+                     "lock", lock, "outcome", outcome, "runs", list);
+}
+
+/* A comparison with a sound cell and this one. */
+static json_t *comparison(const char *outcome, const char *runs)
+{
+    return json_pack("{s:i, s:s, s:{s:{s:[o, o]}}}", "format", 1, "kind", "compare", "results",
+                     "summary", "cells", cell("lua", "as expected", "sound"),
+                     cell("none", outcome, runs));
+}
+
+static void the_outcome_of_a_cell_counts_and_not_its_worst_run(void **state)
+{
+    static const struct {
+        const char *outcome, *runs, *sentence;
+    } cases[] = {
+        {"as expected", "sound", "✓ All 2 cells are as expected: 2 sound, 0 broken"},
+        {"as expected", "broken,broken", "✓ All 2 cells are as expected: 1 sound, 1 broken"},
+        {"unknown", "unknown", "? Unknown: 1 of 2 cells; the others are as expected."},
+        {"unknown", "broken,unknown,broken", "? Unknown: 1 of 2 cells"},
+        {"unknown", "sound,unknown", "? Unknown: 1 of 2 cells"},
+        {"no expectation", "sound", "? Unknown: 1 of 2 cells"},
+        {"no expectation", "broken", "? Unknown: 1 of 2 cells"},
+        {"not done", "", "? Not done: 1 of 2 cells."},
+        {"not done", "sound", "? Not done: 1 of 2 cells."},
+        {"not done", "broken,broken", "? Not done: 1 of 2 cells."},
+        {"UNEXPECTED", "sound,unknown", "✗ Not as expected: 1 of 2 cells."},
+        {"UNEXPECTED", "wrong", "✗ Not as expected: 1 of 2 cells."},
+        {"", "sound", "? Unknown: 1 of 2 cells"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        expect(comparison(cases[i].outcome, cases[i].runs), NULL, cases[i].sentence, NULL);
+}
+
+static void a_comparison_that_was_cut_short_with_an_unknown_cell_says_both(void **state)
+{
+    json_t *run = comparison("unknown", "broken,unknown");
+    json_t *cells = json_object_get(
+        json_object_get(json_object_get(run, "results"), "summary"), "cells");
+
+    (void)state;
+    json_array_append_new(cells, cell("naive", "not done", "sound"));
+    expect(run, NULL, "? Unknown: 1 of 3 cells, and 1 not done; the others are as expected.",
+           NULL);
+}
+
+static void the_table_shows_why_a_cell_counts_as_it_does(void **state)
+{
+    (void)state;
+    expect(comparison("unknown", "broken,unknown"), NULL, "? Unknown",
+           "✗ 丢失更新</span></span> <b class=\"doubt\"><span class=\"en\" lang=\"en\">? unknown");
+    expect(comparison("not done", "sound"), NULL, "? Not done", "<b class=\"doubt\">");
+    expect(comparison("UNEXPECTED", "broken"), NULL, "✗ Not", "<b class=\"bad\">");
+}
+
+static void two_runs_differ_if_the_outcomes_of_a_cell_do(void **state)
+{
+    static const char *const outcomes[] = {"unknown", "not done", "UNEXPECTED", "no expectation"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof outcomes / sizeof outcomes[0]; i++) {
+        expect(comparison("as expected", "broken,broken"),
+               comparison(outcomes[i], "broken,unknown"), "1 of 2 verdicts differ",
+               "data-same=\"no\"");
+        expect(comparison(outcomes[i], "broken,unknown"),
+               comparison(outcomes[i], "broken,unknown"), "data-same=\"yes\"", NULL);
+    }
+}
+
+/* A matrix of two cells of three seeds each, of which the second has `done`. */
+static json_t *matrix(int done, const char *verdict)
+{
+    json_t *runs = json_array(), *all = json_array();
+
+    for (int i = 0; i < 3; i++)
+        json_array_append_new(all, json_pack("{s:s}", "outcome", "holds"));
+    for (int i = 0; i < done; i++)
+        json_array_append_new(runs, json_pack("{s:s}", "outcome", "holds"));
+    return json_pack("{s:i, s:s, s:{s:{s:[{s:s, s:s, s:s, s:i, s:o}, {s:s, s:s, s:s, s:i, s:o}]}}}",
+                     "format", 1, "kind", "matrix", "results", "matrix", "cells", "scenario",
+                     "check-gap", "lock", "lua", "verdict", "as expected", "planned", 3, "runs",
+                     all, "scenario", "check-gap", "lock", "naive", "verdict", verdict, "planned",
+                     3, "runs", runs);
+}
+
+static void a_cell_of_a_matrix_is_done_when_all_its_seeds_are(void **state)
+{
+    (void)state;
+    expect(matrix(3, "as expected"), NULL, "✓ All 2 performances have the expected outcome", NULL);
+    expect(matrix(2, "as expected"), NULL, "? Did not happen: 1 of 2 performances",
+           "– not done");
+    expect(matrix(0, "not done"), NULL, "? Did not happen: 1 of 2 performances", "– not done");
+    expect(matrix(2, "unknown"), NULL, "? Did not happen: 1 of 2 performances", "? unknown");
+    expect(matrix(2, "UNEXPECTED"), NULL, "✗ Not as expected: 1 of 2 performances.", NULL);
+    expect(matrix(3, "as expected"), matrix(1, "as expected"), "1 of 2 verdicts differ",
+           "– not done");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_outcome_of_a_cell_counts_and_not_its_worst_run),
+        cmocka_unit_test(a_comparison_that_was_cut_short_with_an_unknown_cell_says_both),
+        cmocka_unit_test(the_table_shows_why_a_cell_counts_as_it_does),
+        cmocka_unit_test(two_runs_differ_if_the_outcomes_of_a_cell_do),
+        cmocka_unit_test(a_cell_of_a_matrix_is_done_when_all_its_seeds_are),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
