@@ -78,7 +78,7 @@ static const struct setting settings[] = {
                    "given again.  Names: " OBJECTIVE_NAMES ".  Signs: < <= = >= >.  A "
                    "limit that is missed, or that nothing was measured for, ends with "
                    "the exit status 3.  With --rate the highest rate that keeps all is "
-                   "named"),
+                   "named; the audit judges oversold, doubles and lost after all rates"),
     COMMAND_OF_RUNS,
     FIXED_RATE(TEXT, "rate", AT(rate), .meta = "N[..M[/STEP]]",
                .help = "send N requests per second, without wrk and without waiting "

@@ -4,12 +4,14 @@
 #include "loadtest/objective/objective.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text/duration.h"
+#include "loadtest/kit/files.h"
 
 static const char expected_name[] =
     "a name: p50, p90, p95, p99, p99.9, p99.99, mean, max, failed, accepted, unanswered, rate, "
@@ -328,6 +330,22 @@ json_t *objectives_json(const struct objectives *objectives, const struct measur
                             isnan(value) ? NULL : text));
     }
     return json;
+}
+
+bool objectives_write(const char *path, const struct objectives *objectives,
+                      const struct measured *measured)
+{
+    json_t *json;
+    bool ok;
+
+    if (objectives->count == 0)
+        return true;
+    json = objectives_json(objectives, measured);
+    ok = files_write_json(path, json);
+    if (!ok)
+        fprintf(stderr, "seckill load: cannot write %s: %s\n", path, strerror(errno));
+    json_decref(json);
+    return ok;
 }
 
 enum exit_code objectives_exit(const struct objectives *objectives,

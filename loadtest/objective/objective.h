@@ -111,6 +111,11 @@ void objectives_print(FILE *out, const struct objectives *objectives,
  * it. */
 json_t *objectives_json(const struct objectives *objectives, const struct measured *measured);
 
+/* Write objectives_json() to the file `path`, for the report.  Without objectives no file is
+ * written.  False: said on stderr. */
+bool objectives_write(const char *path, const struct objectives *objectives,
+                      const struct measured *measured);
+
 /* The exit status of a run whose audit ended with `audited`.  EXIT_THRESHOLD: an objective does
  * not hold, and the audit found nothing wrong, or what it found is what an objective is
  * about. */

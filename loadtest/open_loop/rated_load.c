@@ -68,15 +68,18 @@ static bool print_conclusion(const struct open_loop *loop)
     return loop->highest_rate > 0;
 }
 
+/* rate.json has the objectives that the steps are held to.  The audit holds the others against
+ * the whole run. */
 static bool write_result(const struct rated_load *load, const char *dir, json_t *wrk)
 {
     char path[FILES_PATH_MAX];
     const struct open_loop *loop = &load->open;
+    struct objectives own = objectives_without_audit(&loop->objectives);
     json_t *objectives = json_array(), *json;
     bool ok;
 
-    for (int i = 0; i < loop->objectives.count; i++)
-        json_array_append_new(objectives, json_string(loop->objectives.at[i].text));
+    for (int i = 0; i < own.count; i++)
+        json_array_append_new(objectives, json_string(own.at[i].text));
     json = json_pack("{s:i, s:I, s:o, s:o, s:O, s:o*}", "connections", loop->connections,
                      "pause_ms", (json_int_t)loop->pause_ms, "objectives", objectives,
                      "highest_rate",
@@ -91,13 +94,31 @@ static bool write_result(const struct rated_load *load, const char *dir, json_t 
 }
 
 /* The audit's counts for the objectives that need them. */
+static struct measured measured_by_audit(const struct run_result *result)
+{
+    struct measured measured = measured_nothing();
+
+    figures_audit(measured.figures, &result->verdict);
+    return measured;
+}
+
+static bool write_objectives(const struct rated_load *load, const char *dir,
+                             const struct run_result *result)
+{
+    struct objectives of_audit = objectives_of_audit(&load->open.objectives);
+    struct measured measured = measured_by_audit(result);
+    char path[FILES_PATH_MAX];
+
+    files_join(path, dir, "objectives.json");
+    return objectives_write(path, &of_audit, &measured);
+}
+
 static enum exit_code judge(const struct rated_load *load, const struct run_result *result)
 {
     struct objectives of_audit = objectives_of_audit(&load->open.objectives);
-    struct measured measured = measured_nothing();
+    struct measured measured = measured_by_audit(result);
     char says[OBJECTIVE_SAYS_MAX];
 
-    figures_audit(measured.figures, &result->verdict);
     if (objectives_first_missed(&of_audit, &measured, says))
         command_explain_exit("%s", says);
     objectives_print(stdout, &of_audit, &measured);
@@ -108,11 +129,10 @@ static void tell_programs(const struct rated_load *load, const struct run_plan *
                           const struct run_result *result)
 {
     struct objectives of_audit = objectives_of_audit(&load->open.objectives);
-    struct measured measured = measured_nothing();
+    struct measured measured = measured_by_audit(result);
 
     if (!json_lines_are_on())
         return;
-    figures_audit(measured.figures, &result->verdict);
     json_lines_write("run", json_pack("{s:s?, s:s, s:o, s:o, s:o}", "run", plan->title, "dir",
                                       plan->dir, "highest_rate",
                                       load->open.highest_rate > 0
@@ -171,7 +191,7 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
         report_verdict(stdout, &result->verdict, "the database, after the run");
         printf("\nkept in %s\n", plan.dir);
         tell_programs(load, &plan, result);
-        if (!write_result(load, plan.dir, wrk))
+        if (!write_result(load, plan.dir, wrk) || !write_objectives(load, plan.dir, result))
             rc = EXIT_CANNOT_WRITE;
         else if (rc == EXIT_VALID)
             rc = judge(load, result);

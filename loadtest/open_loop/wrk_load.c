@@ -2,7 +2,6 @@
 /* wrk_load.c -- one run of wrk and its results. */
 #include "loadtest/open_loop/wrk_load.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,25 +52,6 @@ static void print_result(const struct run_plan *plan, const struct run_result *r
            result->p99_ms);
 }
 
-/* For the report.  A run without objectives leaves no file. */
-static bool write_objectives(const struct run_plan *plan, const struct objectives *objectives,
-                             const struct measured *measured)
-{
-    char path[FILES_PATH_MAX];
-    json_t *json;
-    bool ok;
-
-    if (objectives->count == 0)
-        return true;
-    json = objectives_json(objectives, measured);
-    files_join(path, plan->dir, "objectives.json");
-    ok = files_write_json(path, json);
-    if (!ok)
-        fprintf(stderr, "seckill load: cannot write %s: %s\n", path, strerror(errno));
-    json_decref(json);
-    return ok;
-}
-
 static void tell_programs(const struct run_plan *plan, const struct run_result *result,
                           const struct objectives *objectives, const struct measured *measured)
 {
@@ -91,6 +71,7 @@ enum exit_code wrk_load(const struct run_plan *plan, const struct objectives *ob
 {
     struct run_result *result = memory_need(calloc(1, sizeof *result));
     enum exit_code rc = run_once(plan, result);
+    char path[FILES_PATH_MAX];
     struct wrk_figures figures;
     struct measured measured;
 
@@ -101,7 +82,8 @@ enum exit_code wrk_load(const struct run_plan *plan, const struct objectives *ob
         wrk_figures_read(&figures, plan->dir, result);
         measured = wrk_measured(&figures);
         rc = judge(objectives, &measured, rc);
-        if (!write_objectives(plan, objectives, &measured) && rc == EXIT_VALID)
+        files_join(path, plan->dir, "objectives.json");
+        if (!objectives_write(path, objectives, &measured) && rc == EXIT_VALID)
             rc = EXIT_CANNOT_WRITE;
         report_verdict(stdout, &result->verdict, "the database, after the run");
         tell_programs(plan, result, objectives, &measured);

@@ -3,7 +3,7 @@
 # load_rate.sh -- `seckill load --rate`: orders at a fixed rate, whatever the answers do.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 18
+plan 21
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
@@ -42,6 +42,21 @@ check 'the audit reads the same from the run' status 0 "$seckill" audit "$(the_r
 
 check 'limits that no rate holds end with 3' \
     says 'No .*holds|No step counts' status 3 "${load[@]}" --rate=50 --duration=1s --objective='accepted>100%'
+
+# Objectives of the audit, one that no sound sale keeps; the rates keep the other.
+audited_apart() {
+    jq -e '.objectives == ["failed<=100%"]' "$(the_run)/rate.json" &&
+        jq -e 'map([.objective, .state]) == [["oversold=0", "holds"], ["oversold>0", "missed"]]' "$(the_run)/objectives.json"
+}
+page_is_true() {
+    jq -e '.results.runs["."].objectives | map(.state) == ["holds", "missed"]' "$(the_run)/data.json" &&
+        tr -d '\n' <"$(the_run)/report.html" | grep -oE '<section id="thresholds">.*oversold&gt;0.*✗ missed.*✓ held' >/dev/null &&
+        ! grep -q 'Thresholds [^:]*oversold' "$(the_run)/report.html"
+}
+check 'an objective of the audit that is missed ends with 3, whatever the rates keep' says '^  MISSED      oversold>0: 0$' status 3 \
+    "${load[@]}" --rate=50 --duration=1s --objective='failed<=100%' --objective='oversold=0' --objective='oversold>0' -- --lock=reentrant
+check 'the rates are held to the others, and the audit to its own' audited_apart
+check 'the report shows the one that is missed, and does not call it held' page_is_true
 
 # 500 ms of 3 s: a sixth of all requests is due while the service is stopped.
 "${load[@]}" --rate=100 --duration=3s --pause=500ms --connections=4 --beside-wrk >"$work/paused" 2>&1

@@ -51,7 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const names[] = {"data.json",   "summary.json",    "matrix.json",
                                         "bench.json",  "bench-locks.json", "stories.json",
-                                        "verdict.json", "run.json",        "rate.json"};
+                                        "verdict.json", "run.json",        "rate.json",
+                                        "objectives.json"};
     char path[128];
     struct run_data run;
     size_t which;
