@@ -99,7 +99,7 @@ empty() {
         says '^. This directory has no data' verdict "$work/empty/report.html"
 }
 check 'a directory without data is told' empty
-check 'a run that does not exist is refused' says 'cannot read' status 64 "$seckill" report "$work/nowhere"
+check 'a run that does not exist is refused' says 'no run at' status 64 "$seckill" report "$work/nowhere"
 check 'a report needs a run' says 'name a run' status 64 "$seckill" report
 check 'a file that cannot be written is refused' says 'cannot write' status 73 "$seckill" report "$sound" --out="$work/no/such/place.html"
 hostile() {
