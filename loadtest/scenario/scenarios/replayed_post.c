@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* replayed_post.c -- a client whose POST was not answered repeats the POST under the same
  * idempotency key. */
+#include <string.h>
+
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)
@@ -23,7 +25,8 @@ static void play(struct stage *s)
     stage_let_service_go(s, 0, DLOCK_FAULT_AFTER_COMMIT);
     stage_tell(s, "The phone posts the same again, to another process, under the same key.",
                "手机带着同一个键，把同样的请求发给另一个进程。");
-    stage_answer(s, actor_post(ann, 1, "first"));
+    stage_need_in_time(s, strcmp(stage_answer(s, actor_post(ann, 1, "first")), "accepted") == 0,
+                       "Ann was to be told of the first order");
 }
 
 const struct scenario scenario_replayed_post = {

@@ -37,7 +37,7 @@ static void play(struct stage *s)
     actor_release(ann);
     stage_tell(s, "Ann sends the same request again.", "小安重发同一个请求。");
     enter_again(s, ann);
-    actor_buy_again(ann);
+    stage_need_in_time(s, actor_buy_again(ann) == SALE_SOLD, "Ann's order was to be taken");
     actor_leave(ann);
 }
 

@@ -22,10 +22,11 @@ static void play(struct stage *s)
     stage_tell(s, "Ann and Bo see the same error.  Each sends the same request again.",
                "小安和小博看到同样的错误，各自重发同一个请求。");
     actor_enter(ann);
-    actor_buy_again(ann);
+    stage_need_in_time(s, actor_buy_again(ann) == SALE_REPEATED,
+                       "Ann's first order was to be found");
     actor_release(ann);
     actor_enter(bo);
-    actor_buy_again(bo);
+    stage_need_in_time(s, actor_buy_again(bo) == SALE_SOLD, "Bo's order was to be taken");
     actor_release(bo);
 }
 
