@@ -6,6 +6,7 @@
  * the same statements, and each round measures every contest once. */
 #include "loadtest/bench/orders.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -301,7 +302,10 @@ static enum exit_code print_result(FILE *out, struct bench *b)
         if (!print_claim(out, &claims[i], b->claims[i], n, list))
             rc = EXIT_THRESHOLD;
     files_join(path, b->dir, "bench.json");
-    files_write_json(path, list);
+    if (!files_write_json(path, list)) {
+        fprintf(stderr, "seckill bench: cannot write %s: %s\n", path, strerror(errno));
+        rc = EXIT_CANNOT_WRITE;
+    }
     json_decref(list);
     print_how(out, b);
     return rc;

@@ -4,6 +4,7 @@
  * Each round measures every competitor once, one after another, so that other work of the
  * machine slows all of them alike.  A ratio compares two neighbours of one round.  The median
  * of the rounds is compared with the target. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,8 +136,8 @@ static enum exit_code run_parts(struct bench_locks *b, const char *only)
     return interrupted() ? EXIT_INTERRUPTED : rc;
 }
 
-/* Keep the results so far, also of a run that was cut short. */
-static void keep(struct bench_locks *b, const char *dir, bool print)
+/* Keep the results so far, also of a run that was cut short.  False: said on stderr. */
+static bool keep(struct bench_locks *b, const char *dir, bool print)
 {
     char path[FILES_PATH_MAX], *text;
 
@@ -147,7 +148,10 @@ static void keep(struct bench_locks *b, const char *dir, bool print)
     json_object_set_new(b->results, "targets", json_integer(b->judged));
     json_object_set_new(b->results, "missed", json_integer(b->missed));
     files_join(path, dir, "bench-locks.json");
-    files_write_json(path, b->results);
+    if (!files_write_json(path, b->results)) {
+        fprintf(stderr, "seckill bench-locks: cannot write %s: %s\n", path, strerror(errno));
+        return false;
+    }
     text = print ? files_read(path, NULL) : NULL;
     if (text)
         fputs(text, stdout);
@@ -160,6 +164,7 @@ static void keep(struct bench_locks *b, const char *dir, bool print)
             "results are in %s\n",
             b->judged - b->missed, b->judged, (double)b->duration_ms / 1000, b->rounds,
             sysconf(_SC_NPROCESSORS_ONLN), path);
+    return true;
 }
 
 static enum exit_code measure(struct bench_locks *b,
@@ -174,10 +179,11 @@ static enum exit_code measure(struct bench_locks *b,
     } else if (b->db) {
         b->dir = dir;
         rc = run_parts(b, v->only);
-        keep(b, dir, v->json);
-        b->dir = NULL;
-        if (rc == EXIT_VALID && b->missed > 0)
+        if (!keep(b, dir, v->json))
+            rc = EXIT_CANNOT_WRITE;
+        else if (rc == EXIT_VALID && b->missed > 0)
             rc = EXIT_THRESHOLD;
+        b->dir = NULL;
         show_tables(b);
         rc = run_report(b->terminal, dir, "bench-locks", rc);
     }
