@@ -278,6 +278,18 @@ void proxy_disarm(struct proxy *p, int fault)
     dlock_mutex_unlock(&p->lock);
 }
 
+void proxy_forget(struct proxy *p, int fault)
+{
+    proxy_disarm(p, fault);
+    dlock_mutex_lock(&p->lock);
+    if (exists(p, fault) && fault == p->arms.count - 1) {
+        for (size_t i = 0; i < p->wire_count; i++)
+            p->wires[i]->marks[fault] = (struct proxy_mark){0};
+        p->arms.count--;
+    }
+    dlock_mutex_unlock(&p->lock);
+}
+
 bool proxy_wait(struct proxy *p, int fault, int64_t timeout_ms)
 {
     int64_t end_ns = dlock_clock_after(dlock_clock_ns(), timeout_ms);

@@ -36,6 +36,9 @@ int proxy_arm_script(struct proxy *p, const char *script, char *why);
 
 /* Disarm the fault: it does not happen again.  Its effects stay, but held bytes are sent on. */
 void proxy_disarm(struct proxy *p, int fault);
+/* The same, and the number of the fault is free again if no later fault is armed: a proxy can be
+ * given PROXY_FAULTS_MAX faults that are not forgotten. */
+void proxy_forget(struct proxy *p, int fault);
 
 /* Wait until the fault has happened: its bytes arrived, and were held, dropped or delayed.  A
  * cut has happened when it is decided; the proxy closes the connection when the bytes before

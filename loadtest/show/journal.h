@@ -53,7 +53,7 @@ struct show_journal {
         int64_t seq, at_ms, number;
         enum show_event event;
         int process;       /* from 1; 0: none                                        */
-        const char *fault; /* the name of a server's fault; NULL: none               */
+        const char *fault; /* the name of a fault; NULL: none                        */
         char said[SHOW_SAID_MAX]; /* what the server or the laboratory said, in English */
     } entries[SHOW_JOURNAL_MAX];
     int64_t count;   /* of all, the oldest of which are forgotten */
@@ -64,7 +64,7 @@ struct show_journal {
 void journal_add(struct show_journal *journal, enum show_event event, int process,
                  int64_t number);
 
-/* The same, of a server's fault (a static name; NULL: none), with what was said. */
+/* The same, of a fault (a static name; NULL: none), with what was said. */
 void journal_add_said(struct show_journal *journal, enum show_event event, const char *fault,
                       const char *said);
 

@@ -78,6 +78,8 @@ static enum exit_code offer(struct show *show, const struct show_switches *switc
 
     show->phase = SHOW_STARTING;
     publish(show);
+    if (show->trouble.is_lesson)
+        lesson_script_end(&show->script);
     trouble_leave(&show->trouble);
     show_servers_heal(show->trouble.servers);
     rc = show_sale_offer(&show->sale, switches);
@@ -259,6 +261,8 @@ static void carry_out(struct show *show, const struct show_wish *wish)
     switch (wish->kind) {
     case SHOW_WISH_RUN:
         show->lesson.number = 0;
+        if (show->phase == SHOW_READY) /* the lesson's voucher, if it fits, with no lesson */
+            show->trouble.is_lesson = false;
         begin_load(show, &wish->switches);
         break;
     case SHOW_WISH_OFFER:

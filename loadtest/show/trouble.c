@@ -91,13 +91,41 @@ const struct service_lock *trouble_hold_of(const struct show_faults *trouble, in
     return &trouble->faults[trouble_of_process(trouble, process)].hold;
 }
 
+static enum lab_role role_of(const struct show_faults *trouble)
+{
+    return lab_store_role(dlock_store_of(dlock_variant_find(trouble->sale->switches.lock)));
+}
+
+static bool store_suffers(const struct show_faults *trouble)
+{
+    for (size_t i = 0; server_fault_at(i); i++) {
+        struct show_server_fault f = show_servers_look(trouble->servers, i);
+
+        if (f.state != SHOW_SERVER_WELL &&
+            show_servers_role(trouble->servers, f.server) == role_of(trouble))
+            return true;
+    }
+    return false;
+}
+
+/* Of the start of a process that is gone.  Without its lock's server it would wait in vain. */
+static enum refusal refuses_start(const struct show_faults *trouble, int process)
+{
+    const struct trouble_fault *cut = &trouble->faults[SHOW_FAULT_CUT];
+    bool is_cut = cut->state != SHOW_FAULT_OFF && cut->process == process;
+
+    return is_cut || store_suffers(trouble) ? REFUSED_NO_STORE : REFUSED_NOT;
+}
+
 /* Of a fault that is there. */
 static enum refusal refuses_end(const struct show_faults *trouble, enum show_fault fault)
 {
     const struct trouble_fault *f = &trouble->faults[fault];
 
-    if (fault != SHOW_FAULT_FREEZE && fault != SHOW_FAULT_KILL && f->state == SHOW_FAULT_ON &&
-        fault != SHOW_FAULT_CUT && victims_is_stopped(trouble, f->process))
+    if (fault == SHOW_FAULT_KILL)
+        return refuses_start(trouble, f->process);
+    if (fault != SHOW_FAULT_FREEZE && fault != SHOW_FAULT_CUT && f->state == SHOW_FAULT_ON &&
+        victims_is_stopped(trouble, f->process))
         return REFUSED_STOPPED;
     return REFUSED_NOT;
 }
@@ -128,7 +156,7 @@ static enum refusal refuses_process(const struct show_faults *trouble, enum show
     if (trouble->faults[fault].state != SHOW_FAULT_OFF)
         return refuses_end(trouble, fault);
     if (process >= 0 && !child_runs(&trouble->sale->services[process].child))
-        return REFUSED_GONE;
+        return fault == SHOW_FAULT_KILL ? refuses_start(trouble, process) : REFUSED_GONE;
     if (fault == SHOW_FAULT_KILL)
         return victims_has_process(trouble) ? REFUSED_NOT : REFUSED_GONE;
     if (fault == SHOW_FAULT_CUT)
@@ -136,11 +164,6 @@ static enum refusal refuses_process(const struct show_faults *trouble, enum show
                : victims_has_process(trouble) ? REFUSED_NOT
                                               : REFUSED_GONE;
     return refuses_thread(trouble, fault, process);
-}
-
-static enum lab_role role_of(const struct show_faults *trouble)
-{
-    return lab_store_role(dlock_store_of(dlock_variant_find(trouble->sale->switches.lock)));
 }
 
 /* The server that is to suffer; NULL: there is none. */
@@ -251,12 +274,16 @@ void trouble_leave(struct show_faults *trouble)
     trouble_heal(trouble);
 }
 
+/* A killed process is started last, because it takes a lock before it serves, for which it needs
+ * the servers and its wire. */
 void trouble_heal(struct show_faults *trouble)
 {
-    for (int i = 0; i < SHOW_FAULT_COUNT; i++)
-        if (trouble->faults[i].state != SHOW_FAULT_OFF)
-            victims_release(trouble, (enum show_fault)i);
     for (size_t i = 0; server_fault_at(i); i++)
         if (show_servers_look(trouble->servers, i).state != SHOW_SERVER_WELL)
             show_servers_end(trouble->servers, i);
+    for (int i = 0; i < SHOW_FAULT_COUNT; i++)
+        if (i != SHOW_FAULT_KILL && trouble->faults[i].state != SHOW_FAULT_OFF)
+            victims_release(trouble, (enum show_fault)i);
+    if (trouble->faults[SHOW_FAULT_KILL].state != SHOW_FAULT_OFF)
+        victims_release(trouble, SHOW_FAULT_KILL);
 }

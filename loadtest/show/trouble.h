@@ -21,6 +21,8 @@
 #define SHOW_REFUSALS(X)                                                               \
     X(NOTHING_RUNS, "nothing-runs", "nothing runs: start the load first")              \
     X(GONE, "process-gone", "the process is gone: start it again first")               \
+    X(NO_STORE, "no-store", "the process needs its lock's server to start: end the fault of the " \
+                            "server, or of the wire, first")                           \
     X(STOPPED, "process-stopped", "the process is frozen: let it go on first")         \
     X(HELD, "process-held", "a thread of the process is held by another fault")        \
     X(WAITS, "another-waits", "another fault waits for the next holder of the lock")   \

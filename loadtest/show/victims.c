@@ -94,9 +94,15 @@ static void let_go(const struct show_faults *trouble, enum show_fault fault, int
             (void)service_release(&trouble->sale->services[i], POINTS[fault]);
 }
 
-static void fail(struct show_faults *trouble, const char *why)
+static void fail(struct show_faults *trouble, enum show_fault fault, const char *why)
 {
-    journal_add_said(trouble->journal, JOURNAL_FAILED, NULL, why);
+    static const char *const NAMES[] = {
+#define X(id, name, point) name,
+        SHOW_FAULTS(X)
+#undef X
+    };
+
+    journal_add_said(trouble->journal, JOURNAL_FAILED, NAMES[fault], why);
 }
 
 /* Stop the process, and wait for that.  Answers whether it has stopped. */
@@ -133,7 +139,7 @@ static void begin(struct show_faults *trouble, enum show_fault fault, int proces
         child_signal(&s->child, SIGCONT);
         trouble->faults[fault].state = SHOW_FAULT_OFF;
         let_go(trouble, fault, -1);
-        fail(trouble, "the process did not stop");
+        fail(trouble, fault, "the process did not stop");
         return;
     }
     note_begun(trouble, fault, process, trouble->faults[fault].hold.fence);
@@ -150,7 +156,7 @@ static void freeze_slow(struct show_faults *trouble, int process)
         note_begun(trouble, SHOW_FAULT_FREEZE, process, freeze->hold.fence);
     } else {
         child_signal(&trouble->sale->services[process].child, SIGCONT);
-        fail(trouble, "the process did not stop");
+        fail(trouble, SHOW_FAULT_FREEZE, "the process did not stop");
     }
 }
 
@@ -165,7 +171,7 @@ static void arm(struct show_faults *trouble, enum show_fault fault, int process)
             is_armed =
                 service_arm(&sale->services[i], POINTS[fault], "hold", sale->key) || is_armed;
     if (!is_armed) {
-        fail(trouble, "no process took the fault: it is gone, stopped or does not answer");
+        fail(trouble, fault, "no process took the fault: it is gone, stopped or does not answer");
         return;
     }
     trouble->faults[fault].state = SHOW_FAULT_ARMED;
@@ -212,22 +218,7 @@ static void cut_wire(struct show_faults *trouble, int process)
     if (show_wires_cut(&trouble->sale->wires, process, why))
         note_begun(trouble, SHOW_FAULT_CUT, process, 0);
     else
-        fail(trouble, why);
-}
-
-void victims_take(struct show_faults *trouble, enum show_fault fault, int process)
-{
-    const struct trouble_fault *slow = &trouble->faults[SHOW_FAULT_SLOW];
-
-    if (fault == SHOW_FAULT_KILL)
-        kill_process(trouble, process < 0 ? find_holder(trouble) : process);
-    else if (fault == SHOW_FAULT_CUT)
-        cut_wire(trouble, process < 0 ? find_holder(trouble) : process);
-    else if (fault == SHOW_FAULT_FREEZE && slow->state == SHOW_FAULT_ON &&
-             slow->process == process)
-        freeze_slow(trouble, process);
-    else
-        arm(trouble, fault, process);
+        fail(trouble, SHOW_FAULT_CUT, why);
 }
 
 static void restart(struct show_faults *trouble, int process)
@@ -238,7 +229,26 @@ static void restart(struct show_faults *trouble, int process)
         journal_add(trouble->journal, JOURNAL_RESTARTED, process + 1,
                     (monotonic_ns() - begin_ns) / 1000000);
     else
-        fail(trouble, trouble->sale->why);
+        fail(trouble, SHOW_FAULT_KILL, trouble->sale->why);
+}
+
+/* A process may be gone without a fault, because its program was killed from outside. */
+void victims_take(struct show_faults *trouble, enum show_fault fault, int process)
+{
+    const struct trouble_fault *slow = &trouble->faults[SHOW_FAULT_SLOW];
+
+    if (fault == SHOW_FAULT_KILL && process >= 0 &&
+        !child_runs(&trouble->sale->services[process].child))
+        restart(trouble, process);
+    else if (fault == SHOW_FAULT_KILL)
+        kill_process(trouble, process < 0 ? find_holder(trouble) : process);
+    else if (fault == SHOW_FAULT_CUT)
+        cut_wire(trouble, process < 0 ? find_holder(trouble) : process);
+    else if (fault == SHOW_FAULT_FREEZE && slow->state == SHOW_FAULT_ON &&
+             slow->process == process)
+        freeze_slow(trouble, process);
+    else
+        arm(trouble, fault, process);
 }
 
 void victims_release(struct show_faults *trouble, enum show_fault fault)

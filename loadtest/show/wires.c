@@ -61,7 +61,7 @@ bool show_wires_cut(struct show_wires *wires, int process, char *why)
         if (wires->holds[process][d] >= 0)
             continue;
         if (d > 0)
-            proxy_disarm(wires->proxies[process], wires->holds[process][0]);
+            proxy_forget(wires->proxies[process], wires->holds[process][0]);
         why_say(why, "%s", reason);
         return false;
     }
@@ -71,7 +71,7 @@ bool show_wires_cut(struct show_wires *wires, int process, char *why)
 
 void show_wires_mend(struct show_wires *wires, int process)
 {
-    for (int d = 0; wires->is_cut[process] && d < 2; d++)
-        proxy_disarm(wires->proxies[process], wires->holds[process][d]);
+    for (int d = 1; wires->is_cut[process] && d >= 0; d--)
+        proxy_forget(wires->proxies[process], wires->holds[process][d]);
     wires->is_cut[process] = false;
 }

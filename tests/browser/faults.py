@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
 from laboratory import Show, Tap, soon  # noqa: E402  the folder has to be known first
 
-tap = Tap(15)
+tap = Tap(19)
 # At a fixed rate no user is used up, however fast the machine is.
 show = Show("--stock=500000", "--limit=600s", "--connections=8", "--rate=200", "--lock-lease=3s")
 
@@ -205,6 +205,50 @@ def gone():
     soon("it serves", lambda: show.state()["processes"][1]["state"] != "dead")
 
 
+def gone_by_itself():
+    """Killed from outside: the button that starts a killed process starts it."""
+    os.kill(show.state()["processes"][1]["pid"], signal.SIGKILL)
+    soon("it is dead", lambda: show.state()["processes"][1]["state"] == "dead")
+    assert fault("kill")["state"] == "off"
+    give("kill", target=2)
+    soon("it serves", lambda: show.state()["processes"][1]["state"] != "dead")
+
+
+def undone_with_the_store_away():
+    """A process that starts needs its lock's server, which therefore comes back first."""
+    give("server-stop")
+    becomes("server-stop", "on")
+    give("kill", target=1)
+    becomes("kill", "on")
+    is_refused("no-store", "kill")
+    soon("all is undone", lambda: show.ask("/api/heal", {})[0] == 202)
+    becomes("server-stop", "off")
+    soon("it serves", lambda: show.state()["processes"][0]["state"] != "dead")
+    assert not [e for e in show.state()["events"] if e["kind"] == "failed" and e["fault"] == "kill"], show.state()["events"]
+    sells()
+
+
+def cut_often():
+    """More often than a proxy has room for the faults that it was given."""
+    for _ in range(66):
+        give("cut", target=1)
+        becomes("cut", "on")
+        undo("cut")
+    sells()
+
+
+def out_of_a_lesson():
+    """A run of one's own that fits the voucher of a lesson is none of the lesson's."""
+    settings = show.state()["run"]["settings"]
+    soon("the load ends", lambda: show.ask("/api/run/stop", {})[0] == 202)
+    soon("the sale has ended", lambda: show.state()["phase"] == "ended")
+    soon("the lesson is shown", lambda: show.ask("/api/lesson", {"number": 4})[0] == 202)
+    soon("its voucher is on offer", lambda: show.state()["lesson"] and show.state()["phase"] == "ready")
+    run()
+    assert not [f for f in show.state()["faults"] if f["refuses"] == "in-a-lesson"], show.state()["faults"]
+    run(**settings)
+
+
 def a_late_delete():
     run(lock="owner", lease_ms=1000)
     give("check-gap")
@@ -246,6 +290,10 @@ try:
     tap.check("two processes suffer at once, and are let go one by one", two_at_once)
     tap.check("a process that works slowly is frozen, and keeps its other fault", frozen_while_slow)
     tap.check("a process that is gone suffers nothing more", gone)
+    tap.check("a process that was killed from outside is started by the same button", gone_by_itself)
+    tap.check("all is undone while a process is gone and the store away", undone_with_the_store_away)
+    tap.check("a wire is cut as often as one likes", cut_often)
+    tap.check("a run of one's own ends a lesson", out_of_a_lesson)
     tap.check("a late delete frees the lock of another, who is held meanwhile", a_late_delete)
     tap.check("a terminal that is closed in the middle of a fault takes everything down", the_terminal_is_closed)
 finally:
