@@ -174,7 +174,7 @@ install install-programs uninstall: export_places = $(foreach p,$(PLACES),$(p)='
 install: lib $(OUT)/man/library             ## install libdlock: PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=
 	@$(export_places) tools/install.sh install library
 	@$(if $(DESTDIR),true,echo 'Programs find it once ldconfig has run as root, if $(LIBDIR) is in its list.')
-install-programs: $(PROGRAMS) $(OUT)/man/programs $(COMPLETION) ## install seckilld and seckill: PREFIX= BINDIR= DESTDIR=
+install-programs: $(PROGRAMS) $(WALL_CLOCK) $(OUT)/man/programs $(COMPLETION) ## install seckilld and seckill: PREFIX= BINDIR= DESTDIR=
 	@$(export_places) tools/install.sh install programs
 uninstall: $(OUT)/man/library               ## remove what both targets installed, with the same PREFIX, LIBDIR, DESTDIR
 	@$(export_places) tools/install.sh uninstall

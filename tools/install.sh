@@ -45,12 +45,17 @@ library() {
     pages library
 }
 programs() {
-    local script
+    local script page
     row 755 "$OUT/seckilld" "$BINDIR/seckilld"
     row 755 "$OUT/seckill" "$BINDIR/seckill"
     for script in loadtest/wrk/*; do
         row 644 "$script" "$DATADIR/seckill/wrk/${script##*/}"
     done
+    for page in $(grep -hoE 'docs/[A-Za-z0-9_./-]+[.]md' loadtest/show/lessons.def | sort -u); do
+        row 644 "$page" "$DATADIR/seckill/${page#docs/}"
+    done
+    row 644 build/wall_clock.so "$DATADIR/seckill/wall_clock.so"
+    row 644 docker/haproxy.cfg "$DATADIR/seckill/haproxy.cfg"
     row 644 LICENSE "$DATADIR/seckill/LICENSE"
     row 644 "$OUT/completion/seckill" "$DATADIR/bash-completion/completions/seckill"
     row link seckill "$DATADIR/bash-completion/completions/seckilld"
@@ -65,7 +70,8 @@ programs() {
 }
 # Directories that only this project uses.
 directories() {
-    printf '%s\n' "$INCLUDEDIR/dlock" "$DATADIR/dlock" "$DOCDIR" "$DATADIR/seckill/wrk" "$DATADIR/seckill"
+    printf '%s\n' "$INCLUDEDIR/dlock" "$DATADIR/dlock" "$DOCDIR" "$DATADIR/seckill"/{wrk,explanation,tutorial} \
+        "$DATADIR/seckill"
 }
 
 # A path in the .pc file that lies below the prefix is written as such, so that the tree can

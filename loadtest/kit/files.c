@@ -312,7 +312,7 @@ bool files_find_program(char *out, const char *name)
 bool files_find_data(char *out, const char *relative)
 {
     char dir[FILES_PATH_MAX];
-    const char *name = strrchr(relative, '/');
+    const char *name = strchr(relative, '/');
 
     files_program_dir(dir);
     for (int level = 0; level <= LEVELS_ABOVE; level++) {

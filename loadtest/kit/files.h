@@ -71,7 +71,8 @@ void files_sibling(char *out, const char *name);
 bool files_find_program(char *out, const char *name);
 
 /* Find `relative` (such as loadtest/wrk/order.lua) in the folder of this program and
- * the folders above it, then in $PREFIX/share/seckill.  False: nowhere. */
+ * the folders above it, then in $PREFIX/share/seckill without its first folder, as
+ * tools/install.sh installs it.  False: nowhere. */
 bool files_find_data(char *out, const char *relative);
 
 /* "20240131T120000Z" of the wall clock, for names. */

@@ -16,7 +16,8 @@
 struct start_signal {
     dlock_primitives *prims; /* NULL: there is no start_signal */
     char name[64];
-    char lock_library[FILES_PATH_MAX]; /* the path of libdlock.so, for wrk */
+    char lock_library[FILES_PATH_MAX]; /* of libdlock.so, for wrk: a path, or the name by
+                                        * which it is installed                      */
 };
 
 /* Make the latch for `count` threads.  False: said on stderr why, and they start when

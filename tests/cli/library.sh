@@ -6,7 +6,7 @@ redis_url=$SECKILL_REDIS_URL owner_url=$SECKILL_LAB_DATABASE_URL
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 cd "$root" || exit 70
-plan 42
+plan 44
 howto=$root/docs/how-to/use-the-lock-library.md
 export HOME=$work/home
 mkdir "$HOME" "$work/c"
@@ -182,6 +182,18 @@ check 'the programs of the how-to build and run with what is there' dynamic_prog
 completions() { ls "$stage/usr/share/bash-completion/completions/"seckill{,d} "$stage/usr/share/zsh/site-functions/_seckill"; }
 check 'the completions for bash and zsh are beside them' completions
 check 'the installed programs run' says 'reentrant' "$stage/usr/bin/seckill" locks
+installed_load() {
+    "$stage/usr/bin/seckill" load --dir="$work/installed" --out="$work/installed-runs" --front --stock=5 \
+        --duration=10s --quiet
+}
+installed_clock() {
+    "$stage/usr/bin/seckill" lab up --dir="$work/installed" >/dev/null 2>&1 || return 1
+    "$stage/usr/bin/seckill" fault run clock --by=1h --for=0s --dir="$work/installed" || return 1
+    "$stage/usr/bin/seckill" lab down --dir="$work/installed"
+}
+labs+=("$work/installed")
+check 'and load the service with wrk, behind a front' says '^VALID' status 0 installed_load
+check 'and move the clock of a server' installed_clock
 # removed ROOT ARGUMENT...: ROOT is there, and `make uninstall ARGUMENT...` leaves nothing in it.
 removed() {
     local root=$1
