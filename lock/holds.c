@@ -303,8 +303,8 @@ bool dlock_holds_renewed(struct dlock_holds *holds, struct dlock_hold *root,
     bool held = lock_held(holds, root, serial);
 
     /* Another renewal may have been sent later and answered earlier, so the deadline
-     * may be later already. */
-    if (held && deadline_ns > atomic_load(&root->deadline_ns)) {
+     * may be later already.  Without a lease both deadlines are INT64_MAX. */
+    if (held && deadline_ns >= atomic_load(&root->deadline_ns)) {
         atomic_store(&root->deadline_ns, deadline_ns);
         root->renew_at_ns = renew_at_ns;
     }

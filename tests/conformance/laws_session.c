@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_session.c -- locks that live with a connection to PostgreSQL. */
+/* laws_session.c -- locks that live with a session of their store. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lock/registry.h"
 #include "tests/conformance/database.h"
 #include "tests/conformance/laws.h"
 
@@ -34,13 +35,20 @@ static int holding_backend(void)
     return (int)database_ask(sql, NULL);
 }
 
+static void end_backend(int pid)
+{
+    char sql[80];
+
+    snprintf(sql, sizeof(sql), "SELECT pg_terminate_backend(%d, 5000)", pid);
+    assert_string_equal("t", database_tell(sql, NULL));
+}
+
 void ends_with_its_connection(const char *variant)
 {
     dlock_options opts = rig_options(variant);
     const char *name = rig_name();
     const char *other_name = rig_name();
     struct rig_pair pair;
-    char sql[80];
     dlock_lease other;
     dlock_lease lease;
 
@@ -50,9 +58,7 @@ void ends_with_its_connection(const char *variant)
     assert_status(OK, dlock_acquire(pair.a, other_name, 0, &other));
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
     assert_stays(dlock_lease_valid(pair.a, &lease), 3 * 100); /* a few looks at it */
-    snprintf(sql, sizeof(sql), "SELECT pg_terminate_backend(%d, 5000)",
-             holding_backend());
-    assert_string_equal("t", database_tell(sql, NULL));
+    end_backend(holding_backend());
     assert_status(OK, rig_try(pair.b, name));
     assert_comes(!dlock_lease_valid(pair.a, &lease));
     assert_comes(atomic_load(&told.count) == 1);
@@ -63,6 +69,74 @@ void ends_with_its_connection(const char *variant)
     assert_status(OK, dlock_release(pair.a, &other));
     assert_stays(atomic_load(&told.count) == 1, 3 * 100);
     assert_status(OK, rig_try(pair.a, name));
+}
+
+/* The ended session is that of the last of many holds. Nobody asks for the validity of any. */
+void is_told_of_one_end_among_many(const char *variant)
+{
+    enum { HOLDS = 40 }; /* more than the watchdog asks for between two looks */
+    dlock_options opts = rig_options(variant);
+    const char *base = rig_name();
+    dlock_lease leases[HOLDS];
+    dlock_system *sys;
+    char name[80];
+
+    atomic_store(&told.count, 0);
+    opts.on_lost = tell;
+    sys = rig_open(&opts);
+    for (int i = 0; i < HOLDS; i++) {
+        snprintf(name, sizeof(name), "%s:%d", base, i);
+        assert_status(OK, dlock_acquire(sys, name, 0, &leases[i]));
+    }
+    end_backend(holding_backend());
+    assert_comes(atomic_load(&told.count) == 1);
+    assert_string_equal(leases[HOLDS - 1].name, told.name);
+    for (int i = 0; i < HOLDS - 1; i++)
+        assert_status(OK, dlock_release(sys, &leases[i]));
+    assert_status(LOST, dlock_release(sys, &leases[HOLDS - 1]));
+    assert_int_equal(1, atomic_load(&told.count));
+}
+
+static atomic_int probe_count;
+static dlock_status (*real_probe)(void *state, const dlock_claim *claim);
+
+static dlock_status count_probe(void *state, const dlock_claim *claim)
+{
+    atomic_fetch_add(&probe_count, 1);
+    return real_probe(state, claim);
+}
+
+/* Open a system whose probes are counted. */
+static dlock_system *open_counted(const char *variant)
+{
+    static dlock_variant counted;
+    const dlock_variant *real = dlock_registry_find(variant);
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys;
+
+    real_probe = real->probe;
+    counted = *real;
+    counted.probe = count_probe;
+    atomic_store(&probe_count, 0);
+    dlock_registry_replace(&counted);
+    sys = rig_open(&opts);
+    dlock_registry_replace(real);
+    return sys;
+}
+
+/* A watchdog that does not wait between two probes takes a whole processor.  A slow machine
+ * only makes the pauses longer. */
+void looks_after_its_session_with_pauses(const char *variant)
+{
+    enum { PROBES = 5, PROBE_EVERY_MS = 100 };
+    dlock_system *sys = open_counted(variant);
+    int64_t begun_ms = rig_now_ms();
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(sys, rig_name(), 0, &lease));
+    assert_comes(atomic_load(&probe_count) >= PROBES);
+    assert_true(rig_now_ms() - begun_ms >= PROBES * PROBE_EVERY_MS);
+    assert_status(OK, dlock_release(sys, &lease));
 }
 
 /* The test stops a backend that was told to end, so the backend ends late, as on a loaded

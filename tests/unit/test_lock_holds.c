@@ -149,6 +149,22 @@ static void a_renewal_moves_only_what_is_held(void **state)
     dlock_holds_close(holds);
 }
 
+/* The lock of a session has no lease that a renewal could make longer. */
+static void a_probe_of_an_endless_hold_is_due_again_later(void **state)
+{
+    struct dlock_holds *holds = dlock_holds_open(false);
+    struct dlock_hold *hold = dlock_holds_begin(holds, "a", false);
+    uint64_t id = dlock_holds_grant(holds, hold, INT64_MAX, 1, true);
+    const struct dlock_hold *root = dlock_holds_find(holds, id);
+
+    (void)state;
+    assert_true(dlock_holds_renewed(holds, hold, hold->serial, INT64_MAX, 2));
+    assert_true(root->renew_at_ns == 2);
+    assert_true(dlock_holds_deadline_ns(holds, id) == INT64_MAX);
+    give(holds, id);
+    dlock_holds_close(holds);
+}
+
 static void count_visit(struct dlock_hold *root, void *arg)
 {
     (void)root;
@@ -289,6 +305,7 @@ int main(void)
         cmocka_unit_test(without_reentry_levels_are_strangers),
         cmocka_unit_test(a_hold_past_its_deadline_is_given_up),
         cmocka_unit_test(a_renewal_moves_only_what_is_held),
+        cmocka_unit_test(a_probe_of_an_endless_hold_is_due_again_later),
         cmocka_unit_test(a_visit_sees_roots_that_are_held),
         cmocka_unit_test(thousands_fit_and_are_found),
         cmocka_unit_test(leases_are_asked_while_they_change),
