@@ -26,7 +26,8 @@
 #include "base/os/thread.h"
 
 enum {
-    BATCH = 32,          /* holds renewed between two readings of the table */
+    BATCH = 32,          /* holds renewed, and losses told of, between two readings
+                          * of the table                                      */
     RETRY_DIVISOR = 20,  /* of the lease, after a failed renewal, within these: */
     RETRY_MIN_MS = 5,
     RETRY_MAX_MS = 500,
@@ -87,34 +88,36 @@ static bool is_orphan(const dlock_system *sys, const struct dlock_hold *root)
     return sys->variant->probe == NULL && dlock_life_has_ended(root->life);
 }
 
+static void note_due(struct look *look, struct dlock_hold *root)
+{
+    struct due *due = &look->due[look->due_count++];
+
+    due->root = root;
+    due->serial = root->serial;
+    due->facts = root->facts;
+}
+
+/* A full batch leaves losses and renewals to the next reading, but no deadline. */
 static void look_at(struct dlock_hold *root, void *arg)
 {
     struct look *look = arg;
     int64_t deadline_ns = atomic_load(&root->deadline_ns);
 
-    if (look->lost_count == BATCH || look->due_count == BATCH) {
-        look->next_ns = look->now_ns; /* the rest after these */
-        return;
-    }
     if (root->state == DLOCK_HOLD_HELD && deadline_ns <= look->now_ns)
         dlock_hold_mark_lost(root, true, DLOCK_LOSS_EXPIRED);
     if (root->state == DLOCK_HOLD_LOST) {
-        note_loss(look, root);
+        if (look->lost_count < BATCH)
+            note_loss(look, root);
         return;
     }
     look->deadline_ns = earlier(look->deadline_ns, deadline_ns);
     look->next_ns = earlier(look->next_ns, deadline_ns);
     if (root->watched_count == 0 || is_orphan(look->sys, root))
         return;
-    if (root->renew_at_ns <= look->now_ns) {
-        struct due *due = &look->due[look->due_count++];
-
-        due->root = root;
-        due->serial = root->serial;
-        due->facts = root->facts;
-    } else {
+    if (root->renew_at_ns > look->now_ns)
         look->next_ns = earlier(look->next_ns, root->renew_at_ns);
-    }
+    else if (look->due_count < BATCH)
+        note_due(look, root);
 }
 
 static int64_t retry_at_ns(int lease_ms)
@@ -156,8 +159,8 @@ static void renew(struct dlock_watchdog *dog, const struct due *due, int64_t giv
                              retry_at_ns(claim.lease_ms));
 }
 
-/* Read the table once, report losses, renew the holds that are due.  Returns when to
- * read again. */
+/* Read the table once, report losses, renew the holds that are due: at most a batch of
+ * each.  Returns when to read again. */
 static int64_t patrol(struct dlock_watchdog *dog)
 {
     dlock_system *sys = dog->sys;
@@ -175,6 +178,8 @@ static int64_t patrol(struct dlock_watchdog *dog)
     look->lost_count = 0;
     dlock_holds_visit(sys->holds, look_at, look);
     dlock_lost_tell(sys, look->lost, look->losses, look->lost_count);
+    if (look->lost_count == BATCH)
+        return look->now_ns; /* tell of all losses before a renewal that may hang */
     for (size_t i = 0; i < look->due_count; i++) {
         if (dlock_clock_ns() >= look->deadline_ns)
             break;

@@ -3,6 +3,7 @@
  * reports a loss. */
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,6 +204,36 @@ void validity_ends_without_the_store(const char *variant)
     servers_signal(0, count, SIGCONT);
     assert_comes(servers_count_held(variant, name) == 0);
     assert_status(LOST, dlock_release(sys, &lease));
+}
+
+/* The servers are silent.  More renewals are due than the watchdog sends between two looks at
+ * the table, and the lease that ends first is behind them in the table. */
+void a_loss_behind_many_renewals_is_told(const char *variant)
+{
+    enum { MANY = 40 };
+    dlock_options opts = rig_options(variant);
+    dlock_request shorter = {.lease_ms = 4 * SHORT_LEASE_MS};
+    const char *base = rig_name();
+    dlock_lease many[MANY], lease;
+    dlock_system *sys;
+    char name[80];
+
+    opts.lease_ms = 8 * SHORT_LEASE_MS;
+    opts.watchdog = true;
+    opts.redis_timeout_ms = opts.redlock_node_timeout_ms = 20 * SHORT_LEASE_MS;
+    servers_start(&opts);
+    sys = open_told(&opts);
+    premise_watch_pace();
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "%s:%d", base, i);
+        rig_acquire_short(sys, name, NULL, opts.lease_ms, &many[i]);
+    }
+    rig_acquire_short(sys, rig_name(), &shorter, shorter.lease_ms, &lease);
+    servers_signal(0, rig_uses_nodes(variant) ? SERVERS_MAX : 1, SIGSTOP);
+    assert_comes(atomic_load(&told.told_count) > 0);
+    assert_provided(is_steady(SHORT_LEASE_MS), dlock_lease_valid(sys, &many[0]));
+    assert_provided(is_steady(SHORT_LEASE_MS), strcmp(lease.name, told.name) == 0);
+    servers_signal(0, rig_uses_nodes(variant) ? SERVERS_MAX : 1, SIGCONT);
 }
 
 /* The abandoned lock is granted to no caller until its lease ends, and not to one that comes
