@@ -84,13 +84,15 @@ static dlock_status open_session(struct postgres_conn *conn, int64_t deadline_ns
 }
 
 dlock_status postgres_connect(struct postgres_conn **out, const struct postgres_place *place,
-                              size_t *host)
+                              int64_t give_up_ns, size_t *host)
 {
     int64_t deadline_ns = dlock_clock_after(dlock_clock_ns(), place->timeout_ms);
     struct postgres_conn *conn = calloc(1, sizeof(*conn));
     dlock_status st;
 
     *out = NULL;
+    if (give_up_ns < deadline_ns)
+        deadline_ns = give_up_ns;
     if (conn != NULL)
         conn->open = start_connecting(place);
     if (conn == NULL || conn->open == NULL) {

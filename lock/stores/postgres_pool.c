@@ -86,11 +86,11 @@ static dlock_status check_sessions(const struct postgres_pool *pool)
     if (pool->place.pooler != POSTGRES_POOLER_SESSION)
         return DLOCK_OK;
     careful.pooler = POSTGRES_POOLER_TRANSACTION;
-    st = postgres_connect(&one, &careful, &host);
+    st = postgres_connect(&one, &careful, INT64_MAX, &host);
     if (st == DLOCK_OK)
         st = ask_session(one, &pid);
     if (st == DLOCK_OK)
-        st = postgres_connect(&other, &careful, &host);
+        st = postgres_connect(&other, &careful, INT64_MAX, &host);
     if (st == DLOCK_OK)
         st = ask_session(other, &other_pid);
     if (st == DLOCK_OK && pid == other_pid)
@@ -124,7 +124,7 @@ static dlock_status check_server(struct postgres_pool *pool)
     dlock_status st = check_sessions(pool);
 
     if (st == DLOCK_OK)
-        st = postgres_take(pool, &conn);
+        st = postgres_take(pool, INT64_MAX, &conn);
     if (st == DLOCK_OK)
         st = check_session(pool, conn);
     if (st == DLOCK_OK)
@@ -218,7 +218,8 @@ static void note_try(struct postgres_pool *pool, dlock_status st, size_t host)
     dlock_mutex_unlock(&pool->mutex);
 }
 
-dlock_status postgres_take(struct postgres_pool *pool, struct postgres_conn **out)
+dlock_status postgres_take(struct postgres_pool *pool, int64_t give_up_ns,
+                           struct postgres_conn **out)
 {
     struct postgres_place place;
     size_t host = 0;
@@ -235,8 +236,10 @@ dlock_status postgres_take(struct postgres_pool *pool, struct postgres_conn **ou
     }
     if (st != DLOCK_OK)
         return st;
-    st = postgres_connect(out, &place, &host);
-    note_try(pool, st, host);
+    st = postgres_connect(out, &place, give_up_ns, &host);
+    /* A server that did not answer before the caller gave up may answer the next. */
+    if (st == DLOCK_OK || dlock_clock_ns() < give_up_ns)
+        note_try(pool, st, host);
     return st;
 }
 
@@ -259,7 +262,7 @@ dlock_status postgres_pool_ask(struct postgres_pool *pool,
                                struct postgres_answer *out)
 {
     struct postgres_conn *conn = NULL;
-    dlock_status st = postgres_take(pool, &conn);
+    dlock_status st = postgres_take(pool, give_up_ns, &conn);
 
     if (st != DLOCK_OK)
         return st;

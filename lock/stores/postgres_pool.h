@@ -28,11 +28,12 @@ enum postgres_pooler postgres_pool_pooler(const struct postgres_pool *pool);
  * NULL is fine. */
 void postgres_pool_close(struct postgres_pool *pool);
 
-/* Take an idle connection, or make a new one; the caller gives it back with
- * postgres_give().  OK; or a failure, and *out is NULL. After a failure to connect,
- * later calls answer the same failure without trying, for a pause of 20 ms that doubles
- * up to 1 s. */
-dlock_status postgres_take(struct postgres_pool *pool, struct postgres_conn **out);
+/* Take an idle connection, or make a new one until give_up_ns; the caller gives it back
+ * with postgres_give().  OK; or a failure, and *out is NULL. After a failure to connect
+ * before give_up_ns, later calls answer the same failure without trying, for a pause of
+ * 20 ms that doubles up to 1 s. */
+dlock_status postgres_take(struct postgres_pool *pool, int64_t give_up_ns,
+                           struct postgres_conn **out);
 
 /* Give a connection back.  A broken connection, or one with an open transaction, is
  *                closed. */

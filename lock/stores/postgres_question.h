@@ -38,11 +38,12 @@ struct postgres_place {
     size_t host; /* the index, from 0, of the URL's host that was connected to last */
 };
 
-/* Connect to a server that takes writes, unless the URL has other target_session_attrs.
- * After OK *host is the index of the URL's host.  OK; IO: no server answered in time,
- * or the server is a standby; PROTOCOL: the server refused; NOMEM. */
+/* Connect to a server that takes writes, unless the URL has other target_session_attrs:
+ * until give_up_ns or for place->timeout_ms, whichever is first.  After OK *host is the
+ * index of the URL's host.  OK; IO: no server answered in time, or the server is a
+ * standby; PROTOCOL: the server refused; NOMEM. */
 dlock_status postgres_connect(struct postgres_conn **out, const struct postgres_place *place,
-                              size_t *host);
+                              int64_t give_up_ns, size_t *host);
 
 /* Close the connection: the server rolls back, and frees the locks of the session.
  * NULL is fine. */

@@ -122,7 +122,7 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
     dlock_status st;
 
     claim->note = 0;
-    st = postgres_take(pool, &conn);
+    st = postgres_take(pool, claim->give_up_ns, &conn);
     if (st != DLOCK_OK)
         return st;
     st = lock_row(conn, claim);

@@ -45,6 +45,8 @@ const struct law laws[] = {
     {"the holder is told of a loss", LAW_WATCHED | REDIS, watchdog_tells_of_a_taken_lock,
      somebody_tells_of_the_end, EXPIRES},
     {"validity ends without the store", EXPIRES | REDIS, validity_ends_without_the_store, NULL, 0},
+    {"validity ends while a renewal connects", LAW_WATCHED | POSTGRES,
+     validity_ends_while_a_renewal_connects, NULL, 0},
     {"a loss behind many renewals is told in time", LAW_WATCHED | REDIS,
      a_loss_behind_many_renewals_is_told, NULL, 0},
     {"an abandoned lock is free after its lease, and not renewed", EXPIRES, abandoned_frees_itself,

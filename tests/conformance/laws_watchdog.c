@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lock/fault.h"
+#include "tests/conformance/cutter.h"
 #include "tests/conformance/laws.h"
 
 void watchdog_keeps_it(const char *variant)
@@ -203,6 +204,33 @@ void validity_ends_without_the_store(const char *variant)
                     rig_now_ms() - acquired_ms < 10 * SHORT_LEASE_MS);
     servers_signal(0, count, SIGCONT);
     assert_comes(servers_count_held(variant, name) == 0);
+    assert_status(LOST, dlock_release(sys, &lease));
+}
+
+/* The connection has ended, and the network is silent for everybody who connects anew. */
+void validity_ends_while_a_renewal_connects(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    int64_t acquired_ms;
+    dlock_system *sys;
+    dlock_lease lease;
+
+    opts.lease_ms = 2 * SHORT_LEASE_MS;
+    opts.watchdog = true;
+    opts.database_timeout_ms = 20 * SHORT_LEASE_MS; /* far longer than the lease */
+    opts.database_url = cutter_start_before(opts.database_url);
+    sys = open_told(&opts);
+    premise_watch_pace();
+    acquired_ms = rig_now_ms();
+    rig_acquire_short(sys, rig_name(), NULL, opts.lease_ms, &lease);
+    cutter_refuse();
+    cutter_set(CUTTER_SILENT);
+    assert_comes(!dlock_lease_valid(sys, &lease));
+    assert_told_once(&lease);
+    assert_provided(is_steady(SHORT_LEASE_MS),
+                    rig_now_ms() - acquired_ms < 10 * SHORT_LEASE_MS);
+    cutter_open();
+    assert_comes(rig_try(sys, rig_name()) == DLOCK_OK);
     assert_status(LOST, dlock_release(sys, &lease));
 }
 

@@ -21,7 +21,7 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
     const char *values[] = {claim->name};
     struct postgres_conn *conn = NULL;
     struct postgres_answer answer;
-    dlock_status st = postgres_take(postgres_sessions_pool(state), &conn);
+    dlock_status st = postgres_take(postgres_sessions_pool(state), claim->give_up_ns, &conn);
 
     if (st == DLOCK_OK && waits)
         st = postgres_limit_wait(conn, claim->store_until_ns, claim->give_up_ns);
