@@ -209,7 +209,7 @@ __asm__(".text\n"
         "    ldr x9, [sp, #160]\n"
         "    msr fpcr, x9\n"
         "    add sp, sp, #176\n"
-        "    br x30\n"
+        "    ret\n" /* where branch targets are enforced, a branch would need a landing pad */
         ".size dlock_stack_jump, .-dlock_stack_jump\n"
         ".balign 16\n"
         ".hidden dlock_stack_entry\n"

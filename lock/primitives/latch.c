@@ -100,11 +100,12 @@ struct waiting {
 };
 
 /* The message tells if a latch without a key was opened or deleted.  The message may be
- * late or lost.  So without a message, a latch whose key is missing at two checks
- * counts as open. */
+ * late or lost, and the last message may be of an earlier latch of that name.  So unless the
+ * message says "opened", the latch is checked again a moment later.  If no message has come
+ * by then, the latch counts as open. */
 static dlock_status look(void *arg, int64_t *free_in_ms)
 {
-    enum { A_MOMENT_MS = 5, DELETED = 1 };
+    enum { A_MOMENT_MS = 5, OPENED = 0, DELETED = 1 };
     struct waiting *job = arg;
     struct redis_waiter *waiter = job->wait.waiter;
     int64_t left = 0;
@@ -119,13 +120,13 @@ static dlock_status look(void *arg, int64_t *free_in_ms)
         job->was_gone = false;
         return DLOCK_BUSY;
     }
-    if (heard == DELETED)
-        return dlock_fail(DLOCK_LOST, "the latch was deleted while it was waited for");
-    if (heard < 0 && !job->was_gone) {
+    if (heard != OPENED && !job->was_gone) {
         job->was_gone = true;
         *free_in_ms = A_MOMENT_MS;
         return DLOCK_BUSY;
     }
+    if (heard == DELETED)
+        return dlock_fail(DLOCK_LOST, "the latch was deleted while it was waited for");
     return DLOCK_OK;
 }
 

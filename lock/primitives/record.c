@@ -4,6 +4,7 @@
  * Permits have no owner, so the owner in a record is the calling thread. */
 #include <string.h>
 
+#include "base/os/fork.h"
 #include "base/os/random.h"
 #include "base/os/thread.h"
 #include "lock/primitives/primitives.h"
@@ -17,6 +18,8 @@ dlock_status dlock_primitives_record(dlock_primitives *prims, const char *dir)
     dlock_error_clear();
     if (prims == NULL || dir == NULL || *dir == '\0')
         return dlock_fail(DLOCK_INVALID, "primitives and a directory are needed");
+    if (prims->generation != dlock_fork_generation())
+        return dlock_fail(DLOCK_INVALID, "the primitives belong to the parent process");
     if (prims->recorder != NULL)
         return dlock_fail(DLOCK_INVALID, "these primitives are recorded already");
     dlock_random_uuid(text);
