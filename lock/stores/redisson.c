@@ -50,6 +50,7 @@ dlock_status redisson_open(struct redisson_lock **out, const dlock_options *opts
     *out = NULL;
     if (lock == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the variant");
+    lock->channel = REDISSON_CHANNEL;
     lock->acquire.text = acquire;
     lock->renew.text = LUA_REENTRANT_RENEW;
     lock->release.text = release;
@@ -104,7 +105,7 @@ static bool hold_back(const struct redisson_lock *lock, const dlock_claim *claim
     if (lock->shares == NULL || claim->wait_until_ns == 0 || claim->level > 1 ||
         claim->shared)
         return false;
-    redisson_name(REDISSON_CHANNEL, claim->name, channel);
+    redisson_name(lock->channel, claim->name, channel);
     return dlock_fair_shares_hold_back(lock->shares, channel, claim->wait_until_ns);
 }
 
@@ -113,7 +114,7 @@ static void note_answer(const struct redisson_lock *lock, const dlock_claim *cla
 {
     char channel[REDISSON_NAME_SIZE];
 
-    redisson_name(REDISSON_CHANNEL, claim->name, channel);
+    redisson_name(lock->channel, claim->name, channel);
     dlock_fair_shares_answered(lock->shares, channel, is_taken);
 }
 
@@ -125,7 +126,7 @@ static void note_release(const struct redisson_lock *lock, const dlock_claim *cl
 
     if (told_count <= 0)
         return;
-    redisson_name(REDISSON_CHANNEL, claim->name, channel);
+    redisson_name(lock->channel, claim->name, channel);
     other_count = told_count - redis_subscription_listens(lock->subscription, channel);
     dlock_fair_shares_released(lock->shares, channel, other_count);
 }
@@ -138,7 +139,7 @@ static dlock_status check_slot(const struct redisson_lock *lock, const char *nam
 
     if (!redis_link_is_routed(lock->link))
         return DLOCK_OK;
-    redisson_name(REDISSON_CHANNEL, name, channel);
+    redisson_name(lock->channel, name, channel);
     if (redis_slot_of(channel) == redis_slot_of(name))
         return DLOCK_OK;
     return dlock_fail(DLOCK_INVALID, "a name with a { needs a text in braces in a Redis Cluster, "
@@ -265,7 +266,7 @@ dlock_status redisson_release(void *opaque, const dlock_claim *claim)
         lock->subscription != NULL || claim->level > 1 ? redisson_release_shape(claim)
                                                        : REDIS_SHAPE_RELEASE};
 
-    redisson_name(REDISSON_CHANNEL, claim->name, channel);
+    redisson_name(lock->channel, claim->name, channel);
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
     snprintf(level, sizeof(level), "%d", claim->level);
     return redisson_release_by(lock, claim, &call);
@@ -276,7 +277,7 @@ void *redisson_watch(void *opaque, const dlock_claim *claim)
     const struct redisson_lock *lock = opaque;
     char channel[REDISSON_NAME_SIZE];
 
-    redisson_name(REDISSON_CHANNEL, claim->name, channel);
+    redisson_name(lock->channel, claim->name, channel);
     return redis_subscription_join(lock->subscription, channel,
                                    (struct redis_wake){.rule = &REDIS_WAKE_LOCK});
 }
@@ -333,7 +334,7 @@ static void channel_of(const struct redisson_lock *lock, const char *name,
 {
     out[0] = '\0';
     if (lock->subscription != NULL)
-        redisson_name(REDISSON_CHANNEL, name, out);
+        redisson_name(lock->channel, name, out);
 }
 
 dlock_status redisson_inspect(void *opaque, const char *name, dlock_info *out)

@@ -30,6 +30,7 @@ enum { REDISSON_NAME_SIZE = REDIS_CHANNEL_MAX + 1 };
 
 struct redisson_lock {
     struct redis_link *link;
+    const char *channel; /* the prefix of the channels on which releases are published */
     struct redis_subscription *subscription; /* NULL: no release is published, and no
                                               * waiter listens */
     struct dlock_fair_shares *shares; /* NULL: grants are not shared out */

@@ -22,6 +22,7 @@
 #include "gen/lua_scripts.h"
 #include "lock/stores/redisson.h"
 
+#define CHANNEL "redisson_rwlock"
 #define WAKE_ONE "0"
 #define WAKE_ALL "1"
 
@@ -48,7 +49,7 @@ static void words_of(const dlock_claim *claim, struct words *out)
 {
     bool has_braces = strchr(claim->name, '{') != NULL;
 
-    redisson_name("redisson_rwlock", claim->name, out->channel);
+    redisson_name(CHANNEL, claim->name, out->channel);
     snprintf(out->base, sizeof(out->base), "%s%s%s", has_braces ? "" : "{", claim->name,
              has_braces ? "" : "}");
     snprintf(out->levels, sizeof(out->levels), "%.220s:%.63s:rwlock_timeout:", out->base,
@@ -80,6 +81,7 @@ static dlock_status open_state(const dlock_options *opts, void **state)
         free(lock);
         return st;
     }
+    lock->writer->channel = CHANNEL;
     lock->writer->renew.text = LUA_RWLOCK_WRITE_RENEW;
     lock->read_acquire.text = LUA_RWLOCK_READ_ACQUIRE;
     lock->read_renew.text = LUA_RWLOCK_READ_RENEW;
