@@ -65,6 +65,14 @@ static struct redis_conn *connect_now(struct redis_link *link, int64_t end_ns,
     return NULL;
 }
 
+/* A new connection has brought an answer: the server is not left alone any more. */
+static void end_pause(struct redis_link *link)
+{
+    redis_link_group_lock(link->group);
+    link->pause_ms = 0;
+    redis_link_group_unlock(link->group);
+}
+
 /* Send the command and wait for an answer of that shape.  False: the connection is broken, or
  * not to be used any more. */
 static bool ask(struct redis_conn *conn, const struct redis_written *written, int64_t end_ns,
@@ -107,6 +115,7 @@ static void say_until(struct redis_talk *talk, const struct redis_command *comma
 {
     struct redis_link *link = talk->link;
     struct redis_written written;
+    bool is_new = false;
 
     if (!redis_command_write(&written, command)) {
         redis_answer_fail(answer, REDIS_NO_MEMORY, "no memory for a command");
@@ -116,8 +125,10 @@ static void say_until(struct redis_talk *talk, const struct redis_command *comma
     ++*redis_commands_here();
     if (talk->conn == NULL)
         talk->conn = take_idle(link);
-    if (talk->conn == NULL)
+    if (talk->conn == NULL) {
         talk->conn = connect_now(link, end_ns, answer);
+        is_new = talk->conn != NULL;
+    }
     if (talk->conn != NULL) {
         talk->conn->reading.whole = room.text;
         talk->conn->reading.whole_size = room.size;
@@ -128,6 +139,8 @@ static void say_until(struct redis_talk *talk, const struct redis_command *comma
     }
     if (talk->conn != NULL)
         talk->conn->reading.whole = NULL;
+    if (talk->conn != NULL && is_new)
+        end_pause(link);
     talk->is_broken = talk->conn == NULL;
     redis_link_judge_redirect(link, answer);
     redis_written_free(&written);

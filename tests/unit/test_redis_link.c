@@ -21,7 +21,7 @@
 
 #include "lock/stores/redis_request.h"
 
-enum { TIMEOUT_MS = 120, CONNS_MAX = 8 };
+enum { TIMEOUT_MS = 120, LONG_MS = 60000, CONNS_MAX = 8 };
 
 /* A server that says to every request what it is told to say.  A connection that it left
  * without an answer gets the late one, if there is one, together with the next. */
@@ -283,6 +283,36 @@ static void a_dead_server_is_left_alone_for_a_while(void **state)
     redis_link_close(link);
 }
 
+static bool is_answered(struct redis_talk *talk)
+{
+    static const struct redis_command get = {2, {"GET", "k"}, REDIS_SHAPE_ANY};
+    struct redis_answer out;
+
+    talk->is_broken = false;
+    redis_talk_ask(talk, &get, INT64_MAX, &out);
+    return out.outcome == REDIS_ANSWERED;
+}
+
+/* So long that a server which is left alone until then is seen on a slow machine too. */
+static void a_conversation_ends_leaving_alone(void **state)
+{
+    struct redis_talk talk = {0};
+    char away[sizeof(server.address.sun_path) + 4];
+
+    (void)state;
+    snprintf(away, sizeof(away), "%s.off", server.address.sun_path);
+    atomic_store(&server.says, "+OK\r\n");
+    assert_int_equal(DLOCK_OK, redis_link_open(&talk.link, server.url, LONG_MS, false));
+    assert_int_equal(0, rename(server.address.sun_path, away));
+    assert_false(is_answered(&talk));
+    assert_int_equal(0, rename(away, server.address.sun_path));
+    while (!is_answered(&talk)) /* it may be left alone for a moment */
+        poll(NULL, 0, 1);
+    assert_false(redis_link_is_left_alone(talk.link));
+    redis_talk_end(&talk, true);
+    redis_link_close(talk.link);
+}
+
 static void an_unknown_script_is_sent_by_its_text(void **state)
 {
     static const struct redis_script script = {"return 1", "0123"};
@@ -332,6 +362,7 @@ int main(void)
         TEST(a_late_answer_beside_the_next_is_nobodys),
         TEST(a_reply_too_many_is_not_taken_for_the_next),
         TEST(a_dead_server_is_left_alone_for_a_while),
+        TEST(a_conversation_ends_leaving_alone),
         TEST(an_unknown_script_is_sent_by_its_text),
         TEST(after_its_deadline_nothing_is_sent),
     };
