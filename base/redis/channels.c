@@ -277,8 +277,13 @@ void redis_channels_reset(struct redis_channels *channels)
     struct redis_channel *next;
 
     dlock_mutex_lock(&channels->mutex);
+    channels->changed = NULL;
     HASH_ITER(hh, channels->all, channel, next) {
-        redis_channel_stop_lingering(channels, channel);
+        channel->is_changed = false;
+        if (channel->waiters == NULL) {
+            forget(channels, channel);
+            continue;
+        }
         channel->state = REDIS_CHANNEL_OFF;
         redis_channels_mark_changed(channels, channel);
     }

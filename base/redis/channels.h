@@ -81,7 +81,8 @@ bool redis_channels_settle(struct redis_channels *channels,
                            bool (*say)(void *arg, const char *verb, const char *name),
                            void *arg);
 
-/* The connection was lost: every channel is OFF, and its SUBSCRIBE is due again. */
+/* The connection was lost: every channel with waiters is OFF, and its SUBSCRIBE is due
+ * again.  Every other channel is freed, because the next connection may never come. */
 void redis_channels_reset(struct redis_channels *channels);
 
 /* The number in the last message of the waiter's channel, since the waiter began to
