@@ -158,7 +158,7 @@ static void exchange_with_one(struct redis_link *link, void *arg)
     round->has_failed = round->has_failed || one.answer.outcome != REDIS_ANSWERED;
 }
 
-/* Send a command without a key to every node that has a link.  The answer is that of
+/* Send a command without a key to every node that has a link and is needed.  The answer is that of
  * the last node, or of the first node that failed.  False: there is no link yet. */
 static bool exchange_with_all(struct redis_routes *routes, struct redis_leg *leg,
                               const struct redis_command *command, int64_t give_up_ns)

@@ -155,27 +155,34 @@ void redis_routes_forget(struct redis_routes *routes, int slot)
     redis_routes_refresh(routes, NULL);
 }
 
+/* Has the node slots, or does it owe answers?  A thread may queue a post for a node that has lost
+ * its slots since the thread picked it, and no other request goes there any more. */
+static bool is_needed(const struct redis_routes *routes, const struct redis_node_link *node)
+{
+    return redis_cluster_has(routes->cluster, &node->place, REDIS_NO_NODE) ||
+           redis_link_has_requests(node->link);
+}
+
 /* The link after `node`, or the first; NULL: there is none. */
 static struct redis_node_link *next_node(struct redis_routes *routes,
-                                         const struct redis_node_link *node, bool has_slots)
+                                         const struct redis_node_link *node, bool needed)
 {
     struct redis_node_link *next;
 
     dlock_mutex_lock(&routes->mutex);
     next = node == NULL ? routes->nodes : node->next;
-    while (next != NULL && has_slots &&
-           !redis_cluster_has(routes->cluster, &next->place, REDIS_NO_NODE))
+    while (next != NULL && needed && !is_needed(routes, next))
         next = next->next;
     dlock_mutex_unlock(&routes->mutex);
     return next;
 }
 
-void redis_routes_visit(struct redis_routes *routes, bool has_slots,
+void redis_routes_visit(struct redis_routes *routes, bool needed,
                         void visit(struct redis_link *link, void *arg), void *arg)
 {
     struct redis_node_link *node = NULL;
 
-    while ((node = next_node(routes, node, has_slots)) != NULL)
+    while ((node = next_node(routes, node, needed)) != NULL)
         visit(node->link, arg);
 }
 

@@ -56,9 +56,9 @@ struct redis_link *redis_routes_follow(struct redis_routes *routes, struct redis
  * next command for this slot use the map. */
 void redis_routes_forget(struct redis_routes *routes, int slot);
 
-/* Call `visit` with the link to each node, or with has_slots, to each node that has
- * slots.  Links that are made meanwhile may be left out. */
-void redis_routes_visit(struct redis_routes *routes, bool has_slots,
+/* Call `visit` with the link to each node, or with `needed`, to each node that has slots or
+ * still owes answers.  Links that are made meanwhile may be left out. */
+void redis_routes_visit(struct redis_routes *routes, bool needed,
                         void visit(struct redis_link *link, void *arg), void *arg);
 
 #endif /* BASE_REDIS_CLUSTER_ROUTES_H */

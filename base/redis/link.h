@@ -85,8 +85,8 @@ void redis_exchange(struct redis_leg *legs, size_t leg_count,
 bool redis_link_post(struct redis_link *link, const struct redis_command *command,
                      struct redis_post *post);
 
-/* Send the queued requests, without waiting.  False: there is no connection yet, so
- * they stay queued; an exchange makes one. */
+/* Send the queued requests, without waiting.  False: some stay queued, because there is no
+ * connection yet; an exchange makes one. */
 bool redis_link_push(struct redis_link *link);
 
 /* Cut the connection that all threads share (called in a fiber: that of the fibers), as

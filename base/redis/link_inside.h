@@ -49,6 +49,9 @@ void redis_link_address(const struct redis_link *link, struct redis_address *out
  * more. */
 void redis_link_drop(struct redis_link *link);
 
+/* Has the link of threads requests without an answer?  Called without the mutex. */
+bool redis_link_has_requests(struct redis_link *link);
+
 /* If `answer` is a redirect that a router follows, make its outcome NOT_DONE. */
 void redis_link_judge_redirect(const struct redis_link *link, struct redis_answer *answer);
 

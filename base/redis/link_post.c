@@ -34,13 +34,23 @@ bool redis_link_post(struct redis_link *asked, const struct redis_command *comma
 
 bool redis_link_push(struct redis_link *link)
 {
-    bool is_ready;
+    bool is_left;
 
     if (link->router != NULL)
         return link->router->push(link->routes);
     redis_link_group_lock(link->group);
     redis_link_send_now(link);
-    is_ready = link->is_ready;
+    is_left = !link->is_ready && redis_queue_count(&link->queue) > 0;
     redis_link_group_unlock(link->group);
-    return is_ready;
+    return !is_left;
+}
+
+bool redis_link_has_requests(struct redis_link *link)
+{
+    bool has_requests;
+
+    redis_link_group_lock(link->group);
+    has_requests = redis_queue_count(&link->queue) > 0;
+    redis_link_group_unlock(link->group);
+    return has_requests;
 }

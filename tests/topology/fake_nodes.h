@@ -39,7 +39,7 @@ enum {
 
 /* A node says these; NULL: nothing, and the connection stays open.  Where CLOSES stands in a text
  * the node closes the connection, and for NUMBER it says a port that it has not said before. */
-enum topic { ON_NODES, ON_PING, ON_SCRIPT, ON_ASKING, ON_SUBSCRIBE, ON_LOCK, TOPICS };
+enum topic { ON_NODES, ON_PING, ON_SCRIPT, ON_ASKING, ON_SUBSCRIBE, ON_WAIT, ON_LOCK, TOPICS };
 #define CLOSES '\x01'
 #define NUMBER '\x02'
 
@@ -88,7 +88,8 @@ static inline enum topic topic_of(const char *verb)
         enum topic topic;
     } VERBS[] = {{"CLUSTER", ON_NODES},        {"PING", ON_PING},
                  {"SCRIPT", ON_SCRIPT},        {"ASKING", ON_ASKING},
-                 {"SSUBSCRIBE", ON_SUBSCRIBE}, {"SUNSUBSCRIBE", ON_SUBSCRIBE}};
+                 {"SSUBSCRIBE", ON_SUBSCRIBE}, {"SUNSUBSCRIBE", ON_SUBSCRIBE},
+                 {"WAIT", ON_WAIT}};
 
     for (size_t i = 0; i < sizeof(VERBS) / sizeof(VERBS[0]); i++)
         if (strcmp(verb, VERBS[i].verb) == 0)
@@ -263,6 +264,7 @@ static inline int start_nodes(void **state)
         say(i, ON_PING, "+PONG\r\n");
         say(i, ON_SCRIPT, "$40\r\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n");
         say(i, ON_ASKING, "+OK\r\n");
+        say(i, ON_WAIT, ":1\r\n");
         say(i, ON_LOCK, "+OK\r\n");
     }
     say_slots("0-16383", 2, "", 1);

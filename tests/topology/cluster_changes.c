@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* cluster_changes.c -- a Redis Cluster in which another node takes the place of a master: requests
+ * that nobody waits for end. */
+#include "tests/topology/fake_nodes.h"
+
+#include "base/redis/cluster_routes.h"
+#include "base/redis/link_inside.h"
+#include "lock/stores/redis_request.h"
+
+enum { LONG_MS = 20000, PATIENCE_MS = 20000 };
+
+#define assert_comes(state)                                                            \
+    do {                                                                               \
+        int64_t end_ns_ = dlock_clock_after(dlock_clock_ns(), PATIENCE_MS);            \
+        while (!(state)) {                                                             \
+            assert_true(dlock_clock_ns() < end_ns_);                                   \
+            poll(NULL, 0, 1);                                                          \
+        }                                                                              \
+    } while (0)
+
+static const struct redis_command GET = {2, {"GET", NAME}, REDIS_SHAPE_ANY};
+
+/* Both nodes say that node `i` has the slots, and that the other is a replica. */
+static void name_master(int i, int epoch)
+{
+    char list[512];
+    int len = node_line(list, sizeof(list), (char)('a' + i), nodes[i].port, "master", epoch,
+                        "0-16383");
+
+    node_line(list + len, sizeof(list) - (size_t)len, (char)('b' - i), nodes[1 - i].port, "slave",
+              epoch, "");
+    say_list(list);
+}
+
+static struct redis_link *link_;
+static atomic_int ended_count;
+
+static void count_end(struct redis_post *post)
+{
+    (void)post;
+    atomic_fetch_add(&ended_count, 1);
+}
+
+static int begin(void **state)
+{
+    char url[64];
+
+    (void)start_nodes(state);
+    name_master(0, 1);
+    atomic_store(&ended_count, 0);
+    snprintf(url, sizeof(url), "redis-cluster://127.0.0.1:%d", nodes[0].port);
+    return redis_link_open(&link_, url, LONG_MS, false) == DLOCK_OK ? 0 : 1;
+}
+
+static int end(void **state)
+{
+    redis_link_close(link_);
+    return stop_nodes(state);
+}
+
+static bool get(void)
+{
+    struct redis_answer answer;
+
+    return redis_call(link_, &GET, INT64_MAX, &answer) == DLOCK_OK;
+}
+
+static bool is_connected(struct redis_link *link)
+{
+    bool is_connected;
+
+    redis_link_group_lock(link->group);
+    is_connected = link->conn != NULL;
+    redis_link_group_unlock(link->group);
+    return is_connected;
+}
+
+/* A thread may have picked the node while it had slots. */
+static void a_post_to_a_node_that_has_lost_its_slots_ends(void **state)
+{
+    struct redis_post post = {.end = count_end};
+    char why[REDIS_WHY_SIZE];
+    struct redis_link *picked;
+
+    (void)state;
+    assert_true(get());
+    picked = redis_routes_find(link_->routes, redis_slot_of(NAME), INT64_MAX, why);
+    assert_true(is_connected(picked));
+    name_master(1, 2);
+    assert_comes(!is_connected(picked));
+    assert_true(redis_link_post(picked, &GET, &post));
+    assert_false(redis_link_push(link_));
+    assert_int_equal(DLOCK_OK, redis_ping(link_));
+    assert_int_equal(1, atomic_load(&ended_count));
+    assert_true(redis_link_push(link_));
+}
+
+static void a_node_that_was_replaced_keeps_nothing_queued(void **state)
+{
+    struct redis_post post = {.end = count_end};
+
+    (void)state;
+    assert_true(get());
+    say(0, ON_LOCK, "\x01");
+    name_master(1, 2);
+    assert_comes(get());
+    assert_true(atomic_load(&nodes[1].heard[ON_LOCK]) > 0);
+    assert_true(redis_link_post(link_, &GET, &post));
+    assert_true(redis_link_push(link_));
+    assert_true(get());
+    assert_int_equal(1, atomic_load(&ended_count));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_post_to_a_node_that_has_lost_its_slots_ends, begin, end),
+        cmocka_unit_test_setup_teardown(a_node_that_was_replaced_keeps_nothing_queued, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
