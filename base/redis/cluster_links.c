@@ -48,15 +48,16 @@ static void pause_before_again(const struct journey *journey)
 /* Wait until the map has the node of `link` as the owner of the slot.  If a promotion
  * gave the slot to this node, the map has begun the new era by then.  Otherwise a grant
  * of this node would count to the old era, and be lost with it. */
-static void await_map(const struct journey *journey, const struct redis_link *link)
+static void await_map(const struct redis_routes *routes, int slot, const struct redis_link *link,
+                      int64_t end_ns)
 {
     int64_t until_ns = dlock_clock_after(dlock_clock_ns(), HEAR_MS);
     struct redis_address place;
 
-    if (until_ns > journey->end_ns)
-        until_ns = journey->end_ns;
+    if (until_ns > end_ns)
+        until_ns = end_ns;
     redis_link_address(link, &place);
-    while (!redis_cluster_has(journey->routes->cluster, &place, journey->slot)) {
+    while (!redis_cluster_has(routes->cluster, &place, slot)) {
         int64_t now_ns = dlock_clock_ns();
 
         if (now_ns >= until_ns)
@@ -94,7 +95,7 @@ static bool turn_by_answer(struct journey *journey)
         if (named == NULL)
             return false;
         if (answer->redirect == REDIS_MOVED && journey->slot >= 0) {
-            await_map(journey, named);
+            await_map(routes, journey->slot, named, journey->end_ns);
             atomic_store(&routes->slots[journey->slot], named);
         }
         journey->leg.asking = answer->redirect == REDIS_ASK;
@@ -209,8 +210,8 @@ static struct redis_link *pick(void *opaque, const struct redis_command *command
 }
 
 static struct redis_link *pick_again(void *opaque, const struct redis_command *command,
-                                     struct redis_link *picked, struct redis_answer *answer,
-                                     bool *asking)
+                                     int64_t give_up_ns, struct redis_link *picked,
+                                     struct redis_answer *answer, bool *asking)
 {
     struct redis_routes *routes = opaque;
     struct redis_link *link = NULL;
@@ -222,8 +223,10 @@ static struct redis_link *pick_again(void *opaque, const struct redis_command *c
         link = redis_routes_follow(routes, picked, slot, answer);
     else if (answer->outcome == REDIS_NOT_DONE || answer->outcome == REDIS_UNKNOWN)
         redis_routes_forget(routes, slot);
-    if (link != NULL && !*asking && slot >= 0)
+    if (link != NULL && !*asking && slot >= 0) {
+        await_map(routes, slot, link, give_up_ns);
         atomic_store(&routes->slots[slot], link);
+    }
     return link;
 }
 

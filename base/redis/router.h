@@ -22,10 +22,11 @@ struct redis_router {
                                int64_t give_up_ns, char why[REDIS_WHY_SIZE]);
     /* After the exchange with `picked`: return the link of the server that a redirect
      * leads to.  NULL: the answer is no redirect, or leads to no server, and `answer`
-     * then has the reason.  *asking: ASKING has to be sent to that server first. */
+     * then has the reason.  *asking: ASKING has to be sent to that server first.  Waits, at
+     * most until give_up_ns, for the news of a fail-over that may be behind the redirect. */
     struct redis_link *(*pick_again)(void *routes, const struct redis_command *command,
-                                     struct redis_link *picked, struct redis_answer *answer,
-                                     bool *asking);
+                                     int64_t give_up_ns, struct redis_link *picked,
+                                     struct redis_answer *answer, bool *asking);
     /* As redis_link_push() and redis_link_cut(), for all servers. */
     bool (*push)(void *routes);
     void (*cut)(void *routes);

@@ -194,7 +194,7 @@ static void say_first(struct redis_talk *talk, const struct redis_command *comma
         talk->is_broken = false;
         if (!asking || say_asking(talk, give_up_ns, answer))
             say(talk, command, give_up_ns, room, answer);
-        link = router->pick_again(routes, command, link, answer, &asking);
+        link = router->pick_again(routes, command, give_up_ns, link, answer, &asking);
     }
     if (answer->outcome != REDIS_ANSWERED)
         talk->is_broken = true;
