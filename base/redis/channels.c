@@ -155,8 +155,7 @@ struct redis_channel *redis_channels_find(struct redis_channels *channels, const
     return channel;
 }
 
-/* Give up a channel whose slot has moved to another server. */
-static void let_go(struct redis_channels *channels, struct redis_channel *channel)
+void redis_channel_let_go(struct redis_channels *channels, struct redis_channel *channel)
 {
     redis_channel_stop_lingering(channels, channel);
     channel->state = REDIS_CHANNEL_OFF;
@@ -187,7 +186,7 @@ bool redis_channels_hear(struct redis_channels *channels, const char *what,
         redis_channels_mark_changed(channels, channel);
     } else if (strcmp(what, "unsubscribe") == 0 && channel->state == REDIS_CHANNEL_ON &&
                channels->is_sharded) {
-        let_go(channels, channel);
+        redis_channel_let_go(channels, channel);
     } else if (strcmp(what, "unsubscribe") == 0) {
         makes_sense = channel->state == REDIS_CHANNEL_LEAVING || channel->is_gone;
         channel->state = REDIS_CHANNEL_OFF;
@@ -206,7 +205,7 @@ void redis_channels_sift(struct redis_channels *channels,
     dlock_mutex_lock(&channels->mutex);
     HASH_ITER(hh, channels->all, channel, next)
         if (!channel->is_gone && !stays(arg, channel->name))
-            let_go(channels, channel);
+            redis_channel_let_go(channels, channel);
     redis_channels_unlock(channels);
 }
 

@@ -63,6 +63,9 @@ void redis_channels_unlock(struct redis_channels *channels);
 struct redis_channel *redis_channels_find(struct redis_channels *channels, const char *name,
                                           struct redis_channel **spare);
 
+/* Give up a channel whose slot has moved to another server, and wake its waiters. */
+void redis_channel_let_go(struct redis_channels *channels, struct redis_channel *channel);
+
 void redis_channel_stop_lingering(struct redis_channels *channels, struct redis_channel *channel);
 
 #endif /* BASE_REDIS_CHANNELS_INSIDE_H */

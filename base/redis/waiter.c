@@ -11,6 +11,24 @@
 #include "base/redis/channels.h"
 #include "base/redis/channels_inside.h"
 
+/* The slot of the channel may have moved after the waiter chose this server and before it was
+ * attached.  The channels of the server may then have been sifted without this one.  The server
+ * would refuse it on each connection, and each refusal ends the connection. */
+static void check_place(struct redis_waiter *waiter, const char *name)
+{
+    struct redis_channels *channels = waiter->channels;
+    struct redis_channels *place = channels->elsewhere != NULL
+                                       ? channels->elsewhere(channels->elsewhere_arg, name)
+                                       : NULL;
+
+    if (place == NULL || place == channels)
+        return;
+    dlock_mutex_lock(&channels->mutex);
+    if (!waiter->channel->is_gone)
+        redis_channel_let_go(channels, waiter->channel);
+    redis_channels_unlock(channels);
+}
+
 /* Add the waiter to the channel of that name.  If there is no such channel, the memory
  * `spare` becomes the channel; otherwise it is freed. */
 static void attach(struct redis_channels *channels, struct redis_waiter *waiter,
@@ -35,6 +53,7 @@ static void attach(struct redis_channels *channels, struct redis_waiter *waiter,
     redis_channels_mark_changed(channels, channel);
     redis_channels_unlock(channels);
     free(spare);
+    check_place(waiter, name);
     if (is_new)
         channels->nudge(channels->nudge_arg);
 }

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* test_redis_moves.c -- waiters whose channel moves to another server of a cluster, at any moment
+ * of a join. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/os/clock.h"
+#include "lock/stores/redis_wake.h"
+
+enum { SERVERS = 3 };
+
+static struct redis_channels servers[SERVERS];
+static int owner;       /* the server that has the channel, */
+static int owner_later; /* and the one that has it after the next question; -1: the same */
+static char said[256];
+
+static void nudge(void *arg)
+{
+    (void)arg;
+}
+
+static struct redis_channels *elsewhere(void *arg, const char *name)
+{
+    struct redis_channels *now = &servers[owner];
+
+    (void)arg;
+    assert_string_equal("c", name);
+    if (owner_later >= 0)
+        owner = owner_later;
+    owner_later = -1;
+    return now;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    owner = 0;
+    owner_later = -1;
+    for (int i = 0; i < SERVERS; i++) {
+        redis_channels_init(&servers[i], nudge, NULL);
+        servers[i].is_sharded = true;
+        servers[i].elsewhere = elsewhere;
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SERVERS; i++)
+        redis_channels_destroy(&servers[i]);
+    return 0;
+}
+
+static bool say(void *arg, const char *verb, const char *name)
+{
+    size_t len = strlen(said);
+
+    (void)arg;
+    snprintf(said + len, sizeof(said) - len, "%s %s;", verb, name);
+    return true;
+}
+
+/* What server `i` is to be told now. */
+static const char *settle(int i)
+{
+    said[0] = '\0';
+    assert_true(redis_channels_settle(&servers[i], say, NULL));
+    return said;
+}
+
+static bool woken(struct redis_waiter *waiter)
+{
+    return redis_waiter_sleep(waiter, 0);
+}
+
+static struct redis_waiter *join(int i)
+{
+    struct redis_waiter *waiter =
+        redis_channels_join(&servers[i], "c", (struct redis_wake){.rule = &REDIS_WAKE_LOCK});
+
+    assert_non_null(waiter);
+    return waiter;
+}
+
+static bool stays(void *arg, const char *name)
+{
+    (void)arg;
+    (void)name;
+    return false;
+}
+
+static void a_waiter_goes_with_its_channel(void **state)
+{
+    struct redis_waiter *waiter = join(0);
+
+    (void)state;
+    assert_string_equal("SUBSCRIBE c;", settle(0));
+    owner = 1;
+    redis_channels_sift(&servers[0], stays, NULL);
+    assert_true(woken(waiter)); /* it asks the store, */
+    assert_string_equal("", settle(1));
+    assert_false(woken(waiter)); /* and sleeps at the other server */
+    assert_string_equal("SUBSCRIBE c;", settle(1));
+    assert_string_equal("", settle(0));
+    assert_true(redis_channels_is_empty(&servers[0]));
+    redis_waiter_leave(waiter, true);
+}
+
+/* The waiter has chosen the server before the move, and joins after the server's channels were
+ * sifted. */
+static void a_waiter_that_joins_behind_a_move_goes_on(void **state)
+{
+    struct redis_waiter *waiter;
+
+    (void)state;
+    owner = 1;
+    redis_channels_sift(&servers[0], stays, NULL);
+    waiter = join(0);
+    assert_string_equal("", settle(0)); /* the server would refuse it, and all with it */
+    assert_true(woken(waiter));
+    assert_false(woken(waiter));
+    assert_string_equal("SUBSCRIBE c;", settle(1));
+    redis_waiter_leave(waiter, true);
+}
+
+static void a_waiter_that_follows_behind_a_move_goes_on(void **state)
+{
+    struct redis_waiter *waiter = join(0);
+
+    (void)state;
+    owner = 1;
+    redis_channels_sift(&servers[0], stays, NULL);
+    assert_true(woken(waiter));
+    owner_later = 2; /* moves between the choice and the attaching */
+    assert_true(woken(waiter));
+    assert_string_equal("", settle(1));
+    assert_false(woken(waiter));
+    assert_string_equal("SUBSCRIBE c;", settle(2));
+    redis_waiter_leave(waiter, true);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_waiter_goes_with_its_channel),
+        TEST(a_waiter_that_joins_behind_a_move_goes_on),
+        TEST(a_waiter_that_follows_behind_a_move_goes_on),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("redis_moves", tests, NULL, NULL);
+}
