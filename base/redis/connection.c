@@ -222,20 +222,16 @@ bool redis_conn_read_one(struct redis_conn *conn)
     return false;
 }
 
+bool redis_conn_feed_one(struct redis_conn *conn)
+{
+    return redis_conn_read_one(conn) ||
+           (conn->state != REDIS_BROKEN && redis_conn_feed(conn) && redis_conn_read_one(conn));
+}
+
 void redis_conn_expect_messages(struct redis_conn *conn, struct redis_message *message)
 {
     redis_message_clear(message);
     redis_reader_hand_to(conn->reader, redis_message_part, message);
-}
-
-bool redis_conn_next_message(struct redis_conn *conn)
-{
-    bool is_there;
-
-    do
-        is_there = redis_conn_read_one(conn);
-    while (!is_there && conn->state == REDIS_READY && redis_conn_feed(conn));
-    return is_there;
 }
 
 bool redis_conn_next_answer(struct redis_conn *conn, struct redis_answer *out)
@@ -278,9 +274,8 @@ static unsigned advance_greeting(struct redis_conn *conn)
             return 0;
         if (conn->greeting_sent < end)
             return REDIS_WIRE_CAN_SEND;
-        while (!redis_conn_read_one(conn))
-            if (conn->state == REDIS_BROKEN || !redis_conn_feed(conn))
-                return conn->state == REDIS_BROKEN ? 0 : REDIS_WIRE_CAN_RECEIVE;
+        if (!redis_conn_feed_one(conn))
+            return conn->state == REDIS_BROKEN ? 0 : REDIS_WIRE_CAN_RECEIVE;
         redis_reading_take(&conn->reading, &answer);
         if (answer.outcome == REDIS_ANSWERED)
             redis_shape_check(REDIS_SHAPE_DONE, conn->url->label, &answer);

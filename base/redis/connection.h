@@ -95,16 +95,17 @@ bool redis_conn_send(struct redis_conn *conn, const char *bytes, size_t len,
  * as long as the connection.  The connection is READY. */
 void redis_conn_expect_messages(struct redis_conn *conn, struct redis_message *message);
 
-/* Read the next message that has arrived.  False: none has arrived yet, or the
- * connection broke, see its state. */
-bool redis_conn_next_message(struct redis_conn *conn);
-
 /* Connect to the server of `url` instead, as redis_conn_open() does.  False: no memory,
  * and the connection is BROKEN. It may be BROKEN also after true. */
 bool redis_conn_turn_to(struct redis_conn *conn, const struct redis_url *url);
 
-/* Read one whole reply.  False: it has not come yet, or the connection broke. */
+/* Read one whole reply, or one message, out of the bytes that were received.  False: it has not
+ * come yet, or the connection broke. */
 bool redis_conn_read_one(struct redis_conn *conn);
+
+/* The same, but if it has not come, read once from the socket, and try again.  A caller that waits
+ * for the rest of the reply checks its deadline in between: the reply may have no end. */
+bool redis_conn_feed_one(struct redis_conn *conn);
 
 /* Read once from the socket.  False: nothing had arrived, or the connection broke, see
  * its state. */

@@ -152,9 +152,8 @@ static unsigned ask(struct redis_conn *conn)
         return 0;
     if (!is_sent)
         return REDIS_WIRE_CAN_SEND;
-    while (!redis_conn_read_one(conn))
-        if (conn->state == REDIS_BROKEN || !redis_conn_feed(conn))
-            return conn->state == REDIS_BROKEN ? 0 : REDIS_WIRE_CAN_RECEIVE;
+    if (!redis_conn_feed_one(conn))
+        return conn->state == REDIS_BROKEN ? 0 : REDIS_WIRE_CAN_RECEIVE;
     if (resolve->question == ASK_EPOCH)
         hear_epoch(conn);
     else if (resolve->question == ASK_ADDRESS)

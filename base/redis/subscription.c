@@ -99,13 +99,14 @@ static const char *kind_of(const struct redis_subscription *sub, const char *kin
     return sub->channels.is_sharded && kind[0] == 's' ? kind + 1 : kind;
 }
 
-/* Handle all messages that have arrived.  False: a message does not fit the commands
- * that were sent. */
-static bool hear_all(struct redis_subscription *sub)
+/* Read once from the socket, because what arrives may have no end, and handle all messages that
+ * have come whole.  False: a message does not fit the commands that were sent. */
+static bool hear_some(struct redis_subscription *sub)
 {
     bool makes_sense = true;
 
-    while (makes_sense && redis_conn_next_message(sub->conn)) {
+    (void)redis_conn_feed(sub->conn);
+    while (makes_sense && redis_conn_read_one(sub->conn)) {
         const char *const *parts = sub->message.parts;
 
         sub->heard_ns = dlock_clock_ns();
@@ -214,7 +215,7 @@ static void listen_on(struct redis_subscription *sub)
             return;
         linger_ns = dlock_clock_after(dlock_clock_ns(), REDIS_LINGER_MS);
         rest(sub, look_again_ns < linger_ns ? look_again_ns : linger_ns);
-        if (!hear_all(sub))
+        if (!hear_some(sub))
             return;
     }
 }

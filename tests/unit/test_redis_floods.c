@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* test_redis_floods.c -- a server whose answer has no end and comes as fast as it is read: each
+ * call ends in spite of that. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lock/stores/redis_request.h"
+#include "lock/stores/redis_wake.h"
+
+enum { LIMIT_S = 300, TIMEOUT_MS = 200, CONNS_MAX = 8, PIECES = 65536 };
+
+static const char BEGIN[] = "*2147483647\r\n";
+static const char PIECE[] = ":1\r\n";
+
+/* Answers the first command of each connection by an array that it never ends. */
+static struct {
+    int listen_fd, port;
+    pthread_t thread;
+    atomic_bool stopping;
+    atomic_long sent; /* bytes, over all connections */
+    char pieces[PIECES * (sizeof(PIECE) - 1)];
+    struct {
+        int fd;
+        bool is_asked;
+        size_t begun; /* bytes of an unfinished piece */
+    } conns[CONNS_MAX];
+} server;
+
+static void close_conn(int i)
+{
+    close(server.conns[i].fd);
+    server.conns[i].fd = -1;
+}
+
+static void begin_answer(int i)
+{
+    char heard[2048];
+
+    if (recv(server.conns[i].fd, heard, sizeof(heard), 0) <= 0 ||
+        send(server.conns[i].fd, BEGIN, strlen(BEGIN), MSG_NOSIGNAL) < (ssize_t)strlen(BEGIN))
+        close_conn(i);
+    else
+        server.conns[i].is_asked = true;
+}
+
+/* Fill the socket, so that its reader never finds it empty. */
+static void go_on(int i)
+{
+    for (;;) {
+        size_t begun = server.conns[i].begun;
+        ssize_t sent = send(server.conns[i].fd, server.pieces + begun,
+                            sizeof(server.pieces) - begun, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (sent < 0 && errno != EAGAIN)
+            close_conn(i);
+        if (sent < 0)
+            return;
+        server.conns[i].begun = (begun + (size_t)sent) % strlen(PIECE);
+        atomic_fetch_add(&server.sent, sent);
+    }
+}
+
+static void admit(void)
+{
+    for (int i = 0; i < CONNS_MAX; i++)
+        if (server.conns[i].fd < 0) {
+            server.conns[i].fd = accept(server.listen_fd, NULL, NULL);
+            server.conns[i].is_asked = false;
+            server.conns[i].begun = 0;
+            return;
+        }
+}
+
+static void *serve(void *arg)
+{
+    struct pollfd polled[CONNS_MAX + 1];
+
+    (void)arg;
+    while (!atomic_load(&server.stopping)) {
+        polled[CONNS_MAX] = (struct pollfd){.fd = server.listen_fd, .events = POLLIN};
+        for (int i = 0; i < CONNS_MAX; i++)
+            polled[i] = (struct pollfd){.fd = server.conns[i].fd,
+                                        .events = server.conns[i].is_asked ? POLLOUT : POLLIN};
+        poll(polled, CONNS_MAX + 1, 5);
+        for (int i = 0; i < CONNS_MAX; i++)
+            if (polled[i].fd >= 0 && polled[i].revents != 0)
+                (server.conns[i].is_asked ? go_on : begin_answer)(i);
+        if (polled[CONNS_MAX].revents != 0)
+            admit();
+    }
+    return NULL;
+}
+
+static int set_up(void **state)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(address);
+
+    (void)state;
+    memset(&server, 0, sizeof(server));
+    for (int i = 0; i < CONNS_MAX; i++)
+        server.conns[i].fd = -1;
+    for (size_t i = 0; i < PIECES; i++)
+        memcpy(server.pieces + i * strlen(PIECE), PIECE, strlen(PIECE));
+    server.listen_fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(0, bind(server.listen_fd, (struct sockaddr *)&address, len));
+    assert_int_equal(0, listen(server.listen_fd, CONNS_MAX));
+    assert_int_equal(0, getsockname(server.listen_fd, (struct sockaddr *)&address, &len));
+    server.port = ntohs(address.sin_port);
+    assert_int_equal(0, pthread_create(&server.thread, NULL, serve, NULL));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    atomic_store(&server.stopping, true);
+    pthread_join(server.thread, NULL);
+    for (int i = 0; i < CONNS_MAX; i++)
+        if (server.conns[i].fd >= 0)
+            close_conn(i);
+    close(server.listen_fd);
+    return 0;
+}
+
+/* A call to the server, with that before and behind its address in the URL, fails: the first answer
+ * never ends. */
+static void assert_call_ends(const char *before, const char *behind)
+{
+    struct redis_link *link;
+    char url[64];
+
+    snprintf(url, sizeof(url), "%s127.0.0.1:%d%s", before, server.port, behind);
+    assert_int_equal(DLOCK_OK, redis_link_open(&link, url, TIMEOUT_MS, false));
+    assert_true(dlock_is_failure(redis_ping(link)));
+    redis_link_close(link);
+    assert_true(atomic_load(&server.sent) > 0);
+}
+
+static void a_command_ends(void **state)
+{
+    (void)state;
+    assert_call_ends("redis://", "");
+}
+
+static void a_login_ends(void **state)
+{
+    (void)state;
+    assert_call_ends("redis://:secret@", "");
+}
+
+static void a_question_to_a_sentinel_ends(void **state)
+{
+    (void)state;
+    assert_call_ends("redis-sentinel://", "/shop");
+}
+
+static void a_subscription_is_closed(void **state)
+{
+    const struct redis_wake wake = {.rule = &REDIS_WAKE_LOCK};
+    struct redis_subscription *sub;
+    struct redis_waiter *waiter;
+    char url[64];
+
+    (void)state;
+    snprintf(url, sizeof(url), "redis://127.0.0.1:%d", server.port);
+    assert_int_equal(DLOCK_OK, redis_subscription_open(&sub, url, TIMEOUT_MS));
+    waiter = redis_subscription_join(sub, "c", wake);
+    assert_non_null(waiter);
+    while (atomic_load(&server.sent) < 4 * (long)sizeof(server.pieces))
+        poll(NULL, 0, 1);
+    redis_waiter_leave(waiter, false);
+    redis_subscription_close(sub);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_command_ends),
+        TEST(a_login_ends),
+        TEST(a_question_to_a_sentinel_ends),
+        TEST(a_subscription_is_closed),
+    };
+
+    alarm(LIMIT_S); /* ends a loop that has no end */
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("redis_floods", tests, NULL, NULL);
+}
