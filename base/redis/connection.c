@@ -92,25 +92,35 @@ static void hang_up(struct redis_conn *conn)
 
 bool redis_conn_turn_to(struct redis_conn *conn, const struct redis_url *url)
 {
-    char why[REDIS_WHY_SIZE];
-
     hang_up(conn);
     conn->url = url;
-    conn->state = REDIS_CONNECTING;
+    conn->state = REDIS_OPENING;
     redis_reading_begin(&conn->reading, url->label);
     conn->reader = redis_reader_open(redis_reading_part, &conn->reading);
-    if (conn->reader == NULL || !prepare_greeting(conn))
-        goto fail;
-    conn->wire = redis_wire_open(url, why);
-    if (conn->wire == NULL && why[0] == '\0')
-        goto fail;
-    if (conn->wire == NULL)
-        redis_conn_break(conn, REDIS_NOT_DONE, "%s", why);
-    return true;
-
-fail:
+    if (conn->reader != NULL && prepare_greeting(conn))
+        return true;
     redis_conn_break(conn, REDIS_NO_MEMORY, "no memory for a connection");
     return false;
+}
+
+void redis_conn_take_wire(struct redis_conn *conn, struct redis_wire *wire, const char *why)
+{
+    conn->wire = wire;
+    conn->state = REDIS_CONNECTING;
+    if (wire == NULL && why[0] == '\0')
+        redis_conn_break(conn, REDIS_NO_MEMORY, "no memory for a connection");
+    else if (wire == NULL)
+        redis_conn_break(conn, REDIS_NOT_DONE, "%s", why);
+}
+
+/* Open the wire of a connection that is OPENING.  False: no memory. */
+static bool open_wire(struct redis_conn *conn)
+{
+    char why[REDIS_WHY_SIZE];
+    struct redis_wire *wire = redis_wire_open(conn->url, why);
+
+    redis_conn_take_wire(conn, wire, why);
+    return conn->state != REDIS_BROKEN || conn->outcome != REDIS_NO_MEMORY;
 }
 
 /* Make a connection without a server yet. */
@@ -129,7 +139,7 @@ struct redis_conn *redis_conn_open(const struct redis_url *url)
 {
     struct redis_conn *conn = new_conn();
 
-    if (conn == NULL || redis_conn_turn_to(conn, url))
+    if (conn == NULL || (redis_conn_turn_to(conn, url) && open_wire(conn)))
         return conn;
     redis_conn_close(conn);
     return NULL;
@@ -318,13 +328,16 @@ void redis_conn_wait(struct redis_conn *conn, unsigned wanted, int64_t until_ns)
 
 void redis_conn_finish(struct redis_conn *conn, int64_t give_up_ns)
 {
-    while (redis_conn_advance(conn) != 0) {
+    while (redis_conn_advance(conn) != 0 || conn->state == REDIS_OPENING) {
         if (dlock_clock_ns() >= give_up_ns) {
             redis_conn_break(conn, REDIS_NOT_DONE, "no answer to the connect in time");
             return;
         }
-        redis_conn_wait(conn, conn->wants,
-                        conn->step_until_ns < give_up_ns ? conn->step_until_ns : give_up_ns);
+        if (conn->state == REDIS_OPENING)
+            (void)open_wire(conn); /* without memory it is BROKEN, which says so */
+        else
+            redis_conn_wait(conn, conn->wants,
+                            conn->step_until_ns < give_up_ns ? conn->step_until_ns : give_up_ns);
     }
 }
 

@@ -15,6 +15,7 @@
 #include "base/redis/wire.h"
 
 enum redis_conn_state {
+    REDIS_OPENING, /* needs a wire to the server of `url`, whose name may have to be resolved */
     REDIS_CONNECTING,
     REDIS_GREETING, /* AUTH and SELECT are under way */
     REDIS_ASKING,   /* a Sentinel for the master, or the master for its role */
@@ -42,7 +43,7 @@ struct redis_route {
 };
 
 struct redis_conn {
-    struct redis_wire *wire; /* NULL: no socket, and the state is BROKEN */
+    struct redis_wire *wire; /* NULL: no socket, and the state is OPENING or BROKEN */
     struct redis_reader *reader;
     const struct redis_url *url; /* of the server that the connection leads to now */
     const struct redis_route *route; /* NULL: the address is fixed */
@@ -70,15 +71,21 @@ struct redis_conn {
  * its state. */
 struct redis_conn *redis_conn_open(const struct redis_url *url);
 
-/* The same by a route.  The connection ends `way`, also if the answer is NULL. */
+/* The same by a route, but the connection is OPENING.  The connection ends `way`, also if the
+ * answer is NULL. */
 struct redis_conn *redis_conn_open_by(const struct redis_route *route, void *way);
 
 void redis_conn_close(struct redis_conn *conn); /* NULL is fine */
 
 /* Go on with opening the connection, without blocking.  While CONNECTING, GREETING or
  * ASKING the answer is what to wait for (wire.h), at most until step_until_ns;
- * otherwise 0. */
+ * otherwise 0.  If the connection is OPENING then, the caller opens a wire by
+ * redis_wire_open(), which may block, and passes it on by redis_conn_take_wire(). */
 unsigned redis_conn_advance(struct redis_conn *conn);
+
+/* Give the OPENING connection its wire; NULL: `why` has the reason, as redis_wire_open()
+ * says. */
+void redis_conn_take_wire(struct redis_conn *conn, struct redis_wire *wire, const char *why);
 
 /* Go on until the connection is READY or BROKEN, at most until `give_up_ns`. */
 void redis_conn_finish(struct redis_conn *conn, int64_t give_up_ns);
@@ -95,8 +102,8 @@ bool redis_conn_send(struct redis_conn *conn, const char *bytes, size_t len,
  * as long as the connection.  The connection is READY. */
 void redis_conn_expect_messages(struct redis_conn *conn, struct redis_message *message);
 
-/* Connect to the server of `url` instead, as redis_conn_open() does.  False: no memory,
- * and the connection is BROKEN. It may be BROKEN also after true. */
+/* Connect to the server of `url` instead, which outlives the connection: it is OPENING.
+ * False: no memory, and the connection is BROKEN. */
 bool redis_conn_turn_to(struct redis_conn *conn, const struct redis_url *url);
 
 /* Read one whole reply, or one message, out of the bytes that were received.  False: it has not

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* link.c -- the connection to one server: made, used, dropped; and when to leave
- * the server alone.
+/* link.c -- the connection to one server: used and dropped; and when to leave the server
+ * alone.
  *
  * A thread that uses the connection without the mutex has borrowed it.  If the
  * connection is dropped meanwhile, the last borrower closes it; the borrowers recognise
@@ -15,9 +15,9 @@
 #include "base/os/clock.h"
 #include "base/os/fiber.h"
 #include "base/redis/link_inside.h"
-#include "base/redis/resolve.h"
 #include "base/redis/tls.h"
 #include "base/redis/traffic.h"
+#include "base/redis/watch.h"
 
 enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 500 };
 
@@ -301,41 +301,6 @@ void redis_link_overdue(struct redis_link *link)
              link->conn != NULL && link->conn->wire != NULL ? redis_wire_silence(link->conn->wire)
                                                             : "no answer in time");
     redis_link_break(link, REDIS_NOT_DONE, why, true);
-}
-
-/* Begin to connect.  This can take long if a host name has to be resolved. */
-static void connect_anew(struct redis_link *link)
-{
-    uint64_t serial = link->serial;
-    struct redis_conn *conn;
-
-    redis_link_group_unlock(link->group);
-    conn = redis_resolve_open(&link->url, link->watch);
-    redis_link_group_lock(link->group);
-    if (link->serial != serial)
-        redis_conn_close(conn);
-    else if (conn == NULL)
-        redis_link_break_by(link, REDIS_NO_MEMORY, "no memory for a connection");
-    else
-        link->conn = conn;
-}
-
-void redis_link_advance(struct redis_link *link)
-{
-    if (link->conn == NULL && redis_queue_count(&link->queue) > 0)
-        connect_anew(link);
-    if (link->conn == NULL)
-        return;
-    redis_conn_advance(link->conn);
-    if (link->conn->state == REDIS_READY && !link->is_ready) {
-        link->is_ready = !redis_watch_is_elsewhere(link->watch, link->conn);
-        if (link->is_ready)
-            redis_traffic_opened();
-    }
-    if (link->conn->state == REDIS_READY && !link->is_ready)
-        redis_link_break_by(link, REDIS_NOT_DONE, "a Sentinel has named another master");
-    else if (link->conn->state == REDIS_BROKEN)
-        redis_link_break(link, link->conn->outcome, link->conn->why, false);
 }
 
 static void cut(struct redis_link *link)

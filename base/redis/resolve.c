@@ -24,7 +24,6 @@ struct redis_resolve {
                              * last */
     int asked_count;        /* Sentinels that were asked */
     enum question question;
-    bool has_turned; /* the connection has just begun to connect to the master */
     size_t sent;     /* bytes of the question */
     int64_t epoch;
     struct redis_said said;
@@ -98,7 +97,6 @@ static void hear_address(struct redis_conn *conn)
     memcpy(&resolve->place, resolve->asked, sizeof(resolve->place));
     resolve->place.sentinel_count = 0;
     redis_url_go_to(&resolve->place, &view.place);
-    resolve->has_turned = true;
     (void)turn(conn, ASK_ROLE); /* without memory it is BROKEN, which says so */
 }
 
@@ -178,12 +176,8 @@ static bool goes_on(struct redis_conn *conn)
     struct redis_resolve *resolve = conn->way;
     char last[REDIS_WHY_SIZE];
 
-    if (conn->state == REDIS_READY)
+    if (conn->state == REDIS_READY || conn->state == REDIS_OPENING)
         return false;
-    if (resolve->has_turned) {
-        resolve->has_turned = false;
-        return conn->state == REDIS_CONNECTING || goes_on(conn);
-    }
     if (conn->state != REDIS_BROKEN && dlock_clock_ns() >= conn->step_until_ns)
         redis_conn_break(conn, REDIS_NOT_DONE, "no answer in %d ms", (int)STEP_MS);
     if (conn->state != REDIS_BROKEN || conn->outcome == REDIS_NO_MEMORY)
