@@ -96,16 +96,20 @@ static const char *name_of(const struct etcd_http *http, int member)
 
 /* --- one request to one member --- */
 
-/* The number and the words of an error, which a stream wraps once more. */
+/* The number and the words of an error.  Up to etcd 3.5 an error is {"error":"...","code":9},
+ * and in a stream {"error":{"grpc_code":9}}.  Since etcd 3.6 it is {"code":9}, and in a
+ * stream {"error":{"code":9}}. */
 static int64_t read_error(const json_t *json, const char **words)
 {
     const json_t *error = json_object_get(json, "error");
     const json_t *of = json_is_object(error) ? error : json;
-    const json_t *code = json_object_get(of, json_is_object(error) ? "grpc_code" : "code");
+    const json_t *code = json_object_get(of, "grpc_code");
     const json_t *message = json_object_get(of, "message");
 
+    if (code == NULL)
+        code = json_object_get(of, "code");
     *words = json_is_string(message) ? json_string_value(message) : "no words";
-    if (error == NULL)
+    if (error == NULL && code == NULL)
         return ETCD_DONE;
     return json_integer_value(code) > 0 ? json_integer_value(code) : -1;
 }

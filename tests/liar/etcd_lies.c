@@ -86,14 +86,20 @@ static void add_errors(void)
 
         snprintf(body, sizeof(body), "{\"error\":\"no\",\"message\":\"no\",\"code\":%d}", CODES[i]);
         add(STATUSES[i], STATUSES[i], body);
+        snprintf(body, sizeof(body), "{\"code\":%d, \"message\":\"no\"}", CODES[i]); /* etcd 3.6 */
+        add(STATUSES[i], STATUSES[i], body);
     }
     add("an error of a stream", "200 OK",
         "{\"error\":{\"grpc_code\":14,\"http_code\":503,\"message\":\"no leader\"}}");
+    add("an error of a stream of etcd 3.6", "200 OK",
+        "{\"error\":{\"code\":14,\"message\":\"no leader\"}}");
     add("an error without a number", "200 OK", "{\"error\":\"no\"}");
     add("an error with a wrong number", "200 OK", "{\"error\":\"no\",\"code\":\"5\"}");
     add("an error below zero", "200 OK", "{\"error\":\"no\",\"code\":-5}");
     add("a token is bad", "401 Unauthorized",
         "{\"error\":\"etcdserver: invalid auth token\",\"code\":16}");
+    add("a token is bad, by etcd 3.6", "401 Unauthorized",
+        "{\"code\":16, \"message\":\"etcdserver: invalid auth token\"}");
     add("a grant in an error", "503 Unavailable", "{\"error\":\"no\",\"code\":14," HEADER
                                                   ",\"succeeded\":true}");
 }
