@@ -25,6 +25,7 @@ struct etcd_place {
     uint64_t revision; /* at which `before` and `ahead` were true               */
     int64_t hold_end_ns; /* of a holder: when its lease ends, by its own clock  */
     int64_t look_ns;   /* of a waiter: when to ask etcd again in any case       */
+    bool has_failed;   /* of a waiter: etcd did not answer, so it is not asked before look_ns */
     bool is_doubtful;  /* a request that names the lease may still arrive       */
     bool is_owed;      /* of a holder: a release failed, and the lease is owed  */
     bool is_watched;   /* its waiter is woken when the key may have moved up    */

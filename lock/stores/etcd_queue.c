@@ -11,6 +11,7 @@
 enum {
     LOOK_EVERY_MS = 2000, /* between two checks of a waiter, without a message of the
                            * watch */
+    LOOK_AGAIN_MS = 100, /* after a check that failed */
     RENEWALS_PER_LEASE = 3,
     TAKE_TRIES = 3, /* a kept lease may have ended, and then another lease is tried */
 };
@@ -224,13 +225,14 @@ static dlock_status wait_on(struct etcd_queue *queue, const dlock_claim *claim,
         !is_renewal_due(place))
         return DLOCK_BUSY;
     st = look(queue, claim, place);
-    if (dlock_is_failure(st) && etcd_lease_lasts(&place->lease, dlock_clock_ns())) {
+    place->has_failed = dlock_is_failure(st);
+    if (place->has_failed && etcd_lease_lasts(&place->lease, dlock_clock_ns())) {
         /* The place still exists, but the key before it is not known. */
         place->before = NOT_KNOWN;
         place->was_told = place->is_told_first = false;
-        place->look_ns = 0;
+        place->look_ns = dlock_clock_after(dlock_clock_ns(), LOOK_AGAIN_MS);
         st = claim->wait_until_ns != 0 ? DLOCK_BUSY : st == DLOCK_UNKNOWN ? DLOCK_IO : st;
-    } else if (dlock_is_failure(st)) {
+    } else if (place->has_failed) {
         place->is_doubtful = true; /* the key may be there or not */
         (void)give_up(queue, claim, place);
         return st == DLOCK_UNKNOWN ? DLOCK_IO : st;

@@ -100,6 +100,8 @@ void *etcd_queue_watch(struct etcd_queue *queue, const dlock_claim *claim)
     return watch;
 }
 
+/* After a failure the waiter's news still hold, and it would ask without a pause.  So it first
+ * sleeps until look_ns. */
 bool etcd_queue_sleep(void *arg, int64_t until_ns)
 {
     const struct queue_watch *watch = arg;
@@ -111,6 +113,10 @@ bool etcd_queue_sleep(void *arg, int64_t until_ns)
         dlock_clock_sleep_until(until_ns);
         return false;
     }
+    if (place.has_failed)
+        dlock_clock_sleep_until(place.look_ns < until_ns ? place.look_ns : until_ns);
+    if (place.has_failed && dlock_clock_ns() < place.look_ns)
+        return false;
     stand = (struct etcd_stand){place.lease.id, place.created, place.before, place.ahead,
                                 place.revision};
     told = etcd_waiter_sleep(watch->waiter, &stand, until_ns);

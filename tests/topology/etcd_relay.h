@@ -34,7 +34,7 @@ static struct {
     pthread_mutex_t mutex;      /* of these two                             */
     const char *says;           /* in place of the next line; NULL: nothing */
     char says_to[RELAY_WORDS];   /* what is in the watches that it is for    */
-    atomic_bool refuses_ends;   /* of leases: hangs up on whoever asks for them */
+    const char *_Atomic refuses; /* a path: hangs up on whoever asks for it; NULL: none */
     atomic_bool stopping;
     atomic_int refused_count, conn_count;
 } relay;
@@ -231,7 +231,8 @@ static inline bool relay_answer(struct relayed *conn)
 
 static inline bool relay_request(struct relayed *conn, bool is_first)
 {
-    static const char WATCH[] = "POST /v3/watch", END[] = "POST /v3/lease/revoke";
+    static const char WATCH[] = "POST /v3/watch";
+    const char *refuses = atomic_load(&relay.refuses);
     char bytes[RELAY_ROOM];
     ssize_t len = recv(conn->client, bytes, sizeof(bytes) - 1, 0);
 
@@ -240,7 +241,7 @@ static inline bool relay_request(struct relayed *conn, bool is_first)
     bytes[len] = '\0';
     if (is_first && strncmp(bytes, WATCH, strlen(WATCH)) == 0)
         conn->is_watch = true;
-    if (atomic_load(&relay.refuses_ends) && strncmp(bytes, END, strlen(END)) == 0) {
+    if (refuses != NULL && strncmp(strchrnul(bytes, '/'), refuses, strlen(refuses)) == 0) {
         atomic_fetch_add(&relay.refused_count, 1);
         return false;
     }

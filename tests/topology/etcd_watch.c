@@ -13,6 +13,9 @@ enum {
     STILL_MS = 150, /* for a waiter that is let in wrongly to show it */
     ROUNDS_MAX = 20,
     REQUESTS_MOST = 40, /* of a short wait; a wait that asks without a pause sends hundreds */
+    OUTLIVED_MS = 1500, /* a wait that leaves less than LEASE_MS of the waiter's lease */
+    REFUSED_MS = 1000,
+    REFUSED_EVERY_MS = 25, /* at most one request each */
     TEXT_SIZE = 1024,
 };
 
@@ -194,17 +197,48 @@ static void a_key_that_nobody_owns_is_ended_while_all_wait(void **state)
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, "before", 0, &lease));
     assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
     atomic_store(&relay.refused_count, 0);
-    atomic_store(&relay.refuses_ends, true);
+    atomic_store(&relay.refuses, "/v3/lease/revoke");
     atomic_store(&relay.answers_slowly, true);
     waiting.requests = requests_of(sys);
     assert_int_equal(0, pthread_create(&waiting.thread, NULL, wait_and_leave, &waiting));
     assert_comes(atomic_load(&relay.refused_count) > 0);
     atomic_store(&relay.answers_slowly, false);
-    atomic_store(&relay.refuses_ends, false);
+    atomic_store(&relay.refuses, NULL);
     mended_ns = dlock_clock_ns();
     assert_int_equal(0, pthread_join(waiting.thread, NULL));
     assert_int_equal(DLOCK_OK, waiting.acquired);
     assert_true(dlock_clock_ns() - mended_ns < LEASE_MS / 2 * DLOCK_NS_PER_MS);
+    dlock_close(sys);
+}
+
+/* The waiter is told that it is the first, and etcd does not renew its lease: it asks again, but
+ * not without a pause. */
+static void a_first_waiter_that_is_refused_asks_with_pauses(void **state)
+{
+    dlock_system *sys = open_locks(url), *holder = open_locks(company.urls);
+    struct waiting waiting = {.sys = sys, .name = "refused"};
+    dlock_lease held;
+    int64_t began_ns;
+    int count;
+
+    (void)state;
+    begin_to_wait(&waiting, holder, &held);
+    atomic_store(&relay.refused_count, 0);
+    atomic_store(&relay.refuses, "/v3/lease/keepalive");
+    pause_ms(OUTLIVED_MS);
+    assert_int_equal(DLOCK_OK, dlock_release(holder, &held));
+    assert_comes(atomic_load(&relay.refused_count) > 0);
+    began_ns = dlock_clock_ns();
+    pause_ms(REFUSED_MS);
+    count = atomic_load(&relay.refused_count);
+    if (count > REQUESTS_MOST + (dlock_clock_ns() - began_ns) / DLOCK_NS_PER_MS / REFUSED_EVERY_MS)
+        fail_msg("asked %d times within %d ms", count, REFUSED_MS);
+    assert_false(atomic_load(&waiting.is_in));
+    atomic_store(&relay.refuses, NULL);
+    assert_int_equal(0, pthread_join(waiting.thread, NULL));
+    assert_int_equal(DLOCK_OK, waiting.acquired);
+    assert_int_equal(DLOCK_OK, waiting.released);
+    dlock_close(holder);
     dlock_close(sys);
 }
 
@@ -355,6 +389,7 @@ int main(void)
         TEST(a_slow_watch_keeps_nobody_out),
         TEST(a_slow_answer_is_none),
         TEST(a_key_that_nobody_owns_is_ended_while_all_wait),
+        TEST(a_first_waiter_that_is_refused_asks_with_pauses),
         TEST(a_watch_that_lies_lets_nobody_in),
         TEST(an_end_that_never_was_lets_nobody_in),
     };
