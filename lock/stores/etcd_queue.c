@@ -252,17 +252,18 @@ static dlock_status put_key(struct etcd_queue *queue, const dlock_claim *claim,
     struct etcd_key key = key_of(claim, place);
     bool waits = claim->wait_until_ns != 0;
     uint64_t known = waits ? etcd_watches_known(queue->watches, claim->name) : 0;
-    bool was_repeated = false;
+    bool first_repeated = false, last_repeated = false;
     struct etcd_sight sight;
     dlock_status st = etcd_key_put(queue->keys, &key, claim->owner, waits, claim->give_up_ns,
-                                   &sight, &was_repeated);
+                                   &sight, &first_repeated);
 
     /* Keys of other locks have this prefix, so only a key that is put shows which key
-     * of the lock is the first. */
+     * of the lock is the first.  A copy of the first request may still put the key when all these
+     * keys are gone. */
     if (st == DLOCK_OK && sight.created == 0 && sight.before == 0)
         st = etcd_key_put(queue->keys, &key, claim->owner, true, claim->give_up_ns, &sight,
-                          &was_repeated);
-    place->is_doubtful = was_repeated;
+                          &last_repeated);
+    place->is_doubtful = first_repeated || last_repeated;
     if (st != DLOCK_OK)
         return st;
     if (sight.created == 0 && (waits || sight.before == 0))

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* etcd_proxies.c -- the lock etcd behind a proxy that keeps a request back and passes it on
+ * much later. */
+#include "tests/topology/etcd_members.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+
+#include "lock/dlock.h"
+
+enum {
+    TIMEOUT_MS = 4000,
+    LEASE_MS = 20000,
+    ROOM = 65536,
+    POLL_MS = 50,
+};
+
+enum proxy_mode {
+    PROXY_PASSES,
+    PROXY_KEEPS_PUTS, /* of claims that do not wait, until the mode changes */
+};
+
+/* The proxy, in front of the first member. */
+static struct {
+    int listen_fd, port;
+    pthread_t thread;
+    _Atomic enum proxy_mode mode;
+    atomic_bool stopping;
+    atomic_int conn_count;
+    atomic_int kept_count, late_count; /* requests that are kept, and that were passed on late */
+} proxy;
+
+/* A message of HTTP. */
+struct message {
+    char bytes[ROOM];
+    size_t len;
+};
+
+static bool is_whole(const struct message *m)
+{
+    const char *body = strstr(m->bytes, "\r\n\r\n");
+    const char *length = strcasestr(m->bytes, "Content-Length:");
+    size_t head;
+
+    if (body == NULL)
+        return false;
+    head = (size_t)(body - m->bytes) + 4;
+    if (length != NULL && length < body)
+        return m->len >= head + strtoul(length + strlen("Content-Length:"), NULL, 10);
+    /* The last chunk; the answers with an error have a trailer behind it. */
+    return strstr(body, "\r\n0\r\n") != NULL && strcmp(m->bytes + m->len - 4, "\r\n\r\n") == 0;
+}
+
+/* False: the other end is gone. */
+static bool read_message(int fd, struct message *m)
+{
+    m->len = 0;
+    m->bytes[0] = '\0';
+    while (!is_whole(m) && !atomic_load(&proxy.stopping)) {
+        struct pollfd polled = {fd, POLLIN, 0};
+        ssize_t got;
+
+        if (poll(&polled, 1, POLL_MS) <= 0)
+            continue;
+        got = recv(fd, m->bytes + m->len, ROOM - 1 - m->len, 0);
+        if (got <= 0)
+            return false;
+        m->len += (size_t)got;
+        m->bytes[m->len] = '\0';
+    }
+    return !atomic_load(&proxy.stopping);
+}
+
+static bool send_all(int fd, const char *bytes, size_t len)
+{
+    return send(fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+/* Is the request the put of a claim that does not wait? */
+static bool is_put(const struct message *asked)
+{
+    return strstr(asked->bytes, "\"compare\"") != NULL &&
+           strstr(asked->bytes, "\"request_put\"") != NULL;
+}
+
+/* Pass a request on, and its answer back.  False: hang up. */
+static bool pass(int client, int real, const struct message *asked)
+{
+    static _Thread_local struct message answered;
+    bool is_late = atomic_load(&proxy.mode) == PROXY_KEEPS_PUTS && is_put(asked);
+
+    if (is_late)
+        atomic_fetch_add(&proxy.kept_count, 1);
+    while (is_late && atomic_load(&proxy.mode) == PROXY_KEEPS_PUTS)
+        pause_ms(POLL_MS);
+    if (!send_all(real, asked->bytes, asked->len) || !read_message(real, &answered))
+        return false;
+    if (is_late)
+        atomic_fetch_add(&proxy.late_count, 1);
+    return send_all(client, answered.bytes, answered.len);
+}
+
+static int connect_to_member(void)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)company.ports[0]),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof(at)) != 0)
+        abort();
+    return fd;
+}
+
+static void *serve(void *arg)
+{
+    static _Thread_local struct message asked;
+    int client = *(int *)arg, real = connect_to_member();
+
+    free(arg);
+    while (read_message(client, &asked) && pass(client, real, &asked))
+        continue;
+    close(real);
+    close(client);
+    atomic_fetch_sub(&proxy.conn_count, 1);
+    return NULL;
+}
+
+static void *accept_all(void *arg)
+{
+    int fd;
+
+    while ((fd = accept4(proxy.listen_fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+        int *own = malloc(sizeof(*own));
+        pthread_t thread;
+
+        if (own == NULL)
+            abort();
+        *own = fd;
+        atomic_fetch_add(&proxy.conn_count, 1);
+        if (pthread_create(&thread, NULL, serve, own) != 0)
+            abort();
+        pthread_detach(thread);
+    }
+    return arg;
+}
+
+static dlock_system *open_locks(const char *url)
+{
+    dlock_options opts = dlock_options_default();
+    dlock_system *sys;
+
+    opts.variant = "etcd";
+    opts.etcd_url = url;
+    opts.etcd_timeout_ms = TIMEOUT_MS;
+    opts.lease_ms = LEASE_MS;
+    opts.watchdog = true;
+    assert_int_equal(DLOCK_OK, dlock_open(&sys, &opts));
+    return sys;
+}
+
+static bool is_taken(dlock_system *sys, const char *name)
+{
+    dlock_lease lease;
+
+    return dlock_acquire(sys, name, 0, &lease) == DLOCK_OK &&
+           dlock_release(sys, &lease) == DLOCK_OK;
+}
+
+/* The key of "shop/a" begins as those of "shop", so "shop" is put a second time.  The first put
+ * hangs in the proxy, and comes when the lock was released. */
+static void a_late_first_put_leaves_no_key(void **state)
+{
+    char url[URLS_SIZE];
+    dlock_system *sys, *other = open_locks(company.urls);
+    dlock_lease inner, lease;
+
+    (void)state;
+    snprintf(url, sizeof(url), "http://127.0.0.1:%d,127.0.0.1:%d", proxy.port, company.ports[1]);
+    sys = open_locks(url);
+    assert_true(is_taken(sys, "before")); /* its lease is kept, so the next request is a put */
+    assert_int_equal(DLOCK_OK, dlock_acquire(other, "shop/a", 0, &inner));
+    atomic_store(&proxy.mode, PROXY_KEEPS_PUTS);
+    assert_comes(dlock_acquire(sys, "shop", 0, &lease) == DLOCK_OK);
+    assert_int_equal(1, atomic_load(&proxy.kept_count));
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
+    assert_int_equal(DLOCK_OK, dlock_release(other, &inner));
+    atomic_store(&proxy.mode, PROXY_PASSES);
+    assert_comes(atomic_load(&proxy.late_count) == 1);
+    assert_true(is_taken(other, "shop"));
+    dlock_close(other);
+    dlock_close(sys);
+}
+
+static int set_up_proxy(void **state)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(at);
+    int st = set_up(state);
+
+    proxy.listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(0, bind(proxy.listen_fd, (struct sockaddr *)&at, sizeof(at)));
+    assert_int_equal(0, listen(proxy.listen_fd, 64));
+    assert_int_equal(0, getsockname(proxy.listen_fd, (struct sockaddr *)&at, &len));
+    proxy.port = ntohs(at.sin_port);
+    assert_int_equal(0, pthread_create(&proxy.thread, NULL, accept_all, NULL));
+    return st;
+}
+
+static int tear_down_proxy(void **state)
+{
+    atomic_store(&proxy.mode, PROXY_PASSES);
+    atomic_store(&proxy.stopping, true);
+    shutdown(proxy.listen_fd, SHUT_RDWR);
+    pthread_join(proxy.thread, NULL);
+    close(proxy.listen_fd);
+    assert_comes(atomic_load(&proxy.conn_count) == 0);
+    return tear_down(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_late_first_put_leaves_no_key),
+    };
+
+    return cmocka_run_group_tests_name("etcd behind proxies", tests, set_up_proxy,
+                                       tear_down_proxy);
+}
