@@ -197,6 +197,7 @@ static dlock_status read_answer(struct etcd_http *http, const struct etcd_reques
     if (!json_is_object(out->json)) {
         json_decref(out->json);
         out->json = NULL;
+        out->was_repeated = true; /* a proxy may have passed the request on */
         return refuse_text(http, member, answer->len > 0 ? answer->bytes : "nothing");
     }
     error = read_error(out->json, &words);

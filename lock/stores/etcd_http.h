@@ -40,7 +40,7 @@ struct etcd_reply {
                             * none */
     enum etcd_error error; /* ETCD_DONE: etcd did not refuse */
     bool was_repeated;     /* a copy of the request was executed before this one, or may
-                            * still arrive */
+                            * still arrive; after PROTOCOL also the request itself */
 };
 
 /* Read opts->etcd_url.  Sends nothing.  OK; INVALID: the URL is missing or malformed;

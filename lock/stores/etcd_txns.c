@@ -126,7 +126,6 @@ static void share(const struct etcd_reply *whole, int nth, int count, struct par
     json_t *own = json_object_get(json_array_get(responses, (size_t)nth), "response_txn");
     json_t *header = json_object_get(whole->json, "header");
 
-    part->reply.was_repeated = whole->was_repeated;
     if (whole->error != ETCD_DONE) {
         part->has_to_go_alone = true;
     } else if (json_array_size(responses) != (size_t)count || !json_is_object(own) ||
@@ -149,6 +148,7 @@ static void send_together(struct etcd_txns *txns, struct part *const *parts, int
     free(text);
     for (int i = 0; i < count; i++) {
         parts[i]->st = st;
+        parts[i]->reply.was_repeated = whole.was_repeated;
         if (st == DLOCK_OK)
             share(&whole, i, count, parts[i]);
         else if (st == DLOCK_PROTOCOL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* etcd_proxies.c -- the lock etcd behind a proxy that keeps a request back and passes it on
- * much later. */
+ * much later, or passes a request on and answers it by a page of its own. */
 #include "tests/topology/etcd_members.h"
 
 #include <arpa/inet.h>
@@ -14,13 +14,21 @@
 enum {
     TIMEOUT_MS = 4000,
     LEASE_MS = 20000,
+    THREADS = 8,
+    ROUNDS_MAX = 500, /* until some of the threads share a request */
+    NAME_SIZE = 16,
     ROOM = 65536,
     POLL_MS = 50,
 };
 
+#define PAGE                                                                           \
+    "HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\nContent-Length: 13\r\n\r\n" \
+    "<html></html>"
+
 enum proxy_mode {
     PROXY_PASSES,
-    PROXY_KEEPS_PUTS, /* of claims that do not wait, until the mode changes */
+    PROXY_KEEPS_PUTS,        /* of claims that do not wait, until the mode changes       */
+    PROXY_ANSWERS_RELEASES,  /* of several locks in one request, which are passed on too */
 };
 
 /* The proxy, in front of the first member. */
@@ -31,6 +39,7 @@ static struct {
     atomic_bool stopping;
     atomic_int conn_count;
     atomic_int kept_count, late_count; /* requests that are kept, and that were passed on late */
+    atomic_int page_count;             /* requests that were answered by the page              */
 } proxy;
 
 /* A message of HTTP. */
@@ -86,11 +95,21 @@ static bool is_put(const struct message *asked)
            strstr(asked->bytes, "\"request_put\"") != NULL;
 }
 
+/* Does the request release several locks? */
+static bool is_of_several(const struct message *asked)
+{
+    static const char RELEASE[] = "\"request_delete_range\"";
+    const char *first = strstr(asked->bytes, RELEASE);
+
+    return first != NULL && strstr(first + 1, RELEASE) != NULL;
+}
+
 /* Pass a request on, and its answer back.  False: hang up. */
 static bool pass(int client, int real, const struct message *asked)
 {
     static _Thread_local struct message answered;
-    bool is_late = atomic_load(&proxy.mode) == PROXY_KEEPS_PUTS && is_put(asked);
+    enum proxy_mode mode = atomic_load(&proxy.mode);
+    bool is_late = mode == PROXY_KEEPS_PUTS && is_put(asked);
 
     if (is_late)
         atomic_fetch_add(&proxy.kept_count, 1);
@@ -100,7 +119,10 @@ static bool pass(int client, int real, const struct message *asked)
         return false;
     if (is_late)
         atomic_fetch_add(&proxy.late_count, 1);
-    return send_all(client, answered.bytes, answered.len);
+    if (mode != PROXY_ANSWERS_RELEASES || !is_of_several(asked))
+        return send_all(client, answered.bytes, answered.len);
+    atomic_fetch_add(&proxy.page_count, 1);
+    return send_all(client, PAGE, strlen(PAGE));
 }
 
 static int connect_to_member(void)
@@ -195,6 +217,66 @@ static void a_late_first_put_leaves_no_key(void **state)
     dlock_close(sys);
 }
 
+/* ---- several releases in one request ---- */
+
+static struct {
+    dlock_system *sys;
+    pthread_barrier_t barrier;
+    atomic_int failures, lost_count, unsure_count;
+} crowd;
+
+static void *take_and_leave(void *arg)
+{
+    dlock_lease lease;
+
+    for (int i = 0; i < ROUNDS_MAX && atomic_load(&proxy.page_count) == 0; i++) {
+        dlock_status taken = dlock_acquire(crowd.sys, arg, PATIENCE_MS, &lease), left;
+
+        pthread_barrier_wait(&crowd.barrier);
+        left = taken == DLOCK_OK ? dlock_release(crowd.sys, &lease) : DLOCK_OK;
+        atomic_fetch_add(&crowd.lost_count, left == DLOCK_LOST);
+        atomic_fetch_add(&crowd.unsure_count, left == DLOCK_UNKNOWN);
+        atomic_fetch_add(&crowd.failures, taken != DLOCK_OK || (left != DLOCK_OK &&
+                                                                left != DLOCK_LOST &&
+                                                                left != DLOCK_UNKNOWN));
+        /* All see the same count of pages. */
+        pthread_barrier_wait(&crowd.barrier);
+    }
+    return NULL;
+}
+
+/* etcd has released the locks, and the library sends each release again: what it finds does not
+ * show who released the lock. */
+static void releases_that_a_page_answers_are_not_lost(void **state)
+{
+    dlock_system *other = open_locks(company.urls);
+    char url[URL_SIZE], names[THREADS][NAME_SIZE];
+    pthread_t threads[THREADS];
+
+    (void)state;
+    snprintf(url, sizeof(url), "http://127.0.0.1:%d", proxy.port);
+    memset(&crowd, 0, sizeof(crowd));
+    crowd.sys = open_locks(url);
+    pthread_barrier_init(&crowd.barrier, NULL, THREADS);
+    atomic_store(&proxy.mode, PROXY_ANSWERS_RELEASES);
+    for (int i = 0; i < THREADS; i++) {
+        snprintf(names[i], sizeof(names[i]), "crowd-%d", i);
+        assert_int_equal(0, pthread_create(&threads[i], NULL, take_and_leave, names[i]));
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(0, pthread_join(threads[i], NULL));
+    atomic_store(&proxy.mode, PROXY_PASSES);
+    assert_true(atomic_load(&proxy.page_count) > 0);
+    assert_int_equal(0, atomic_load(&crowd.failures));
+    assert_int_equal(0, atomic_load(&crowd.lost_count));
+    assert_true(atomic_load(&crowd.unsure_count) >= 2);
+    for (int i = 0; i < THREADS; i++)
+        assert_true(is_taken(other, names[i]));
+    pthread_barrier_destroy(&crowd.barrier);
+    dlock_close(crowd.sys);
+    dlock_close(other);
+}
+
 static int set_up_proxy(void **state)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -225,6 +307,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_late_first_put_leaves_no_key),
+        TEST(releases_that_a_page_answers_are_not_lost),
     };
 
     return cmocka_run_group_tests_name("etcd behind proxies", tests, set_up_proxy,
