@@ -69,7 +69,7 @@ struct stream_admission {
 struct stream_entry {
     char id[STREAM_ID_MAX];
     bool is_readable; /* false: only the id is valid */
-    bool is_claimed;  /* taken over from another writer */
+    bool is_claimed;  /* a writer has kept it for --stream-claim */
     int64_t voucher_id, user_id, order_id, admitted_us;
     char request_id[REQUEST_ID_MAX + 1];
     char trace_id[TRACE_ID_LEN + 1]; /* of the request that was let in; "": none */
@@ -117,9 +117,12 @@ bool stream_tell_stock(struct stream *stream, const struct stream_order *order,
 bool stream_find_request(struct stream *stream, int64_t user_id, const char *request_id,
                          struct stream_request *out);
 
-/* Take up to STREAM_BATCH_MAX orders.  False: no valid answer of Redis.  Redis may have
- * assigned orders to this writer all the same; a writer claims them later. */
-bool stream_take(struct stream *stream, struct stream_entry *entries, size_t *count);
+/* Take up to `most` orders, 1 to STREAM_BATCH_MAX.  An order that this writer has taken
+ * and not settled for --stream-claim is among them again.  False: no valid answer of
+ * Redis.  Redis may have assigned orders to this writer all the same; a writer claims
+ * them later. */
+bool stream_take(struct stream *stream, struct stream_entry *entries, size_t most,
+                 size_t *count);
 
 /* Settle orders.  False: Redis did not confirm; calling again is safe. */
 bool stream_settle(struct stream *stream, const struct stream_end *ends, size_t count);

@@ -41,13 +41,13 @@ static bool read_entry(const char *line, struct stream_entry *e)
 }
 
 /* Run the script as text, on its own connection, because its answer is long. */
-bool stream_take(struct stream *s, struct stream_entry *entries, size_t *count)
+bool stream_take(struct stream *s, struct stream_entry *entries, size_t most, size_t *count)
 {
-    char most[STREAM_NUMBER_MAX], claim_ms[STREAM_NUMBER_MAX];
+    char places[STREAM_NUMBER_MAX], claim_ms[STREAM_NUMBER_MAX], search[STREAM_KEY_MAX];
     const struct redis_command command = {
-        8,
-        {"EVAL", LUA_STREAM_TAKE, "1", s->name, STREAM_GROUP, s->config->process_name, most,
-         claim_ms},
+        9,
+        {"EVAL", LUA_STREAM_TAKE, "2", s->name, search, STREAM_GROUP, s->config->process_name,
+         places, claim_ms},
         REDIS_SHAPE_TEXT,
     };
     struct redis_talk talk = {.link = s->link};
@@ -57,14 +57,15 @@ bool stream_take(struct stream *s, struct stream_entry *entries, size_t *count)
     *count = 0;
     if (text == NULL)
         return false;
-    (void)snprintf(most, sizeof(most), "%d", (int)STREAM_BATCH_MAX);
+    (void)snprintf(search, sizeof(search), "%s:search", s->name);
+    (void)snprintf(places, sizeof(places), "%zu", most);
     (void)snprintf(claim_ms, sizeof(claim_ms), "%" PRId64, s->config->stream_claim_ms);
     text[0] = '\0';
     redis_talk_ask_text(&talk, &command, INT64_MAX, text, TAKEN_MAX, &answer);
     redis_talk_end(&talk, !talk.is_broken);
     if (answer.outcome != REDIS_ANSWERED)
         LIMITED_WARN("the writer of the stream %s cannot take orders: %s", s->name, answer.text);
-    while (answer.outcome == REDIS_ANSWERED && *count < STREAM_BATCH_MAX &&
+    while (answer.outcome == REDIS_ANSWERED && *count < most &&
            (line = strsep(&rest, "\n")) != NULL)
         *count += read_entry(line, &entries[*count]);
     free(text);

@@ -99,6 +99,10 @@ static void judge(struct worker *w, struct stream_writing *it, enum outcome outc
     case OUTCOME_INTERNAL:
         look_again(w, it, outcome);
         break;
+    case OUTCOME_LOCK_BUSY:
+    case OUTCOME_STALE:
+        it->is_blocked = true;
+        break;
     default:
         break;
     }
@@ -187,6 +191,17 @@ static void prepare(struct group *g, struct stream_writing *it, struct order_loc
     it->sale = (struct order_sale){.order = &it->attempt, .w = g->w, .lock = lock};
 }
 
+/* Take the lock of an order, waiting for it until then. */
+static enum outcome take_lock(struct group *g, struct stream_writing *it, int64_t until_ns)
+{
+    int64_t left_ms = (until_ns - dlock_clock_ns()) / DLOCK_NS_PER_MS;
+    enum outcome outcome = order_lock_take_within(g->w, &it->request, it->sale.lock,
+                                                  left_ms > 0 ? left_ms : 0);
+
+    it->is_blocked = outcome == OUTCOME_LOCK_BUSY;
+    return outcome;
+}
+
 /* Take the locks of the orders.  With --lock-scope=user each order has its own lock,
  * and an order whose lock is busy is tried again later.  All waits together last at
  * most --lock-wait: a writer that waited so long for each lock would block, with the
@@ -196,24 +211,22 @@ static void take_locks(struct group *g, struct stream_writing *const *writings, 
     const struct config *config = g->w->service->config;
     bool has_one = config->lock_scope_is_voucher;
     int64_t until_ns = dlock_clock_after(dlock_clock_ns(), config->lock_wait_ms);
+    enum outcome outcome = OUTCOME_ACCEPTED;
 
     for (size_t i = 0; i < count; i++) {
         struct stream_writing *it = writings[i];
-        int64_t left_ms = (until_ns - dlock_clock_ns()) / DLOCK_NS_PER_MS;
 
         it->is_tried = true;
         it->lock = (struct order_lock){0};
         prepare(g, it, has_one ? &g->lock : &it->lock);
-        if (has_one && i > 0)
+        if (!has_one || i == 0)
+            outcome = take_lock(g, it, until_ns);
+        else if (outcome == OUTCOME_ACCEPTED)
             lock_trace_note(g->w->service, &g->lock.lease, it->request.trace_id);
-        if ((!has_one || i == 0) &&
-            order_lock_take_within(g->w, &it->request, it->sale.lock,
-                                   left_ms > 0 ? left_ms : 0) != OUTCOME_ACCEPTED) {
-            if (has_one)
-                return;
-            continue;
-        }
-        if (!order_sale_is_lost_at(&it->sale, DLOCK_FAULT_AFTER_ACQUIRE))
+        else
+            it->is_blocked = writings[0]->is_blocked;
+        if (outcome == OUTCOME_ACCEPTED &&
+            !order_sale_is_lost_at(&it->sale, DLOCK_FAULT_AFTER_ACQUIRE))
             g->all[g->count++] = it;
     }
 }
@@ -233,8 +246,8 @@ void stream_sell(struct worker *w, struct stream_writing *const *writings, size_
     struct group g = {.w = w};
 
     if (!worker_choose_voucher(w, writings[0]->entry.voucher_id)) {
-        writings[0]->is_tried = true; /* the other orders of the voucher follow the
-                                       * first one */
+        for (size_t i = 0; i < count; i++)
+            writings[i]->is_tried = writings[i]->is_blocked = true;
         return;
     }
     take_locks(&g, writings, count);

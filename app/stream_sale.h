@@ -25,8 +25,10 @@ struct stream_writing {
     enum stream_state state;
     enum outcome refusal;
     char reason[STREAM_REASON_MAX]; /* one line */
-    bool is_tried; /* tried in this round */
-    int tries;     /* tries that PostgreSQL refused */
+    bool is_tried;   /* tried in this round */
+    bool is_blocked; /* this try failed at a lock, at its fence, or at a stock guard that
+                      * others kept busy: orders of other locks can be written meanwhile */
+    int tries;       /* tries that PostgreSQL refused */
 
     struct order_request request;
     struct order_attempt attempt;

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* stream_writer.c -- the thread that writes the rows of queued orders. */
+/* stream_writer.c -- the thread that writes the rows of queued orders.
+ *
+ * The writer tries all orders of its batch in rounds.  While PostgreSQL fails, the
+ * writer takes no further orders.  Blocked orders, whose lock is busy or whose fence is
+ * too old, must not delay the orders of other locks: the writer keeps at most
+ * BLOCKED_MAX of them, and takes further orders into the free places of the batch.  The
+ * writer lets go of blocked orders beyond that number; they are still in the stream, and
+ * a writer claims them after --stream-claim. */
 #include "app/stream_writer.h"
 
 #include <stdlib.h>
@@ -16,6 +23,8 @@ enum {
     PAUSE_FIRST_MS = 10,
     PAUSE_LAST_MS = 500,
     IDLE_ROUNDS_MAX = 2, /* rounds in which no order was finished */
+    BLOCKED_MAX = STREAM_BATCH_MAX / 2,
+    BLOCKED_ROUNDS_MAX = 3, /* rounds after which as many orders as before were blocked */
 };
 
 struct stream_writer {
@@ -30,12 +39,15 @@ struct stream_writer {
     struct stream_writing writings[STREAM_BATCH_MAX]; /* this and the rest belong to the
                                                        * thread */
     size_t count;
+    size_t blocked; /* orders of the batch that were blocked in the last round */
+    int idle_rounds, blocked_rounds;
+    int64_t pause_ms;
 };
 
-/* Sleep until an order is queued or the thread has to end, at most LOOK_MS. */
-static void rest(struct stream_writer *t)
+/* Sleep until an order is queued or the thread has to end, at most `ms`. */
+static void rest(struct stream_writer *t, int64_t ms)
 {
-    int64_t until_ns = dlock_clock_after(dlock_clock_ns(), LOOK_MS);
+    int64_t until_ns = dlock_clock_after(dlock_clock_ns(), ms);
 
     dlock_mutex_lock(&t->mutex);
     while (!t->is_ending && !t->is_nudged &&
@@ -70,7 +82,7 @@ static bool is_over(struct stream_writer *t)
 static void begin_round(struct stream_writer *t)
 {
     for (size_t i = 0; i < t->count; i++)
-        t->writings[i].is_tried = false;
+        t->writings[i].is_tried = t->writings[i].is_blocked = false;
 }
 
 /* Choose the next orders of this round, all of one voucher.  Returns their number. */
@@ -140,74 +152,135 @@ static bool settle(struct stream_writer *t)
     return true;
 }
 
-static void take(struct stream_writer *t)
+/* Is the order in the batch already?  Redis hands an order out again to the writer that
+ * keeps it for longer than --stream-claim. */
+static bool is_kept(const struct stream_writer *t, const struct stream_entry *entry)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (strcmp(t->writings[i].entry.id, entry->id) == 0)
+            return true;
+    return false;
+}
+
+static void begin(struct stream_writer *t, struct stream_writing *it,
+                  const struct stream_entry *entry)
+{
+    *it = (struct stream_writing){.entry = *entry};
+    if (entry->is_claimed)
+        metrics_count(&t->worker->cell->stream_claimed);
+    if (entry->is_readable)
+        return;
+    it->state = STREAM_POISON;
+    (void)snprintf(it->reason, STREAM_REASON_MAX, "the entry has not the fields of an order");
+}
+
+/* Take orders into the free places of the batch, and put them before the blocked orders,
+ * which may wait for their locks.  Returns the number of added orders. */
+static size_t take(struct stream_writer *t)
 {
     struct stream_entry entries[STREAM_BATCH_MAX];
+    size_t count, added = 0;
 
-    if (!stream_take(t->service->stream, entries, &t->count))
-        t->count = 0;
+    if (t->count == STREAM_BATCH_MAX ||
+        !stream_take(t->service->stream, entries, STREAM_BATCH_MAX - t->count, &count))
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if (!is_kept(t, &entries[i]))
+            entries[added++] = entries[i];
+    memmove(&t->writings[added], t->writings, t->count * sizeof(t->writings[0]));
+    for (size_t i = 0; i < added; i++)
+        begin(t, &t->writings[i], &entries[i]);
+    t->count += added;
+    if (added > 0)
+        t->idle_rounds = 0;
+    return added;
+}
+
+/* Count the rounds without progress, after a round that began with `before` orders. */
+static void count_rounds(struct stream_writer *t, size_t before)
+{
+    size_t blocked_before = t->blocked;
+
+    t->blocked = 0;
+    for (size_t i = 0; i < t->count; i++)
+        t->blocked += t->writings[i].is_blocked;
+    if (blocked_before > 0 && t->blocked >= blocked_before)
+        t->blocked_rounds++;
+    else
+        t->blocked_rounds = 0;
+    if (t->count == before)
+        t->idle_rounds++;
+    else
+        t->idle_rounds = 0;
+}
+
+/* Let go of orders that would delay others: the blocked orders beyond BLOCKED_MAX that
+ * were taken last, and with several databases the orders of a database that is down.
+ * They are claimed again after --stream-claim. */
+static void let_go(struct stream_writer *t)
+{
+    bool is_down = partitions_count(t->service->databases) > 1 && t->blocked < t->count &&
+                   t->idle_rounds >= IDLE_ROUNDS_MAX;
+    size_t too_many = t->blocked_rounds >= BLOCKED_ROUNDS_MAX && t->blocked > BLOCKED_MAX
+                          ? t->blocked - BLOCKED_MAX
+                          : 0;
+    size_t kept = 0;
+
+    t->blocked -= too_many;
     for (size_t i = 0; i < t->count; i++) {
-        t->writings[i] = (struct stream_writing){.entry = entries[i]};
-        if (entries[i].is_claimed)
-            metrics_count(&t->worker->cell->stream_claimed);
-        if (entries[i].is_readable)
-            continue;
-        t->writings[i].state = STREAM_POISON;
-        (void)snprintf(t->writings[i].reason, STREAM_REASON_MAX,
-                       "the entry has not the fields of an order");
+        bool is_blocked = t->writings[i].is_blocked;
+
+        if (is_blocked ? too_many == 0 : !is_down)
+            t->writings[kept++] = t->writings[i];
+        else if (is_blocked)
+            too_many--;
     }
+    t->count = kept;
 }
 
-/* Must the writer give up the rest of the batch?  With several databases, one that is
- * down must not delay the orders of the others.  The orders that are given up are
- * claimed again after --stream-claim. */
-static bool must_leave(struct stream_writer *t, int idle_rounds)
+/* Try every order of the batch once, and settle those that are finished. */
+static void write_round(struct stream_writer *t)
 {
-    if (partitions_count(t->service->databases) == 1 || idle_rounds < IDLE_ROUNDS_MAX)
-        return false;
-    t->count = 0;
-    return true;
+    struct stream_writing *group[STREAM_BATCH_MAX];
+    size_t before = t->count, count;
+
+    begin_round(t);
+    while ((count = next_group(t, group)) > 0)
+        stream_sell(t->worker, group, count);
+    (void)settle(t);
+    count_rounds(t, before);
+    let_go(t);
 }
 
-/* Write the orders that were taken, in rounds, until all of them are finished. */
-static void write_batch(struct stream_writer *t)
+/* Wait before the next round.  A new order ends the wait if the writer may take it. */
+static void pause_round(struct stream_writer *t)
 {
-    int64_t pause_ms = PAUSE_FIRST_MS;
-    int idle_rounds = 0;
-
-    while (t->count > 0) {
-        struct stream_writing *group[STREAM_BATCH_MAX];
-        size_t before = t->count, count;
-
-        begin_round(t);
-        while ((count = next_group(t, group)) > 0)
-            stream_sell(t->worker, group, count);
-        if (settle(t) && t->count == 0)
-            return;
-        if (is_over(t))
-            return;
-        if (t->count == before && must_leave(t, ++idle_rounds))
-            return;
-        pause_ms = t->count < before ? PAUSE_FIRST_MS : pause_ms * 2;
-        pause_ms = pause_ms < PAUSE_LAST_MS ? pause_ms : PAUSE_LAST_MS;
-        dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), pause_ms));
-    }
+    t->pause_ms = t->idle_rounds > 0 ? t->pause_ms * 2 : PAUSE_FIRST_MS;
+    t->pause_ms = t->pause_ms < PAUSE_LAST_MS ? t->pause_ms : PAUSE_LAST_MS;
+    if (t->blocked == t->count && t->count < STREAM_BATCH_MAX && !is_ending(t))
+        rest(t, t->pause_ms);
+    else
+        dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), t->pause_ms));
 }
 
 static void *run(void *arg)
 {
     struct stream_writer *t = arg;
 
+    t->pause_ms = PAUSE_FIRST_MS;
     while (!is_over(t)) {
         bool was_ending = is_ending(t);
+        size_t added = t->blocked == t->count ? take(t) : 0;
 
-        take(t);
-        if (t->count > 0)
-            write_batch(t);
-        else if (was_ending)
+        if (t->count == 0 && was_ending)
             break;
-        else
-            rest(t);
+        if (t->count == 0) {
+            rest(t, LOOK_MS);
+            continue;
+        }
+        write_round(t);
+        if (t->count > 0 && (added == 0 || t->blocked < t->count) && !is_over(t))
+            pause_round(t);
     }
     return NULL;
 }

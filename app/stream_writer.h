@@ -4,7 +4,8 @@
  * The writer takes orders from the stream, sells those of one voucher in one transaction,
  * under the lock and the guards of the settings, and settles them in the stream after their
  * COMMIT.  If PostgreSQL or a lock prevents the writing of an order, the writer tries
- * again, until another writer claims the order.  If PostgreSQL refuses an order for
+ * again, until another writer claims the order.  Orders whose lock is busy, or whose
+ * fence is too old, do not delay the orders of other locks.  If PostgreSQL refuses an order for
  * good, the promise is broken, and the log says so.  An entry that cannot be read, or
  * whose statement PostgreSQL refuses three times, is poison and is moved aside, so that
  * it stops no other order.

@@ -57,7 +57,7 @@ static void a_batch_waits_once_for_all_its_locks(void **state)
 
     (void)state;
     stream_anew();
-    first = STREAM_START("--lock=reentrant", "--lock-scope=user", "--lock-wait=3s");
+    first = START_CLAIMING("--lock=reentrant", "--lock-scope=user", "--lock-wait=3s");
     for (int user = 2; user < USERS; user++) {
         user_lock_name(user, name, sizeof(name));
         (void)STREAM_NUMBER("HSET", name, "somebody:1", "1");
