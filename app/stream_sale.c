@@ -52,17 +52,26 @@ static void count_try(struct stream_writing *it)
         it->state = STREAM_POISON;
 }
 
+/* The row of the request exists, and the order counts as written only if the row has the
+ * number that the client was told.  Another path may have written the row, or this path
+ * before Redis lost its data. */
+static void compare_number(struct stream_writing *it, int64_t order_id)
+{
+    it->state = order_id == it->entry.order_id ? STREAM_WRITTEN : STREAM_REFUSED;
+    it->refusal = OUTCOME_DUPLICATE;
+}
+
 /* The result of looking for the row of a request by the request's id. */
 enum row { ROW_UNKNOWN, ROW_THERE, ROW_OTHER_VOUCHER, ROW_NONE };
 
-static enum row look_for_row(struct worker *w, const struct stream_writing *it)
+static enum row look_for_row(struct worker *w, const struct stream_writing *it,
+                             struct order_placed *placed)
 {
-    struct order_placed placed;
     bool is_new = false;
     enum outcome found = w->db != NULL ? OUTCOME_ACCEPTED : worker_take_db(w);
 
     if (found == OUTCOME_ACCEPTED)
-        found = order_replay(w, &it->request, &placed, &is_new);
+        found = order_replay(w, &it->request, placed, &is_new);
     if (is_new)
         return ROW_NONE;
     return found == OUTCOME_ACCEPTED   ? ROW_THERE
@@ -75,10 +84,11 @@ static enum row look_for_row(struct worker *w, const struct stream_writing *it)
  * before the index of requests is checked. */
 static void look_again(struct worker *w, struct stream_writing *it, enum outcome refusal)
 {
-    enum row row = look_for_row(w, it);
+    struct order_placed placed = {0};
+    enum row row = look_for_row(w, it, &placed);
 
     if (row == ROW_THERE) {
-        it->state = STREAM_WRITTEN;
+        compare_number(it, placed.order_id);
     } else if (row != ROW_UNKNOWN && refusal == OUTCOME_INTERNAL) {
         count_try(it);
     } else if (row != ROW_UNKNOWN) {
@@ -91,7 +101,7 @@ static void judge(struct worker *w, struct stream_writing *it, enum outcome outc
 {
     switch (outcome) {
     case OUTCOME_ACCEPTED:
-        it->state = STREAM_WRITTEN;
+        compare_number(it, it->attempt.placed.order_id);
         break;
     case OUTCOME_SOLD_OUT:
     case OUTCOME_DUPLICATE:

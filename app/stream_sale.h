@@ -11,7 +11,7 @@
 
 enum stream_state {
     STREAM_OPEN,    /* not written, or not known: try again */
-    STREAM_WRITTEN, /* its row exists */
+    STREAM_WRITTEN, /* its row exists, and has its number */
     STREAM_REFUSED, /* refused for good: `refusal` says why */
     STREAM_POISON,  /* cannot be written: `reason` says why */
 };
@@ -23,7 +23,7 @@ enum { STREAM_REASON_MAX = 160, STREAM_TRIES_MAX = 3 };
 struct stream_writing {
     struct stream_entry entry;
     enum stream_state state;
-    enum outcome refusal;
+    enum outcome refusal; /* of REFUSED */
     char reason[STREAM_REASON_MAX]; /* one line */
     bool is_tried;   /* tried in this round */
     bool is_blocked; /* this try failed at a lock, at its fence, or at a stock guard that
