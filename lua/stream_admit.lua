@@ -15,7 +15,8 @@
 --
 -- Returns  queued ORDER            the order waits in the stream, with that number
 --          again ORDER             an earlier request of the same id was queued with that number
---          conflict                the user used the id for another voucher
+--          conflict                the user used the id for another voucher, here or on another
+--                                  path, as the writer has found
 --          bought                  the user has an order of this voucher
 --          full                    the limit of orders in the stream is reached
 --          sold-out ADMITTED QUEUED
@@ -32,7 +33,7 @@ end
 local earlier = redis.call('GET', KEYS[4])
 if earlier then
     local state, voucher, order = earlier:match('^(%S+) (%S+) (%S+)$')
-    if voucher ~= ARGV[1] then
+    if voucher ~= ARGV[1] or state == 'conflict' then
         return 'conflict'
     end
     if state == 'queued' or state == 'written' then

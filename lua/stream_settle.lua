@@ -20,8 +20,8 @@ local function move_aside(id, reason)
                unpack(entry and entry[2] or {'fields', 'none'}))
 end
 
--- If PostgreSQL refused an order because of its user, the unit is free again.  If it refused because
--- of the stock, the user may try again.
+-- If PostgreSQL refused an order because of its user or its request, the unit is free again.  The
+-- user may try again, unless the user has an order of the voucher.
 local function note(verdict, voucher, user, request)
     local of_voucher = ARGV[2] .. ':voucher:' .. voucher
     local of_request = ARGV[2] .. ':request:' .. user .. ':' .. request
@@ -32,7 +32,7 @@ local function note(verdict, voucher, user, request)
             redis.call('HINCRBY', of_voucher, 'stock', 1)
         end
     end
-    if verdict == 'sold-out' or verdict == 'poison' then
+    if verdict ~= 'written' and verdict ~= 'duplicate' then
         redis.call('HDEL', ARGV[2] .. ':buyers:' .. voucher, user)
     end
     if earlier then

@@ -68,7 +68,7 @@ static void orders_behind_a_busy_lock_do_not_stop_the_others(void **state)
     (void)stream_buy(&service, other, 2, "", 202, "queued");
     stream_await_rows(other, 2);
     assert_int_equal(rig_orders(blocked), 0);
-    assert_int_equal(stream_waiting(), USERS);
+    stream_await_waiting(USERS);
     assert_int_equal(STREAM_NUMBER("DEL", name), 1);
     expect_all(blocked, USERS);
     assert_int_equal(rig_stock(blocked), 0);
@@ -94,7 +94,7 @@ static void a_few_blocked_orders_stay_with_their_writer(void **state)
         (void)stream_buy(&service, other, user, "", 202, "queued");
     }
     stream_await_rows(other, 5);
-    assert_int_equal(stream_waiting(), USERS);
+    stream_await_waiting(USERS);
     assert_int_equal(STREAM_NUMBER("DEL", name), 1);
     expect_all(blocked, USERS);
     rig_stop(&service);

@@ -229,105 +229,6 @@ static void a_poison_entry_goes_aside_and_stops_nobody(void **state)
     rig_stop(&first);
 }
 
-/* The user has bought on another path, which the script cannot know: the promise is broken,
- * its unit is free again, and the request's address says so. */
-static void a_refusal_breaks_the_promise_and_says_so(void **state)
-{
-    int64_t voucher = rig_voucher(2), order;
-
-    (void)state;
-    stream_anew();
-    first = RIG_START("--order-path=combined", "--lock=none");
-    second = STREAM_START("--lock=none");
-    (void)stream_buy(&first, voucher, 1, "", 201, "accepted");
-    order = stream_buy(&second, voucher, 1, "stream-refused", 202, "queued");
-    stream_await_waiting(0);
-    stream_expect_request(&second, 1, "stream-refused", "duplicate", order);
-    assert_true(rig_has_logged(&second, "a promise is broken"));
-    assert_true(rig_metric(&second, "seckill_stream_refused_total ") == 1);
-    (void)stream_buy(&second, voucher, 2, "", 202, "queued");
-    stream_await_rows(voucher, 2);
-    assert_int_equal(rig_stock(voucher), 0);
-    rig_stop(&first);
-    rig_stop(&second);
-}
-
-/* Orders are out of the stream before their end is counted and logged. */
-static bool has_broken_a_promise(void *service)
-{
-    return rig_has_logged(service, "a promise is broken");
-}
-
-static void expect_ends(struct rig_service *s, int written, int refused)
-{
-    stream_await_waiting(0);
-    assert_true(rig_until(has_broken_a_promise, s, RIG_PATIENCE_MS));
-    assert_true(rig_metric(s, "seckill_stream_refused_total ") == refused);
-    assert_true(rig_metric(s, "seckill_stream_written_total ") == written);
-}
-
-/* Another path has written the row of the request, which the script cannot know either: the row
- * has another number than the promise. */
-static void promise_another_number(const char *guard)
-{
-    int64_t voucher = rig_voucher(2), written, promised;
-    char request[48];
-
-    stream_anew();
-    first = RIG_START("--order-path=combined", "--lock=none", guard);
-    second = STREAM_START("--lock=none", guard);
-    (void)snprintf(request, sizeof(request), "number:%lld", (long long)voucher);
-    written = stream_buy(&first, voucher, 1, request, 201, "accepted");
-    promised = stream_buy(&second, voucher, 1, request, 202, "queued");
-    assert_int_not_equal(promised, written);
-    expect_ends(&second, 0, 1);
-    assert_int_equal(stream_buy(&second, voucher, 1, request, 201, "accepted"), written);
-    stream_expect_request(&second, 1, request, "accepted", written);
-    (void)stream_buy(&second, voucher, 2, "", 202, "queued"); /* the unit came back */
-    stream_await_rows(voucher, 2);
-    assert_int_equal(rig_stock(voucher), 0);
-    rig_stop(&first);
-    rig_stop(&second);
-}
-
-/* The first order waits for the voucher's row, and the others share a batch. */
-static void promise_another_number_in_a_batch(void)
-{
-    enum { USERS = 3 };
-    int64_t voucher = rig_voucher(10), orders[USERS + 1], written;
-    char request[48];
-
-    stream_anew();
-    first = RIG_START("--order-path=combined", "--lock=none");
-    second = STREAM_START("--lock=none");
-    (void)snprintf(request, sizeof(request), "number:%lld", (long long)voucher);
-    written = stream_buy(&first, voucher, USERS, request, 201, "accepted");
-    batch_begin(voucher);
-    for (int user = 1; user < USERS; user++) {
-        orders[user] = stream_buy(&second, voucher, user, "", 202, "queued");
-        stream_await_taken();
-    }
-    (void)stream_buy(&second, voucher, USERS, request, 202, "queued");
-    batch_let_go();
-    expect_ends(&second, USERS - 1, 1);
-    for (int user = 1; user < USERS; user++)
-        stream_expect_row(orders[user], voucher, user);
-    stream_expect_row(written, voucher, USERS);
-    assert_int_equal(rig_orders(voucher), USERS);
-    assert_int_equal(rig_stock(voucher), 10 - USERS);
-    rig_stop(&first);
-    rig_stop(&second);
-}
-
-static void a_row_of_another_number_breaks_the_promise(void **state)
-{
-    (void)state;
-    promise_another_number("--duplicate-guard=none");
-    promise_another_number("--duplicate-guard=count");
-    promise_another_number("--duplicate-guard=unique");
-    promise_another_number_in_a_batch();
-}
-
 /* ---- a COMMIT without an answer ---- */
 
 static void lose(enum commit_mode mode)
@@ -369,8 +270,6 @@ int main(void)
         cmocka_unit_test(an_order_in_two_hands_gets_one_row),
         cmocka_unit_test(an_order_that_comes_twice_takes_no_unit_of_another),
         cmocka_unit_test(a_poison_entry_goes_aside_and_stops_nobody),
-        cmocka_unit_test(a_refusal_breaks_the_promise_and_says_so),
-        cmocka_unit_test(a_row_of_another_number_breaks_the_promise),
         cmocka_unit_test(a_commit_without_an_answer_is_settled_by_the_ids),
     };
 
