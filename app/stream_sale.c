@@ -19,6 +19,8 @@
 /* The orders that are sold at once. */
 struct group {
     struct worker *w;
+    stream_is_late *is_late;
+    void *arg; /* of is_late() */
     struct stream_writing *all[STREAM_BATCH_MAX]; /* the orders whose lock is held */
     size_t count;
     struct order_lock lock; /* the voucher's lock, with --lock-scope=voucher */
@@ -149,7 +151,7 @@ static void sell_alone(struct group *g, struct stream_writing *it)
 {
     enum outcome outcome;
 
-    if (g->is_in_doubt ||
+    if (g->is_in_doubt || g->is_late(g->arg) ||
         (g->w->db == NULL && worker_take_db(g->w) != OUTCOME_ACCEPTED))
         return;
     outcome = order_sale_run(&it->sale);
@@ -251,9 +253,10 @@ static void give_locks(struct group *g, struct stream_writing *const *writings, 
         give(g->w, &writings[i]->lock);
 }
 
-void stream_sell(struct worker *w, struct stream_writing *const *writings, size_t count)
+void stream_sell(struct worker *w, struct stream_writing *const *writings, size_t count,
+                 stream_is_late *is_late, void *arg)
 {
-    struct group g = {.w = w};
+    struct group g = {.w = w, .is_late = is_late, .arg = arg};
 
     if (!worker_choose_voucher(w, writings[0]->entry.voucher_id)) {
         for (size_t i = 0; i < count; i++)

@@ -67,8 +67,10 @@ static bool is_ending(struct stream_writer *t)
     return ending;
 }
 
-static bool is_over(struct stream_writer *t)
+/* A stream_is_late. */
+static bool is_over(void *arg)
 {
+    struct stream_writer *t = arg;
     bool over;
 
     dlock_mutex_lock(&t->mutex);
@@ -238,15 +240,16 @@ static void let_go(struct stream_writer *t)
     t->count = kept;
 }
 
-/* Try every order of the batch once, and settle those that are finished. */
+/* Try every order of the batch once, and settle those that are finished.  After the time
+ * of a stop, no further order is tried. */
 static void write_round(struct stream_writer *t)
 {
     struct stream_writing *group[STREAM_BATCH_MAX];
     size_t before = t->count, count;
 
     begin_round(t);
-    while ((count = next_group(t, group)) > 0)
-        stream_sell(t->worker, group, count);
+    while (!is_over(t) && (count = next_group(t, group)) > 0)
+        stream_sell(t->worker, group, count, is_over, t);
     (void)settle(t);
     count_rounds(t, before);
     let_go(t);

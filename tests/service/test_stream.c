@@ -312,6 +312,54 @@ static void a_stop_says_what_it_leaves_and_the_next_service_writes_it(void **sta
     rig_stop(&service);
 }
 
+static bool are_taken(void *count)
+{
+    return STREAM_NUMBER("EVAL", "return redis.call('XPENDING', KEYS[1], 'writers')[1]", "1",
+                         stream_name()) == *(int64_t *)count;
+}
+
+enum { STOP_VOUCHERS = 30 };
+
+/* The writer has these orders, and the test holds the rows of their vouchers.  A writer that tried
+ * all of them after --drain-timeout would not end before the test gives up. */
+static void stop_a_writer_with(int count, int users)
+{
+    int64_t first = rig_voucher(1), vouchers[STOP_VOUCHERS], orders = (int64_t)count * users;
+    char sql[160];
+
+    stream_anew();
+    service = RIG_START("--order-path=stream", stream_flag(), "--lock=none", "--allow-faults",
+                        "--statement-timeout=3s", "--drain-timeout=100ms");
+    stream_arm(&service, "before-commit", "hold");
+    (void)stream_buy(&service, first, 1, "", 202, "queued");
+    rig_await_held(&service, "before-commit");
+    for (int i = 0; i < count; i++) {
+        vouchers[i] = rig_voucher(users);
+        for (int user = 1; user <= users; user++)
+            (void)stream_buy(&service, vouchers[i], user, "", 202, "queued");
+    }
+    batch_begin(vouchers[0]);
+    for (int i = 1; i < count; i++) {
+        (void)snprintf(sql, sizeof(sql),
+                       "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = %lld FOR UPDATE",
+                       (long long)vouchers[i]);
+        assert_int_equal(db_script(rig_db(), sql), DB_OK);
+    }
+    stream_release(&service, "before-commit");
+    assert_true(rig_until(are_taken, &orders, RIG_PATIENCE_MS));
+    rig_signal(&service, SIGTERM);
+    assert_int_equal(rig_wait(&service, RIG_PATIENCE_MS), 0);
+    batch_let_go();
+    assert_int_equal(stream_waiting(), orders);
+}
+
+static void a_stop_begins_no_further_sale_after_its_time(void **state)
+{
+    (void)state;
+    stop_a_writer_with(STOP_VOUCHERS, 1);
+    stop_a_writer_with(1, 30);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +375,7 @@ int main(void)
         cmocka_unit_test(settings_that_exclude_each_other_are_refused),
         cmocka_unit_test(a_stop_writes_what_is_queued),
         cmocka_unit_test(a_stop_says_what_it_leaves_and_the_next_service_writes_it),
+        cmocka_unit_test(a_stop_begins_no_further_sale_after_its_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
