@@ -22,7 +22,8 @@ enum {
     LOOK_MS = 100, /* the time between two checks for orders to claim */
     PAUSE_FIRST_MS = 10,
     PAUSE_LAST_MS = 500,
-    IDLE_ROUNDS_MAX = 2, /* rounds in which no order was finished */
+    IDLE_ROUNDS_MAX = STREAM_TRIES_MAX, /* rounds in which no order was finished; an entry
+                                         * that PostgreSQL refuses is poison by then */
     BLOCKED_MAX = STREAM_BATCH_MAX / 2,
     BLOCKED_ROUNDS_MAX = 3, /* rounds after which as many orders as before were blocked */
 };

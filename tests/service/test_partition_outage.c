@@ -7,6 +7,7 @@
 
 #include "db/partition.h"
 #include "tests/service/partition_rig.h"
+#include "tests/service/stream_rig.h"
 
 enum { BUYERS = 6 };
 
@@ -167,12 +168,43 @@ static void the_writer_of_the_stream_serves_all_databases(void **state)
     rig_stop(&s);
 }
 
+static bool is_aside(void *unused)
+{
+    (void)unused;
+    return STREAM_NUMBER("XLEN", stream_key("poison")) == 1;
+}
+
+/* PostgreSQL refuses the entry, because it has the number of another order, and the entry is the
+ * only one in the writer's hands. */
+static void an_entry_that_a_database_refuses_goes_aside(void **state)
+{
+    struct rig_service s;
+    int64_t voucher;
+    char texts[3][24];
+
+    (void)state;
+    stream_anew();
+    s = RIG_START(parts_flag_all(), "--order-path=stream", "--stream-claim=100ms", stream_flag());
+    voucher = parts_voucher(1, 5);
+    (void)snprintf(texts[0], sizeof(texts[0]), "%lld", (long long)voucher);
+    (void)snprintf(texts[1], sizeof(texts[1]), "%lld", (long long)rig_user(7));
+    (void)snprintf(texts[2], sizeof(texts[2]), "%lld",
+                   (long long)stream_buy(&s, voucher, 1, "", 202, "queued"));
+    assert_true(rig_until(is_written, &voucher, RIG_PATIENCE_MS));
+    (void)STREAM_TEXT("XADD", stream_name(), "*", "voucher", texts[0], "user", texts[1], "order",
+                      texts[2], "request", "part-poison", "admitted", "1");
+    assert_true(rig_until(is_aside, NULL, RIG_PATIENCE_MS));
+    stream_await_waiting(0);
+    rig_stop(&s);
+}
+
 static int run_with(size_t databases)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_database_that_is_down_stops_its_own_orders_alone),
         cmocka_unit_test(a_database_that_hangs_leaves_workers_to_the_others),
         cmocka_unit_test(the_writer_of_the_stream_serves_all_databases),
+        cmocka_unit_test(an_entry_that_a_database_refuses_goes_aside),
     };
 
     parts.count = databases;
