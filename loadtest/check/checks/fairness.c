@@ -176,21 +176,13 @@ static void look_at_leaver(struct check *c, const struct refusal *refusal)
 
 /* ---- those that were served, the last first ---- */
 
-/* Was `hold` over when `first` was granted?  If both had the lock at once, or `first` heard
- * late of its grant, nobody can say which of them was served first. */
-static enum check_order order_of(const struct hold *hold, const struct hold *first)
-{
-    if (check_is_heard_late(first))
-        return CHECK_AFTER;
-    return check_order(hold->kept_ns, first->granted_ns);
-}
-
-/* `hold` was granted before `first`, which was in the queue at first_ns. */
+/* `hold` was granted before `first`, which was in the queue at first_ns.  If both had the lock at
+ * once, nobody can say which of them was served first. */
 static void compare(struct check *c, const struct hold *hold, const struct hold *first,
                     int64_t first_ns)
 {
     bool is_ended = hold->kept_ns == hold->promised_ns && hold->kept_ns < HISTORY_NEVER;
-    enum check_order order = order_of(hold, first);
+    enum check_order order = check_order(hold->kept_ns, first->granted_ns);
 
     if (order == CHECK_TIED && is_ended)
         order = CHECK_BEFORE; /* a lease is over at its own instant */
@@ -206,7 +198,9 @@ static void compare(struct check *c, const struct hold *hold, const struct hold 
 
 static void look_at_served(struct check *c)
 {
-    const struct hold *first = NULL; /* to wait, of all that were served later */
+    /* To wait, of all that were served later.  Of a grant that was heard late, nobody can say when
+     * it was served. */
+    const struct hold *first = NULL;
     int64_t first_ns = HISTORY_NEVER;
 
     for (size_t i = c->lock.hold_count; i-- > 0;) {
@@ -219,7 +213,7 @@ static void look_at_served(struct check *c)
         c->out->findings[CHECK_fairness].looked++;
         if (first != NULL && !may_overtake(c, i))
             compare(c, hold, first, first_ns);
-        if (at_ns < first_ns) {
+        if (at_ns < first_ns && !check_is_heard_late(hold)) {
             first_ns = at_ns;
             first = hold;
         }
