@@ -145,8 +145,7 @@ static void read_header(struct reading *r)
     if (r->boot[0] == '\0')
         memcpy(r->boot, header->boot, sizeof(r->boot));
     else if (strcmp(r->boot, header->boot) != 0)
-        history_damage(r->h, "%s: its clock is of another start of the machine",
-                       r->file);
+        history_hole(r, "its clock is of another start of the machine");
 }
 
 static void finish_file(struct reading *r)

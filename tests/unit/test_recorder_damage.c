@@ -272,6 +272,40 @@ static void an_old_file_is_judged_as_before_and_said_to_be_old(void **state)
     history_free(&h);
 }
 
+/* Two systems hold one lock at once, by clocks that count from the same instant or not. */
+static enum verdict judge_two_holders(bool share_clock)
+{
+    dlock_recorder *a = open_recorder("u1", 0), *b = open_recorder("u2", 0);
+    dlock_record_header *header;
+    enum verdict verdict;
+    struct history h;
+    size_t size;
+
+    end(a, 1, begin(a, DLOCK_EVENT_ACQUIRE, "a", 1));
+    put_hold(b, "a", 1);
+    end(a, 1, begin(a, DLOCK_EVENT_RELEASE, "a", 1));
+    dlock_recorder_close(a);
+    dlock_recorder_close(b);
+    header = map_records("u2", &size);
+    if (!share_clock)
+        header->boot[0] ^= 1;
+    header->head_checksum = dlock_record_head_sum(header);
+    munmap(header, size);
+    h = read_back();
+    assert_int_equal(2, h.process_count);
+    verdict = judge(&h);
+    history_free(&h);
+    return verdict;
+}
+
+static void instants_of_two_clocks_are_not_compared(void **state)
+{
+    (void)state;
+    assert_int_equal(VERDICT_INVALID, judge_two_holders(true));
+    assert_int_equal(0, files_remove_tree(dir) ? make_dir(state) : 1);
+    assert_int_equal(VERDICT_UNKNOWN, judge_two_holders(false));
+}
+
 static void another_version_is_not_read(void **state)
 {
     size_t size;
@@ -300,6 +334,7 @@ int main(void)
         TEST(what_a_checksum_shows_is_a_hole),
         TEST(an_old_file_is_judged_as_before_and_said_to_be_old),
         TEST(another_version_is_not_read),
+        TEST(instants_of_two_clocks_are_not_compared),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
