@@ -14,6 +14,7 @@ enum { NO_HOLD = -1 };
 /* A group, as far as its calls have been read. */
 struct check_group {
     const struct history_call *last_call; /* answered last, of those its owner made itself */
+    const struct history_call *last_acquire; /* made last                                  */
     int64_t longest_ns;                   /* until when that hold was kept                 */
     int32_t longest;                      /* index of the hold that was kept longest       */
     int32_t last_hold;                    /* index of the hold that was begun last         */

@@ -132,21 +132,14 @@ static bool is_new_grant(const struct check *c, const struct history_call *call)
 
 /* True: the owner was granted the lock anew while this renewal was under way.  Either of
  * the two holds may then have been renewed. */
-static bool is_ambiguous(const struct check *c, const struct history_call *call)
+static bool is_ambiguous(const struct check *c, const struct check_group *g,
+                         const struct history_call *call)
 {
+    const struct history_call *before = g->last_acquire;
     size_t at = check_group_place(c, call);
 
-    for (size_t i = at; i-- > c->name_first;) {
-        const struct history_call *before = &c->h->calls[c->by_owner[i]];
-
-        if (!check_is_same_group(c, call, before))
-            break;
-        if (before->kind == DLOCK_EVENT_ACQUIRE) {
-            if (is_new_grant(c, before) && before->answer_ns > call->invoke_ns)
-                return true;
-            break;
-        }
-    }
+    if (before != NULL && is_new_grant(c, before) && before->answer_ns > call->invoke_ns)
+        return true;
     for (size_t i = at + 1; i < c->name_end; i++) {
         const struct history_call *next = &c->h->calls[c->by_owner[i]];
 
@@ -166,7 +159,7 @@ static void add_renewal(struct check *c, struct check_group *g,
     if (hold != NULL && !(check_is_ok(c, call) || (check_is_answered(c, call) &&
                                                    call->status == DLOCK_LOST)))
         hold->is_doubtful = true;
-    if (!check_is_answered(c, call) || is_ambiguous(c, call)) {
+    if (!check_is_answered(c, call) || is_ambiguous(c, g, call)) {
         if (hold != NULL)
             hold->is_doubtful = true;
         return;
@@ -260,6 +253,7 @@ static void add_call(struct check *c, struct check_group *g,
     switch (call->kind) {
     case DLOCK_EVENT_ACQUIRE:
         add_acquire(c, g, call);
+        g->last_acquire = call;
         break;
     case DLOCK_EVENT_RENEW:
         add_renewal(c, g, call);

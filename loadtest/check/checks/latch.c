@@ -98,6 +98,14 @@ static void look_at_call(struct check *c, const struct latch *l, int64_t index)
                        "a making was refused although the latch had opened");
 }
 
+/* Can no later making ask for that call?  A wait without an answer says nothing of any. */
+static bool is_past(const struct check *c, const struct history_call *call,
+                    const struct history_call *set)
+{
+    return latch_was_over(c, call, set) ||
+           (call->kind == DLOCK_EVENT_LATCH_WAIT && check_is_open(c, call));
+}
+
 /* `next`: the next making, or NO_CALL.  *from moves on as the makings do. */
 static void look_at_making(struct check *c, int64_t index, int64_t next, size_t *from)
 {
@@ -107,7 +115,7 @@ static void look_at_making(struct check *c, int64_t index, int64_t next, size_t 
                       .next_ns = next != NO_CALL ? c->h->calls[next].invoke_ns
                                                  : HISTORY_NEVER};
 
-    while (latch_was_over(c, check_call_at(c, *from), set))
+    while (is_past(c, check_call_at(c, *from), set))
         ++*from;
     l.from = *from;
     find_opening(c, &l);
