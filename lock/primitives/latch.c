@@ -97,15 +97,16 @@ struct waiting {
     struct primitive_wait wait;
     const char *name;
     bool was_gone; /* already at the last check */
+    bool is_old;   /* a message was heard of an earlier latch: the last one may be of that, too */
 };
 
 /* The message tells if a latch without a key was opened or deleted.  The message may be
- * late or lost, and the last message may be of an earlier latch of that name.  So unless the
- * message says "opened", the latch is checked again a moment later.  If no message has come
- * by then, the latch counts as open. */
+ * late or lost, and the last message may be of an earlier latch of that name.  In these cases
+ * the latch is checked again a moment later.  If no message has come by then, the latch counts
+ * as open. */
 static dlock_status look(void *arg, int64_t *free_in_ms)
 {
-    enum { A_MOMENT_MS = 5, OPENED = 0, DELETED = 1 };
+    enum { A_MOMENT_MS = 5, DELETED = 1 };
     struct waiting *job = arg;
     struct redis_waiter *waiter = job->wait.waiter;
     int64_t left = 0;
@@ -118,9 +119,10 @@ static dlock_status look(void *arg, int64_t *free_in_ms)
     heard = waiter != NULL ? redis_waiter_heard(waiter) : 0;
     if (left > 0) {
         job->was_gone = false;
+        job->is_old = waiter != NULL && heard >= 0;
         return DLOCK_BUSY;
     }
-    if (heard != OPENED && !job->was_gone) {
+    if ((heard < 0 || job->is_old) && !job->was_gone) {
         job->was_gone = true;
         *free_in_ms = A_MOMENT_MS;
         return DLOCK_BUSY;

@@ -116,7 +116,7 @@ static const struct {
     {LUA_STREAM_ADMIT, "5 x x:voucher:1 x:buyers:1 x:request:1:a x:numbers 1 1 a 7 3 P"},
     {LUA_STREAM_ADMIT, "5 x x:voucher:1 x:buyers:1 x:request:1:b x:numbers 1 1 b 7 3 P"},
     {LUA_STREAM_ADMIT, "5 x x:voucher:1 x:buyers:1 x:request:2:a x:numbers 1 2 a 7 3 P"},
-    {LUA_STREAM_STOCK, "2 x:voucher:1 x A 2 P 1"}, {LUA_STREAM_TAKE, "1 x g C 2 Y"},
+    {LUA_STREAM_STOCK, "2 x:voucher:1 x A 2 P 1"}, {LUA_STREAM_TAKE, "2 x x:search g C 2 Y"},
     {LUA_STREAM_SETTLE, "2 x x:poison g x $"}, {LUA_STREAM_LEAVE, "1 x g C"},
 };
 
