@@ -51,9 +51,9 @@ programs() {
     for script in loadtest/wrk/*; do
         row 644 "$script" "$DATADIR/seckill/wrk/${script##*/}"
     done
-    for page in $(grep -hoE 'docs/[A-Za-z0-9_./-]+[.]md' loadtest/show/lessons.def | sort -u); do
+    while read -r page; do
         row 644 "$page" "$DATADIR/seckill/${page#docs/}"
-    done
+    done < <(grep -hoE 'docs/[A-Za-z0-9_./-]+[.]md' loadtest/show/lessons.def | sort -u)
     row 644 build/wall_clock.so "$DATADIR/seckill/wall_clock.so"
     row 644 docker/haproxy.cfg "$DATADIR/seckill/haproxy.cfg"
     row 644 LICENSE "$DATADIR/seckill/LICENSE"
