@@ -78,6 +78,9 @@ struct check_options {
     size_t order_count;
     int64_t slack_ns;    /* how much longer than promised a lease may last in a store */
     int64_t patience_ns; /* how long a waiter may overlook that a lock is free        */
+    int64_t linger_ns;   /* how much longer ZooKeeper and etcd may keep what a dead process
+                          * had: a tick of ZooKeeper, of which a session lasts two at least,
+                          * and what etcd adds to a lease                         */
     unsigned only;       /* set of 1 << property; 0: all                              */
     /* Called for every violation, if not NULL; the example is gone afterwards. */
     void (*each)(void *arg, enum check_property property,
@@ -85,7 +88,7 @@ struct check_options {
     void *arg;
 };
 
-/* 50 ms of slack, 1.2 s of patience (three retries), all properties, no writes. */
+/* 50 ms of slack, 1.2 s of patience (three retries), 2 s to linger, all properties, no writes. */
 struct check_options check_options_default(void);
 
 struct check_finding {

@@ -9,7 +9,8 @@
 #include "loadtest/kit/bisect.h"
 
 /* The end of the time in which the acquire can explain a refusal.  A grant that came too
- * late had arrived before its answer; a fault may let the grant last. */
+ * late had arrived before its answer; a fault may let the grant last.  What belongs to a
+ * session ends with that of its process. */
 static int64_t end_of(const struct check *c, const struct history_call *call)
 {
     const struct history_process *process = &c->h->processes[call->process];
@@ -19,7 +20,8 @@ static int64_t end_of(const struct check *c, const struct history_call *call)
         bool is_endless = check_is_answered(c, call) ||
                           (process->caps & DLOCK_CAP_EXPIRES);
 
-        return is_endless ? HISTORY_NEVER : process->last_ns;
+        return is_endless ? HISTORY_NEVER
+                          : check_plus(process->last_ns, c->linger_ns[call->process]);
     }
     end_ns = check_plus(call->deadline_ns, call->answer_ns - check_sent_ns(call));
     return check_plus(end_ns, c->options->slack_ns) < c->first_fault_ns ? end_ns

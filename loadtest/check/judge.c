@@ -10,7 +10,12 @@
 #include "loadtest/kit/memory.h"
 #include "lock/store.h"
 
-enum { SLACK_MS = 50, PATIENCE_MS = 1200 };
+enum {
+    SLACK_MS = 50,
+    PATIENCE_MS = 1200,
+    LINGER_MS = 2000,      /* a tick of ZooKeeper's servers, if nobody says otherwise */
+    SESSION_TICKS_MIN = 2, /* the shortest session of theirs                         */
+};
 
 enum { PARTS, WHOLE };
 
@@ -28,7 +33,8 @@ static const struct property {
 struct check_options check_options_default(void)
 {
     struct check_options options = {.slack_ns = SLACK_MS * DLOCK_NS_PER_MS,
-                                    .patience_ns = PATIENCE_MS * DLOCK_NS_PER_MS};
+                                    .patience_ns = PATIENCE_MS * DLOCK_NS_PER_MS,
+                                    .linger_ns = LINGER_MS * DLOCK_NS_PER_MS};
 
     return options;
 }
@@ -51,10 +57,30 @@ void check_free(struct check *c)
     free(c->times);
     free(c->is_confused);
     free(c->asks_nodes);
+    free(c->linger_ns);
     free(c->marks);
     free(c->faults);
     free(c->ghosts);
     free(c);
+}
+
+/* A session of ZooKeeper ends after a timeout without a sign of life, at its server's next
+ * tick.  A connection to PostgreSQL ends with its process. */
+static int64_t linger_of(const struct check *c, const dlock_variant_info *lock,
+                         int64_t lease_ns)
+{
+    int64_t linger_ns = c->options->linger_ns;
+
+    if (lock == NULL)
+        return 0;
+    switch (dlock_store_of(lock)) {
+    case DLOCK_STORE_ZOOKEEPER:
+        return greatest(lease_ns, SESSION_TICKS_MIN * linger_ns) + linger_ns;
+    case DLOCK_STORE_ETCD:
+        return linger_ns;
+    default:
+        return 0;
+    }
 }
 
 /* Looking for a variant by its name takes longer than looking at a call. */
@@ -63,12 +89,14 @@ static void note_processes(struct check *c)
     size_t count = c->h->process_count;
 
     MEMORY_ROOM(c->asks_nodes, 0, count, c->process_room);
+    MEMORY_ROOM(c->linger_ns, 0, count, c->linger_room);
     for (size_t i = 0; i < count; i++) {
         const struct history_process *process = &c->h->processes[i];
         const dlock_variant_info *lock = dlock_variant_find(process->variant);
 
         c->asks_nodes[i] = (process->caps & DLOCK_CAP_QUORUM) ||
                            (lock != NULL && dlock_store_of(lock) == DLOCK_STORE_REDIS_NODES);
+        c->linger_ns[i] = linger_of(c, lock, process->lease_ns);
     }
 }
 

@@ -9,6 +9,7 @@ release; the library sends none twice.
 import history
 
 SLACK = 50       # ms that a store may keep a lock beyond what was promised
+TICK = 2000      # ms between the ticks of ZooKeeper's servers, at which sessions end
 # Statuses of calls that may have been executed, and of calls that were not.
 OPEN = {"acquire": frozenset((None, "unknown", "protocol", "cancelled")),
         "release": frozenset((None, "unknown", "protocol", "io")),
@@ -138,6 +139,13 @@ class Lock:
 
     def process_of(self, call):
         return self.history.processes[call.process]
+
+    def lingers(self, call):
+        """How much longer than its process the session of this call may last."""
+        process = self.process_of(call)
+        if not process.variant.startswith("zk-"):
+            return 0  # the connection ends with the process
+        return max(process.lease, 2 * TICK) + TICK
 
     def ends_at(self, call):
         """Until when a request of this call without an answer may be executed."""

@@ -185,7 +185,7 @@ class Search:
         if self.lock.caps >= {"expires", "atomic"} and process.lease > 0:
             return self.now + process.lease + SLACK
         if "expires" not in self.lock.caps and call.answer == history.NEVER:
-            return self.lock.ends_at(call) + SLACK  # its session ends with its process
+            return self.lock.ends_at(call) + self.lock.lingers(call) + SLACK
         return history.NEVER
 
     def left_by(self, state, call):

@@ -19,7 +19,7 @@
 #include "lock/record/recorder.h"
 
 /* The times in the stories are small numbers. */
-enum { SLACK = 5, PATIENCE = 50, BAD_MIN = 60 };
+enum { SLACK = 5, PATIENCE = 50, LINGER = 20, BAD_MIN = 60 };
 
 static size_t property_of(const char *name)
 {
@@ -31,7 +31,8 @@ static size_t property_of(const char *name)
 
 static const char *judge(const struct history *h, struct check_verdict *verdict)
 {
-    struct check_options options = {.slack_ns = SLACK, .patience_ns = PATIENCE};
+    struct check_options options = {
+        .slack_ns = SLACK, .patience_ns = PATIENCE, .linger_ns = LINGER};
     struct check *c = check_new();
 
     check_judge(c, h, &options, verdict);

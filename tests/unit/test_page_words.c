@@ -96,6 +96,7 @@ static int judge_all(const char *folder)
         options.arg = &missing;
         options.slack_ns = 5;
         options.patience_ns = 50;
+        options.linger_ns = 20;
         assert_true(history_parse(&h, text, error, sizeof error));
         check_judge(c, &h, &options, &verdict);
         for (size_t d = 0; d < h.damage_count; d++)

@@ -122,6 +122,9 @@ struct check {
     size_t name_room;
     bool *asks_nodes;    /* by process: do nodes have to agree to what it is granted? */
     size_t process_room;
+    int64_t *linger_ns;  /* by process: so much longer its store keeps what it had, if
+                          * it dies                                               */
+    size_t linger_room;
     struct hold *holds;
     size_t hold_count, hold_room;
     struct refusal *refusals;

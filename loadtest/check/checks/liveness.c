@@ -2,8 +2,9 @@
 /* liveness.c -- after the last fault no waiter stays outside a free lock.
  *
  * A lock is certainly free when no hold, and no acquire without an answer, can still be
- * in the store: after the answer to the release, or when the lease and some slack are
- * over.  From then on a waiter may take up to options->patience_ns to find out. */
+ * in the store: after the answer to the release, or when the lease, or the session of a dead
+ * process, and some slack are over.  From then on a waiter may take up to
+ * options->patience_ns to find out. */
 #include "loadtest/check/checks/checks.h"
 #include "loadtest/kit/bisect.h"
 #include "loadtest/kit/time_sort.h"
@@ -14,12 +15,13 @@ enum { FAIR_PLACE_LEASES = 2 }; /* a place in a queue may outlast the waiter tha
 static int64_t end_of_hold(const struct check *c, const struct hold *hold)
 {
     const struct history_process *process = &c->h->processes[hold->process];
+    int64_t more_ns = c->options->slack_ns + c->linger_ns[hold->process];
 
     if (hold->gone_ns != HISTORY_NEVER)
         return hold->gone_ns;
     if (!(process->caps & DLOCK_CAP_EXPIRES))
-        return check_plus(greatest(process->last_ns, hold->kept_ns), c->options->slack_ns);
-    return check_plus(hold->lasting_ns, c->options->slack_ns);
+        return check_plus(greatest(process->last_ns, hold->kept_ns), more_ns);
+    return check_plus(hold->lasting_ns, more_ns);
 }
 
 /* Until when may a call that was not granted have left something in the store? */
@@ -27,13 +29,11 @@ static int64_t end_of_call(const struct check *c, const struct history_call *cal
 {
     const struct history_process *process = &c->h->processes[call->process];
     int64_t end_ns = check_answer_ns(c, call);
+    int64_t more_ns = c->options->slack_ns + c->linger_ns[call->process];
 
     if (process->caps & DLOCK_CAP_FAIR)
-        return check_plus(end_ns,
-                    FAIR_PLACE_LEASES * process->lease_ns + c->options->slack_ns);
-    return check_is_open(c, call)
-               ? check_plus(end_ns, process->lease_ns + c->options->slack_ns)
-               : 0;
+        return check_plus(end_ns, FAIR_PLACE_LEASES * process->lease_ns + more_ns);
+    return check_is_open(c, call) ? check_plus(end_ns, process->lease_ns + more_ns) : 0;
 }
 
 static int compare_pairs(const void *left, const void *right)
