@@ -30,6 +30,11 @@ int64_t check_answer_ns(const struct check *c, const struct history_call *call)
                                       : c->h->processes[call->process].last_ns;
 }
 
+int64_t check_lease_ns(const struct check *c, const struct history_call *call)
+{
+    return call->lease_ns > 0 ? call->lease_ns : c->h->processes[call->process].lease_ns;
+}
+
 int64_t check_sent_ns(const struct history_call *call)
 {
     return call->sent_ns > 0 ? call->sent_ns : call->invoke_ns;

@@ -31,7 +31,7 @@ static int64_t end_of(const struct check *c, const struct history_call *call)
 static void note(const struct check *c, struct ghosts *g, const struct history_call *call)
 {
     const struct history_process *process = &c->h->processes[call->process];
-    int64_t lease_ns = call->lease_ns > 0 ? call->lease_ns : process->lease_ns;
+    int64_t lease_ns = check_lease_ns(c, call);
 
     if (!(process->caps & DLOCK_CAP_EXPIRES) || lease_ns == 0)
         lease_ns = HISTORY_NEVER;

@@ -54,6 +54,14 @@ void hold_promise(struct hold *hold, const struct history_call *call)
     hold->lasting_ns = greatest(hold->lasting_ns, lasting_ns(call));
 }
 
+void hold_doubt(const struct check *c, struct hold *hold, const struct history_call *call)
+{
+    int64_t until_ns = check_plus(check_answer_ns(c, call), check_lease_ns(c, call));
+
+    hold->is_doubtful = true;
+    hold->lasting_ns = greatest(hold->lasting_ns, until_ns);
+}
+
 void hold_lose(const struct check *c, struct hold *hold, const struct history_call *call)
 {
     if (call->answer_ns >= hold->lost_ns)

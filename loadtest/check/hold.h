@@ -17,6 +17,9 @@ void hold_see(struct hold *hold, int64_t at_ns);
 /* A further level or a renewal set the lease anew. */
 void hold_promise(struct hold *hold, const struct history_call *call);
 
+/* The call may have set the lease anew, at any time until its answer. */
+void hold_doubt(const struct check *c, struct hold *hold, const struct history_call *call);
+
 /* The call was told that the hold is lost. */
 void hold_lose(const struct check *c, struct hold *hold, const struct history_call *call);
 

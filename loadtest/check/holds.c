@@ -89,7 +89,7 @@ static void add_acquire(struct check *c, struct check_group *g,
 
     if (hold_is_open(hold) && check_is_ghost(c, call) &&
         (c->h->processes[call->process].caps & DLOCK_CAP_REENTRANT))
-        hold->is_doubtful = true; /* a level without an answer renewed the lease */
+        hold_doubt(c, hold, call); /* a level without an answer renewed the lease */
     if (!check_is_answered(c, call))
         return;
     if (call->status == DLOCK_OK)
@@ -158,10 +158,10 @@ static void add_renewal(struct check *c, struct check_group *g,
 
     if (hold != NULL && !(check_is_ok(c, call) || (check_is_answered(c, call) &&
                                                    call->status == DLOCK_LOST)))
-        hold->is_doubtful = true;
+        hold_doubt(c, hold, call);
     if (!check_is_answered(c, call) || is_ambiguous(c, g, call)) {
         if (hold != NULL)
-            hold->is_doubtful = true;
+            hold_doubt(c, hold, call);
         return;
     }
     if (call->status == DLOCK_OK && hold == NULL) {

@@ -63,7 +63,8 @@ struct hold {
     int32_t previous;    /* while being put together: the hold before it of its group */
     int64_t invoke_ns, granted_ns;
     int64_t promised_ns; /* the last deadline                                     */
-    int64_t lasting_ns;  /* the same, had the store granted it as late as can be  */
+    int64_t lasting_ns;  /* the same, had the store granted it as late as can be, and
+                          * every renewal without an answer too                   */
     int64_t leased_ns;   /* the deadline without renewals that came too late      */
     int64_t believed_ns; /* the same, or until its owner had to know better       */
     int64_t seen_ns;     /* the store surely knew it when this call was sent      */
@@ -201,6 +202,9 @@ bool check_is_ghost(const struct check *c, const struct history_call *call);
 /* When it was answered; without an answer worth anything the last sign of life of its
  * process. */
 int64_t check_answer_ns(const struct check *c, const struct history_call *call);
+
+/* How long it asked for: the lease of its process, if it says nothing else. */
+int64_t check_lease_ns(const struct check *c, const struct history_call *call);
 
 /* When its last request was sent, as far as is known. */
 int64_t check_sent_ns(const struct history_call *call);

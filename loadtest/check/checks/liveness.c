@@ -27,13 +27,12 @@ static int64_t end_of_hold(const struct check *c, const struct hold *hold)
 /* Until when may a call that was not granted have left something in the store? */
 static int64_t end_of_call(const struct check *c, const struct history_call *call)
 {
-    const struct history_process *process = &c->h->processes[call->process];
-    int64_t end_ns = check_answer_ns(c, call);
+    int64_t end_ns = check_answer_ns(c, call), lease_ns = check_lease_ns(c, call);
     int64_t more_ns = c->options->slack_ns + c->linger_ns[call->process];
 
-    if (process->caps & DLOCK_CAP_FAIR)
-        return check_plus(end_ns, FAIR_PLACE_LEASES * process->lease_ns + more_ns);
-    return check_is_open(c, call) ? check_plus(end_ns, process->lease_ns + more_ns) : 0;
+    if (c->h->processes[call->process].caps & DLOCK_CAP_FAIR)
+        return check_plus(end_ns, FAIR_PLACE_LEASES * lease_ns + more_ns);
+    return check_is_open(c, call) ? check_plus(end_ns, lease_ns + more_ns) : 0;
 }
 
 static int compare_pairs(const void *left, const void *right)
