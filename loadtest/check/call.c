@@ -12,6 +12,13 @@ bool check_was_granted_too_late(const struct history_call *call)
     return call->deadline_ns > 0 && call->deadline_ns <= call->answer_ns;
 }
 
+int64_t check_lasting_ns(const struct history_call *call)
+{
+    int64_t way_ns = call->answer_ns - check_sent_ns(call);
+
+    return check_plus(call->deadline_ns, greatest(way_ns, 0));
+}
+
 bool check_is_ghost(const struct check *c, const struct history_call *call)
 {
     bool is_refused = call->status == DLOCK_BUSY || call->status == DLOCK_TIMEOUT;

@@ -23,7 +23,7 @@ static int64_t end_of(const struct check *c, const struct history_call *call)
         return is_endless ? HISTORY_NEVER
                           : check_plus(process->last_ns, c->linger_ns[call->process]);
     }
-    end_ns = check_plus(call->deadline_ns, call->answer_ns - check_sent_ns(call));
+    end_ns = check_lasting_ns(call);
     return check_plus(end_ns, c->options->slack_ns) < c->first_fault_ns ? end_ns
                                                                        : HISTORY_NEVER;
 }

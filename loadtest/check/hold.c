@@ -2,14 +2,6 @@
 /* hold.c -- the effect of each call of the owner on its hold, and the end of the hold. */
 #include "loadtest/check/hold.h"
 
-/* A store counts a lease from when the request arrives: before the answer was heard. */
-static int64_t lasting_ns(const struct history_call *call)
-{
-    int64_t way_ns = call->answer_ns - check_sent_ns(call);
-
-    return check_plus(call->deadline_ns, greatest(way_ns, 0));
-}
-
 struct hold hold_begin(const struct check *c, const struct history_call *call)
 {
     return (struct hold){
@@ -27,7 +19,7 @@ struct hold hold_begin(const struct check *c, const struct history_call *call)
         .invoke_ns = call->invoke_ns,
         .granted_ns = call->answer_ns,
         .promised_ns = call->deadline_ns,
-        .lasting_ns = lasting_ns(call),
+        .lasting_ns = check_lasting_ns(call),
         .believed_ns = call->deadline_ns,
         .seen_ns = call->answer_ns,
         .gone_ns = HISTORY_NEVER,
@@ -51,7 +43,7 @@ void hold_promise(struct hold *hold, const struct history_call *call)
     if (call->answer_ns <= hold->believed_ns)
         hold->believed_ns = greatest(hold->believed_ns, call->deadline_ns);
     hold->promised_ns = greatest(hold->promised_ns, call->deadline_ns);
-    hold->lasting_ns = greatest(hold->lasting_ns, lasting_ns(call));
+    hold->lasting_ns = greatest(hold->lasting_ns, check_lasting_ns(call));
 }
 
 void hold_doubt(const struct check *c, struct hold *hold, const struct history_call *call)

@@ -196,6 +196,10 @@ bool check_may_be_done(const struct check *c, const struct history_call *call);
 /* Was it granted, and told so when the lease was over? */
 bool check_was_granted_too_late(const struct history_call *call);
 
+/* Until when may the store have kept what was granted?  It counts a lease from when the
+ * request arrives: before the answer was heard. */
+int64_t check_lasting_ns(const struct history_call *call);
+
 /* May the acquire have happened although its owner was not told of a grant? */
 bool check_is_ghost(const struct check *c, const struct history_call *call);
 

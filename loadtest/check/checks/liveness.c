@@ -4,7 +4,8 @@
  * A lock is certainly free when no hold, and no acquire without an answer, can still be
  * in the store: after the answer to the release, or when the lease, or the session of a dead
  * process, and some slack are over.  From then on a waiter may take up to
- * options->patience_ns to find out. */
+ * options->patience_ns to find out.  An acquire that does not wait is refused at one instant
+ * between its call and its answer, so only the time before the call counts. */
 #include "loadtest/check/checks/checks.h"
 #include "loadtest/kit/bisect.h"
 #include "loadtest/kit/time_sort.h"
@@ -24,7 +25,16 @@ static int64_t end_of_hold(const struct check *c, const struct hold *hold)
     return check_plus(hold->lasting_ns, more_ns);
 }
 
-/* Until when may a call that was not granted have left something in the store? */
+/* From when on may a call that was not granted have left something in the store?  A grant that
+ * came too late was that of its last request. */
+static int64_t begin_of_call(const struct check *c, const struct history_call *call)
+{
+    bool is_placed = c->h->processes[call->process].caps & DLOCK_CAP_FAIR;
+
+    return is_placed || check_is_open(c, call) ? call->invoke_ns : check_sent_ns(call);
+}
+
+/* And until when?  0: it left nothing. */
 static int64_t end_of_call(const struct check *c, const struct history_call *call)
 {
     int64_t end_ns = check_answer_ns(c, call), lease_ns = check_lease_ns(c, call);
@@ -32,7 +42,11 @@ static int64_t end_of_call(const struct check *c, const struct history_call *cal
 
     if (c->h->processes[call->process].caps & DLOCK_CAP_FAIR)
         return check_plus(end_ns, FAIR_PLACE_LEASES * lease_ns + more_ns);
-    return check_is_open(c, call) ? check_plus(end_ns, lease_ns + more_ns) : 0;
+    if (check_is_open(c, call))
+        return check_plus(end_ns, lease_ns + more_ns);
+    if (check_was_granted_too_late(call))
+        return check_plus(check_lasting_ns(call), more_ns);
+    return 0;
 }
 
 static int compare_pairs(const void *left, const void *right)
@@ -86,31 +100,42 @@ static size_t gather(struct check *c)
         if (call->kind != DLOCK_EVENT_ACQUIRE || check_is_ok(c, call) ||
             end_of_call(c, call) == 0)
             continue;
-        c->times[2 * count] = call->invoke_ns;
+        c->times[2 * count] = begin_of_call(c, call);
         c->times[2 * count++ + 1] = end_of_call(c, call);
     }
     time_sort(c->times, count, 2 * sizeof(*c->times), 0, compare_pairs);
     return merge(c, count);
 }
 
-/* The longest time before to_ns in which certainly no owner held the lock.  A free time
- * that includes from_ns counts from its beginning, at the earliest from floor_ns. */
+/* The longest time between the two in which certainly no owner held the lock. */
 static int64_t longest_free(const struct check *c, size_t count, int64_t from_ns,
-                            int64_t to_ns, int64_t floor_ns)
+                            int64_t to_ns)
 {
     size_t at = 0; /* the first pair that begins after from_ns */
     int64_t longest_ns = 0, free_ns = from_ns;
 
     BISECT(at, count, i, c->times[2 * i] <= from_ns);
     if (at > 0)
-        free_ns = greatest(floor_ns, c->times[2 * at - 1]);
-    else if (floor_ns > 0)
-        free_ns = floor_ns;
+        free_ns = greatest(from_ns, c->times[2 * at - 1]);
     for (; at < count && c->times[2 * at] < to_ns; at++) {
         longest_ns = greatest(longest_ns, c->times[2 * at] - free_ns);
         free_ns = greatest(free_ns, c->times[2 * at + 1]);
     }
     return free_ns < to_ns ? greatest(longest_ns, to_ns - free_ns) : longest_ns;
+}
+
+/* For how long had certainly no owner held the lock at from_ns?  Time before calm_ns does not
+ * count.  0: an owner may have held it at some instant between from_ns and to_ns, or neither a
+ * hold nor a fault came before. */
+static int64_t free_before(const struct check *c, size_t count, int64_t from_ns,
+                           int64_t to_ns, int64_t calm_ns)
+{
+    size_t at = 0; /* the first pair that begins after to_ns */
+
+    BISECT(at, count, i, c->times[2 * i] <= to_ns);
+    if (at > 0)
+        calm_ns = greatest(calm_ns, c->times[2 * at - 1]);
+    return calm_ns > 0 ? greatest(from_ns - calm_ns, 0) : 0;
 }
 
 static void look_at(struct check *c, const struct history_call *call, size_t count,
@@ -119,16 +144,19 @@ static void look_at(struct check *c, const struct history_call *call, size_t cou
     bool waits = call->wait_ns != 0;
     bool is_refused = check_is_answered(c, call) && (call->status == DLOCK_BUSY ||
                                                      call->status == DLOCK_TIMEOUT);
+    bool is_granted = check_is_ok(c, call) ||
+                      (is_refused && check_was_granted_too_late(call));
     int64_t from_ns = greatest(call->invoke_ns, calm_ns);
     int64_t to_ns = check_answer_ns(c, call);
     int64_t free_ns;
 
-    if (check_is_ok(c, call) && call->sent_ns > 0)
+    if (is_granted && call->sent_ns > 0)
         to_ns = call->sent_ns;
-    if (to_ns <= from_ns || (!waits && !is_refused))
+    if (to_ns <= from_ns || (!waits && (is_granted || !is_refused)))
         return;
     c->out->findings[CHECK_liveness].looked++;
-    free_ns = longest_free(c, count, from_ns, to_ns, waits ? from_ns : calm_ns);
+    free_ns = waits ? longest_free(c, count, from_ns, to_ns)
+                    : free_before(c, count, call->invoke_ns, to_ns, calm_ns);
     if (free_ns > c->options->patience_ns)
         check_violation(c, CHECK_liveness, DLOCK_ASSUMES_NONE, call - c->h->calls,
                         NO_CALL, from_ns, to_ns,
