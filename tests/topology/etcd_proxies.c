@@ -223,24 +223,24 @@ static struct {
     dlock_system *sys;
     pthread_barrier_t barrier;
     atomic_int failures, lost_count, unsure_count;
-} crowd;
+} holders;
 
 static void *take_and_leave(void *arg)
 {
     dlock_lease lease;
 
     for (int i = 0; i < ROUNDS_MAX && atomic_load(&proxy.page_count) == 0; i++) {
-        dlock_status taken = dlock_acquire(crowd.sys, arg, PATIENCE_MS, &lease), left;
+        dlock_status taken = dlock_acquire(holders.sys, arg, PATIENCE_MS, &lease), left;
 
-        pthread_barrier_wait(&crowd.barrier);
-        left = taken == DLOCK_OK ? dlock_release(crowd.sys, &lease) : DLOCK_OK;
-        atomic_fetch_add(&crowd.lost_count, left == DLOCK_LOST);
-        atomic_fetch_add(&crowd.unsure_count, left == DLOCK_UNKNOWN);
-        atomic_fetch_add(&crowd.failures, taken != DLOCK_OK || (left != DLOCK_OK &&
+        pthread_barrier_wait(&holders.barrier);
+        left = taken == DLOCK_OK ? dlock_release(holders.sys, &lease) : DLOCK_OK;
+        atomic_fetch_add(&holders.lost_count, left == DLOCK_LOST);
+        atomic_fetch_add(&holders.unsure_count, left == DLOCK_UNKNOWN);
+        atomic_fetch_add(&holders.failures, taken != DLOCK_OK || (left != DLOCK_OK &&
                                                                 left != DLOCK_LOST &&
                                                                 left != DLOCK_UNKNOWN));
         /* All see the same count of pages. */
-        pthread_barrier_wait(&crowd.barrier);
+        pthread_barrier_wait(&holders.barrier);
     }
     return NULL;
 }
@@ -250,30 +250,30 @@ static void *take_and_leave(void *arg)
 static void releases_that_a_page_answers_are_not_lost(void **state)
 {
     dlock_system *other = open_locks(company.urls);
-    char url[URL_SIZE], names[THREADS][NAME_SIZE];
+    char url[URL_SIZE], names[THREADS][2 * NAME_SIZE];
     pthread_t threads[THREADS];
 
     (void)state;
     snprintf(url, sizeof(url), "http://127.0.0.1:%d", proxy.port);
-    memset(&crowd, 0, sizeof(crowd));
-    crowd.sys = open_locks(url);
-    pthread_barrier_init(&crowd.barrier, NULL, THREADS);
+    memset(&holders, 0, sizeof(holders));
+    holders.sys = open_locks(url);
+    pthread_barrier_init(&holders.barrier, NULL, THREADS);
     atomic_store(&proxy.mode, PROXY_ANSWERS_RELEASES);
     for (int i = 0; i < THREADS; i++) {
-        snprintf(names[i], sizeof(names[i]), "crowd-%d", i);
+        snprintf(names[i], sizeof(names[i]), "page-%d", i);
         assert_int_equal(0, pthread_create(&threads[i], NULL, take_and_leave, names[i]));
     }
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(0, pthread_join(threads[i], NULL));
     atomic_store(&proxy.mode, PROXY_PASSES);
     assert_true(atomic_load(&proxy.page_count) > 0);
-    assert_int_equal(0, atomic_load(&crowd.failures));
-    assert_int_equal(0, atomic_load(&crowd.lost_count));
-    assert_true(atomic_load(&crowd.unsure_count) >= 2);
+    assert_int_equal(0, atomic_load(&holders.failures));
+    assert_int_equal(0, atomic_load(&holders.lost_count));
+    assert_true(atomic_load(&holders.unsure_count) >= 2);
     for (int i = 0; i < THREADS; i++)
         assert_true(is_taken(other, names[i]));
-    pthread_barrier_destroy(&crowd.barrier);
-    dlock_close(crowd.sys);
+    pthread_barrier_destroy(&holders.barrier);
+    dlock_close(holders.sys);
     dlock_close(other);
 }
 
