@@ -34,8 +34,9 @@ struct view_cell {
     const char *group, *column, *row; /* experiment, hazard, lock; "" where there is none */
     enum cell_mark mark;
     const char *outcome;  /* of a performance, in its own words; "" otherwise           */
-    /* What the run itself says of the cell.  All false: it is as expected, or has no such
-     * outcome.  The mark is that of the worst run, and may look better or worse. */
+    /* The outcome that the run's own data gives the cell.  All false: the cell is as expected, or
+     * its kind has no such outcome.  The mark is that of the worst run, and may look better or
+     * worse. */
     bool is_unexpected, has_no_expectation, is_unknown, is_not_done;
     int64_t excess;       /* units beyond the stock, or second orders of a user          */
     bool is_per_user;

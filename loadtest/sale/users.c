@@ -63,6 +63,8 @@ static bool replace_tokens(const char *path, const struct token_keys *keys,
     if (fd < 0)
         return false;
     out = fdopen(fd, "w");
+    if (!out)
+        close(fd);
     ok = out && print_tokens(out, keys, count, expires_s);
     ok = out && fclose(out) == 0 && ok && rename(fresh, path) == 0;
     reason = errno;

@@ -289,8 +289,9 @@ void a_failed_release_lets_the_next_in(const char *variant)
     assert_comes(keys_count(name) == 0);
 }
 
-/* What MANY pairs of calls cost, once the lease is there.  On a busy machine etcd may renew it
- * late, which makes one more request, so the cheapest of some tries counts. */
+/* The number of requests of MANY pairs of calls, once the lease is there.  On a busy machine etcd
+ * may renew the lease late, which makes one more request, so the fewest requests of some tries
+ * count. */
 static void measure_pairs(dlock_system *sys, const char *name, uint64_t *acquires,
                           uint64_t *releases)
 {

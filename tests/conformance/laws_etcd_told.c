@@ -46,8 +46,8 @@ static uint64_t requests_of(dlock_system *sys)
     return metrics.acquire_commands;
 }
 
-/* What `pair.b` sends for WAITERS acquires that wait until the holder releases, which is in this
- * process or another. */
+/* The number of requests that `pair.b` sends for WAITERS acquires.  They wait until the holder
+ * releases, which is in this process or another. */
 static uint64_t requests_of_waiters(const struct rig_pair *pair, bool is_elsewhere)
 {
     dlock_system *holder = is_elsewhere ? pair->a : pair->b;

@@ -22,7 +22,7 @@ static void lock_of_voucher(int64_t voucher, char *name, size_t size)
     (void)snprintf(name, size, "lock:voucher:%lld", (long long)voucher);
 }
 
-/* Somebody else has the lock until it is deleted. */
+/* A client outside the service has the lock until its key is deleted. */
 static void occupy(const char *name)
 {
     (void)STREAM_NUMBER("HSET", name, "somebody:1", "1");
@@ -165,8 +165,8 @@ static bool is_queued(void *voucher)
     return strcmp(answer.outcome, "queued") == 0;
 }
 
-/* Nobody says what became of the COMMIT, so the writer leaves the lock to a lease that lasts
- * longer than the test. */
+/* The COMMIT gets no answer, so the writer leaves its lock until the lease ends, and the lease
+ * lasts longer than the test. */
 static void an_abandoned_lock_does_not_stop_the_others(void **state)
 {
     int64_t blocked = rig_voucher(5), other = rig_voucher(5);

@@ -6,17 +6,9 @@
 #include "base/redis/cluster_routes.h"
 #include "base/redis/link_inside.h"
 #include "lock/stores/redis_request.h"
+#include "tests/unit/awaited.h"
 
 enum { LONG_MS = 20000, PATIENCE_MS = 20000, ROUNDS = 5 };
-
-#define assert_comes(state)                                                            \
-    do {                                                                               \
-        int64_t end_ns_ = dlock_clock_after(dlock_clock_ns(), PATIENCE_MS);            \
-        while (!(state)) {                                                             \
-            assert_true(dlock_clock_ns() < end_ns_);                                   \
-            poll(NULL, 0, 1);                                                          \
-        }                                                                              \
-    } while (0)
 
 static const struct redis_command GET = {2, {"GET", NAME}, REDIS_SHAPE_ANY};
 

@@ -8,19 +8,11 @@
 
 #include "base/os/clock.h"
 #include "lock/stores/redis_request.h"
+#include "tests/unit/awaited.h"
 
 enum { TIMEOUT_MS = 300, PATIENCE_MS = 30000 };
 
 #define MASTER "master.example"
-
-#define assert_comes(state)                                                            \
-    do {                                                                               \
-        int64_t end_ns_ = dlock_clock_after(dlock_clock_ns(), PATIENCE_MS);            \
-        while (!(state)) {                                                             \
-            assert_true(dlock_clock_ns() < end_ns_);                                   \
-            poll(NULL, 0, 1);                                                          \
-        }                                                                              \
-    } while (0)
 
 static atomic_int resolving_count;
 static atomic_bool may_resolve;

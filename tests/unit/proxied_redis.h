@@ -27,6 +27,7 @@
 #include "base/os/clock.h"
 #include "loadtest/proxy/proxy.h"
 #include "lock/dlock.h"
+#include "tests/unit/awaited.h"
 
 enum { PATIENCE_MS = 10000, ABSENCE_MS = 50, BIG_SIZE = 8 << 20 };
 
@@ -38,15 +39,6 @@ static struct {
 
 static struct proxy *wire;
 static char why[PROXY_WHY_MAX];
-
-#define assert_comes(state)                                                            \
-    do {                                                                               \
-        int64_t end_ns_ = dlock_clock_after(dlock_clock_ns(), PATIENCE_MS);            \
-        while (!(state)) {                                                             \
-            assert_true(dlock_clock_ns() < end_ns_);                                   \
-            poll(NULL, 0, 1);                                                          \
-        }                                                                              \
-    } while (0)
 
 /* ---- the server ---- */
 

@@ -17,6 +17,7 @@
 #include "base/os/clock.h"
 #include "lock/dlock.h"
 #include "lock/fault.h"
+#include "tests/unit/awaited.h"
 
 enum { PATIENCE_MS = 10000, LEASE_MS = 30000, SHORT_MS = 300, END_MS = 3000 };
 
@@ -29,15 +30,6 @@ static struct {
 } server;
 
 static dlock_system *sys;
-
-#define assert_comes(state)                                                            \
-    do {                                                                               \
-        int64_t end_ns_ = dlock_clock_after(dlock_clock_ns(), PATIENCE_MS);            \
-        while (!(state)) {                                                             \
-            assert_true(dlock_clock_ns() < end_ns_);                                   \
-            poll(NULL, 0, 1);                                                          \
-        }                                                                              \
-    } while (0)
 
 static bool is_up(void)
 {

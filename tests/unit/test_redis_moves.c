@@ -67,7 +67,7 @@ static bool say(void *arg, const char *verb, const char *name)
     return true;
 }
 
-/* What server `i` is to be told now. */
+/* The commands that server `i` has to get now. */
 static const char *settle(int i)
 {
     said[0] = '\0';

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* awaited.h -- a test waits for a state, for as long as its PATIENCE_MS. */
+#ifndef TESTS_UNIT_AWAITED_H
+#define TESTS_UNIT_AWAITED_H
+
+#include <poll.h>
+
+#include "base/os/clock.h"
+
+#define assert_comes(state)                                                            \
+    do {                                                                               \
+        int64_t end_ns_ = dlock_clock_after(dlock_clock_ns(), PATIENCE_MS);            \
+        while (!(state)) {                                                             \
+            assert_true(dlock_clock_ns() < end_ns_);                                   \
+            poll(NULL, 0, 1);                                                          \
+        }                                                                              \
+    } while (0)
+
+#endif /* TESTS_UNIT_AWAITED_H */
