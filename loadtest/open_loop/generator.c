@@ -121,11 +121,10 @@ static int64_t count_due(const struct generator *g, int64_t now_ns)
 }
 
 /* No connection is free for what is due.  A request has been waiting for a connection if all were
- * busy when it became due.  If a connection stayed free, or the loop did not look for LATE_NS, then
- * the request has been waiting for the generator itself, and its wait so far is lag. */
-static void note_waiting(struct generator *g, int64_t now_ns)
+ * busy when it became due.  Otherwise it has been waiting for the generator itself, which is late,
+ * and its wait so far is lag. */
+static void note_waiting(struct generator *g, int64_t now_ns, bool is_late)
 {
-    bool is_late = g->had_free || now_ns - g->looked_ns > LATE_NS;
     int64_t due = count_due(g, now_ns);
 
     for (int64_t n = g->noted > g->next ? g->noted : g->next; n < due; n++) {
@@ -145,17 +144,17 @@ static void send_due(struct generator *g, int64_t now_ns)
     while (g->next < due && g->free_count > 0)
         send_one(g, now_ns);
     if (g->next < due)
-        note_waiting(g, now_ns);
+        note_waiting(g, now_ns, g->had_free);
     g->had_free = g->free_count > 0;
     g->looked_ns = now_ns;
 }
 
 /* The connection is free, and what became due while all were busy did not wait for the
- * generator. */
+ * generator, unless the loop did not look for so long that the answer may have come before. */
 static void free_again(struct generator *g, struct connection *c, int64_t now_ns)
 {
     if (g->result != NULL && g->free_count == 0)
-        note_waiting(g, now_ns);
+        note_waiting(g, now_ns, now_ns - g->looked_ns > LATE_NS);
     make_free(g, c);
 }
 
