@@ -321,7 +321,8 @@ function show() {
   say($("head"), head); say($("detail"), detail);
   $("detail").dataset.refused = state.verdict ? state.verdict.refused : 0;
   $("detail").lang = state.phase === "failed" ? "en" : "";
-  say($("sold"), state.stock ? number(state.stock.sold) : "–"); say($("issued"), word("of", number(set.stock)));
+  const sold = state.stock ? number(state.stock.sold) : "–";
+  say($("sold"), sold); $("sold").style.setProperty("--fit", Math.min(1, 5 / sold.length)); say($("issued"), word("of", number(set.stock)));
   say($("phase"), word(state.phase) + (state.run.elapsed_ms ? " " + word("seconds", (state.run.elapsed_ms / 1000).toFixed(1)) : ""));
   say($("summary"), [set.lock, set.stock_guard, set.scope].join(" · "));
   /* The elements in a button stay: a press on one that is replaced before the release is no click. */

@@ -20,7 +20,7 @@ const WORDS = {
     v_ready: "Nothing has run yet", d_ready: "Press Space: {0} connections of wrk want {1} vouchers.", d_rated: "Press Space: {0} orders a second for {1} vouchers.",
     v_failed: "It could not be started", v_none: "No order yet", d_none: "Requests in flight: {0}.", v_noneEnd: "No order", d_noneEnd: "The load ended without an order.",
     nameless: "{0} (names no process)", deadHolds: "Process {0} is dead, and nothing ends this lock.",
-    v_sofar: "Sound so far", d_sofar: "Provisional. Requests in flight: {0}. Counted in the database {1} s ago.", d_settling: "Provisional: transactions are still open.",
+    v_sofar: "Sound so far", d_sofar: "Provisional. Requests in flight: {0}. Orders counted {1} s ago.", d_settling: "Provisional: transactions are still open.",
     v_sound: "✓ Sound", d_sound: "{0} orders for {1} vouchers: nobody got more than there was. Final.",
     v_lost1: "✗ A sold unit is back in stock", v_lost: "✗ {0} sold units are back in stock", d_lost: "An old number was written over newer ones: a lost update. Final.",
     v_over: "✗ Oversold by {0}", d_over: "Final: orders do not go away. Sold units that were put back in stock: {0}.",

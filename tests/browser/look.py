@@ -11,7 +11,7 @@ from page import Page  # noqa: E402
 import checks  # noqa: E402
 
 ONE_SCREEN = ("#verdict", "#lanes", "#ttl", ".trouble")
-tap = Tap(15)
+tap = Tap(16)
 show = Show("--stock=500000", "--limit=600s", "--connections=8", "--lock-lease=2s")
 page = Page(show.address)
 
@@ -20,6 +20,14 @@ def press(key, changed):
     page.press(key)
     page.wait(f"{key} is heard", changed)
     page.wait_shown()
+
+
+def replace_stock(stock):
+    """From now on the page is told window.stock; of the laboratory's own stock while that is null."""
+    page.driver.execute_script("""const real = window.fetch;
+        window.stock = arguments[0];
+        window.fetch = async (...a) => { const r = await real(...a); if (!String(a[0]).endsWith('/state') || !window.stock) { return r; }
+          return new Response(JSON.stringify({...await r.json(), stock: window.stock}), {status: r.status}); };""", stock)
 
 
 def dark(on):
@@ -55,6 +63,20 @@ def in_trouble():
     for check in (checks.contrast, checks.no_overlap, checks.sizes, checks.names, checks.live_regions):
         check(page)
     checks.fits_one_screen(page, ONE_SCREEN + (".lower",))
+
+
+def sold_much():
+    """Numbers of any length, a detail of two lines and stacked labels: still one screen."""
+    replace_stock({"issued": 500000, "left": 500000, "sold": 0})
+    for is_presented in (False, True):
+        for sold in (1, 1457, 12345, 199999, 200000, 499999, 500999, 1234567):
+            page.js("(window.stock.left = Math.max(0, 500000 - arguments[0]), window.stock.sold = arguments[0])", sold)
+            page.wait(f"{sold:,} sold", lambda p: p.text("#sold") == f"{sold:,}")
+            checks.fits_one_screen(page, ONE_SCREEN + (() if is_presented else (".lower",)))
+            checks.no_overlap(page)
+        presenter(not is_presented)
+    page.js("(window.stock = null)")
+    page.wait("the stock of the sale", lambda p: p.text("#sold") != "1,234,567")
 
 
 def in_trouble_everywhere():
@@ -154,10 +176,7 @@ def labels_of_the_bar():
     """The stock's labels, from nothing sold to a hundred times what there was, and whatever the row says."""
     page.driver.get(show.base)
     page.wait("the page", lambda p: p.data("seq"))
-    page.driver.execute_script("""const real = window.fetch;
-        window.fetch = async (...a) => { const r = await real(...a); if (!String(a[0]).endsWith('/state')) { return r; }
-          return new Response(JSON.stringify({...await r.json(), stock: window.stock}), {status: r.status}); };
-        window.stock = {issued: 200, left: 200, sold: 0};""")
+    replace_stock({"issued": 200, "left": 200, "sold": 0})
     for is_presented in (False, True):
         for sold in (0, 100, 199, 200, 201, 240, 390, 950, 1082, 1990, 19000):
             for left in {200, 149, 43, 1, 0}:
@@ -171,6 +190,7 @@ try:
     tap.check("the page that waits keeps all rules", ready)
     tap.check("in the dark, too", dark_ready)
     tap.check("a page in trouble keeps them, on one screen", in_trouble)
+    tap.check("whatever is sold, a page in trouble fits on one screen", sold_much)
     tap.check("dark and in Chinese", in_trouble_everywhere)
     tap.check("presented, in both languages: one screen, no text below 24 px", presented)
     tap.check("when the verdict has turned", turned)
