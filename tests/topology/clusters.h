@@ -142,9 +142,25 @@ static inline bool is_settled(void)
     return true;
 }
 
+/* A number in the replication state of node `i`; -1: no answer, or no such field. */
+static inline int64_t replication_number(int i, const char *field)
+{
+    redisReply *reply = tell(i, "INFO replication");
+    const char *at = reply != NULL && reply->str != NULL ? strstr(reply->str, field) : NULL;
+    int64_t number = at != NULL ? strtoll(at + strlen(field), NULL, 10) : -1;
+
+    freeReplyObject(reply);
+    return number;
+}
+
+/* Is node `i` a replica that has executed everything its master had executed by now?  A link that
+ * is up is not enough: after a full copy the commands since its beginning come later. */
 static inline bool is_linked(int i)
 {
-    return has(tell(i, "INFO replication"), "master_link_status:up");
+    int64_t offset = replication_number((i + MASTER_COUNT) % NODE_COUNT, "master_repl_offset:");
+
+    return offset >= 0 && has(tell(i, "INFO replication"), "master_link_status:up") &&
+           replication_number(i, "slave_repl_offset:") >= offset;
 }
 
 static inline int start_nodes(void **state)
