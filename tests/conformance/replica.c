@@ -12,11 +12,12 @@
 
 #include "tests/conformance/rig.h"
 #include "tests/conformance/servers.h"
+#include "tests/unit/scratch.h"
 
 enum { FIRST_PORT = 20000, PORTS = 12000 };
 
 static struct {
-    char dir[64];
+    char dir[SCRATCH_SIZE];
     char path[80];
     pid_t pid;
 } replica;
@@ -54,8 +55,7 @@ void replica_start(void)
 
     snprintf(port, sizeof(port), "%d", open_port());
     (void)servers_tell(0, "CONFIG SET repl-diskless-sync-delay 0");
-    snprintf(replica.dir, sizeof(replica.dir), "/tmp/seckill-replica-XXXXXX");
-    assert_non_null(mkdtemp(replica.dir));
+    scratch_make(replica.dir, "replica");
     snprintf(replica.path, sizeof(replica.path), "%s/s", replica.dir);
     replica.pid = fork();
     assert_true(replica.pid >= 0);
@@ -94,6 +94,5 @@ void replica_stop(void)
     kill(replica.pid, SIGKILL);
     waitpid(replica.pid, NULL, 0);
     replica.pid = 0;
-    unlink(replica.path);
-    rmdir(replica.dir);
+    scratch_remove(replica.dir); /* the replica has written what it copied, too */
 }

@@ -23,6 +23,7 @@
 #include "base/os/clock.h"
 #include "base/redis/slot.h"
 #include "loadtest/kit/port.h"
+#include "tests/unit/scratch.h"
 
 enum {
     PATIENCE_MS = 40000, /* for states that have to come */
@@ -32,7 +33,7 @@ enum {
 };
 
 static struct {
-    char dir[48];
+    char dir[SCRATCH_SIZE];
     char url[128];
     int ports[NODE_COUNT];
     int buses[NODE_COUNT]; /* the ports at which the nodes talk with each other */
@@ -170,8 +171,7 @@ static inline int start_nodes(void **state)
 
     (void)state;
     memset(&nodes, 0, sizeof(nodes));
-    strcpy(nodes.dir, "/tmp/seckill-cluster-XXXXXX");
-    assert_non_null(mkdtemp(nodes.dir));
+    scratch_make(nodes.dir, "cluster");
     for (int i = 0; i < NODE_COUNT; i++)
         start_node(i);
     for (int i = 0; i < MASTER_COUNT; i++)
@@ -195,14 +195,12 @@ static inline int start_nodes(void **state)
 
 static inline int end_nodes(void **state)
 {
-    char line[80];
-
     (void)state;
     for (int i = 0; i < NODE_COUNT; i++)
         if (nodes.pids[i] > 0)
             kill_node(i);
-    snprintf(line, sizeof(line), "rm -r '%s'", nodes.dir);
-    return system(line);
+    scratch_remove(nodes.dir);
+    return 0;
 }
 
 /* A name whose slot the master `i` had at first. */

@@ -17,6 +17,7 @@
 #include "base/os/clock.h"
 #include "loadtest/lab/lab.h"
 #include "lock/dlock.h"
+#include "tests/unit/scratch.h"
 
 enum {
     PATIENCE_MS = 60000, /* for states that have to come */
@@ -28,7 +29,7 @@ enum {
 };
 
 static struct lab lab;
-static char dir[64];
+static char dir[SCRATCH_SIZE];
 static const char *const variants[] = {"zk-basic", "zk-seq"};
 
 #define assert_comes(state)                                                            \
@@ -241,8 +242,7 @@ static int start_lab(void **state)
     bool was_up;
 
     (void)state;
-    strcpy(dir, "/tmp/seckill-ensemble-XXXXXX");
-    assert_non_null(mkdtemp(dir));
+    scratch_make(dir, "ensemble");
     assert_int_equal(EXIT_VALID, lab_keep(&lab, dir, LAB_WITH(ENSEMBLE), &was_up));
     return 0;
 }

@@ -24,11 +24,12 @@
 #include "base/os/clock.h"
 #include "loadtest/kit/http_client.h"
 #include "loadtest/kit/port.h"
+#include "tests/unit/scratch.h"
 
 enum { PATIENCE_MS = 30000, MEMBERS = 3, URL_SIZE = 48, URLS_SIZE = 128, ANSWER_MS = 500 };
 
 static struct {
-    char dir[48];
+    char dir[SCRATCH_SIZE];
     char urls[URLS_SIZE]; /* as dlock_options.etcd_url has them */
     int ports[MEMBERS];
     pid_t pids[MEMBERS];  /* 0: it does not run                                   */
@@ -112,8 +113,7 @@ static inline void launch(int i)
 static inline void start_company(void)
 {
     memset(&company, 0, sizeof(company));
-    snprintf(company.dir, sizeof(company.dir), "/tmp/seckill-etcd-XXXXXX");
-    assert_non_null(mkdtemp(company.dir));
+    scratch_make(company.dir, "etcd");
     for (int i = 0; i < MEMBERS; i++)
         assert_true(port_hold(&company.ports[i]) >= 0);
     snprintf(company.urls, sizeof(company.urls),
@@ -162,14 +162,11 @@ static inline void mend_company(void)
 
 static inline void end_company(void)
 {
-    char command[64];
-
     for (int i = 0; i < MEMBERS; i++)
         if (company.pids[i] != 0)
             kill_member(i);
-    snprintf(command, sizeof(command), "rm -rf %s", company.dir);
     if (company.dir[0] != '\0')
-        assert_int_equal(0, system(command));
+        scratch_remove(company.dir);
 }
 
 /* The fixtures of a group on the members, and of each of its tests. */

@@ -23,6 +23,7 @@
 
 #include "base/os/clock.h"
 #include "loadtest/kit/port.h"
+#include "tests/unit/scratch.h"
 
 enum {
     PATIENCE_MS = 30000, /* for states that have to come */
@@ -33,7 +34,7 @@ enum {
 };
 
 static struct {
-    char dir[48];
+    char dir[SCRATCH_SIZE];
     char url[128];
     int ports[SERVER_COUNT];
     pid_t pids[SERVER_COUNT];
@@ -140,8 +141,7 @@ static inline int start_company(void **state)
 
     (void)state;
     memset(&company, 0, sizeof(company));
-    strcpy(company.dir, "/tmp/seckill-sentinels-XXXXXX");
-    assert_non_null(mkdtemp(company.dir));
+    scratch_make(company.dir, "sentinels");
     for (int i = 0; i < SERVER_COUNT; i++)
         assert_true(port_hold(&company.ports[i]) >= 0);
     for (int i = 0; i < REDIS_COUNT; i++) {
@@ -168,14 +168,12 @@ static inline int start_company(void **state)
 
 static inline int end_company(void **state)
 {
-    char line[PATH_SIZE];
-
     (void)state;
     for (int i = 0; i < SERVER_COUNT; i++)
         if (company.pids[i] > 0)
             kill_server(i);
-    snprintf(line, sizeof(line), "rm -r '%s'", company.dir);
-    return system(line);
+    scratch_remove(company.dir);
+    return 0;
 }
 
 /* Does a Sentinel name another master than server 0? */
