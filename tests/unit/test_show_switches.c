@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* test_show_switches.c -- the flags with which the live page starts the service. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "loadtest/show/switches.h"
+
+static const struct show_switches SWITCHES = {
+    .lock = "reentrant",
+    .scope = "voucher",
+    .stock_guard = "read-write",
+    .duplicate_guard = "none",
+    .watchdog = "on",
+    .order_path = "each",
+    .users = "different",
+    .lease_ms = 1500,
+    .processes = 2,
+    .connections = 16,
+    .stock = 1000,
+};
+
+static int count_of(const struct show_flags *flags, const char *flag)
+{
+    int count = 0;
+
+    for (size_t i = 0; flags->list[i] != NULL; i++)
+        count += strcmp(flags->list[i], flag) == 0;
+    return count;
+}
+
+static void the_switches_of_the_service_become_flags(void **state)
+{
+    struct show_flags flags;
+
+    (void)state;
+    show_flags_make(&flags, &SWITCHES);
+    assert_int_equal(1, count_of(&flags, "--lock=reentrant"));
+    assert_int_equal(1, count_of(&flags, "--stock-guard=read-write"));
+    assert_int_equal(1, count_of(&flags, "--lock-lease=1500ms"));
+    assert_int_equal(0, count_of(&flags, "--stock=1000"));
+}
+
+/* PostgreSQL ends an idle transaction after 20 s by default, and a frozen process has one. */
+static void a_process_may_stay_frozen_while_a_teacher_talks(void **state)
+{
+    struct show_flags flags;
+
+    (void)state;
+    show_flags_make(&flags, &SWITCHES);
+    assert_int_equal(1, count_of(&flags, "--idle-transaction-timeout=10m"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_switches_of_the_service_become_flags),
+        cmocka_unit_test(a_process_may_stay_frozen_while_a_teacher_talks),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
