@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "sup
 from laboratory import Show, Tap, soon  # noqa: E402  the folder has to be known first
 from page import Page  # noqa: E402
 
-tap = Tap(6)
+tap = Tap(7)
 show = Show("--stock=500000", "--limit=600s", "--connections=8", "--rate=200")
 page = None
 
@@ -66,6 +66,21 @@ def the_counts_are_right_afterwards():
     soon("the load has ended", lambda: show.state()["phase"] == "ended")
     soon("the verdict is final", lambda: show.state()["verdict"]["final"])
     assert show.state()["stock"]["sold"] == show.orders() and show.state()["verdict"]["valid"] is True, show.state()
+
+
+def the_banner_moves_nothing():
+    """The laboratory hangs between a press and its release: the button is still under the mouse."""
+    def hang():
+        show.process.send_signal(signal.SIGSTOP)
+        page.wait("the banner", lambda p: p.data("gone") == "true" and p.js("!document.getElementById('banner').hidden"))
+    run()
+    page.wait_phase("running")
+    number = page.sale()[1]
+    try:
+        page.click_slowly("#go", until=lambda _: hang())
+    finally:
+        show.process.send_signal(signal.SIGCONT)
+    page.wait("the sale has ended", lambda p: p.sale() == ["ended", number])
 
 
 def redis_is_gone():
@@ -137,6 +152,7 @@ def an_interrupt_ends_all():
 try:
     tap.check("PostgreSQL hangs: the page says that it is old", postgres_hangs)
     tap.check("and afterwards its counts are those of the database", the_counts_are_right_afterwards)
+    tap.check("the laboratory hangs while a button is pressed: the button gets its click", the_banner_moves_nothing)
     tap.check("Redis is killed from outside: the page says which server has ended, and since when", redis_is_gone)
     tap.check("the button that kills Redis starts it again", the_button_starts_it)
     tap.check("Redis is killed while nothing runs: the next sale starts it", the_next_sale_starts_it)
