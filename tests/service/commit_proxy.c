@@ -42,9 +42,9 @@ static bool has_commit(const char *bytes, size_t len)
 
 static void cut_client(struct pipe_pair *p)
 {
+    atomic_fetch_add(&proxy.dropped, 1); /* before the client can learn that it was cut off */
     (void)close(p->client);
     p->client = -1;
-    atomic_fetch_add(&proxy.dropped, 1);
 }
 
 static void shut_if(bool shuts)
