@@ -245,8 +245,9 @@ int rig_wait(struct rig_service *s, int64_t ms)
 
     if (!rig_until(has_ended, &e, ms))
         return -1;
-    if (status_of(e.status) == 0)
-        (void)unlink(s->log); /* kept when there is something to read in it */
+    /* Only a test ends a service by SIGKILL; after any other failure the log is kept. */
+    if (status_of(e.status) == 0 || status_of(e.status) == 128 + SIGKILL)
+        (void)unlink(s->log);
     s->pid = 0;
     return status_of(e.status);
 }

@@ -268,7 +268,6 @@ static void a_killed_process_takes_its_places_along(void **state)
         rig_signal(&s, SIGKILL);
         assert_int_equal(rig_wait(&s, RIG_PATIENCE_MS), 128 + SIGKILL);
         (void)pthread_join(held.thread, NULL);
-        (void)unlink(s.log);
         if (kind == PERMITS) {
             assert_true(rig_until(are_free, &all, 10 * LEASE_MS));
         } else {
