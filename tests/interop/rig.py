@@ -26,9 +26,9 @@ def expect(condition, text):
         raise Failed(text)
 
 
-def until(condition, text):
+def until(condition, text, patience_s=PATIENCE_S):
     """Wait until the condition holds; it has to come, however slow the machine."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + patience_s
     while not condition():
         expect(time.monotonic() < end, f"this never came: {text}")
         time.sleep(PAUSE_S)
