@@ -44,8 +44,8 @@ void show_flags_make(struct show_flags *out, const struct show_switches *switche
     snprintf(out->text[n++], SHOW_FLAG_MAX, "--lock-wait=300ms");
     /* The page shows each lock's own release, as `seckill compare` does. */
     snprintf(out->text[n++], SHOW_FLAG_MAX, "--unlock=after-commit");
-    /* A process that is frozen or held writes when it goes on, however long that took: by
-     * default PostgreSQL ends its transaction after 20 s. */
+    /* By default PostgreSQL ends an idle transaction after 20 s.  A process that is frozen or
+     * held for longer has to be able to write when it goes on. */
     snprintf(out->text[n++], SHOW_FLAG_MAX, "--idle-transaction-timeout=10m");
     for (size_t i = 0; i < n; i++)
         out->list[i] = out->text[i];

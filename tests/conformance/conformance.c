@@ -44,8 +44,8 @@ static bool goes_by_async;
 
 #ifdef __SANITIZE_THREAD__
 /* The sanitizer calls this at the start.  No law uses TLS, so libcrypto only proves passwords to
- * PostgreSQL: with locks and copies by the thousand, on which the sanitizer spent 60 % of the
- * processor time of the laws with many connections. */
+ * PostgreSQL.  The sanitizer would follow each of the thousands of locks and copies that one proof
+ * takes in libcrypto. */
 const char *__tsan_default_suppressions(void);
 
 const char *__tsan_default_suppressions(void)

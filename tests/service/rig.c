@@ -239,22 +239,30 @@ static bool has_ended(void *arg)
     return waitpid(e->pid, &e->status, WNOHANG) == e->pid;
 }
 
-int rig_wait(struct rig_service *s, int64_t ms)
+/* As rig_wait(), and the log stays. */
+static int await_end(struct rig_service *s, int64_t ms)
 {
     struct ending e = {.pid = s->pid};
 
     if (!rig_until(has_ended, &e, ms))
         return -1;
-    /* Only a test ends a service by SIGKILL; after any other failure the log is kept. */
-    if (status_of(e.status) == 0 || status_of(e.status) == 128 + SIGKILL)
-        (void)unlink(s->log);
     s->pid = 0;
     return status_of(e.status);
+}
+
+int rig_wait(struct rig_service *s, int64_t ms)
+{
+    int status = await_end(s, ms);
+
+    if (status == 0 || status == 128 + SIGKILL)
+        (void)unlink(s->log);
+    return status;
 }
 
 void rig_stop(struct rig_service *s)
 {
     rig_signal(s, SIGTERM);
-    if (rig_wait(s, RIG_PATIENCE_MS) != 0)
+    if (await_end(s, RIG_PATIENCE_MS) != 0)
         fail_msg("the service did not stop as it should; see %s", s->log);
+    (void)unlink(s->log);
 }

@@ -55,10 +55,11 @@ const char *rig_record_flag(void);
  * error (size bytes at most). */
 int rig_run(const char *const *args, char *log, size_t size);
 
-/* SIGTERM and wait: it must exit with 0. */
+/* SIGTERM and wait: it must exit with 0, and its log is removed; else the log is kept. */
 void rig_stop(struct rig_service *s);
 /* Send a signal, or wait at most `ms` for its end: the exit status, 128 + the signal
- * that ended it, or -1 if it did not end. */
+ * that ended it, or -1 if it did not end.  After 0, and after SIGKILL, with which tests end a
+ * service, its log is removed. */
 void rig_signal(const struct rig_service *s, int signal_number);
 int rig_wait(struct rig_service *s, int64_t ms);
 

@@ -3,8 +3,8 @@
  *
  * Redis Cluster, Sentinel, etcd and ZooKeeper wait for their disk (fsync) when their state
  * changes.  On a disk that others write to, a node then stands still for seconds, and another
- * takes its place.  So the directory is in memory if SECKILL_LAB_DATA, which tests/run sets,
- * says so. */
+ * takes its place.  So tests/run names a directory in memory in SECKILL_LAB_DATA, and the
+ * directories are made there. */
 #ifndef TESTS_UNIT_SCRATCH_H
 #define TESTS_UNIT_SCRATCH_H
 

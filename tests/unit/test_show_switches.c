@@ -46,8 +46,9 @@ static void the_switches_of_the_service_become_flags(void **state)
     assert_int_equal(0, count_of(&flags, "--stock=1000"));
 }
 
-/* PostgreSQL ends an idle transaction after 20 s by default, and a frozen process has one. */
-static void a_process_may_stay_frozen_while_a_teacher_talks(void **state)
+/* The service has PostgreSQL end an idle transaction after 20 s by default, and a frozen process
+ * has one. */
+static void a_frozen_process_can_write_for_ten_minutes(void **state)
 {
     struct show_flags flags;
 
@@ -60,7 +61,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_switches_of_the_service_become_flags),
-        cmocka_unit_test(a_process_may_stay_frozen_while_a_teacher_talks),
+        cmocka_unit_test(a_frozen_process_can_write_for_ten_minutes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
