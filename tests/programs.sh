@@ -146,20 +146,24 @@ failures() {
 }
 
 # has_crashed LABEL: did a signal end it that says that it is wrong?  SIGKILL and SIGTERM come
-# from outside: from `timeout` if not from elsewhere.
+# from outside: from `timeout` if not from elsewhere.  cmocka leaves a failed test by longjmp(), and
+# the threads of that test go on in memory that the next test uses: a crash after a failed test can
+# be a consequence of that failure.
 has_crashed() {
     case ${status_of[$1]} in
     137 | 143) return 1 ;;
-    *) [ "${status_of[$1]}" -ge 128 ] ;;
+    *) [ "${status_of[$1]}" -ge 128 ] && ! has_failed_test "$1" ;;
     esac
 }
+
+has_failed_test() { grep -qE '^not ok [0-9]' "$(log_of "$1")"; }
 
 # may_run_again LABEL: could another program, or a slow machine, have made it fail?  Neither
 # causes a sanitizer's report, a crash or a skipped test, and lint neither waits nor measures.
 may_run_again() {
     local consequence='^$'
     # A test that fails leaves its memory behind.
-    ! grep -qE '^not ok [0-9]' "$(log_of "$1")" || consequence='LeakSanitizer|byte\(s\) leaked'
+    ! has_failed_test "$1" || consequence='LeakSanitizer|byte\(s\) leaked'
     [[ ${kind_of[$1]} != @(builds|checks) ]] && ! has_crashed "$1" && [ "${skip_of[$1]}" -eq 0 ] &&
         ! grep -vE "$consequence" "$(log_of "$1")" | grep -E "$(
             printf '%s|' '(Thread|Address|Leak|Memory)Sanitizer' 'runtime error:' \

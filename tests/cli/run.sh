@@ -4,7 +4,7 @@
 # and what it prints.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 19
+plan 20
 
 # A test program: the last part of its path says how it ends the first time, or always.
 cat >"$work/program" <<'END'
@@ -29,6 +29,7 @@ busy:1) for ((i = 0; i < 200000; i++)); do :; done ;;
 race:1) echo 'WARNING: ThreadSanitizer: data race' && exit 66 ;;
 overflow:1) echo 'a.c:1:1: runtime error: overflow' && exit 1 ;;
 crash:1) kill -SEGV $$ ;;
+failed-crash:1) echo 'not ok 2 - ends' && kill -ABRT $$ ;;
 skip:1) echo 'ok 2 - ends # SKIP no server' && exit 0 ;;
 esac
 echo 'ok 2 - ends'
@@ -136,6 +137,9 @@ late_passes_alone() {
     says '1 only alone: late$' status 0 run_programs true late passes && ran late 2
 }
 hangs_alone() { says '^1 passed, 1 failed, 0 skipped$' status 1 run_programs true hang && ran hang 2; }
+failed_crash_passes_alone() {
+    says '1 only alone: failed-crash$' status 0 run_programs true failed-crash && ran failed-crash 2
+}
 killed_passes_alone() { says '1 only alone: killed$' status 0 run_programs true killed && ran killed 2; }
 reports_are_final() { fails_at_once race && fails_at_once overflow; }
 # If a program failed by a cause of its own, the run has failed: the others need no second try.
@@ -159,8 +163,9 @@ check 'the programs that took most processor time are shown' shows_what_computed
 check 'a program that took too long is run again' late_passes_alone
 check 'but once only' hangs_alone
 check 'a program that another one killed is run again' killed_passes_alone
+check 'a program that crashed after a failed test is run again' failed_crash_passes_alone
 check 'a report of a sanitizer is final' reports_are_final
-check 'a crash, a failed lint and a skipped test are final' \
+check 'a crash without a failed test, a failed lint and a skipped test are final' \
     eval 'fails_at_once crash && fails_at_once lint && fails_at_once skip'
 check 'a final failure leaves the others as they are' others_need_no_second_try
 done_testing
