@@ -108,11 +108,7 @@ def read_json():
         expect(f"each run of {name} has its lock and verdict, and how long it took",
                all(r["lock"] in ("naive", "lua") and r["verdict"] == "as expected" and r["took_ms"] > 0 for r in runs)
                and runs[-1]["verdict_so_far"] == "as-expected" and end["as_expected"] == planned)
-    # On a busy machine pgbench may end no transaction within a second, and the bench ends with 69.
-    for _ in range(10):
-        run, events = events_of([SECKILL, "bench", *PLACE, "--clients=64", "--duration=1s", "--repeats=1"])
-        if run.returncode != 69:
-            break
+    run, events = events_of([SECKILL, "bench", *PLACE, "--clients=64", "--duration=1s", "--repeats=1"])
     judged = sum(events[-1][name] for name in ("as_expected", "unexpected"))
     expect("a bench judges each of its seven pieces by its target", run.returncode in (0, 3) and judged == 7
            and sum(e["event"] == "run" for e in events) == 7)
