@@ -346,12 +346,12 @@ $(BENCH_CHECK): $(OUT)/obj/tests/bench_check.o $(LAB_LIB) $(COMMON) $(LIBRARY)
 ##@ Test
 # tests/run builds the sanitizer variants while the tests that wait run.
 .PHONY: test
-test: deps-test                                  ## run lint, all tests and the sanitizer builds; .ci/run runs more
+test: deps-test                                  ## run lint, the tests, and the laws with TSan; .ci/run runs more
 	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
 	@tests/run $(if $(filter 1,$(AGAIN)),--again)
 
 .PHONY: test-more
-test-more: deps-test                             ## run the laws and lies in their other builds, and the long tests
+test-more: deps-test                             ## run the tests with ASan and UBSan, and the long tests
 	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
 	@tests/run $(if $(filter 1,$(AGAIN)),--again) --more
 
