@@ -344,14 +344,14 @@ $(BENCH_CHECK): $(OUT)/obj/tests/bench_check.o $(LAB_LIB) $(COMMON) $(LIBRARY)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
 
 ##@ Test
-# tests/run builds the sanitizer variants while the tests that wait run.
+# tests/run --more builds the sanitizer variants while the tests that wait run.
 .PHONY: test
-test: deps-test                                  ## run lint, the tests, and the laws with TSan; .ci/run runs more
+test: deps-test                                  ## run lint and the tests in the build that is released; .ci/run runs more
 	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
 	@tests/run $(if $(filter 1,$(AGAIN)),--again)
 
 .PHONY: test-more
-test-more: deps-test                             ## run the tests with ASan and UBSan, and the long tests
+test-more: deps-test                             ## run the tests with ASan, UBSan and TSan, and the long tests
 	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
 	@tests/run $(if $(filter 1,$(AGAIN)),--again) --more
 

@@ -126,7 +126,7 @@ static bool run_pgbench(struct order_load *b, int64_t voucher, int client_count,
     return status == 0;
 }
 
-/* The transactions per second that pgbench printed; 0: none ended in the time of the measurement. */
+/* The transactions per second that pgbench printed; 0: none ended in its time. */
 static double read_transactions_per_s(const char *path)
 {
     char *text = files_read(path, NULL);
@@ -137,8 +137,8 @@ static double read_transactions_per_s(const char *path)
     return per_s;
 }
 
-/* On a busy machine a measurement of a second or two can end before the first transaction.  A longer
- * one is worth more than the end of a bench, which would lose its earlier measurements. */
+/* On a busy machine a measurement of a second or two can end before the first transaction.
+ * A longer measurement follows then, because the end of a bench loses its earlier measurements. */
 bool order_load_pgbench(struct order_load *b, int clients, int64_t duration_ms,
                         double *per_s)
 {

@@ -42,8 +42,8 @@ bool order_load_prepare(struct order_load *load);
 bool order_load_voucher(struct order_load *load, int64_t stock, int64_t *id);
 
 /* Orders per second of so many clients of pgbench, by its own count, without the time to
- * connect.  If no transaction ends in `duration_ms`, the measurement is repeated, each time twice as
- * long, three times at most.  False: said on stderr why, or interrupted. */
+ * connect.  If no transaction ends in `duration_ms`, the measurement is repeated, each time
+ * twice as long, three times at most.  False: said on stderr why, or interrupted. */
 bool order_load_pgbench(struct order_load *load, int clients, int64_t duration_ms,
                         double *per_s);
 
