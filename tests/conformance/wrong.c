@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wrong.c -- runs every wrong variant against the law that has to fail with it, at least once in
- * three attempts. */
+/* wrong.c -- runs every wrong variant against the law that has to fail with it. */
 #include "tests/conformance/wrong.h"
 
 #include <signal.h>
@@ -164,12 +163,19 @@ static void start(size_t i, int side)
     _exit(127);
 }
 
-/* Other programs that use the same servers can hide a lie: they delete ended rows of pg-unique, for
- * example, before the wrong renewal revives one.  The truth has one attempt. */
-static bool may_try_again(const struct run *run, int side)
+/* pg-unique deletes ended rows of every name.  Other programs use the same PostgreSQL, so they can
+ * delete the row that a lie about pg-unique is about, and the law holds by chance. */
+static bool may_be_hidden(const struct lie *lie)
 {
-    return side == LIE && run->attempts < LIE_ATTEMPTS && WIFEXITED(run->status) &&
-           WEXITSTATUS(run->status) == 0;
+    return strcmp(lie->base, "pg-unique") == 0;
+}
+
+static bool may_try_again(size_t i, int side)
+{
+    const struct run *run = &runs[i][side];
+
+    return side == LIE && may_be_hidden(&lies[i]) && run->attempts < LIE_ATTEMPTS &&
+           WIFEXITED(run->status) && WEXITSTATUS(run->status) == 0;
 }
 
 /* True: the program was started once more. */
@@ -185,7 +191,7 @@ static bool note_end(pid_t pid, int status)
                 continue;
             run->status = status;
             run->ended = true;
-            started = may_try_again(run, side);
+            started = may_try_again(i, side);
             if (started)
                 start(i, side);
         }
@@ -226,6 +232,8 @@ static bool judge(size_t i)
     printf("%s %zu - %s, %s, is caught by \"%s: %s\"\n",
            true_holds && lie_fails ? "ok" : "not ok", i + 1, lie->name, lie->wrong->lie,
            lie->base, lie->wrong->law);
+    if (runs[i][LIE].attempts > 1)
+        printf("# the law was asked %d times\n", runs[i][LIE].attempts);
     if (!true_holds)
         show(&runs[i][TRUTH], "the real one");
     if (!lie_fails)
