@@ -3,37 +3,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/kit/memory.h"
+#include "loadtest/kit/result_page.h"
+#include "loadtest/kit/shell.h"
 #include "loadtest/page/scene.h"
 #include "loadtest/report/parts.h"
 #include "loadtest/report/view.h"
 
 enum { TEXT_MAX = 300 };
 
-/* In single quotes unless it is plain, so that a shell takes it as it is. */
+/* Print a word as a shell takes it, with the quotes that it needs. */
 static void print_word(FILE *out, const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "-_=./,:+%@";
+    char *text = NULL;
+    size_t size = 0;
+    FILE *quoted = result_page_stream(&text, &size);
 
-    if (*word && word[strspn(word, plain)] == '\0') {
-        page_text(out, word);
-        return;
-    }
-    page_text(out, "'");
-    while (*word) {
-        size_t length = strcspn(word, "'");
-        char *part = memory_need(strndup(word, length));
-
-        page_text(out, part);
-        free(part);
-        word += length;
-        if (*word) {
-            page_text(out, "'\\''");
-            word++;
-        }
-    }
-    page_text(out, "'");
+    shell_print_word(quoted, word);
+    if (fclose(quoted) != 0)
+        abort();
+    page_text(out, text);
+    free(text);
 }
 
 void part_command(FILE *out, const struct run_data *data)
