@@ -27,9 +27,6 @@ uint64_t history_offset_of(uint64_t slot);
 /* Is there a record, with a commit word, in this slot? */
 bool history_is_record(const struct reading *r, uint64_t at);
 
-/* Add what the record in this slot tells, or the nonsense that it is. */
-void history_read_record(struct reading *r, uint64_t at);
-
 /* Add every record from slot `at` on and before `end`, and count those that are torn. */
 void history_read_slots(struct reading *r, uint64_t at, uint64_t end);
 

@@ -213,7 +213,9 @@ uint64_t history_offset_of(uint64_t slot)
     return DLOCK_RECORD_HEADER_SIZE + slot * DLOCK_RECORD_SIZE;
 }
 
-void history_read_record(struct reading *r, uint64_t at)
+/* Add the record in this slot as a call or a mark.  A record that no recorder writes is added as
+ * damage. */
+static void read_record(struct reading *r, uint64_t at)
 {
     const dlock_record *record = &r->slots[at];
     uint64_t stage = record->commit - at;
@@ -267,7 +269,7 @@ void history_read_slots(struct reading *r, uint64_t at, uint64_t end)
 
         if (history_is_record(r, at)) {
             slots = record->slots > 0 ? record->slots : 1;
-            history_read_record(r, at);
+            read_record(r, at);
         } else if (record->commit != DLOCK_RECORD_MORE + at && !is_blank(record)) {
             r->torn_count++;
         }

@@ -11,6 +11,15 @@
 #include "loadtest/lab/topology.h"
 #include "loadtest/lab/urls.h"
 
+/* The database of the lab, a variable for each store and topology, three files, and the lab's
+ * directory. */
+enum { VARIABLES_MAX = 5 + DLOCK_STORE_COUNT + LAB_TOPOLOGY_COUNT };
+
+struct variable {
+    const char *name;
+    char value[FILES_PATH_MAX];
+};
+
 /* The lab has servers for that store. */
 static bool has_store(const struct lab *lab, enum dlock_store store)
 {
@@ -19,10 +28,10 @@ static bool has_store(const struct lab *lab, enum dlock_store store)
     return role != LAB_ROLE_COUNT && lab_port(lab, role, 0) != 0;
 }
 
-size_t lab_environment(const struct lab *lab,
-                       struct lab_variable out[LAB_ENVIRONMENT_MAX])
+/* The variables of the lab.  Returns their number. */
+static size_t variables_of(const struct lab *lab, struct variable out[VARIABLES_MAX])
 {
-    struct lab_variable *v = out;
+    struct variable *v = out;
 
     v->name = "SECKILL_LAB_DATABASE_URL";
     lab_database_url(lab, v->value, sizeof v->value);
@@ -56,8 +65,8 @@ size_t lab_environment(const struct lab *lab,
 
 bool lab_env_write(const struct lab *lab)
 {
-    struct lab_variable variables[LAB_ENVIRONMENT_MAX];
-    size_t count = lab_environment(lab, variables);
+    struct variable variables[VARIABLES_MAX];
+    size_t count = variables_of(lab, variables);
     char path[FILES_PATH_MAX];
     char *text = NULL;
     size_t size = 0;
@@ -89,8 +98,8 @@ static bool is_given(const char *name, const char *const *extra)
 
 char **environment_make(const struct lab *lab, const char *const *extra)
 {
-    struct lab_variable variables[LAB_ENVIRONMENT_MAX];
-    size_t labs = lab ? lab_environment(lab, variables) : 0;
+    struct variable variables[VARIABLES_MAX];
+    size_t labs = lab ? variables_of(lab, variables) : 0;
     size_t ours = 0, extras = 0, n = 0;
     char **made;
 

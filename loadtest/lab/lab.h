@@ -66,10 +66,6 @@ enum {
     LAB_SERVER_MAX = 0
 #include "loadtest/lab/roles.def"
 #undef ROLE
-    ,
-    /* The database of the lab, one variable per store and topology, three files, and the
-     * directory. */
-    LAB_ENVIRONMENT_MAX = 5 + DLOCK_STORE_COUNT + LAB_TOPOLOGY_COUNT,
 };
 
 enum {
@@ -214,15 +210,6 @@ bool lab_topology_promote(const struct lab *lab, enum lab_topology topology,
 /* The part of a server among its peers, such as "master"; "": none, or it did not say. */
 void lab_server_describe(const struct lab *lab, const struct lab_server *server,
                          char out[LAB_PART_MAX]);
-
-/* The environment variables of the lab, for shells and for the service.  Returns their
- * number. */
-struct lab_variable {
-    const char *name;
-    char value[FILES_PATH_MAX];
-};
-size_t lab_environment(const struct lab *lab,
-                       struct lab_variable out[LAB_ENVIRONMENT_MAX]);
 
 /* --- within this room --- */
 

@@ -42,7 +42,8 @@ static double quantile_ms(const void *of, double share)
     return step_quantile_ms(of, share);
 }
 
-struct measured step_measured(const struct step_result *step)
+/* The figures that objectives are compared with, without the audit's counts.  Borrows *step. */
+static struct measured measured_of(const struct step_result *step)
 {
     struct measured measured = measured_nothing();
 
@@ -64,7 +65,7 @@ struct measured step_measured(const struct step_result *step)
 
 bool step_holds(const struct step_result *step, const struct objectives *objectives, char *says)
 {
-    struct measured measured = step_measured(step);
+    struct measured measured = measured_of(step);
     struct objectives own = objectives_without_audit(objectives);
 
     return objectives_first_missed(&own, &measured, says) == NULL && step_flaw(step) == NULL;

@@ -40,9 +40,6 @@ double step_max_ms(const struct step_result *step);
 /* The share of all requests, of 1, that the service failed or that had no answer. */
 double step_failed(const struct step_result *step);
 
-/* The figures that objectives are compared with, without the audit's counts.  Borrows *step. */
-struct measured step_measured(const struct step_result *step);
-
 /* Does the step count (step_flaw()), and keep every objective but those of the audit?  `says`
  * is as in objectives_first_missed(). */
 bool step_holds(const struct step_result *step, const struct objectives *objectives, char *says);

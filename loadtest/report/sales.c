@@ -54,7 +54,9 @@ static int64_t choose_step_ms(int64_t span_ms)
                 return ten * factors[i];
 }
 
-json_t *sale_orders_over_time(const char *dir, int64_t began_us)
+/* The orders over time from orders.tsv: the number of rows that were made in each step from
+ * `began_us` on; 0: from the first row on.  NULL: there are none.  The caller owns the object. */
+static json_t *orders_over_time(const char *dir, int64_t began_us)
 {
     char path[FILES_PATH_MAX];
     int64_t *at = NULL, first = INT64_MAX, last = 0, step_us, steps[STEPS_MAX] = {0};
@@ -119,7 +121,7 @@ json_t *sale_gather(const char *dir, const char *name, struct run_data *data)
             json_object_set_new(sale, files[i][1], json);
     }
     sale_drop_valid(json_object_get(json_object_get(sale, "verdict"), "checks"));
-    orders = sale_orders_over_time(
+    orders = orders_over_time(
         path, json_whole(json_object_get(json_object_get(sale, "run"), "times"), "began_us"));
     if (orders)
         json_object_set_new(sale, "orders", orders);

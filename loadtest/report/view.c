@@ -31,7 +31,8 @@ const json_t *view_service(const struct run_data *data, const char **dir)
     return NULL;
 }
 
-const char *sale_lock(const json_t *run)
+/* The lock of the service, from the run.json of a sale; "": run.json does not name it. */
+static const char *sale_lock(const json_t *run)
 {
     static const char prefix[] = "--lock=";
     const char *lock = json_text(run, "lock");

@@ -17,7 +17,4 @@ const json_t *view_sale(const struct run_data *data, const char *dir);
  * the sale that they are of; NULL: the run kept none. */
 const json_t *view_service(const struct run_data *data, const char **dir);
 
-/* The lock that the service was given, of a sale's run.json; "" if it does not say. */
-const char *sale_lock(const json_t *run);
-
 #endif /* LOADTEST_REPORT_VIEW_H */

@@ -31,7 +31,9 @@ static void read_line(char *line, json_t *list)
                                           origin));
 }
 
-json_t *service_settings_read(const char *text)
+/* The settings that --show-config printed; lines of another form are passed over.  The caller
+ * owns the array. */
+static json_t *read_settings(const char *text)
 {
     json_t *list = json_array();
     char *copy = strdup(text), *rest = copy, *line;
@@ -131,7 +133,7 @@ bool service_settings_write(const struct service_plan *plan)
 
     if (!text)
         return true;
-    list = service_settings_read(text);
+    list = read_settings(text);
     files_join(path, plan->dir, SETTINGS_FILE);
     ok = files_write_json(path, list);
     json_decref(list);

@@ -26,8 +26,4 @@ bool service_settings_find(const char *dir, const char *name, char *out, size_t 
  * that the service starts: a service looks at some flags together, and only when it starts. */
 bool service_settings_suit(const char *const *flags);
 
-/* The settings of what --show-config printed; lines of another form are passed over.  The
- * caller owns the array. */
-json_t *service_settings_read(const char *text);
-
 #endif /* LOADTEST_SALE_SERVICE_SETTINGS_H */

@@ -31,7 +31,8 @@ static void add_line(const char *line, json_t *layers)
                                      strtoll(end + 1, NULL, 10)));
 }
 
-void stopped_add(const char *metrics, json_t *layers)
+/* Add the counts in a text of metrics to `layers`, an object of numbers by layer. */
+static void add_counts(const char *metrics, json_t *layers)
 {
     for (const char *line = metrics; line; line = strchr(line, '\n')) {
         line += *line == '\n';
@@ -55,7 +56,7 @@ bool stopped_write(const char *dir, const struct service *services, int count)
                       ? http_client_read(url, services[i].admin_token, ANSWER_MS)
                       : NULL;
         if (metrics)
-            stopped_add(metrics, layers);
+            add_counts(metrics, layers);
         asked += metrics != NULL;
         free(metrics);
     }

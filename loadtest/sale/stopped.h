@@ -13,7 +13,4 @@
  * False (and errno): the file cannot be written. */
 bool stopped_write(const char *dir, const struct service *services, int count);
 
-/* Add what a text of metrics says to `layers`, an object of numbers by layer. */
-void stopped_add(const char *metrics, json_t *layers);
-
 #endif /* LOADTEST_SALE_STOPPED_H */
