@@ -59,11 +59,9 @@ struct process {
     dlock_system *sys;
 };
 
-static void nap_us(int64_t us)
+static void nap(void)
 {
-    nanosleep(&(struct timespec){.tv_sec = us / 1000000,
-                                 .tv_nsec = us % 1000000 * 1000},
-              NULL);
+    nanosleep(&(struct timespec){.tv_nsec = TRIP_PAUSE_US * 1000}, NULL);
 }
 
 /* Between a grant and its release. */
@@ -115,7 +113,7 @@ static enum thread_group_answer contend(void *arg, int index)
         return THREAD_GROUP_FAILED;
     atomic_fetch_add(&arena->ready, 1);
     while (!atomic_load(&arena->go))
-        nap_us(TRIP_PAUSE_US);
+        nap();
     while (!atomic_load(&arena->stop) && !atomic_load(&arena->failed)) {
         int64_t begin_ns = monotonic_ns(), wait_ns;
         dlock_lease lease;
@@ -163,7 +161,7 @@ static bool probe(struct store_probe *store, double *values, atomic_int *count)
         values[n] = (double)ns / 1000;
         atomic_store(count, n + 1);
     }
-    nap_us(TRIP_PAUSE_US);
+    nap();
     return ns >= 0;
 }
 
@@ -176,13 +174,13 @@ static enum exit_code probe_cell(const void *arg, void *shared)
     bool ok = store != NULL;
 
     while (ok && atomic_load(&arena->ready) < HOT_CONTENDERS)
-        nap_us(TRIP_PAUSE_US);
+        nap();
     for (int i = 0; ok && i < CALM_TRIPS; i++)
         ok = probe(store, arena->calm_us, &arena->calm_count);
     if (ok)
         atomic_fetch_add(&arena->ready, 1);
     while (ok && !atomic_load(&arena->go))
-        nap_us(TRIP_PAUSE_US);
+        nap();
     while (ok && !atomic_load(&arena->stop))
         ok = probe(store, arena->busy_us, &arena->busy_count);
     store_probe_close(store);

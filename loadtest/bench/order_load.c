@@ -121,7 +121,7 @@ static bool run_pgbench(struct order_load *b, int64_t voucher, int client_count,
     environment_free(env);
     if (status != 0 && !interrupted()) {
         fprintf(stderr, "seckill bench: pgbench failed:\n");
-        files_print_tail(stderr, log_path, 10, "  | ");
+        files_print_tail(log_path);
     }
     return status == 0;
 }

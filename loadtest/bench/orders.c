@@ -320,7 +320,7 @@ static enum exit_code show_result(struct bench *b)
 
     fclose(out);
     fputs(text, stdout);
-    if (!result_page_write_text(NULL, "Orders per second beside pgbench", text))
+    if (!result_page_write_text("Orders per second beside pgbench", text))
         rc = EXIT_CANNOT_WRITE;
     free(text);
     return rc;

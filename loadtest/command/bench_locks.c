@@ -221,7 +221,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     b.tables = result_page_stream(&b.text, &b.text_size);
     rc = measure(&b, v);
     show_tables(&b);
-    if (!result_page_write_text(NULL, "Locks per second", b.text))
+    if (!result_page_write_text("Locks per second", b.text))
         rc = EXIT_CANNOT_WRITE;
     fclose(b.tables);
     free(b.text);

@@ -101,7 +101,7 @@ static enum exit_code show(const char *title, char *text)
     bool ok;
 
     fputs(text, stdout);
-    ok = result_page_write_text(NULL, title, text);
+    ok = result_page_write_text(title, text);
     free(text);
     return ok ? EXIT_VALID : EXIT_CANNOT_WRITE;
 }

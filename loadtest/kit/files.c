@@ -17,7 +17,7 @@
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/url_mask.h"
 
-enum { LEVELS_ABOVE = 4 };
+enum { LEVELS_ABOVE = 4, TAIL_LINES = 10 };
 
 static void too_long(void)
 {
@@ -212,14 +212,15 @@ bool files_remove_tree(const char *path)
     return nftw(path, remove_entry, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0;
 }
 
-void files_print_tail(FILE *out, const char *path, int lines, const char *prefix)
+void files_print_tail(const char *path)
 {
     size_t size = 0;
+    int lines = TAIL_LINES;
     char *text = files_read(path, &size);
     char *p, *line;
 
     if (!text) {
-        fprintf(out, "%s(no log at %s)\n", prefix, path);
+        fprintf(stderr, "  | (no log at %s)\n", path);
         return;
     }
     while (size > 0 && text[size - 1] == '\n')
@@ -229,7 +230,7 @@ void files_print_tail(FILE *out, const char *path, int lines, const char *prefix
             break;
     }
     while ((line = strsep(&p, "\n")) != NULL)
-        fprintf(out, "%s%s\n", prefix, line);
+        fprintf(stderr, "  | %s\n", line);
     free(text);
 }
 

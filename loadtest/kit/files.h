@@ -51,8 +51,8 @@ bool files_make_dir(const char *path);
  * does not exist is fine.  Refuses anything with fewer than two parts. */
 bool files_remove_tree(const char *path);
 
-/* The last `lines` lines of a file on `out`, each after `prefix`. */
-void files_print_tail(FILE *out, const char *path, int lines, const char *prefix);
+/* Print the last ten lines of a log on stderr, each after "  | ". */
+void files_print_tail(const char *path);
 
 /* The last line of a file that is not empty; of a log's line only the message, without
  * its time and level.  "" if there is none. */

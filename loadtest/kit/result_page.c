@@ -125,7 +125,7 @@ bool result_page_write(const char *path, const char *title, const char *body)
     return ok;
 }
 
-bool result_page_write_text(const char *path, const char *title, const char *text)
+bool result_page_write_text(const char *title, const char *text)
 {
     char *body = NULL;
     bool ok;
@@ -134,7 +134,7 @@ bool result_page_write_text(const char *path, const char *title, const char *tex
         text++;
     if (asprintf(&body, "```text\n%s```\n", text) < 0)
         abort();
-    ok = result_page_write(path, title, body);
+    ok = result_page_write(NULL, title, body);
     free(body);
     return ok;
 }

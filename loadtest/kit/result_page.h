@@ -29,8 +29,9 @@ void result_page_commit(char commit[RESULT_COMMIT_MAX], bool *has_changes);
  * False: said on stderr why. */
 bool result_page_write(const char *path, const char *title, const char *body);
 
-/* The same for a body of tables that are laid out for a terminal. */
-bool result_page_write_text(const char *path, const char *title, const char *text);
+/* Write a page only to the file that --markdown names.  `text` has tables that are laid out for a
+ * terminal.  False: said on stderr why. */
+bool result_page_write_text(const char *title, const char *text);
 
 /* The setting --markdown=FILE of a command that measures. */
 #define COMMAND_MARKDOWN(at)                                                           \

@@ -204,7 +204,7 @@ enum exit_code lab_open(struct lab *lab, const char *dir, lab_topologies wanted)
         return lab_keep(lab, dir, wanted, &was_up);
     if (wanted) {
         fputs("seckill: starting a lab with ", stderr);
-        lab_topologies_print(stderr, wanted);
+        lab_topologies_print(wanted);
         fprintf(stderr, " in %s\n", dir);
     }
     return start(lab, dir, true, wanted);

@@ -27,7 +27,7 @@ void lab_server_show_failure(const struct lab *lab, const struct lab_server *ser
     lab_log_path(lab, server, path);
     fprintf(stderr, "seckill: %s %s (127.0.0.1:%d); the end of its log:\n",
             server->name, what, server->port);
-    files_print_tail(stderr, path, 10, "  | ");
+    files_print_tail(path);
 }
 
 bool lab_server_wait(struct lab *lab, struct lab_server *server)

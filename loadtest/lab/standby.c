@@ -29,7 +29,7 @@ static bool await_copy(struct lab *lab, struct lab_server *server)
     fprintf(stderr, "seckill: %s could not be copied by pg_basebackup; the end of its log:\n",
             server->name);
     lab_log_path(lab, server, path);
-    files_print_tail(stderr, path, 10, "  | ");
+    files_print_tail(path);
     return false;
 }
 

@@ -243,7 +243,7 @@ enum exit_code lab_add(struct lab *lab, lab_topologies missing)
     int first = lab->server_count;
 
     fputs("seckill: starting ", stderr);
-    lab_topologies_print(stderr, missing);
+    lab_topologies_print(missing);
     fprintf(stderr, " in the lab in %s\n", lab->dir);
     for (unsigned t = 0; t < LAB_TOPOLOGY_COUNT; t++)
         if (missing & 1u << t)

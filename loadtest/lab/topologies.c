@@ -31,14 +31,14 @@ const char *lab_topology_flag(enum lab_topology topology)
     return TOPOLOGIES[topology].flag;
 }
 
-void lab_topologies_print(FILE *out, lab_topologies set)
+void lab_topologies_print(lab_topologies set)
 {
     const char *between = "";
 
     for (unsigned t = LAB_TOPOLOGY_CORE + 1; t < LAB_TOPOLOGY_COUNT; t++) {
         if (!(set & 1u << t))
             continue;
-        fprintf(out, "%s%s", between, TOPOLOGIES[t].adds);
+        fprintf(stderr, "%s%s", between, TOPOLOGIES[t].adds);
         between = "; and ";
     }
 }

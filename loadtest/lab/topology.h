@@ -66,6 +66,6 @@ void lab_topology_write_address(const struct lab *lab,
                                 char out[LAB_ADDRESS_MAX]);
 
 /* Write to stderr what is started: "a Redis master, two ...; and ZooKeeper". */
-void lab_topologies_print(FILE *out, lab_topologies set);
+void lab_topologies_print(lab_topologies set);
 
 #endif /* LOADTEST_LAB_TOPOLOGY_H */

@@ -67,11 +67,6 @@ void draw_words(FILE *out, enum word word, const char *const *arguments)
     print(out, "tspan", word, arguments);
 }
 
-const char *word_english(enum word word)
-{
-    return words[word].english;
-}
-
 const char *figure_whole(int64_t value, char out[FIGURE_MAX])
 {
     char digits[FIGURE_MAX], *to = out;

@@ -34,9 +34,6 @@ void say_head(FILE *out, enum word heading, bool is_number);
 #define draw(out, id, ...) draw_words(out, WORD_##id, (const char *const[]){"", ##__VA_ARGS__})
 void draw_words(FILE *out, enum word word, const char *const *arguments);
 
-/* The English text alone, for a terminal or an attribute; it has no arguments. */
-const char *word_english(enum word word);
-
 enum { FIGURE_MAX = 40 };
 
 /* A number as people read it: "12,345", "0.83", "1.5"; of a whole number all digits. */

@@ -295,7 +295,7 @@ static enum exit_code run_load(struct running *r)
     measure(r);
     if (rc == EXIT_UNAVAILABLE && !r->plan->quiet) {
         files_join(path, r->plan->dir, "wrk.txt");
-        files_print_tail(stderr, path, 10, "  | ");
+        files_print_tail(path);
     }
     running_tell(r);
     live_set_phase(r->plan->live, LIVE_DRAINING);

@@ -105,7 +105,7 @@ static enum exit_code explain(struct service *s, const struct service_plan *plan
                 s->name, WEXITSTATUS(status), last);
     if (!plan->why) {
         fprintf(stderr, "  the end of its log, %s:\n", s->log);
-        files_print_tail(stderr, s->log, 10, "  | ");
+        files_print_tail(s->log);
     }
     if (ended && status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_USAGE)
         return EXIT_USAGE;
@@ -220,12 +220,12 @@ bool service_is_holding(const struct service *service, const char *point, bool *
     return ok;
 }
 
-/* The number under that key; `missing` where there is none. */
-static int64_t number_of(const json_t *json, const char *key, int64_t missing)
+/* The number under that key; -1: there is none. */
+static int64_t number_of(const json_t *json, const char *key)
 {
     const json_t *value = json_object_get(json, key);
 
-    return json_is_integer(value) ? json_integer_value(value) : missing;
+    return json_is_integer(value) ? json_integer_value(value) : -1;
 }
 
 static void copy_text(const json_t *json, const char *key, char *out, size_t size)
@@ -255,9 +255,9 @@ bool service_look_lock_within(const struct service *service, const char *key,
     copy_text(json, "system", out->system, sizeof out->system);
     copy_text(json, "fence", fence, sizeof fence);
     out->fence = strtoull(fence, NULL, 10);
-    out->left_ms = number_of(json, "leftMs", -1);
-    out->hold_count = number_of(json, "holdCount", -1);
-    out->waiter_count = number_of(json, "waiterCount", -1);
+    out->left_ms = number_of(json, "leftMs");
+    out->hold_count = number_of(json, "holdCount");
+    out->waiter_count = number_of(json, "waiterCount");
     json_decref(json);
     return true;
 }

@@ -140,7 +140,7 @@ struct check {
     int64_t explained_count; /* violations whose cause was looked for              */
     int64_t cause;         /* the call that check_explain() found to blame        */
     uint32_t *ghosts;      /* scratch: which of the lock's calls may have happened  */
-    size_t ghost_count, ghost_room;
+    size_t ghost_room;
     int64_t *times;        /* scratch: pairs of them                              */
     size_t time_room;
 };
