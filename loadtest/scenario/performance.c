@@ -71,7 +71,6 @@ static void fill_part(struct stage *s, struct stage_process *p, int first_actor)
     part->replicas_acknowledge = scenario->replicas_acknowledge;
     part->node_timeout_ms = scenario->node_timeout_ms;
     part->commits_lazily = scenario->commits_lazily;
-    part->watchdog = !scenario->has_no_watchdog;
     part->voucher = s->voucher;
     part->first_user = FIRST_USER + first_actor;
 }

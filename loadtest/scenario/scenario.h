@@ -64,7 +64,6 @@ struct scenario {
     int lease_ms;          /* 0: SCENARIO_LEASE_MS                                    */
     int store_timeout_ms;  /* of one request to a store; 0: the library's             */
     int node_timeout_ms;   /* the same of redlock's; 0: store_timeout_ms, if any      */
-    bool has_no_watchdog;  /* leases are not renewed by themselves                    */
     int earlier_fences;    /* so many holders there were before, if the lock counts them */
     int replicas_acknowledge; /* so many replicas have to have each grant; 0: none        */
     bool has_fence_epochs; /* fences that Redis counts begin at epochs of the database */
@@ -209,8 +208,6 @@ dlock_status actor_acquire(struct actor *a, int64_t wait_ms);
 dlock_status actor_try_until_answered(struct actor *a);
 /* With a lease of its own, which is not renewed. */
 dlock_status actor_acquire_for(struct actor *a, int64_t wait_ms, int lease_ms);
-/* As a reader, beside other readers. */
-dlock_status actor_acquire_shared(struct actor *a, int64_t wait_ms);
 /* Acquire, which must succeed; waits as long as a step may take. */
 void actor_enter(struct actor *a);
 /* As long as it takes where the lock of one that stands still ends by itself
@@ -223,7 +220,6 @@ dlock_status actor_release(struct actor *a);
 /* Release, which must succeed. */
 void actor_leave(struct actor *a);
 dlock_status actor_renew(struct actor *a);
-dlock_status actor_abandon(struct actor *a);
 /* Release a lease that was released before. */
 dlock_status actor_release_again(struct actor *a);
 /* Release the lease of `holder`, which is another thread of the same process. */

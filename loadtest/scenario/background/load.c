@@ -196,7 +196,6 @@ void background_fork(struct stage *s)
         part->record_dir = background->records;
         part->lease_ms = s->vary.lease_ms;
         part->store_timeout_ms = STORE_TIMEOUT_MS;
-        part->watchdog = true;
         stage_fork(s, p);
         background->count++;
     }

@@ -123,14 +123,6 @@ dlock_status actor_acquire(struct actor *a, int64_t wait_ms)
     return actor_acquire_for(a, wait_ms, 0);
 }
 
-dlock_status actor_acquire_shared(struct actor *a, int64_t wait_ms)
-{
-    return perform(a, &(struct actor_order){.what = ACTOR_ACQUIRE,
-                                             .wait_ms = wait_ms,
-                                             .is_shared = true})
-        ->status;
-}
-
 dlock_status actor_try(struct actor *a)
 {
     return actor_acquire(a, 0);
@@ -183,11 +175,6 @@ void actor_leave(struct actor *a)
 dlock_status actor_renew(struct actor *a)
 {
     return perform_plain(a, ACTOR_RENEW);
-}
-
-dlock_status actor_abandon(struct actor *a)
-{
-    return perform_plain(a, ACTOR_ABANDON);
 }
 
 dlock_status actor_release_again(struct actor *a)

@@ -19,7 +19,7 @@ struct actor_part {
     int64_t stock;       /* the first value of the counter in the lab's Redis         */
     char name[32];       /* of the actor, also in its orders                          */
     int lease_ms, store_timeout_ms, node_timeout_ms, replicas_acknowledge;
-    bool watchdog, commits_lazily;
+    bool commits_lazily;
     int64_t voucher, first_user; /* thread i buys as first_user + i                     */
 };
 

@@ -82,8 +82,7 @@ static const dlock_lease *lease_of(const struct actor_thread *h)
 static void do_acquire(struct actor_thread *h, struct actor_answer *answer)
 {
     dlock_request request = {.wait_ms = h->order.wait_ms,
-                             .lease_ms = h->order.lease_ms,
-                             .shared = h->order.is_shared};
+                             .lease_ms = h->order.lease_ms};
 
     if (h->level == ACTOR_LEVELS_MAX) {
         answer->status = DLOCK_INVALID;
@@ -103,8 +102,7 @@ static dlock_status do_release(struct actor_thread *h)
 
     h->spent = *lease;
     h->level -= h->level > 0;
-    return h->order.what == ACTOR_ABANDON ? dlock_abandon(h->process->sys, lease)
-                                          : dlock_release(h->process->sys, lease);
+    return dlock_release(h->process->sys, lease);
 }
 
 /* Release the lease that the holder has shown; the holder itself is not told. */
@@ -152,7 +150,6 @@ static void obey_in_thread(struct actor_thread *h, struct actor_answer *answer)
         do_acquire(h, answer);
         break;
     case ACTOR_RELEASE:
-    case ACTOR_ABANDON:
         answer->status = do_release(h);
         break;
     case ACTOR_RELEASE_AGAIN:
@@ -252,7 +249,6 @@ dlock_status actor_open(dlock_system **out, const struct actor_part *part)
     lab_urls_use(&part->urls, &options);
     options.record_dir = part->record_dir;
     options.lease_ms = part->lease_ms;
-    options.watchdog = part->watchdog;
     options.redlock_node_timeout_ms = NODE_TIMEOUT_MS; /* a busy machine is no dead node */
     if (part->store_timeout_ms > 0) {
 #define LOCAL_STORE(id, name)

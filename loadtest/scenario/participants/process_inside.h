@@ -19,7 +19,6 @@ enum { ACTOR_THREADS_MAX = SCENARIO_ACTORS_MAX };
     X(RELEASE_AGAIN, "releases once more what it has released", "再次释放已释放的锁")  \
     X(RELEASE_FOR, "releases the lease of another thread", "释放另一个线程的租约")      \
     X(RENEW, "renews its lease", "续期")                                               \
-    X(ABANDON, "lets go without releasing", "放弃锁，不释放")                          \
     X(READ, "reads the stock", "读库存")                                               \
     X(GLANCE, "looks at the stock", "看一眼库存")                                    \
     X(BUY, "buys one", "买一件")                                                       \
@@ -51,7 +50,6 @@ struct actor_order {
     int thread;
     int64_t wait_ms;
     int lease_ms;
-    bool is_shared;
     uint64_t fence;      /* of a sale; 0: that of what the thread holds                 */
     int64_t ahead_ms;    /* of SHIFT_CLOCK                                            */
     int holder;          /* of RELEASE_FOR: the thread whose lease it is                */
