@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* audit.h -- judge a sale.
  *
- * Three inputs, none of which the judged service could have doctored: the stock issued
- * before the run, the orders in the database after it, and the load generator's own
- * ledger of what clients were told.  A request whose answer never came may or may not
- * have left an order; a verdict that depends on it is unknown, and unknown is not a
- * pass.
+ * The audit has three inputs, which the judged service cannot alter: the stock that was issued
+ * before the run, the orders that are in the database after the run, and the ledger of the answers,
+ * which the load generator wrote.  An unanswered request may have made an order.  A verdict that
+ * depends on an unanswered request is unknown, and unknown is not a pass.
  */
 #ifndef LOADTEST_AUDIT_AUDIT_H
 #define LOADTEST_AUDIT_AUDIT_H
@@ -19,7 +18,7 @@
 #include "loadtest/audit/ledger.h"
 #include "loadtest/kit/verdict.h"
 
-/* The findings that are looked for: id, and the meaning of each. */
+/* The findings of the audit: X(id, name, meaning). */
 #define AUDIT_CHECKS(X)                                                                \
     X(OVERSOLD, "oversold", "more orders than stock was issued")                       \
     X(LOST_UPDATE, "lost-update", "stock left and orders do not add up to the issue")  \
@@ -49,8 +48,8 @@ enum audit_check {
 
 struct audit_voucher {
     int64_t id, issued, left;
-    uint64_t fence; /* the highest that the row was written under; 0: none          */
-    int64_t issued_us;        /* when it was issued, since 1970; 0: not known         */
+    uint64_t fence; /* the highest fence of a write to the row; 0: none             */
+    int64_t issued_us;        /* the instant of its issue, since 1970; 0: not known   */
     int64_t begin_us, end_us; /* the sale's window; both 0: not known                 */
     bool is_window_moved;     /* the voucher's own window is no longer the issued one */
 };
@@ -58,8 +57,8 @@ struct audit_voucher {
 struct audit_order {
     int64_t id, user, voucher;
     const char *request, *process;
-    int64_t admitted_us; /* when its window was checked; 0: the row does not say      */
-    int64_t created_us;  /* when its transaction began; 0: not known                  */
+    int64_t admitted_us; /* the sale window was checked then; 0: the row does not say */
+    int64_t created_us;  /* the transaction of the row began then; 0: not known       */
 };
 
 struct audit_input {
@@ -68,16 +67,16 @@ struct audit_input {
     const struct audit_order *orders;
     size_t order_count;
     const struct ledger *ledger;
-    bool is_settled; /* nothing that was sent can still become an order             */
-    int64_t read_us; /* the instant that all of it was read at, by the database's clock,
+    bool is_settled; /* no request that was sent can still become an order          */
+    int64_t read_us; /* the instant at which the orders were read, by the database's clock,
                       * since 1970; 0: not known                                     */
-    int64_t age_us;  /* how long ago that is                                         */
+    int64_t age_us;  /* the time since that instant                                  */
 };
 
 enum { AUDIT_EXAMPLES = 10, AUDIT_EXAMPLE_MAX = 240 };
 
-/* The database's clock is known to a service by a reading that is at most two seconds old;
- * in that time two machines' clocks may drift apart by so much. */
+/* A service computes the database's time from a reading that is at most two seconds old.  In two
+ * seconds the clocks of two machines may drift apart by this much. */
 enum { AUDIT_CLOCK_SLACK_US = 10000 };
 
 struct audit_finding {
@@ -93,7 +92,7 @@ struct audit_verdict {
     int64_t issued, left, orders, told, queued, unsure;
     int64_t lost; /* acknowledged orders without a row: lost.h names them */
     int64_t read_us, age_us; /* as in the input */
-    bool judges_window;      /* false: no window is known, as in a run from before */
+    bool judges_window;      /* false: no window is known, as in the files of old versions */
 };
 
 void audit_judge(const struct audit_input *input, struct audit_verdict *out);

@@ -42,7 +42,8 @@ static int compare_requests(const void *a, const void *b)
     return audit_compare_keys(x->user, x->request, y->user, y->request);
 }
 
-/* Answers that say something stand side by side, those that say nothing come last. */
+/* The order of the entries of one request: answers that name an order come first, so that two of
+ * them are neighbours; unsure entries come last. */
 static int rank(enum ledger_what what)
 {
     static const int RANKS[] = {

@@ -21,10 +21,11 @@ struct audit_case {
 void audit_case_make(struct audit_case *c, const struct audit_input *in);
 void audit_case_free(struct audit_case *c);
 
-/* Add `count` cases to a finding, whose verdict becomes `valid` unless it is worse already. */
+/* Add `count` cases to a finding.  The verdict of the finding becomes `valid`, unless it is worse
+ * already. */
 void audit_worsen(struct audit_finding *f, enum verdict valid, int64_t count);
 
-/* Keep an example, unless there are enough. */
+/* Add an example to a finding that has fewer than AUDIT_EXAMPLES. */
 void audit_example(struct audit_finding *f, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -11,13 +11,13 @@
 
 #include "loadtest/kit/files.h"
 
-/* Files from before have neither of the last two. */
+/* Files of old versions do not have the last two fields. */
 enum { FIELD_COUNT = 11, FIELD_COUNT_BEFORE = 9 };
 
 static const char header[] = "# id\tuser\tvoucher\trequest\tlock\tstock_guard\t"
                              "duplicate_guard\tprocess\tcreated\tadmitted_us\tcreated_us";
 
-/* A whole number; an empty text is `none`, if that is not negative. */
+/* Read a whole number.  An empty text gives `none`, or is refused if `none` is negative. */
 static bool read_number(const char *text, int64_t none, int64_t *out)
 {
     char *end;
@@ -81,12 +81,12 @@ static bool take_order(const struct audit_db_order *order, void *arg)
     char *line = line_of(order);
 
     if (!add_line(e, line))
-        abort(); /* we made it ourselves */
+        abort(); /* this program printed the line itself */
     e->lines[e->order_count - 1] = line;
     return true;
 }
 
-/* The database of a voucher.  NULL: its id names a partition that there is not; said on
+/* The database of a voucher.  NULL: the partition in the id of the voucher does not exist; said on
  * stderr. */
 static lab_db *db_of(const struct evidence_reading *reading, int64_t voucher)
 {
@@ -161,7 +161,7 @@ bool evidence_end(struct evidence_reading *reading)
     return is_whole;
 }
 
-/* The voucher that was issued first is as old as any order. */
+/* No order is older than the voucher that was issued first. */
 static int64_t first_issue_us(const struct evidence *e)
 {
     int64_t first_us = e->voucher_count > 0 ? e->vouchers[0].issued_us : 0;
@@ -172,7 +172,8 @@ static int64_t first_issue_us(const struct evidence *e)
     return first_us;
 }
 
-/* Strays of one partition, and a warning for each whose voucher is in another one. */
+/* The orders of vouchers that this partition does not have.  Each order whose voucher is in another
+ * partition gives a warning. */
 struct stray_reader {
     const struct evidence *e;
     size_t partition;
@@ -194,7 +195,8 @@ static bool take_stray(const struct audit_db_order *order, void *arg)
     return reader->each(order, reader->arg);
 }
 
-/* All orders of the vouchers of `e`, and those of vouchers that their database has not. */
+/* Read the orders of the vouchers of `e`, and the orders of vouchers that their database does not
+ * have. */
 static bool each_order(const struct evidence *e, const struct evidence_reading *reading,
                        audit_db_order_fn *each, void *arg)
 {
@@ -370,7 +372,7 @@ static int64_t wall_clock_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* The age is told by this machine's clock, which may be behind the database's. */
+/* The age is computed by this machine's clock, which may be behind the database's clock. */
 struct audit_input evidence_input(const struct evidence *e, const struct ledger *ledger,
                                   bool is_settled)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* evidence.h -- what an audit reads about a sale: stock issued, stock left, orders.
+/* evidence.h -- the facts about a sale that an audit reads: stock issued, stock left, orders.
  *
  * The evidence comes from the live database, or from the files stock.json and orders.tsv
  * of a run, which were written from the database right after it.
@@ -35,12 +35,13 @@ struct evidence_reading {
     int64_t read_us; /* the first of the instants */
 };
 
-/* Begin a reading; `urls` are those of the partitions in their order, with white space between
- * them.  False: said on stderr why. */
+/* Begin a reading; `urls` are the URLs of the partitions in their order, with white space between
+ * them.  False: the reason is on stderr. */
 bool evidence_begin(struct evidence_reading *reading, const char *urls);
 
-/* End it, whatever came of it.  False: the snapshot was lost, so that what was read is of no
- * use; said on stderr.  A zeroed one is fine, and no success. */
+/* End a reading, in every case.  False: a connection, and with it the snapshot, was lost before the
+ * end, so the values that were read may be of several instants; said on stderr.  A zeroed reading
+ * is allowed, and also returns false. */
 bool evidence_end(struct evidence_reading *reading);
 
 /* Read it from the database.  False: said on stderr why. */

@@ -55,7 +55,8 @@ static bool read_digits(const char *text, size_t digits_max, int64_t *out)
     return errno == 0;
 }
 
-/* A count of requests: few enough that the sum of all threads fits. */
+/* Read a count of requests.  A count has at most 15 digits, so the sum over all threads does not
+ * overflow. */
 static bool read_count(const char *text, int64_t *out)
 {
     return read_digits(text, 15, out);
@@ -122,8 +123,8 @@ static const char *take_line(struct reading *r, char *line)
     return strcmp(field[0], "end") == 0 ? take_end(r, field) : take_entry(r, field);
 }
 
-/* A thread that was killed while it wrote leaves half of a line, which is left
- * out.  Without its end line the ledger counts as incomplete anyway. */
+/* A thread that was killed while it wrote leaves half of a line.  This half is left out, because a
+ * ledger without an end line is incomplete in any case. */
 static const char *take_text(struct reading *r, char *text, size_t size)
 {
     const char *wrong = NULL;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger.h -- what clients were told: the files ledger-<thread>.tsv of a run.
+/* ledger.h -- the answers that clients got: the files ledger-<thread>.tsv of a run.
  *
- * Lines, fields between tabs: what, request id, order id or "-", user, voucher.
+ * Each line has five fields with tabs between them: the kind of the answer, request id, order id or
+ * "-", user, voucher.  The kinds are
  *   accepted    the client was told this order number
  *   queued      the client was promised an order of this number, whose row comes later
  *   unsure      the answer did not say whether there is an order
  *   unanswered  no answer came
- *   sold-out    the first time that this thread was told so about that voucher
- * and a last one, behind which nothing may stand: end, sent, answered, accepted, unanswered.
+ *   sold-out    the first such answer that this thread got for that voucher
+ * The last line has the totals of the thread: end, sent, answered, accepted, unanswered.
  */
 #ifndef LOADTEST_AUDIT_LEDGER_H
 #define LOADTEST_AUDIT_LEDGER_H
@@ -19,7 +20,7 @@
 enum ledger_what {
     LEDGER_ACCEPTED,
     LEDGER_QUEUED,
-    LEDGER_UNSURE, /* also what went unanswered: nobody knows */
+    LEDGER_UNSURE, /* also unanswered: there may be an order */
     LEDGER_SOLD_OUT,
 };
 

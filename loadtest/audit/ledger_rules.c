@@ -7,8 +7,7 @@
 #include "loadtest/audit/rules.h"
 #include "loadtest/kit/bisect.h"
 
-/* The row of the entry's request, if the row is of the voucher that the client ordered.
- */
+/* The row of the entry's request, if the row is of the voucher that the client ordered. */
 static const struct audit_order *row_of(const struct audit_case *c,
                                         const struct ledger_entry *e)
 {
@@ -127,7 +126,7 @@ static enum verdict judge_pair(const struct audit_case *c,
     bool is_refused = a->what == LEDGER_SOLD_OUT || b->what == LEDGER_SOLD_OUT;
 
     if (a->what == b->what && a->voucher == b->voucher && a->order == b->order)
-        return VERDICT_UNKNOWN; /* a copy: no load generator sends an id twice */
+        return VERDICT_UNKNOWN; /* a copied line: no load generator sends an id twice */
     if (a->what == LEDGER_ACCEPTED && b->what == LEDGER_QUEUED && a->voucher == b->voucher &&
         a->order == b->order)
         return VERDICT_VALID; /* the order was queued, and the client asked again when the
@@ -170,8 +169,8 @@ void audit_check_twice(const struct audit_case *c, struct audit_finding *f)
     }
 }
 
-/* An order of a voucher that is not there is wrong; an answer about a voucher that this
- * audit was not asked about is not judged, and says so. */
+/* An order of a voucher that does not exist makes the run invalid.  An answer about a voucher that
+ * is not audited makes the verdict unknown. */
 void audit_check_vouchers(const struct audit_case *c, struct audit_finding *f)
 {
     for (size_t i = 0; i < c->in->order_count; i++) {

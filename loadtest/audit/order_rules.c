@@ -46,8 +46,8 @@ void audit_check_duplicates(const struct audit_case *c, struct audit_finding *f)
     }
 }
 
-/* The instants of a window, of which both ends belong to the sale, and of an admission are
- * the database clock's. */
+/* The instants of a window and of an admission are by the database's clock.  Both ends of a window
+ * belong to the sale. */
 static void check_admission(const struct audit_voucher *v, const struct audit_order *o,
                             struct audit_finding *f)
 {
@@ -93,9 +93,9 @@ static const struct audit_voucher *voucher_of(const struct audit_case *c,
     return NULL;
 }
 
-/* A voucher is issued, an order admitted, a row written, in this order.  A process that
- * read another order had a clock that was set back, so its times prove nothing about sale
- * windows either. */
+/* A voucher is issued before an order is admitted, and the order is admitted before its row is
+ * written.  Other times in a row mean that the clock of PostgreSQL was set back, so the times of
+ * that process prove nothing about sale windows either. */
 void audit_check_clock(const struct audit_case *c, struct audit_finding *f)
 {
     for (size_t i = 0; i < c->in->order_count; i++) {

@@ -7,7 +7,7 @@
 
 #include "loadtest/audit/audit.h"
 
-/* The verdict first, then each finding with its examples. */
+/* Print the verdict, and then each finding with its examples. */
 void report_verdict(FILE *out, const struct audit_verdict *verdict, const char *source);
 
 #endif /* LOADTEST_AUDIT_REPORT_H */

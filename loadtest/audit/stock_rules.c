@@ -41,8 +41,8 @@ static void check_oversold(const struct audit_voucher *v, int64_t orders, int64_
     }
 }
 
-/* An order and its unit of the stock are one transaction, and one snapshot has both, so a
- * request that is still open explains no difference. */
+/* One transaction writes an order and takes its unit of the stock, and the audit reads both in one
+ * snapshot.  So a request that is still open cannot explain a difference. */
 static void check_lost(const struct audit_voucher *v, int64_t orders,
                        struct audit_finding *f)
 {

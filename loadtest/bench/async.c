@@ -150,7 +150,7 @@ static enum exit_code async_cell(const void *arg, void *shared)
     return driver.has_failed ? EXIT_INVALID : EXIT_VALID;
 }
 
-/* ---- around the cell ---- */
+/* ---- in the parent of the cell ---- */
 
 struct figures {
     double per_s[BENCH_ROUNDS_MAX], limit_per_s[BENCH_ROUNDS_MAX], ratio[BENCH_ROUNDS_MAX];

@@ -32,7 +32,7 @@ void cell_unshare(void *shared, size_t size)
     munmap(shared, size);
 }
 
-/* In a session of its own, so that Ctrl-C reaches only the parent. */
+/* Give the child a session of its own, so that Ctrl-C reaches only the parent. */
 static void become(pid_t parent)
 {
     setsid();
@@ -41,7 +41,7 @@ static void become(pid_t parent)
     signal(SIGHUP, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
-        _exit(EXIT_BUG); /* it died before we asked to be told */
+        _exit(EXIT_BUG); /* the parent died before PR_SET_PDEATHSIG was set */
 }
 
 bool cell_start(struct child *child, cell_fn *run, const void *plan, void *shared)

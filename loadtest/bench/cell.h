@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* cell.h -- a part of a measurement, in a process of its own.
  *
- * Threads, connections and memory of one cell cannot touch the next, and a cell
- * that hangs is killed.  A cell is a fork without an exec: the laboratory has one thread
- * and holds no system of the lock library, so the child is free to make its own.  The
- * child talks to its parent through shared memory.
+ * Threads, connections and memory of one cell do not affect the next cell, and a cell that hangs is
+ * killed.  A cell is a fork without an exec.  The child may open lock systems, because the parent
+ * has one thread and no open lock system.  The child writes its results into shared memory.
  */
 #ifndef LOADTEST_BENCH_CELL_H
 #define LOADTEST_BENCH_CELL_H
@@ -14,8 +13,8 @@
 #include "base/text/exit_codes.h"
 #include "loadtest/kit/child.h"
 
-/* Runs in the child; its answer is the child's exit status.  Says on stderr what went
- * wrong. */
+/* The function of the child; its answer is the exit status of the child.  The reason of a failure
+ * is on stderr. */
 typedef enum exit_code cell_fn(const void *plan, void *shared);
 
 /* Zeroed memory that children see too.  Ends the program if there is none. */

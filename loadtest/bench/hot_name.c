@@ -17,10 +17,10 @@
 #define NAME "bench:hot"
 
 enum {
-    HAND_OVERS_MAX = 1 << 18, /* more than these are not kept                       */
+    HAND_OVERS_MAX = 1 << 18, /* later hand-overs are not kept                      */
     TRIPS_MAX = 1 << 16,
     CALM_TRIPS = 200,
-    TRIP_PAUSE_US = 1000, /* so that asking is no load itself                       */
+    TRIP_PAUSE_US = 1000, /* so that the round trips add no load                    */
     READY_MS = 20000,
     TICK_MS = 2,
 };
@@ -216,7 +216,7 @@ static double median_of(double *values, atomic_int *count)
     return n > 0 ? spread_of(values, (size_t)n).median : 0;
 }
 
-/* Of two processes. */
+/* The share_ratio of struct hot_figures. */
 static double share_ratio(const struct arena *arena)
 {
     int64_t of[HOT_PROCESSES] = {0}, least = INT64_MAX, most = 0;

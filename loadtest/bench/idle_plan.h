@@ -8,11 +8,11 @@
 
 #define IDLE_RATIO_TARGET 0.97
 
-/* This table must show a difference of one hundredth, which takes longer than the factors of the
- * other tables: three seconds measure to one and a half hundredths. */
+/* The error of a measurement of three seconds is 1.5 %.  This table must show a difference of 1
+ * %, so its measurements take ten times as long as those of the other tables. */
 enum { IDLE_TIMES_LONGER = 10 };
 
-/* The competitors.  Idle: the build has every fault point, and none is armed. */
+/* The compared builds.  Idle: the build has every fault point, and no fault point is armed. */
 #define IDLE_SIDES(X)                                                                  \
     X(BARE, "bare")                                                                    \
     X(IDLE, "idle")                                                                    \
@@ -28,7 +28,7 @@ enum idle_side {
 /* "bare", ... */
 const char *idle_side_name(enum idle_side side);
 
-/* The comparisons; each is judged, but for the points alone. */
+/* The comparisons.  Each has a target, except POINTS, which shows the fault points alone. */
 #define IDLE_RATIOS(X)                                                                 \
     X(WHOLE, RECORDED, BARE)                                                           \
     X(RECORDER, RECORDED, IDLE)                                                        \

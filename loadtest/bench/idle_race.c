@@ -19,8 +19,8 @@
 
 enum { SLICE_MS = 25, SLICE_NS = SLICE_MS * 1000000 };
 
-/* The order of the slices, repeated.  Work of the predecessor reaches into a slice, so every
- * side follows every side once, itself included: a de Bruijn sequence. */
+/* The order of the slices, which is repeated.  Work of one slice may end in the next slice.
+ * Therefore each side follows each side once, itself included: a de Bruijn sequence. */
 static const enum idle_side turn[] = {
     IDLE_SIDE_RECORDED, IDLE_SIDE_RECORDED, IDLE_SIDE_IDLE, IDLE_SIDE_IDLE, IDLE_SIDE_BARE,
     IDLE_SIDE_BARE,     IDLE_SIDE_RECORDED, IDLE_SIDE_BARE, IDLE_SIDE_IDLE,
@@ -107,7 +107,7 @@ struct runner {
     int64_t done[IDLE_SIDE_COUNT];
 };
 
-/* The slice before the first that counts is the last of a turn. */
+/* The slices that count begin with a turn; the slice before them is the last slice of a turn. */
 static enum idle_side side_of(int64_t slice)
 {
     return turn[(slice + TURN_SLICES - 1) % TURN_SLICES];
@@ -157,7 +157,7 @@ static enum exit_code run_race(struct race *race, int64_t done[IDLE_SIDE_COUNT])
         snprintf(runners[i].name, sizeof runners[i].name, LOCK_PAIRS_NAME, i);
         if (pthread_create(&runners[i].thread, NULL, run_runner, &runners[i]) != 0) {
             idle_complain("a thread", "cannot be started");
-            return EXIT_INVALID; /* the process ends; the others wait for it */
+            return EXIT_INVALID; /* the end of the process ends the other threads */
         }
     }
     race->begin_ns = monotonic_ns();

@@ -18,7 +18,7 @@ static const struct contest {
 
 enum { CONTEST_COUNT = sizeof contests / sizeof contests[0] };
 
-/* The possible ends of a pair. */
+/* The two kinds of pairs. */
 enum side { WAITED, LATER, SIDE_COUNT };
 
 struct plan {

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Into a pointer to a function, which C does not convert a pointer to data to. */
+/* Write the address of a function into the pointer at `function`.  C does not convert a pointer to
+ * data into a pointer to a function. */
 static bool find(void *library, const char *path, const char *name, void *function)
 {
     void *at = dlsym(library, name);

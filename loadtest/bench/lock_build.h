@@ -23,9 +23,9 @@ struct lock_build {
 #undef X
 };
 
-/* Load the library of that path; it stays loaded until the process ends.  The library
- * has to be of this program's version, which is not looked at: both are of one tree.  False: said
- * on stderr. */
+/* Load the library of that path; the library stays loaded until the process ends.  The library must
+ * be of the version of this program.  This is not checked, because both are built from one tree.
+ * False: the reason is on stderr. */
 bool lock_build_load(struct lock_build *out, const char *path);
 
 #endif /* LOADTEST_BENCH_LOCK_BUILD_H */

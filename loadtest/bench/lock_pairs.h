@@ -9,10 +9,10 @@
 /* The name of thread %d, from 0. */
 #define LOCK_PAIRS_NAME "bench:pairs:%d"
 
-/* In this process, once, given back by `release`, with 1 to THREAD_GROUP_MAX threads.
- * EXIT_UNAVAILABLE: the variant cannot be opened.  EXIT_INVALID: a call did not answer OK, or a
- * thread could not be started; the process has to end, since threads may still be inside.  Both:
- * said on stderr. */
+/* Measure pairs in this process, with 1 to THREAD_GROUP_MAX threads, which release by `release`.
+ * To be called once in a process.  EXIT_UNAVAILABLE: the variant cannot be opened.
+ * EXIT_INVALID: a call did not answer OK, or a thread could not be started; the process has to
+ * end, because other threads may still hold locks.  The reason of both is on stderr. */
 enum exit_code lock_pairs_measure(const struct bench_locks *b, const char *variant,
                                   bench_release *release, int threads,
                                   int64_t duration_ms,

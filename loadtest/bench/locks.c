@@ -70,7 +70,8 @@ dlock_options bench_options(const struct bench_locks *b, const char *variant,
     return options;
 }
 
-/* The servers run; on a busy machine some do not answer within a node's short time. */
+/* Open the system, again if that fails: on a busy machine a server that runs may not answer within
+ * the short timeout of a node. */
 static bool open_system(const dlock_options *options, dlock_system **out)
 {
     dlock_status st;

@@ -15,7 +15,7 @@
 #include "loadtest/lab/urls.h"
 #include "lock/dlock.h"
 
-/* Name and what it measures; the function is bench_NAME(). */
+/* The parts: X(name, what the part measures); the function of a part is bench_NAME(). */
 #define BENCH_PARTS(X)                                                                 \
     X(pairs, "acquire and release without contention, beside blocking connections")    \
     X(async, "the same by one thread and dlock_async.h, beside redis-benchmark -P 64")   \
@@ -44,17 +44,17 @@ struct bench_locks {
     int judged, missed;  /* targets                                                 */
 };
 
-/* Measure, print the table, add to b->results.  EXIT_VALID also if a target was missed:
- * bench_judge() counts that.  Everything else: said on stderr. */
+/* Measure, print the table, and add the figures to b->results.  EXIT_VALID also if a target was
+ * missed, which bench_judge() counts.  The reason of every other status is on stderr. */
 #define X(name, what) enum exit_code bench_##name(struct bench_locks *b);
 BENCH_PARTS(X)
 #undef X
 
-/* Count a target; "reached" or "MISSED", for the table. */
+/* Count a target.  Answers the word for the table, "reached" or "MISSED". */
 const char *bench_judge(struct bench_locks *b, bool reached);
 
-/* End a line of the table: with its target, printed with so many digits, and whether `ratio`
- * reached it, if there is one (above 0).  `row` gets both as "target" and "reached". */
+/* End a line of the table.  If there is a target (above 0), print the target with `digits`
+ * digits, and whether `ratio` reached the target; `row` gets both as "target" and "reached". */
 void bench_end_row(struct bench_locks *b, json_t *row, double ratio, double target, int digits);
 
 /* Print one line on stderr about the next measurement. */
@@ -64,14 +64,13 @@ void bench_progress(const struct bench_locks *b, int round, const char *fmt, ...
 /* The time that a process may take for `ms` of measuring. */
 int64_t bench_limit_ms(int64_t ms);
 
-/* The options that `variant` is opened with: the lab's servers, of Redis the bench's own database.
- * The options point into `urls`, which begin as zero. */
+/* The options with which `variant` is opened: the servers of the lab, and in Redis the database
+ * of the bench.  The options point into `urls`, which must be zero at first. */
 dlock_options bench_options(const struct bench_locks *b, const char *variant,
                             struct lab_urls *urls);
 
-/* Bind the calling process to `variant` on the lab's servers, in the bench's own Redis
- * database; `node_timeout_ms` is redlock's, 0: its default.  False: said on stderr why.
- */
+/* Open a lock system of `variant` with bench_options().  `node_timeout_ms` is the timeout of a node
+ * of redlock; 0: the default.  False: the reason is on stderr. */
 bool bench_open(const struct bench_locks *b, const char *variant, int node_timeout_ms,
                 dlock_system **out);
 
@@ -79,7 +78,7 @@ bool bench_open(const struct bench_locks *b, const char *variant, int node_timeo
 bool bench_open_handed(const struct bench_locks *b, const char *variant, int handover,
                        dlock_system **out);
 
-/* Is the variant in this build?  If not, the table says so. */
+/* Does this build have the variant?  If not, the table says so. */
 bool bench_has(const struct bench_locks *b, const char *variant);
 
 /* Say on stderr that `call` of `variant` did not answer OK; always false. */

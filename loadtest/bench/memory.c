@@ -24,13 +24,14 @@ enum {
     LAPS = 3,
     THREADS = 16,
     ALLOWED_KIB = 1024,
-    NODE_TIMEOUT_MS = 5000, /* a late node's keys are not what this part looks for  */
+    NODE_TIMEOUT_MS = 5000, /* long, because a late answer of a node would leave keys */
     SLOWEST_PAIR_MS = 5, /* for the limit of the whole                              */
-    SETTLE_MS = 5000,    /* a ZooKeeper that others use too has nodes of theirs     */
+    SETTLE_MS = 5000,    /* at most: other clients of ZooKeeper may keep nodes      */
     SETTLE_STEP_MS = 50,
 };
 
-/* Not `fenced`: its counters outlive the locks, or a fence would come twice. */
+/* `fenced` is left out, because its counters stay in Redis on purpose: a counter that is deleted
+ * would give the same fences again. */
 static const char *const variants[] = {"lua",       "reentrant", "fair", "redlock",
                                        "pg-unique", "zk-seq",    "etcd"};
 
@@ -81,8 +82,8 @@ static int64_t read_rss_kib(void)
     return pages < 0 ? -1 : pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/* The count in the store once no more of it goes away: `before` or less, or whatever is left
- * after a while. */
+/* Wait until the store has at most `before` entries, but not longer than SETTLE_MS.  Answers the
+ * number of entries then. */
 static int64_t count_settled(struct store_probe *store, int64_t before)
 {
     int64_t give_up_ns = monotonic_ns() + SETTLE_MS * INT64_C(1000000);

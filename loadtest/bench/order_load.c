@@ -274,7 +274,8 @@ enum exit_code order_load_seckilld(struct order_load *b, const char *const *flag
 
     if (!order_load_voucher(b, stock, &voucher))
         return EXIT_UNAVAILABLE;
-    /* Those of the first measurement; the others differ in the flags that the table names. */
+    /* Keep the settings of the first measurement.  The settings of the others differ only in the
+     * flags that the table names. */
     if (!b->has_settings && !service_settings_write(&plan))
         return EXIT_CANNOT_WRITE;
     b->has_settings = true;

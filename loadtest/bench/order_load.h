@@ -30,8 +30,8 @@ struct order_load {
 };
 
 struct order_speed {
-    double per_s;          /* answers of the kind that was asked for */
-    double p50_ms, p99_ms; /* of all answers, by wrk; 0: wrk did not say */
+    double per_s;          /* accepted orders; without stock: answers "sold out" */
+    double p50_ms, p99_ms; /* of all answers, by wrk; 0: wrk printed none */
 };
 
 /* Write pgbench's script: the statements that seckilld sends for one order.  False: it cannot
@@ -47,9 +47,9 @@ bool order_load_voucher(struct order_load *load, int64_t stock, int64_t *id);
 bool order_load_pgbench(struct order_load *load, int clients, int64_t duration_ms,
                         double *per_s);
 
-/* Orders of one voucher by so many clients, at seckilld with these flags.  Without `stock` every
- * order is answered "sold out", and these answers are counted.  EXIT_INVALID: stock and orders do
- * not add up afterwards. */
+/* Let `clients` clients order one voucher from seckilld processes with these flags.  If `stock`
+ * is 0, every order is answered "sold out", and these answers are counted.  EXIT_INVALID:
+ * afterwards the orders and the stock that is left do not add up to `stock`. */
 enum exit_code order_load_seckilld(struct order_load *load, const char *const *flags,
                                    int clients, int64_t stock, struct order_speed *speed);
 

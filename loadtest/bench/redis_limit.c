@@ -21,7 +21,7 @@ enum {
     REQUESTS_MAX = 150000, /* the names to release have to be made first            */
     TICK_MS = 5,
     TEXT_MAX = 4096,       /* of what it prints                                     */
-    TRIES = 3,             /* it was seen to give up without a reason               */
+    TRIES = 3,             /* redis-benchmark sometimes gives up without a reason   */
     FEW_NAMES = 2,         /* times the requests: then 4 of 5 releases find theirs  */
 };
 
@@ -45,8 +45,8 @@ static double read_rate(const char *csv)
     return rate;
 }
 
-/* Once.  EXIT_BUG: it failed, and what it said is in `text`.  redis-benchmark knows no
- * other way to be told a password than its command line. */
+/* Run redis-benchmark once.  EXIT_BUG: redis-benchmark failed, and `text` has its output.  The
+ * password is on its command line, since redis-benchmark takes it in no other way. */
 static enum exit_code try_benchmark(const struct limit_plan *plan, int64_t requests,
                                     const char *names,
                                     const struct recipe_command *command,
@@ -93,8 +93,8 @@ static enum exit_code try_benchmark(const struct limit_plan *plan, int64_t reque
     return status == 0 && *per_s > 0 ? EXIT_VALID : EXIT_BUG;
 }
 
-/* On a busy machine it ends now and then with "All clients disconnected", which says
- * nothing about the server. */
+/* Run redis-benchmark, again if it fails: on a busy machine it sometimes ends with "All clients
+ * disconnected", although the server works. */
 static enum exit_code benchmark(const struct limit_plan *plan, int64_t requests,
                                 const char *names, const struct recipe_command *command,
                                 double *per_s)

@@ -12,15 +12,15 @@ struct limit_plan {
     const struct recipe *recipe;
     int connections;
     int pipeline; /* commands that a connection sends before it reads an answer     */
-    int64_t duration_ms; /* about so long, of both commands together                */
-    double expected_per_s; /* commands: how many to send                            */
+    int64_t duration_ms; /* of both commands together, about                        */
+    double expected_per_s; /* commands; decides how many commands are sent          */
 };
 
-/* redis-benchmark with the acquires of a lock, then with its releases, each on a name
- * of its own, in the bench's database of the lab's first Redis server, which is empty
- * afterwards.  *pairs_per_s is how many of both fit into a second, one after the other.
- * A fifth of the releases finds nothing to release, which is less work: the limit is
- * rather too high than too low. */
+/* Run redis-benchmark with the acquires of a lock, and then with its releases, each command on a
+ * name of its own, in the bench's database of the lab's first Redis server.  The database is
+ * empty afterwards.  *pairs_per_s is the number of pairs that the server would execute in a
+ * second.  A fifth of the releases finds no lock, which is less work, so the limit is rather too
+ * high than too low. */
 enum exit_code limit_measure(const struct limit_plan *plan, double *pairs_per_s);
 
 #endif /* LOADTEST_BENCH_REDIS_LIMIT_H */

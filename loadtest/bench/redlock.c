@@ -20,7 +20,7 @@ enum {
     NODES = LAB_COUNT_REDLOCK,
     HUNG_NODE = 2,
     CALLS_MAX = 1 << 16,
-    CALLS_MIN = 11, /* of each kind, however long they take                         */
+    CALLS_MIN = 11, /* calls of each kind, also if they take longer than duration_ms */
 };
 
 static const struct contest {
@@ -148,8 +148,8 @@ static double since_ms(int64_t begin_ns)
     return (double)(monotonic_ns() - begin_ns) / 1e6;
 }
 
-/* Let one thread take and give back a lock for `duration_ms`, each time of another name: a lock
- * that could not be given back stays on the nodes for a lease. */
+/* Let one thread acquire and release locks for `duration_ms`, each time with another name,
+ * because a lock that could not be released stays on the nodes for a lease. */
 static bool time_calls(dlock_system *sys, int64_t duration_ms, struct latency *out)
 {
     static double acquires[CALLS_MAX], releases[CALLS_MAX];

@@ -11,7 +11,8 @@
 
 struct store_probe; /* a connection to the store */
 
-/* To the store of `variant`; if that is several servers, to all of them.  NULL: no. */
+/* Connect to the store of `variant`: to all its servers, if there are several.  NULL: the
+ * connection failed. */
 struct store_probe *store_probe_open(const struct bench_locks *b, const char *variant);
 /* NULL is fine. */
 void store_probe_close(struct store_probe *probe);
@@ -24,9 +25,9 @@ int64_t store_probe_trip_ns(struct store_probe *probe);
 /* The name of that smallest request, such as "PING". */
 const char *store_probe_question(const char *variant);
 
-/* The traces of locks in the store: keys of the bench's database, on all servers together; rows of
- * the lock library's tables; all of ZooKeeper's nodes and all of etcd's keys, whoever made
- * them; 0 for a store that cannot be asked.  -1: failed. */
+/* The number of entries of the store: of Redis the keys of the bench's database, on all servers
+ * together; of PostgreSQL the rows of the lock library's tables; of ZooKeeper all nodes and of etcd
+ * all keys, also those of other programs; 0 for a store that cannot be asked.  -1: failed. */
 int64_t store_probe_count(struct store_probe *probe);
 
 #endif /* LOADTEST_BENCH_STORE_PROBE_H */

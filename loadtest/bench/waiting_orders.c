@@ -173,7 +173,7 @@ static bool hold_row(struct waiting *waiting, int64_t voucher)
     return lab_db_run(waiting->load->db, "BEGIN") && lab_db_run(waiting->load->db, sql);
 }
 
-/* All but the one that holds a transaction. */
+/* Wait until the service counts all orders as waiting, except the one that is in a transaction. */
 static bool await_waiting(struct waiting *waiting)
 {
     int64_t deadline_ns = monotonic_ns() + ANSWER_MS * INT64_C(1000000);

@@ -10,9 +10,10 @@
 
 enum { WAITING_ORDERS = 1000 };
 
-/* Connect WAITING_ORDERS clients, let each send an order that is answered, and look at the
- * service's memory; then hold the voucher's row, let each send one more, and look again when all
- * of them wait.  *grown_mib is the difference of what is resident and no file's. */
+/* Connect WAITING_ORDERS clients, let each send an order that is answered, and read the memory of
+ * the service.  Then lock the row of a voucher, let each client send an order for it, and read
+ * the memory again when all these orders wait.  *grown_mib is by how much the resident memory
+ * that is not backed by a file has grown. */
 enum exit_code waiting_orders_measure(struct order_load *load, double *grown_mib);
 
 #endif /* LOADTEST_BENCH_WAITING_ORDERS_H */

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* check.h -- judge a history: did the lock do what it promised?
+/* check.h -- judge a history: did the lock keep its promises?
  *
- * Of every hold four things are known:
+ * The checker computes four instants of every hold:
  *
- *     granted   from the answer to the acquire
- *     promised  until the last deadline that was granted for it, less drift
- *     kept      until the lock must have kept it: the release was sent, or the promise
- *               ended; longer, if a later renewal or the release found it there
- *     worked    until the owner gave it back, whatever had been promised
+ *     granted   the answer to the acquire
+ *     promised  the last deadline that was granted for the hold, less drift
+ *     kept      the end of the time for which the lock must have kept the hold: the release was
+ *               sent, or the promise ended; later, if a later renewal or the release found the
+ *               hold in the store
+ *     worked    the instant at which the owner released the hold, whatever was promised
  *
- * A call without an answer may have happened, at any time after it was made, or never.
- * Exclusion is that the intervals granted..kept of different owners are disjoint; that
- * is all there is to it: place each acquire at its answer and each end at its `kept`.
- * A fault between kept and worked is not the lock's: then an assumption of
- * the lease did not hold, and the finding names it.
+ * A call without an answer may have taken effect at any time after it was made, or never.
+ * Exclusion means that the intervals from granted to kept of different owners are disjoint.  If a
+ * collision lies between kept and worked, the lock kept its promise: an assumption of the lease did
+ * not hold, and the finding names the assumption.
  *
- * The verdict is invalid if any property is; unknown if there is no hold to judge, if
- * the history has holes, or if a property cannot be told; otherwise valid.
+ * The verdict is invalid if any property is invalid.  Otherwise the verdict is unknown if there is
+ * no hold to judge, if the history has holes, or if a property cannot be decided.  Otherwise the
+ * verdict is valid.
  */
 #ifndef LOADTEST_CHECK_CHECK_H
 #define LOADTEST_CHECK_CHECK_H
@@ -41,30 +42,30 @@ struct check_write {
     uint32_t name;       /* of the lock                                          */
     uint64_t fence;      /* 0: the lock has none                                 */
     bool is_accepted;    /* if not, it was refused as stale                      */
-    bool sets_fence;     /* the resource remembers the fences of what it takes   */
+    bool sets_fence;     /* the resource keeps the fence of an accepted write    */
     int64_t position;    /* in its log                                           */
     int64_t voucher;
-    int64_t user;        /* who asked for it                                     */
-    const char *request; /* under which id, which is the user's own              */
+    int64_t user;        /* the user who ordered                                 */
+    const char *request; /* the id of the request, unique for this user          */
 };
 
 /* The resource before and after the run. */
 struct check_voucher {
-    uint32_t name;       /* by which findings call it                            */
+    uint32_t name;       /* the name in the findings                             */
     int64_t id, issued, left;
-    uint64_t fence;      /* the last one that it remembers                       */
+    uint64_t fence;      /* the fence in the voucher's row                       */
 };
 
 enum { CHECK_EXAMPLES = 5, CHECK_TEXT_MAX = 200, CHECK_ACTORS = 2 };
 
-/* A violation, with no more calls than it takes to show the violation. */
+/* A violation, with only the calls that show it. */
 struct check_example {
-    int assumption;         /* a dlock_assumption: what did not hold               */
-    int64_t cause;          /* the call that is to blame for that; -1: none        */
+    int assumption;         /* a dlock_assumption: the one that did not hold       */
+    int64_t cause;          /* the call that caused this; -1: none                 */
     uint32_t name;
-    int64_t from_ns, to_ns; /* the window that shows it                            */
+    int64_t from_ns, to_ns; /* the time in which the violation is seen             */
     size_t actor_count;
-    size_t actors[CHECK_ACTORS]; /* indices of calls: whose doing it is            */
+    size_t actors[CHECK_ACTORS]; /* indices of the calls that collide              */
     char text[CHECK_TEXT_MAX];
 };
 
@@ -73,14 +74,14 @@ struct check_options {
                           * which the resource decided                            */
     size_t write_count;
     const struct check_voucher *vouchers;
-    size_t voucher_count; /* 0: there is no log, or nothing to hold against it    */
+    size_t voucher_count; /* 0: there is no log, or no stock to compare with it   */
     const struct audit_order *orders; /* of these vouchers, all there are         */
     size_t order_count;
     int64_t slack_ns;    /* how much longer than promised a lease may last in a store */
     int64_t patience_ns; /* how long a waiter may overlook that a lock is free        */
-    int64_t linger_ns;   /* how much longer ZooKeeper and etcd may keep what a dead process
-                          * had: a tick of ZooKeeper, of which a session lasts two at least,
-                          * and what etcd adds to a lease                         */
+    int64_t linger_ns;   /* how much longer than its lease ZooKeeper and etcd may keep a lock of a
+                          * dead process: a tick of ZooKeeper (its sessions last at least two
+                          * ticks), and the time that etcd adds to a lease        */
     unsigned only;       /* set of 1 << property; 0: all                              */
     /* Called for every violation, if not NULL; the example is gone afterwards. */
     void (*each)(void *arg, enum check_property property,
@@ -94,9 +95,9 @@ struct check_options check_options_default(void);
 struct check_finding {
     enum verdict valid;
     bool is_claimed;   /* the variant promises it; if not, valid means nothing    */
-    int64_t looked;    /* how many holds, calls or pairs were judged              */
+    int64_t looked;    /* the number of holds, calls or pairs that were judged    */
     int64_t count;     /* of violations                                           */
-    int64_t unsure;    /* of what may be one, and nobody can tell                 */
+    int64_t unsure;    /* of places that may be violations                        */
     size_t example_count;
     struct check_example examples[CHECK_EXAMPLES]; /* the smallest windows        */
     const char *why_unknown;
@@ -124,7 +125,8 @@ const char *check_property_text(size_t property);
 
 /* For people, and for programs. */
 void check_print(FILE *out, const struct history *h, const struct check_verdict *v);
-/* A violation as a line of text: the call that broke the property, and the call beside it. */
+/* Print a violation as one line: the call that broke the property, and the call that it collided
+ * with. */
 void check_print_example(FILE *out, const struct history *h, enum check_property property,
                          const struct check_example *example);
 json_t *check_to_json(const struct history *h, const struct check_verdict *v);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* example.h -- what a violation shows, for people and for programs alike.
+/* example.h -- the calls and marks that show a violation, for people and for programs.
  *
- * Threads     As the history that is given: it belongs to one thread.
+ * Threads     A history belongs to one thread, and so do these calls with it.
  */
 #ifndef LOADTEST_CHECK_EXAMPLE_H
 #define LOADTEST_CHECK_EXAMPLE_H
@@ -28,7 +28,8 @@ const char *example_answer(const struct history_call *call);
 int64_t example_culprit(size_t property, const struct check_example *example);
 int64_t example_victim(size_t property, const struct check_example *example);
 
-/* Does the call, or the mark, belong to the story that the window tells? */
+/* Is the call, or the mark, shown with the example?  Shown are, within its window, the calls of its
+ * owners, the call that is the cause, the losses of the lock, and all faults. */
 bool example_shows(const struct history *h, const struct check_example *example,
                    const struct history_call *call);
 bool example_shows_mark(const struct check_example *example,

@@ -23,7 +23,8 @@ static struct check_example *place_for(struct check_finding *finding, int64_t wi
     return &finding->examples[at];
 }
 
-/* The missing records may hold the release, or the grant, that the finding rests on. */
+/* Has the process of the call a hole in its records?  The missing records may have the release or
+ * the grant that would explain the finding. */
 static bool comes_of_a_hole(const struct check *c, int64_t call)
 {
     return call != NO_CALL && c->h->processes[c->h->calls[call].process].has_hole;

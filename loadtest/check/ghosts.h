@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ghosts.h -- the acquires of one lock that have no answer, and the refusals that only they
- * can explain.
+/* ghosts.h -- ghosts: the acquires of one lock that have no answer, and the refusals that only a
+ * ghost can explain.
  *
- * Such an acquire may have happened at any time after it was made, or never.  If it did, it
- * lasts for a lease, or until another is granted what it excludes.  So each explains the
- * refusals of one lease between two holds that it excludes, and no others.  A reader is
- * refused for the sake of a writer alone. */
+ * The store may have granted a ghost at any time after it was made, or never.  A granted ghost
+ * lasts for one lease, or until a hold that it excludes is granted.  So a ghost explains the
+ * refusals within one lease between two holds that it excludes, and no other refusals.  Only a
+ * writer explains the refusal of a reader. */
 #ifndef LOADTEST_CHECK_GHOSTS_H
 #define LOADTEST_CHECK_GHOSTS_H
 
@@ -21,8 +21,8 @@ struct ghosts_need {
 /* The condition that the last ghost that was used has to meet. */
 enum ghosts_kind { GHOST_ANY, GHOST_WRITER, GHOST_READER };
 
-/* The arrays are by the mode of who is refused: writers are refused for the sake of all,
- * readers for the sake of writers. */
+/* The arrays are by the mode of the refused call: any ghost explains the refusal of a writer, and
+ * the ghost of a writer explains the refusal of a reader. */
 struct ghosts {
     const uint32_t *at[2];   /* positions among the lock's calls, in c->ghosts        */
     size_t count[2];
@@ -37,20 +37,21 @@ struct ghosts {
     const struct hold *last; /* the last that was passed                              */
 };
 
-/* Find those of c->lock.  They stay where they are until the next lock is looked at. */
+/* Find the ghosts of c->lock.  The arrays are valid until the next lock is judged. */
 void ghosts_gather(struct check *c, struct ghosts *g);
 
-/* Can one explain this refusal that has explained none yet? */
+/* Can a ghost that has explained no refusal yet explain this one? */
 bool ghosts_may_explain(const struct check *c, const struct ghosts *g,
                         const struct history_call *call);
 
-/* Nothing else explains the refusal.  To be called in the order of c->lock.refusals. */
+/* Note that only a ghost can explain the refusal.  To be called in the order of c->lock.refusals.
+ */
 void ghosts_need(struct check *c, struct ghosts *g, const struct refusal *refusal);
 
-/* The next hold was granted: what it excludes is over. */
+/* Note that the next hold was granted, which ends the ghosts that it excludes. */
 void ghosts_pass_hold(struct check *c, struct ghosts *g, const struct hold *hold);
 
-/* Say which refusals none of them explains. */
+/* Report the refusals that no ghost explains. */
 void ghosts_close(struct check *c, struct ghosts *g);
 
 #endif /* LOADTEST_CHECK_GHOSTS_H */

@@ -37,7 +37,8 @@ static struct keys keys_of(const struct check *c)
     return keys;
 }
 
-/* Calls are told apart by their keys, which lie closer to each other. */
+/* Number the groups.  The keys of the calls are compared, because keys are closer together in
+ * memory than calls. */
 static void number_groups(struct check *c, const struct keys *keys)
 {
     uint32_t group = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* groups.h -- the calls of one owner on one lock in one mode are a group: they come one after
- * the other, but for the watchdog's renewals, which may overlap them.
+/* groups.h -- the calls of one owner on one lock in one mode are a group.  The calls of a group
+ * come one after the other, except the watchdog's renewals, which may overlap them.
  *
- * Groups are looked at name by name; the functions but check_sort_calls() are about those of
- * the calls from c->name_first to c->name_end in c->by_name and in c->by_owner alike. */
+ * Groups are made name by name.  All functions but check_sort_calls() work on the calls of one
+ * name: those from c->name_first to c->name_end, in c->by_name and in c->by_owner. */
 #ifndef LOADTEST_CHECK_GROUPS_H
 #define LOADTEST_CHECK_GROUPS_H
 
@@ -24,11 +24,10 @@ struct check_group {
  * groups in that order.  There are no holds yet: their memory is used. */
 void check_sort_calls(struct check *c);
 
-/* Set c->name_first and c->name_end to the next name, behind c->name_end.  False: there was
- * none. */
+/* Set c->name_first and c->name_end to the next name.  False: there is no further name. */
 bool check_next_name(struct check *c);
 
-/* Make the groups of the name, with nothing put together. */
+/* Make the groups of the name, without holds. */
 void check_begin_groups(struct check *c);
 
 /* Inline, since it is asked of each call. */
@@ -51,9 +50,9 @@ size_t check_group_place(const struct check *c, const struct history_call *call)
 struct check_group *check_group_of_mark(const struct check *c,
                                         const struct history_mark *mark, int mode);
 
-/* Let those of the name that were told of a loss believe no longer.  All its holds are
- * finished.  Uses up last_hold of each group.  `*mark_at` is where the marks of the next name
- * are in c->marks, at first 0. */
+/* End the belief of each owner of the name that was told of a loss.  All holds of the name must be
+ * finished.  last_hold of each group is changed.  `*mark_at` is the place of the marks of the next
+ * name in c->marks, 0 at first. */
 void check_apply_losses(struct check *c, size_t *mark_at);
 
 #endif /* LOADTEST_CHECK_GROUPS_H */

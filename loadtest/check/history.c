@@ -164,7 +164,8 @@ void history_sort(struct history *h)
         qsort(h->traces, h->trace_count, sizeof(*h->traces), compare_traces);
 }
 
-/* Only findings ask, and few holds have a trace, so calls carry none. */
+/* Few holds have a trace, and only findings need it.  Therefore traces have an array of their
+ * own. */
 size_t history_traces_of(const struct history *h, const struct history_call *call,
                          const struct history_trace **first)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* history.h -- what happened to the locks of a run, in memory: who asked for what,
- * when, and what it was answered; and the faults in between.
+/* history.h -- a history in memory: the calls to the locks of a run, with owner, times and
+ * answer, and the faults.
  *
- * A history comes from the files of a run (history_read.c), from a text that people
- * write (history_text.c), or from a test that adds calls one by one.
+ * A history comes from the files of a run (history_read.c), from a text that people write
+ * (history_text.c), or from a test that adds calls one by one.
  *
- * Times are nanoseconds on one clock, or any numbers in tests: they are compared and
- * added to, and the drift of clocks is in the deadlines already.
+ * Times are nanoseconds of one clock; a test may use any numbers, because times are only compared
+ * and added.  The recorders have subtracted the drift of clocks from the deadlines.
  *
  * Threads     A history belongs to one thread.
  */
@@ -29,18 +29,18 @@
 struct history_process {
     char uuid[40];
     char variant[32];
-    char label[24];      /* what people may call it; "": by its pid                   */
+    char label[24];      /* its name for people; "": its pid is used                  */
     uint32_t pid;
     unsigned caps;
     int64_t lease_ns;
     bool watchdog;
-    uint32_t handover;   /* so many grants of its own may follow one of the store     */
-    bool is_closed;      /* it said that its records are complete                     */
+    uint32_t handover;   /* hand-overs inside the process after a grant of the store, at most */
+    bool is_closed;      /* its file is marked as complete                            */
     bool has_hole;       /* some of its records are missing, anywhere                 */
-    bool is_plain;       /* its file has no checksums: damage cannot be seen          */
-    uint64_t unsealed;   /* records that its checksums leave out                      */
-    uint64_t dropped;    /* records that found no room                                */
-    int64_t dropping_ns; /* since when; HISTORY_NEVER: none was dropped               */
+    bool is_plain;       /* its file has no checksums, so damage cannot be detected   */
+    uint64_t unsealed;   /* the number of records without a checksum                  */
+    uint64_t dropped;    /* the number of records that did not fit into the file      */
+    int64_t dropping_ns; /* the first was dropped then; HISTORY_NEVER: none was       */
     int64_t last_ns;     /* its last sign of life                                     */
 };
 
@@ -52,16 +52,16 @@ struct history_call {
     int level;           /* of re-entry, from 1; 0: not said                          */
     dlock_status status;
     uint32_t process, name; /* indices                                                */
-    uint32_t order;      /* set by history_add_call(): in which it was added          */
+    uint32_t order;      /* set by history_add_call(): the number of the call         */
     uint64_t owner;
     int64_t invoke_ns, answer_ns;
-    int64_t sent_ns;     /* 0: not said; granted where `handover` is above 0: nothing was
-                          * sent, since the holder before handed it over              */
-    int64_t deadline_ns; /* of what was granted, be it heard too late; HISTORY_NEVER:
-                          * no end                                                    */
+    int64_t sent_ns;     /* 0: not recorded.  If the process has a `handover`, a granted call
+                          * with 0 was handed over by the holder before, and sent nothing */
+    int64_t deadline_ns; /* of the grant, also of a grant that came after its lease;
+                          * HISTORY_NEVER: no end                                     */
     int64_t wait_ns;     /* of acquires: 0 does not wait                              */
     int64_t lease_ns;
-    uint64_t fence;      /* of what is no lock: how many                              */
+    uint64_t fence;      /* of a semaphore or latch: the number of permits or counts  */
     uint8_t token[DLOCK_RECORD_TOKEN_SIZE];
 };
 
@@ -101,9 +101,9 @@ struct history {
     size_t trace_count;
     char **names;
     size_t name_count;
-    char (*damages)[HISTORY_DAMAGE_MAX]; /* why nobody can say "valid" of it */
+    char (*damages)[HISTORY_DAMAGE_MAX]; /* reasons for which the verdict cannot be valid */
     size_t damage_count;
-    size_t nonsense_count; /* those of them that no recorder can have caused */
+    size_t nonsense_count; /* of the damages, those that no recorder can have caused */
     struct history_names *index; /* private */
     size_t process_room, call_room, mark_room, trace_room, name_room, damage_room;
 };
@@ -118,34 +118,33 @@ void history_clear(struct history *h);
  * memory. */
 void history_reserve(struct history *h, size_t calls, size_t marks);
 
-/* Append; what is given is copied.  They end the program when memory runs out.  The
- * pointer answered is good until the next one is added. */
+/* Append an element with no data.  Without memory the program ends.  The answered pointer is valid
+ * until the next element of its kind is added. */
 struct history_process *history_add_process(struct history *h);
 struct history_call *history_add_call(struct history *h);
 struct history_mark *history_add_mark(struct history *h);
 struct history_trace *history_add_trace(struct history *h);
 /* The index of a name, which is made if it is new.  Names may hold any bytes. */
 uint32_t history_name(struct history *h, const char *name, size_t length);
-/* HISTORY_NEVER-like: -1 if there is none of that name. */
+/* The index of that name; -1: there is none. */
 int64_t history_find_name(const struct history *h, const char *name);
 void history_damage(struct history *h, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same, of what neither a recorder nor a crash can leave: FMT says the file, the
- * offset, and what was expected there. */
+/* Add a damage that neither a recorder nor a crash can have caused.  The text names the file, the
+ * offset, and the value that was expected there. */
 void history_nonsense(struct history *h, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Note that the process gave a sign of life then; HISTORY_NEVER: none. */
+/* Note that the process recorded an event at at_ns; HISTORY_NEVER: do nothing. */
 void history_see(struct history *h, uint32_t process, int64_t at_ns);
 
-/* Bring calls and marks into the order of time.  Calls of one instant stay in the order
- * in which they were added if they are of one owner, and come by owner otherwise: never in
- * the order in which files were read. */
+/* Sort calls and marks by time.  Calls of one owner with the same time stay in the order in which
+ * they were added.  Calls of several owners with the same time are sorted by owner, so that the
+ * order does not depend on the order in which files were read. */
 void history_sort(struct history *h);
 
-/* The traces of the hold that the call is about, which all calls with its token are.  Answers
- * how many there are from *first on, in the order in which they were added.  After
- * history_sort(). */
+/* The traces of the hold of the call; all calls of one hold have one token.  Answers the number of
+ * traces from *first on, in the order in which they were added.  After history_sort(). */
 size_t history_traces_of(const struct history *h, const struct history_call *call,
                          const struct history_trace **first);
 
@@ -154,8 +153,8 @@ size_t history_traces_of(const struct history *h, const struct history_call *cal
  * of another version becomes a damage of the history. */
 bool history_read(struct history *h, const char *dir);
 
-/* Add what stands in one file of records, of which `bytes` are a copy, aligned as malloc()
- * does.  `file` is its name in what is said of damages.  Does not sort. */
+/* Add the records of one file.  `bytes` is a copy of the file, aligned as malloc() aligns; `file`
+ * is its name in the damages.  Does not sort. */
 void history_read_bytes(struct history *h, const char *file, const void *bytes,
                         size_t size);
 

@@ -100,7 +100,8 @@ static void compare(struct reading *r, const struct tally *tally)
                         " are there", header->records, tally->records);
 }
 
-/* The bytes that were read are in the history: memory does not grow with the file. */
+/* Drop the pages of the file that were read, since the history has their records: so memory does
+ * not grow with the file. */
 static void drop(const struct reading *r, uint64_t block)
 {
     uint64_t first = block + 1 - DROPPED_BLOCKS;

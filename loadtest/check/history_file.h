@@ -14,7 +14,7 @@ struct reading {
     uint64_t slot_count; /* those that the file has and that were taken by threads */
     uint32_t process;
     uint64_t torn_count;
-    bool is_mapped;      /* what was read need not stay in memory                  */
+    bool is_mapped;      /* pages that were read may be dropped from memory        */
     char boot[40];
 };
 
@@ -30,8 +30,8 @@ bool history_is_record(const struct reading *r, uint64_t at);
 /* Add every record from slot `at` on and before `end`, and count those that are torn. */
 void history_read_slots(struct reading *r, uint64_t at, uint64_t end);
 
-/* The same of every block of a file that has seals, as far as the seals vouch for them.
- * `block_count`: how many the file has room for.  A missing block becomes a damage. */
+/* Add the records of every block of a file with seals, if the seal of the block is correct.
+ * `block_count`: the number of blocks for which the file has room.  A missing block is a damage. */
 void history_read_blocks(struct reading *r, uint64_t block_count);
 
 /* Note that some of the process's records are missing. */

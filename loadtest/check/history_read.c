@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* history_read.c -- reads a history from the files of recorders.
  *
- * A process that is killed while it writes leaves a torn record, which is left out:
- * nothing of that call had been sent.  Torn records are damage if their process marked the
- * file as complete, or if there are more of them than threads that could write. */
+ * A process that is killed while it writes leaves a torn record.  A torn record is left out,
+ * because a recorder writes the record of a call before the call sends anything.  Torn records
+ * are damage if their process marked the file as complete, or if there are more of them than
+ * threads that could write. */
 #include "loadtest/check/history_file.h"
 
 #include <dirent.h>
@@ -108,7 +109,8 @@ static bool check_header(const struct reading *r, const char *bytes, size_t size
     return what == NULL;
 }
 
-/* The same records twice would be two owners of the same name.  False: they are. */
+/* False: the records of this system were read before.  The same records twice would look like two
+ * owners with one name. */
 static bool is_first_of_its_system(const struct reading *r)
 {
     for (size_t i = 0; i < r->h->process_count; i++) {

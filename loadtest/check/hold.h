@@ -8,13 +8,13 @@
 /* The hold that an acquire began. */
 struct hold hold_begin(const struct check *c, const struct history_call *call);
 
-/* Has it a level left to give back?  NULL has none. */
+/* Has the hold a level that is not released yet?  NULL: no. */
 bool hold_is_open(const struct hold *hold);
 
 /* The store surely knew the hold at `at_ns`. */
 void hold_see(struct hold *hold, int64_t at_ns);
 
-/* A further level or a renewal set the lease anew. */
+/* The call, a further level or a renewal, set the lease anew. */
 void hold_promise(struct hold *hold, const struct history_call *call);
 
 /* The call may have set the lease anew, at any time until its answer. */
@@ -35,7 +35,7 @@ void hold_find_there(const struct check *c, struct hold *hold,
 void hold_release_again(const struct check *c, struct hold *hold,
                         const struct history_call *call);
 
-/* All calls of its owner are known: when did the hold end? */
+/* Compute the end of the hold.  To be called when all calls of its owner were added. */
 void hold_finish(const struct check *c, struct hold *hold);
 
 #endif /* LOADTEST_CHECK_HOLD_H */

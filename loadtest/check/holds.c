@@ -300,7 +300,7 @@ static bool is_within(const struct hold *hold, const struct hold *earlier, int64
            (hold->granted_ns == kept_ns && earlier->is_session);
 }
 
-/* True: the hold was granted while its owner certainly had an earlier hold. */
+/* Set FLAW_AGAIN if the hold was granted while its owner certainly had an earlier hold. */
 static void find_again(const struct check *c, struct check_group *g, struct hold *hold)
 {
     const struct hold *longest = g->longest != NO_HOLD ? &c->holds[g->longest] : NULL;
@@ -319,7 +319,7 @@ static void find_again(const struct check *c, struct check_group *g, struct hold
     }
 }
 
-/* All calls of the name were added. */
+/* Finish the holds and refusals of a name.  All calls of the name were added. */
 static void finish_name(struct check *c, size_t hold_first, size_t refusal_first)
 {
     for (size_t i = hold_first; i < c->hold_count; i++) {
@@ -332,8 +332,8 @@ static void finish_name(struct check *c, size_t hold_first, size_t refusal_first
         finish_refusal(c, &c->refusals[i]);
 }
 
-/* In the order of time, since calls and holds then lie side by side.  The groups of a name are
- * put together at once. */
+/* Add the calls of one name, of all its groups, in the order of time: then calls and holds are
+ * read in the order in which they lie in memory. */
 static void build_name(struct check *c)
 {
     const struct history_call *calls = c->h->calls;

@@ -83,7 +83,8 @@ static int64_t linger_of(const struct check *c, const dlock_variant_info *lock,
     }
 }
 
-/* Looking for a variant by its name takes longer than looking at a call. */
+/* Keep for each process what its variant implies, because finding a variant by its name takes
+ * longer than reading a call. */
 static void note_processes(struct check *c)
 {
     size_t count = c->h->process_count;
@@ -139,7 +140,8 @@ static void count_lock(struct check *c)
     out->holds += c->lock.granted_count;
 }
 
-/* A lock has all properties but two; a name that has one of these two has no other. */
+/* The properties permits and latch are not for locks; a name of permits or of a latch has only this
+ * one property. */
 static bool is_about(const struct check *c, size_t property)
 {
     if (c->lock.only >= 0)

@@ -7,18 +7,18 @@
 
 /* A latch that was made: from the call that made it to the next such call, or the end. */
 struct latch {
-    int64_t set;       /* the call                                                */
-    int64_t open_ns;   /* maybe, from then on                                     */
-    int64_t opener;    /* the call that was made then; NO_CALL                    */
-    int64_t opened;    /* surely, from the answer of this call on; NO_CALL        */
-    int64_t next;      /* the next making; NO_CALL                                */
-    int64_t next_ns;   /* when it was asked for; HISTORY_NEVER                    */
-    size_t from;       /* no call before this one, of the lock's, was answered
-                        * later than the latch was made                           */
+    int64_t set;       /* the call that made the latch                            */
+    int64_t open_ns;   /* from then on the latch may be open                      */
+    int64_t opener;    /* the call that was made at open_ns; NO_CALL              */
+    int64_t opened;    /* from the answer to this call on the latch certainly is open; NO_CALL */
+    int64_t next;      /* the next call that made the latch; NO_CALL              */
+    int64_t next_ns;   /* the time of that call; HISTORY_NEVER                    */
+    size_t from;       /* all calls of the latch before this one were answered before
+                        * the latch was made                                      */
 };
 
-/* Did the call have its effect, if any, before the making?  Without an answer it may have it
- * later. */
+/* Was the call answered before the latch was made by `set`?  A call without an answer may take
+ * effect later. */
 bool latch_was_over(const struct check *c, const struct history_call *call,
                     const struct history_call *set);
 

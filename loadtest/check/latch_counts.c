@@ -12,7 +12,7 @@
 #include "loadtest/check/latch.h"
 #include "loadtest/kit/bisect.h"
 
-/* A count that surely was of this making. */
+/* A count that certainly belongs to this making of the latch. */
 struct count {
     int64_t answer_ns, index;
     int64_t least_left; /* of this one and all that were answered before it               */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* marks.c -- the events that are no calls, put where they are looked for: those of a
- * lock by their owner, and faults by themselves. */
+/* marks.c -- sorts the events that are no calls: the marks of a lock by their owner, and the
+ * faults in an array of their own. */
 #include <stdlib.h>
 
 #include "loadtest/check/groups.h"

@@ -265,8 +265,8 @@ static void look_at_call(struct check *c, const struct permit *p, int64_t index)
                     "a permit was lost, and found there later");
 }
 
-/* The first end that may have been set last when the loss was told: by the calls before it,
- * of which `last` was answered last; or, if that was under way, by any.  0: nobody can say. */
+/* The earliest end that the permit may have had when the loss was answered.  `last` is the call
+ * that was answered last of the calls before.  0: the end is unknown. */
 static int64_t soonest_end_ns(const struct check *c, const struct permit *p,
                               const struct permit *before,
                               const struct history_call *last,

@@ -18,7 +18,7 @@ struct moment {
     int64_t at_ns, low, high;
 };
 
-/* The permits that there can have been. */
+/* Bounds for the number of permits over time. */
 struct bounds {
     struct permits_steps taken, given; /* at most, and at least                   */
     struct permits_steps away;         /* each adding that may have taken some away */

@@ -5,11 +5,11 @@
 
 #include "loadtest/check/checks/checks.h"
 
-/* At an instant, so many more are needed, or allowed if it is negative. */
+/* From this instant on `delta` more permits are needed; a negative number is added. */
 struct permits_step {
     int64_t at_ns, delta;
-    int64_t call; /* whose doing it is                                        */
-    bool is_end;  /* of a lease, which is over at its own instant             */
+    int64_t call; /* the call that causes the step                            */
+    bool is_end;  /* the step is the end of a lease, which is over at that instant */
 };
 
 struct permits_steps {
@@ -23,17 +23,19 @@ void permits_add_step(struct permits_steps *s, int64_t at_ns, int64_t delta, int
 /* Into the order of time. */
 void permits_sort(struct permits_steps *s);
 
-/* Of permits that end: when each was surely held. */
+/* Add steps for the times in which each permit with an end certainly was held. */
 void permits_add_holders(struct check *c, struct permits_steps *s);
 
-/* The same: when each may have been taken, and when it surely was free again. */
+/* Add steps for the times from which each permit with an end may have been taken, and from which it
+ * certainly was free again. */
 void permits_add_possible(struct check *c, struct permits_steps *taken,
                           struct permits_steps *given);
 
-/* Each is given back once, by who took it, and lasts as long as it was promised. */
+/* Check that each permit is given back once, by the owner who took it, and lasts as long as
+ * promised. */
 void permits_look_at_ids(struct check *c);
 
-/* A taking that is refused without waiting is refused because too few can have been left. */
+/* Check that each taking that was refused without a wait had too few permits left. */
 void permits_look_at_refusals(struct check *c);
 
 #endif /* LOADTEST_CHECK_PERMITS_H */

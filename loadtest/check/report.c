@@ -181,7 +181,7 @@ static void print_finding(FILE *out, const struct history *h, size_t property,
         timeline_draw(out, timeline_width(out), h, example);
 }
 
-/* The damage that would not be seen. */
+/* Print which damage of the files could not be detected. */
 static void print_limits(FILE *out, const struct history *h)
 {
     uint64_t unsealed = 0;

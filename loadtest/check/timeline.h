@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* timeline.h -- who held what when, drawn with characters.
+/* timeline.h -- the holders of a lock over time, drawn with characters.
  *
  * A row for each owner, a column for each slice of time:
  *
@@ -21,7 +21,7 @@ enum { TIMELINE_WIDTH_DEFAULT = 80, TIMELINE_OWNERS_MAX = 12 };
 int timeline_width(FILE *out);
 
 /* Draw the window of an example, `width` columns wide, in colour if `out` may have it.
- * Owners beyond TIMELINE_OWNERS_MAX are left out, and that is said. */
+ * Owners beyond TIMELINE_OWNERS_MAX are left out, and the number of their calls is printed. */
 void timeline_draw(FILE *out, int width, const struct history *h,
                    const struct check_example *example);
 

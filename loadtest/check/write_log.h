@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* write_log.h -- the voucher's own record of a run: what it was asked to write, and what
- * it took and refused, in the order in which it decided.
+/* write_log.h -- the database's record of the writes to vouchers: each write that was accepted or
+ * refused, in the order of the decisions.
  *
- * Services with --record write the log into tb_voucher_write.  The run keeps the log in
- * writes.tsv, and handed to the checker, together with the run's stock and orders.
+ * Services with --record write the log into tb_voucher_write.  A run copies the log into
+ * writes.tsv, which the checker reads together with the stock and the orders of the run.
  */
 #ifndef LOADTEST_CHECK_WRITE_LOG_H
 #define LOADTEST_CHECK_WRITE_LOG_H
@@ -30,7 +30,7 @@ bool write_log_is_in(const char *dir);
  * on stderr why.  Free it either way. */
 bool write_log_read(struct write_log *log, struct history *h, const char *dir);
 
-/* Let the checker use it; it must outlive the options. */
+/* Let the checker use the log, which must outlive the options. */
 void write_log_use(const struct write_log *log, struct check_options *options);
 
 /* A zeroed one is fine. */

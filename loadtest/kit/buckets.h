@@ -14,8 +14,8 @@ double bucket_end_us(int bucket);
 /* The bucket that a latency belongs to. */
 int bucket_of_us(double us);
 
-/* The end of the bucket that `share` (0 to 1) of all do not exceed, in milliseconds, at most a
- * seventh too long; -1: there are none. */
+/* The end of the bucket that `share` (0 to 1) of all latencies do not exceed, in milliseconds: at
+ * most 15 % too long for a latency above 100 us.  -1: there are none. */
 double buckets_quantile_ms(const int64_t buckets[BUCKETS], double share);
 
 #endif /* LOADTEST_KIT_BUCKETS_H */

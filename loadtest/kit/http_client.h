@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http_client.h -- short HTTP requests to the service's admin listener. */
+/* http_client.h -- short HTTP requests to the servers of a run: seckilld, HAProxy, etcd. */
 #ifndef LOADTEST_KIT_HTTP_CLIENT_H
 #define LOADTEST_KIT_HTTP_CLIENT_H
 

@@ -13,8 +13,8 @@
  * in it. */
 void shell_print_quoted(FILE *out, const char *word);
 
-/* The same without quotes if the word has only letters, digits and -_./:=@%+, so that it is
- * easier to read. */
+/* The same without quotes if the word has only letters, digits and the signs -_./:=@%+ and
+ * the comma, so that it is easier to read. */
 void shell_print_word(FILE *out, const char *word);
 
 /* The same, with a second part after it: `dir` and "/env". */

@@ -14,7 +14,7 @@ enum report_style { STYLE_PLAIN, STYLE_GOOD, STYLE_BAD, STYLE_WARN, STYLE_BOLD }
 
 /* The names of the choices, NULL past the last: "auto", "always", "never". */
 const char *style_choice_at(size_t i);
-/* From now on: "auto" colours terminals, unless $NO_COLOR is set to anything; "always"
+/* From now on: "auto" colours terminals, unless $NO_COLOR is set and not empty; "always"
  * colours stdout and stderr, wherever they go; "never" colours nothing.  Files are not
  * coloured.  NULL changes nothing. */
 void style_choose(const char *choice);

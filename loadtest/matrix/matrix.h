@@ -92,14 +92,15 @@ enum verdict matrix_cell_verdict(const struct matrix *m, const struct matrix_cel
 /* "as expected", "unknown", "UNEXPECTED" or "not done". */
 const char *matrix_verdict_name(bool is_done, enum verdict verdict);
 struct matrix_totals matrix_sum(const struct matrix *m);
-/* 70 and 69 before 1, before 2. */
+/* The exit status for all cells together: the worst by verdict_worse_exit(); EXIT_UNKNOWN if
+ * nothing was done. */
 enum exit_code matrix_exit_code(const struct matrix *m);
 
 /* The command that performs this again, alone. */
 void matrix_command(const struct matrix *m, const struct matrix_cell *cell, int seed,
                     char out[MATRIX_COMMAND_MAX]);
 
-/* ---- matrix_run.c ---- */
+/* ---- run.c ---- */
 
 /* Perform what is planned; progress is on stderr.  Anything but EXIT_VALID: why it ended
  * early, such as EXIT_INTERRUPTED; what was done is in the matrix all the same.  limit_ms:

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* run.h -- one run: service processes, load, a hazard, and the audit after it.
  *
- * Everything it leaves is in one directory: run.json, the ledgers, load.json, wrk.txt,
- * seckilld-<i>.log, orders.tsv, stock.json, verdict.json, and locks/ and writes.tsv if the
- * locks were recorded.
+ * All files of the run are in one directory: run.json, service.json, the ledgers, load.json,
+ * wrk.txt, seckilld-<i>.log, stopped.json, orders.tsv, stock.json and verdict.json; front.cfg and
+ * front.log if HAProxy ran; locks/ and writes.tsv if the locks were recorded.
  */
 #ifndef LOADTEST_SALE_RUN_H
 #define LOADTEST_SALE_RUN_H

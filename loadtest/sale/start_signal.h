@@ -14,7 +14,7 @@
 #include "lock/dlock_primitives.h"
 
 struct start_signal {
-    dlock_primitives *prims; /* NULL: there is no start_signal */
+    dlock_primitives *prims; /* NULL: there is no start signal */
     char name[64];
     char lock_library[FILES_PATH_MAX]; /* of libdlock.so, for wrk: a path, or the name by
                                         * which it is installed                      */

@@ -305,8 +305,8 @@ void actor_let_go(struct actor *a, dlock_fault_point point);
 /* Its wires: to the store of its lock, and to the shop's database. */
 enum actor_wire { WIRE_LOCK, WIRE_SHOP };
 
-/* Make something go wrong there, in the language of proxy_script.h: on each of the
- * servers, if the lock has several, or on one of them only. */
+/* Arm a fault of the grammar in proxy/script.h on this wire: on the wires to all servers of the
+ * lock, or on the wire to one server. */
 void actor_wire(struct actor *a, enum actor_wire wire, const char *fault);
 void actor_wire_node(struct actor *a, int node, const char *fault);
 /* At the next request for the lock: "cut to-client". */

@@ -6,7 +6,7 @@
 -- lock is the target, 0 if every request is for it.  Thread i (from 1) writes [16 * i + k]:
 -- k = 0 sent, 1 answered, 2 accepted or queued, 3 sold out, 4 answered anything else, 5 when
 -- it sent its first request, in ns of the monotonic clock, 6 whether it had waited for the
--- starting gun, 7 requests for the target that were sent and answered in one era, 8 in which, 9 how
+-- start signal, 7 requests for the target that were sent and answered in one era, 8 in which, 9 how
 -- many of the other answers said that a late write was refused.
 -- [1024 + 96 * (i - 1) + k] counts the accepted orders of thread i that took up to
 -- 100 us * 2^((k + 1) / 5).  loadtest/sale/control.h has the same layout.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* checks.h -- what the files of checks/ share: the holds of every lock, in order. */
+/* checks.h -- the data that the files of checks/ share: the holds of every lock, in order. */
 #ifndef LOADTEST_CHECK_CHECKS_CHECKS_H
 #define LOADTEST_CHECK_CHECKS_CHECKS_H
 
@@ -8,10 +8,10 @@
 
 enum { NO_CALL = -1 };
 
-/* The order of two events.  Two of the same instant may have come in either order,
- * so that neither a violation nor its absence follows from it.  Calls of one owner are no
- * such case: they come one after the other.  Nor is the end of a lease, which is over at
- * its own instant. */
+/* The order of two events.  Two events of the same instant may have happened in either order, so
+ * neither a violation nor its absence follows from their times: CHECK_TIED.  Two calls of one owner
+ * are never tied, because they come one after the other.  The end of a lease is never tied, because
+ * a lease is over at the instant of its end. */
 enum check_order { CHECK_BEFORE, CHECK_TIED, CHECK_AFTER };
 enum check_order check_order(int64_t a_ns, int64_t b_ns);
 
@@ -29,12 +29,14 @@ enum check_order check_order_calls(const struct history_call *first,
 enum hold_flaw {
     FLAW_LEVEL = 1 << 0,  /* entered again at the wrong level                     */
     FLAW_FENCE = 1 << 1,  /* entered again with another fence                     */
-    FLAW_ZOMBIE = 1 << 2, /* found there after its release was answered           */
-    FLAW_NOBODY = 1 << 3, /* released or renewed by one who was never granted it  */
+    FLAW_ZOMBIE = 1 << 2, /* found in the store after its release was answered    */
+    FLAW_NOBODY = 1 << 3, /* released or renewed by an owner without a grant      */
     FLAW_TIED = 1 << 4,   /* found there at the instant its release was answered  */
-    FLAW_AGAIN = 1 << 5,  /* granted anew while its owner surely had it           */
-    FLAW_FOUND = 1 << 6,  /* called lost, and found by its owner's call right then */
-    FLAW_EITHER = 1 << 7, /* the same, but called lost by a renewal: either was first */
+    FLAW_AGAIN = 1 << 5,  /* granted anew while its owner certainly had it        */
+    FLAW_FOUND = 1 << 6,  /* an answer said lost, and at the same instant a call of the owner
+                           * found the hold                                       */
+    FLAW_EITHER = 1 << 7, /* the same, but a renewal was answered lost: either answer may be the
+                           * first                                                */
 };
 
 /* A history may have a hold for every two calls, so the structure is small. */
@@ -46,7 +48,7 @@ struct hold {
     bool is_spent;       /* while being put together: lost or abandoned           */
     bool is_abandoned;
     bool is_seen;        /* a later call of its owner found it there              */
-    bool is_doubtful;    /* nobody knows until when it was renewed                */
+    bool is_doubtful;    /* a renewal has no answer, so its end is unknown        */
     bool is_session;     /* never released, and kept as long as its process lived */
     union {
         struct {         /* while being put together                              */
@@ -66,11 +68,11 @@ struct hold {
     int64_t lasting_ns;  /* the same, had the store granted it as late as can be, and
                           * every renewal without an answer too                   */
     int64_t leased_ns;   /* the deadline without renewals that came too late      */
-    int64_t believed_ns; /* the same, or until its owner had to know better       */
-    int64_t seen_ns;     /* the store surely knew it when this call was sent      */
+    int64_t believed_ns; /* the same, or the first answer by which its owner knew of the loss */
+    int64_t seen_ns;     /* the store certainly had it when this call was sent    */
     int64_t kept_ns;
     int64_t worked_ns;   /* while being put together: its owner's last call for it */
-    int64_t gone_ns;     /* it surely was no longer there; HISTORY_NEVER          */
+    int64_t gone_ns;     /* from then on the store certainly had it no more; HISTORY_NEVER */
     int64_t lost_ns;     /* the first answer that it is lost; HISTORY_NEVER       */
 };
 
@@ -79,23 +81,23 @@ struct refusal {
     uint32_t name;
     int64_t call;
     int64_t from_ns;     /* from here on the owner itself held nothing            */
-    bool is_own;         /* its owner surely held it all the while                */
+    bool is_own;         /* its owner certainly held the lock during the whole call */
 };
 
 /* A lock, with the places of its holds, refusals and calls in the arrays. */
 struct lock_view {
     uint32_t name;
-    unsigned caps;       /* what all of its systems claim                         */
+    unsigned caps;       /* those that all of its systems claim                   */
     bool has_shared;
     bool has_waits;      /* an acquire waited                                     */
     int64_t release_count;
-    int only;            /* the property of what is no lock; -1: it is one        */
+    int only;            /* of a semaphore, permits or a latch: its property; -1: a lock */
     bool is_confused;    /* an owner's calls overlap: then holds cannot be told apart */
     struct hold *holds;  /* in the order in which they were granted               */
     size_t hold_count;
-    unsigned flaws;      /* of any of them: who looks for others need not read them */
+    unsigned flaws;      /* the flaws of all holds together; others need not be searched for */
     bool has_losses;     /* one of them was called lost                           */
-    int64_t granted_count; /* takings that were granted, be it of what is no lock */
+    int64_t granted_count; /* acquires and takings that were granted              */
     int64_t open_count;  /* calls without an answer                               */
     struct refusal *refusals; /* in the order in which they were asked for        */
     size_t refusal_count;
@@ -110,7 +112,7 @@ struct check {
     const struct history *h;
     const struct check_options *options;
     struct check_verdict *out;
-    int64_t end_ns;      /* what comes later is not looked at                     */
+    int64_t end_ns;      /* later events are not judged                           */
     bool has_holes;
     uint32_t *by_name, *by_owner; /* indices of calls                             */
     uint32_t *group_of;    /* by call: the number of its group, see groups.h       */
@@ -121,10 +123,10 @@ struct check {
     uint32_t group_first;        /* the number of groups[0]                        */
     bool *is_confused;   /* by name: see lock_view                                */
     size_t name_room;
-    bool *asks_nodes;    /* by process: do nodes have to agree to what it is granted? */
+    bool *asks_nodes;    /* by process: does a grant need the agreement of several nodes? */
     size_t process_room;
-    int64_t *linger_ns;  /* by process: so much longer its store keeps what it had, if
-                          * it dies                                               */
+    int64_t *linger_ns;  /* by process: how much longer than a lease its store keeps its locks if
+                          * the process dies                                      */
     size_t linger_room;
     struct hold *holds;
     size_t hold_count, hold_room;
@@ -138,7 +140,7 @@ struct check {
     int64_t first_fault_ns; /* when the first began; HISTORY_NEVER                */
     int64_t last_fault_ns; /* when the last ended; 0                              */
     int64_t explained_count; /* violations whose cause was looked for              */
-    int64_t cause;         /* the call that check_explain() found to blame        */
+    int64_t cause;         /* the call that check_explain() found as the cause    */
     uint32_t *ghosts;      /* scratch: which of the lock's calls may have happened  */
     size_t ghost_room;
     int64_t *times;        /* scratch: pairs of them                              */
@@ -157,8 +159,8 @@ static inline const struct history_call *check_call_at(const struct check *c, si
     return &c->h->calls[c->lock.calls[at]];
 }
 
-/* Is the call one that has an answer worth anything: given before the end?  This and the next
- * are asked of each call, so they are inline. */
+/* Was the call answered before end_ns?  This function and the next are called for each call, so
+ * they are inline. */
 static inline bool check_is_answered(const struct check *c, const struct history_call *call)
 {
     return call->is_answered && call->answer_ns < c->end_ns;
@@ -169,8 +171,8 @@ static inline bool check_is_ok(const struct check *c, const struct history_call 
     return check_is_answered(c, call) && call->status == DLOCK_OK;
 }
 
-/* Has it no answer, or one that says nothing?  It may have happened at any time after it
- * was made, or never. */
+/* Has the call no answer, or an answer that does not say whether the call took effect?  Then it may
+ * have taken effect at any time after it was made, or never. */
 static inline bool check_is_open(const struct check *c, const struct history_call *call)
 {
     if (call->invoke_ns >= c->end_ns)
@@ -179,8 +181,8 @@ static inline bool check_is_open(const struct check *c, const struct history_cal
            call->status == DLOCK_PROTOCOL || call->status == DLOCK_CANCELLED;
 }
 
-/* Calls by owner or by name lie all over the history: ask for the one that is looked at
- * CHECK_CALLS_AHEAD steps later. */
+/* The calls of one owner or one name are scattered over the history in memory.  So the call that
+ * will be read CHECK_CALLS_AHEAD steps later is prefetched now. */
 enum { CHECK_CALLS_AHEAD = 12 };
 static inline void check_fetch_call(const struct history_call *call)
 {
@@ -193,37 +195,38 @@ static inline void check_fetch_call(const struct history_call *call)
 
 bool check_may_be_done(const struct check *c, const struct history_call *call);
 
-/* Was it granted, and told so when the lease was over? */
+/* Was the call granted, and answered after the end of its lease? */
 bool check_was_granted_too_late(const struct history_call *call);
 
-/* Until when may the store have kept what was granted?  It counts a lease from when the
- * request arrives: before the answer was heard. */
+/* The latest end of the lease at the store, which counts a lease from the arrival of the request:
+ * before the owner had the answer. */
 int64_t check_lasting_ns(const struct history_call *call);
 
-/* May the acquire have happened although its owner was not told of a grant? */
+/* May the store have granted this acquire, although its owner got no answer that says so? */
 bool check_is_ghost(const struct check *c, const struct history_call *call);
 
-/* When it was answered; without an answer worth anything the last sign of life of its
+/* The instant of the answer; for a call without a usable answer, the last sign of life of its
  * process. */
 int64_t check_answer_ns(const struct check *c, const struct history_call *call);
 
-/* How long it asked for: the lease of its process, if it says nothing else. */
+/* The lease that the call asked for; by default the lease of its process. */
 int64_t check_lease_ns(const struct check *c, const struct history_call *call);
 
-/* When its last request was sent, as far as is known. */
+/* The instant at which the last request of the call was sent, as far as that is known. */
 int64_t check_sent_ns(const struct history_call *call);
 
-/* Had its lease ended when its owner heard of the grant?  Then the store granted it at some
- * time between the asking and the answer, and nobody else can say when. */
+/* Had the lease of the hold ended when its owner got the answer?  Then the store granted the lock
+ * at an unknown instant between the request and the answer. */
 bool check_is_heard_late(const struct hold *hold);
 
-/* Is it over at kept_ns itself?  So are a lease that ended then and a loss that was told then;
- * a release of that instant may come later than another's grant. */
+/* Is the hold over at the instant kept_ns itself?  True for a lease that ended then and for a loss
+ * that was answered then.  False for a release at kept_ns, which may come after a grant of the same
+ * instant to another owner. */
 bool check_is_over_at_its_end(const struct hold *hold);
 
-/* Was `late` granted while `early` was kept, which was granted before it?  CHECK_BEFORE:
- * surely; CHECK_TIED: in one order of two events of an instant.  The end of a lease is over
- * at its own instant; a session lasts for all that its own process recorded. */
+/* Was `late` granted while the store kept `early`, which was granted before `late`?  CHECK_BEFORE:
+ * certainly.  CHECK_TIED: in one of the two orders of events of the same instant.  A lease is over
+ * at the instant of its end; a session lasts as long as its process records events. */
 enum check_order check_meets(const struct hold *early, const struct hold *late);
 
 /* Put together the holds and refusals of every lock. */
@@ -236,13 +239,13 @@ struct lock_cursor {
     size_t hold_at, refusal_at, call_at, mark_at;
 };
 
-/* Set c->lock to the next one; false: there was none after it. */
+/* Set c->lock to the next lock.  False: there is no further lock. */
 bool check_next_lock(struct check *c, struct lock_cursor *at);
 
 /* The number of the lock's holds that were granted before that instant. */
 size_t check_granted_before(const struct check *c, int64_t at_ns);
 
-/* A violation was found; a and b are indices of calls, or NO_CALL. */
+/* Add a violation; a and b are indices of calls, or NO_CALL. */
 void check_violation(struct check *c, enum check_property property, int assumption,
                      int64_t a, int64_t b, int64_t from_ns, int64_t to_ns,
                      const char *fmt, ...) __attribute__((format(printf, 8, 9)));
@@ -250,14 +253,15 @@ void check_violation(struct check *c, enum check_property property, int assumpti
 /* Note that a tie, see check_order(), leaves open whether the property was violated. */
 void check_tied(struct check *c, enum check_property property);
 
-/* The assumption that was broken between from_ns and until_ns, when `early` ended too soon
- * or the next came too soon: a fault that was going on, else what the calls show.
- * `early` may be NULL.  A call that is to blame becomes the cause of the next violation. */
+/* Find the assumption that was broken between from_ns and until_ns, if `early` ended too soon or
+ * the next hold began too soon: by a fault that was going on then, otherwise by what the calls
+ * show.  `early` may be NULL.  A call that broke the assumption becomes the cause of the next
+ * violation. */
 int check_explain(struct check *c, const struct hold *early, int64_t from_ns,
                   int64_t until_ns, bool is_promised);
 
-/* May the store have a hold back at `at_ns` that was released?  A replica that was behind,
- * and is the master now, has it for as long as its lease runs. */
+/* May the store have a released hold again at `at_ns`?  A replica that lacked the release and was
+ * promoted has the hold until its lease ends. */
 bool check_may_be_back(const struct check *c, int64_t at_ns);
 
 /* The lock's marks of one owner, from `from_ns` to `until_ns`, both included, in the order of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fairness.c -- who asked after another had begun to wait is served after it.
+/* fairness.c -- an owner that asked after another owner had begun to wait is served after it.
  *
  * A waiter is in the queue once its first refusal is recorded, and until it is granted the
  * lock or its time to wait is over.  An owner that asks before that first refusal may have come
@@ -73,8 +73,8 @@ static bool was_handed_over(const struct check *c, const struct hold *hold)
            c->h->calls[hold->call].sent_ns == 0;
 }
 
-/* The number of hand-overs of a lock, which `before` of the same process held and had
- * been handed over so often.  Nobody else's lock can be. */
+/* The number of hand-overs in a row when `hold` was granted after `before`, which had `handed`.
+ * UINT32_MAX: the two are of different processes, between which no lock is handed over. */
 static uint32_t handed_after(const struct hold *before, uint32_t handed,
                              const struct hold *hold)
 {
@@ -83,7 +83,8 @@ static uint32_t handed_after(const struct hold *before, uint32_t handed,
     return is_next && handed < UINT32_MAX ? handed + 1 : UINT32_MAX;
 }
 
-/* Count from each grant of the store on: as many as the process may serve are let by. */
+/* Note which holds may overtake: after each grant of the store as many hand-overs as the process
+ * may make. */
 static void gather_handed(struct check *c)
 {
     const struct hold *before = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kept.c -- no owner is told of the loss of a lock before the end of its lease. */
+/* kept.c -- no owner gets an answer that its lock is lost before the end of its lease. */
 #include "loadtest/check/checks/checks.h"
 
 void check_kept(struct check *c)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* latest.h -- the latest of what was seen so far, of two different owners: so that there
- * is always the latest of anybody but one owner, who does not exclude itself. */
+/* latest.h -- the latest instants seen so far, of two different owners.  So the latest instant of
+ * all owners but one is always known: an owner does not exclude itself. */
 #ifndef LOADTEST_CHECK_CHECKS_LATEST_H
 #define LOADTEST_CHECK_CHECKS_LATEST_H
 
@@ -56,7 +56,7 @@ static inline void latest_see_hold(struct latest *l, const struct hold *hold,
                                       .is_there = true});
 }
 
-/* By until when it is kept. */
+/* See the hold at the instant until which it is kept. */
 static inline void latest_see_kept(struct latest *l, const struct hold *hold)
 {
     latest_see(l, &(struct latest_of){.at_ns = hold->kept_ns,
@@ -67,7 +67,7 @@ static inline void latest_see_kept(struct latest *l, const struct hold *hold)
                                       .is_over = check_is_over_at_its_end(hold)});
 }
 
-/* The latest of anybody else; NULL: there is none. */
+/* The latest of all owners but this one; NULL: there is none. */
 static inline const struct latest_of *latest_but(const struct latest *l, uint32_t process,
                                                  uint64_t owner)
 {

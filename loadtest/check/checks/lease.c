@@ -5,8 +5,8 @@
  * same if two holders work at the same time. */
 #include "loadtest/check/checks/latest.h"
 
-/* `early` worked on until `late` had the lock; or that one's lease was over before it
- * heard of it, and it went to work beside `early`. */
+/* Report that `early` worked on when `late` had the lock; or that `late` got its grant after its
+ * own lease had ended, and worked beside `early`. */
 static void report(struct check *c, const struct hold *early, const struct hold *late)
 {
     const struct hold *over = check_is_heard_late(late) ? late : early;

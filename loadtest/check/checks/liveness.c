@@ -56,8 +56,8 @@ static int compare_pairs(const void *left, const void *right)
     return COMPARE(*a, *b);
 }
 
-/* Join pairs between which nobody can wait for too long.  The others stay: then as many are
- * left as there are findings to be.  Answers how many. */
+/* Join two pairs if the time between them is too short for a violation.  Answers the number of
+ * pairs that are left, which is then small. */
 static size_t merge(struct check *c, size_t count)
 {
     size_t last = 0;

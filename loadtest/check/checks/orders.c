@@ -11,7 +11,7 @@
 
 /* A request, with its orders and its writes. */
 struct line {
-    int64_t user; /* a request's id is the user's own */
+    int64_t user; /* two users may choose the same id for their requests */
     const char *request;
     uint32_t name;
     bool is_order; /* else a write that was taken */

@@ -53,10 +53,11 @@ static int64_t soonest_of(const struct latest kept[2], const struct hold *hold)
 
         if (of == NULL || (mode == DLOCK_MODE_SHARED && hold->mode == DLOCK_MODE_SHARED))
             continue;
-        /* A hold that ends by itself at an instant is over before another's answer of then. */
+        /* A hold that ends by itself is over before an answer of the same instant to another
+         * owner. */
         over_ns = of->is_over ? of->at_ns - 1 : of->at_ns;
         if (over_ns > soonest_ns && of->at_ns <= hold->granted_ns)
-            soonest_ns = over_ns; /* else exclusion is broken, and says nothing */
+            soonest_ns = over_ns; /* else exclusion is broken, and this end is of no use */
     }
     return soonest_ns;
 }
