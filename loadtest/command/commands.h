@@ -5,7 +5,7 @@
 
 #include "base/text/settings.h"
 
-/* Identifier, name and one line of help; the function is command_IDENTIFIER(). */
+/* X(identifier, name, one line of help); the function is command_IDENTIFIER(). */
 #define COMMANDS(X)                                                                    \
     X(compare, "compare",                                                              \
       "every lock under every hazard, audited: which locks oversell")                  \

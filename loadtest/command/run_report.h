@@ -7,9 +7,9 @@
 
 #include "base/text/exit_codes.h"
 
-/* Write data.json and report.html into the run's directory `dir`, and say on `say` where the
- * report is.  Answers `status`, the command's so far, or EXIT_CANNOT_WRITE if that was
- * EXIT_VALID and a file cannot be written, which is said on stderr. */
+/* Write data.json and report.html into the run's directory `dir`, and print on `say` where the
+ * report is.  Answers `status`, the exit status of the command so far; EXIT_CANNOT_WRITE if
+ * `status` is EXIT_VALID and a file cannot be written, which is said on stderr. */
 enum exit_code run_report(FILE *say, const char *dir, const char *kind, enum exit_code status);
 
 #endif /* LOADTEST_COMMAND_RUN_REPORT_H */

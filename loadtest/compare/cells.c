@@ -15,7 +15,7 @@ static const char *const one_per_user_flags[] = {
     "--lock-scope=user", "--stock-guard=conditional", "--duplicate-guard=count",
     "--lock-wait=0ms", NULL};
 
-/* Under `oversell`'s lock, and the row looks at its fence. */
+/* The flags of `oversell`, but the stock guard compares the fence. */
 static const char *const fencing_flags[] = {
     "--lock-scope=voucher", "--stock-guard=fence", "--duplicate-guard=none",
     "--lock-wait=300ms", NULL};
@@ -88,8 +88,8 @@ enum cell_expectation experiment_expectation(const struct experiment *experiment
     return experiment->holds && expected != EXPECT_NOTHING ? EXPECT_SOUND : expected;
 }
 
-/* Is this what the experiment takes the protection from, so that a lock may break it?
- */
+/* Does only the lock protect from this finding in the experiment, so that a broken lock explains
+ * it? */
 static bool is_at_stake(const struct experiment *experiment, int check)
 {
     if (experiment->is_per_user)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* compare.h -- the comparison: experiments x hazards x locks, each run audited.
  *
- * A cell is one lock under one hazard in one experiment, run once or several times. 
- * The expected results stand in loadtest/expect/expectations.def.
+ * A cell is one lock under one hazard in one experiment, run once or several times.  The expected
+ * results are in loadtest/expect/expectations.def.
  */
 #ifndef LOADTEST_COMPARE_COMPARE_H
 #define LOADTEST_COMPARE_COMPARE_H
@@ -23,12 +23,12 @@ enum {
 
 struct experiment {
     const char *name;
-    const char *question;  /* what it shows, one line                              */
+    const char *question;  /* the question that the experiment answers, one line    */
     const char *const *flags;
     bool is_per_user;
     int voucher_count;
     unsigned caps; /* locks without these cannot take part; 0: all can             */
-    bool holds;    /* a guard protects what it is about: every cell must be sound  */
+    bool holds;    /* a guard protects the data, so every cell must be sound       */
 };
 
 /* NULL past the last, or if there is none of that name. */
@@ -39,15 +39,14 @@ const char *experiment_name_at(size_t i);
 enum run_outcome {
     RUN_NOT_DONE,
     RUN_SOUND,   /* the audit found nothing                                        */
-    RUN_BROKEN,  /* it found what this experiment is about                         */
-    RUN_WRONG,   /* it found something that no lock excuses, such as a phantom     */
+    RUN_BROKEN,  /* it found a violation that a broken lock explains               */
+    RUN_WRONG,   /* it found a violation that no lock explains, such as a phantom  */
     RUN_UNKNOWN, /* the verdict depends on missing answers, or the hazard missed   */
     RUN_OUTCOME_COUNT
 };
 
-/* NOTHING: expectations.def has no row for the lock, so nobody has said what is right.
- * EITHER: what happens depends on how busy the machine is, or on how many processes there
- * are. */
+/* NOTHING: expectations.def has no row for the lock.  EITHER: the outcome depends on the load of
+ * the machine, or on the number of processes. */
 enum cell_expectation { EXPECT_NOTHING, EXPECT_SOUND, EXPECT_BROKEN, EXPECT_EITHER };
 
 /* For one lock (by name) and hazard. */
@@ -69,7 +68,7 @@ struct run_record {
     int64_t counts[AUDIT_CHECK_COUNT];
     enum verdict valid[AUDIT_CHECK_COUNT];
     int64_t orders, issued, left, unanswered, elapsed_ms;
-    int64_t lease_ms; /* longer than was asked for on a busy machine, or when tried again */
+    int64_t lease_ms; /* longer than the setting on a busy machine and in a second attempt */
     double orders_per_s, p99_ms;
     struct wrk_figures figures; /* for objectives                                      */
     double load;      /* the machine's load average at its end; 0: not known          */
@@ -88,7 +87,7 @@ struct cell {
 enum cell_outcome {
     CELL_NOT_DONE,
     CELL_AS_EXPECTED,
-    CELL_NO_EXPECTATION, /* it was done, and there is nothing to judge it by         */
+    CELL_NO_EXPECTATION, /* it was done, and expectations.def has no row for it      */
     CELL_UNKNOWN,
     CELL_UNEXPECTED,
 };
@@ -143,8 +142,8 @@ const char *expectation_name(enum cell_expectation expected);
 
 /* Add the number of the cell's runs with each outcome to `of`. */
 void cell_count_runs(const struct cell *cell, int of[RUN_OUTCOME_COUNT]);
-/* The most that any of the cell's runs sold beyond what was right: units beyond the
- * stock, or second orders of a user. */
+/* The greatest excess of the cell's runs: units sold beyond the stock, or second orders of a
+ * user. */
 int64_t cell_excess(const struct cell *cell);
 /* The medians over the cell's runs; 0: none. */
 double cell_orders_per_s(const struct cell *cell);

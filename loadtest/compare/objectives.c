@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* objectives.c -- the objectives of a comparison, held against every run that was done. */
+/* objectives.c -- the objectives of a comparison, compared with every run that was done. */
 #include "loadtest/compare/objectives.h"
 
 #include <inttypes.h>

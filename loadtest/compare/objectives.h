@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* objectives.h -- the objectives of a comparison, held against every run that was done. */
+/* objectives.h -- the objectives of a comparison, compared with every run that was done. */
 #ifndef LOADTEST_COMPARE_OBJECTIVES_H
 #define LOADTEST_COMPARE_OBJECTIVES_H
 

@@ -43,8 +43,9 @@ static bool is_calm(const struct cell *cell)
     return cell->hazard == &hazard_calm;
 }
 
-/* By how much leases, and the time for a run, are longer than was asked for: on a busy
- * machine, and with each attempt, so that work which has to end within a lease does. */
+/* The factor by which leases and the time of a run are longer than their settings.  The factor
+ * grows on a busy machine and with each attempt, so that work which must end within a lease does
+ * so. */
 static int64_t patience(int attempt)
 {
     double load = progress_load();
@@ -147,7 +148,7 @@ static enum exit_code attempt(const struct session *s, const struct cell *cell,
                               struct run_record *out, struct run_result *result)
 {
     const struct comparison *c = s->c;
-    /* Where there is no gap nobody is held, and nothing hurries: more users take turns. */
+    /* In a run in which no thread is held, time is no limit, so more users take turns. */
     bool many = is_calm(cell) || (cell->hazard == &hazard_check_gap &&
                                   !lock_has_check_gap(dlock_variant_find(cell->lock)));
     int64_t factor = patience(out->attempts);

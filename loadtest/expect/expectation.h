@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* expectation.h -- what must come of a lock under a hazard or in a story: the rows of
- * expectations.def, which compare, scenario and matrix judge by.
+/* expectation.h -- the required outcome of a lock under a hazard or in a story: the rows of
+ * expectations.def, by which compare, scenario and matrix judge.
  */
 #ifndef LOADTEST_EXPECT_EXPECTATION_H
 #define LOADTEST_EXPECT_EXPECTATION_H
@@ -13,7 +13,7 @@
 #include "lock/dlock.h"
 #include "lock/record/record.h"
 
-/* The possible ends of a performance: id, name, Chinese, meaning. */
+/* The possible outcomes of a performance: X(id, name, Chinese, meaning). */
 #define SCENARIO_OUTCOMES(X)                                                           \
     X(NOT_SPOKEN_OF, "not spoken of", "不涉及", "the story does not fit this lock")    \
     X(HOLDS, "holds", "守住了", "nothing went wrong")                                  \
@@ -33,8 +33,8 @@ enum scenario_outcome {
     SCENARIO_EITHER = SCENARIO_OUTCOME_COUNT, /* of a hazard: holds or breaks            */
 };
 
-/* The signs of a performance: id, name, Chinese, meaning.  Those up to STALE_REFUSED
- * are found by the checker and in the database; the others are play()'s to say. */
+/* The signs of a performance: X(id, name, Chinese, meaning).  The signs up to STALE_REFUSED are
+ * found by the checker and in the database; play() reports the others. */
 #define SCENARIO_SIGNS(X)                                                              \
     X(TWO_HOLDERS, "two holders", "同时两个持有者",                                   \
       "two holders were promised the lock for the same time")                          \
@@ -81,7 +81,7 @@ enum scenario_sign {
 #undef X
 };
 
-/* Two inside at once, whether or not their leases had been promised for that time. */
+/* Two holders worked at once, whether or not their leases were promised for that time. */
 #define SIGNS_TWO_INSIDE (SIGN_TWO_HOLDERS | SIGN_WORKED_ON)
 
 enum expectation_kind { EXPECTATION_OF_STORY, EXPECTATION_OF_HAZARD };
@@ -96,8 +96,8 @@ struct expectation {
     enum order_path_id path; /* EACH's rows count for a path that has none of its own */
     enum scenario_outcome outcome;
     unsigned shows;        /* signs that have to be there as well                     */
-    dlock_assumption broken; /* of a break: what the checker must name among what did
-                              * not hold; NONE: it is not asked                       */
+    dlock_assumption broken; /* of a break: an assumption that the checker must name as
+                              * broken; NONE: it need not name any                    */
     const char *reason;    /* one sentence                                            */
 };
 
@@ -118,8 +118,8 @@ bool expectation_fits(const struct expectation *e, const dlock_variant_info *loc
 /* For tests: every row in its order; NULL past the last. */
 const struct expectation *expectation_at(size_t i);
 
-/* Does the lock look first and delete then, in two commands, when it is released: at its
- * owner, or at its own clock (getset)?  It has the point between-check-and-delete. */
+/* Does a release of the lock check and delete in two commands?  The check reads the owner, or the
+ * releasing client's clock (getset).  Such a lock has the fault point between-check-and-delete. */
 bool lock_has_check_gap(const dlock_variant_info *lock);
 
 /* Is `word` one of these, which have spaces or commas between them?  NULL has none. */

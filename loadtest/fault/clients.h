@@ -5,8 +5,9 @@
 
 #include "loadtest/fault/redis.h"
 
-/* Cut all of one type, "normal" or "pubsub", but not our own, and see that none of them
- * is left.  False if there was none: then nothing happened. */
+/* Cut all connections of one type, "normal" or "pubsub", except the laboratory's own, and check
+ * that none of them is left.  False: there was none, or one is left; said as
+ * server_fault_complain() does. */
 bool fault_clients_kill(struct fault_scene *scene, const char *type);
 
 #endif /* LOADTEST_FAULT_CLIENTS_H */

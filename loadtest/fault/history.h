@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* history.h -- faults made from outside, in the same history as the locks' calls.
+/* history.h -- faults that the laboratory injects, in the same history as the calls to the locks.
  *
- * A file of the recorder's format beside those of the processes, so that `seckill check`
- * knows what gave way.  BEGUN is in it before the fault is made and ENDED after it is
- * over: whatever a hold suffered lies between the two.
+ * The faults have a file of the recorder's format beside the files of the processes, so that
+ * `seckill check` can name the assumption that a fault broke.  The record BEGUN is written before
+ * the fault is injected, and ENDED after the fault is over, so every effect on a hold lies
+ * between the two.
  *
  * Threads     Any.  Every function but fault_history_open() takes NULL, and then does
  *             nothing.
@@ -24,11 +25,11 @@ struct fault_history *fault_history_open(const char *dir);
 /* False: a record found no room, said on stderr.  The history has holes then. */
 bool fault_history_close(struct fault_history *h);
 
-/* `name` is what people read, such as "server-stop redis"; the same name and pid end
- * what they began.  `pid`: of the process concerned, 0: a server of the lab.  `breaks`:
- * what of a lease gives way; DLOCK_ASSUMES_NONE: nothing.  HAPPENED: at this instant,
- * such as the kill of a process of ours, which nothing can outlast.  What takes a round
- * trip to make has BEGUN and ENDED. */
+/* Add a record of a fault.  `name` is for people, such as "server-stop redis"; BEGUN and ENDED of
+ * one fault have the same name and pid.  `pid`: of the process concerned, 0: a server of the lab.
+ * `breaks`: the assumption of a lease that the fault breaks; DLOCK_ASSUMES_NONE: none.  The phase
+ * HAPPENED is for a fault of one instant, such as the kill of a process.  A fault that takes a
+ * round trip has BEGUN and ENDED. */
 void fault_history_add(struct fault_history *h, dlock_fault_phase phase,
                        const char *name, pid_t pid, dlock_assumption breaks);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* leader.h -- what several faults do to the leader of a topology: the master that Sentinels
- * name, the leader of an ensemble. */
+/* leader.h -- steps that several faults share, for the leader of a topology: the master that
+ * Sentinels name, the leader of an ensemble. */
 #ifndef LOADTEST_FAULT_LEADER_H
 #define LOADTEST_FAULT_LEADER_H
 
@@ -9,11 +9,12 @@
 /* The topology of the scene's server. */
 enum lab_topology fault_leader_topology(const struct fault_scene *scene);
 
-/* Is the scene's server the leader now?  False: said which server is. */
+/* Is the scene's server the leader now?  False: the leader is named as server_fault_complain()
+ * does. */
 bool fault_leader_is_it(const struct fault_scene *scene);
 
-/* Ask a Redis of the lab.  False: it does not answer, or its answer does not begin so or
- * has not that text, which is said. */
+/* Ask a Redis server of the lab.  False: the server does not answer, or its answer does not begin
+ * with `begins` or does not contain `text`; the reason is said. */
 bool fault_leader_ask(const struct fault_scene *scene, const struct lab_server *server,
                       const char *command, const char *begins, const char *text);
 

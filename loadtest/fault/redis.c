@@ -13,7 +13,7 @@ struct redis_side *fault_redis_open(struct fault_scene *scene)
 {
     redis_side_close(scene->side);
     scene->side = redis_side_open(scene->lab, scene->server, REDIS_SIDE_MS);
-    /* A server that cannot save says no even to this. */
+    /* A server that cannot save answers even PING with an error. */
     if (redis_side_ask(scene->side, "PING") != REDIS_SILENT)
         return scene->side;
     fault_redis_complain(scene, scene->side, "PING");

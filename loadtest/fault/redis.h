@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redis.h -- what several faults do to a Redis server. */
+/* redis.h -- steps that several faults share, for a Redis server. */
 #ifndef LOADTEST_FAULT_REDIS_H
 #define LOADTEST_FAULT_REDIS_H
 
@@ -8,7 +8,7 @@
 
 enum { FAULT_ID_MAX = 64 };
 
-/* From a start of a Redis server to its end. */
+/* One life of a Redis server, from its start to its end. */
 struct redis_life {
     char run_id[FAULT_ID_MAX];
     int64_t keys;
@@ -26,17 +26,16 @@ bool fault_redis_complain(const struct fault_scene *scene,
 /* Is the lock's key there, as it has to be?  True without a key. */
 bool fault_redis_needs_key(const struct fault_scene *scene, struct redis_side *side);
 
-/* Which life of the server this is, and how many keys it has.  False without the lock's
- * key, too. */
+/* Read the run_id of the server and its number of keys.  False: it did not answer, or it does not
+ * have the lock's key although the fault needs it. */
 bool fault_redis_look(struct fault_scene *scene, struct redis_life *life);
 
-/* Save everything, after which no more writes are answered: whoever is told that
- * something was written will find it again after a start.  The number of keys; -1: it
- * failed. */
+/* Save all data, and let the server answer no more writes.  So every answered write is found again
+ * after a start.  Answers the number of keys; -1: it failed. */
 int64_t fault_redis_save(struct fault_scene *scene);
 
-/* Start it and wait, with the data that was saved, which is then removed: it has to find
- * so many keys, expired ones too.  The run_id of its new life. */
+/* Start the server with the saved data, wait for it, and remove the file.  The server must have
+ * loaded `keys` keys, expired ones included.  `run_id` is that of the started server. */
 bool fault_redis_start(struct fault_scene *scene, int64_t keys,
                        char run_id[FAULT_ID_MAX]);
 

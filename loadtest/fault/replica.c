@@ -94,7 +94,7 @@ bool fault_replica_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX])
     return true;
 }
 
-/* Another process may be about to take the port. */
+/* Wait until the master has the key: another process may be about to take the lock. */
 static bool await_key(const struct fault_scene *scene, struct redis_side *master)
 {
     int64_t deadline_ns = monotonic_ns() + TAKEN_MS * 1000000LL;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* replica.h -- a replica that has not heard of the lock, and takes its master's
- * place.  The replica is the lab's spare server until then. */
+/* replica.h -- a replica that does not have the lock, and takes the place of its master.  The
+ * replica is the lab's spare server until then. */
 #ifndef LOADTEST_FAULT_REPLICA_H
 #define LOADTEST_FAULT_REPLICA_H
 
 #include "loadtest/fault/redis.h"
 
-/* Start one that has everything the master had, but not the key, and cut it off: it
- * follows a port where nobody listens.  False: said why, and none runs that this call has
- * started; the lab's spare server may be another fault's. */
+/* Start a replica with the data of the master but without the key, and cut it off: the replica then
+ * follows a port on which no server listens.  False: the reason is said, and this call leaves no
+ * replica running; another fault may use the lab's spare server. */
 bool fault_replica_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX]);
 
-/* Wait until the master has the key.  Then the replica has neither that nor a way to
- * learn of it. */
+/* Wait until the master has the key, which the replica cannot get any more. */
 bool fault_replica_is_behind(struct fault_scene *scene);
 
 /* Make it a master, on the port of its own master, which has to be free. */

@@ -156,7 +156,8 @@ bool server_fault_fits(const struct server_fault *fault,
     return true;
 }
 
-/* The name has the server: two servers may suffer the same at once. */
+/* Record a phase of the fault.  The name contains the server, because two servers may have the same
+ * fault at once. */
 static void record(const struct server_fault *fault, struct fault_scene *scene,
                    dlock_fault_phase phase)
 {

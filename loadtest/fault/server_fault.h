@@ -11,10 +11,10 @@
  *
  *     scene.server = lab_find_server(&lab, "redis");
  *     if (server_fault_arm(fault, &scene)) {   // before the lock is taken
-  *         ...                                  // a client acquires lock:voucher:1
+ *         ...                                  // a client acquires lock:voucher:1
  *         if (server_fault_begin(fault, &scene))
  *             puts(scene.note);
-  *         ...                                  // check the lock during the fault
+ *         ...                                  // check the lock during the fault
  *         server_fault_end(fault, &scene);
  *     }
  *     server_fault_disarm(fault, &scene);      // always, at any stage
@@ -65,7 +65,7 @@ struct fault_scene {
 struct server_fault {
     const char *name;    /* "redis-failover"                                          */
     const char *does;    /* one line                                                  */
-    const char *needs;   /* what must be there besides the server; NULL: nothing      */
+    const char *needs;   /* a condition beside the server, for people; NULL: none     */
     unsigned servers;    /* the kinds that it can be done to: FAULT_ON(...)            */
     lab_topologies topologies; /* 0: to any such server; else to the leader of one of
                           * these, which needs not be named                            */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* slots.c -- moves of slots between the masters of the lab's Redis Cluster.
  *
- * While a slot moves, its old owner says that the slot is migrating, and the new one that it is
- * importing: "[slot->-id]" and "[slot-<-id]" in what each says of itself. */
+ * While a slot moves, the answer to CLUSTER NODES has "[slot->-id]" in the line of the old master,
+ * which migrates the slot, and "[slot-<-id]" in the line of the new one, which imports it. */
 #include "loadtest/fault/slots.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 enum { ANSWER_MAX = 65536, ID_SIZE = 41, MOVE_MS = 20000, MIGRATE_MS = 5000, POLL_MS = 10 };
 
-/* Ask that server; what it answers with an error is said. */
+/* Ask that server.  False: no answer, or an error, which is said. */
 static bool ask(struct fault_scene *scene, const struct lab_server *server, const char *command,
                 char answer[ANSWER_MAX])
 {

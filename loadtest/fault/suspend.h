@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* suspend.h -- a server that hangs for a while: it is stopped, and certainly continued.
+/* suspend.h -- stops a server for a while, and continues it in every case.
  *
- * A helper process continues it when we say so, and also when we die, however that
- * happens.  A server of many processes is stopped as a whole: the one that was started,
- * and its children.
+ * A helper process continues the server when suspend_end() is called, and also when this program
+ * dies, even by SIGKILL.  A server of many processes is stopped as a whole: the process that was
+ * started, and its children.
  */
 #ifndef LOADTEST_FAULT_SUSPEND_H
 #define LOADTEST_FAULT_SUSPEND_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bisect.h -- where a condition ends in what is sorted by it. */
+/* bisect.h -- a binary search for the first index at which a condition does not hold. */
 #ifndef LOADTEST_KIT_BISECT_H
 #define LOADTEST_KIT_BISECT_H
 

@@ -29,11 +29,12 @@ struct child_options child_options_default(const char *const *argv)
 
 enum { FIELD_STATE = 3, FIELD_THREADS = 20, FIELD_START = 22 };
 
-/* Of /proc/PID/stat: the state, the parent, and the start time.  The name in field 2
- * may hold anything, so count from the last ")".
+/* Read the state, the parent and the start time from /proc/PID/stat.  The name in field 2 may
+ * have any bytes, so fields are counted from the last ")".
  *
- * The first thread of a process that was killed may be a zombie while others are still
- * about to end, and its files and ports are taken until they have: it waits for them. */
+ * The first thread of a process that was killed may be a zombie before the other threads have
+ * ended.  The files and ports of the process are in use until then, so such a zombie counts as
+ * running. */
 static bool read_stat(pid_t pid, char *state, pid_t *parent, uint64_t *start)
 {
     char path[64], text[1024];
@@ -174,7 +175,7 @@ static void become(const struct child_options *o, pid_t parent, int gate_fd,
     if (o->death_signal && prctl(PR_SET_PDEATHSIG, o->death_signal) != 0)
         goto fail;
     if (o->death_signal && getppid() != parent)
-        _exit(EXEC_FAILED); /* it died before we asked to be told */
+        _exit(EXEC_FAILED); /* the parent died before PR_SET_PDEATHSIG was set */
     if (o->user && chdir("/") != 0)
         goto fail;
     wait_until_kept(gate_fd);
@@ -220,7 +221,7 @@ bool child_start(struct child *c, const struct child_options *options)
         goto out;
     }
     if (pid == 0) {
-        close(gate[1]); /* or it would never end */
+        close(gate[1]); /* otherwise the stream of the child would never end */
         become(options, parent, gate[0], report[1]);
     }
     close_end(&gate[0]);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* child.h -- start, watch and end processes, and never a process of another program.
+/* child.h -- starts, watches and ends processes of this program, and never signals a process of
+ * another program.
  *
- * A process is known by its pid and its start time together, so that a pid that was
- * used again is never signalled.  The processes need not be children of this one: the
+ * A process is identified by its pid and its start time together, so a later process that got the
+ * same pid is never signalled.  The processes need not be children of this one: the
  * servers of a lab outlive the command that started them.
  */
 #ifndef LOADTEST_KIT_CHILD_H
@@ -15,7 +16,7 @@
 
 struct child {
     pid_t pid;      /* 0: none                                                     */
-    uint64_t start; /* when it started, in clock ticks since the machine did       */
+    uint64_t start; /* its start, in clock ticks since the start of the machine    */
 };
 
 /* The system user whose rights a child process gets. */
@@ -25,26 +26,26 @@ struct child_user {
     const char *name;
 };
 
-/* Puts on record that this process runs.  False: the process must not run. */
+/* A function that records that this process runs.  False: the process must not run. */
 typedef bool child_keep(void *keeper, const struct child *c);
 
 struct child_options {
     const char *const *argv; /* argv[0] is looked up in PATH                        */
-    char *const *env;        /* NULL: ours                                          */
+    char *const *env;        /* NULL: the environment of this process               */
     int stdin_fd;            /* -1: /dev/null; the same for the next two            */
     int stdout_fd;
     int stderr_fd;
-    const struct child_user *user; /* NULL: ourselves                               */
-    int death_signal;        /* sent to it when we die; 0: it outlives us           */
-    child_keep *keep;        /* NULL: no record is kept.  Called with *c as it      */
-    void *keeper;            /* will be, before the program begins: if we die until */
-                             /* it returns, nothing runs                            */
+    const struct child_user *user; /* NULL: the user of this process                */
+    int death_signal;        /* sent to the child when this process dies; 0: none   */
+    child_keep *keep;        /* called with *c before the program begins; if this   */
+    void *keeper;            /* process dies before keep() returns, the program     */
+                             /* does not run.  NULL: no record is kept              */
 };
 
 /* Three times -1, everything else zero. */
 struct child_options child_options_default(const char *const *argv);
 
-/* Start a process in a session of its own, so that Ctrl-C reaches only us.
+/* Start a process in a session of its own, so that Ctrl-C reaches only this process.
  * False: it could not be started; errno says why (ECANCELED: `keep` said no). */
 bool child_start(struct child *c, const struct child_options *options);
 
@@ -60,13 +61,13 @@ char child_state(const struct child *c);
 /* Signal it; nothing happens if it is gone. */
 void child_signal(const struct child *c, int number);
 
-/* Wait until it is gone.  False: it still runs after `timeout_ms`.  If it is our child
- * it is reaped and *status (may be NULL) is what waitpid() said; otherwise *status is
- * -1. */
+/* Wait until the process has ended.  False: it still runs after `timeout_ms`.  A child of this
+ * process is reaped, and *status (may be NULL) is its status as of waitpid(); otherwise *status
+ * is -1. */
 bool child_wait(struct child *c, int64_t timeout_ms, int *status);
 
-/* End it: `number` first, SIGKILL if it has not gone after `grace_ms`, and reap it.
- * A stopped process is continued.  Afterwards c->pid is 0. */
+/* Send the signal `number`, and SIGKILL if the process has not ended after `grace_ms`; reap it.  A
+ * stopped process is continued first.  Afterwards c->pid is 0. */
 void child_end(struct child *c, int number, int64_t grace_ms);
 
 enum { CHILD_CHILDREN_MAX = 512 };

@@ -7,13 +7,12 @@
 #include "base/text/settings.h"
 #include "loadtest/kit/style.h"
 
-/* The function of a command, called once its settings are read into `values`, its struct.
- * */
+/* The function of a command, called when its settings were read into `values`, its struct. */
 typedef enum exit_code command_fn(const struct settings *s, const void *values);
 
-/* Read the settings and run the command, unless --help or a mistake came first.  --color, if
- * the command has it, is obeyed from then on, and a pager that the command began is waited
- * for. */
+/* Read the settings, and run the command unless the words have --help or a mistake.  If the
+ * command has --color, the setting takes effect before.  If the command started a pager, wait for
+ * its end. */
 int command_run(const struct setting_program *program, void *values, int argc,
                 char **argv, command_fn *run);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* files.c -- the few things that the laboratory does with files and texts. */
+/* files.c -- files, directories, programs and names. */
 #include "loadtest/kit/files.h"
 
 #include <errno.h>
@@ -234,7 +234,7 @@ void files_print_tail(const char *path)
     free(text);
 }
 
-/* Past "2024-01-31T12:00:00.000Z ERROR ". */
+/* The message of a line of a log, behind "2024-01-31T12:00:00.000Z ERROR ". */
 static const char *after_stamp(const char *line)
 {
     size_t stamp = strcspn(line, " "), level;

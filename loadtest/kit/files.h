@@ -18,24 +18,24 @@ void files_join(char *out, const char *dir, const char *name);
 /* printf into a buffer of FILES_PATH_MAX bytes; ends the program if it does not fit. */
 void files_path(char *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Is there a directory at `path`?  An x bit alone makes none. */
+/* Is there a directory at `path`?  A file that can be executed is none. */
 bool files_is_directory(const char *path);
 
 /* The whole file, with a NUL after it; NULL (and errno) if it cannot be read.  The
  * caller frees it. */
 char *files_read(const char *path, size_t *size);
 
-/* Write the whole file, mode 0644 less the umask, by way of a new file that replaces the
- * old one.  The file has url_mask(text), since other users may read it.  False (and errno): the
- * old one is as it was, and nothing of the new one is left. */
+/* Write url_mask(text) to the file, with mode 0644 less the umask, because other users may read
+ * it.  A new file replaces the old one.  False (and errno): the old file is unchanged, and
+ * nothing of the new file is left. */
 bool files_write(const char *path, const char *text);
 bool files_write_json(const char *path, const json_t *json);
 
-/* The same with mode 0600 and the text as it is, for what holds a password or a key. */
+/* The same with mode 0600 and the unmasked text, for a file with a password or a key. */
 bool files_write_secret(const char *path, const char *text);
 bool files_write_secret_json(const char *path, const json_t *json);
 
-/* Open a log, mode 0644 less the umask, to write behind what is there.  -1 (and errno). */
+/* Open a log for appending, with mode 0644 less the umask.  -1 (and errno). */
 int files_open_log(const char *path);
 
 /* Read a JSON file.  NULL, and a line on stderr: the file is missing or not JSON. */

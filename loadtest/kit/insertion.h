@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* insertion.h -- sorting what is nearly sorted, where it lies.
+/* insertion.h -- sorts a nearly sorted array in place.
  *
  * Straight insertion, as in Knuth, The Art of Computer Programming, volume 3, section 5.2.1
- * (algorithm S), given up when it takes more steps than other ways of sorting would. */
+ * (algorithm S).  The sort is given up when it takes more steps than other algorithms would. */
 #ifndef LOADTEST_KIT_INSERTION_H
 #define LOADTEST_KIT_INSERTION_H
 
@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 /* Bring `count` elements of `size` bytes each, at most INSERTION_ELEMENT_MAX, into ascending
- * order, as qsort() does; equal ones keep their order.  False: they are too far from it, and
- * lie in some order now; nothing is lost. */
+ * order, as qsort() does; equal elements keep their order.  False: the array is not nearly
+ * sorted, and its elements now are in some other order. */
 enum { INSERTION_ELEMENT_MAX = 256 };
 bool insertion_sort(void *elements, size_t count, size_t size,
                     int (*compare)(const void *, const void *));

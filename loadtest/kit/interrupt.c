@@ -34,8 +34,9 @@ static void count_signal(int number)
     static const char text[] = "\nstopping; once more to stop at once\n";
     static const uint64_t one = 1;
 
-    /* A terminal that is closed says so more than once: the shell to its jobs, and then the kernel
-     * to the group in front.  Nobody has asked for more haste by that. */
+    /* A terminal that is closed sends SIGHUP more than once: from the shell to its jobs, and from
+     * the kernel to the foreground group.  The second one does not ask the program to end at
+     * once. */
     if (number == SIGHUP && signal_count > 0)
         return;
     signal_count++;
@@ -46,10 +47,10 @@ static void count_signal(int number)
     /* A process that was forked off gets the same signal, and leaves it to this one to say so. */
     if (getpid() == waker && (write(wakes, &one, sizeof one) < 0 ||
                               write(STDERR_FILENO, text, sizeof text - 1) < 0))
-        return; /* nobody reads us: nothing is lost */
+        return; /* the message is lost, which does no harm */
 }
 
-/* The thread that is interrupted may be about to read the reason of its own failure. */
+/* Keeps errno, which the interrupted thread may be about to read. */
 static void on_signal(int number)
 {
     int reason = errno;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* interrupt.h -- Ctrl-C: the first one is a request, the second one is an order.
+/* interrupt.h -- Ctrl-C: the first signal asks the program to stop, the second signal ends it.
  *
- * After interrupt_catch() the first SIGINT, SIGTERM or SIGHUP only sets a flag, which
- * every wait looks at; the program then stops its load, writes the results so far
- * and takes its servers down.  The second one ends the program at once, unless it is SIGHUP:
- * a terminal that is closed sends several.
+ * After interrupt_catch() the first SIGINT, SIGTERM or SIGHUP only sets a flag, which every wait
+ * reads; the program then stops its load, writes the results so far and stops its servers.  The
+ * second one ends the program at once, unless it is SIGHUP: a terminal that is closed sends
+ * several.
  */
 #ifndef LOADTEST_KIT_INTERRUPT_H
 #define LOADTEST_KIT_INTERRUPT_H

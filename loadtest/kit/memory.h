@@ -9,11 +9,11 @@
  * stderr: the laboratory cannot go on without memory. */
 void *memory_need(void *memory);
 
-/* Returns an array of `size` bytes that begins with the first `used` bytes of `array`, which
- * is freed.  A large one lies in huge pages where the system has them, because reading
- * hundreds of megabytes in no order misses the translations of small pages; what was never
- * written costs no memory.  The caller frees it, or grows it again.  Without memory the
- * program ends as above. */
+/* Returns an array of `size` bytes that begins with the first `used` bytes of `array`, which is
+ * freed.  A large array is in huge pages where the system has them, because random reads of
+ * hundreds of megabytes in small pages miss the TLB.  Bytes that were never written cost no
+ * memory.  The caller frees the array, or grows it again.  Without memory the program ends as
+ * above. */
 void *memory_grow(void *array, size_t used, size_t size);
 
 /* Returns an array that begins with the first `used` elements of `array` and has room

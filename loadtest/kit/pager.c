@@ -18,7 +18,8 @@
 
 static pid_t pager; /* 0: none */
 
-/* Is the command's program there?  The shell alone can tell of one that it has to expand. */
+/* Is the program of the command installed?  True if the shell has to expand the word, since only
+ * the shell knows the result. */
 static bool is_installed(const char *command)
 {
     char word[256], path[FILES_PATH_MAX];

@@ -8,10 +8,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* The command that the pages of this process name: `argv` without its first word, the
- * subcommand, since `program` has it ("seckill bench").  `asked_path` is what --markdown
- * says, NULL if nothing.  All are kept, not copied.  The pages also name the load that the
- * machine has at this call. */
+/* Set the command that the pages of this process name: `program` ("seckill bench") and the words
+ * of `argv` after the first, the subcommand.  `asked_path` is the value of --markdown; NULL:
+ * none.  All are kept, not copied.  The pages also name the load of the machine at this call. */
 void result_page_command(const char *program, int argc, char **argv, const char *asked_path);
 
 /* A stream into memory, which ends the program instead of failing.  After fclose() *text

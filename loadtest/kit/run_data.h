@@ -4,7 +4,7 @@
  * {"format": 1, "kind": "compare", "version", "commit", "has_changes", "started",
  *  "elapsed_ms", "exit", "command": [...], "settings": [{"name", "value", "origin"}],
  *  "machine": {...}, "versions": {...}, "results": {...}}
- * The rooms above this one know what is in "results" and in "versions".
+ * The fields of "results" and "versions" are set by report/ and lab/.
  *
  * Threads     One: the main thread of a command.
  */
@@ -21,9 +21,9 @@ enum { RUN_DATA_FORMAT = 1 };
 /* The file's name in the directory of the run. */
 #define RUN_DATA_FILE "data.json"
 
-/* The command of this process begins now: its settings and its words, also those behind "--"
- * if it passes them on.  `s` and `argv`, which ends with NULL, are lent until the command
- * ends. */
+/* Note that the command of this process begins now, with its settings and its words, also those
+ * behind "--" if the command passes them on.  `s` and `argv`, which ends with NULL, are lent
+ * until the command ends. */
 void run_data_begin(const struct settings *s, int argc, char **argv);
 
 /* The file's object but for "versions" and "results"; `status` is the command's exit status so

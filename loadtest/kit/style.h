@@ -21,7 +21,7 @@ void style_choose(const char *choice);
 /* From now on stdout, a pipe to a pager, counts as the terminal that the pager writes to. */
 void style_page_stdout(void);
 
-/* May a line on `out` be drawn over?  Only on a terminal that is not dumb. */
+/* May a line on `out` be overwritten?  True for a terminal that is not dumb. */
 bool report_is_live(FILE *out);
 
 /* The escape sequence for a style on `out`, or "". */

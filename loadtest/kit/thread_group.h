@@ -10,8 +10,8 @@ enum { THREAD_GROUP_MAX = 128 };
 
 enum thread_group_answer {
     THREAD_GROUP_DONE,
-    THREAD_GROUP_MISSED, /* it came to nothing, which is counted apart; all go on           */
-    THREAD_GROUP_FAILED, /* and said on stderr why: all stop                                */
+    THREAD_GROUP_MISSED, /* it had no result, and is counted apart; all threads go on       */
+    THREAD_GROUP_FAILED, /* the reason is on stderr; all threads stop                       */
 };
 
 /* Do the work once, as thread `index` from 0. */
@@ -24,8 +24,8 @@ struct thread_group {
 };
 
 struct thread_group_score {
-    double per_s;  /* how often it was done by all together                         */
-    double missed; /* times                                                         */
+    double per_s;  /* how often all threads together did the work, per second       */
+    double missed; /* how often the work was MISSED                                 */
 };
 
 /* Repeat the work for that time.  Each thread does it once before the clock starts, to connect

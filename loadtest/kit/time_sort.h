@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* time_sort.h -- sorting what has a time, and mostly lies in its order. */
+/* time_sort.h -- sorts elements by their time, fast if most are in order already. */
 #ifndef LOADTEST_KIT_TIME_SORT_H
 #define LOADTEST_KIT_TIME_SORT_H
 

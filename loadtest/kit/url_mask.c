@@ -25,8 +25,8 @@ static const char *behind(const char *at)
     return at + (at[0] == '\\' && at[1] != '\0' ? 2 : 1);
 }
 
-/* The last @ of the authority that begins at `at`; NULL: it names no user.  A password with an
- * apostrophe stands in HTML as &#39;, whose # ends nothing. */
+/* The last @ of the authority that begins at `at`; NULL: the URL has no user.  HTML writes an
+ * apostrophe in a password as &#39;, and this # does not end the authority. */
 static const char *user_end(const char *at)
 {
     const char *last = NULL;

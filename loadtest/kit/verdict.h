@@ -16,8 +16,8 @@
 #include "base/text/exit_codes.h"
 #include "loadtest/kit/style.h"
 
-/* A worse verdict is greater: a violation that was found remains, whatever else is not known.
- *
+/* A worse verdict is greater.  INVALID is the worst, because a violation that was found remains
+ * one, whatever is unknown beside it.
  *
  * X(id, name, title, mark, beside, style)
  *   beside    the name where the judge compares with an expectation */
@@ -60,9 +60,9 @@ json_t *verdict_to_json(enum verdict verdict);
 /* EXIT_VALID, EXIT_INVALID or EXIT_UNKNOWN. */
 enum exit_code verdict_exit(enum verdict verdict);
 
-/* The exit status of a command some parts of which came to `a` and others to `b`: a bug, then
- * a missing server, hide the verdicts, of which INVALID hides UNKNOWN.  Any other status
- * that is not VALID hides VALID alone. */
+/* The exit status of a command with a part that ended with `a` and a part that ended with `b`:
+ * the first of EXIT_BUG, EXIT_UNAVAILABLE, EXIT_INVALID, EXIT_UNKNOWN that one of them is;
+ * otherwise the one that is not EXIT_VALID. */
 enum exit_code verdict_worse_exit(enum exit_code a, enum exit_code b);
 
 #endif /* LOADTEST_KIT_VERDICT_H */

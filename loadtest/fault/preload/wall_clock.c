@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* wall_clock.c -- loaded before the C library into one server of a lab: its wall clock is
- * ahead of the machine's by what stands in a file.
+/* wall_clock.c -- a library that is loaded before the C library into one server of a lab.  The wall
+ * clock of the server is then ahead of the machine's clock by the number in a file.
  *
- * The file named by SECKILL_WALL_CLOCK holds nanoseconds, an int64_t of this machine, and
- * is mapped: a change counts from the next question on.  The monotonic clocks stay what
- * they are, as on a machine whose operator sets the time.
+ * The file that SECKILL_WALL_CLOCK names has nanoseconds, an int64_t of this machine.  The file is
+ * mapped, so a change takes effect at the next reading of the clock.  The monotonic clocks are not
+ * changed, as on a machine whose operator sets the time.
  *
- * (libfaketime would do, but its start asks for the time while jemalloc's start asks for
- * it too, and Debian's Redis then does not come up.)  It does not reach what asks the
+ * libfaketime cannot be used: its start reads the time while jemalloc's start reads it too, and
+ * Debian's Redis then does not start.  This library does not change the time for code that asks the
  * kernel without the C library. */
 #include <errno.h>
 #include <fcntl.h>
