@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* election.c -- the leader of servers that tell their parts themselves. */
+/* election.c -- the leader of a topology whose servers report their own parts. */
 #include "loadtest/lab/topology.h"
 
 #include <string.h>

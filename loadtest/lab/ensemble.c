@@ -11,7 +11,7 @@
 
 enum { TO_QUORUM, TO_ELECTION }; /* places of a server's peer ports */
 
-/* Which of the servers it is, ZooKeeper reads in a file of its data directory. */
+/* Write the file of the data directory from which ZooKeeper reads the number of the server. */
 static void write_number(const struct lab *lab, const struct lab_server *server)
 {
     char path[FILES_PATH_MAX], number[16];

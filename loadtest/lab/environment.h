@@ -5,9 +5,10 @@
 
 #include "loadtest/lab/lab.h"
 
-/* The lab's variables (NULL: no lab), `extra` ("NAME=value", NULL at the end; may be NULL), which
- * wins, and of our own environment what is not about seckill: a SECKILL_LOCK in the user's shell
- * must not change what a run is about.  Free it with environment_free(). */
+/* Make an environment of three parts: the variables of the lab (NULL: no lab); `extra`
+ * ("NAME=value", NULL at the end; may be NULL), which wins; and the variables of this process
+ * except those of seckill, because a SECKILL_LOCK in the user's shell must not change a run.
+ * Free it with environment_free(). */
 char **environment_make(const struct lab *lab, const char *const *extra);
 
 void environment_free(char **environment);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kind.h -- what a lab has to know of the program that a server runs: one row per kind. */
+/* kind.h -- how a lab starts, asks and stops the program of a server: one row per kind. */
 #ifndef LOADTEST_LAB_KIND_H
 #define LOADTEST_LAB_KIND_H
 
@@ -12,13 +12,13 @@ struct lab_kind_row {
      * add lines.  False: said on stderr. */
     bool (*start)(struct lab *lab, struct lab_server *server,
                   const struct lab_topology_row *topology);
-    /* Is it up, and ours?  One question, which takes at most a second or two. */
+    /* Does the server answer, and is it this lab's?  The question takes two seconds at most. */
     bool (*answers)(const struct lab *lab, const struct lab_server *server);
-    /* MAY.  Its part among its peers, such as "master"; "": it did not say. */
+    /* MAY.  Write the part of the server among its peers, such as "master"; "": not known. */
     void (*describe)(const struct lab *lab, const struct lab_server *server,
                      char out[LAB_PART_MAX]);
-    /* MAY.  Remove what a server that was killed leaves to say that it runs.  None of its
-     * processes may run any more. */
+    /* MAY.  Remove the file by which a server that was killed looks as if it ran.  No process of
+     * the server may run. */
     void (*forget)(const struct lab *lab, const struct lab_server *server);
     /* MAY.  How clients of the service's role reach it on that port; `database` is of
      * Redis.  NULL: 127.0.0.1:PORT. */
@@ -26,8 +26,8 @@ struct lab_kind_row {
     int stop_signal;    /* ends it in order: before a restart; 0: SIGTERM               */
     int discard_signal; /* ends it at once, when its data is removed; 0: SIGTERM        */
     int discard_ms;     /* until it is killed when its data is removed                  */
-    /* Until it listens no other process is kept from its port: a start that fails may be
-     * tried with another one. */
+    /* No placeholder can hold the port of such a server, so another process may take the port
+     * before the server listens.  A start that fails may be repeated with another port. */
     bool may_lose_port;
 };
 

@@ -24,7 +24,7 @@ enum {
     LAB_WHY_MAX = 256,
     LAB_ADDRESS_MAX = 640,
     LAB_PEER_PORT_MAX = 2,
-    LAB_READY_MS = 30000, /* how long a server may take to come up                 */
+    LAB_READY_MS = 30000, /* the longest start of a server                         */
 };
 
 /* By the program that runs: LAB_IS_REDIS. */
@@ -80,8 +80,8 @@ struct lab_server {
     char name[16]; /* "postgres", "redis", "redlock-1", ...; its log is NAME.log   */
     struct child child;
     int port;
-    int placeholder_fd; /* keeps the port ours until the server listens; or -1     */
-    int peer_ports[LAB_PEER_PORT_MAX];           /* 0: it has not so many          */
+    int placeholder_fd; /* holds the port until the server listens; or -1          */
+    int peer_ports[LAB_PEER_PORT_MAX];           /* 0: it has fewer                */
     int peer_placeholder_fds[LAB_PEER_PORT_MAX];
     bool own_clock;     /* Redis: started so that its wall clock can be moved      */
     char replaces[16];  /* of the spare: the server whose append-only file it keeps */
@@ -90,13 +90,13 @@ struct lab_server {
 struct lab {
     char id[LAB_SECRET_LEN + 1];  /* of this lab, never of another one               */
     char dir[FILES_PATH_MAX];     /* absolute                                       */
-    char data_root[FILES_PATH_MAX]; /* what PostgreSQL and ZooKeeper write; may be
-                                     * outside `dir`                                */
+    char data_root[FILES_PATH_MAX]; /* the data of PostgreSQL and ZooKeeper; may be outside
+                                     * `dir`                                        */
     struct lab_server servers[LAB_SERVER_MAX]; /* in the order in which they were added;
                                                 * see lab_server() for one of them   */
     int server_count;
     int partition_count; /* databases that vouchers are spread over, at least 1         */
-    struct lab_server spare; /* a Redis server more, while a fault needs one        */
+    struct lab_server spare; /* an additional Redis server, while a fault needs one */
     char lab_password[LAB_SECRET_LEN + 1];
     char service_password[LAB_SECRET_LEN + 1];
     char redis_password[LAB_SECRET_LEN + 1];
@@ -107,11 +107,11 @@ struct lab {
 /* --dir if given, else $SECKILL_LAB_DIR, else .lab */
 const char *lab_choose_dir(const char *given);
 
-/* Use the kept lab in `dir`, whose servers that have ended are started again; if there is
- * none, start one there that dies with this program. `wanted`: the topologies that it has to have;
- * one that is missing is started, and said so on stderr.  Anything but EXIT_VALID: said on stderr
- * why, and nothing is left behind.  EXIT_CANNOT_WRITE: the lab's directory, or that of
- * $SECKILL_LAB_DATA, cannot be made or written. */
+/* Use the kept lab in `dir`, and start its servers that have ended again.  If there is no kept
+ * lab, start one in `dir` that dies with this program.  `wanted`: the topologies that the lab
+ * must have; a missing topology is started, and stderr says so.  Anything but EXIT_VALID: the
+ * reason is on stderr, and nothing is left behind.  EXIT_CANNOT_WRITE: the lab's directory, or
+ * the directory of $SECKILL_LAB_DATA, cannot be made or written. */
 enum exit_code lab_open(struct lab *lab, const char *dir, lab_topologies wanted);
 
 /* Use the lab in `dir`, which must be up. */
@@ -149,9 +149,9 @@ enum exit_code lab_spread(struct lab *lab, int count);
 /* The server of that name, "redis" or "redlock-3"; NULL: the lab has none. */
 struct lab_server *lab_find_server(struct lab *lab, const char *name);
 
-/* The server of that role, of several the one numbered `node` from 0 on (NULL: the lab has
- * none); its port (0), its name (""); and how many there are of the role in a lab that has
- * any. */
+/* The server of that role; of several, the server with the number `node`, from 0 on.  NULL: the
+ * lab has none.  Its port; 0: none.  Its name; "": none.  The number of servers of the role in a
+ * lab that has the role. */
 struct lab_server *lab_server(struct lab *lab, enum lab_role role, int node);
 int lab_port(const struct lab *lab, enum lab_role role, int node);
 const char *lab_server_name(const struct lab *lab, enum lab_role role, int node);
@@ -174,11 +174,11 @@ void lab_service_urls(const struct lab *lab, char out[LAB_DATABASE_URLS_MAX]);
 /* The same for the service's role, by way of this port: the server's, or a proxy's. */
 void lab_service_url(const struct lab *lab, int port, char *out, size_t size);
 
-/* The topologies that a --lock needs beside the core: that of its store.  A lock that nobody
- * knows needs none. */
+/* The topologies beside the core that a --lock needs: the topology of its store.  An unknown lock
+ * needs none. */
 lab_topologies lab_lock_needs(const char *lock);
 
-/* Those that it has; and does it have all of these? */
+/* The topologies that the lab has.  Does the lab have all of the wanted ones? */
 lab_topologies lab_has_which(const struct lab *lab);
 bool lab_has(const struct lab *lab, lab_topologies wanted);
 
@@ -211,15 +211,15 @@ bool lab_topology_promote(const struct lab *lab, enum lab_topology topology,
 void lab_server_describe(const struct lab *lab, const struct lab_server *server,
                          char out[LAB_PART_MAX]);
 
-/* --- within this room --- */
+/* --- for the files in lab/ --- */
 
 /* A server that does not run yet: its name and role. */
 void lab_server_init(struct lab_server *server, enum lab_role role, int node);
-/* Add those of a topology to lab->servers. */
+/* Add the servers of a topology to lab->servers. */
 void lab_servers_add(struct lab *lab, enum lab_topology topology);
 /* Add the server of that name.  NULL: none is called so, or it is there already. */
 struct lab_server *lab_server_add(struct lab *lab, const char *name);
-/* Are the servers of the core there, and of each topology all or none? */
+/* Has the lab all servers of the core, and of each topology all servers or none? */
 bool lab_servers_are_whole(const struct lab *lab);
 
 /* state.json, env and the lock. */
@@ -255,17 +255,18 @@ int lab_connect(int port);
 enum exit_code lab_bring_up(struct lab *lab, lab_topologies wanted);
 enum exit_code lab_add(struct lab *lab, lab_topologies missing);
 
-/* Functions for a server of any kind.  Start: any but the first start of PostgreSQL;
- * state.json names it then.  Wait: until it answers; false: it ended, took too long, or
- * we are to stop, with the end of its log on stderr.  Bring up: start and wait.  Kill: as a
- * loss of power would, with every process that it has; none of them runs any more when it
- * returns. */
+/* Functions for a server of any kind.  lab_server_start() is for every start but the first of
+ * PostgreSQL; afterwards state.json names the process.  lab_server_wait() waits until the server
+ * answers; false: it ended, took too long, or the program is to stop, and the end of its log is on
+ * stderr.  lab_server_bring_up() starts and waits.  lab_server_kill() kills every process of the
+ * server, as a loss of power would; none of them runs when it returns. */
 bool lab_server_answers(const struct lab *lab, const struct lab_server *server);
 bool lab_server_start(struct lab *lab, struct lab_server *server);
-/* Every kind's start ends with this: its program, its output in NAME.log.  state.json
- * names it before it begins, so that a lab whose starter is killed has no server that
- * nobody knows; options->death_signal is for a lab that is not to outlive its command.
- * False: said on stderr, and from which packages a program comes that is missing. */
+/* Run the program of a server, with its output in NAME.log.  The start function of every kind
+ * ends with this call.  state.json names the process before the program begins, so a command that
+ * is killed leaves no unknown server; options->death_signal is set for a lab that must not
+ * outlive its command.  False: the reason is on stderr; if the program is missing, the packages
+ * that have it are named. */
 bool lab_server_run(struct lab *lab, struct lab_server *server,
                     struct child_options *options, const char *packages);
 /* Say on stderr how to install those Debian packages.  Always false. */
@@ -278,10 +279,10 @@ void lab_server_forget(const struct lab *lab, const struct lab_server *server);
 void lab_server_show_failure(const struct lab *lab, const struct lab_server *server,
                              const char *what);
 
-/* Start lab->spare, a Redis server of its own on a free port, and wait for it.  The spare may
- * take the place of `replaced`, so its append-only file is where a restart of `replaced` looks for
- * one: a server that runs cannot be told another place.  False: said on stderr why, and there
- * is none.  lab_spare_end() is fine with none. */
+/* Start lab->spare, an additional Redis server on a free port, and wait for it.  The spare may
+ * take the place of `replaced`, so its append-only file has the path at which a restart of
+ * `replaced` looks: the path of a running server cannot be changed.  False: the reason is on
+ * stderr, and there is no spare.  lab_spare_end() does nothing without a spare. */
 bool lab_spare_start(struct lab *lab, const char *name, const struct lab_server *replaced);
 void lab_spare_end(struct lab *lab);
 
@@ -305,9 +306,9 @@ bool lab_redis_set_clock(const struct lab *lab, const struct lab_server *server,
 
 /* Does a Redis server or a Sentinel say PONG? */
 bool lab_redis_answers(const struct lab *lab, const struct lab_server *server);
-/* Ask a Redis server or a Sentinel of the lab by one line, such as "INFO replication"; the
- * answer is as it came, with its "$N".  False: not all of it came or fits, or the password was
- * refused; an error of the server's is an answer. */
+/* Send one line, such as "INFO replication", to a Redis server or a Sentinel of the lab.  The
+ * answer is unchanged, with its "$N".  False: the answer was not complete or does not fit, or the
+ * password was refused.  An error from the server is an answer. */
 bool lab_redis_ask(const struct lab *lab, int port, const char *command, char *answer,
                    size_t size);
 

@@ -198,8 +198,8 @@ enum exit_code lab_open(struct lab *lab, const char *dir, lab_topologies wanted)
 {
     bool was_up;
 
-    /* A lab that another command owns would go away under us: then start() complains.
-     */
+    /* A lab that another command owns would end during this one, so it is not used: start()
+     * complains about it. */
     if (lab_state_read(lab, dir) && !lab->owned && (lab_is_up(lab) || can_be_mended(lab)))
         return lab_keep(lab, dir, wanted, &was_up);
     if (wanted) {

@@ -75,7 +75,7 @@ static bool start(struct lab *lab, struct lab_server *server,
     return lab_server_run(lab, server, &options, "pgbouncer");
 }
 
-/* It lets clients in when it has a session for them. */
+/* PgBouncer accepts a client only when it has a session of the server for it. */
 static bool answers(const struct lab *lab, const struct lab_server *server)
 {
     char url[256], error[256];

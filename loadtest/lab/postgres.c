@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* postgres.c -- the lab's PostgreSQL cluster: loopback only, passwords, durable.
  *
- * PostgreSQL refuses to run as root.  Then it gets the rights of `postgres`, or of
- * `nobody`, and data where that user can really go: that is tried, not guessed. */
+ * PostgreSQL refuses to run as root.  If this program is root, PostgreSQL gets the rights of
+ * `postgres` or of `nobody`, and its data is in a directory that this user can reach: a child
+ * process with these rights tries it. */
 #include "loadtest/lab/kind.h"
 
 #include <fcntl.h>
@@ -152,7 +153,7 @@ static bool answers(const struct lab *lab, const struct lab_server *server)
     char url[256];
 
     (void)lab;
-    /* The least that libpq knows, for a server that hangs. */
+    /* The shortest timeout that libpq has, for a server that hangs. */
     snprintf(url, sizeof url,
              "postgresql://seckill_lab@127.0.0.1:%d/postgres?connect_timeout=2",
              server->port);

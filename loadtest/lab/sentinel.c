@@ -54,7 +54,7 @@ static bool start(struct lab *lab, struct lab_server *server,
     const char *argv[] = {"redis-server", config, "--sentinel", NULL};
     struct child_options options = child_options_default(argv);
 
-    (void)topology; /* its configuration has the master, whoever its peers are */
+    (void)topology; /* the configuration of a Sentinel only names the master */
     files_path(config, "%s/%s.conf", lab->dir, server->name);
     if (!write_config(lab, server, config)) {
         fprintf(stderr, "seckill: cannot write %s: %s\n", config, strerror(errno));
@@ -95,8 +95,9 @@ const struct lab_kind_row lab_kind_sentinel = {
     .discard_ms = DISCARD_MS,
 };
 
-/* What a replica was sent for its first copy would be read again after a restart.  Replicas and
- * Sentinels have a login of their own, so that a fault can shut them out beside the clients. */
+/* Without rdb-del-sync-files a replica would load the file of its first copy after a restart.
+ * Replicas and Sentinels have a login of their own, so that a fault can refuse them and not the
+ * clients. */
 static void configure(const struct lab *lab, const struct lab_server *server, FILE *out)
 {
     fprintf(out,

@@ -225,7 +225,7 @@ enum exit_code lab_mend(struct lab *lab)
     return interrupted() ? EXIT_INTERRUPTED : EXIT_UNAVAILABLE;
 }
 
-/* Its log stays, for whoever asks why it did not come up. */
+/* End the server and remove its data.  Its log stays, since it has the reason of a failed start. */
 static void discard(struct lab *lab, struct lab_server *server)
 {
     char path[FILES_PATH_MAX];

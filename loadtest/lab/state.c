@@ -90,7 +90,7 @@ bool lab_state_read(struct lab *lab, const char *dir)
     lab->owned = json_is_true(json_object_get(json, "owned"));
     lab->partition_count = (int)json_integer_value(json_object_get(json, "partitions"));
     if (lab->partition_count < 1)
-        lab->partition_count = 1; /* as in a state file from before */
+        lab->partition_count = 1; /* a state file of an old version has no count */
     json_decref(json);
     return ok;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* topology.h -- how the servers of a topology become one: one row per topology. */
+/* topology.h -- how the servers of a topology are joined to one system: one row per topology. */
 #ifndef LOADTEST_LAB_TOPOLOGY_H
 #define LOADTEST_LAB_TOPOLOGY_H
 
@@ -10,11 +10,11 @@
 struct lab_topology_row {
     /* MAY.  The lines about its peers in a server's configuration, which the kind writes. */
     void (*configure)(const struct lab *lab, const struct lab_server *server, FILE *out);
-    /* MAY.  Before a server starts whose directory `data` is missing: fill it with what the
-     * server begins with.  It is there already at a restart.  False: said on stderr. */
+    /* MAY.  Create the directory `data` of a server with its first data.  Called before a start
+     * of a server without this directory, so not at a restart.  False: said on stderr. */
     bool (*copy)(struct lab *lab, struct lab_server *server, const char *data);
-    /* MAY.  Once, when the servers of a role answer for the first time: make them one.
-     * False: said on stderr. */
+    /* MAY.  Join the servers of a role to one system.  Called once, when all of them answer for
+     * the first time.  False: said on stderr. */
     bool (*join)(struct lab *lab, enum lab_role role);
     /* MAY.  Do the servers of that role work as one, with nobody missing?  False: why says
      * what is wrong.  A start waits until they do. */
@@ -25,7 +25,7 @@ struct lab_topology_row {
     int (*leader)(const struct lab *lab, enum lab_role role);
     /* MAY.  Ask for another leader, and do not wait for it.  False: why has the answer. */
     bool (*promote)(const struct lab *lab, char why[LAB_WHY_MAX]);
-    /* Of one with a leader or an address: the servers that keep locks. */
+    /* The role of the servers that keep locks, in a topology with a leader or an address. */
     enum lab_role role;
     /* MAY.  The variable of the lab's environment with the address of the whole, and the
      * address, LAB_ADDRESS_MAX bytes; NULL: the URLs of the servers of `role`. */
@@ -34,7 +34,7 @@ struct lab_topology_row {
     /* The address is a list of the servers of `role`, so that a proxy can stand before each of
      * them; else the servers tell where they are. */
     bool takes_list;
-    /* Its servers start when those of the core work. */
+    /* The servers of the topology start after the servers of the core answer. */
     bool is_late;
     /* A server may write its own configuration, so a restart leaves that as it is. */
     bool keeps_configuration;
@@ -44,7 +44,7 @@ struct lab_topology_row {
 #include "loadtest/lab/topologies.def"
 #undef TOPOLOGY
 
-/* The row of a topology, of a role's; of the core's: one with nothing in it. */
+/* The row of a topology, and of the topology of a role.  The row of the core is empty. */
 const struct lab_topology_row *lab_topology_row(enum lab_topology topology);
 const struct lab_topology_row *lab_topology_of(enum lab_role role);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* urls.h -- where the stores of locks are in a lab, as a lock is opened with them. */
+/* urls.h -- the URLs of the stores in a lab, for the options with which a lock is opened. */
 #ifndef LOADTEST_LAB_URLS_H
 #define LOADTEST_LAB_URLS_H
 
@@ -17,7 +17,7 @@ struct lab_urls {
 #undef STORE
 };
 
-/* Other ways to the servers of a store than the straight one. */
+/* A way to the servers of a store through other ports, such as proxies. */
 struct lab_route {
     const int *ports; /* one for each server, such as proxies'; NULL: the servers' own */
     int database;     /* of Redis                                                      */

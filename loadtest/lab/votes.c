@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* votes.c -- the leader of servers that others name. */
+/* votes.c -- the leader of a topology in which voters name the leader. */
 #include "loadtest/lab/topology.h"
 
 int lab_named_leader(const struct lab *lab, enum lab_role role, enum lab_role voters,

@@ -76,8 +76,7 @@ static bool start(struct lab *lab, struct lab_server *server,
         return false;
     }
     options.death_signal = SIGKILL;
-    /* A placeholder does not work here, because Java does not set SO_REUSEADDR as it
-     * needs. */
+    /* Java does not set SO_REUSEADDR, so it cannot bind a port that a placeholder holds. */
     lab_release_port(server);
     return lab_server_run(lab, server, &options, PACKAGES);
 }
@@ -112,7 +111,7 @@ static bool answers(const struct lab *lab, const struct lab_server *server)
         return false;
     if (lab_role_count(server->role) > 1)
         return true;
-    /* Between the placeholder and java another's server may have taken the port. */
+    /* A server of another program may have taken the port after the placeholder was closed. */
     snprintf(want, sizeof want, "dataDir=%s/%s/", lab->data_root, server->name);
     lab_zookeeper_ask(server->port, "conf", answer, sizeof answer);
     return strstr(answer, want) != NULL;

@@ -32,7 +32,7 @@ struct live_run {
     int64_t limit_ms;        /* the longest time of the run; 0: not known               */
 };
 
-/* Start the threads; NULL: the system has none to give, and the load goes on unseen. */
+/* Start the threads.  NULL: no thread can be started, and the load goes on without being shown. */
 struct live *live_open(const struct live_options *options);
 /* Take the block away and end the threads. */
 void live_close(struct live *live);

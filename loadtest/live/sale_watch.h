@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* sale_watch.h -- the state of a sale, counted from the database while it goes on.
+/* sale_watch.h -- the state of a sale, counted from the database while the sale goes on.
  *
- * A look counts the rows that are new since the last one, and all rows from time to time: a
- * transaction that commits late can leave a row below what was counted.  A look waits until
- * twenty times what the last one took is over, so that watching takes a twentieth of one
- * connection's time at most, whatever the number of orders.  Nothing is written.
+ * A look counts the rows that are new since the last look.  From time to time a look counts all
+ * rows, because a transaction that commits late can add a row with a lower number than the
+ * counted ones.  The next look comes at the earliest after twenty times the duration of the last
+ * one.  So the looks take at most a twentieth of one connection's time, whatever the number of
+ * orders.  Nothing is written.
  *
  * Threads     One.
  */

@@ -30,7 +30,7 @@ struct series_options {
     size_t count;            /* of the pieces                                            */
     int64_t limit_ms;        /* nothing begins after so long; 0: no limit                */
     bool is_quiet;           /* nothing on stderr                                        */
-    bool is_told;            /* the command tells its only piece itself: no block, no line */
+    bool is_told;            /* the command prints its only piece itself: no block, no line */
 };
 
 /* The series begins now.  The caller ends it with series_close(). */

@@ -20,7 +20,7 @@ struct live_view {
     int64_t sent, answered, accepted, sold_out;
     double per_s, all_per_s;  /* accepted orders a second: of the last seconds, of all; -1 */
     double p99_ms, all_p99_ms; /* -1: no order was accepted                              */
-    int64_t silent_ms;   /* requests wait, and no answer came for so long              */
+    int64_t silent_ms;   /* the time since the last answer, if requests wait           */
     int dead;
     struct sale_seen seen;
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* window.h -- the counts of the last three seconds of a run, which the current speed and latency
- * are computed from.
+/* window.h -- the counts of the last three seconds of a run, for the current speed and latency.
  *
  * Threads     One at a time.
  */

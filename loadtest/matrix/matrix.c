@@ -184,7 +184,7 @@ struct matrix_totals matrix_sum(const struct matrix *m)
 
 enum exit_code matrix_exit_code(const struct matrix *m)
 {
-    /* Nothing at all is no pass. */
+    /* A matrix in which no performance was done does not pass. */
     enum exit_code worst = matrix_sum(m).done > 0 ? EXIT_VALID : EXIT_UNKNOWN;
 
     for (size_t i = 0; i < m->cell_count; i++)

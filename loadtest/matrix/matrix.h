@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* matrix.h -- the matrix: every scenario x every lock that it speaks of x several seeds,
- * each with a background load beside it.
+/* matrix.h -- the matrix: every scenario under every lock that has a row for it, with several seeds
+ * and a background load.
  *
  * A cell is one scenario under one lock and one stock guard, performed once for each
  * seed.  expectations.def has the outcome that each cell must have. */
@@ -22,7 +22,7 @@ struct matrix_run {
     int tries;
     int64_t took_ms, story_holds, background_holds, background_failures;
     int64_t faults, stalls, delays; /* of the story; of the background load, the last two */
-    char why[400], spoilt[300]; /* spoilt: why the try before did not count           */
+    char why[400], spoilt[300]; /* spoilt: the reason for which an earlier try did not count */
     bool is_kept;  /* its records and its page are in dir                             */
     char dir[128]; /* below the matrix's                                              */
 };
@@ -30,10 +30,10 @@ struct matrix_run {
 struct matrix_cell {
     struct scenario_setup setup;
     struct matrix_run *runs; /* one for each seed                                     */
-    char *story;             /* as it was told first, or when it came out otherwise;
-                              * NULL: not yet                                         */
+    char *story;             /* the text of the first performance, or of the first with another
+                              * outcome than expected; NULL: none yet                 */
     char *story_zh;          /* the same in Chinese; NULL: it was not told            */
-    bool story_is_odd;       /* the latter                                            */
+    bool story_is_odd;       /* `story` is of a performance that was not as expected  */
 };
 
 struct series;
@@ -46,7 +46,7 @@ struct matrix {
     int jobs, labs;
     const struct scenario_pages *pages;
     bool keep, is_quiet; /* is_quiet: do not show the progress                        */
-    struct expectation *expected_instead; /* NULL: what scenarios say        */
+    struct expectation *expected_instead; /* NULL: the rows of expectations.def    */
     char dir[FILES_PATH_MAX];
     char started[32]; /* UTC                                                          */
     int64_t elapsed_ms;
@@ -55,7 +55,7 @@ struct matrix {
     struct series *series; /* of matrix_perform(); owned, ended by matrix_free()      */
 };
 
-/* The numbers of everything. */
+/* The totals of a matrix. */
 struct matrix_totals {
     size_t scenarios, locks, cells, cells_not_done;
     struct verdict_counts cells_of; /* those that are done                            */
@@ -67,7 +67,7 @@ struct matrix_totals {
 bool matrix_make(struct matrix *m, const struct scenario_setup *setups, size_t count);
 void matrix_free(struct matrix *m);
 
-/* Plan the `part`th of `parts`: of all performances every parts-th one. */
+/* Plan every `parts`th performance, beginning with number `part`, from 1 on. */
 void matrix_plan(struct matrix *m, int part, int parts);
 
 /* A performance: which cell, which of its seeds. */
@@ -75,8 +75,8 @@ struct matrix_place {
     size_t cell;
     int seed;
 };
-/* The planned ones: seed after seed, so that what is cut short has seen every cell, and
- * for each in an order of its own.  The caller frees *out. */
+/* The planned performances, sorted by seed, so that a matrix that is cut short has performed
+ * every cell once.  Each seed has an order of the cells of its own.  The caller frees *out. */
 size_t matrix_order(const struct matrix *m, struct matrix_place **out);
 
 uint32_t matrix_seed(const struct matrix *m, int seed);
@@ -102,9 +102,9 @@ void matrix_command(const struct matrix *m, const struct matrix_cell *cell, int 
 
 /* ---- run.c ---- */
 
-/* Perform what is planned; progress is on stderr.  Anything but EXIT_VALID: why it ended
- * early, such as EXIT_INTERRUPTED; what was done is in the matrix all the same.  limit_ms:
- * nothing begins after so long; 0: no limit. */
+/* Perform the planned performances, with the progress on stderr.  Anything but EXIT_VALID: the
+ * matrix ended early, for example EXIT_INTERRUPTED; the results so far are in the matrix.
+ * limit_ms: no performance begins after this time; 0: no limit. */
 enum exit_code matrix_perform(struct matrix *m, const char *lab_dir, int64_t limit_ms);
 
 /* ---- reports; false: said on stderr why ---- */
@@ -122,7 +122,7 @@ struct matrix_grid {
 };
 void matrix_grid_make(struct matrix_grid *grid, const struct matrix *m);
 void matrix_grid_free(struct matrix_grid *grid);
-/* NULL: the scenario does not speak of it, or it was not asked for. */
+/* NULL: the scenario has no row for the lock, or the cell was not asked for. */
 const struct matrix_cell *matrix_grid_cell(const struct matrix_grid *grid,
                                            const struct matrix *m, size_t row,
                                            size_t lock);
@@ -132,7 +132,7 @@ void matrix_cell_text(const struct matrix *m, const struct matrix_cell *cell, ch
                       size_t size);
 /* "wrong-delete", or "expired-lease +fence" under a guard that is named. */
 void matrix_row_text(const struct matrix_cell *cell, char *out, size_t size);
-/* In one line, what must come of it: the outcome, and which signs. */
+/* The expected outcome and signs of the cell, in one line. */
 void matrix_expected_text(const struct matrix_cell *cell, char *out, size_t size);
 /* "480 of 480 cells as expected" and so on. */
 void matrix_headline(const struct matrix *m, char *out, size_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* run.c -- perform what is planned, show how far it is, and keep of each
- * performance what is worth it: of one that was as expected, the numbers. */
+/* run.c -- performs the planned performances, shows the progress, and keeps the results.  Of a
+ * performance that was as expected only the numbers are kept. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -101,7 +101,7 @@ static void keep_or_remove(struct matrix *m, const struct matrix_cell *cell,
     m->pages->write_page(page, cell->setup.scenario->name, parts, 1);
 }
 
-/* ---- what the runner asks and tells ---- */
+/* ---- the listener of the scenarios ---- */
 
 static struct scenario_variation vary(void *arg, size_t i, char *name, size_t size)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c -- what all reports of a matrix say alike: rows and columns, and what
- * stands in a cell. */
+/* text.c -- the rows, columns and cells that all reports of a matrix share. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

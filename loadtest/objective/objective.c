@@ -36,7 +36,7 @@ static const struct {
     {"", UNIT_DURATION},
 };
 
-/* By the longest first: "<=" before "<". */
+/* The longer signs come first: "<=" before "<". */
 static const struct {
     const char *text;
     enum objective_sign sign;

@@ -81,14 +81,14 @@ struct objectives {
  * is as it was. */
 bool objectives_parse(const char *text, struct objectives *out, char *why);
 
-/* Those that the audit alone can judge, and the others. */
+/* The objectives that only the audit can judge, and the other objectives. */
 struct objectives objectives_of_audit(const struct objectives *objectives);
 struct objectives objectives_without_audit(const struct objectives *objectives);
 
-/* UNJUDGED: there is no such figure; that is no reason to call the objective reached. */
+/* UNJUDGED: the run has no such figure.  Such an objective does not hold. */
 enum objective_state { OBJECTIVE_HOLDS, OBJECTIVE_MISSED, OBJECTIVE_UNJUDGED };
 
-/* Hold the objective against what was measured.  *value, which may be NULL, becomes the
+/* Compare the objective with the measured figure.  *value, which may be NULL, becomes the
  * figure. */
 enum objective_state objective_judge(const struct objective *objective,
                                      const struct measured *measured, double *value);
@@ -117,8 +117,7 @@ bool objectives_write(const char *path, const struct objectives *objectives,
                       const struct measured *measured);
 
 /* The exit status of a run whose audit ended with `audited`.  EXIT_THRESHOLD: an objective does
- * not hold, and the audit found nothing wrong, or what it found is what an objective is
- * about. */
+ * not hold, and the audit found nothing wrong, or only findings that an objective is about. */
 enum exit_code objectives_exit(const struct objectives *objectives,
                                const struct measured *measured, enum exit_code audited);
 

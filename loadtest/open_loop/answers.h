@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* answers.h -- what became of requests: one count for each outcome of the service. */
+/* answers.h -- the answers to requests: one count for each outcome of the service. */
 #ifndef LOADTEST_OPEN_LOOP_ANSWERS_H
 #define LOADTEST_OPEN_LOOP_ANSWERS_H
 

@@ -15,7 +15,7 @@
 enum {
     TOKEN_LIFETIME_S = 48 * 3600,
     SAME_USER_REQUESTS = 64,
-    FLUSH_NS = 2000000, /* a line that was told to nobody else is lost with us for so long */
+    FLUSH_NS = 2000000, /* a killed program loses the ledger's lines of at most this time */
 };
 
 /* The two faces of the service: where an order goes, and behind which word an answer names the

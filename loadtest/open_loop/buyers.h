@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* buyers.h -- the clients of an open loop: their orders, and the ledger of what they were
- * told.
+/* buyers.h -- the clients of an open loop: their orders, and the ledger of their answers.
  *
  * Every request has a token of its own buyer and an Idempotency-Key of its own.  The ledger is
  * the file that wrk's scripts write, see audit/ledger.h.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* closed_loop.h -- wrk for the time of one step, to be seen beside an open loop. */
+/* closed_loop.h -- wrk for the time of one step, to compare with an open loop. */
 #ifndef LOADTEST_OPEN_LOOP_CLOSED_LOOP_H
 #define LOADTEST_OPEN_LOOP_CLOSED_LOOP_H
 

@@ -16,12 +16,12 @@
 
 enum {
     EVENTS_MAX = 256,
-    RETRY_NS = 20000000,    /* a service that is down is not asked more often        */
-    LONGEST_WAIT_NS = 10000000, /* tick() and Ctrl-C are looked at                   */
-    LATE_NS = 12000000, /* the loop looks more often, unless it had no processor      */
+    RETRY_NS = 20000000,    /* the least time between two connects to a dead service */
+    LONGEST_WAIT_NS = 10000000, /* then tick() is called, and Ctrl-C is noticed      */
+    LATE_NS = 12000000, /* a longer turn of the loop means that it had no processor   */
 };
 
-/* For all connections; with fewer than all it begins all the same. */
+/* The time for all connections to be made.  After it the step begins, also with fewer. */
 static const int64_t CONNECT_NS = 2000000000;
 
 struct generator {
@@ -36,9 +36,9 @@ struct generator {
     struct step_result *result;
     int64_t begin_ns, end_ns;
     int64_t next;   /* request that is sent next                                      */
-    int64_t noted;  /* requests up to this one are in the lag or in the queued         */
-    int64_t looked_ns; /* when the loop sent last what was due                         */
-    bool had_free;  /* whether a connection stayed free then                           */
+    int64_t noted;  /* requests up to this one are counted in `lag` or in `queued`     */
+    int64_t looked_ns; /* the last time at which the loop sent the due requests        */
+    bool had_free;  /* at that time a connection stayed free                           */
     int64_t in_flight;
     int64_t answered_in_time;
 };
@@ -120,9 +120,9 @@ static int64_t count_due(const struct generator *g, int64_t now_ns)
     return due < g->result->due ? due : g->result->due;
 }
 
-/* No connection is free for what is due.  A request has been waiting for a connection if all were
- * busy when it became due.  Otherwise it has been waiting for the generator itself, which is late,
- * and its wait so far is lag. */
+/* Note the due requests for which no connection is free.  A request waits for a connection if all
+ * connections were busy when it became due.  Otherwise the request waits for the generator, which
+ * is late, and its wait so far is lag. */
 static void note_waiting(struct generator *g, int64_t now_ns, bool is_late)
 {
     int64_t due = count_due(g, now_ns);
@@ -149,8 +149,9 @@ static void send_due(struct generator *g, int64_t now_ns)
     g->looked_ns = now_ns;
 }
 
-/* The connection is free, and what became due while all were busy did not wait for the
- * generator, unless the loop did not look for so long that the answer may have come before. */
+/* Make the connection free.  Requests that became due while all connections were busy did not
+ * wait for the generator, unless the loop was so late that the answer may have come before they
+ * were due. */
 static void free_again(struct generator *g, struct connection *c, int64_t now_ns)
 {
     if (g->result != NULL && g->free_count == 0)

@@ -5,7 +5,7 @@
 enum { EXACT_BITS = 10 };
 _Static_assert(1 << EXACT_BITS == LATENCY_PARTS, "a doubling has that many parts");
 
-/* Doubling d (from 1) holds 2^(9 + d) us to 2^(10 + d) us in steps of 2^d us, which are the
+/* Doubling d (from 1) has 2^(9 + d) us to 2^(10 + d) us in steps of 2^d us, which are the
  * upper half of its 1,024 buckets. */
 static size_t bucket_of(uint64_t us)
 {

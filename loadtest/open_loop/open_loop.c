@@ -123,7 +123,8 @@ static enum exit_code run_steps(struct driving *d, struct generator *generator)
     struct live *live = d->stage->plan->live;
     int nice_before = getpriority(PRIO_PROCESS, 0);
 
-    /* A generator that waits for a processor measures itself.  Only some users may do this. */
+    /* A generator that waits for a processor would measure its own delay.  Without the right to
+     * raise the priority, the load goes on with the old one. */
     (void)setpriority(PRIO_PROCESS, 0, NICE);
     live_pause(live);
     step_table_head(stdout, &d->loop->objectives);

@@ -33,8 +33,8 @@ static void print_objectives(const struct objectives *objectives)
         printf("%s%s", i ? " and " : "", objectives->at[i].text);
 }
 
-/* The sentence that the steps were run for.  False: a number that was asked for was not
- * reached. */
+/* Print the conclusion of the steps.  False: a rate was not reached, or the objectives do not
+ * hold. */
 static bool print_conclusion(const struct open_loop *loop)
 {
     struct objectives own = objectives_without_audit(&loop->objectives);

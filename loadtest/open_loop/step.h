@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* step.h -- one step of an open loop: requests at one rate, and what came of them. */
+/* step.h -- one step of an open loop: the requests at one rate, and their results. */
 #ifndef LOADTEST_OPEN_LOOP_STEP_H
 #define LOADTEST_OPEN_LOOP_STEP_H
 
@@ -27,9 +27,8 @@ struct step_result {
     struct answers answers;
     struct latency latency;  /* of all that were due                                  */
     struct latency accepted; /* of accepted orders alone                              */
-    struct latency lag;      /* of the generator: from when a request was due to when it was
-                              * sent, or found no connection any more, where a connection
-                              * was free, or the generator had no processor           */
+    struct latency lag;      /* the generator's own delay, for requests that did not wait for a
+                              * connection: from the due time to the sending          */
     double answered_per_s;   /* in the step's own time                                */
     double processor;        /* of one processor, that the generator used: 0 to 1     */
     bool is_cut_short;       /* interrupted                                           */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wrk_figures.h -- what a run of wrk came to, as objectives are held against it.
+/* wrk_figures.h -- the figures of a run of wrk, for the comparison with objectives.
  *
  * Latencies are those of accepted orders, shares are of all requests that were sent. */
 #ifndef LOADTEST_OPEN_LOOP_WRK_FIGURES_H

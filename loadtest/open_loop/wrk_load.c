@@ -25,7 +25,7 @@ static void print_outcomes(const char *dir)
     free(text);
 }
 
-/* Hold the objectives against the run, and let the last line name the one that is missed. */
+/* Compare the objectives with the run, and name a missed objective in the last line. */
 static enum exit_code judge(const struct objectives *objectives, const struct measured *measured,
                             enum exit_code rc)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* page.h -- the timeline of a run as one HTML file that needs nothing else: no network,
- * no other file; readable without its script, which steps through the events.
+/* page.h -- the timeline of a run as one HTML file, which needs no network and no other file.
+ * Its script steps through the events; the page can be read without it.
  *
- * Each violation has a figure: a lane for each owner, its holds as bars, its calls, the
- * faults, and the window, with the two holders named.  Without any violation it is the
- * beginning of the lock that was called most.  Calls that are too many for a figure are left
+ * Each violation has a figure: a lane for each owner, its holds as bars, its calls, the faults,
+ * and the window, with the two holders named.  A history without a violation has one figure: the
+ * first calls of the lock that was called most.  Calls that are too many for a figure are left
  * out, and the page says how many.
  *
  * A lock's name and a process's uuid are shown as text, with any bytes in them.
@@ -18,8 +18,7 @@
 #include "loadtest/check/check.h"
 #include "loadtest/page/scene.h"
 
-/* The page on `out`.  `c` is the checker that gave the verdict, and still has its
- * holds. */
+/* Print the page on `out`.  `c` is the checker that gave the verdict, and still has its holds. */
 void page_print(FILE *out, const struct history *h, const struct check *c,
                 const struct check_verdict *v);
 

@@ -44,7 +44,7 @@ static json_t *both(const char *english, const char *chinese)
     return json_pack("{s:o, s:o}", "en", text(english), "zh", text(chinese));
 }
 
-/* Messages that the lower rooms have in English only. */
+/* A message of another directory, in both languages if phrases.def has it. */
 static json_t *message(const char *english)
 {
     char chinese[PAGE_PHRASE_MAX];

@@ -36,7 +36,7 @@ struct page_step {
 struct page_line {
     int64_t from_ns, at_ns; /* which it took; they are in the order of from_ns          */
     bool is_wire;
-    const char *who;        /* of a wire: whose; otherwise "told", "act" or "fault" */
+    const char *who;        /* the participant of a wire; else "told", "act" or "fault" */
     const char *text, *text_zh; /* text_zh: NULL if it is the same                  */
 };
 
@@ -45,9 +45,9 @@ struct page_scene {
     const struct check *c;
     const struct check_example *example; /* NULL: just the beginning of a lock        */
     uint32_t name;
-    int64_t zero_ns;        /* what times are relative to                             */
-    int64_t from_ns, to_ns; /* what is drawn                                          */
-    int64_t both_from_ns, both_to_ns; /* where both actors are at work, if they are   */
+    int64_t zero_ns;        /* the zero of the times that are shown                   */
+    int64_t from_ns, to_ns; /* the time that is drawn                                 */
+    int64_t both_from_ns, both_to_ns; /* the time in which both actors work, if any   */
     struct page_lane lanes[PAGE_LANES_MAX];
     int lane_count;
     const struct history_call *calls[PAGE_CALLS_MAX];

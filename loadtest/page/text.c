@@ -72,7 +72,7 @@ static void print_answered(FILE *out, const struct page_scene *s,
     print_token(out, call);
 }
 
-/* An event that concerns one owner and is no call. */
+/* Print a mark of one owner, which is no call. */
 static void print_event(FILE *out, const char *owner, const struct history_mark *mark)
 {
     switch (mark->kind) {

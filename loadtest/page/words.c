@@ -92,7 +92,7 @@ static void put_together(const char *pattern, char found[][PAGE_PHRASE_MAX], int
     }
 }
 
-/* The names of outcomes and of what was seen have their Chinese where they are listed. */
+/* Find a message as a whole.  The lists of outcomes and signs have the Chinese of their names. */
 static const char *find_whole(const char *english)
 {
     for (int i = 0; i < SCENARIO_OUTCOME_COUNT; i++)

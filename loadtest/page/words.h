@@ -2,8 +2,8 @@
 /* words.h -- texts of the timeline, of the matrix and of figures, in English and Chinese, of
  * which a page shows the language that its reader chose.
  *
- * Lower rooms say what they found in English alone.  phrases.def has the Chinese of these
- * messages; a message that it does not know, such as the name of a lock, stays as it is.
+ * The messages of other directories are in English only.  phrases.def has the Chinese of these
+ * messages; a message that it does not have, such as the name of a lock, is not translated.
  *
  * Threads     Any: all of it is constant.
  */
@@ -45,7 +45,7 @@ void page_attribute_words(FILE *out, const char *part, enum page_word word,
 /* Print a text of words.def as the title of a shape: as text, and as data-en and data-zh. */
 void page_title_words(FILE *out, enum page_word word, const char *const *arguments);
 
-/* Print a message of the lower rooms in both languages if its Chinese is known, else once;
+/* Print a message of another directory in both languages if phrases.def has it, else once;
  * `element` is "span", or "tspan" in a drawing. */
 void page_phrase(FILE *out, const char *element, const char *english);
 

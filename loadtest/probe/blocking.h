@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* blocking.h -- Redis as most programs use it: a connection, a command, its answer.
+/* blocking.h -- blocking connections to Redis, as most programs have them: one command, one answer.
  *
- * The lock library's link is measured against these connections, and the bench asks the
- * servers by them.
+ * The lock library is measured against these connections, and the bench asks the servers over them.
  *
  * Threads     One `blocking` belongs to one thread.
  * Errors      A call that fails says why on stderr.
@@ -23,17 +22,17 @@ enum { BLOCKING_DATABASE = 9 };
 
 struct blocking; /* connections to one or more servers of a lab */
 
-/* To the servers of that role, which are Redis's.  NULL: no. */
+/* Connect to the servers of that role, which must be Redis servers.  NULL: it failed. */
 struct blocking *blocking_open(const struct lab *lab, enum lab_role role);
 /* NULL is fine. */
 void blocking_close(struct blocking *b);
 
-/* Make ready to take and give back the lock `name` as `recipe` does. */
+/* Prepare the commands by which `recipe` acquires and releases the lock `name`. */
 bool blocking_prepare(struct blocking *b, const struct recipe *recipe,
                       const char *name);
 
-/* Take it on all servers, then give it back on all.  Each command goes out to all of
- * them before the first answer is waited for.  False also if somebody else holds it. */
+/* Acquire the lock on all servers, and then release it on all.  Each command is sent to all servers
+ * before the first answer is read.  False also if the lock is held already. */
 bool blocking_pair(struct blocking *b);
 
 /* The duration of a PING to the first server; -1: failed. */

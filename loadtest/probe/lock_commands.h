@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* lock_commands.h -- the Redis commands of a lock, written once for all who send them by hand.
+/* lock_commands.h -- the Redis commands of a lock, for code that sends them without the library.
  *
- * The bench's blocking connections and redis-benchmark must send what the lock itself
- * sends, or their ratios mean nothing.
+ * The bench's blocking connections and redis-benchmark must send the same commands as the lock.
+ * Otherwise their ratios mean nothing.
  */
 #ifndef LOADTEST_PROBE_LOCK_COMMANDS_H
 #define LOADTEST_PROBE_LOCK_COMMANDS_H
@@ -28,7 +28,7 @@ struct recipe {
 /* NULL if there is none for this lock. */
 const struct recipe *recipe_find(const char *name);
 
-/* The name that is asked for, and its asker. */
+/* The lock that is asked for, and the client that asks. */
 struct recipe_claim {
     const char *name, *owner, *token;
 };

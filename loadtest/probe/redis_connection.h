@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_connection.h -- a connection to a Redis server of the lab, beside those of the locks:
- * to look at it and to do things to it.
+/* redis_connection.h -- the laboratory's own connection to a Redis server of the lab, by which
+ * faults and scenarios ask the server and change its state.
  *
- * Threads     A side belongs to one thread.
- * Errors      Nothing is printed: redis_side_text() says what went wrong.
+ * Threads     A side belongs to one thread.  Errors      Nothing is printed: redis_side_text()
+ * says what went wrong.
  */
 #ifndef LOADTEST_PROBE_REDIS_CONNECTION_H
 #define LOADTEST_PROBE_REDIS_CONNECTION_H
@@ -19,7 +19,7 @@ struct redis_side; /* opaque */
 enum redis_said {
     REDIS_SAID,         /* a text or a number                                        */
     REDIS_SAID_NOTHING, /* nil                                                       */
-    REDIS_SAID_NO,      /* an error of the server's, which is the text               */
+    REDIS_SAID_NO,      /* the server answered with an error, which is the text      */
     REDIS_SILENT,       /* no answer in time, or no connection: this side is used up */
 };
 
