@@ -24,7 +24,7 @@ enum {
     CONTROL_SOLD_OUT = 3,
     CONTROL_OTHER = 4,
     CONTROL_FIRED_NS = 5, /* when it sent its first request, monotonic clock         */
-    CONTROL_BY_GUN = 6,   /* not zero: it had waited for the start signal            */
+    CONTROL_BY_SIGNAL = 6,/* not zero: it had waited for the start signal            */
     CONTROL_TRIED = 7,    /* requests for the target, sent and answered in one era ... */
     CONTROL_TRIED_ERA = 8, /* ... and in which                                       */
     CONTROL_STALE = 9,    /* answers that a late write was refused; OTHER has them too */

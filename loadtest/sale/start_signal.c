@@ -77,7 +77,7 @@ void start_signal_read(const struct control *control, struct start_times *out)
         if (at_ns == 0)
             continue;
         out->fired++;
-        out->by_signal += control_of(control, i, CONTROL_BY_GUN) != 0;
+        out->by_signal += control_of(control, i, CONTROL_BY_SIGNAL) != 0;
         if (out->first_ns == 0 || at_ns < out->first_ns)
             out->first_ns = at_ns;
         if (at_ns > last_ns)

@@ -161,7 +161,7 @@ static void run_members(struct background_process *background_process, int fd)
 }
 
 /* The main function of one process of the background load. */
-static void be_gang(struct stage *s, struct stage_process *p, int fd)
+static void run_process(struct stage *s, struct stage_process *p, int fd)
 {
     struct background_process background_process = {
         .stage = s, .process = (int)(p - s->background->processes)};
@@ -190,7 +190,7 @@ void background_fork(struct stage *s)
         struct stage_process *p = &background->processes[i];
         struct actor_part *part = &p->part;
 
-        p->body = be_gang;
+        p->body = run_process;
         *part = s->processes[0].part;
         snprintf(part->name, sizeof part->name, "background %d", i + 1);
         part->record_dir = background->records;

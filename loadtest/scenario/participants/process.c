@@ -19,7 +19,7 @@ enum { END_MS = 3000 };
 /* In the child: nothing of the conductor's but its own socket.  The process gets its
  * settings as its first message, because the proxies of its connections are made after
  * the fork. */
-static void become_player(struct stage *s, struct stage_process *p, int fd, pid_t parent)
+static void run_child(struct stage *s, struct stage_process *p, int fd, pid_t parent)
 {
     ssize_t n;
 
@@ -52,7 +52,7 @@ void stage_fork(struct stage *s, struct stage_process *p)
     pid = fork();
     if (pid == 0) {
         close(ends[0]);
-        become_player(s, p, ends[1], parent);
+        run_child(s, p, ends[1], parent);
         _exit(EXIT_FAILURE);
     }
     close(ends[1]);
