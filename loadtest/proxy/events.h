@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* events.h -- the reports of a proxy: faults that happened, messages, counts. */
+/* events.h -- the reports of a proxy: faults that happened, messages, and counts. */
 #ifndef LOADTEST_PROXY_EVENTS_H
 #define LOADTEST_PROXY_EVENTS_H
 
@@ -46,7 +46,7 @@ struct proxy_options {
 struct proxy_stats {
     uint64_t connections, open, refused; /* refused: the target could not be reached  */
     uint64_t received[2], sent[2], dropped[2]; /* bytes, by direction                 */
-    uint64_t messages[2];   /* that were seen to their end                            */
+    uint64_t messages[2];   /* that came to their end                                 */
     uint64_t lost;          /* directions whose bytes are not of the protocol         */
     uint64_t strikes;
     int armed, unstruck;    /* faults, and those of them that never struck            */

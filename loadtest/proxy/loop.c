@@ -107,7 +107,7 @@ static int64_t next_ns(const struct proxy_wire *w, int64_t now_ns)
 {
     int64_t next = INT64_MAX;
 
-    if (w->is_cut) /* whether bytes have arrived has to be asked again and again */
+    if (w->is_cut) /* poll() does not report that sent bytes have arrived */
         return dlock_clock_after(now_ns, 1);
     for (int d = 0; d < 2; d++) {
         int64_t due_ns = proxy_pipe_due_ns(&w->pipes[d]);

@@ -24,7 +24,7 @@ struct proxy {
     int64_t rest_until_ns;    /* no accept(): there were no descriptors left */
     int port, listen_fd, wake_fd;
     bool stopping;
-    bool again; /* a wire that was stepped already has something to do */
+    bool again; /* a connection that was served already has something to do again */
 };
 
 /* Room for one wire more.  False: no memory. */

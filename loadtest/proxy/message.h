@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* message.h -- where one message ends and the next begins, whatever comes. */
+/* message.h -- finds the ends of messages in a stream of any bytes. */
 #ifndef LOADTEST_PROXY_MESSAGE_H
 #define LOADTEST_PROXY_MESSAGE_H
 
@@ -37,7 +37,7 @@ const char *proxy_protocol_name(size_t i);
 struct proxy_scanner {
     enum proxy_protocol protocol;
     enum proxy_direction direction;
-    bool is_lost;     /* what came is no message: no end will be found any more       */
+    bool is_lost;     /* the bytes are no message, so no further end is found         */
     int state;        /* of redis: what is being read                                 */
     char type;        /* of redis: of the line that is being read                     */
     bool is_negative; /* of redis: the line's number                                  */

@@ -26,12 +26,12 @@ struct proxy_pipe {
     bool shut; /* the reader was told that nothing follows */
     /* where the next byte to be judged stands */
     uint64_t passed, messages, in_message;
-    /* what faults have made of it */
+    /* the effects of faults */
     bool held, over, dropping;
     int64_t delay_ns;
     uint64_t drop_bytes, drop_messages;
     uint64_t received, sent, dropped;
-    /* what is shown of a message, if anybody looks */
+    /* the beginning of a message, for on_message() */
     bool is_watched, is_seen, was_dropped; /* seen: to its end                        */
     unsigned char head[PROXY_GLIMPSE_MAX];
     size_t head_size;
@@ -48,14 +48,14 @@ bool proxy_pipe_wants_input(const struct proxy_pipe *p);
 /* When the first part is due; INT64_MAX if there is none. */
 int64_t proxy_pipe_due_ns(const struct proxy_pipe *p);
 
-/* Is the message that begins at the head here, or what there is room for? */
+/* Has the whole message that begins here arrived, or as much of it as `in` has room for? */
 bool proxy_pipe_has_message(const struct proxy_pipe *p, size_t *size);
 
 /* Judge up to `most` bytes, no further than the end of the message: pass them on or
  * drop them.  False: nothing could be done. */
 bool proxy_pipe_judge(struct proxy_pipe *p, uint64_t most, int64_t now_ns);
 
-/* Forget what follows: only what is judged is still sent. */
+/* Drop all bytes that are not judged yet; judged bytes are still sent. */
 void proxy_pipe_end(struct proxy_pipe *p);
 
 #endif /* LOADTEST_PROXY_PIPE_H */

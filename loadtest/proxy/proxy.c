@@ -205,7 +205,7 @@ static const char *objection(struct proxy *p, const struct proxy_fault *f)
     return proxy_wire_is_past(w, f) ? "that connection is past that point" : NULL;
 }
 
-/* A release needs no connection, and is done here and now. */
+/* A release without a WHEN needs no connection, and is carried out at once. */
 static void release_at_once(struct proxy *p, struct proxy_armed *armed)
 {
     release(&armed->fault, p);

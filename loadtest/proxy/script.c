@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* script.c -- reads faults.  A fault that cannot be read in full is refused: a test with
- * half a fault armed would test nothing. */
+/* script.c -- reads faults.  A fault that cannot be read completely is refused, because a test
+ * with a part of a fault would test nothing. */
 #include "loadtest/proxy/script.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wire.c -- finds every place between two bytes where a fault could strike.
+/* wire.c -- finds every place between two bytes at which a fault could strike.
  *
  * Bytes are passed on up to the next such place and no further.  So a fault strikes
  * between the same two bytes, however the network splits them. */
@@ -80,7 +80,7 @@ bool proxy_wire_is_past(const struct proxy_wire *w, const struct proxy_fault *f)
 
 /* ---- where ---- */
 
-/* Bytes from the head to where the fault's moment may come; UINT64_MAX: unknown. */
+/* The number of bytes from here to the place at which the fault may strike; UINT64_MAX: unknown. */
 static uint64_t distance(const struct proxy_wire *w, int i, const struct proxy_fault *f)
 {
     const struct proxy_pipe *p = &w->pipes[f->seen];
@@ -204,8 +204,8 @@ static void strike(struct proxy_wire *w, struct proxy_arms *arms, int i)
     arms->told(armed, arms->arg);
 }
 
-/* Its moment has come.  Which message of the other direction answers this one is known
- * of Redis only. */
+/* The condition of the fault is met.  Only with Redis is it known which message of the other
+ * direction answers this message. */
 static void claim(struct proxy_wire *w, struct proxy_arms *arms, int i)
 {
     const struct proxy_fault *f = &arms->armed[i].fault;

@@ -6,8 +6,8 @@
 
 #include "loadtest/proxy/proxy.h"
 
-/* A message as one line of text, without passwords; false: there is nothing in it that
- * a reader would miss. */
+/* Write a message as one line of text, without passwords.  False: the message is not shown, such
+ * as a ping or a handshake. */
 bool wire_text(const struct proxy_glimpse *glimpse, enum proxy_protocol protocol,
                char *out, size_t size);
 

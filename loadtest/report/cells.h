@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cells.h -- the verdicts and speeds of a run of any kind, as cells that a table has and that
- * two runs can be compared by. */
+/* cells.h -- the verdicts and speeds of a run of any kind, as cells of a table, by which two runs
+ * can be compared. */
 #ifndef LOADTEST_REPORT_CELLS_H
 #define LOADTEST_REPORT_CELLS_H
 
@@ -11,9 +11,9 @@
 enum cell_mark {
     CELL_MARK_NOT_DONE,
     CELL_MARK_MEASURED, /* only a speed, and nothing to judge                           */
-    CELL_MARK_SOUND,    /* also: a performance that came out as it had to, a target reached */
+    CELL_MARK_SOUND,    /* also: a performance as expected, a target that was reached    */
     CELL_MARK_BROKEN,
-    CELL_MARK_WRONG,    /* what no lock excuses, such as a phantom answer               */
+    CELL_MARK_WRONG,    /* a finding that no lock explains, such as a phantom answer    */
     CELL_MARK_UNKNOWN,
 };
 
@@ -61,9 +61,9 @@ void values_add(struct view_values *values, double value);
 /* A zeroed view is fine. */
 void view_free(struct view *view);
 
-/* The cell of `other` that has the experiment, hazard, lock and number of clients of `cell` of
- * `view`.  Where each of the two runs is of one lock, the locks may differ, since two runs of one
- * lock each are made to compare the locks.  NULL: there is none. */
+/* The cell of `other` with the experiment, hazard, lock and number of clients of `cell` of
+ * `view`.  If each of the two runs is of one lock, the locks may differ, since such runs compare
+ * two locks.  NULL: there is none. */
 const struct view_cell *view_partner(const struct view *view, const struct view_cell *cell,
                                      const struct view *other);
 

@@ -34,7 +34,8 @@ static json_t *accept(json_t *json, struct run_data *data)
     return json;
 }
 
-/* From the files that commands leave beside data.json, as those before it did. */
+/* Read the results from the other files of the run, which older versions wrote without data.json.
+ */
 static json_t *from_files(const char *dir, struct run_data *data)
 {
     const char *kind = "";

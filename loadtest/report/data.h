@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* data.h -- the data of a run, read from its directory: data.json, or, of a run that has none,
- * the files that commands have always left.
+/* data.h -- the data of a run, read from its directory: from data.json, or from the other files
+ * if there is no data.json.
  *
- * Whatever the files hold, nothing here fails on it: a value of the wrong kind counts as
- * missing, and what is wrong with a file is kept as a problem, in words.
+ * No content of a file makes these functions fail: a value of the wrong kind counts as missing,
+ * and a defect of a file is kept as a problem, in words.
  */
 #ifndef LOADTEST_REPORT_DATA_H
 #define LOADTEST_REPORT_DATA_H

@@ -2,11 +2,11 @@
 /* differences.c -- two runs: what differs, and which differences are more than noise.
  *
  * A value that was measured n times in one run and m times in the other differs if the ranges of
- * the two lie apart, and if n and m are so large that ranges of the same thing would lie apart
- * in at most one of ten cases: of all orders of n + m values, two have the ranges apart.
+ * the two lie apart, and if n and m are so large that ranges of the same thing would lie apart in
+ * at most one of ten cases: of all orders of n + m values, two have the ranges apart.
  *
- * Of many values some lie apart by chance.  The runs are called different if as many as there are
- * would lie apart in at most one of ten comparisons of the same thing. */
+ * Of many values some lie apart by chance.  The runs are called different if so many values lie
+ * apart that this would happen in at most one of ten comparisons of two runs of the same thing. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,8 @@ static enum judgement judge(const struct view_values *a, const struct view_value
     return values_median(b) > values_median(a) ? IS_HIGHER : IS_LOWER;
 }
 
-/* Two runs of one sale are of two settings, and stand beside each other. */
+/* The cell beside which `cell` is shown.  If both runs are a single sale, the two sales are
+ * compared, whatever their settings. */
 static const struct view_cell *partner(const struct view *view, const struct view_cell *cell,
                                        const struct view *other)
 {

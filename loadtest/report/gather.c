@@ -28,8 +28,9 @@ static const struct source {
     {"rate.json", "rate", "load"},
 };
 
-/* Of a sale that is one of many, only what the page shows of it.  The settings of the service
- * are those of the first sale: the others differ in what their cell is called by. */
+/* Keep, of a sale that is one of many, only the data that the page shows.  The settings of the
+ * service are kept of the first sale only, since the others differ only in the names of their
+ * cell. */
 static json_t *slim(json_t *sale, bool is_first)
 {
     json_t *load = json_object_get(sale, "load");
@@ -85,7 +86,7 @@ static bool add_settings(json_t *results, const char *dir, const char *name, str
     return true;
 }
 
-/* Of the run itself, or of the first performance that has some. */
+/* Add the settings of the service: of the run itself, or of the first performance that has them. */
 static void add_service(json_t *results, const char *dir, struct run_data *data)
 {
     struct dirent **entries = NULL;

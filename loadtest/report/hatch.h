@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The part of a drawing that the areas lie in, in the drawing's units. */
+/* The part of a drawing in which the areas are, in the drawing's units. */
 struct hatch_box {
     int left, top, right, bottom;
     bool is_crossed; /* lines in two directions                                        */

@@ -42,7 +42,7 @@ void part_command(FILE *out, const struct run_data *data)
     fputs("</pre>\n", out);
 }
 
-/* The service names the variable; a file stands with its line. */
+/* Is the origin a variable?  The origin of a setting from a file has a colon and the line. */
 static bool is_variable(const char *origin)
 {
     return strncmp(origin, "SECKILL_", strlen("SECKILL_")) == 0 && !strchr(origin, ':');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* parts.h -- inside: the parts of a report, each a file, in the order of the page.  A part that
- * the run has nothing for prints nothing, unless it says so. */
+/* parts.h -- for the files of report/: the parts of a report, one file each, in the order of the
+ * page.  A part for which the run has no data prints nothing, unless its comment says otherwise. */
 #ifndef LOADTEST_REPORT_PARTS_H
 #define LOADTEST_REPORT_PARTS_H
 

@@ -61,7 +61,7 @@ static void print_row(FILE *out, const struct run_data *data, const struct view_
     fputs("</td></tr>\n", out);
 }
 
-/* The sales with a finding first: there the question is what should have stopped it. */
+/* Print the sales with a finding first, since there a layer should have stopped the order. */
 static void print_table(FILE *out, const struct run_data *data, const struct view *view,
                         const struct layers *layers)
 {

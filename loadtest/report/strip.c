@@ -121,8 +121,8 @@ static const char *class_of(const char *sentence)
                                                   : "doubt";
 }
 
-/* The exit status in words: a missed threshold as clearly as the verdict, which does
- * not know it. */
+/* Print the exit status in words.  A missed threshold is as conspicuous as the verdict, because the
+ * verdict does not contain it. */
 static void print_exit(FILE *out, int code)
 {
     static const struct {

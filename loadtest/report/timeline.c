@@ -76,7 +76,7 @@ static double y_of(double value, double most)
     return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * fmin(value / most, 1);
 }
 
-/* The right axis is that of the sum. */
+/* The upper end of the right axis, which is for the sum of the orders. */
 static double most_of_sum(const struct sale_view *view)
 {
     return view->stock > 0 && view->stock < 4 * view->total ? fmax(view->total, view->stock)

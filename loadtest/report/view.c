@@ -127,7 +127,7 @@ static enum cell_mark worse(enum cell_mark a, const char *outcome)
                        : strcmp(outcome, "broken") == 0 ? CELL_MARK_BROKEN
                        : strcmp(outcome, "wrong") == 0  ? CELL_MARK_WRONG
                                                         : CELL_MARK_UNKNOWN;
-    /* A broken promise outweighs any verdict that is not known. */
+    /* A violation counts as worse than an unknown verdict. */
     static const int harm[] = {0, 0, 1, 3, 4, 2};
 
     return harm[b] > harm[a] ? b : a;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_measured.c -- cells of what is only measured: bench and bench-locks. */
+/* view_measured.c -- the cells of bench and bench-locks, which only have speeds. */
 #include "loadtest/report/view_measured.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_measured.h -- inside: cells of what is only measured. */
+/* view_measured.h -- for view.c: the cells of bench and bench-locks, which only have speeds. */
 #ifndef LOADTEST_REPORT_VIEW_MEASURED_H
 #define LOADTEST_REPORT_VIEW_MEASURED_H
 

@@ -15,7 +15,7 @@ enum {
     CONTROL_SIZE = 32768,
     CONTROL_THREADS_MAX = 32,
     CONTROL_STOP = 0,    /* not zero: send no more, wait for the answers           */
-    CONTROL_ERA = 1,     /* goes up when the laboratory begins to count anew       */
+    CONTROL_ERA = 1,     /* grows by 1 when the laboratory starts a new count      */
     CONTROL_TARGET = 2,  /* not zero: the user whose lock is the target            */
     CONTROL_THREAD = 16, /* thread i (from 1) has the numbers from 16 * i          */
     CONTROL_SENT = 0,
@@ -23,11 +23,11 @@ enum {
     CONTROL_ACCEPTED = 2,
     CONTROL_SOLD_OUT = 3,
     CONTROL_OTHER = 4,
-    CONTROL_FIRED_NS = 5, /* when it sent its first request, monotonic clock         */
-    CONTROL_BY_SIGNAL = 6,/* not zero: it had waited for the start signal            */
-    CONTROL_TRIED = 7,    /* requests for the target, sent and answered in one era ... */
-    CONTROL_TRIED_ERA = 8, /* ... and in which                                       */
-    CONTROL_STALE = 9,    /* answers that a late write was refused; OTHER has them too */
+    CONTROL_FIRED_NS = 5, /* the time of its first request, monotonic clock          */
+    CONTROL_BY_SIGNAL = 6, /* not zero: it had waited for the start signal           */
+    CONTROL_TRIED = 7,    /* requests for the target that were sent and answered in the ... */
+    CONTROL_TRIED_ERA = 8, /* ... era that this number has                           */
+    CONTROL_STALE = 9,    /* answers that a late write was refused; OTHER counts them too */
     CONTROL_LATENCY = 1024,   /* thread i counts its accepted orders, by how long they took,
                                * in CONTROL_BUCKETS numbers for each thread from here on */
     CONTROL_BUCKETS = BUCKETS, /* as in kit/buckets.h, and in wrk/control.lua            */
@@ -55,7 +55,7 @@ int64_t control_tried(const struct control *c);
 /* A number of a thread. */
 int64_t control_of(const struct control *c, int thread, int number);
 
-/* Count one more, as the thread: for a load that is no wrk and runs in this process. */
+/* Add 1 to a number of the thread.  For a load other than wrk, which runs in this process. */
 void control_count(struct control *c, int thread, int number);
 /* Replace the latencies of a thread. */
 void control_set_latency(struct control *c, int thread, const int64_t buckets[CONTROL_BUCKETS]);

@@ -16,7 +16,8 @@
 enum exit_code front_start(struct service *front, const struct service *services, int count,
                            const char *dir, char *why);
 
-/* End it, at once: whoever waits for an answer gets none.  Nothing happens if it does not run. */
+/* End HAProxy at once: a client that waits for an answer gets none.  Nothing happens if HAProxy
+ * does not run. */
 void front_stop(struct service *front);
 
 #endif /* LOADTEST_SALE_FRONT_H */

@@ -95,7 +95,8 @@ bool hazard_arm(const struct hazard *hazard, struct hazard_scene *scene)
            hazard_lay_in_wait(scene, hazard->point);
 }
 
-/* A process that stands still hears of nothing, so what stopped it is undone first. */
+/* Undo the hazard before the points: a stopped process cannot execute the order to release a
+ * point. */
 void hazard_undo(const struct hazard *hazard, struct hazard_scene *scene)
 {
     if (hazard->undo)

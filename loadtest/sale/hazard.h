@@ -34,7 +34,7 @@ struct hazard_scene {
     int64_t user;     /* whose lock is the target; 0: the lock is the voucher's      */
     char key[64];     /* the lock's name                                             */
     int64_t lease_ms;
-    int64_t enough;   /* so many orders of other owners show that they got the lock  */
+    int64_t enough;   /* this many orders of other owners show that they got the lock */
     bool has_gap;     /* the variant has the point between-check-and-delete          */
     bool stays_out;   /* while the process of the holder is stopped, the variant must
                        * grant the lock to no other owner                            */
@@ -45,7 +45,7 @@ struct hazard_scene {
     int stage;
     int64_t stage_ns; /* when the stage began                                        */
     int64_t baseline; /* orders under this lock at that time                         */
-    int tries;        /* how often the stage was begun again                         */
+    int tries;        /* the number of times that the stage was begun again          */
     struct fault_history *history; /* of the run, for faults that a hazard makes from
                                     * outside (the process that reaches a point records
                                     * that itself); NULL: it is not recorded         */
@@ -79,7 +79,7 @@ void hazard_undo(const struct hazard *hazard, struct hazard_scene *scene);
 enum {
     HAZARD_CATCH_MS = 15000, /* the longest wait for a thread to reach a point        */
     HAZARD_SELL_MS = 10000,  /* the longest wait for other owners to sell             */
-    HAZARD_TRIES = 8,        /* so many refused requests show that the lock holds     */
+    HAZARD_TRIES = 8,        /* this many refused requests show that the lock holds   */
 };
 
 /* Arm `point` in every process: the next thread of each that comes there with the target's

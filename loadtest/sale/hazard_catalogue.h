@@ -5,7 +5,7 @@
 
 #include "loadtest/sale/hazard.h"
 
-/* Each by its name, as hazard_calm: to compare with, instead of names. */
+/* The hazards as hazard_calm and so on, to compare pointers instead of names. */
 #define HAZARD(file) extern const struct hazard hazard_##file;
 #include "loadtest/sale/hazards.def"
 #undef HAZARD

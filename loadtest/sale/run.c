@@ -271,7 +271,7 @@ static void measure(struct running *r)
         (double)accepted * 1e9 / (double)(end_ns - start_ns + 1);
 }
 
-/* With the services up. */
+/* Run the hazard under the load of wrk.  The services are up. */
 static enum exit_code run_load(struct running *r)
 {
     char path[FILES_PATH_MAX];
@@ -304,7 +304,7 @@ static enum exit_code run_load(struct running *r)
     return rc;
 }
 
-/* Another load than wrk. */
+/* Run the load of the plan in place of wrk. */
 static enum exit_code run_other_load(struct running *r)
 {
     const struct run_stage stage = {.plan = r->plan,

@@ -39,17 +39,17 @@ struct run_plan {
     int64_t stock;
     int voucher_count;
     int64_t duration_ms;      /* at most                                             */
-    bool is_per_user;         /* the same user fires at once: one_per_user.lua       */
+    bool is_per_user;         /* one user orders over all connections: one_per_user.lua */
     int slot_ms, slot_users;  /* of that script                                      */
     int64_t lease_ms;
     bool has_gap, stays_out;  /* see hazard.h                                        */
     const char *face;         /* hmdp or v1                                          */
-    bool transacts_at_once;   /* each request may be in a transaction beside all others */
+    bool transacts_at_once;   /* all requests may be in transactions at the same time */
     run_load_fn *load;        /* instead of wrk and the hazard; NULL: those              */
     void *load_arg;
     bool record;              /* the locks: dir/locks, for `seckill check`           */
     struct live *live;        /* shows the run while it goes on; NULL: nothing does  */
-    const char *title;        /* of the run there; NULL: the lock, or no name        */
+    const char *title;        /* of the run in `live`; NULL: the lock                */
     bool quiet;               /* the reason of a failure is kept, and not printed    */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* running.h -- inside: a run while it goes on, and the files that are left of it. */
+/* running.h -- for the files of sale/: the state of a run, and the files that it leaves. */
 #ifndef LOADTEST_SALE_RUNNING_H
 #define LOADTEST_SALE_RUNNING_H
 
@@ -26,7 +26,7 @@ struct running {
     int64_t hazard_over_ns, sold_out_before;
     int64_t sold_out_ns, accepted_then; /* when "sold out" was first heard              */
     int64_t began_us;        /* as begin_ns, by the wall clock, since 1970              */
-    int64_t fault_begin_ns;  /* when the hazard had caught somebody; 0: it has not      */
+    int64_t fault_begin_ns;  /* when the hazard caught a thread; 0: it has not          */
 };
 
 /* The buffer for the reason of a failure, as why_say() takes it. */
@@ -43,11 +43,11 @@ void running_show(struct running *r);
 void running_tell(struct running *r);
 /* Read what the clients counted from load.json into the result; zeros if there is none. */
 void running_read_load(struct running *r);
-/* Wait until no order waits in the stream of --order-path=stream, or for a minute: what waits
- * may still get its row.  False: some wait.  A Redis that does not answer has none. */
+/* Wait until no order waits in the stream of --order-path=stream, but a minute at most: a waiting
+ * order may still get its row.  False: some orders wait.  True also if Redis does not answer. */
 bool running_wait_drained(const struct running *r);
-/* The processes have ended.  If one was killed, PostgreSQL may still work for it: wait until
- * it does not, or for some seconds. */
+/* Wait until PostgreSQL does no work for the processes, which have ended, but some seconds at
+ * most.  A transaction may go on after its process was killed. */
 void running_wait_settled(struct running *r);
 /* Export the evidence from the database, audit it into the result, and write verdict.json.
  * `is_settled`: nothing that was sent can still become an order.

@@ -17,8 +17,8 @@
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/lab/environment.h"
 
-/* A service ends by itself when its --start-timeout of 30 s has passed; beyond it lies what
- * is done after the stores have answered. */
+/* A service ends by itself if its stores do not answer within its --start-timeout of 30 s.  The
+ * rest of the time is for its start after the stores have answered. */
 enum { READY_MS = 45000, STOP_MS = 15000, LINE_MAX_BYTES = 512 };
 
 static bool start_one(struct service *s, const struct service_plan *plan, int index,

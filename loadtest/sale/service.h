@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* service.h -- seckilld processes that the laboratory runs, and the faults it gives
+/* service.h -- seckilld processes that the laboratory runs, and the faults that it injects into
  * them.
  *
- * Everything goes over HTTP or signals: the laboratory knows nothing of the service's
- * inside.
+ * The laboratory uses only HTTP and signals, and no internals of the service.
  */
 #ifndef LOADTEST_SALE_SERVICE_H
 #define LOADTEST_SALE_SERVICE_H
@@ -21,10 +20,10 @@ enum { SERVICE_MAX = 8, SERVICE_URL_MAX = 64 };
 
 struct service {
     struct child child;
-    char name[16]; /* --process: what stands in its order rows                     */
+    char name[16]; /* --process: the name in its rows of orders                    */
     char orders_url[SERVICE_URL_MAX];
     char admin_url[SERVICE_URL_MAX];
-    char admin_token[ADMIN_TOKEN_LEN + 1]; /* what it wants to hear there          */
+    char admin_token[ADMIN_TOKEN_LEN + 1]; /* for requests to admin_url            */
     char log[FILES_PATH_MAX];
     int ready_fd; /* its stdout                                                     */
 };
@@ -34,8 +33,8 @@ struct service {
  * stderr says why, and none is left.  EXIT_USAGE: a process refused its settings. */
 enum exit_code service_start(struct service *services, const struct service_plan *plan);
 
-/* Stop them: SIGTERM, and SIGKILL for who does not end.  False: one did not end by
- * itself with status 0. */
+/* Stop the processes: SIGTERM, and SIGKILL for a process that does not end.  False: a process did
+ * not end by itself with status 0. */
 bool service_stop(struct service *services, int count);
 
 /* The port of orders_url. */
@@ -46,24 +45,25 @@ int service_port(const struct service *service);
 bool service_arm(const struct service *service, const char *point, const char *action,
                  const char *key);
 
-/* Let go who is held there, and disarm the point.  Nobody need be held there. */
+/* Let a thread that is held at the point continue, and disarm the point.  No thread need be held.
+ */
 bool service_release(const struct service *service, const char *point);
 
-/* Is somebody held at the point?  False in *held as well if nothing can be learned. */
+/* Is a thread held at the point?  False: the process did not answer, and *held is false. */
 bool service_is_holding(const struct service *service, const char *point, bool *held);
 
-/* A lock, as its store sees it. */
+/* The state of a lock in its store. */
 struct service_lock {
     bool is_locked;
     char owner[128]; /* "" where it is not known                                    */
     int64_t left_ms; /* of the lease; -1: it ends with a session, or is not known   */
     int64_t hold_count, waiter_count; /* -1: not known                              */
     uint64_t fence;  /* 0: there are none                                           */
-    char system[40]; /* the uuid that the owners of the process begin with that was asked */
+    char system[40]; /* the uuid of the process that was asked, with which its owners begin */
 };
 
-/* Ask the store, by way of this process, and wait for the answer for no longer than
- * `timeout_ms`.  False: nothing can be learned. */
+/* Ask this process for the state of the lock in its store, and wait for the answer for
+ * `timeout_ms` at most.  False: there is no answer. */
 bool service_look_lock_within(const struct service *service, const char *key,
                               int64_t timeout_ms, struct service_lock *out);
 

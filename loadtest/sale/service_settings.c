@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* service_settings.c -- every setting that a seckilld process has, as the process says it. */
+/* service_settings.c -- every setting of a seckilld process, as the process prints it. */
 #include "loadtest/sale/service_settings.h"
 
 #include <signal.h>

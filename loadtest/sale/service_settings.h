@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* service_settings.h -- every setting that a seckilld process has, as the process says it.
+/* service_settings.h -- every setting of a seckilld process, as the process prints it.
  *
  * Threads     One.
  */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* start_signal.h -- the start signal: all clients of a run fire in the same moment.
+/* start_signal.h -- the start signal: all clients of a run send their first request at the same
+ * moment.
  *
- * A countdown latch in the lab's Redis: every thread of every wrk process counts it
- * down once it could send, and waits until it opens (wrk/start_signal.lua).
+ * The signal is a countdown latch in the lab's Redis.  Every thread of every wrk process counts
+ * the latch down when it is ready to send, and waits until the latch opens
+ * (wrk/start_signal.lua).
  */
 #ifndef LOADTEST_SALE_START_SIGNAL_H
 #define LOADTEST_SALE_START_SIGNAL_H
@@ -20,14 +22,14 @@ struct start_signal {
                                         * which it is installed                      */
 };
 
-/* Make the latch for `count` threads.  False: said on stderr why, and they start when
- * each is ready. */
+/* Make the latch for `count` threads.  False: the reason is on stderr, and each thread starts
+ * when it is ready. */
 bool start_signal_make(struct start_signal *start_signal, const struct lab *lab, int count);
 
 /* Take away what is left of it.  A zeroed struct is fine. */
 void start_signal_remove(struct start_signal *start_signal);
 
-/* The times of the start, as the page of memory tells. */
+/* The times of the start, from the shared memory. */
 struct start_times {
     int fired;         /* threads that sent something                     */
     int by_signal;        /* of those, how many waited for the latch to open */

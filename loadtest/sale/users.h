@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* users.h -- users with tokens: the file that the load takes them from. */
+/* users.h -- users with tokens: the tokens file, from which the load takes its users. */
 #ifndef LOADTEST_SALE_USERS_H
 #define LOADTEST_SALE_USERS_H
 
@@ -27,10 +27,10 @@ enum exit_code users_write_tokens(const char *path, const struct token_keys *key
  * as many as orders that may be sold; at least 20,000, and at most a million. */
 int64_t users_for_sale(int64_t stock, int64_t duration_ms);
 
-/* See to it that the lab's tokens file has at least `count` users, whose tokens are good
- * for 12 hours at least: a file whose tokens are not is written anew, with tokens that are
- * good for 48 hours.  As users_write_tokens(), and EXIT_UNAVAILABLE: the lab's key cannot be
- * used, said on stderr why. */
+/* Ensure that the lab's tokens file has at least `count` users, whose tokens are valid for at
+ * least 12 hours.  Otherwise the file is written anew, with tokens that are valid for 48 hours.
+ * Answers as users_write_tokens() does, or EXIT_UNAVAILABLE: the lab's key cannot be used, said
+ * on stderr. */
 enum exit_code users_ensure(const struct lab *lab, int64_t count);
 
 #endif /* LOADTEST_SALE_USERS_H */

@@ -47,7 +47,7 @@ static bool spawn(struct wrk *w, const struct wrk_plan *plan, const char *script
     snprintf(threads, sizeof threads, "-t%d", plan->threads);
     snprintf(connections, sizeof connections, "-c%d",
              connections_of(plan, client, plan->clients > 1 ? plan->clients : 1));
-    /* wrk is ended from here; its own end is only for the case that we are gone. */
+    /* wrk_stop() ends wrk.  The duration of wrk itself only counts if this program has died. */
     snprintf(duration, sizeof duration, "-d%ds",
              (int)(plan->duration_ms / 1000) + SPARE_S);
     snprintf(url, sizeof url, "%.*s", (int)strcspn(plan->urls, ","), plan->urls);
@@ -78,7 +78,7 @@ static void end_all(struct wrk *w)
     start_signal_remove(&w->start_signal);
 }
 
-/* Start the processes one after another; the start_signal makes them fire together. */
+/* Start the processes one after another; the start signal lets them send at the same moment. */
 static bool spawn_all(struct wrk *w, const struct wrk_plan *plan, const char *script,
                       const char **extra, size_t n)
 {

@@ -27,7 +27,7 @@ struct wrk_plan {
     int64_t target;       /* the user whose lock a hazard aims at; 0: the voucher's   */
     bool keep_ledger;     /* false: no ledger, no load.json of the script             */
     const char *extra[6]; /* more of its environment, NULL at the end                 */
-    char *why;            /* WHY_MAX bytes for why it could not be started; NULL: that
+    char *why;            /* WHY_MAX bytes for the reason of a failed start; NULL: the reason
                            * goes to stderr                                            */
 };
 
@@ -45,8 +45,8 @@ enum exit_code wrk_start(struct wrk *w, const struct wrk_plan *plan);
 
 bool wrk_runs(const struct wrk *w);
 
-/* Let it send no more, wait for the answers that are still to come (for `drain_ms` at
- * most), and end it; it writes its summary.  False: it had to be killed. */
+/* Let wrk send no more requests, wait for missing answers for `drain_ms` at most, and end wrk,
+ * which then writes its summary.  False: wrk had to be killed. */
 bool wrk_stop(struct wrk *w, int64_t drain_ms);
 
 #endif /* LOADTEST_SALE_WRK_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* calm.c -- nothing goes wrong but the load itself. */
+/* calm.c -- the load without a fault. */
 #include "loadtest/sale/hazard.h"
 
 static enum hazard_state step(struct hazard_scene *scene)
