@@ -42,7 +42,7 @@ static void name_processes(struct stage *s)
                          s->processes[j].part.name);
 }
 
-/* False: nobody can tell, and result->why says the reason. */
+/* False: no verdict is possible, and result->why has the reason. */
 static bool check_history(struct stage *s)
 {
     struct check_options options = check_options_default();
@@ -83,7 +83,7 @@ static bool names_two_holders(const struct stage *s, const struct check_example 
            (a->process != b->process || a->owner != b->owner);
 }
 
-/* The calls that were made, not those that were only prepared or that ended. */
+/* The number of faults that took effect: those that began and those of one instant. */
 static int64_t count_faults(const struct history *h)
 {
     int64_t count = 0;

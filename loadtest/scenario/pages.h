@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pages.h -- the functions that write pages, which the rooms above hand down. */
+/* pages.h -- the functions of page/ that write pages.  This directory cannot call page/ directly,
+ * so the command passes the functions. */
 #ifndef LOADTEST_SCENARIO_PAGES_H
 #define LOADTEST_SCENARIO_PAGES_H
 
@@ -10,12 +11,13 @@ struct stage;
 
 #define STORY_ZH_FILE "story.zh.txt"
 
-/* Writes pages; the rooms above this one have it.  False: said on stderr why. */
+/* The functions.  False: the reason is on stderr. */
 struct scenario_pages {
-    /* A performance as a part of a page, in page.part among its files; and told in Chinese
-     * as on a terminal, in story.zh.txt. */
+    /* Write a performance as a part of a page, into page.part among its files, and its Chinese
+     * story as on a terminal, into story.zh.txt. */
     bool (*write_part)(const struct stage *s);
-    /* The page at `path` from `count` parts, of the scenario (or of all) named `name`. */
+    /* Write the page at `path` from `count` parts.  `name` is the name of the scenario, or "all".
+     */
     bool (*write_page)(const char *path, const char *name, char *const *parts,
                        size_t count);
 };

@@ -127,7 +127,7 @@ static void open_actors(struct stage *s)
 
 /* ---- end ---- */
 
-/* The actors are ended before their wires are, so that they can say goodbye. */
+/* The actors are ended before their wires, so that they can close their connections in order. */
 static void clear_stage(struct stage *s)
 {
     stage_end_processes(s);
@@ -196,7 +196,8 @@ static void free_lock(struct stage *s)
     }
 }
 
-/* Holders of an earlier time, of whom the fences tell. */
+/* Acquire and release the lock as earlier holders would, so that the first fence of the story is
+ * greater than 1. */
 static void hold_earlier(struct stage *s)
 {
     static const struct actor_order acquire = {.what = ACTOR_ACQUIRE},

@@ -5,8 +5,8 @@
 
 #include "loadtest/scenario/batch.h"
 
-/* Perform it: in a process of its own, which this call is the whole life of.  Writes
- * what there is to stdout, and page.part in its directory.  `number` makes names
+/* Perform a scenario.  To be called once in a process of its own, which ends afterwards.  Writes
+ * the story to stdout, and page.part into its directory.  `number` makes the names of locks
  * different from those of other performances. */
 enum exit_code stage_perform(const struct scenario_run *run,
                              const struct performance *p, struct lab *lab,

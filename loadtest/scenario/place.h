@@ -5,7 +5,8 @@
 
 #include "loadtest/scenario/batch.h"
 
-/* Does the performance break servers (`own`), or may it share a lab with others? */
+/* Is the performance one of those that need a lab of their own (`own`), or of those that share a
+ * lab? */
 bool place_is_meant(const struct performance *p, bool own);
 
 /* The topologies that all of these performances need together. */

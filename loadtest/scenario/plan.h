@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plan.h -- which scenarios are performed, how, and which functions hear of their ends. */
+/* plan.h -- the settings for performing scenarios, and the listener that is told of their ends. */
 #ifndef LOADTEST_SCENARIO_PLAN_H
 #define LOADTEST_SCENARIO_PLAN_H
 
@@ -14,24 +14,25 @@ struct scenario_run {
     const char *html;    /* NULL: no page of all performances together                */
     const struct scenario_pages *pages;
     bool is_chinese, shows_wire;
-        int jobs;            /* the number of performances at a time that inject no faults
-                          * into servers; 0: as many as do not delay each other      */
+    int jobs;            /* the number of performances at a time that inject no faults into
+                          * servers; 0: 3, or 12 for measurements                     */
     int64_t duration_ms; /* of measurements; 0: each has its own                     */
     uint64_t seed;
-        int labs;            /* the number of all other performances at a time, each in its
-                          * own lab; 0: 1                                             */
-    struct series *series; /* shows the progress; lent , NULL: nothing is shown       */
+    int labs;            /* the number of all other performances at a time, each in its own
+                          * lab; 0: 1                                                 */
+    struct series *series; /* shows the progress; lent; NULL: nothing is shown        */
     const struct scenario_listener *listener; /* NULL: the terminal                   */
 };
 
-/* The listener is told instead of the terminal, and says which performances may still
+/* A listener gets the results in place of the terminal, and decides which performances may still
  * begin. */
 struct scenario_listener {
-    /* The free choices of the `i`th, and its name among the files; it has a background load. */
+    /* Answer the variation of the `i`th performance, which then has a background load, and write
+     * its name among the files. */
     struct scenario_variation (*vary)(void *arg, size_t i, char *name, size_t size);
     bool (*may_begin)(void *arg);
-    /* The `i`th has ended, and its files are in `dir`; it is told to the series here.  Not
-     * called for those that an interrupt has ended. */
+    /* The `i`th performance has ended, and its files are in `dir`.  This function tells the series.
+     * Not called for a performance that an interrupt has ended. */
     void (*on_end)(void *arg, size_t i, const struct scenario_result *result,
                    const char *dir);
     void *arg;

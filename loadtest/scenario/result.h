@@ -24,7 +24,7 @@ struct scenario_result {
     bool has_happened;
     bool was_spoilt;  /* another performance may succeed                              */
     int tries;
-    char spoilt[300];   /* why the try before did not count; "": there was no such try */
+    char spoilt[300];   /* the reason for which an earlier try did not count; "": none */
     enum scenario_outcome outcome;
     unsigned signs;
     unsigned gave_way;  /* set of 1 << dlock_assumption: the assumptions that did not
@@ -47,11 +47,11 @@ enum verdict scenario_verdict(const struct scenario_result *result);
 /* Does the scenario measure for a time, instead of telling a story? */
 bool scenario_is_measured(const struct scenario *scenario);
 
-/* Has it a lab that nobody else uses? */
+/* Has the scenario a lab of its own, which no other performance uses? */
 bool scenario_has_own_servers(const struct scenario *scenario);
 
-/* Is it a part of `run all` and of the matrix?  What takes minutes, and what needs servers
- * beside the core of a lab, is not. */
+/* Is the scenario a part of `run all` and of the matrix?  Measurements, and scenarios on a topology
+ * beside the core of a lab, are not. */
 bool scenario_is_in_all(const struct scenario *scenario);
 
 const char *scenario_outcome_name(enum scenario_outcome outcome, bool is_chinese);

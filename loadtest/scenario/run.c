@@ -30,7 +30,7 @@
 #include "loadtest/kit/memory.h"
 
 enum {
-    LIMIT_MS = 120000, /* of a story; of what a measurement takes beside its length     */
+    LIMIT_MS = 120000, /* of a story; a measurement has this beside its duration        */
     POLL_MS = 5,
     STORY_JOBS = 3,
     MEASURE_JOBS = 12, /* pauses take time, but no processor                            */

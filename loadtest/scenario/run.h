@@ -5,8 +5,8 @@
 
 #include "loadtest/scenario/plan.h"
 
-/* Perform them all, and print a table (or, if there is one only, the story as it
- * happens).  VALID: each came out as expected. */
+/* Perform all setups, and print a table, or, for a single performance, its story while it happens.
+ * EXIT_VALID: every outcome is the expected one. */
 enum exit_code scenario_run_all(const struct scenario_run *run,
                                 const struct scenario_setup *setups, size_t count);
 

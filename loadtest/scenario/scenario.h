@@ -3,20 +3,20 @@
  * on real servers, with the same outcome each time.
  *
  * A scenario is one file in loadtest/scenario/scenarios/, one line in scenarios.def, and rows
-  * in loadtest/expect/expectations.def with the expected outcome under each lock.  It has
+ * in loadtest/expect/expectations.def with the expected outcome under each lock.  It has
  * data (the participants, the texts) and one function, play(), which runs once for each
  * lock.  One such run is a performance.
  *
-  * Every actor is a process of its own with a lock system of its own.  play() runs in
+ * Every actor is a process of its own with a lock system of its own.  play() runs in
  * the process of the laboratory, which sends each actor its next call and reads the
  * answer.  Each connection of an actor goes through a proxy of its own, which injects
  * faults and records the messages.
  *
-  * play() does not decide the outcome.  The checker of histories looks for two holders at
+ * play() does not decide the outcome.  The checker of histories looks for two holders at
  * once, and the rows in PostgreSQL show the stock and the orders.  play() only reports, by
  * stage_sign(), what neither of them can see.
  *
-  * Errors      If a step does not happen, the performance ends with "did not happen", which
+ * Errors      If a step does not happen, the performance ends with "did not happen", which
  *             never counts as expected.  Therefore play() handles no failures, and each
  *             function returns the answer of the lock or of the database.
  * Threads     play() runs in one thread, and only this thread may call these functions.
@@ -64,8 +64,8 @@ struct scenario {
     int lease_ms;          /* 0: SCENARIO_LEASE_MS                                    */
     int store_timeout_ms;  /* of one request to a store; 0: the library's             */
     int node_timeout_ms;   /* the same of redlock's; 0: store_timeout_ms, if any      */
-    int earlier_fences;    /* so many holders there were before, if the lock counts them */
-    int replicas_acknowledge; /* so many replicas have to have each grant; 0: none        */
+    int earlier_fences;    /* the number of holders before the story, if the lock counts holders */
+    int replicas_acknowledge; /* the number of replicas that acknowledge each grant; 0: none */
     bool has_fence_epochs; /* fences that Redis counts begin at epochs of the database */
     bool needs_own_servers; /* it injects faults into servers, so it has its own lab, as
                             * every scenario with a topology does                     */
@@ -85,7 +85,7 @@ struct actor *stage_actor(struct stage *s, int i);
  * caps. */
 const dlock_variant_info *stage_lock(const struct stage *s);
 bool stage_has(const struct stage *s, unsigned caps);
-/* Does its watchdog renew? */
+/* Does a watchdog renew the lock? */
 bool stage_is_renewed(const struct stage *s);
 enum dlock_store stage_store(const struct stage *s);
 
@@ -146,34 +146,34 @@ void stage_pass_ms(struct stage *s, int64_t ms);
 void stage_fault(struct stage *s, const char *what, dlock_fault_phase phase,
                  dlock_assumption breaks, int64_t pid);
 
-/* The lab whose servers these are. */
+/* The lab of the performance. */
 struct lab *stage_lab(struct stage *s);
 
 /* ---- measurements: scenarios that have a duration ----
  *
- * play() lets the actors do the same over and over for so long.  Such a scenario is run by its
+ * play() lets the actors repeat their steps for this duration.  Such a scenario is run by its
  * name only, not as a part of `all`.  The actions of its actors are not told, their connections
  * have no proxies, and one actor may buy many times.  The measurement counts which acknowledged
  * updates of the stock are still in it. */
 
-/* Counted by play(), but for what stands under the judge. */
+/* The counts of play(), and below them those of the judge. */
 struct scenario_tally {
     int64_t acknowledged; /* the client was told that its update is committed         */
     int64_t unsure;       /* COMMIT went unanswered                                   */
-    int64_t stale;        /* refused by the resource: an older fence                  */
-    int64_t not_done;     /* it gave up, or the database did not do it                */
-    int64_t not_granted;  /* times that the lock was not had in time, or failed       */
+    int64_t stale;        /* refused by the row: an older fence                       */
+    int64_t not_done;     /* the client gave up, or the database did not do it        */
+    int64_t not_granted;  /* acquires that failed, or came to no grant in time        */
     int64_t stops, holders_stopped; /* clients that were paused; those at work        */
     int64_t longest_wait_ms; /* for the lock and the read, by one that was not paused */
     /* the judge's */
     bool is_counted;
     int64_t updates;      /* those acknowledged, and the unsure ones that are there   */
     int64_t lost;         /* of these                                                 */
-    int at_once;          /* how many were at work under the lock at the same time    */
+    int at_once;          /* the most holders that worked at the same time            */
     bool is_short;        /* it took less than the scenario's duration                */
 };
 
-/* The tally in which play() counts; others may look at it meanwhile. */
+/* The tally in which play() counts; the progress reads it meanwhile. */
 struct scenario_tally *stage_tally(struct stage *s);
 
 /* The time that the fault lasts in this performance. */
@@ -201,21 +201,21 @@ int64_t stage_draw(struct stage *s, int stream, int64_t below);
 /* An actor holds up to so many leases of one lock at a time, one for each level. */
 enum { ACTOR_LEVELS_MAX = 4 };
 
-/* Ask for the lock once, or wait for up to so long.  OK adds a level to what it holds. */
+/* Ask for the lock once, or wait for wait_ms at most.  OK adds a level to the hold of the actor. */
 dlock_status actor_try(struct actor *a);
 dlock_status actor_acquire(struct actor *a, int64_t wait_ms);
-/* Ask once, and again while there is no answer: its old connection may be dead. */
+/* Ask once, and again as long as there is no answer, because the old connection may be dead. */
 dlock_status actor_try_until_answered(struct actor *a);
-/* With a lease of its own, which is not renewed. */
+/* Acquire with a lease of `lease_ms`, which is not renewed. */
 dlock_status actor_acquire_for(struct actor *a, int64_t wait_ms, int lease_ms);
 /* Acquire, which must succeed; waits as long as a step may take. */
 void actor_enter(struct actor *a);
-/* As long as it takes where the lock of one that stands still ends by itself
- * (stage_lock_ends()), and otherwise for twice the lease.  The lock is granted for
- * SCENARIO_LONG_MS where it has leases, so that only the story can end it. */
+/* Acquire behind a holder that stands still.  If the lock of such a holder ends by itself
+ * (stage_lock_ends()), wait as long as a step may take; otherwise wait for twice the lease.  A
+ * lock with leases is asked for SCENARIO_LONG_MS, so that the new lease outlasts the story. */
 dlock_status actor_outwait(struct actor *a);
 
-/* The last level that it acquired. */
+/* Release the level that the actor acquired last. */
 dlock_status actor_release(struct actor *a);
 /* Release, which must succeed. */
 void actor_leave(struct actor *a);
@@ -225,37 +225,37 @@ dlock_status actor_release_again(struct actor *a);
 /* Release the lease of `holder`, which is another thread of the same process. */
 dlock_status actor_release_for(struct actor *a, struct actor *holder);
 
-/* `late` asks for the lock while `early`, who has read the stock, is at work.  If it gets
- * in it buys first, and then `early` does what it had in mind.  Both release, `early`
- * last.  Was it let in? */
+/* `late` asks for the lock while `early`, who has read the stock, works.  If `late` gets the
+ * lock, it buys first, and then `early` buys.  Both release, `early` last.  Answers whether
+ * `late` got the lock. */
 bool actor_walk_in(struct actor *late, struct actor *early);
 
-/* Wait until the library says that nobody vouches for the actor's lease any more. */
+/* Wait until dlock_is_protected() is false for the actor's lease. */
 void actor_await_unprotected(struct actor *a);
 
-/* The actor's lease: does it still protect, which fence, and what does the store say? */
+/* The actor's lease: is it still valid by the library, its fence, and its lock in the store. */
 bool actor_is_protected(struct actor *a);
 uint64_t actor_fence(const struct actor *a);
 dlock_info actor_inspect(struct actor *a);
 
-/* Is there no end to a lock that was to have one?  Nobody ever leased it. */
+/* Does the store have the lock without an end, although the lock has leases?  Then no client has
+ * set its lease. */
 bool actor_finds_no_end(struct actor *a);
 
 /* The shop: read the stock (in a transaction that stays open), then take one, write the
  * order and commit.  actor_buy() reads first if that was not done. */
 int64_t actor_read(struct actor *a);
-/* Look at the stock in a transaction that ends at once: what stays is the connection. */
+/* Read the stock in a transaction that ends at once; the connection stays open. */
 int64_t actor_glance(struct actor *a);
 enum sale_answer actor_buy(struct actor *a);
-/* The same order again, as a client does that had no answer. */
+/* Send the same order again, as a client without an answer does. */
 enum sale_answer actor_buy_again(struct actor *a);
 
-/* `a` writes what `holder`, another thread of its process, has decided under its lock:
- * under the fence of what that one holds or has held last.  To be ended by
- * actor_end_buy(). */
+/* Let `a` begin a purchase for `holder`, another thread of its process, under the fence of the
+ * lease that `holder` has or had last.  To be ended by actor_end_buy(). */
 void actor_begin_buy_for(struct actor *a, const struct actor *holder);
-/* Take one from a counter in Redis, which begins at the stock: a design that decides
- * there who may buy, and writes the order later.  SOLD or SOLD_OUT. */
+/* Subtract one from a counter in Redis, which begins at the stock.  In such a design Redis
+ * decides who may buy, and the order is written later.  SOLD or SOLD_OUT. */
 enum sale_answer actor_reserve(struct actor *a);
 
 /* The child of a fork() of its process, which has inherited its system and its lease,
@@ -263,8 +263,8 @@ enum sale_answer actor_reserve(struct actor *a);
 dlock_status actor_child_try(struct actor *a);
 dlock_status actor_child_release(struct actor *a);
 
-/* Its thread ends, holding what it holds; what it does next is done by a new one, which
- * the system gives the same pthread_t. */
+/* End the thread of the actor without a release.  A new thread, to which the system gives the same
+ * pthread_t, executes the actor's next calls. */
 void actor_change_thread(struct actor *a);
 
 /* ---- begun now, answered later ---- */
@@ -273,21 +273,21 @@ void actor_begin_acquire(struct actor *a, int64_t wait_ms);
 void actor_begin_release(struct actor *a);
 void actor_begin_read(struct actor *a);
 void actor_begin_buy(struct actor *a);
-/* Its answer: as from the call that was begun. */
+/* Wait for the answer of the call that was begun. */
 dlock_status actor_end(struct actor *a);
 enum sale_answer actor_end_buy(struct actor *a);
 /* False: the database did not answer with the stock. */
 bool actor_end_read(struct actor *a);
-/* Has it been answered yet?  Does not wait. */
+/* Has the call been answered?  Does not wait. */
 bool actor_has_ended(struct actor *a);
 /* Wait until the actor waits for the lock, in its store or in the library. */
 void actor_await_waiting(struct actor *a);
-/* While it waits it has been told so many times, in this story, of a release. */
+/* Wait until the waiting actor was woken `times` times in this story. */
 void actor_await_woken(struct actor *a, int times);
 
 /* ---- what is done to actors ---- */
 
-/* The process stops, goes on, is killed: SIGSTOP, SIGCONT, SIGKILL. */
+/* Stop the process, continue it, kill it: SIGSTOP, SIGCONT, SIGKILL. */
 void actor_stop(struct actor *a);
 void actor_continue(struct actor *a);
 void actor_kill(struct actor *a);
@@ -309,16 +309,16 @@ enum actor_wire { WIRE_LOCK, WIRE_SHOP };
  * lock, or on the wire to one server. */
 void actor_wire(struct actor *a, enum actor_wire wire, const char *fault);
 void actor_wire_node(struct actor *a, int node, const char *fault);
-/* At the next request for the lock: "cut to-client". */
+/* Arm a fault, such as "cut to-client", for the next request for the lock. */
 void actor_wire_asking(struct actor *a, const char *fault);
 /* Wait until the last fault that was made on this wire has struck (on each server). */
 void actor_await_wire(struct actor *a, enum actor_wire wire);
 /* Cut, with a reset, the connections on which the last fault of this wire has struck; what
  * is held there is lost.  Those that are made later are as good as new. */
 void actor_cut_wire(struct actor *a, enum actor_wire wire);
-/* None of the faults that were made on it strikes any more; what is held goes on. */
+/* Disarm all faults of the wire.  Bytes that are held are sent on. */
 void actor_wire_mend(struct actor *a, enum actor_wire wire);
-/* Is there such a wire?  Some locks have no store. */
+/* Has the actor such a wire?  False for WIRE_LOCK of a lock without a store. */
 bool actor_has_wire(const struct actor *a, enum actor_wire wire);
 
 /* ---- what is done to servers (if the scenario has its own: needs_own_servers) ---- */
@@ -367,7 +367,7 @@ void stage_let_service_go(struct stage *s, int process, dlock_fault_point point)
 int actor_post(struct actor *a, int process, const char *key);
 /* Wait for the answer of that request: X-Outcome, which app/outcome.def lists. */
 const char *stage_answer(struct stage *s, int number);
-/* Or do not: its connection is reset. */
+/* Do not wait for the answer: reset the connection of the request. */
 void stage_hang_up(struct stage *s, int number);
 
 /* With --order-path=stream, before the first three actors order at process 0: they are told
@@ -380,10 +380,10 @@ void stage_restart_service(struct stage *s, int process);
 /* Stop a process of the service, which first writes what is queued. */
 void stage_drain_service(struct stage *s, int process);
 
-/* A client was told that an order is queued, by other means than the service. */
+/* Note that a client got the answer "queued" from the scenario itself, and not from the service. */
 void stage_promise(struct stage *s);
 
-/* Its process. */
+/* The pid of the actor's process. */
 int64_t actor_pid(const struct actor *a);
 
 #endif /* LOADTEST_SCENARIO_SCENARIO_H */

@@ -26,12 +26,12 @@ enum { SCENARIO_NODES_MAX = LAB_COUNT_REDLOCK, SCENARIO_LINE_MAX = 600,
 
 struct background;
 
-/* The kinds of events on stage, and on the wires. */
+/* The kinds of lines of a story. */
 enum stage_line_kind { LINE_TOLD, LINE_ACT, LINE_FAULT, LINE_WIRE };
 
 struct stage_line {
     enum stage_line_kind kind;
-    int64_t from_ns;    /* since when it was waited for, if it was; otherwise as at_ns */
+    int64_t from_ns;    /* the beginning of the wait for it, if any; otherwise as at_ns */
     int64_t at_ns;
     int actor;          /* index; -1: none                                            */
     char text[2][SCENARIO_LINE_MAX]; /* English and Chinese                           */
@@ -40,7 +40,7 @@ struct stage_line {
 /* A wire of an actor's process, and its proxy. */
 struct stage_wire {
     struct stage *stage;
-    struct proxy *proxy; /* NULL: there is none between them                          */
+    struct proxy *proxy; /* NULL: the connection has no proxy                         */
     int port;           /* to connect to                                              */
     int actor;          /* the first of its process                                   */
     enum proxy_protocol protocol;
@@ -49,7 +49,7 @@ struct stage_wire {
     int mended_count;   /* how many of them, from 0, were mended                      */
     struct {
         uint64_t connection, number;
-    } left_out[STAGE_LEFT_OUT_MAX]; /* requests whose replies go unseen too; a ring   */
+    } left_out[STAGE_LEFT_OUT_MAX]; /* hidden requests, whose replies are hidden too; a ring */
     unsigned left_out_next;
 };
 
@@ -100,7 +100,7 @@ struct stage_post {
 struct stage {
     const struct scenario_setup *setup;
     struct scenario_variation vary;
-    uint64_t seed;       /* from which it drew its chance; 0: it drew none            */
+    uint64_t seed;       /* of the streams of stage_draw(); 0: it has none            */
     struct background *background; /* NULL: the actors are alone                      */
     struct scenario_result *result;
     struct lab *lab;
@@ -124,7 +124,7 @@ struct stage {
     const char *const *service_flags; /* of the story                                 */
     int service_count, post_count;
     int64_t begin_ns, zero_ns; /* of the performance; of play(), from which times count */
-    bool is_playing;    /* what goes over wires before and after is not the story     */
+    bool is_playing;    /* false: messages on wires are not a part of the story       */
     unsigned signs;     /* that play() has seen                                       */
     pthread_mutex_t lock_of_lines;
     struct stage_line *lines;
@@ -139,29 +139,29 @@ struct stage {
     /* of a measurement */
     int64_t duration_ms;
     uint64_t streams[SCENARIO_ACTORS_MAX + 1]; /* states of stage_draw()              */
-    int64_t told_sold;  /* how often an actor was told so                             */
-    int64_t promised;   /* how often somebody was told that an order is queued        */
-    bool told_sold_out; /* was anybody?                                               */
+    int64_t told_sold;  /* answers "sold" to actors                                   */
+    int64_t promised;   /* answers "queued" to actors                                 */
+    bool told_sold_out; /* an actor got the answer "sold out"                         */
 };
 
-/* Write down a line, and print it if it is told as it happens. */
+/* Add a line, and print it if the story is printed while it happens. */
 void stage_add_line(struct stage *s, enum stage_line_kind kind, int64_t at_ns, int actor,
                     const char *english, const char *chinese);
 void stage_say(struct stage *s, enum stage_line_kind kind, int actor,
                const char *english, const char *chinese);
-/* Of what was waited for since then, so that what went over the wires meanwhile belongs
- * to it. */
+/* Add a line for an event whose wait began at from_ns.  The messages on wires since then belong
+ * to this line. */
 void stage_say_since(struct stage *s, enum stage_line_kind kind, int64_t from_ns,
                      int actor, const char *english, const char *chinese);
 
-/* The actor's name in English, or as it is spoken in Chinese. */
+/* The actor's name in English or in Chinese. */
 const char *stage_person(const struct actor *a, bool is_chinese);
 
 /* The role of the servers that have the lock: of the story's topology, or of the lock's store.
  * LAB_ROLE_COUNT: the lock has no server. */
 enum lab_role stage_lock_role(const struct stage *s);
 
-/* The server that is the `node`th of several in this performance. */
+/* The number of the server that is the `node`th of several in this performance. */
 int stage_node(const struct stage *s, enum lab_role role, int node);
 
 /* Print the lines that came since the last time. */

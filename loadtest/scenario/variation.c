@@ -28,7 +28,7 @@ static int between(uint64_t *dice, int low, int high)
     return low + scenario_dice(dice, high - low + 1);
 }
 
-/* FNV-1a, with its end, so that "ab" "c" and "a" "bc" differ. */
+/* FNV-1a over the text and its NUL, so that "ab", "c" and "a", "bc" give different values. */
 static uint64_t mix(uint64_t hash, const char *text)
 {
     do

@@ -1,14 +1,17 @@
 -- SPDX-License-Identifier: MIT
 -- control.lua -- a page of memory that the laboratory shares with the wrk threads.
 --
--- 64-bit numbers.  The laboratory writes [0]: not zero means "send no more, wait for the
--- answers"; [1]: the era, which goes up when it begins to count anew; [2]: the user whose
--- lock is the target, 0 if every request is for it.  Thread i (from 1) writes [16 * i + k]:
--- k = 0 sent, 1 answered, 2 accepted or queued, 3 sold out, 4 answered anything else, 5 when
--- it sent its first request, in ns of the monotonic clock, 6 whether it had waited for the
--- start signal, 7 requests for the target that were sent and answered in one era, 8 in which, 9 how
--- many of the other answers said that a late write was refused.
--- [1024 + 96 * (i - 1) + k] counts the accepted orders of thread i that took up to
+-- The page has 64-bit numbers.  The laboratory writes three of them:
+--   [0]  not zero: send no more requests, and wait for the answers
+--   [1]  the era, which grows by 1 when the laboratory starts a new count
+--   [2]  the user whose lock is the target; 0: every request is for the target
+-- Thread i (from 1) writes [16 * i + k]:
+--   k = 0 requests sent, 1 answered, 2 accepted or queued, 3 sold out, 4 any other answer
+--   5  the time of its first request, in ns of the monotonic clock
+--   6  not zero: the thread had waited for the start signal
+--   7  requests for the target that were sent and answered in the era of number 8
+--   9  answers that a late write was refused; number 4 counts them too
+-- [1024 + 96 * (i - 1) + k] counts the accepted orders of thread i that took at most
 -- 100 us * 2^((k + 1) / 5).  loadtest/sale/control.h has the same layout.
 
 local ffi = require("ffi")

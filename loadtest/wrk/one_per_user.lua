@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- one_per_user.lua -- the same user fires from every connection at once.
+-- one_per_user.lua -- the same user orders over every connection at once.
 --
 --   wrk -t2 -c32 -d5s --timeout 30s -s loadtest/wrk/one_per_user.lua
 -- http://127.0.0.1:8081

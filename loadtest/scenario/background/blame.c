@@ -55,7 +55,8 @@ static bool has_server_fault(const struct history *h, int assumption, int64_t un
     return false;
 }
 
-/* A lock without owners deletes whatever stands there once its holder was late. */
+/* Did the violation come from a holder that was late?  A late holder of a lock without owners
+ * deletes the key of the next holder, which counts as late, too. */
 static bool is_lateness(int assumption, unsigned caps)
 {
     return assumption == DLOCK_ASSUMES_WORK || assumption == DLOCK_ASSUMES_WATCHDOG ||

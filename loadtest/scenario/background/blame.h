@@ -8,7 +8,7 @@
 /* The cause of the violations that the checker found in the history of the background load. */
 enum background_blame {
     BACKGROUND_CLEAN,   /* nothing was found, or a fault of a server explains all of it */
-    BACKGROUND_MACHINE, /* something was late: the machine was busy, nothing was wrong */
+    BACKGROUND_MACHINE, /* the machine was busy, so a thread or an answer came late    */
     BACKGROUND_LOCK,    /* the lock                                                     */
 };
 

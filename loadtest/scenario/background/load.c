@@ -33,10 +33,10 @@ enum {
     REST_AFTER_FAILURE_US = 20000,
     STORE_TIMEOUT_MS = 5000, /* of one request; each ends soon after the story */
     ERROR_MAX = 200,
-    LATER_ONE_IN = 4, /* releases that nobody waits for, of all of a background load  */
+    LATER_ONE_IN = 4, /* one of so many releases is by dlock_release_later()          */
 };
 
-/* In memory that the background load's processes share with the conductor. */
+/* In memory that the processes of the background load share with the process of play(). */
 struct score {
     atomic_int warm; /* threads that have held a lock                                 */
     atomic_llong holds, failures;
@@ -175,7 +175,7 @@ static void run_process(struct stage *s, struct stage_process *p, int fd)
     _exit(EXIT_SUCCESS);
 }
 
-/* ---- in the conductor ---- */
+/* ---- in the process of play() ---- */
 
 void background_fork(struct stage *s)
 {
@@ -275,7 +275,7 @@ void background_end(struct stage *s)
     }
 }
 
-/* Nothing was wrong with its servers, and yet they did not answer. */
+/* Did calls fail although no fault of a server was injected? */
 static bool has_failed_alone(const struct stage *s)
 {
     return !scenario_has_own_servers(s->setup->scenario) &&

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* stalls.h -- stalls of a background load: one of its processes is stopped, or one of its
- * wires lets nothing through, each time for far less than a lease.
+/* stalls.h -- stalls of a background load: one of its processes is stopped, or one of its wires
+ * lets nothing through, each time for far less than a lease.
  *
- * Stalls break nothing that a lease stands on, so they excuse nothing: if a background load is
- * not clean under stalls, its lock did not exclude. */
+ * A stall breaks no assumption of a lease, so it explains no violation: a violation of the
+ * background load under stalls alone is the lock's. */
 #ifndef LOADTEST_SCENARIO_BACKGROUND_STALLS_H
 #define LOADTEST_SCENARIO_BACKGROUND_STALLS_H
 
@@ -15,17 +15,15 @@ struct stage;
 struct stage_process;
 struct stalls; /* opaque */
 
-/* Make as many as the stage's variation says, one after another, in a thread of their own.
- * The processes (`count` of them) and their wires have to stay until stalls_end(), and
- * nobody else may stop them.  They are recorded in `records`, beside the processes' calls.
- * NULL: said on stderr why. */
+/* Start a thread that makes the stalls of the stage's variation, one after another.  The `count`
+ * processes and their wires must exist until stalls_end(), and no other code may stop them.  The
+ * stalls are recorded in `records`, beside the processes' calls.  NULL: the reason is on stderr. */
 struct stalls *stalls_begin(const struct stage *s, struct stage_process *processes,
                             int count, const char *records);
 
-/* Wait until the last one is over, or, if `early`, the present one; nothing is stopped
- * or held after it.  NULL is fine: there were none.  Answers how many came about: those
- * of wires count when something was held.  -1: one could not be made, and why (`size`
- * bytes) says the reason. */
+/* Wait for the end of the last stall, or, if `early`, of the present one.  No process is stopped
+ * and no wire is held afterwards.  Answers the number of stalls; a stall of a wire counts if the
+ * wire held bytes.  NULL: 0.  -1: a stall failed, and why (`size` bytes) has the reason. */
 int64_t stalls_end(struct stalls *stalls, bool early, char *why, size_t size);
 
 #endif /* LOADTEST_SCENARIO_BACKGROUND_STALLS_H */

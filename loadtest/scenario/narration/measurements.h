@@ -7,8 +7,7 @@
 
 #include "loadtest/scenario/result.h"
 
-/* Measurements as one table: on a terminal row by row, and in dir/summary.md and
- * summary.json at the end. */
+/* Print the measurements as one table, row by row; table_write() writes the table to files. */
 void table_head(FILE *out, const struct scenario *scenario);
 void table_row(FILE *out, const struct scenario_setup *setup,
                const struct scenario_result *r);
@@ -20,7 +19,7 @@ struct table_line {
     const struct scenario_setup *setup;
     const struct scenario_result *result;
 };
-/* False: said on stderr why. */
+/* Write the table to summary.md and summary.json in `dir`.  False: the reason is on stderr. */
 bool table_write(const char *dir, const struct table_line *lines, size_t count,
                  int64_t duration_ms, uint64_t seed);
 

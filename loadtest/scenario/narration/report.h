@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.h -- how the performances of a command went. */
+/* report.h -- the report of the performances of a command. */
 #ifndef LOADTEST_SCENARIO_NARRATION_REPORT_H
 #define LOADTEST_SCENARIO_NARRATION_REPORT_H
 
@@ -13,10 +13,10 @@ int64_t batch_length_ms(const struct batch *t);
 
 /* Show the progress of the performances, if the next output is due. */
 void batch_tell_news(struct batch *t);
-/* A line on stdout for one that has ended, if there are several or it is measured; the series
- * of the run is told, too. */
+/* Print a line on stdout for a performance that has ended, if there are several or it is a
+ * measurement, and tell the series of the run. */
 void batch_tell_end(const struct batch *t, const struct performance *p);
-/* The stories of those that did not come out as expected, and how many there are. */
+/* Print the stories of the performances that were not as expected, and how many were. */
 void batch_sum_up(const struct batch *t);
 
 /* The table of a measurement or of stories, also where --markdown says, the same for programs

@@ -5,7 +5,7 @@
 
 #include "loadtest/scenario/stage.h"
 
-/* Tell it and take its answer, without telling of it. */
+/* Send the order to the actor and wait for its answer, without a line of the story. */
 const struct actor_answer *actor_act(struct actor *a, const struct actor_order *what);
 
 #endif /* LOADTEST_SCENARIO_PARTICIPANTS_ACTOR_H */

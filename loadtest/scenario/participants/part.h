@@ -16,7 +16,7 @@ struct actor_part {
     struct lab *lab;
     struct lab_urls urls; /* of the lock's store, by way of the actor's wires          */
     char sale_url[LAB_URL_MAX];
-    int64_t stock;       /* the first value of the counter in the lab's Redis         */
+    int64_t stock;       /* the initial value of the counter in the lab's Redis       */
     char name[32];       /* of the actor, also in its orders                          */
     int lease_ms, store_timeout_ms, node_timeout_ms, replicas_acknowledge;
     bool commits_lazily;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process.c -- the conductor's end of an actor's process. */
+/* process.c -- starts an actor's process, sends orders to it, and ends it. */
 #include "loadtest/scenario/participants/process.h"
 
 #include <errno.h>
@@ -16,9 +16,9 @@
 
 enum { END_MS = 3000 };
 
-/* In the child: nothing of the conductor's but its own socket.  The process gets its
- * settings as its first message, because the proxies of its connections are made after
- * the fork. */
+/* In the child: close the sockets of the other processes, and run the actor.  The process gets
+ * its settings as its first message, because the proxies of its connections are made after the
+ * fork. */
 static void run_child(struct stage *s, struct stage_process *p, int fd, pid_t parent)
 {
     ssize_t n;
@@ -34,7 +34,7 @@ static void run_child(struct stage *s, struct stage_process *p, int fd, pid_t pa
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(EXIT_FAILURE);
-    signal(SIGINT, SIG_IGN); /* the conductor ends us */
+    signal(SIGINT, SIG_IGN); /* the parent ends this process */
     if (p->body != NULL)
         p->body(s, p, fd);
     actor_process_run(fd, &p->part);

@@ -288,7 +288,7 @@ static bool is_protected(struct actor_process *p, int thread)
     return is_holding && dlock_lease_valid(p->sys, &lease);
 }
 
-/* A thread that is made again holds nothing any more: a lease is its thread's. */
+/* End the thread.  Its successor holds no lock, because a lease belongs to its thread. */
 static void end_thread(struct actor_process *p, int thread)
 {
     struct actor_thread *h = &p->threads[thread];
@@ -372,7 +372,7 @@ void actor_process_run(int fd, const struct actor_part *part)
     struct actor_order order;
 
     pthread_mutex_init(&p.lock, NULL);
-    (void)dlock_fault_allow(); /* whoever arms one hears of a refusal */
+    (void)dlock_fault_allow(); /* the order that arms a point reports a refusal */
     while (recv(fd, &order, sizeof order, 0) == (ssize_t)sizeof order) {
         struct actor_answer answer = {.what = order.what, .thread = order.thread};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process_inside.h -- the process of an actor, and what it is told and answers.
+/* process_inside.h -- the process of an actor, and the orders to it and their answers.
  *
  * Its main thread reads orders from a socket.  An order for one thread (a lease belongs
  * to the thread that acquired it) is carried out by that thread; any other order, such as the
@@ -65,9 +65,10 @@ struct actor_answer {
     int64_t stock;
     uint64_t fence;      /* of what was acquired                                      */
     int level;           /* how many it holds now                                     */
-    bool is_so;          /* of IS_PROTECTED, LOOK and CHANGE_THREAD: it has the id    */
+    bool is_so;          /* the answer to IS_PROTECTED and LOOK; of CHANGE_THREAD: the new
+                          * thread has the id                                     */
     dlock_info info;
-    char error[200];     /* what the library or the database said of a failure        */
+    char error[200];     /* the message of the library or the database about a failure */
 };
 
 const char *actor_words(enum actor_action what, bool is_chinese);
@@ -75,7 +76,7 @@ const char *actor_words(enum actor_action what, bool is_chinese);
 /* Open the lock system that the part speaks of. */
 dlock_status actor_open(dlock_system **out, const struct actor_part *part);
 
-/* Be an actor until the socket ends or END comes, and never return. */
+/* Run an actor until the socket ends or the order END comes; never return. */
 void actor_process_run(int fd, const struct actor_part *part) __attribute__((noreturn));
 
 #endif /* LOADTEST_SCENARIO_PARTICIPANTS_PROCESS_INSIDE_H */

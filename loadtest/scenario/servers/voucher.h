@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* voucher.h -- the resource of a scenario, as a thread of an actor reaches it. */
+/* voucher.h -- the access of an actor's thread to the resource of a scenario, the voucher. */
 #ifndef LOADTEST_SCENARIO_SERVERS_VOUCHER_H
 #define LOADTEST_SCENARIO_SERVERS_VOUCHER_H
 

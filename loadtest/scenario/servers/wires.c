@@ -245,7 +245,8 @@ void actor_wire_node(struct actor *a, int node, const char *fault)
     arm(a, &a->process->lock_wires[node], fault);
 }
 
-/* A call may end without the use of its wire: its lease was over already. */
+/* Wait until the last fault of the wire has struck.  A call whose lease is over may end without a
+ * request, so that the fault never strikes. */
 static void await_strike(struct actor *a, const struct stage_wire *w)
 {
     int64_t by_ns = dlock_clock_after(dlock_clock_ns(), SCENARIO_STEP_MS);

@@ -5,8 +5,8 @@
 
 #include "loadtest/scenario/stage.h"
 
-/* The proxies of a process, after all processes were forked; fills in part's URLs.
- * STAGE_NOBODY: those of the background load, whose talk is not the story. */
+/* Open the proxies of a process, after all processes were forked, and fill in the URLs of its part.
+ * STAGE_NOBODY: a process of the background load, whose messages are not a part of the story. */
 enum { STAGE_NOBODY = -1 };
 void stage_open_wires(struct stage *s, struct stage_process *p, int actor);
 void stage_close_wires(struct stage_process *p);
