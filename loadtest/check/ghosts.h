@@ -44,8 +44,8 @@ void ghosts_gather(struct check *c, struct ghosts *g);
 bool ghosts_may_explain(const struct check *c, const struct ghosts *g,
                         const struct history_call *call);
 
-/* Note that only a ghost can explain the refusal.  To be called in the order of c->lock.refusals.
- */
+/* Note that only a ghost can explain the refusal.  To be called in the order of
+ * c->lock.refusals. */
 void ghosts_need(struct check *c, struct ghosts *g, const struct refusal *refusal);
 
 /* Note that the next hold was granted, which ends the ghosts that it excludes. */

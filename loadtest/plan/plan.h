@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* plan.h -- what a sale needs: from rates that were measured to numbers of servers.
+/* plan.h -- computes the number of servers that a sale needs from measured rates.
  *
- * Each part has a demand per second and a rate that one of it takes; so many are needed that
- * none is busy for more than `utilisation` of the time.  The file computes and prints nothing.
+ * Each part has a demand per second, and a rate that one instance can take.  The number of
+ * instances is so large that none is busy for more than `utilisation` of the time.  These
+ * functions only compute.
  *
  * Threads     Any.
  */
@@ -40,7 +41,7 @@ struct plan_sale {
     double peak;  /* the busiest second has so many times the average */
     double vouchers;
     double stock; /* of each voucher */
-    double hot;   /* the part of all requests that is for the hottest voucher, 0 to 1 */
+    double hot;   /* the share of all requests that is for the hottest voucher, 0 to 1 */
     double utilisation; /* at most, above 0 and below 1 */
     double outage_s;    /* for which nothing is answered; 0: none */
 };
@@ -48,8 +49,8 @@ struct plan_sale {
 struct plan_need {
     double demand;      /* per second, of all of that part together */
     double rate;        /* per second, of one */
-    double busy_of_one; /* what the demand would keep one busy for: demand / rate */
-    int64_t count;      /* needed; a lane stays one */
+    double busy_of_one; /* the share of time for which one would be busy: demand / rate */
+    int64_t count;      /* the number needed; always 1 for the lane */
     double utilisation; /* of each, with so many */
 };
 
@@ -62,8 +63,8 @@ struct plan {
     enum plan_part first; /* the part that the demand keeps busiest if there is one of each */
     bool lane_is_enough;  /* the hottest voucher's row takes its orders at the utilisation */
     double lane_sells_s;  /* the least time in which one row sells the hottest voucher's stock */
-    double returning;     /* requests that an outage keeps for later */
-    double retry_spread_s; /* over which they must come back, so that no part is overrun */
+    double returning;     /* requests of an outage that clients send again */
+    double retry_spread_s; /* the time over which they must come, so that no part is overloaded */
 };
 
 /* Compute.  All rates and numbers are above 0, but outage_s. */
@@ -112,8 +113,8 @@ double plan_transactions(const struct plan_point *point);
 /* Can costs be learned from these, of which there are PLAN_POINTS_LEARNED? */
 bool plan_can_learn(const struct plan_point *points);
 
-/* Learn one cost from each of these points: by how much its orders are dearer than those of the
- * points before make it.  A point whose orders are cheaper, which is noise, gives a cost of 0. */
+/* Learn one cost from each of these points: by how much an order costs more there than the costs
+ * of the points before predict.  A point with cheaper orders, which is noise, gives a cost of 0. */
 void plan_learn(const struct plan_point *points, struct plan_costs *out);
 
 /* Microseconds of processors for an order at a point of which only the numbers are known:

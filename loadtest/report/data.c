@@ -34,8 +34,8 @@ static json_t *accept(json_t *json, struct run_data *data)
     return json;
 }
 
-/* Read the results from the other files of the run, which older versions wrote without data.json.
- */
+/* Read the results from the other files of the run, which older versions wrote without
+ * data.json. */
 static json_t *from_files(const char *dir, struct run_data *data)
 {
     const char *kind = "";

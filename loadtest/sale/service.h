@@ -45,8 +45,8 @@ int service_port(const struct service *service);
 bool service_arm(const struct service *service, const char *point, const char *action,
                  const char *key);
 
-/* Let a thread that is held at the point continue, and disarm the point.  No thread need be held.
- */
+/* Let a thread that is held at the point continue, and disarm the point.  No thread need be
+ * held. */
 bool service_release(const struct service *service, const char *point);
 
 /* Is a thread held at the point?  False: the process did not answer, and *held is false. */

@@ -16,8 +16,8 @@ struct scenario_pages {
     /* Write a performance as a part of a page, into page.part among its files, and its Chinese
      * story as on a terminal, into story.zh.txt. */
     bool (*write_part)(const struct stage *s);
-    /* Write the page at `path` from `count` parts.  `name` is the name of the scenario, or "all".
-     */
+    /* Write the page at `path` from `count` parts.  `name` is the name of the scenario, or
+     * "all". */
     bool (*write_page)(const char *path, const char *name, char *const *parts,
                        size_t count);
 };

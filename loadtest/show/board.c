@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* board.c -- what browsers are shown, and what they wish. */
+/* board.c -- the state for browsers, and their wishes. */
 #include "loadtest/show/board.h"
 
 #include <stdio.h>
@@ -54,7 +54,8 @@ void show_board_publish(struct show_board *board, char *document, enum show_phas
     free(old);
 }
 
-/* Browsers that leave out every second state are counted in one of two steps. */
+/* Do more than FEW browsers ask?  A browser that leaves out every second state asks only in one
+ * of two steps, so both steps are looked at. */
 static bool has_many_readers(const struct show_board *board)
 {
     return board->asked > FEW || board->asked_before > FEW;
@@ -122,7 +123,7 @@ enum show_wish_end show_board_wish(struct show_board *board, const struct show_w
             if (end == SHOW_WISH_REFUSED)
                 *refusal = board->refusal;
         }
-        board->wish.kind = SHOW_WISH_NONE; /* if nobody took it, nobody will */
+        board->wish.kind = SHOW_WISH_NONE; /* so that it is not taken later */
         board->is_waiting = false;
     }
     pthread_mutex_unlock(&board->mutex);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* board.h -- between the thread that runs the sale and the threads that answer browsers.
+/* board.h -- the memory that the thread of the sale shares with the threads that answer browsers.
  *
- * The one writes what it saw onto the board; the others read it, and leave at most one wish
- * at a time, for whose answer they wait.
+ * The thread of the sale writes the state of the sale to the board.  The other threads read the
+ * state, and leave at most one wish at a time, for whose answer they wait.  A wish is the request
+ * of a browser to change the sale.
  *
  * Threads     Any.
  */
@@ -16,7 +17,7 @@
 
 enum show_phase {
     SHOW_STARTING, /* processes are being started, or vouchers made               */
-    SHOW_READY,    /* they take orders, and nobody sends any                      */
+    SHOW_READY,    /* they take orders, and no load sends any                     */
     SHOW_RUNNING,
     SHOW_ENDED,
     SHOW_FAILED,   /* it could not be started; the reason is known                */
@@ -41,8 +42,8 @@ struct show_wish {
     int64_t by_ms;                 /* of FAULT: as fault_scene.by_ms; 0: by default */
 };
 
-/* The reason for which a wish is not carried out: a static text, and a code that words.js has a
- * sentence for. text NULL: it is carried out. */
+/* The reason for which a wish is not carried out: a static text, and a code for which words.js
+ * has a sentence.  text NULL: the wish is carried out. */
 struct show_refusal {
     const char *text, *code;
 };
@@ -65,13 +66,13 @@ struct show_board {
     char *document; /* the newest state; owned                                      */
     enum show_phase phase;
     struct show_pace pace;
-    int asked, asked_before; /* requests for the document since it was due, and in the
-                              * time between the last two times that it was due      */
+    int asked, asked_before; /* requests for the document in the present step, and in the step
+                              * before; a step begins when the next state gets due   */
     struct show_switches switches; /* of the sale that is there                     */
     struct show_wish wish;
     pthread_cond_t answered;
-    bool is_waiting, is_taken, is_answered; /* somebody waits for an answer; the wish
-                                             * is being looked at; it was            */
+    bool is_waiting, is_taken, is_answered; /* a thread waits for the answer; the thread of
+                                             * the sale has read the wish; it has answered */
     struct show_refusal refusal; /* the answer                                      */
 };
 

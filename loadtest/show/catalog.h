@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* catalog.h -- what the page can choose from, as the JSON of GET /api/catalog. */
+/* catalog.h -- the choices of the page, as the JSON of GET /api/catalog. */
 #ifndef LOADTEST_SHOW_CATALOG_H
 #define LOADTEST_SHOW_CATALOG_H
 

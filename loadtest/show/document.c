@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* document.c -- writes what was seen as JSON. */
+/* document.c -- writes the state of the sale as JSON. */
 #include "loadtest/show/document.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* document.h -- what was seen, as the JSON of GET /api/state; docs/reference/show.md has its
+/* document.h -- the state of the sale as the JSON of GET /api/state; docs/reference/show.md has its
  * fields. */
 #ifndef LOADTEST_SHOW_DOCUMENT_H
 #define LOADTEST_SHOW_DOCUMENT_H

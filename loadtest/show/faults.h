@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* faults.h -- the faults of the processes of the sale that is shown, and how each one stands.
+/* faults.h -- the faults of the processes of the sale that is shown, and the state of each fault.
  *
  * trouble.h decides which fault may be given; victims.h gives it to a process.
  *
@@ -39,14 +39,14 @@ struct show_faults {
                               * process that may be caught, -1: any process            */
         int64_t since_ns;
         struct service_lock hold; /* the caught thread's lock, as the store told it    */
-        int tries;           /* how often a frozen process was let go for a moment      */
-        bool is_borrowed;    /* FREEZE: SLOW holds the thread, and lets it go           */
+        int tries;           /* how often the frozen process was continued for a moment */
+        bool is_borrowed;    /* FREEZE: SLOW holds the thread, and releases it          */
     } faults[SHOW_FAULT_COUNT];
-    int64_t over_ns;         /* when the last one was taken back; 0: none yet           */
+    int64_t over_ns;         /* the end of the last fault; 0: none has ended yet        */
     bool are_servers_well;
-    bool is_lesson;          /* a lesson gives its own faults: nobody else gives any    */
-    bool has_second;         /* a second thread is held in its work, by the lesson      */
-    int second;              /* in this process                                         */
+    bool is_lesson;          /* a lesson injects its faults; requests for others are refused */
+    bool has_second;         /* the lesson holds a second thread at its work            */
+    int second;              /* the process of that thread                              */
     struct service_lock second_hold; /* as faults[].hold                                */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* journal.c -- what has happened in the sale that is shown. */
+/* journal.c -- the events of the sale that is shown. */
 #include "loadtest/show/journal.h"
 
 #include <stdio.h>

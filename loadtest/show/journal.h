@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* journal.h -- what has happened in the sale that is shown, newest last.
+/* journal.h -- the events of the sale that is shown, the newest last.
  *
  * Threads     One at a time.
  */
@@ -27,9 +27,9 @@
     X(SLOW_OVER, "slow-over")   /* process                                           */ \
     X(KILLED, "killed")         /* process                                           */ \
     X(RESTARTED, "restarted")   /* process, number: milliseconds that it took        */ \
-    X(SECOND, "second-holder")  /* process: whose lock the store gave to another     */ \
+    X(SECOND, "second-holder")  /* process: the store gave its lock to another       */ \
     X(DELETED, "deleted")       /* process: deleted the lock of process `number`     */ \
-    X(MISSED, "missed")         /* nobody came to be stopped                         */ \
+    X(MISSED, "missed")         /* no thread reached the point of the fault          */ \
     X(GAP, "in-gap")            /* process, number: its fence                        */ \
     X(GAP_OVER, "gap-over")     /* process                                           */ \
     X(CUT, "cut")               /* process: its wire to Redis is silent              */ \
@@ -38,7 +38,7 @@
     X(SERVER_WELL, "server-well")   /* fault, said                                   */ \
     X(SERVER_ENDED, "server-ended") /* fault, said: a server ended without a fault   */ \
     X(SERVER_STARTED, "server-started") /* fault, said: it was started again         */ \
-    X(FAILED, "failed")         /* what was asked for could not be done: said        */
+    X(FAILED, "failed")         /* a wish could not be carried out: said             */
 
 enum show_event {
 #define X(id, kind) JOURNAL_##id,
@@ -60,11 +60,11 @@ struct show_journal {
     int64_t begin_ns;
 };
 
-/* Write down that it happened now. */
+/* Add an event of now. */
 void journal_add(struct show_journal *journal, enum show_event event, int process,
                  int64_t number);
 
-/* The same, of a fault (a static name; NULL: none), with what was said. */
+/* The same with the name of a fault (static; NULL: none) and a message. */
 void journal_add_said(struct show_journal *journal, enum show_event event, const char *fault,
                       const char *said);
 

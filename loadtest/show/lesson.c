@@ -8,8 +8,8 @@
 #include "loadtest/kit/files.h"
 #include "loadtest/kit/memory.h"
 
-/* A thousand buyers at one moment would hide each other: so many connections keep both
- * processes of the service busy on a machine of two processors. */
+/* This number of connections keeps both processes of the service busy on a machine with two
+ * processors.  More connections would only wait. */
 enum { LESSON_STOCK = 100, LESSON_CONNECTIONS = 16 };
 
 static const struct lesson LESSONS[] = {
@@ -107,7 +107,7 @@ static json_t *settings_json(const struct lesson *lesson)
     return list;
 }
 
-/* The page must not know what has to come out before it has. */
+/* A lesson as JSON, without its required outcome, which the page must not know before the sale. */
 static json_t *lesson_json(int number)
 {
     const struct lesson *lesson = lesson_at(number);

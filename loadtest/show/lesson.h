@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lesson.h -- the ten lessons of the live page, from lessons.def.
  *
- * A lesson is a sale under certain settings, with a fault that the laboratory gives at the
- * right moment, a question that is asked before the sale, and the answer that the sale has
- * to give.
+ * A lesson is a sale with fixed settings and a fault, which the laboratory injects at the right
+ * moment.  The page asks a question before the sale, and the sale must give the lesson's answer.
  *
  * Threads     Any: all of it is constant.
  */
@@ -14,7 +13,7 @@
 
 #include "loadtest/show/switches.h"
 
-/* X(id, "name in the JSON"): what may come out of a lesson. */
+/* The outcomes of lessons: X(id, "name in the JSON"). */
 #define LESSON_OUTCOMES(X)                                                             \
     X(UNCLEAR, "unclear")         /* the fault did not come about                    */ \
     X(SOUND, "sound")             /* as many orders as vouchers                      */ \
@@ -62,7 +61,7 @@ struct lesson {
         enum lesson_outcome outcome;
         struct lesson_text text;
     } answers[LESSON_ANSWERS_MAX]; /* of text NULL past the last                       */
-    enum lesson_outcome comes;     /* what has to come out                             */
+    enum lesson_outcome comes;     /* the required outcome                             */
     enum lesson_fault fault;
     const char *locks[LESSON_ROUNDS_MAX]; /* a round for each; NULL past the last      */
     const char *stock_guard;
@@ -71,7 +70,7 @@ struct lesson {
     struct lesson_text happens;    /* what the laboratory does during the run          */
     struct lesson_text says;       /* the lesson, in one sentence                      */
     struct lesson_text article;    /* the line of the article                          */
-    const char *command;           /* tells the same slowly; "": nothing does          */
+    const char *command;           /* a command that shows the same step by step; "": none */
     struct lesson_text document;   /* to read on: its path in the repository           */
     struct lesson_text read;       /* the section of the document                      */
 };

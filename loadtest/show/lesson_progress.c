@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lesson_progress.c -- goes through the lessons, and judges what came out of them.
+/* lesson_progress.c -- the stages of the lessons, and the judgement of their outcomes.
  *
  * The judgement rests on the database's counts and on what the script saw of the fault.  A
  * fault that was missed makes the outcome unclear, whatever the counts say. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lesson_progress.h -- which lesson is shown, what was predicted, and what came out.
+/* lesson_progress.h -- the lesson that is shown, its prediction, and its outcome.
  *
  * Threads     One.
  */
@@ -10,9 +10,9 @@
 
 /* X(id, "name in the JSON") */
 #define LESSON_STAGES(X)                                                               \
-    X(ASKED, "asked")         /* nobody has given a prediction yet                   */ \
+    X(ASKED, "asked")         /* there is no prediction yet                          */ \
     X(PREDICTED, "predicted") /* the prediction is locked                            */ \
-    X(RUNNING, "running")     /* until the database has said what came out           */ \
+    X(RUNNING, "running")     /* until the outcome is known from the database        */ \
     X(DONE, "done")
 
 enum lesson_stage {
@@ -43,7 +43,7 @@ struct lesson_progress {
     } of[LESSONS_MAX + 1]; /* by the number of the lesson                                */
 };
 
-/* Show this lesson; what was predicted and came out of it before is there again.  0: none. */
+/* Show this lesson, with its earlier prediction and outcome, if any.  0: show no lesson. */
 void lesson_progress_show(struct lesson_progress *progress, int number);
 
 /* The lesson that is shown; NULL: none. */
@@ -55,8 +55,9 @@ bool lesson_progress_predict(struct lesson_progress *progress, enum lesson_outco
 /* The lesson is begun, or repeated, from its first round on. */
 void lesson_progress_begin(struct lesson_progress *progress);
 
-/* The sale of the round is over, and the database says that nothing of it is open any more:
- * judge what came out.  True: another round is to be begun; the progress is in it. */
+/* Judge the outcome of the round.  To be called when the sale is over and no transaction of it is
+ * open in the database.  True: the progress is now in the next round, which the caller has to
+ * begin. */
 bool lesson_progress_judge(struct lesson_progress *progress, const struct lesson_script *script);
 
 /* As the JSON of GET /api/state; the caller owns it. */

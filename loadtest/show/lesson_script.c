@@ -9,12 +9,12 @@
 
 enum {
     ASK_MS = 50,         /* between two questions to the database                       */
-    CATCH_MS = 30000,    /* so long somebody is waited for                               */
-    SELL_MS = 60000,     /* so long others have to sell or to be kept out               */
-    TRIES = 8,           /* so many who asked in vain show that nobody gets in          */
-    SOLD = 20,           /* so many orders of others are enough to be seen              */
-    MANY = 60,           /* so many are enough in any case                              */
-    DEAD_LEASES = 3,     /* for so many leases nobody must get a dead holder's lock      */
+    CATCH_MS = 30000,    /* the longest wait for a thread to reach the point             */
+    SELL_MS = 60000,     /* the longest wait for others to sell or to be refused         */
+    TRIES = 8,           /* this many refused requests show that the lock excludes      */
+    SOLD = 20,           /* this many orders of others show that they sell              */
+    MANY = 60,           /* this many orders of others end the step in any case         */
+    DEAD_LEASES = 3,     /* refusals for this many leases show a lock without an end     */
 };
 
 static const char READ[] = "after-read", GAP[] = "between-check-and-delete",
@@ -71,7 +71,7 @@ static bool arm(const struct lesson_script *script, const char *point, const cha
     return is_armed;
 }
 
-/* Let go who is held at the point, in all processes but `not_this`. */
+/* Let the threads that are held at the point continue, in all processes but `not_this`. */
 static void release(const struct lesson_script *script, const char *point, int not_this)
 {
     for (int i = 0; i < script->sale->service_count; i++)
@@ -79,13 +79,14 @@ static void release(const struct lesson_script *script, const char *point, int n
             (void)service_release(&script->sale->services[i], point);
 }
 
-/* As what the page shows the late holder of DELETE and GAP. */
+/* The fault as which the page shows the late holder of DELETE and GAP. */
 static struct trouble_fault *first_fault(const struct lesson_script *script)
 {
     return &script->trouble->faults[script->fault == LESSON_GAP ? SHOW_FAULT_GAP : SHOW_FAULT_SLOW];
 }
 
-/* Whoever trouble.c has caught is its own to let go. */
+/* Let all threads continue that this script holds.  trouble.c releases the threads that it
+ * holds. */
 static void let_all_go(struct lesson_script *script)
 {
     script->trouble->has_second = false;
@@ -106,7 +107,7 @@ static void give_up(struct lesson_script *script, const char *why)
     let_all_go(script);
 }
 
-/* The process but `not_this` in which somebody is held at the point; -1: none. */
+/* A process, other than `not_this`, in which a thread is held at the point; -1: none. */
 static int find_caught(const struct lesson_script *script, const char *point,
                        int not_this)
 {
@@ -147,7 +148,7 @@ static void catch_one(struct lesson_script *script)
     }
 }
 
-/* Does the store still name the one who is held, although others have asked? */
+/* Does the store still name the held thread as the owner, although others have asked? */
 static bool stays_out(const struct lesson_script *script)
 {
     const struct service_lock *hold = &script->trouble->faults[fault_of(script)].hold;
@@ -197,7 +198,7 @@ static void catch_dead(struct lesson_script *script)
         give_up(script, "nobody-caught");
 }
 
-/* Nobody gets in for as long as is looked, and the lock has no end. */
+/* Watch the lock of a dead holder: either another holder gets it, or the lock has no end. */
 static void watch_dead(struct lesson_script *script)
 {
     const struct service_lock *lock = &script->sight->lock;
@@ -252,7 +253,7 @@ static void catch_first(struct lesson_script *script)
         give_up(script, "nobody-caught");
 }
 
-/* The next holder has read the stock: now the late one goes on. */
+/* Wait until the next holder has read the stock, and then let the late holder continue. */
 static void catch_second(struct lesson_script *script)
 {
     struct show_faults *trouble = script->trouble;
@@ -282,7 +283,7 @@ static void catch_second(struct lesson_script *script)
                 script->first + 1, 0);
 }
 
-/* Let the second one go, who writes what it had computed. */
+/* Let the second holder continue, which writes the stock that it computed before. */
 static void let_second_go(struct lesson_script *script)
 {
     script->trouble->has_second = false;
@@ -292,8 +293,8 @@ static void let_second_go(struct lesson_script *script)
     script->is_over = true;
 }
 
-/* Was the lock of the second one deleted?  So it was if the store names another holder or
- * nobody, or a third one sells, while the lease of the second one goes on. */
+/* Was the lock of the second holder deleted?  True if, during its lease, the store names another
+ * owner or none, or a third holder sells. */
 static bool is_deleted(const struct lesson_script *script)
 {
     const struct sight *sight = script->sight;

@@ -14,7 +14,7 @@ enum {
     POINTS_STEP_MS = 250, /* from a point to the next                                   */
     POINTS_KEPT = 160,    /* points that are kept: forty seconds                        */
     POINTS_WINDOW = 4,    /* points that a percentile is taken over                     */
-    POINTS_ENOUGH = 100,  /* orders that a p99 needs                                    */
+    POINTS_ENOUGH = 100,  /* the least number of orders for a p99                       */
 };
 
 struct show_point {

@@ -34,8 +34,8 @@ struct show_sale {
     bool is_loaded;  /* either runs                                                    */
     bool has_run;    /* the voucher had its load                                       */
     int64_t begin_ns, end_ns; /* of the load; 0: not yet                               */
-    int64_t made_ms;          /* how long the sale took to be offered                  */
-    char why[WHY_MAX];        /* why the last thing could not be done                  */
+    int64_t made_ms;          /* the time that it took to offer the sale               */
+    char why[WHY_MAX];        /* the reason of the last failure                        */
 };
 
 /* Offer a fresh voucher under these settings.  A load that runs ends at once, without waiting
@@ -49,8 +49,8 @@ bool show_sale_load(struct show_sale *sale);
 /* Does the load go on?  False: it has ended by itself, or its users are used up. */
 bool show_sale_load_runs(const struct show_sale *sale);
 
-/* Look at the voucher's lock by way of that process.  If the lock cannot be read, its
- * left_ms is -1, and all else 0. */
+/* Ask that process for the state of the voucher's lock.  If the process does not answer, left_ms
+ * is -1 and all other fields are 0. */
 void show_sale_look_at_lock(const struct show_sale *sale, int process,
                             struct service_lock *lock);
 

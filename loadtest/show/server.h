@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* server.h -- answers browsers, from the board.
  *
- * The page itself is open to everybody on this machine; what it shows needs the token, in the
- * header Authorization, of a page that this server sent.
+ * Every program on this machine can load the page itself.  The requests for the state of the sale
+ * need the token of this server, in the header Authorization.
  *
  * Threads     One opens and closes it; each connection has a thread of its own.
  */

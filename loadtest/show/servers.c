@@ -34,7 +34,7 @@ struct show_servers {
     pthread_cond_t changed;
     bool is_ending;
     int64_t looked_ns; /* when the servers were last looked at                            */
-    pid_t told_pid;    /* the process whose end the journal had last; 0: none             */
+    pid_t told_pid;    /* the last process whose end is in the journal; 0: none           */
     struct slot slots[FAULTS_MAX];
 };
 

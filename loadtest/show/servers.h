@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* servers.h -- faults of the lab's servers under the sale that is shown: those of
- * fault/faults.def, made and undone by a thread of their own, since a server that starts
- * anew takes longer than the page may wait.
+/* servers.h -- injects the faults of fault/faults.def into the lab's servers under the sale that
+ * is shown.  A separate thread injects and ends them, because a server takes longer to start than
+ * the page may wait.
  *
- * A server may also end without a fault, because somebody killed its process.  It is shown as
- * suffering server-kill then, and the end of that fault starts the server again.
+ * A server may also end without a fault, for example because a user killed its process.  The page
+ * then shows the fault server-kill, and the end of this fault starts the server again.
  *
  * Threads     One calls these functions.
  */
@@ -17,10 +17,10 @@
 /* BUSY: it is being made or undone. */
 enum show_server_state { SHOW_SERVER_WELL, SHOW_SERVER_BUSY, SHOW_SERVER_SUFFERS };
 
-/* A copy of how it stands with one fault. */
+/* A copy of the state of one fault. */
 struct show_server_fault {
     enum show_server_state state;
-    char server[16]; /* which one suffers; "": none                                   */
+    char server[16]; /* the server with the fault; "": none                           */
     int64_t since_ns;
     bool has_ended;  /* of server-kill: the server ended, and this page did not kill it  */
 };
@@ -50,12 +50,12 @@ void show_servers_begin(struct show_servers *servers, size_t i, const char *serv
                         const char *key, int64_t by_ms);
 void show_servers_end(struct show_servers *servers, size_t i);
 
-/* As the journal knows it. */
+/* The state of the fault, as the journal has it. */
 struct show_server_fault show_servers_look(struct show_servers *servers, size_t i);
 
-/* Write into the journal what has become of the faults, and which server has ended without
- * one; PostgreSQL is not looked at, since the page counts nothing without it.  Is any of the
- * faults not WELL? */
+/* Add to the journal the faults that have begun, ended or failed, and a server that has ended
+ * without a fault.  PostgreSQL is not looked at, since the page counts nothing without it.
+ * Answers whether any fault is not WELL. */
 bool show_servers_step(struct show_servers *servers);
 
 /* Undo all, and wait until that is done. */

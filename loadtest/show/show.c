@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* show.c -- the thread that runs the sale which is shown: it carries out what browsers wish,
- * looks, and writes what it saw onto the board. */
+/* show.c -- the thread that runs the sale which is shown.  It carries out the wishes of browsers,
+ * looks at the sale, and writes the state to the board. */
 #include "loadtest/show/show.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@
 enum {
     TICK_MS = 10,
     IDLE_MS = 500,       /* between two looks while nothing runs                        */
-    AFTER_SOLD_OUT_MS = 1500, /* so long "sold out" has to be true for the load to end   */
+    AFTER_SOLD_OUT_MS = 1500, /* the load ends when the sale was sold out for this time  */
     LESSON_LIMIT_MS = 180000, /* a lesson has to be sold out, on a busy machine too      */
     STOCKS_MAX = 5,      /* lost updates can make a stock last for ever                  */
     BOOT_BYTES = 8,
@@ -71,7 +71,7 @@ static void begin_trouble(struct show *show)
                                           .are_servers_well = true};
 }
 
-/* Offer a fresh voucher; what is shown meanwhile says so. */
+/* Offer a fresh voucher.  Meanwhile the page shows the phase STARTING. */
 static enum exit_code offer(struct show *show, const struct show_switches *switches)
 {
     enum exit_code rc;
@@ -131,7 +131,7 @@ static void begin_load(struct show *show, const struct show_switches *switches)
         (void)fire(show);
 }
 
-/* Begin a round of the lesson: its fault lies in wait when the first order comes. */
+/* Begin a round of the lesson.  Its fault is armed before the first order comes. */
 static void begin_round(struct show *show)
 {
     const struct lesson *lesson = lesson_progress_lesson(&show->lesson);

@@ -9,7 +9,7 @@
 #include "loadtest/show/switches.h"
 
 struct show_plan {
-    struct lab *lab;    /* its servers may be other processes when it has been shown   */
+    struct lab *lab;    /* afterwards its servers may be other processes               */
     lab_db *db;
     const char *dir;    /* of this run; exists                                        */
     const char *listen; /* HOST:PORT                                                  */

@@ -12,9 +12,10 @@ enum {
     LATE_MS = 30,          /* a count begins later than it is due, and takes time       */
     DOUBLES_MS = 800,      /* between two counts that look for doubles among them       */
     FULL_MS = 5000,        /* between two counts of all rows                            */
-    AFTER_FAULT_MS = 6000, /* so long a transaction of before may commit                */
+    AFTER_FAULT_MS = 6000, /* after a fault, an old transaction may commit for this time */
     STORE_MS = 250,        /* for the store's answer                                    */
-    RENEWED_MS = 50,       /* a time to live that is longer than it can be was renewed  */
+    RENEWED_MS = 50,       /* a time to live that is this much longer than the last one allows
+                            * means that the lease was renewed                       */
 };
 
 static bool is_older(int64_t since_ns, int64_t ms)
@@ -79,7 +80,7 @@ static void count(struct sight *sight, enum tally_scope scope)
     note_findings(sight);
 }
 
-/* The least that keeps the figures as young as they have to be. */
+/* Count as few rows as the required age of each figure allows. */
 static void count_new(struct sight *sight)
 {
     count(sight, needs_all(sight)                            ? TALLY_ALL
@@ -91,7 +92,7 @@ void sight_count_all(struct sight *sight)
 {
     bool is_quiet = false;
 
-    /* Quiet first: what was written before is in the count. */
+    /* First see that no transaction is open; then the count has all rows. */
     is_quiet = audit_db_quiet(sight->sale->db, &is_quiet) && is_quiet;
     count(sight, TALLY_ALL);
     sight->is_settled = is_quiet;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* sight.h -- what the laboratory sees of the sale, looked at ten times a second.
+/* sight.h -- the state of the sale that is shown, read ten times a second.
  *
- * The counts of orders come from the database alone, in one question that sees one instant.
- * The load says how many requests are on their way, and how long orders took.  The store of
- * the lock is asked by way of a process that runs.
+ * The counts of orders come from the database alone, in one question that sees one instant.  The
+ * load has the number of requests without an answer, and the latencies.  The store of the lock is
+ * asked through a process that runs.
  *
  * Threads     One.
  */
@@ -38,7 +38,7 @@ struct sight_process {
     int64_t since_ns;
     int64_t in_flight, orders; /* requests without an answer; orders that were told     */
     bool holds_its_own;        /* of a lock that each process has in its memory         */
-    bool is_told_late;         /* the journal knows that another one has its lock       */
+    bool is_told_late;         /* the journal has that another process got its lock     */
     int64_t refused;           /* late writes of the process that were refused          */
 };
 
@@ -52,18 +52,18 @@ struct sight {
     bool has_tally;
     int64_t tally_ns, doubles_ns, full_ns; /* when it was counted; when doubles and all
                                             * rows were                                  */
-    bool is_settled;          /* nothing that was sent can become an order any more      */
+    bool is_settled;          /* no request that was sent can become an order any more   */
     bool is_sold_out, was_lost, was_oversold, was_double; /* in the journal already       */
 
     struct service_lock lock; /* as the store says                                       */
     bool store_answers;
-    int asked;                /* the process that the store is asked by way of           */
+    int asked;                /* the process through which the store is asked            */
     int64_t store_ns;
-    int64_t renewals;         /* of this holder, as far as looks saw them                */
+    int64_t renewals;         /* of this holder; renewals between two looks are missed   */
 
     struct sight_process processes[SERVICE_MAX];
     int64_t accepted, sold_out; /* of the load                                           */
-    int64_t sold_out_ns;      /* when the sale was last seen not to be over               */
+    int64_t sold_out_ns;      /* the last time at which the sale was seen not to be sold out */
     struct show_points points;
 };
 

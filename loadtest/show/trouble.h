@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trouble.h -- the faults that somebody gives to the sale that is shown, and takes back.
+/* trouble.h -- the faults that users inject into the sale that is shown, and end again.
  *
  * The faults of processes (SHOW_FAULTS) come first; the faults of servers follow, in the order
  * of fault/faults.def.  Different faults may be there at once.
@@ -36,11 +36,11 @@
     X(LESSON, "in-a-lesson", "the lesson gives its fault itself")                      \
     X(NO_TIME, "no-time", "the server's fault cannot be by that time")
 
-/* The wish of somebody who gives a fault or takes it back. */
+/* The wish to inject a fault, or to end it. */
 struct trouble_wish {
     int fault;
     int process;        /* -1: the next holder                                         */
-    const char *server; /* ""; the first that keeps the lock                           */
+    const char *server; /* "": the first server that keeps the lock                    */
     int64_t by_ms;      /* 0: by default                                               */
 };
 

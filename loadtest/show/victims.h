@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* victims.h -- the processes of the sale as they suffer: caught, stopped, killed, cut off.
+/* victims.h -- injects faults into the processes of the sale: holds, stops, kills them, and cuts
+ * their wires.
  *
- * trouble.h decides what may be done; these functions do it.  `process` counts from 0.
+ * trouble.h decides which fault is possible; these functions inject it.  `process` counts from 0.
  *
  * Threads     One.
  */
@@ -19,7 +20,7 @@ bool victims_point_waits(const struct show_faults *trouble, enum show_fault faul
 /* Does another fault hold a thread of the process at the point of this one? */
 bool victims_point_holds(const struct show_faults *trouble, enum show_fault fault,
                          int process);
-/* Is there a process, or is the chosen one such, that this fault can be armed in? */
+/* Can this fault be armed in the chosen process, or, for -1, in any process? */
 bool victims_has_candidate(const struct show_faults *trouble, enum show_fault fault,
                            int process);
 
@@ -27,7 +28,7 @@ bool victims_has_candidate(const struct show_faults *trouble, enum show_fault fa
 void victims_take(struct show_faults *trouble, enum show_fault fault, int process);
 /* Take the fault back, which is not off. */
 void victims_release(struct show_faults *trouble, enum show_fault fault);
-/* Go on with what is armed. */
+/* Ask whether a thread has reached the point of an armed fault, and go on with the fault. */
 void victims_step(struct show_faults *trouble);
 
 #endif /* LOADTEST_SHOW_VICTIMS_H */

@@ -2,7 +2,7 @@
 /* wires.h -- a wire from each process of the sale to Redis, which can be cut.
  *
  * Every process has a proxy of its own before the Redis server that keeps the locks of one
- * server.  A cut wire is silent: nothing that was sent arrives, and no end is said.
+ * server.  On a cut wire no byte arrives, and neither end is closed.
  *
  * Threads     One.
  */

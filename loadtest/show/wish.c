@@ -61,7 +61,8 @@ json_t *wish_body(const char *text, size_t size, const char **wrong)
     return NULL;
 }
 
-/* A field that nobody reads would be a request that is not carried out. */
+/* Has the body only fields that are read?  A request with another field would be carried out only
+ * in part. */
 static bool has_only(const json_t *body, const struct post *post, char *why)
 {
     const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wish.h -- the POST requests of a browser: which there are, and what their bodies say.
+/* wish.h -- the POST requests of a browser: their paths, and the wishes in their bodies.
  *
  * Threads     Any.
  */
