@@ -66,7 +66,7 @@ static enum thread_group_answer next_name(void *arg, int index)
     return bench_pair(runner->sys, runner->variant, name);
 }
 
-/* The memory of this process, without what the allocator could return; -1: cannot
+/* The resident memory of this process, after the allocator has returned free pages; -1: it cannot
  * be read. */
 static int64_t read_rss_kib(void)
 {

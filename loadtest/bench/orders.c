@@ -85,7 +85,7 @@ struct bench {
     const struct bench_orders_plan *plan;
     struct order_load load;
     char dir[FILES_PATH_MAX];
-    int64_t piece_ns; /* when what is being measured began */
+    int64_t piece_ns; /* the beginning of the present measurement */
     struct row rows[CONTEST_COUNT * BENCH_ORDERS_SIZES_MAX];
     int row_count;
     bool has_claims; /* `combined` without a lock is measured with TARGET_CLIENTS */

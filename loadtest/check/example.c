@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* example.c -- what a violation shows: its calls, who broke the rule, and its texts. */
+/* example.c -- the calls and marks that show a violation, the call that broke the rule, and
+ * texts. */
 #include "loadtest/check/example.h"
 
 #include "base/os/clock.h"

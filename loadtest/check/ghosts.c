@@ -76,7 +76,7 @@ static size_t count_until(const struct check *c, const struct ghosts *g, int mod
     return count;
 }
 
-/* Was another one made at the very instant?  One of the same owner was made after it. */
+/* Was another ghost made at the instant at_ns?  A ghost of the same owner was made later. */
 static bool has_tied(const struct check *c, const struct ghosts *g, int mode, int64_t at_ns,
                      const struct history_call *but)
 {
@@ -91,8 +91,8 @@ static bool has_tied(const struct check *c, const struct ghosts *g, int mode, in
     return false;
 }
 
-/* Was one made before then that has explained nothing?  If one was used for what was answered
- * later, it may have been made later too. */
+/* Was a ghost made before first_ns that has explained no refusal yet?  If a ghost was used for
+ * later refusals, the ghost may have been made later, too. */
 static bool has_more(const struct check *c, const struct ghosts *g, int mode,
                      int64_t first_ns)
 {

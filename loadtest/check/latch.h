@@ -25,7 +25,7 @@ bool latch_was_over(const struct check *c, const struct history_call *call,
 /* Say that the call is a violation. */
 void latch_report(struct check *c, const struct latch *l, int64_t index, const char *what);
 
-/* Each count leaves what the counts before it can have left. */
+/* Check that each count left a number that is possible after the counts before it. */
 void latch_look_at_counts(struct check *c, const struct latch *l);
 
 #endif /* LOADTEST_CHECK_LATCH_H */

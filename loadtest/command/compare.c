@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* compare.c -- `seckill compare`: what is compared, and how it ends. */
+/* compare.c -- `seckill compare`: its settings, its plan of runs, and its exit status. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,8 +150,8 @@ static void make_cells(struct comparison *c, const struct compare_settings *v)
                 cell->lock = c->locks[l];
                 cell->expected = experiment_expectation(cell->experiment, cell->lock,
                                                         cell->hazard, c->path);
-                /* The expectations are those of several processes: in one `local` is
-                 * right, and what a stopped process shows nobody sees. */
+                /* The expectations are for several processes.  With one process `local` excludes
+                 * all threads, and no other process works while this one is stopped. */
                 if (c->processes == 1 && cell->expected != EXPECT_NOTHING)
                     cell->expected = EXPECT_EITHER;
                 if (!experiment_takes(cell->experiment, cell->lock))

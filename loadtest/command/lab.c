@@ -70,7 +70,7 @@ static void print_role(const struct lab *lab, enum lab_role role)
         printf(" %d", lab_port(lab, role, i));
 }
 
-/* What is asked of a lab beside its directory. */
+/* The request to a lab, beside its directory. */
 struct request {
     const char *server; /* NULL: none was named */
     lab_topologies wanted;

@@ -262,7 +262,7 @@ static bool read_objectives(struct load_settings *v)
     return false;
 }
 
-/* The settings of a fixed rate: false: said on stderr what is wrong with them. */
+/* Read the settings of a fixed rate.  False: the mistake is on stderr. */
 static bool read_rate(const struct settings *s, struct load_settings *v)
 {
     char why[OBJECTIVE_WHY_MAX];

@@ -25,7 +25,7 @@ static const char *command_name(size_t i)
     return i < COMMAND_COUNT ? commands[i].name : NULL;
 }
 
-/* Help a newcomer, who has named no command. */
+/* Print the first commands to try, for a user who has named no command. */
 static void help_newcomer(void)
 {
     fputs(

@@ -30,7 +30,7 @@ static void add_cell(struct lock_lines *sum, const struct cell *cell)
     }
 }
 
-/* Print behind what is there, if there is room.  Answers how long it all would be. */
+/* Append to the text, as far as it fits.  Answers the length that the whole text would have. */
 __attribute__((format(printf, 3, 4))) static size_t append(char *out, size_t used,
                                                            const char *fmt, ...)
 {

@@ -8,8 +8,8 @@
 
 enum { COMPARE_LINE_MAX = 256, COMPARE_LINES_MAX = 3000 };
 
-/* `above` says how many runs are done and how long the rest takes; `below` has a line for each
- * lock with what its runs came to so far. */
+/* Write into `above` the number of runs that are done and the time that is left, and into `below` a
+ * line for each lock with the outcomes of its runs so far. */
 void comparison_lines(const struct comparison *c, const struct progress *progress,
                       char above[COMPARE_LINE_MAX], char below[COMPARE_LINES_MAX]);
 

@@ -206,7 +206,7 @@ static enum exit_code attempt(const struct session *s, const struct cell *cell,
     return EXIT_VALID;
 }
 
-/* Keep what a failed attempt has left, and get ready for the next one. */
+/* Keep the files of a failed attempt, and prepare the next attempt. */
 static enum exit_code prepare_again(const struct session *s,
                                     const struct run_record *failed)
 {

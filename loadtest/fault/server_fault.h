@@ -54,7 +54,7 @@ struct fault_scene {
     char *why;                     /* FAULT_NOTE_MAX bytes for the last complaint;
                                     * NULL: complaints go to stderr                   */
 
-    char note[FAULT_NOTE_MAX];     /* out: what happened, as the server said          */
+    char note[FAULT_NOTE_MAX];     /* out: the proof of the fault, by the server      */
     enum fault_stage stage;        /* private, as are the next                        */
     void *state;                   /* the fault's own, from arm or begin to disarm    */
     struct redis_side *side;       /* of fault_redis_open(), and ...                  */

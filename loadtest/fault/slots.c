@@ -172,7 +172,7 @@ static char *ask_slots(struct fault_scene *scene, const struct lab_server *serve
     return at != NULL ? at : strchr(answer, '\0');
 }
 
-/* Has the server the slot, by what it says of itself? */
+/* Has the server the slot, by its own answer? */
 static bool has_slot(struct fault_scene *scene, const struct lab_server *server, int slot)
 {
     char answer[ANSWER_MAX], *rest = NULL;

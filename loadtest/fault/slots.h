@@ -19,9 +19,9 @@ bool fault_slots_choose(struct fault_scene *scene, int slots[FAULT_SLOTS_MAX], i
 bool fault_slot_move(struct fault_scene *scene, int slot, const struct lab_server *from,
                      const struct lab_server *to);
 
-/* End the moves that were left open, and add each to the note: the slot comes to the master to
- * which it was moving.  `count` of them.  False: said which slot could not be moved, and what mends
- * it. */
+/* End the moves that were left open: each slot comes to the master to which it was moving.  Add
+ * each to the note, and count them in *count.  False: the slot that could not be moved is named,
+ * with a remedy. */
 bool fault_slots_finish(struct fault_scene *scene, int *count);
 
 #endif /* LOADTEST_FAULT_SLOTS_H */

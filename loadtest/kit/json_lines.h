@@ -13,8 +13,8 @@
 
 enum { JSON_LINES_FORMAT = 1 };
 
-/* From now on stdout has JSON lines alone: what is printed for people goes to stderr, or,
- * if the command is to be quiet, nowhere.  False: errno says why. */
+/* From now on stdout has only JSON lines: text for people goes to stderr, or nowhere if is_quiet.
+ * False: errno has the reason. */
 bool json_lines_begin(bool is_quiet);
 
 /* Are JSON lines wanted? */

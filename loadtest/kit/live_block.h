@@ -21,8 +21,8 @@ bool live_block_is_possible(void);
  * sequences that end with "m" have no width. */
 void live_block_draw(const char *text);
 
-/* Take the block away; what is printed next stands where the block stood.  Nothing happens
- * if no block is shown. */
+/* Erase the block, so that the next text is printed in its place.  Nothing happens if no block is
+ * shown. */
 void live_block_hide(void);
 
 #endif /* LOADTEST_KIT_LIVE_BLOCK_H */

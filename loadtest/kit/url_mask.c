@@ -18,8 +18,8 @@ static bool is_end(const char *at)
     return (unsigned char)*at <= ' ' || *at == '"';
 }
 
-/* The first byte behind the character at `at`: a backslash of JSON or of a shell and what it
- * hides are one character. */
+/* The first byte behind the character at `at`.  A backslash of JSON or of a shell and the byte
+ * after it are one character. */
 static const char *behind(const char *at)
 {
     return at + (at[0] == '\\' && at[1] != '\0' ? 2 : 1);

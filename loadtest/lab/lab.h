@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* lab.h -- the private servers: one PostgreSQL cluster, six Redis servers, and the
- * topologies that are asked for, such as a ZooKeeper.
+/* lab.h -- the private servers: one PostgreSQL cluster, six Redis servers, and the topologies
+ * that are asked for, such as a ZooKeeper.
  *
- * A lab is a directory. state.json in it says which processes belong to it and where
- * they listen; env has what a shell or a service needs to use them. A lab is either
- * kept (started by `seckill lab up`, outlives that command) or owned (started by a
- * command for itself, dies with it).
+ * A lab is a directory.  Its file state.json names the processes of the lab and their ports; its
+ * file env has the variables by which a shell or a service uses them.  A lab is either kept
+ * (started by `seckill lab up`, and outlives that command) or owned (started by a command for
+ * itself, and ends with that command).
  */
 #ifndef LOADTEST_LAB_LAB_H
 #define LOADTEST_LAB_LAB_H
@@ -27,7 +27,7 @@ enum {
     LAB_READY_MS = 30000, /* the longest start of a server                         */
 };
 
-/* By the program that runs: LAB_IS_REDIS. */
+/* The kind of a server is its program: LAB_IS_REDIS. */
 enum lab_kind {
 #define KIND(id, file) LAB_IS_##id,
 #include "loadtest/lab/kinds.def"
@@ -49,8 +49,9 @@ enum lab_topology {
 typedef unsigned lab_topologies;
 #define LAB_WITH(id) (1u << LAB_TOPOLOGY_##id)
 
-/* By what it is for: LAB_POSTGRES, LAB_REDIS for the locks of one server, LAB_REDLOCK for
- * those of several, LAB_ZOOKEEPER; and how many there are: LAB_COUNT_REDLOCK. */
+/* The purpose of a server: LAB_POSTGRES, LAB_REDIS for locks on one server, LAB_REDLOCK for locks
+ * on several servers, LAB_ZOOKEEPER, and so on.  LAB_COUNT_REDLOCK is the number of servers of a
+ * role. */
 enum lab_role {
 #define ROLE(id, topology, kind, count, peer_ports, name) LAB_##id,
 #include "loadtest/lab/roles.def"

@@ -67,7 +67,7 @@ static bool copy(struct lab *lab, struct lab_server *server, const char *data)
            await_copy(lab, server);
 }
 
-/* ---- what it is ---- */
+/* ---- the part of a server ---- */
 
 /* The lab's connection to one server, whatever its part.  NULL: `why` says why. */
 static lab_db *open_server(const struct lab *lab, const struct lab_server *server,

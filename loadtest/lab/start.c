@@ -112,7 +112,7 @@ static bool join(struct lab *lab, enum lab_role role)
     return (!topology->join || topology->join(lab, role)) && await_whole(lab, role);
 }
 
-/* From that place on: start what does not run, role by role, and wait. */
+/* Start the servers from the place `first` on that do not run, role by role, and wait for them. */
 static bool finish_roles(struct lab *lab, int first)
 {
     for (unsigned r = 0; r < LAB_ROLE_COUNT; r++) {

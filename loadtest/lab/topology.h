@@ -65,7 +65,7 @@ void lab_topology_write_address(const struct lab *lab,
                                 const struct lab_topology_row *row,
                                 char out[LAB_ADDRESS_MAX]);
 
-/* Write to stderr what is started: "a Redis master, two ...; and ZooKeeper". */
+/* Print the servers of the topologies on stderr: "a Redis master, two ...; and ZooKeeper". */
 void lab_topologies_print(lab_topologies set);
 
 #endif /* LOADTEST_LAB_TOPOLOGY_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* urls.c -- where the stores of locks are in a lab. */
+/* urls.c -- the URLs of the stores in a lab. */
 #include "loadtest/lab/urls.h"
 
 #include <string.h>

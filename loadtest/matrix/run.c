@@ -41,7 +41,7 @@ static void say_odd(const struct matrix_cell *cell, const struct matrix_run *run
                  run->why);
 }
 
-/* ---- what is kept ---- */
+/* ---- the files that are kept ---- */
 
 static void keep_story(struct matrix_cell *cell, const char *dir, bool is_odd)
 {

@@ -25,8 +25,8 @@ struct connection {
     int fd; /* -1: none                                                               */
     int port, target;
     int64_t request;   /* its number, while BUSY                                      */
-    int64_t due_ns;    /* when that was due                                           */
-    int64_t retry_ns;  /* while DOWN: not before                                      */
+    int64_t due_ns;    /* the due time of that request                                */
+    int64_t retry_ns;  /* while DOWN: the earliest time of the next connect           */
     size_t to_send, sent; /* of `out`                                                 */
     bool is_writing;      /* epoll tells when the socket takes more                   */
     size_t received;      /* in `in`                                                  */
@@ -54,7 +54,7 @@ bool connection_flush(struct connection *connection, int poll_fd);
 enum connection_event {
     CONNECTION_NOTHING,  /* not yet a whole answer                                    */
     CONNECTION_ANSWERED, /* *answer, which points into the connection, until connection_next() */
-    CONNECTION_BROKEN,   /* closed by the server, or what came makes no sense          */
+    CONNECTION_BROKEN,   /* closed by the server, or the bytes are no answer           */
 };
 enum connection_event connection_receive(struct connection *connection,
                                          struct received_answer *answer);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* http_answer.h -- an HTTP/1.1 answer, taken from a connection's bytes as they come.
  *
- * Only what the service sends is understood: a status line, header fields, and a body of
- * Content-Length bytes.  Everything else is refused, after which the connection cannot be
- * used any more.
+ * The reader takes only the form that the service sends: a status line, header fields, and a body
+ * of Content-Length bytes.  After any other form the connection cannot be used any more.
  *
  * Threads     One per buffer.
  */

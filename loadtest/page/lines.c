@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lines.c -- a story line by line, and beneath each line what went over the wires
- * from its beginning to that of the next one: an act stands above the commands that it
- * was made of. */
+/* lines.c -- the lines of a story.  Beneath each line are the messages on the wires from its
+ * beginning to the beginning of the next line, so an act is above the commands that it made. */
 #include "loadtest/page/scene.h"
 #include "loadtest/page/words.h"
 

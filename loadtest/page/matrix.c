@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* matrix.c -- the matrix as one HTML file that needs nothing else: the table, and for
- * each cell what was expected, what came, how it was told, and how to see it again, put
- * into loadtest/page/matrix.html. */
+/* matrix.c -- the matrix as one HTML file that needs no other file.  The file is
+ * loadtest/page/matrix.html with the table and, for each cell, the expected and the seen outcome,
+ * the story, and the command that performs the cell again. */
 #include "loadtest/page/matrix.h"
 
 #include <inttypes.h>

@@ -32,7 +32,7 @@ struct page_step {
     bool is_answer;
 };
 
-/* A line of a story, or what went over a wire since the line before it began. */
+/* A line of a story, or a message on a wire. */
 struct page_line {
     int64_t from_ns, at_ns; /* which it took; they are in the order of from_ns          */
     bool is_wire;
@@ -89,13 +89,13 @@ void page_time(char out[PAGE_TIME_MAX], const struct page_scene *s, int64_t at_n
 /* Open the list of steps, and print all of it. */
 void page_steps_begin(FILE *out);
 void page_steps(FILE *out, const struct page_scene *s);
-/* lines.c: the same of scene->lines, each with what went over the wires then */
+/* lines.c: the same of scene->lines, each with the messages on the wires */
 void page_lines(FILE *out, const struct page_scene *s);
 
 /* The faults, by the numbers that they have in the drawing. */
 void page_faults(FILE *out, const struct page_scene *s);
 
-/* holds.c: what the bars are, as a table */
+/* holds.c: the bars of the figure as a table */
 void page_holds(FILE *out, const struct page_scene *s);
 
 /* svg.c */

@@ -134,7 +134,7 @@ bool page_chinese(const char *english, char out[PAGE_PHRASE_MAX])
     return find_chinese(english, 0, out);
 }
 
-/* The texts of words.def have tags; what is put into them has none. */
+/* Print a text with its arguments.  The texts of words.def may have tags; arguments are escaped. */
 static void fill(FILE *out, const char *text, const char *const *arguments, bool is_chinese)
 {
     char chinese[PAGE_PHRASE_MAX];

@@ -86,7 +86,7 @@ static bool is_rate(double rate)
     return rate >= 1 && rate <= RATE_MAX;
 }
 
-/* Name what the bench has not.  Answers false. */
+/* Say on stderr which figure the bench does not have.  Answers false. */
 static bool tell_missing(const char *file, const char *what)
 {
     fprintf(stderr,
@@ -97,8 +97,8 @@ static bool tell_missing(const char *file, const char *what)
     return false;
 }
 
-/* The empty handler's rate is known by two ratios to it.  False: said on stderr what is
- * missing. */
+/* The rate of refusals follows from two ratios to the empty handler.  False: stderr says which
+ * figure is missing. */
 static bool fill(const char *file, const json_t *list, struct rates_read *out)
 {
     const json_t *row = row_of(list, SERVICE_LOCK, 0);

@@ -30,7 +30,7 @@ struct proxy {
 /* Room for one wire more.  False: no memory. */
 bool proxy_loop_make_room(struct proxy *p);
 
-/* Add what a wire has carried. */
+/* Add the counts of a connection. */
 void proxy_loop_add_stats(struct proxy_stats *s, const struct proxy_wire *w);
 
 /* The thread; its argument is the proxy.  The thread ends its wires when `stopping` is set and

@@ -19,7 +19,7 @@ struct proxy; /* opaque */
  * target need not be up yet: a client is cut while it is not. */
 bool proxy_open(struct proxy **out, const struct proxy_options *options, char *why);
 
-/* Cut what is open and stop.  NULL is fine. */
+/* Cut all open connections, and end the thread.  NULL is fine. */
 void proxy_close(struct proxy *p);
 
 /* The port on 127.0.0.1 on which the proxy listens. */

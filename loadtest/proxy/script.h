@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* script.h -- faults as text: the grammar, and what it says. */
+/* script.h -- the grammar of faults, and a fault that was read. */
 #ifndef LOADTEST_PROXY_SCRIPT_H
 #define LOADTEST_PROXY_SCRIPT_H
 

@@ -278,7 +278,7 @@ static bool judge(struct proxy_wire *w, struct proxy_arms *arms, struct proxy_pi
 
 /* ---- its end ---- */
 
-/* Has what was sent arrived?  A reset overtakes what has not. */
+/* Have all sent bytes arrived?  A reset discards bytes that have not. */
 static bool has_arrived(int fd)
 {
     int waiting = 0;

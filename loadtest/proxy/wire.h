@@ -50,7 +50,7 @@ struct proxy_wire *proxy_wire_new(uint64_t number, int client, int server,
  * reset. */
 void proxy_wire_free(struct proxy_wire *w, struct proxy_arms *arms);
 
-/* Judge and send what can be.  False: the wire is at its end. */
+/* Judge and send bytes, as far as possible.  False: the connection has ended. */
 bool proxy_wire_step(struct proxy_wire *w, struct proxy_arms *arms);
 
 /* Is the connection past the byte at which this fault would strike? */

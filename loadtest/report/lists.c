@@ -258,7 +258,7 @@ static void print_bench_locks(FILE *out, const json_t *parts)
     fputs("</tbody></table></div></section>\n", out);
 }
 
-/* ---- scenarios and the matrix: a row for each scenario, its locks by what came of them ---- */
+/* ---- scenarios and the matrix: a row for each scenario, its locks by their outcomes ---- */
 
 static bool is_same_row(const struct view_cell *a, const struct view_cell *b)
 {

@@ -109,7 +109,7 @@ static void print_service_flags(FILE *out, const json_t *flags)
     fputs("</code></p>\n", out);
 }
 
-/* Every setting of the service: what a flag does not name decides, too. */
+/* Print every setting of the service, also those that no flag sets, because they matter, too. */
 static void print_service(FILE *out, const struct run_data *data)
 {
     const char *sale = ".", *kind = json_text(data->json, "kind");

@@ -34,7 +34,8 @@ void part_timeline(FILE *out, const struct run_data *data, const struct view *vi
 /* stopped.c: which layer stopped how many orders; examples of what came through. */
 void part_stopped(FILE *out, const struct run_data *data, const struct view *view);
 
-/* origin.c: settings, machine, versions, how to repeat it, and what it does not show. */
+/* origin.c: settings, machine, versions, the command that repeats the run, and the limits of the
+ * run. */
 void part_origin(FILE *out, const struct run_data *data);
 /* The command as a line for a shell. */
 void part_command(FILE *out, const struct run_data *data);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sales.h -- one sale under load: what its directory keeps, as data of a report. */
+/* sales.h -- one sale under load: the files of its directory, as data of a report. */
 #ifndef LOADTEST_REPORT_SALES_H
 #define LOADTEST_REPORT_SALES_H
 

@@ -177,7 +177,7 @@ static void view_compare(struct view *view, const json_t *summary)
     }
 }
 
-/* ---- what is performed ---- */
+/* ---- scenarios and the matrix ---- */
 
 /* A cell of a matrix is not done before it has a run of each seed.  An unexpected or unknown run
  * counts at once. */

@@ -8,7 +8,7 @@
 #include "base/text/duration.h"
 #include "loadtest/kit/http_client.h"
 
-/* Orders under the target's lock, by anybody; -1: the database does not answer. */
+/* The number of all orders under the target's lock; -1: the database does not answer. */
 static int64_t count_orders(const struct hazard_scene *scene)
 {
     struct audit_db_filter filter = {.first_voucher = scene->first_voucher,

@@ -109,7 +109,7 @@ const char *stage_lock_name(const struct stage *s);
 /* The time since play() began. */
 int64_t stage_now_ms(const struct stage *s);
 
-/* Tell what happens now: a line of the story, in both languages. */
+/* Add a line to the story about the present step, in both languages. */
 void stage_tell(struct stage *s, const char *english, const char *chinese);
 
 /* The usual first steps: Ann takes the lock and sees that one unit is left. */

@@ -15,8 +15,8 @@
 #include "loadtest/show/lesson.h"
 #include "loadtest/show/wish.h"
 
-/* A connection has a thread from its first byte to its last.  So there are as many threads as
- * connections: whoever connects never waits for one that is silent, which is ended instead. */
+/* A connection has a thread from its first byte to its last, and there are as many threads as
+ * connections.  So a new connection never waits for a silent one, which is ended by its timeout. */
 enum { DESCRIPTORS = 4096, CONNECTIONS = 64, REQUEST_MS = 5000, BODY_MAX = 4096 };
 
 static const char JSON_TYPE[] = "application/json; charset=utf-8";

@@ -209,7 +209,7 @@ bool show_servers_suffers(struct show_servers *servers, const char *name)
     return suffers;
 }
 
-/* By how much, unless somebody says so: longer than any lease of a lesson. */
+/* The default of by_ms: longer than any lease of a lesson. */
 static int64_t by_default(const struct server_fault *fault)
 {
     return fault->by_max_ms < BY_MS ? fault->by_max_ms : BY_MS;

@@ -18,9 +18,9 @@ struct show_plan {
     int lesson;         /* the lesson to begin with, by its number; 0: none            */
 };
 
-/* Start the processes, print the address of the page on stdout, and serve it until somebody
- * interrupts.  EXIT_VALID: it was served.  Anything else: said on stderr why; nothing is left
- * running in any case. */
+/* Start the processes, print the address of the page on stdout, and serve the page until an
+ * interrupt.  EXIT_VALID: the page was served.  Anything else: the reason is on stderr.  In no
+ * case a process is left running. */
 enum exit_code show_run(const struct show_plan *plan);
 
 #endif /* LOADTEST_SHOW_SHOW_H */

@@ -277,8 +277,9 @@ void victims_release(struct show_faults *trouble, enum show_fault fault)
         journal_add(trouble->journal, OVER[fault], f->process + 1, 0);
 }
 
-/* A thread that was stopped may keep a row from everybody, which shows nothing of the lock:
- * the process goes on for a moment, each time for a longer one, and is stopped again. */
+/* A stopped thread may hold a row lock in the database, which blocks all processes and shows
+ * nothing of the lock.  Then the process goes on for a moment, each time for a longer one, and is
+ * stopped again. */
 static void free_the_row(struct show_faults *trouble)
 {
     struct trouble_fault *freeze = &trouble->faults[SHOW_FAULT_FREEZE];

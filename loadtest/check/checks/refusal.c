@@ -232,7 +232,7 @@ static void pass_holds(struct check *c, struct sweep *s, int64_t at_ns)
     }
 }
 
-/* Where nodes vote: does the acquire of another, whom it excludes, last until from_ns? */
+/* If nodes vote: does an acquire of another owner, which excludes the call, last until from_ns? */
 static enum check_order may_be_asked(const struct sweep *s, const struct history_call *call,
                                      int64_t from_ns)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* partition.c -- the master is on the clients' side of a cut, its replicas and the Sentinels are
- * on the other side.
+/* partition.c -- a cut network: the master and the clients are on one side, the replicas and the
+ * Sentinels are on the other side.
  *
  * Servers of a topology reach each other on their own ports, where no proxy stands.  But
  * replicas and Sentinels have a login of their own (LAB_PEER_USER): while the master refuses

@@ -91,7 +91,7 @@ static bool end(struct fault_scene *scene)
         return fault_redis_complain(scene, split->old_side, "REPLICAOF");
     if (!redis_side_await(split->old_side, "master_link_status", "up", HEAL_MS))
         return server_fault_complain(scene, "its old master does not follow it");
-    if (!fault_redis_forget(scene)) /* what came to it by a file of that name */
+    if (!fault_redis_forget(scene)) /* the file by which it got the data of its new master */
         return false;
     server_fault_note(scene,
                       "%s: process %d is a replica of process %d now, and has its data",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* worker.c -- counts the pairs of a worker, and watches who is inside. */
+/* worker.c -- counts the pairs of a worker, and checks that no two workers hold the lock at
+ * once. */
 #include "loadtest/peers/ours/worker.h"
 
 #include <stdio.h>

@@ -16,7 +16,7 @@ struct slice {
     dlock_system *sys;
     dlock_async *async; /* NULL: workers are threads that block */
     const char *prefix;
-    volatile int64_t *guard; /* pairs, and who is inside */
+    volatile int64_t *guard; /* the number of pairs, and the number of the holder */
     bool is_hot;
     int64_t deadline_ns;
     int active; /* workers that are no threads and go on */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* actor.h -- a participant, and how it is told to act. */
+/* actor.h -- sends orders to participants. */
 #ifndef LOADTEST_SCENARIO_PARTICIPANTS_ACTOR_H
 #define LOADTEST_SCENARIO_PARTICIPANTS_ACTOR_H
 

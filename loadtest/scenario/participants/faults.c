@@ -95,7 +95,7 @@ void actor_shift_clock(struct actor *a, int64_t ahead_ms)
     int64_t ahead_s = imaxabs(ahead_ms) / 1000;
     char texts[2][SCENARIO_LINE_MAX];
 
-    /* The fault concerns the holder of the lock, whoever that is. */
+    /* pid 0: the fault may concern any holder of the lock. */
     stage_fault(a->stage, "client-clock", DLOCK_FAULT_HAS_BEGUN, DLOCK_ASSUMES_CLOCK, 0);
     actor_act(a, &(struct actor_order){.what = ACTOR_SHIFT_CLOCK, .ahead_ms = ahead_ms});
     snprintf(texts[0], sizeof texts[0], "has a wall clock %s by %" PRId64 " s",

@@ -131,7 +131,7 @@ static void open_lock_wires(struct stage *s, struct stage_process *p, int actor)
 
     if (role == LAB_ROLE_COUNT)
         return;
-    /* Servers that tell a client where they are tell it their own ports. */
+    /* A client of such a topology asks the servers for their ports, so no proxy can be between. */
     if (lab_topology_address(s->lab, s->setup->scenario->topology, url))
         return;
     for (int i = 0; i < lab_role_count(role); i++) {
