@@ -87,7 +87,7 @@
       box.prepend(heading, side.list);
     });
   }
-  /* Only so many around the one of now: a list of ten thousand buttons would help nobody. */
+  /* Only the steps around the current one have a button: a list of ten thousand buttons is of no use. */
   function fillList() {
     const side = sides[0], from = Math.max(0, Math.min(now() - LIST_MAX / 2, rows.length - LIST_MAX));
     if (!side.list) { return; }
@@ -160,7 +160,7 @@
     $("scrub").setAttribute("aria-valuetext", `${now() + 1} / ${rows.length}: ${textOf(sides[0].story, rows[now()][0])}`);
     fillList();
     keepAddress();
-    /* Last: who waits for these sees all of the above. */
+    /* Set last, so that a program that waits for these values sees all changes above. */
     root.dataset.playing = playing; root.dataset.steps = rows.length; root.dataset.step = now() + 1;
   }
   function keepAddress() {

@@ -68,8 +68,8 @@ async function learnLessons() {
 
 /* ---- what is pressed ---- */
 function lessonTo(number) { lessonTarget = number; lessonGoOn(); }
-/* Processes are being started after each step: the last wish counts, also one that came before
- * the page knew that they are. */
+/* Processes are started after each step.  The last wish of the user counts, also a wish from before the
+ * page knew of the start. */
 async function lessonGoOn() {
   if (lessonTarget === null || !state || state.phase === "starting") { return; }
   const number = lessonTarget;

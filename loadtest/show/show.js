@@ -242,7 +242,7 @@ function showFaults() {
   const find = (name) => state.faults.find((one) => one.name === name);
   const show = (button, f, text) => {
     button.setAttribute("aria-pressed", f.state !== "off");
-    /* A disabled button is in nobody's way, and cannot be asked why: it stays in the order of Tab, and says it. */
+    /* A button with `disabled` gets no focus, so a reader cannot learn the reason.  This button stays in the order of Tab, and has the reason. */
     button.setAttribute("aria-disabled", f.refuses !== null);
     button.title = f.ended ? serverEnded(f) : f.refuses ? word(f.refuses) : faultDoes(f.name);
     say(button.lastChild, f.state === "armed" ? word("armed", text) : f.state === "busy" ? word("busy", text) : text);
@@ -338,7 +338,7 @@ function show() {
     showSettings(); showLog();
   }
   showLesson();
-  /* Last: who waits for these sees all of the above. */
+  /* Set last, so that a program that waits for these values sees all changes above. */
   root.dataset.phase = state.phase; root.dataset.run = state.run.id; root.dataset.verdict = state.verdict ? String(state.verdict.valid) + (state.verdict.final ? " final" : "") : "";
   root.dataset.seq = state.seq;
 }
@@ -391,5 +391,5 @@ theme((recall("theme") || (matchMedia("(prefers-color-scheme: dark)").matches ? 
 $("presenter").setAttribute("aria-pressed", root.classList.contains("presenter"));
 buildFaults(); speak(); poll();
 setInterval(showBanner, 500);
-/* While nobody looked, the page asked seldom: that is nobody's silence. */
+/* A hidden page asks seldom.  That time does not count as silence of the server. */
 document.addEventListener("visibilitychange", () => { if (!document.hidden) { lastAnswer = lastLook = performance.now(); poll(); } });

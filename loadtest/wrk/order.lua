@@ -3,9 +3,9 @@
 --
 --   wrk -t2 -c64 -d10s --timeout 30s -s loadtest/wrk/order.lua http://127.0.0.1:8081
 --
--- Users come from the tokens file; each thread takes its share of it.  When they run
--- out it starts over, says so in the end, and leaves out who has bought, so that no
--- user is made to buy twice.  seckill.lua has the environment variables and the rest.
+-- The users come from the tokens file, and each thread takes its share of the users.  When the
+-- users run out, a thread starts over with those who have not bought, so that no user buys twice,
+-- and the summary says so.  seckill.lua has the environment variables and the rest.
 
 local here = debug.getinfo(1, "S").source:match("^@(.*/)") or "./"
 local seckill = dofile(here .. "seckill.lua")

@@ -171,7 +171,7 @@ local function open_ledger(state)
     local path = dir .. "/ledger-" .. state.thread_id .. ".tsv"
     local ledger = io.open(path, "w")
     if not ledger then die("cannot write " .. path) end
-    ledger:setvbuf("line") -- what a client was told must survive our own death
+    ledger:setvbuf("line") -- so that a killed wrk loses no answer that a client got
     state.ledger = ledger
 end
 

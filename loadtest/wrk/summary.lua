@@ -130,9 +130,9 @@ local function write_json(all, context)
     file:close()
 end
 
--- Several processes: leave our part in a file.  Who finds the parts of all there, which
--- is at least who comes last, and gets hold of the token, answers all parts; others
--- nil.
+-- With several processes: leave the part of this process in a file.  The last process finds the
+-- parts of all processes, as others may; the one that gets the token answers all parts, and the
+-- others answer nil.
 local function exchange(reports, context)
     local parts, path = {}, context.dir .. "/part-"
     local file = assert(io.open(path .. context.client .. ".new", "w"))
