@@ -208,11 +208,11 @@ dlock_status actor_acquire(struct actor *a, int64_t wait_ms);
 dlock_status actor_try_until_answered(struct actor *a);
 /* Acquire with a lease of `lease_ms`, which is not renewed. */
 dlock_status actor_acquire_for(struct actor *a, int64_t wait_ms, int lease_ms);
-/* Acquire, which must succeed; waits as long as a step may take. */
+/* Acquire, which must succeed; waits for half of SCENARIO_STEP_MS at most. */
 void actor_enter(struct actor *a);
 /* Acquire behind a holder that stands still.  If the lock of such a holder ends by itself
- * (stage_lock_ends()), wait as long as a step may take; otherwise wait for twice the lease.  A
- * lock with leases is asked for SCENARIO_LONG_MS, so that the new lease outlasts the story. */
+ * (stage_lock_ends()), wait for half of SCENARIO_STEP_MS at most; otherwise for twice the lease.
+ * A lock with leases is asked for SCENARIO_LONG_MS, so that the new lease outlasts the story. */
 dlock_status actor_outwait(struct actor *a);
 
 /* Release the level that the actor acquired last. */

@@ -17,7 +17,7 @@ bool process_has_answered(struct stage *s, const struct actor *a);
 /* End the process.  A busy process reads no orders, so it is killed.  Without a process nothing
  * happens. */
 void process_end(struct stage_process *p, bool is_busy);
-/* End all processes: busy, stopped and dead ones by SIGKILL, the others by an order. */
+/* End all processes.  A process that is busy or cannot get the order END is killed. */
 void stage_end_processes(struct stage *s);
 
 #endif /* LOADTEST_SCENARIO_PARTICIPANTS_PROCESS_H */
