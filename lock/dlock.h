@@ -33,18 +33,17 @@
  * Time        Durations are milliseconds (`_ms`).  Instants are nanoseconds (`_ns`) of
  *             CLOCK_BOOTTIME, which goes on counting while the machine sleeps.  Only
  *             the variant getset reads the wall clock.
- * Fork        A child must not use a system of its parent: every call that answers a
- *             status answers INVALID, no lease is valid, and dlock_close() does
- *             nothing.
+ * Fork        A child must not use a system of its parent: calls that answer a status
+ *             answer INVALID, no lease is valid, and dlock_close() does nothing.
  * Growing     A program need not be built anew for a newer libdlock.so of the same
  *             number (libdlock.so.1): functions, status codes and capabilities are only
  *             added, and fields are added only at the end of a struct.  Therefore
  *             dlock_options and dlock_request have a field `size`, and dlock_inspect()
  *             and dlock_metrics_read() pass a size.  A field that a shorter struct
  *             lacks has its default.  A longer struct comes from a program that was
- *             built with a newer dlock.h: a call answers INVALID if a field that is new
- *             to this library is not zero, and the library writes zero into such a
- *             field. dlock_lease and dlock_permit keep their size.
+ *             built with a newer dlock.h: a call that reads it answers INVALID if a
+ *             field that this library does not know is not zero, and a call that fills
+ *             it writes zero there.  dlock_lease and dlock_permit keep their size.
  * C++         May include this header, from C++11 on.
  */
 #ifndef DLOCK_H
@@ -62,9 +61,9 @@ extern "C" {
 
 /* ---- status: what a call answers, and why ---- */
 
-/* The answers of a call.  The first group is outcomes: a correct program meets them
- * every day and must branch on them.  The second group is failures.  A value never
- * changes, because values appear in logs and metrics: append, never renumber. */
+/* The answers of a call.  The first group is outcomes: a correct program gets them in
+ * normal operation and must branch on them.  The second group is failures.  A value
+ * never changes, because values appear in logs and metrics: append, never renumber. */
 #define DLOCK_STATUS_MAP(X)                                                            \
     /* outcomes */                                                                     \
     X(OK, 0, "ok", "ok")                                                               \
@@ -282,9 +281,9 @@ dlock_status dlock_open(dlock_system **out, const dlock_options *opts) DLOCK_MUS
 
 /* Stop the watchdog, close every connection and free the system.  NULL is fine.  Held
  * locks are not released: a lock with a lease is free when its lease ends, a lock of a
- * session is free because the session ends.  The call waits for releases that
- * dlock_release_later() has left unanswered, up to DLOCK_CLOSE_PAYS_MS.  No other
- * thread may be inside a call. */
+ * session is free because the session ends, and a lock of the variant local stays held
+ * until the process ends.  The call waits for releases that dlock_release_later() has
+ * left unanswered, up to DLOCK_CLOSE_PAYS_MS.  No other thread may be inside a call. */
 void dlock_close(dlock_system *sys);
 
 /* Ask every store of the system once whether it answers.  Changes nothing.  Any thread.
@@ -313,7 +312,8 @@ typedef struct dlock_request {
 } dlock_request;
 
 /* Take the lock `name` for the calling thread, which becomes the owner.  Lasts at most
- * request->wait_ms, and the timeout of the request that is then under way.
+ * request->wait_ms, and then the timeouts of the request under way and of the releases
+ * for unanswered requests.
  *   OK        *lease is the caller's until its deadline; a renewal moves the deadline
  *   BUSY      another owner holds the lock, and wait_ms was 0 or the policy is `none`
  *   TIMEOUT   another owner held the lock until wait_ms had passed or the attempts of

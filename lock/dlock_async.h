@@ -76,7 +76,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* ---- async_run: an interface, and who runs it ---- */
+/* ---- async_run: an interface, and the thread that runs it ---- */
 
 typedef struct dlock_async dlock_async; /* opaque */
 
@@ -132,7 +132,7 @@ int dlock_poll(dlock_async *async, int64_t wait_ms);
  * thread. */
 size_t dlock_async_count(const dlock_async *async);
 
-/* ---- async_calls: each answers at once whether it was taken ---- */
+/* ---- async_calls: calls that return before the store has answered ---- */
 
 /* Make an owner that can acquire a name several times, if the variant is re-entrant,
  * and can be reader and writer of one name (rwlock).  The caller frees it with

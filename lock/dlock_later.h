@@ -37,12 +37,13 @@ enum { DLOCK_LATER_MS = 1 };
  * the acquire first sends these releases again.  Until the store has answered them, the
  * store may still hold the lock for the owner that released it.
  *
- * In four cases the call is dlock_release(), waits, and has all answers of
+ * In five cases the call is dlock_release(), waits, and has all answers of
  * dlock_release(): with a variant other than lua, reentrant, spin, fenced and fair; for
- * an inner level of a hold, whose owner keeps the outer level; with
- * replicas_acknowledge, since an acquire then uses another connection and could
- * overtake the release; and without memory for the debt.  dlock_metrics.debts counts
- * the releases that did not wait.
+ * an inner level of a hold, whose owner keeps the outer level; for a hold that an
+ * earlier master granted, which answers LOST or a failure; with replicas_acknowledge,
+ * since an acquire then uses another connection and could overtake the release; and
+ * without memory for the debt.  dlock_metrics.debts counts the releases that did not
+ * wait.
  *
  * After fork() the debts stay the parent's, and the child sends none of them. */
 dlock_status dlock_release_later(dlock_system *sys, dlock_lease *lease);
