@@ -21,8 +21,8 @@
 #include "lock/wait.h"
 #include "lock/watchdog.h"
 
-/* An attempt that can be cancelled waits in its store for so long.  Then it asks again,
- * and loses its place in the store's queue if there is one. */
+/* The longest wait of one attempt in its store if the acquire can be cancelled.  The
+ * next attempt loses the place in the store's queue if there is one. */
 enum { STORE_SLICE_MS = 50 };
 
 /* An acquire under way. */
@@ -69,8 +69,8 @@ static void note_doubt(struct acquiring *job)
         dlock_doubts_note(&job->doubts, job->sys, &job->hold->facts, &job->claim);
 }
 
-/* Give the thread another number, because the store may hold the lock for the present
- * one. */
+/* Give the thread, or the line, another owner number, because the store may hold the
+ * lock for the present number. */
 static void part(struct acquiring *job)
 {
     if (job->place.asks)
@@ -151,8 +151,8 @@ static void prepare(struct acquiring *job)
     prepare_wait(job);
 }
 
-/* Mark the holds of earlier eras as lost before the thread goes on with a grant of the
- * new era. */
+/* Make one attempt.  Before the thread goes on with a grant of a new era, the holds of
+ * earlier eras are marked as lost. */
 static dlock_status send(struct acquiring *job)
 {
     dlock_status st;
@@ -229,7 +229,7 @@ static dlock_status give_back(struct acquiring *job)
     if (!dlock_is_failure(st))
         return DLOCK_CANCELLED;
     part(job);
-    return dlock_fail(DLOCK_CANCELLED, "it was granted and could not be given back: %s",
+    return dlock_fail(DLOCK_CANCELLED, "the lock was granted, and its release failed: %s",
                       dlock_status_text(st));
 }
 
@@ -286,7 +286,7 @@ static dlock_status obtain(struct acquiring *job)
     return st;
 }
 
-/* Put a granted hold into the table, and its lease out to the caller. */
+/* Put a granted hold into the table of holds, and fill in the caller's lease. */
 static void keep(struct acquiring *job, dlock_lease *lease)
 {
     dlock_system *sys = job->sys;

@@ -18,7 +18,7 @@ dlock_status dlock_async_check(const dlock_async *async)
     return dlock_system_check(async->sys);
 }
 
-/* ---- who runs it ---- */
+/* ---- the thread that runs the loop ---- */
 
 /* The address of this variable identifies a thread. */
 static _Thread_local char mark;

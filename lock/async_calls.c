@@ -149,7 +149,8 @@ static void forget(struct dlock_async_call *call)
     DL_DELETE2(*id_bucket(async, call->id), call, prev_by_id, next_by_id);
 }
 
-/* Give the call a fiber.  False: no memory, and it is in the table of ids alone. */
+/* Give the call a fiber.  False: no memory, and the call is in the table of ids
+ * alone. */
 static bool start(struct dlock_async_call *call)
 {
     dlock_async *async = call->async;
@@ -239,7 +240,7 @@ static void begin_posted(struct dlock_post *post)
     complete(call);
 }
 
-/* Cancel an acquire.  Only its wait is hurried; a release of its grant is not. */
+/* Cancel an acquire: end its wait.  A release of its grant is not cut short. */
 static void cancel(struct dlock_async_call *call)
 {
     if (call->kind != DLOCK_ASYNC_ACQUIRE || call->is_cancelled)

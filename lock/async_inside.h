@@ -44,8 +44,8 @@ struct dlock_async_call {
     void *arg;
     dlock_status status;
     bool is_cancelled;
-    struct dlock_async_owner *named; /* NULL: an owner of its own */
-    struct dlock_owner owner;
+    struct dlock_async_owner *named; /* the owner that the program made; NULL: `owner` */
+    struct dlock_owner owner;        /* of this call alone; used if `named` is NULL */
     struct dlock_caller caller;
     struct dlock_async_call *follower; /* the next call of the same owner, begun when
                                         * this one ends */
@@ -68,9 +68,9 @@ struct dlock_async {
     atomic_bool is_closing;
     struct dlock_post stop;
     bool is_stopping;
-    int completion_count; /* in this poll */
-    struct dlock_async_call *by_owner[DLOCK_ASYNC_BUCKETS]; /* that run  */
-    struct dlock_async_call *by_id[DLOCK_ASYNC_BUCKETS];    /* or follow */
+    int completion_count; /* completions that ran since dlock_poll() was called */
+    struct dlock_async_call *by_owner[DLOCK_ASYNC_BUCKETS]; /* calls that have a fiber */
+    struct dlock_async_call *by_id[DLOCK_ASYNC_BUCKETS];    /* all calls that have begun */
     struct dlock_async_call *spare; /* memory of calls */
     int spare_count;
     struct dlock_mutex mutex; /* of `owners` */
@@ -93,7 +93,9 @@ struct dlock_async_call *dlock_async_call_new(dlock_async *async,
                                               dlock_async_done *done, void *arg);
 
 /* Give the call to the loop's thread, which begins it; in a completion the call begins
- * at once.  OK; or NOMEM, and the call is freed.  Any thread. */
+ * at once.  OK: the completion will get the answer, also if there is no memory for a
+ * fiber.  NOMEM, only in a completion: no memory for a fiber, and the call is freed.
+ * Any thread. */
 dlock_status dlock_async_call_make(struct dlock_async_call *call);
 
 /* Cancel the acquire with the number `id`, if it is under way.  The loop's thread

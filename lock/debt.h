@@ -20,7 +20,7 @@ enum dlock_debt_state {
 };
 
 struct dlock_debt {
-    struct redis_post post; /* comes first */
+    struct redis_post post; /* first, because dlock_debt_read_answer() gets its address */
     struct dlock_debts *debts;
     struct dlock_hold_facts facts;
     uint64_t call;       /* its number for the recorder; 0: not recorded */
@@ -40,11 +40,11 @@ struct dlock_debts {
     struct dlock_condition paid; /* signalled when the last debt is paid */
     bool is_stopping;
     bool is_hurried;         /* queued requests have to be sent now      */
-    int64_t wake_ns;         /* when the payer looks next                */
+    int64_t wake_ns;         /* when the payer next checks the list      */
     int64_t again_ns;        /* when it sends failed releases again      */
     unsigned fail_count;     /* failed requests in a row, for the pause  */
     uint64_t made_count;     /* debts since the start                    */
-    uint64_t seen_count;     /* made_count when the payer looked last    */
+    uint64_t seen_count;     /* made_count at the payer's last check     */
     struct dlock_debt *owed; /* the list; those that are QUEUED are in the order of
                               * time */
     struct dlock_debt *spare;
@@ -57,8 +57,8 @@ struct dlock_debts {
 /* Make the payer look at the debts at `at_ns` or earlier. */
 void dlock_debts_wake(struct dlock_debts *debts, int64_t at_ns);
 
-/* The first debt in `state`, of the lock `name` if that is not NULL. NULL: there is
- * none. */
+/* The first debt in `state`, of the lock `name` if that is not NULL.  NULL: there is no
+ * such debt. */
 struct dlock_debt *dlock_debts_first(const struct dlock_debts *debts,
                                      enum dlock_debt_state state, const char *name);
 

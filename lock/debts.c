@@ -74,7 +74,7 @@ bool dlock_debts_owe(dlock_system *sys, const struct dlock_hold_facts *facts, ui
     /* From here on the debt may be paid at any moment, and its memory used for another
      * debt. */
     st = sys->variant->release(sys->state, &claim);
-    if (dlock_is_failure(st)) { /* it was not */
+    if (dlock_is_failure(st)) { /* the request was not queued */
         dlock_debt_settle(debt, st, false);
         dlock_error_clear();
     }

@@ -32,6 +32,7 @@ void dlock_doubts_settle(struct dlock_doubts *doubts, dlock_system *sys);
 dlock_status dlock_doubts_answer(struct dlock_doubts *doubts, dlock_system *sys,
                                  dlock_status st);
 
+/* Free the notes.  The locks of notes that are left end with their leases. */
 void dlock_doubts_free(struct dlock_doubts *doubts);
 
 #endif /* DLOCK_DOUBTS_H */

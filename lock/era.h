@@ -3,8 +3,9 @@
  *
  * An era lasts for as long as the address means one server.  The new server may not know what the
  * old server granted.  So each hold keeps the era in which it was asked for, and is lost once the
- * store is in another era.  Every call of the core looks at the era first: before an acquire
- * returns a lock of the new server, its thread has marked the holds of the old server as lost.
+ * store is in another era.  A renewal, a release and dlock_lease_valid() compare the era before
+ * they do anything else, and an acquire compares it after the answer: before an acquire returns a
+ * lock of the new server, its thread has marked the holds of the old server as lost.
  *
  * Threads     Any. */
 #ifndef DLOCK_ERA_H

@@ -5,11 +5,12 @@
  * A process that wakes up faster than the others would be granted nearly every time:
  * beside Redisson, five of six grants went to this library.  So each process keeps a
  * balance for every lock that other processes wait for: a release of its own raises it
-  * by DLOCK_SHARE_OWN, and each release of which it gets the message, its own included,
- * lowers it by DLOCK_SHARE_HEARD.  While the balance is high, the process delays its own
- * requests for a moment after each release, so that the others get the lock.  A process whose
- * share is below DLOCK_SHARE_HEARD / DLOCK_SHARE_OWN of all releases never holds a request
- * back, so processes that are equally fast give up nothing.
+ * by DLOCK_SHARE_OWN, and each release of which it gets the message, its own included,
+ * lowers it by DLOCK_SHARE_HEARD.  While the balance is high, the process delays its
+ * own requests for a moment after each release, so that the others get the lock.  The
+ * balance of a process that makes less than DLOCK_SHARE_HEARD / DLOCK_SHARE_OWN of all
+ * releases falls in the long run, so processes that are equally fast delay few
+ * requests.
  *
  * The length of the moment adapts to the other processes: it grows when they sent no
  * request in it, and shrinks when they did.  If even the longest moment passes without

@@ -89,7 +89,8 @@ static struct bucket *lock_bucket(struct dlock_handover *handover, const char *n
     return bucket;
 }
 
-/* With the bucket's mutex held, as all that follows but for the functions of the header. */
+/* The caller of this and the following functions holds the bucket's mutex, except those
+ * of the header. */
 static struct line *find(const struct bucket *bucket, const char *name)
 {
     struct line *line;

@@ -27,7 +27,7 @@ enum { DLOCK_HANDOVER_MS = 100 };
 
 struct dlock_handover; /* the lines of a system */
 
-/* The fate of a place in a line. */
+/* The state of a place in a line. */
 enum dlock_turn {
     DLOCK_TURN_WAITS,     /* not decided yet; dlock_handover_join() never returns
                            * this                                                 */

@@ -3,8 +3,8 @@
  *
  * Every granted lease has a slot.  The slot of a thread's first lease on a name is the
  * `root` of the hold: it keeps the deadline that all levels of re-entry share, and
- * lives until the last of them is released, in whatever order that happens.  A thread's
- * holds of a name as a reader and as a writer are two, under one number.
+ * lives until the last of them is released, in whatever order that happens.  A thread
+ * that has a name as a reader and as a writer has two holds, under one owner number.
  *
  * The memory of a slot is freed only when the table is closed.  So dlock_lease_valid()
  * can read a slot without a mutex: it compares the slot's id with the lease's id before
@@ -12,7 +12,9 @@
  *
  * Threads     Any.  A slot of an acquire that is under way, or of a level that is being
  *             released, belongs to the thread of that call.  Every other slot is under
- *             the mutex of its shard.
+ *             the mutex of its shard.  A function with a parameter `serial` (struct
+ *             dlock_hold) changes nothing if the slot has another serial by now,
+ *             because then another hold uses the slot.
  */
 #ifndef DLOCK_HOLDS_H
 #define DLOCK_HOLDS_H
@@ -94,7 +96,7 @@ bool dlock_holds_is_over(struct dlock_holds *holds, const struct dlock_hold *roo
 int64_t dlock_holds_deadline_ns(const struct dlock_holds *holds, uint64_t id);
 
 /* Copy the facts of the root of the lease `id` into *out.  False: the root is lost or
- * released. */
+ * released, and *out must not be used. */
 bool dlock_holds_look(struct dlock_holds *holds, uint64_t id,
                       struct dlock_hold_facts *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lease.c -- the arithmetic of a lease, and what the core says of a hold. */
+/* lease.c -- the arithmetic of a lease, and a hold as a claim and as a lease. */
 #include "lock/lease.h"
 
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "base/os/clock.h"
 #include "lock/status.h"
 
-/* Given up of every lease, beside the variant's share: Redis counts expiry in whole
- * milliseconds, and so do we. */
+/* DRIFT_FLOOR_MS is taken off every lease in addition to the variant's drift_per_mille,
+ * because Redis and this library count leases in whole milliseconds. */
 enum { DRIFT_FLOOR_MS = 2, RENEWALS_PER_LEASE = 3, PROBE_EVERY_MS = 100 };
 
 int64_t dlock_lease_end_ns(const dlock_system *sys, int lease_ms, int64_t sent_ns)

@@ -10,7 +10,7 @@
  * it never ends. */
 int64_t dlock_lease_end_ns(const dlock_system *sys, int lease_ms, int64_t sent_ns);
 
-/* The instant at which the watchdog renews it, or probes its session. */
+/* The instant at which the watchdog renews this lease, or probes its session. */
 int64_t dlock_renew_due_ns(const dlock_system *sys, int lease_ms, int64_t sent_ns);
 
 /* The claim that belongs to a hold.  The claim points into `facts`. */

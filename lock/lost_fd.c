@@ -9,8 +9,8 @@
 #include "lock/system.h"
 #include "lock/watchdog.h"
 
-/* Make the descriptor.  Returns it plus 1; 0 or less: it failed, and dlock_error() has
- *                           the reason.  The caller holds sys->starting. */
+/* Make the descriptor.  Returns its number plus 1; 0: the call failed, and
+ * dlock_error() has the reason.  The caller holds sys->starting. */
 static int open_fd(dlock_system *sys)
 {
     unsigned caps = sys->variant->info.caps;

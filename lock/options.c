@@ -120,7 +120,7 @@ static const dlock_variant *find_variant(const char *name)
     return variant != NULL ? variant : unknown_variant(name);
 }
 
-/* OK if the variant and the policy allow the option `handover`; otherwise INVALID with
+/* Do the variant and the policy allow the option `handover`?  False: dlock_error() has
  * the reason. */
 static bool check_handover(const dlock_options *opts, const dlock_variant *variant,
                            const struct dlock_retry *retry)
@@ -138,8 +138,8 @@ static bool check_handover(const dlock_options *opts, const dlock_variant *varia
     return false;
 }
 
-/* OK if the variant can have its grants acknowledged by replicas, and can give back a
- * grant that too few have acknowledged; otherwise INVALID with the reason. */
+/* Can the variant have its grants acknowledged by replicas, and give back a grant that
+ * too few have acknowledged?  False: dlock_error() has the reason. */
 static bool check_replicas(const dlock_options *opts, const dlock_variant *variant)
 {
     enum dlock_store store = dlock_store_of(&variant->info);

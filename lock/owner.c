@@ -2,8 +2,9 @@
 /* owner.c -- the numbers of threads, from one counter, and the ends of threads.
  *
  * A destructor of thread-specific data notices the end of a thread.  Destructors of the
- * program may still release locks, so this one sets its value again until its last call
- * but one: in the last one the sanitizers delete their data of the thread. */
+ * program may still release locks, so this destructor sets its value again until its
+ * last call but one: in the last call the sanitizers delete their data of the
+ * thread. */
 #include "lock/owner.h"
 
 #include <inttypes.h>

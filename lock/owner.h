@@ -9,7 +9,8 @@
 
 enum { DLOCK_NUMBER_SIZE = 21 }; /* 2^64 - 1 and a NUL */
 
-/* The fact whether a thread lives; shared by the thread and its holds, and counted. */
+/* Whether a thread still runs.  The thread and its holds share this object by a count
+ * of references. */
 struct dlock_life;
 
 /* A thread as an owner: `thread` never changes; `number` is the number under which new

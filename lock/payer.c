@@ -11,7 +11,8 @@
 #include "lock/process.h"
 #include "lock/retry.h"
 
-/* If no thread has read an answer for so long, the payer sends a request to read it. */
+/* If no thread has read the answer to a release for this time, the payer sends another
+ * request and waits for its answer: the earlier answer is read first. */
 enum { ANSWER_MS = 20 };
 
 static const struct dlock_retry PAUSES = {.kind = DLOCK_RETRY_EXPONENTIAL,

@@ -36,7 +36,7 @@ struct dlock_process *dlock_process_here(void);
 void dlock_process_enter(struct dlock_process *process);
 
 /* Fill in *process as a new process.  False: no memory, and the caller need not destroy
- *                         it. */
+ * it. */
 bool dlock_process_init(struct dlock_process *process);
 
 /* Free what init made.  Before that, its systems are closed, no thread holds a lock of

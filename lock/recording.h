@@ -13,7 +13,7 @@
 dlock_status dlock_recording_open(dlock_system *sys);
 void dlock_recording_close(dlock_system *sys);
 
-/* The four functions below call these if there is a recorder. */
+/* The inline functions below call these if there is a recorder. */
 uint64_t dlock_recording_put_begin(const dlock_system *sys, dlock_event_kind kind,
                                    const dlock_claim *claim, int64_t wait_ms,
                                    int64_t made_ns);

@@ -39,7 +39,8 @@ enum {
 
 enum { LATER_NEEDS = DLOCK_CAP_OWNED | DLOCK_CAP_ATOMIC };
 
-/* The first flaw in the slots of a release without waiting; NULL: none. */
+/* The first flaw in the slots for a handover and for a release without waiting; NULL:
+ * none. */
 static const char *release_flaw(const dlock_variant *variant)
 {
     unsigned caps = variant->info.caps;
@@ -54,7 +55,7 @@ static const char *release_flaw(const dlock_variant *variant)
         return "it has read_release, and is not owned and leased in one step, or has readers, "
                "or lacks check";
     if ((variant->read_release == NULL) != (variant->send_queued == NULL))
-        return "it has one of read_release and send_queued";
+        return "it has only one of read_release and send_queued";
     return NULL;
 }
 
@@ -70,7 +71,7 @@ const char *dlock_variant_flaw(const dlock_variant *variant)
     if (variant->release == NULL)
         return "it has no release";
     if ((variant->open == NULL) != (variant->close == NULL))
-        return "it has one of open and close";
+        return "it has only one of open and close";
     if ((variant->renew == NULL) != !(caps & DLOCK_CAP_RENEW))
         return "renew and DLOCK_CAP_RENEW disagree";
     if ((variant->drift_per_mille > 0) != !!(caps & DLOCK_CAP_EXPIRES))
@@ -101,7 +102,7 @@ const char *dlock_variant_flaw(const dlock_variant *variant)
         return "leave and DLOCK_CAP_FAIR disagree";
     if ((caps & DLOCK_CAP_LOCAL) &&
         (variant->inspect == NULL || variant->force == NULL))
-        return "it excludes somebody, and lacks inspect or force";
+        return "it claims DLOCK_CAP_LOCAL, and lacks inspect or force";
     if ((caps & DLOCK_CAP_SHARED) && !(caps & DLOCK_CAP_REENTRANT))
         return "it knows readers, and not which levels are theirs";
     if ((caps & DLOCK_CAP_EXCLUSIVE) && !(caps & DLOCK_CAP_LOCAL))

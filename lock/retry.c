@@ -83,7 +83,7 @@ static dlock_status read_extras(const char *text, const char *at,
                 return refuse(text, "jitter takes 0% to 100%");
             out->jitter_percent = number;
         } else {
-            return refuse(text, "there is something behind it");
+            return refuse(text, "the text behind the policy is not ,xN or ,jitter:N%");
         }
     }
     return DLOCK_OK;

@@ -18,7 +18,7 @@ void dlock_error_set(const char *text);
 dlock_status dlock_fail(dlock_status st, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* What each fiber keeps for itself, in its `local` (base/os/fiber.h): its identity as
+/* The state of a fiber, to which its `local` (base/os/fiber.h) points: its identity as
  * an owner, and the text of its last failure. */
 struct dlock_owner;
 struct dlock_caller {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wait.h -- waiting for a lock: making attempts until one is granted or the wait has to
- * end. */
+/* wait.h -- waiting for a lock: making attempts until an attempt is granted or the wait
+ * has to end. */
 #ifndef DLOCK_WAIT_H
 #define DLOCK_WAIT_H
 

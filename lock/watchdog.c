@@ -2,9 +2,10 @@
 /* watchdog.c -- the thread that renews the holds of a system and finds those that were
  * lost.
  *
- * The watchdog reads the table of holds, so no caller has to register a hold: a hold is
- * in the table before its acquire is sent, and out of it before its release is sent.
- * The answer of a renewal is dropped if the hold was released meanwhile.
+ * The watchdog reads the table of holds, so no caller has to register a hold:
+ * dlock_holds_grant() puts a root into the table before the acquire returns, and
+ * dlock_holds_release() takes the root out before the release is sent.  The answer of a
+ * renewal is dropped if the hold was released meanwhile.
  *
  * Renewals are due a third of a lease after the last successful request was sent; after
  * a failure much sooner.  A renewal waits at most until the earliest deadline of all

@@ -29,7 +29,7 @@
 --          n >= 0 another owner holds the lock or has the next turn, for n more ms
 --          -1     another owner holds the lock without a lease
 --          -3     the owner does not hold the levels below
-local THEIRS = 300000 -- fairLockWaitTimeout of Redisson as it comes
+local THEIRS = 300000 -- the default of Redisson's fairLockWaitTimeout, in ms
 
 local function now_ms()
     local time = redis.call('TIME')

@@ -20,7 +20,7 @@ if ARGV[1] == 'queue' then
     waiters = redis.call('ZCOUNT', KEYS[3], '(' .. now, '+inf')
     for _, waiter in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
         local left = (tonumber(redis.call('ZSCORE', KEYS[3], waiter)) or 0) - now
-        if left > 0 then -- also a fraction: our times bear a mark
+        if left > 0 then -- a score may have a fraction, so the time left is rounded up
             turn = '\n' .. string.format('%d', math.ceil(left)) .. ' ' ..
                 redis.call('PUBSUB', 'NUMSUB', ARGV[2] .. waiter)[2] .. ' ' .. waiter
             break

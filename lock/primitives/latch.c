@@ -5,9 +5,9 @@
  * Breaks      when a process dies before it has counted: the latch never opens, so give
  *             every wait a time limit.
  *
- * An open latch and one that was never set are the same in the store: no key.  The
- * message on redisson_countdownlatch__channel__{name} is 0 when it opens and 1 when
- * it is set or deleted. */
+ * In the store, an open latch and a latch that was never set look the same: there is no
+ * key.  The message on redisson_countdownlatch__channel__{name} is 0 when it opens and
+ * 1 when it is set or deleted. */
 #include <stdio.h>
 
 #include "lock/primitives/primitives.h"
@@ -96,8 +96,9 @@ dlock_status dlock_latch_delete(dlock_primitives *prims, const char *name)
 struct waiting {
     struct primitive_wait wait;
     const char *name;
-    bool was_gone; /* already at the last check */
-    bool is_old;   /* a message was heard of an earlier latch: the last one may be of that, too */
+    bool was_gone; /* the key did not exist at the last check */
+    bool is_old;   /* a message came while the latch had a count, so it was about an earlier
+                    * latch, and so may be the last message */
 };
 
 /* The message tells if a latch without a key was opened or deleted.  The message may be

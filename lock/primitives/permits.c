@@ -7,8 +7,9 @@
  *             ends are times of those clocks, as Redisson's are; and when a process
  *             stops for longer than its lease and then goes on.
  *
- * The number of free ones is at the name, those taken are in the sorted set
- * {name}:timeout, an id of 16 raw bytes each; messages are those of a semaphore. */
+ * The key `name` has the number of free permits.  The sorted set {name}:timeout has the
+ * taken permits: an id of 16 raw bytes, and the end of its lease, for each.  The
+ * channel and its messages are those of a semaphore. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

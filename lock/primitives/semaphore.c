@@ -5,8 +5,8 @@
  * Breaks      when a process dies with permits: they are lost, because permits have no
  *             owner.  A process that gives back more than it took lets too many in.
  *
- * The number is at the semaphore's name; what is published on redisson_sc:{name} is how
- * many there are. */
+ * The key `name` has the number of free permits.  When permits are made or given back,
+ * the new number is published on redisson_sc:{name}. */
 #include <stdio.h>
 
 #include "lock/primitives/primitives.h"

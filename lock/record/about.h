@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* about.h -- what the header of a file of records says of the system that writes it. */
+/* about.h -- the facts about a system that the header of its file of records has. The
+ * strings are read only while the file is opened. */
 #ifndef DLOCK_RECORD_ABOUT_H
 #define DLOCK_RECORD_ABOUT_H
 
@@ -12,8 +13,7 @@ typedef struct dlock_recorder_about {
     unsigned caps;
     int lease_ms;
     bool watchdog;
-    uint32_t handover;   /* after a grant of the store, so many grants inside the
-                          * process may follow */
+    uint32_t handover;   /* dlock_options.handover */
     int64_t limit_bytes; /* of the file; 0: 1 GiB, which is eight million holds */
 } dlock_recorder_about;
 

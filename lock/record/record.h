@@ -189,7 +189,7 @@ typedef struct dlock_record_more {
 
 typedef struct dlock_record_seal {
     _Atomic uint64_t commit;
-    uint32_t thread;   /* the kernel's number; of who fills the block                 */
+    uint32_t thread;   /* the kernel's number of the thread that fills the block      */
     uint32_t used;     /* slots                                                       */
     uint32_t open;     /* set of 1 << slot: left out of the checksum                  */
     uint32_t checksum; /* CRC32C of those of the slots, and of the above; see
@@ -218,8 +218,8 @@ typedef struct dlock_record_header {
     uint32_t lease_ms;
     uint8_t watchdog; /* 1: the system has a watchdog                                 */
     uint8_t padding[3];
-    uint32_t handover; /* a grant of the store may be followed by so many inside the
-                        * process; 0 before there were any                           */
+    uint32_t handover; /* dlock_options.handover; 0 also in files that are older than
+                        * that option                                                */
     /* The fields from here on change while the file is written. */
     _Atomic uint64_t blocks;     /* taken by threads                                  */
     _Atomic uint64_t dropped;    /* records that found no room; above 0: a history

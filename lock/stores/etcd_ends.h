@@ -2,7 +2,7 @@
 /* etcd_ends.h -- the last keys of a lock that were deleted, for waiters that begin to
  * wait for a deletion after it has happened.
  *
- * A process hears of a deletion twice, and in any order: by the answer to its own
+ * A process learns of a deletion twice, and in any order: by the answer to its own
  * request, and by the watch of etcd, which reports all deletions in the order of their
  * revisions.
  *

@@ -21,7 +21,7 @@ struct etcd_place {
     struct etcd_lease lease;
     uint64_t created;  /* the create revision of the key; 0: not known          */
     uint64_t before;   /* the lease of the key before it; 0: it holds           */
-    int64_t ahead;     /* at most so many keys are before it; -1: not known     */
+    int64_t ahead;     /* an upper limit of the keys before it; -1: not known   */
     uint64_t revision; /* at which `before` and `ahead` were true               */
     int64_t hold_end_ns; /* of a holder: when its lease ends, by its own clock  */
     int64_t look_ns;   /* of a waiter: when to ask etcd again in any case       */

@@ -21,6 +21,7 @@ dlock_status etcd_queue_open(struct etcd_queue **out, const dlock_options *opts)
  * its lease.  NULL is fine. */
 void etcd_queue_close(struct etcd_queue *queue);
 
+/* The slot check. */
 dlock_status etcd_queue_check(struct etcd_queue *queue);
 
 /* Take a place in the queue, or check the place of the claim's owner if it waits

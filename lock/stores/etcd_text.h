@@ -49,7 +49,7 @@ bool etcd_key_read(const char *key, const char *name, uint64_t *lease);
 void etcd_base64(char *out, const void *bytes, size_t len);
 
 /* Decode base64 into *out, and write the number of bytes into *len.  False: the text is
- *               not base64, or has more than `size` bytes. */
+ * not base64, or has more than `size` bytes. */
 bool etcd_base64_read(const char *text, void *out, size_t size, size_t *len);
 
 /* Read a number of a JSON object. etcd writes numbers as strings, and leaves them out

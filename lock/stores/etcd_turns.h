@@ -16,7 +16,7 @@
 struct etcd_stand {
     uint64_t lease, created; /* of its own key                                         */
     uint64_t before;         /* the lease of the key before it                         */
-    int64_t ahead;           /* at most so many keys are before it; -1: not known      */
+    int64_t ahead;           /* an upper limit of the keys before it; -1: not known    */
     uint64_t revision;
 };
 

@@ -202,7 +202,7 @@ static void *run(void *arg)
 /* --- what this process knows by itself --- */
 
 /* Find the watch of a lock.  NULL: no thread has waited for it lately.  The caller
- *                       holds the mutex. */
+ * holds the mutex. */
 static struct lock_watch *find(struct etcd_watches *watches, const char *name)
 {
     struct lock_watch *lock = NULL;

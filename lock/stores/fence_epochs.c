@@ -52,7 +52,7 @@ dlock_status fence_epochs_open(struct fence_epochs **out, const dlock_options *o
         st = postgres_pool_ask(epochs->pool, &LOOK, NULL, INT64_MAX, &answer);
     if (st == DLOCK_OK && !answer.is_true)
         st = dlock_fail(DLOCK_PROTOCOL,
-                        "there is no sequence dlock_fence_epoch, or no leave to use it: "
+                        "there is no sequence dlock_fence_epoch, or the role may not use it: "
                         "run lock/stores/postgres.sql as the database's owner, and "
                         "grant USAGE on it");
     if (st != DLOCK_OK) {

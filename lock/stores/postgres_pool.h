@@ -36,7 +36,7 @@ dlock_status postgres_take(struct postgres_pool *pool, int64_t give_up_ns,
                            struct postgres_conn **out);
 
 /* Give a connection back.  A broken connection, or one with an open transaction, is
- *                closed. */
+ * closed. */
 void postgres_give(struct postgres_pool *pool, struct postgres_conn *conn);
 
 /* Take a connection, ask the question, give the connection back.  Answers as

@@ -186,7 +186,7 @@ static dlock_status collect(struct postgres_conn *conn, const struct sent *sent,
         postgres_wire_has_said_more(wire))
         return break_off(conn, DLOCK_PROTOCOL,
                          c.st == DLOCK_PROTOCOL ? dlock_error()
-                                                : "an answer that is none to the question");
+                                                : "an answer that does not fit the statement");
     if (c.is_demoted)
         return break_off(conn, c.st, dlock_error());
     if (postgres_wire_is_unreplicated(wire))

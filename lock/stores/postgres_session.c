@@ -37,7 +37,7 @@ dlock_status postgres_sessions_open(struct postgres_sessions **out,
     if (st == DLOCK_OK &&
         postgres_pool_pooler(sessions->pool) == POSTGRES_POOLER_TRANSACTION)
         st = dlock_fail(DLOCK_INVALID,
-                        "each of its locks, and each wait for one, needs a session of "
+                        "each lock of this variant, and each wait for one, needs a session of "
                         "PostgreSQL to itself, and a pooler of transactions gives none; use "
                         "pg-unique or pg-fair, a pooler of sessions, or the server's own "
                         "address");

@@ -33,7 +33,7 @@ static inline dlock_status redis_fault_talk(struct redis_talk *talk,
 }
 
 /* Reach the point after an answer.  Returns `st`; UNKNOWN: the fault hides the
- *                      answer. */
+ * answer. */
 static inline dlock_status redis_fault_after(struct redis_link *link, const char *key,
                                              dlock_status st)
 {

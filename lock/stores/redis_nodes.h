@@ -3,7 +3,7 @@
  * their answers.
  *
  * A node that did not answer is not asked for a short time, as long as the other nodes
- * are a majority.  So a dead or hung node costs a timeout only now and then.
+ * are a majority.  So most requests do not wait for a dead or hung node.
  *
  * Threads     Any, but for open and close. */
 #ifndef DLOCK_REDIS_NODES_H

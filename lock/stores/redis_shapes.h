@@ -11,7 +11,7 @@
 extern redis_shape_name REDIS_SHAPE_ACQUIRE; /* of level 1: nil, or the holder's time */
 extern redis_shape_name REDIS_SHAPE_ACQUIRE_MORE; /* of a level above: nil, or levels are missing */
 extern redis_shape_name REDIS_SHAPE_READ_MORE; /* the same of a reader; a writer may exclude it */
-extern redis_shape_name REDIS_SHAPE_PERMIT; /* nil, or the time of the one that ends first */
+extern redis_shape_name REDIS_SHAPE_PERMIT; /* nil, or the ms until the first permit ends */
 extern redis_shape_name REDIS_SHAPE_FENCE; /* as ACQUIRE and ACQUIRE_MORE, with a fence for nil */
 extern redis_shape_name REDIS_SHAPE_FENCE_MORE;
 extern redis_shape_name REDIS_SHAPE_EPOCH; /* as those two, or an epoch is missing */

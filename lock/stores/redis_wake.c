@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_wake.c -- the rules which waiters a message wakes. */
+/* redis_wake.c -- the rules that decide which waiters a message wakes. */
 #include "lock/stores/redis_wake.h"
 
 static void pass_on_unused(struct redis_channel *channel, int64_t heard, bool satisfied)

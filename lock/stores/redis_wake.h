@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_wake.h -- rules: which waiters for a lock or a primitive a message wakes.
+/* redis_wake.h -- the rules that decide which waiters for a lock or a primitive a
+ * message wakes.
  *
  * Threads     Any. */
 #ifndef DLOCK_REDIS_WAKE_H

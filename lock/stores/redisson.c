@@ -34,7 +34,7 @@ static dlock_status open_shares(struct redisson_lock *lock)
 {
     lock->shares = calloc(1, sizeof(*lock->shares));
     if (lock->shares == NULL)
-        return dlock_fail(DLOCK_NOMEM, "no memory for the turns");
+        return dlock_fail(DLOCK_NOMEM, "no memory to share grants");
     dlock_fair_shares_init(lock->shares);
     redis_subscription_tell(lock->subscription, tell_shares, lock->shares);
     return DLOCK_OK;

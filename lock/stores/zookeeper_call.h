@@ -36,7 +36,7 @@ struct zookeeper_names {
 struct zookeeper_call;
 
 /* Make a call for the session `epoch`; the caller frees it with zookeeper_call_drop().
- *                       NULL: no memory. */
+ * NULL: no memory. */
 struct zookeeper_call *zookeeper_call_make(struct zookeeper_session *session,
                                            uint64_t epoch);
 

@@ -42,7 +42,7 @@ static dlock_status ask(struct zookeeper_session *session, send_fn *send,
     send(*out, path);
     *result = zookeeper_call_wait(*out, deadline_ns);
     if (*result != ZOOKEEPER_DONE && *result != ZOOKEEPER_NO_NODE) {
-        st = zookeeper_fail(*out, *result, "an operator's question");
+        st = zookeeper_fail(*out, *result, "inspect or free a lock");
         zookeeper_call_drop(*out);
     }
     zookeeper_call_drop(sync);

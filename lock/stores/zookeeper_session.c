@@ -251,7 +251,7 @@ dlock_status zookeeper_session_check(struct zookeeper_session *session)
     zookeeper_send_get(call, ZOOKEEPER_ROOT);
     result = zookeeper_call_wait(call, deadline_ns);
     if (result != ZOOKEEPER_DONE && result != ZOOKEEPER_NO_NODE)
-        st = zookeeper_fail(call, result, "a question");
+        st = zookeeper_fail(call, result, "read " ZOOKEEPER_ROOT);
     zookeeper_call_drop(call);
     return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
 }

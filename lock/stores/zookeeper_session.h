@@ -6,10 +6,11 @@
  * the session timeout, it ends the session and deletes its nodes. Each session of a
  * system has a number, its `epoch`; nodes of one epoch do not exist in the next.
  *
- * From the sending of the last answered request on, the server keeps the session at
- * least for the timeout. If no answer came for so long, this process gives the session
- * up, even if the server may still have it, because its locks cannot be relied on any
- * more. The next session is opened in the background, with a back-off of 20 ms,
+ * From the sending of the last answered write on, the ensemble keeps the session at
+ * least for the timeout. (An answered read proves nothing: a follower that has lost its
+ * leader answers reads.) If no write was answered for that time, this process gives the
+ * session up, even if the server may still have it, because its locks cannot be relied
+ * on any more. The next session is opened in the background, with a back-off of 20 ms,
  * doubling to 1 s. So after a freeze of the process, the clock shows the loss before
  * any message arrives.
  *

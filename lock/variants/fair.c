@@ -6,7 +6,8 @@
  *             than TURN_MS.
  * Breaks      as reentrant.  A waiter whose process stood still for longer than TURN_MS
  *             loses its place.
- * Described   the articles' Redisson chapters; the wire facts are Redisson's own.
+ * Described   the articles' Redisson chapters; keys, scripts and messages are
+ *             compatible with Redisson's.
  *
  * Beside the hash there are the list redisson_lock_queue:{name} and the sorted set
  * redisson_lock_timeout:{name}; each waiter has a channel of its own.  Its thread stays
@@ -136,7 +137,7 @@ static void name_dead_waiter(void *lock, const dlock_claim *claim)
 
 static void leave(void *lock, const dlock_claim *claim)
 {
-    (void)give_back(lock, claim, 0); /* or the place's deadline passes soon */
+    (void)give_back(lock, claim, 0); /* if this fails, the place ends by its deadline */
     name_dead_waiter(lock, claim);
 }
 

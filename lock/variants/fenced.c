@@ -12,7 +12,8 @@
  *             at 1.  With one, only when a failover or a restart loses the newest
  *             increments and not the counter: the next holder then gets the number of
  *             the one before it.
- * Described   the wire facts are Redisson's; why, Kleppmann's answer to Redlock.
+ * Described   the keys are Redisson's; the reason for a fence is in Kleppmann's answer
+ *             to Redlock.
  *
  * The counter is redisson_lock_token:{name}, and stays when the lock is gone: there is
  * one for every name that was ever locked.  Redisson raises it on re-entry too; see

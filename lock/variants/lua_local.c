@@ -10,10 +10,10 @@
  *             it.
  * Described   the articles' Java class around SET NX PX 100.
  *
- * There one field has the last thread that got any lock, and no unlock clears it.  Here
- * there is a flag for each thread and name, which the release clears, so that the only
- * flaw is a flag that outlives the lease. claim->note is INNER if only the flag let the
- * claim in. */
+ * In that class one field has the last thread that got any lock, and no unlock clears
+ * the field.  This variant has a flag for each thread and name, which the release
+ * clears, so that the only flaw is a flag that outlives the lease. claim->note is INNER
+ * if only the flag let the claim in. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -110,7 +110,8 @@ static dlock_status lock_row(struct postgres_conn *conn, dlock_claim *claim)
     if (st == DLOCK_OK) {
         st = postgres_ask(conn, claim->store_until_ns != 0 ? &LOCK : &TRY, values,
                           claim->give_up_ns, &answer);
-        claim->waited = st == DLOCK_BUSY; /* not if OK without a row, which is gone */
+        claim->waited = st == DLOCK_BUSY; /* OK without a row: another session deleted the row,
+                                           * so the attempt did not wait */
     }
     return st == DLOCK_OK && !answer.has_row ? DLOCK_BUSY : st;
 }

@@ -5,7 +5,8 @@
  *             works; waiters are woken by the release.
  * Breaks      when the whole process stops for longer than the lease, and then goes on
  *             writing; and when a failover loses the key.
- * Described   the articles' Redisson chapters; the wire facts are Redisson's own.
+ * Described   the articles' Redisson chapters; keys, scripts and messages are
+ *             compatible with Redisson's.
  *
  * The lock is a hash at its name with one field, "uuid:number", that counts the levels;
  * its release publishes 0 on redisson_lock__channel:{name}.  So this program and a Java

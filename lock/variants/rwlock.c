@@ -8,7 +8,8 @@
  *             readers go on.
  * Breaks      as reentrant.  A reader cannot become the writer; and readers that always
  *             overlap keep a writer out for ever.
- * Described   the articles' Redisson chapters; the wire facts are Redisson's own.
+ * Described   the articles' Redisson chapters; keys, scripts and messages are
+ *             compatible with Redisson's.
  *
  * Four things differ from Redisson.  A writer that goes on as a reader wakes the
  * waiting readers.  A further level sets the lease and does not add to it.  The release

@@ -6,9 +6,8 @@
  *             part.
  * Breaks      as reentrant; the cost of waiting grows with the number of waiters, and
  *             the lock may be free for a while until a waiter tries again.
- * Described   the wire facts are Redisson's.  spin is for systems in which messages
- *             cost more than polling, such as a cluster that sends them to all its
- *             nodes.
+ * Described   the keys are Redisson's. spin is for systems in which messages cost more
+ *             than polling, such as a cluster that sends them to all its nodes.
  *
  * spin shares the hash with reentrant, so the two exclude each other; but a waiter of
  * reentrant is not told of a release by spin, and finds it by its own poll. */

@@ -3,9 +3,9 @@
  * the lock.
  *
  * Promises    one holder among all that use the ensemble; free once the session of a
- *             dead holder has run out. Its fence is the transaction that made the node:
-             it grows for as long as the ensemble keeps its log, through restarts, and
-             begins anew only with an ensemble that was wiped.
+ *             dead holder has run out.  Its fence is the transaction that made the node:
+ *             it grows for as long as the ensemble keeps its log, through restarts, and
+ *             begins anew only with an ensemble that was wiped.
  * Breaks      a herd: all waiters watch the same node, so each release wakes all of
  *             them, although only one gets the lock, in no order. And a process that
  *             stops for longer than the session timeout (lease_ms, within what the
