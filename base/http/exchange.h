@@ -35,7 +35,7 @@ struct http_exchange {
 };
 
 /* The type of the program's function that answers a request.  If the answer stays
- *                    empty, the connection is closed without an answer. */
+ * empty, the connection is closed without an answer. */
 typedef void http_answer_fn(void *arg, struct http_exchange *x);
 
 /* Read the whole body within the request timeout.  NULL: done; *body has *len bytes and

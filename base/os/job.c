@@ -23,7 +23,7 @@ static struct dlock_loop_fiber *own(struct dlock_fiber *fiber)
 }
 
 /* Leave the running fiber.  It must hold no mutex, because no other code could unlock
- *                           it. */
+ * it. */
 static void leave(struct dlock_loop_fiber *fiber)
 {
     assert(dlock_mutex_count_held() == 0);

@@ -102,7 +102,7 @@ bool postgres_wire_put_execute(struct postgres_wire *wire, const char *name, int
 bool postgres_wire_put_sync(struct postgres_wire *wire);
 
 /* Send what was put.  False: the wire broke, or the deadline passed before all was
- *                     sent. */
+ * sent. */
 bool postgres_wire_send(struct postgres_wire *wire, int64_t deadline_ns);
 
 /* ---- wait and receive ---- */

@@ -53,7 +53,7 @@ void redis_channels_init(struct redis_channels *channels, void (*nudge)(void *ar
 void redis_channels_destroy(struct redis_channels *channels);
 
 /* Begin to wait on the channel `name`, with the rule `wake`.  The caller ends the wait
- *                 with redis_waiter_leave().  NULL: no memory. */
+ * with redis_waiter_leave().  NULL: no memory. */
 struct redis_waiter *redis_channels_join(struct redis_channels *channels,
                                          const char *name, struct redis_wake wake);
 

@@ -11,7 +11,7 @@
  * the last keys, so earlier grants may be lost, and a new era of the slot begins.  A
  * change that the map cannot explain counts as a promotion.
  *
- * Only for this room.
+ * Only for base/redis/.
  *
  * Threads     One at a time; any thread may read the eras. */
 #ifndef BASE_REDIS_CLUSTER_MAP_H

@@ -39,7 +39,7 @@ static struct node_subscription *find_node(const struct routes *routes,
 }
 
 /* Make the subscription to a node and add it to the list.  NULL: no memory, or no
- *                       event.  The caller holds the mutex. */
+ * event.  The caller holds the mutex. */
 static struct node_subscription *add_node(struct routes *routes, const struct redis_url *url)
 {
     struct node_subscription *node = calloc(1, sizeof(*node));

@@ -3,7 +3,7 @@
  * NODES, which has every node, the master of each replica, and the slots of each
  * master.
  *
- * Only for this room.
+ * Only for base/redis/.
  *
  * Threads     A value. */
 #ifndef BASE_REDIS_CLUSTER_VIEW_H

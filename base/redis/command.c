@@ -10,8 +10,7 @@ _Thread_local uint64_t redis_commands_sent;
 
 enum { HEAD_MAX = 24 }; /* "$", a length, and two line ends */
 
-/* Write "<mark><number>\r
- * ".  Returns the end of it. */
+/* Write "<mark><number>\r\n" at `at`.  Returns the end of these bytes. */
 static char *put_head(char *at, char mark, size_t number)
 {
     char digits[HEAD_MAX];

@@ -28,8 +28,7 @@ struct redis_written {
 };
 
 /* Write the bytes of `command` into *out; the caller frees them with
- *                              redis_written_free().  False: no memory, and there is
- *                              nothing to free. */
+ * redis_written_free().  False: no memory, and there is nothing to free. */
 bool redis_command_write(struct redis_written *out, const struct redis_command *command);
 void redis_written_free(struct redis_written *written);
 

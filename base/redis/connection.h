@@ -4,7 +4,7 @@
  * The callers limit the time of sending and receiving.  So one absolute deadline holds
  * for a command, even if the server sends its answer byte by byte.
  *
- * Only for this room.
+ * Only for base/redis/.
  *
  * Threads     One at a time. */
 #ifndef BASE_REDIS_CONNECTION_H

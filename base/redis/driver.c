@@ -8,9 +8,9 @@
 #include "base/os/thread.h"
 #include "base/redis/link_inside.h"
 
-/* The driver yields so often to threads that are expected to ask again, and then sleeps
- * for at most LINGER_NS. If none of them has asked by then, no thread is expected for
- * so many answerings. */
+/* While threads are expected to ask again, the driver yields EXPECT_YIELDS times, and
+ * then sleeps for at most LINGER_NS.  If none of these threads has asked by then, no
+ * thread is expected after the next DOUBTS deliveries of answers. */
 enum {
     EXPECT_YIELDS = 8,
     LINGER_NS = 50000,

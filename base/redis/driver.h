@@ -8,8 +8,8 @@
  * threads that are expected to ask, by the thread that completes a batch, or at once if
  * no thread is expected.
  *
- * Only for this room.  The caller holds the group's mutex; these functions may unlock
- *                      it meanwhile. */
+ * Only for base/redis/.  The caller holds the group's mutex; these functions may unlock
+ * it meanwhile. */
 #ifndef DLOCK_REDIS_DRIVER_H
 #define DLOCK_REDIS_DRIVER_H
 

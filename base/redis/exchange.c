@@ -198,7 +198,7 @@ void redis_exchange(struct redis_leg *legs, size_t leg_count,
     if (ex.wake_ns > give_up_ns)
         ex.wake_ns = give_up_ns;
     if (give_up_ns <= ex.begun_ns) {
-        fail_all(legs, leg_count, REDIS_NOT_DONE, "its time was over before it was sent");
+        fail_all(legs, leg_count, REDIS_NOT_DONE, "the time was over before the request was sent");
     } else if (!redis_command_write(&ex.written, command)) {
         fail_all(legs, leg_count, REDIS_NO_MEMORY, "no memory for a command");
     } else {

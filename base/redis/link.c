@@ -106,7 +106,7 @@ void redis_link_close(struct redis_link *link)
 }
 
 /* Make the twin of a link for fibers.  The twins of links that are asked together can
- *                       be asked together too.  The caller holds the mutex. */
+ * be asked together too.  The caller holds the mutex. */
 static struct redis_link *make_twin(struct redis_link *link)
 {
     struct redis_link *beside = NULL;

@@ -2,7 +2,7 @@
 /* link_group.h -- what links that are asked together share: the mutex, the waiting
  * threads, and the driver. driver.h explains the driver.
  *
- * Only for this room.  The group's mutex protects the group, its links and its waits.
+ * Only for base/redis/.  The group's mutex protects the group, its links and its waits.
  * It is not held during blocking calls, sending and reading. */
 #ifndef DLOCK_REDIS_GROUP_H
 #define DLOCK_REDIS_GROUP_H
@@ -15,8 +15,8 @@
 
 enum {
     REDIS_GROUP_LINKS_MAX = REDIS_WIRE_LOOKS_MAX,
-    REDIS_GROUP_BATCH_MAX = 8, /* exchanges: not more are answered at once, and for more
-                              * none that is to be sent has to wait             */
+    REDIS_GROUP_BATCH_MAX = 8, /* exchanges: at most so many are answered at once, and
+                                * so many are sent without waiting for more       */
 };
 
 struct redis_link_group {
@@ -28,13 +28,13 @@ struct redis_link_group {
     bool is_driven;
     bool is_polling;   /* the driver sleeps, and a nudge wakes it */
     bool is_nudged;    /* a nudge came, so the driver does not go to sleep */
-    int answered_count; /* exchanges that ended in the answering that goes on */
+    int answered_count; /* exchanges that ended in the present delivery of answers */
     int expected_count; /* threads whose exchange ended, and that will probably begin
                          * another */
     int64_t expected_until_ns;
     int gathered_count; /* exchanges that began since the last sending */
     bool is_gathering;   /* a fiber will send, after the ready fibers have run */
-    int doubts; /* for so many more answerings no thread is expected */
+    int doubts; /* the number of further deliveries after which no thread is expected */
     _Atomic int64_t yields_from_ns; /* threads do not yield before this instant; read
                                      * without the mutex */
     struct redis_wait *waiting;  /* all waits but the driver's and those that have

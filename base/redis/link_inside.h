@@ -38,8 +38,10 @@ struct redis_link {
                                 * router */
     void *late_arg;
     int64_t late_again_ns;     /* `late` is not called before this instant */
-    const struct redis_router *router; /* NULL: the link has one server.  Otherwise the link has */
-    void *routes;                      /* only these two, and the label of its URL        */
+    /* NULL: the link has one server.  Otherwise only `router`, `routes`, replicas_needed and
+     * the label of the URL are used. */
+    const struct redis_router *router;
+    void *routes;
 };
 
 /* The host and port of the server; port 0: a Unix socket. */

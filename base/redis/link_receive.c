@@ -34,7 +34,7 @@ static bool deliver(struct redis_link *link, uint64_t serial,
             return false;
         }
         if (!fits) {
-            redis_link_break_by(link, REDIS_NOT_DONE, "another answer was none to its command");
+            redis_link_break_by(link, REDIS_NOT_DONE, "another answer did not fit its command");
             return false;
         }
     }

@@ -12,7 +12,7 @@
  * begins with the first address that a Sentinel names, and each change of the address
  * begins the next era.  A later master may lack the grants of an earlier era.
  *
- * Only for this room.
+ * Only for base/redis/.
  *
  * Threads     Any. */
 #ifndef BASE_REDIS_MASTER_H

@@ -2,7 +2,7 @@
 /* question.h -- one command at a time on a connection of its own, with a wait that
  * another thread can end.  For the threads that watch Sentinels and clusters.
  *
- * Only for this room.
+ * Only for base/redis/.
  *
  * Threads     One at a time. */
 #ifndef BASE_REDIS_QUESTION_H
@@ -23,7 +23,7 @@ struct redis_asker {
 };
 
 /* Send the command.  False: it could not be sent until `until_ns`, or there is no
- *                    memory. */
+ * memory. */
 bool redis_question_send(struct redis_conn *conn, const struct redis_command *command,
                          int64_t until_ns);
 

@@ -8,7 +8,7 @@
  * to a master, the connection goes to the next Sentinel.  When every Sentinel was asked
  * once, the connection is BROKEN, with the reason of the last one.
  *
- * Only for this room.
+ * Only for base/redis/.
  *
  * Threads     One at a time, that of the connection. */
 #ifndef BASE_REDIS_RESOLVE_H

@@ -3,7 +3,7 @@
  * command to the link of one of them. cluster_links.c implements them for a Redis
  * Cluster.
  *
- * Only for this room.
+ * Only for base/redis/.
  *
  * Threads     Any, and fibers. */
 #ifndef BASE_REDIS_ROUTER_H

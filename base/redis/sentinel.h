@@ -4,7 +4,7 @@
  * A Sentinel is asked for the config epoch first and for the address second, so that the
  * address is at least as new as its epoch.
  *
- * Only for this room. */
+ * Only for base/redis/. */
 #ifndef BASE_REDIS_SENTINEL_H
 #define BASE_REDIS_SENTINEL_H
 

@@ -6,7 +6,7 @@
  * Redisson uses these commands too.  The scripts in lua/ use 'PUBLISH' and 'NUMSUB',
  * and this file replaces these two words.
  *
- * Only for this room.
+ * Only for base/redis/.
  *
  * Threads     Any, but for init and destroy. */
 #ifndef BASE_REDIS_SHARDED_TEXT_H

@@ -30,9 +30,9 @@ enum {
 };
 
 struct redis_subscription {
-    const struct redis_subscription_router *router; /* NULL: one server.  Otherwise only
-                                                     * `router` and */
-    void *routes;                                   /* `routes` are used */
+    /* NULL: one server.  Otherwise only `router` and `routes` are used. */
+    const struct redis_subscription_router *router;
+    void *routes;
     struct redis_url url;
     int timeout_ms;
     int nudge_fd;

@@ -6,7 +6,7 @@
  * its dates, and the name or IP address of the URL. No option turns that off.  The
  * protocol is TLS 1.2 or newer.
  *
- * Only for this room.
+ * Only for base/redis/.
  *
  * Threads     Any. */
 #ifndef BASE_REDIS_TLS_H

@@ -144,7 +144,7 @@ static void tell_of_failure(struct redis_tls_stream *stream)
         return;
     }
     if (reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_PACKET_LENGTH_TOO_LONG)
-        advice = ": the port is none of TLS (redis:// is without)";
+        advice = ": the port does not use TLS (redis:// is without TLS)";
     else if (reason == SSL_R_TLSV1_ALERT_PROTOCOL_VERSION ||
              reason == SSL_R_UNSUPPORTED_PROTOCOL)
         advice = ": the server speaks no TLS 1.2 (its setting is tls-protocols)";

@@ -3,7 +3,7 @@
  *
  * No call blocks.  A closed peer causes no SIGPIPE.
  *
- * Only for this room.
+ * Only for base/redis/.
  *
  * Threads     As those of a wire. */
 #ifndef BASE_REDIS_TLS_STREAM_H

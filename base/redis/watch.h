@@ -8,7 +8,7 @@
  * the Sentinel that leads a fail-over names the new master before the others do, and
  * before +switch-master.
  *
- * Only for this room.
+ * Only for base/redis/.
  *
  * Threads     Any; `named` is called by the thread of the watch. */
 #ifndef BASE_REDIS_WATCH_H
