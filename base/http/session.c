@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* session.c -- a connection and its requests, as civetweb reports them.
  *
- * Facts about civetweb 1.15 that shape this file: one thread serves one connection
- * until it closes; begin_request sees every request that could be parsed, http_error
- * every other but those whose target is for another server, which it closes without a
- * word: those are answered as the connection closes; mg_read() waits for all the bytes it
- * was asked for, however slowly they come, so it is asked only for those that are there;
- * after a handler it would go on reading an unread body for ever, so a handler that
- * leaves one must close the connection; and what mg_write() could not send it does not
- * remember, so the connection has to be closed here.
+ * Facts about civetweb 1.15 that shape this file:
+ *
+ *   - One thread serves a connection until it closes.
+ *   - civetweb calls begin_request for every request that it could parse, and http_error
+ *     for every other request, with one exception: if the target is for another server,
+ *     civetweb closes the connection without a call.  on_connection_end() answers such a
+ *     request.
+ *   - mg_read() waits for all the bytes that it was asked for, however slowly they come.
+ *     So http_read_body() asks only for bytes that have arrived.
+ *   - After a handler, civetweb goes on reading an unread body for ever.  So a handler
+ *     that leaves a part of the body unread must close the connection.
+ *   - civetweb does not remember that mg_write() could not send all bytes.  So this file
+ *     closes the connection then.
  */
 #include "base/http/session.h"
 

@@ -77,9 +77,9 @@ bool token_keys_make(const char *path);
 
 /* Read a key file.  The file must belong to `owner` or to root and be readable by its owner
  * only.  A file with a key of zeros, with two keys of one number, or without a key is
- *        refused.  False:
- * `why` (TOKEN_WHY_MAX bytes) says what is wrong, with the number of the line if it is
- * in one, in words that fit after "cannot use FILE: "; *out is then undefined. */
+ * refused.  False: `why` (TOKEN_WHY_MAX bytes) says what is wrong, with the number of the
+ * line if the mistake is in a line, in words that fit after "cannot use FILE: "; *out is
+ * then undefined. */
 bool token_keys_load(const char *path, uid_t owner, struct token_keys *out, char *why);
 
 /* Write a token with the first key.  The claim is not checked, even if token_verify()

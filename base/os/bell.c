@@ -2,7 +2,7 @@
 /* bell.c -- one thread sleeps until another rings, on a futex; or a fiber, in its loop.
  *
  * The kernel counts a relative timeout on CLOCK_MONOTONIC, so a sleep is cut into
- * slices: after a suspend it ends late by no more than one.
+ * slices of SLICE_MS: after a suspend it ends late by SLICE_MS at most.
  *
  * The wake may come when the sleeper has left already and its stack has another use.
  * That is harmless: a private futex wake only compares addresses, and another sleeper

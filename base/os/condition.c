@@ -2,7 +2,8 @@
 /* condition.c -- waiting under a mutex.
  *
  * Condition variables cannot wait on CLOCK_BOOTTIME, so a wait is translated to
- * CLOCK_MONOTONIC for at most SLICE_MS.  After a suspend the wait ends late by no more. */
+ * CLOCK_MONOTONIC for at most SLICE_MS.  After a suspend the wait ends late by SLICE_MS
+ * at most. */
 #include "base/os/condition.h"
 
 #include <time.h>

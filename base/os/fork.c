@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fork.c -- counts the forks between here and the first process.
+/* fork.c -- counts the forks between the first process and this one.
  *
  * getpid() would do too, but it is a system call, and dlock_lease_valid() must take
  * only nanoseconds. */

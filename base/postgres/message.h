@@ -11,9 +11,8 @@
 
 enum { POSTGRES_STATE_SIZE = 6 }; /* a SQLSTATE and its NUL */
 
-/* Write the lines of `text` to `out` as one, cut to `size`: "a
- * \tb." as "a; b.".  The SQLSTATEs and source positions of libpq's verbose messages are
- * left out. */
+/* Write the lines of `text` to `out` as one line, cut to `size`: "a\n\tb." as "a; b.".
+ * The SQLSTATEs and source positions of libpq's verbose messages are left out. */
 void postgres_message_fold(char *out, size_t size, const char *text);
 
 /* Add `reason` to the folded message `out` if that is empty, or is cut where the

@@ -91,9 +91,8 @@ bool postgres_wire_put_unnamed(struct postgres_wire *wire, const char *sql, int 
 bool postgres_wire_put_prepare(struct postgres_wire *wire, const char *name,
                                const char *sql, int count, const unsigned *types);
 
-/* Execute a prepared statement.  A format is 0 for text, 1 for binary; a length counts
- *                          only for
- * binary. */
+/* Execute a prepared statement.  A format is 0 for text, 1 for binary; a length is read
+ * only for binary. */
 bool postgres_wire_put_execute(struct postgres_wire *wire, const char *name, int count,
                                const char *const *values, const int *lengths,
                                const int *formats);

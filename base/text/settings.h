@@ -12,8 +12,9 @@
  * passes over the variables and keys of other programs, so that one file or one
  * environment serves all, and refuses those that no program has.
  *
- * A setting may have a second name, under which earlier versions knew it.  Its flag, its
- * variable and its key are understood; of two names in one source the first one wins.
+ * A setting may have a second name, under which earlier versions knew it.  Its flag,
+ * its variable and its key are understood.  Of two variables of one setting, that of
+ * the first name wins; of two flags, the later; two keys in a file are refused.
  *
  * Threads     Load once, at the start; after that everything is read-only.
  */
@@ -121,13 +122,14 @@ enum settings_result {
 };
 
 /* Read every source into `values` (the program's own struct, at the settings' offsets).
- * --config=FILE names the file; without it SECKILL_CONFIG does; without that there is
- * none.  The file is a regular file of at most 1 MiB: lines of key = value, and lines that
- * begin with # or ; as comments; what cannot be read, an unknown key, a key that is given
- * twice and a wrong value are refused with the file's name and the line.
- * An environment variable with an empty value counts as not set.  --help, --version and
- * --show-config are understood by every program.  Text values point into memory that
- * `s` owns, or into argv and the environment. */
+ * --config=FILE names the file; without it SECKILL_CONFIG does; without that there is none.
+ * The file is a regular file of at most 1 MiB: lines of key = value or key: value, and
+ * lines that begin with # or ; as comments.  A blank and a ; begin a comment behind a
+ * value.  What cannot be read, an unknown key, a key that is given twice (unless it is of
+ * SETTING_LINES) and a wrong value are refused with the file's name and the line.  An
+ * environment variable with an empty value counts as not set.  --help, --version and
+ * --show-config are understood by every program.  Text values point into memory that `s`
+ * owns, or into argv and the environment. */
 enum settings_result settings_load(struct settings *s,
                                    const struct setting_program *program, void *values,
                                    int argc, char **argv);

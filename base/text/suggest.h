@@ -6,7 +6,8 @@
 #include <stddef.h>
 
 /* The name among `names(0)`, `names(1)`, ... (until NULL) with the fewest edits from
- * `word`, at most a third of its letters.  NULL: no name is so similar. */
+ * `word`, at most one more than a third of its letters.  NULL: no name is so
+ * similar. */
 const char *suggest(const char *word, const char *(*names)(size_t i));
 
 /* End a sentence on stderr that refuses `word`: write "; did you mean "X"?" if a name

@@ -18,11 +18,13 @@ struct text {
     bool broken;
 };
 
+/* Free the memory; the text is then empty. */
 void text_free(struct text *text);
 /* Make the text empty, and keep its memory. */
 void text_clear(struct text *text);
 /* Make the text empty, and free its memory if that is more than `kept_bytes`. */
 void text_shrink(struct text *text, size_t kept_bytes);
+/* Append, in the form of printf(). */
 void text_add(struct text *text, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* Cut the text to its first `len` bytes. */
