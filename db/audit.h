@@ -12,12 +12,13 @@
 /* Connect, and begin a read-only transaction that sees the data of one instant, so that
  * the answers to several questions are consistent.  *read_us is that instant, in
  * microseconds since 1970 by the database's clock.  False: *out is NULL and `error`
- * says why.  The caller ends it with audit_db_end(). */
+ * says why.  The caller ends the transaction with audit_db_end(). */
 bool audit_db_begin(lab_db **out, const char *url, int64_t *read_us, char *error,
                     size_t size);
 
 /* End the transaction and the connection.  False: the connection was lost meanwhile, so
- * the answers may be of two instants.  NULL is fine. */
+ * the answers may be of two instants.  For NULL the call does nothing and returns
+ * false. */
 bool audit_db_end(lab_db *db);
 
 struct audit_db_stock {
@@ -44,7 +45,9 @@ struct audit_db_order {
 /* Called once per order; false ends the reading. */
 typedef bool audit_db_order_fn(const struct audit_db_order *order, void *arg);
 
-/* Read all orders of one voucher, in the order of their numbers. */
+/* Read all orders of one voucher, in the order of their numbers.  False, here and
+ * below: no answer, and lab_db_error() has the reason.  If `each` ends the reading, the
+ * answer is true. */
 bool audit_db_orders(lab_db *db, int64_t voucher, audit_db_order_fn *each, void *arg);
 
 /* Read the orders of vouchers that do not exist, among the orders that were written
@@ -64,7 +67,7 @@ typedef bool audit_db_write_fn(const struct audit_db_write *write, void *arg);
 /* Read what was recorded of one voucher, in the order of the positions. */
 bool audit_db_writes(lab_db *db, int64_t voucher, audit_db_write_fn *each, void *arg);
 
-/* A choice of the orders to count; zero and NULL mean "any". */
+/* A choice of the orders to count.  A `user` of 0, and a NULL, mean "any". */
 struct audit_db_filter {
     int64_t first_voucher, last_voucher; /* a range, both ends included             */
     int64_t user;
@@ -74,9 +77,10 @@ struct audit_db_filter {
 
 bool audit_db_count(lab_db *db, const struct audit_db_filter *filter, int64_t *count);
 
-/* Does a session wait for the lock of a row that an idle session of the service process
- * `process` holds?  That is so when the process was stopped in a transaction.  Waiting
- * sessions of the lock library do not count, because waiting is their purpose. */
+/* Does a session wait for a lock of PostgreSQL that a session of the service process
+ * `process` holds, while that session is idle in a transaction?  That is so when the
+ * process was stopped in a transaction.  Waiting sessions of the lock library do not
+ * count, because waiting is their purpose. */
 bool audit_db_blocked_by(lab_db *db, const char *process, bool *blocked);
 
 /* The number of rows of the lock library in its tables: locks held or waited for. */

@@ -11,9 +11,10 @@
 
 enum { DB_BACKENDS_MAX = 64, DB_START_MAX = 64 };
 
-/* Find the backends whose session holds the lock `name`.  If `name` is NULL, find those
- * of the service that are inside a transaction, and so inside an order.  *count is
- * their number, at most DB_BACKENDS_MAX. */
+/* Find the backends whose session holds the lock `name` of pg-advisory or pg-row.  If
+ * `name` is NULL, find those of the service's role that are inside a transaction: that
+ * of an order, or that of a lock of pg-row.  *count is their number, at most
+ * DB_BACKENDS_MAX. */
 bool db_backends_of(lab_db *db, const char *name, int pids[DB_BACKENDS_MAX],
                     size_t *count);
 
@@ -21,8 +22,9 @@ bool db_backends_of(lab_db *db, const char *name, int pids[DB_BACKENDS_MAX],
  * ended. */
 bool db_backend_end(lab_db *db, int pid, bool *gone);
 
-/* Find the server's process of that backend_type, such as "walwriter", which serves that
- * client by its application_name; "": it serves none. */
+/* Find the server's process of that backend_type, such as "walwriter", which serves
+ * that client by its application_name; "": it serves none.  False: *pid is 0, because
+ * the server did not answer, or has no such process, or several. */
 bool db_process_of(lab_db *db, const char *type, const char *client, int *pid);
 
 /* Read and set the number of connections that the service's role may have at once; -1:

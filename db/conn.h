@@ -61,7 +61,8 @@ struct db_options {
     int idle_timeout_ms;          /* the server ends a transaction that is idle for so
                                    * long                                           */
     bool commits_lazily;          /* a COMMIT is answered before it is on disk, so a
-                                   * crash of the server may lose confirmed commits */
+                                   * crash of the server may lose confirmed commits;
+                                   * has no effect with a pooler */
 };
 
 /* The value of one parameter.  A text is read until db_run() returns; NULL is NULL. */
@@ -104,7 +105,8 @@ void db_disconnect(struct db_conn *db);
  * Without a connection the call does nothing. */
 void db_break(struct db_conn *db);
 
-/* Add a statement to the next run.  At most DB_BATCH_MAX. */
+/* Add a statement to the next run.  More than DB_BATCH_MAX statements, or more values
+ * than a statement may have, are a mistake of the program: the call aborts. */
 void db_queue(struct db_conn *db, const struct postgres_statement *statement,
               const struct postgres_value *values);
 
@@ -121,7 +123,9 @@ enum db_status db_run(struct db_conn *db);
 enum db_status db_run_one(struct db_conn *db, const struct postgres_statement *statement,
                           const struct postgres_value *values);
 
-/* Run a script of several statements that has no parameters, such as the schema. */
+/* Run a script of several statements that has no parameters, such as the schema.
+ * Answers as db_run(), but without its time limit: only the server's statement timeout
+ * ends a statement, so the call waits as long as a silent server. */
 enum db_status db_script(struct db_conn *db, const char *script);
 
 /* The result of the `i`th statement of the last run.  Row and column count from 0.

@@ -15,12 +15,14 @@
 
 typedef struct lab_db lab_db; /* opaque */
 
-/* Connect.  False: *out is NULL and `error` says why. */
+/* Connect, for at most 30 s.  False: *out is NULL and `error` says why.  Without memory
+ * the program aborts. */
 bool lab_db_open(lab_db **out, const char *url, char *error, size_t size);
 
 /* From now on wait at most limit_ms for each answer, and for each new connection.  If
  * an answer comes later, the call fails, the error text says so, and the connection is
- * closed.  Without this call there is no limit. */
+ * closed.  Without this call an answer has no limit, and a new connection has 30 s.
+ * The next call opens a closed connection again. */
 void lab_db_limit(lab_db *db, int64_t limit_ms);
 
 /* NULL is fine. */

@@ -26,7 +26,7 @@
  *             thread waits for PostgreSQL alone, db_run() limits that wait, and every
  *             connection comes back.  A thread may wait for a connection while it holds
  *             a distributed lock: no thread that has a connection waits for that lock,
- *             so there is no circle.  A row's lock belongs to a transaction, and a
+ *             so no circular wait arises.  A row's lock belongs to a transaction, and a
  *             transaction has its connection.
  * Threads     Any thread may take and give.  Between the two the connection belongs to the
  *             thread that took it.

@@ -35,9 +35,10 @@ bool db_pooler_mixes_sessions(const struct db_options *opts, char *why, size_t s
     db_free(one);
     if (pid == 0 || pid != other_pid)
         return false;
-    (void)snprintf(why, size, "two connections were given one session, so the pooler is none "
-                              "of sessions: set --database-pooler=transaction, or pool_mode = "
-                              "session in the pooler");
+    (void)snprintf(why, size, "two connections were given one session, so the pooler does not "
+                              "keep a session for each connection: set "
+                              "--database-pooler=transaction, or pool_mode = session in the "
+                              "pooler");
     return true;
 }
 

@@ -50,7 +50,7 @@ bool db_replication_promote(lab_db *db)
     bool ok = result && postgres_result_text(result, 0, 0)[0] == 't';
 
     if (result && !ok)
-        snprintf(db->error, sizeof db->error, "it was not promoted within 30 s");
+        snprintf(db->error, sizeof db->error, "the standby was not promoted within 30 s");
     postgres_result_free(result);
     return ok;
 }

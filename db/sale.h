@@ -18,7 +18,7 @@
 
 /* The step of a sale at which its watcher is called. */
 enum sale_point {
-    SALE_AFTER_READ,    /* stock or earlier orders were read, nothing was written */
+    SALE_AFTER_READ,    /* the guards' reads, if any, are done; nothing was written */
     SALE_BEFORE_COMMIT, /* the unit is taken; the order's row and COMMIT, which go in one
                          * message, are not sent yet */
     SALE_AFTER_COMMIT,  /* COMMIT was answered */
@@ -51,9 +51,10 @@ enum db_status sale_look_for_table(struct db_conn *db);
  * the answer. */
 enum db_status sale_look_for_record(struct db_conn *db, bool *is_there);
 
-/* Write the statements of one sale under these terms as a script for pgbench -M prepared,
- * whose variables have the names of SALE_VALUES.  False: `size` is too small, or the
- * stock guard reads, retries or refuses as stale, which a script cannot do. */
+/* Write the statements of one sale under these terms as a script for pgbench -M
+ * prepared, whose variables have the names of SALE_VALUES.  False: `size` is too small,
+ * or the stock guard reads, or the duplicate guard counts, and a script cannot act on
+ * what it read. */
 bool sale_script(const struct sale_terms *terms, char *out, size_t size);
 
 #endif /* DB_SALE_H */

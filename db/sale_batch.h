@@ -23,7 +23,7 @@
 enum { SALE_BATCH_MAX = 128 };
 
 /* All sales are of one voucher and under the same terms.  Either all of them are
- * recorded or none. */
+ * written into the record of writes or none. */
 struct sale_batch {
     struct sale *sales[SALE_BATCH_MAX];
     size_t count;            /* at least 1 */

@@ -6,11 +6,11 @@
 -- wrote the row, and the numbers that two of the stock guards need.
 --
 -- There is on purpose no CHECK (stock >= 0), no unconditional UNIQUE (user, voucher) and no
--- trigger: they would hide what a broken lock does.  Guards that need such a constraint
--- bring it by their own rows (see orders_one_per_user).
+-- trigger: they would hide the damage that a broken lock does.  The constraint of a guard
+-- binds only the rows that were written under this guard (see orders_one_per_user).
 --
--- Run it as the owner of the database, as often as you like: it makes missing tables
--- and upgrades an older database (psql -1 -f db/schema.sql).  Two roles must exist:
+-- Run this file as the owner of the database, as often as you like: it makes missing
+-- tables and upgrades an older database (psql -1 -f db/schema.sql).  Two roles must exist:
 -- seckill_lab, which owns everything, and seckill_service, which may only sell and
 -- lock.  Run lock/stores/postgres.sql first, if you use the pg locks.
 
@@ -45,8 +45,8 @@ CREATE TABLE IF NOT EXISTS tb_seckill_voucher (
 
 CREATE SEQUENCE IF NOT EXISTS order_number AS bigint;
 
--- Order ids look like the ones of the course projects: seconds since 2022 above 32 bits of
--- a running number.
+-- An order's id has the form of the course projects: the seconds since 2022 above 32 bits
+-- of a running number.
 CREATE OR REPLACE FUNCTION next_order_id() RETURNS bigint
 LANGUAGE sql VOLATILE AS $$
     SELECT ((extract(epoch FROM clock_timestamp())::bigint - 1640995200) << 32)
@@ -93,8 +93,8 @@ BEGIN
     END IF;
 END $$;
 
--- In an older database the orders have no time of admission, and it cannot be found out
--- now.
+-- In an older database the orders have no time of admission.  That time cannot be found
+-- out now, so the new column is NULL for these orders.
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'tb_voucher_order'::regclass

@@ -18,15 +18,15 @@ struct tally {
 
 /* The orders that were counted and need not be counted again.  Begins as {0}: none. */
 struct tally_kept {
-    int64_t below; /* orders whose numbers are not above this one are kept              */
-    int64_t orders, doubles;
+    int64_t below; /* the highest order number that the kept counts include             */
+    int64_t orders, doubles; /* the kept counts                                         */
     int64_t last_doubles; /* of all orders, as last counted                             */
 };
 
-/* The orders that are counted.  Orders of the last two seconds are always counted again, since
- * a transaction may commit two seconds after it drew its number.  If a transaction
- * takes longer, its order is missing in the kept counts, and only TALLY_ALL finds
- * it. */
+/* The orders that are counted.  Orders of the last two seconds are always counted
+ * again, since a transaction may commit up to two seconds after it drew its number.  If
+ * a transaction takes longer, its order is missing in the kept counts, and only
+ * TALLY_ALL finds it. */
 enum tally_scope {
     TALLY_NEW_ORDERS, /* those that are not kept; the doubles are the last ones           */
     TALLY_NEW,        /* the same, and the doubles among them: ten times the work         */

@@ -21,11 +21,13 @@ struct voucher {
     int64_t end_us;
 };
 
-/* When a voucher is on sale; both ends belong to the sale.
+/* When a voucher is on sale; both ends belong to the sale.  Instants are microseconds
+ * since 1970 in UTC.
  *
  * The database's clock, which all services share, decides.  When the answer arrives,
- * the process stores by how much that clock is ahead of its own dlock_clock_ns().  This
- * difference is too small by the time that the answer took, so a sale never begins
+ * the process stores by how many microseconds that clock is ahead of its own
+ * dlock_clock_ns().  The stored difference is too small by the time that the answer
+ * took to arrive, so a sale begins and ends late by that time, and never begins
  * early. */
 struct voucher_window {
     int64_t voucher_id;
@@ -61,7 +63,7 @@ struct voucher_page {
     int64_t after;      /* the id of the last voucher of the page before; 0: the first
                          * page */
     int64_t limit;      /* how many at most */
-    int64_t text_bytes; /* the page ends after the voucher with which the sum of the
+    int64_t text_bytes; /* the page ends after the voucher at which the sum of the
                          * texts' bytes reaches this number */
 };
 

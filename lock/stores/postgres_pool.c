@@ -95,8 +95,9 @@ static dlock_status check_sessions(const struct postgres_pool *pool)
         st = ask_session(other, &other_pid);
     if (st == DLOCK_OK && pid == other_pid)
         st = dlock_fail(DLOCK_PROTOCOL, "two connections were given one session, so the "
-                                        "pooler is none of sessions: set its pool_mode to "
-                                        "session, or database_pooler to transaction");
+                                        "pooler does not keep a session for each "
+                                        "connection: set its pool_mode to session, or "
+                                        "database_pooler to transaction");
     postgres_hang_up(other);
     postgres_hang_up(one);
     return st;

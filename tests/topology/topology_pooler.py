@@ -48,7 +48,7 @@ def a_pooler_that_was_not_named_is_refused(rig):
 
 def transactions_that_were_called_sessions_are_refused(rig):
     for lock in ("none", "pg-unique", "pg-advisory"):
-        refused(rig.serve(rig.modes["transaction"], "session", f"--lock={lock}", wait=False), 69, "the pooler is none of sessions")
+        refused(rig.serve(rig.modes["transaction"], "session", f"--lock={lock}", wait=False), 69, "the pooler does not keep a session for each connection")
 
 
 def locks_that_need_a_session_are_refused(rig):
