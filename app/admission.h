@@ -31,7 +31,7 @@ dlock_status admission_open(struct admission **out, const struct config *config)
 /* Close the connections and free the memory.  No place is given back.  NULL is fine. */
 void admission_close(struct admission *a);
 
-/* Let one order in; never waits.
+/* Let one order in.  The call waits for Redis, and not for a place.
  *   OK        the order is in, and has to call admission_leave()
  *   BUSY      the limit is reached
  *   else      Redis failed, and the order is not in.  After UNKNOWN a place may be

@@ -99,7 +99,7 @@ void api_order(const struct request *rq, struct answer *an)
                    order_id);
 }
 
-/* Look in one database. */
+/* Look for the order in one database. */
 static enum outcome find_in(const struct request *rq, size_t partition, bool is_by_number,
                             struct order_found *order)
 {
@@ -212,7 +212,7 @@ void api_request_find(const struct request *rq, struct answer *an)
     else if (queued.order_id != 0)
         write_request(an, 200, rq->word, queued.state, queued.order_id, queued.voucher_id,
                       queued.is_queued ? "the order waits for its row"
-                                       : "the order was queued and came to this");
+                                       : "the order was queued and ended with this outcome");
     else
         write_request(an, 200, rq->word, "none", 0, 0,
                       "none so far; a request that is still under way may yet get an order");

@@ -36,8 +36,8 @@ static void leave_db(const struct request *rq)
     worker_leave(rq->worker);
 }
 
-/* Choose a database, and take a connection to it.  After ACCEPTED the caller calls
- * leave_db(). */
+/* Enter the database `partition`, and take a connection to it.  After ACCEPTED the
+ * caller calls leave_db(). */
 static enum outcome enter_db(const struct request *rq, size_t partition)
 {
     enum outcome outcome = worker_enter(rq->worker, partition);
@@ -49,8 +49,9 @@ static enum outcome enter_db(const struct request *rq, size_t partition)
     return outcome;
 }
 
-/* Take a connection to the next database for a new voucher; if it has none, to the one
- * after it.  Trying another is safe, because nothing was sent yet. */
+/* Take a connection to the next database for a new voucher.  If that database has no
+ * free connection or does not answer, try the following databases.  This is safe,
+ * because nothing was sent yet. */
 static enum outcome enter_next_db(const struct request *rq)
 {
     size_t count = partitions_count(rq->service->databases);
@@ -213,9 +214,9 @@ static void write_next(const struct listing *l, int64_t limit)
                    l->rq->head->uri, shop, limit, l->last_id);
 }
 
-/* Write a page of vouchers as an array between these texts, and the link to the next
- * page.  All ids of a later partition are above those of an earlier one, so the pages
- * go through the partitions from the last to the first. */
+/* Write a page of vouchers as an array between the texts `before` and `behind`, and the
+ * link to the next page.  All ids of a later partition are above those of an earlier
+ * one, so the pages go through the partitions from the last to the first. */
 static void list(const struct request *rq, struct answer *an, enum face face,
                  struct voucher_page page, const char *before, const char *behind)
 {

@@ -6,8 +6,8 @@
 
 #include "base/text/settings.h"
 
-/* The source of the value of the setting `name`, for messages: "flag", "environment" or
- * "FILE:LINE".  `s` owns the text. */
+/* The source of the value of the setting `name`, for messages: "flag", "environment",
+ * "FILE:LINE" or "default".  `s` owns the text. */
 const char *config_source(const struct settings *s, const char *name);
 
 /* Is every given address of Redis, ZooKeeper and etcd well-formed, also if the lock

@@ -45,7 +45,9 @@ bool health_check_start(struct health_check *p, health_check_question *question,
 /* End the thread, after a question that is under way.  A zeroed check is fine. */
 void health_check_stop(struct health_check *p);
 
-/* True: the last answer was that all is well.  False: `said` says what is wrong. */
+/* Get the last answer.  The first call after a minute without calls waits for a new
+ * answer, at most a second.  True: all is well.  False: `said` says what is wrong, or
+ * that the answer is missing: for 2 s, or at the end of that wait. */
 bool health_check_ask(struct health_check *p, char *said, size_t size);
 
 #endif /* APP_HEALTH_CHECK_H */

@@ -15,8 +15,8 @@
 
 enum {
     HISTOGRAM_PARTS = 4,   /* buckets per doubling: a value is known within a quarter */
-    HISTOGRAM_DOUBLINGS = 26, /* up to 67 seconds; the last bucket also has all longer
-                               * ones */
+    HISTOGRAM_DOUBLINGS = 26, /* up to 134 seconds; the last bucket, which begins at 117
+                               * seconds, also has all longer ones */
     HISTOGRAM_BUCKETS = HISTOGRAM_PARTS * HISTOGRAM_DOUBLINGS,
 };
 

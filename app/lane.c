@@ -112,7 +112,7 @@ static void leave(struct lanes *lanes, struct lane_place *place)
     (void)unlink_place(lanes, place->lane, at);
 }
 
-/* With the mutex held. */
+/* The caller holds the mutex. */
 static void join(struct lanes *lanes, struct lane_place *place)
 {
     *place->lane->last = place;
@@ -120,8 +120,8 @@ static void join(struct lanes *lanes, struct lane_place *place)
     lanes->waiting++;
 }
 
-/* Leave the lane after the time limit.  False: a leader has taken or called the place
- * meanwhile. */
+/* Leave the lane after the time limit.  False: a leader has taken the place meanwhile,
+ * or has made it the next leader. */
 static bool is_late(struct lanes *lanes, struct lane_place *place)
 {
     bool late;

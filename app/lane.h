@@ -8,7 +8,7 @@
  *         ...                                                   // sell the batch
  *         lane_finish(lanes, &place, batch, count);
  *         break;
- *     case LANE_DONE:                 // another thread has sold this one
+ *     case LANE_DONE:                 // the leader of its batch has ended this one
  *     case LANE_LATE: case LANE_FULL: // nothing was sold
  *     }
  *
@@ -56,9 +56,9 @@ struct lanes *lanes_new(int64_t waiting_max);
 /* Free the lanes.  No thread may be inside a call.  NULL is fine. */
 void lanes_free(struct lanes *lanes);
 
-/* Add an order to the lane of its voucher, and wait until it leads or is sold, until
- * `until_ns` (base/os/clock.h).  An order that a leader has taken waits for the end of
- * its batch, also past until_ns. */
+/* Add an order to the lane of its voucher, and wait until it leads or its batch has
+ * ended, until `until_ns` (base/os/clock.h).  An order that a leader has taken waits
+ * for the end of its batch, also past until_ns. */
 enum lane_answer lane_enter(struct lanes *lanes, int64_t voucher_id,
                             struct lane_place *place, int64_t until_ns);
 

@@ -78,8 +78,8 @@ static struct stopping *begin_to_hear(void)
     (void)sigemptyset(&stopping.signals);
     (void)sigaddset(&stopping.signals, SIGTERM);
     (void)sigaddset(&stopping.signals, SIGINT);
-    /* Not SIGHUP if nohup ignores it, because a blocked signal would be received all
-     * the same. */
+    /* Do not wait for SIGHUP if nohup has set it to be ignored: sigwait() receives a
+     * blocked signal although it is ignored. */
     if (sigaction(SIGHUP, NULL, &hangup) != 0 || hangup.sa_handler != SIG_IGN)
         (void)sigaddset(&stopping.signals, SIGHUP);
     (void)sigprocmask(SIG_BLOCK, &stopping.signals, NULL);
@@ -169,7 +169,7 @@ static void release_faults(void)
         (void)dlock_fault_release((dlock_fault_point)i);
 }
 
-/* Serve on for --leave-time, while fronts see on /readyz that they have to send
+/* Serve on for --stop-delay, while fronts see on /readyz that they have to send
  * requests elsewhere. */
 static void leave_fronts(struct service *service)
 {

@@ -12,7 +12,7 @@ struct node {
 };
 
 /* Up to this number of threads each have their own cell.  That is enough for the
- * processors of most machines; a cell takes 5 KB. */
+ * processors of most machines; a cell takes 6 KB. */
 enum { CELLS_MAX = 64 };
 
 struct metrics {

@@ -48,7 +48,7 @@ struct metrics_entry {
     size_t place;
 };
 
-/* The entry with this number, in the order of the list; NULL past the last.  Lent. */
+/* The entry with this number, in the order of the list; NULL past the last.  Static. */
 const struct metrics_entry *metrics_at(size_t i);
 
 /* Is it a histogram of sizes, and not of durations? */

@@ -89,8 +89,9 @@ static bool is_final_refusal(enum outcome outcome)
 }
 
 /* Ask if the order of a refused request waits in the stream, for a request that was
- * refused before the order path was called.  QUEUED: it waits.  ACCEPTED: Redis has no
- * such order. */
+ * refused before the order path was called.  QUEUED: it waits.  CONFLICT: the id
+ * belongs to a waiting order of another voucher.  ACCEPTED: there is no stream, or no
+ * such order in it.  UNAVAILABLE: Redis did not answer. */
 static enum outcome find_waiting(struct worker *w, const struct order_request *request,
                                  struct order_placed *placed)
 {

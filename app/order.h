@@ -10,21 +10,21 @@
  *   ACCEPTED         placed->order_id is the committed order; for a request that was
  *                    accepted before, the same one again
  *   QUEUED           placed->order_id is the number that the order will have; it has no row
- *                    yet, and the request's id tells what becomes of it
+ *                    yet, and api_request_find (handlers.h) answers its state
  *   QUEUE_FULL       the limit of queued orders is reached; nothing was queued
  *   SOLD_OUT, DUPLICATE, ADMISSION_FULL, LOCK_BUSY, NOT_STARTED, ENDED, UNKNOWN_VOUCHER
  *                    refused; nothing was written
  *   STALE            the lock's fence was out of date: a later holder has written.
  *                    Nothing was written; the client may try again
  *   CONFLICT         the request's id belongs to another order
- *   DATABASE_BUSY    no connection to PostgreSQL became free in time; this attempt sold
- *                    nothing
+ *   DATABASE_BUSY    no connection to PostgreSQL became free in time, or too many orders
+ *                    wait or use the database; this attempt sold nothing
  *   UNAVAILABLE      a store did not answer; this attempt sold nothing and will not.
  *                    An earlier attempt of the same id may have sold: it could not be
  *                    looked up
  *   UNKNOWN          the COMMIT was not answered, and its outcome could not be found
- *                    out in time; the same request id tells it later.  The lock is
- *                    abandoned to its lease.  By the end of the lease PostgreSQL has
+ *                    out in time; a repetition with the same id gets it later.  The lock
+ *                    is abandoned to its lease.  By the end of the lease PostgreSQL has
  *                    ended a transaction whose client is gone (if
  *                    --idle-transaction-timeout is at most two thirds of the lease).
  *                    One case is left: a COMMIT that is on its way for longer than

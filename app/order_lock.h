@@ -35,7 +35,8 @@ void order_lock_give(struct worker *w, struct order_lock *lock);
 
 /* Abandon the lock to its lease; does nothing if it is not held.  For an order whose
  * transaction may still be open: no other order may get the lock before the lease ends,
- * and by then PostgreSQL has ended a transaction whose client is gone. */
+ * and by then PostgreSQL has ended a transaction whose client is gone, if the settings
+ * are as UNKNOWN in order.h says. */
 void order_lock_abandon(struct worker *w, struct order_lock *lock);
 
 #endif /* APP_ORDER_LOCK_H */

@@ -9,8 +9,8 @@
  * State       A path keeps no state of a process.  State that lasts from one order to
  *             the next is in struct service, so that two services in one process, or a
  *             service in a simulation, share no state.
- * Faults      Fault points do not change the code's way: with --allow-faults the path,
- *             its statements and its round trips are the same.
+ * Faults      While no fault point is armed, --allow-faults changes nothing: a path
+ *             runs the same statements in the same round trips.
  */
 #ifndef APP_ORDER_PATH_H
 #define APP_ORDER_PATH_H
@@ -55,8 +55,9 @@ struct order_path {
      * A path that answers before there is a row answers QUEUED. Before that it has
      * stored the order where the order outlives this process.
      *
-     * Answers ACCEPTED, QUEUED, QUEUE_FULL, SOLD_OUT, DUPLICATE, LOCK_BUSY, STALE, CONFLICT,
-     * DATABASE_BUSY, UNAVAILABLE, UNKNOWN or INTERNAL, each as order_place() says. */
+     * Answers ACCEPTED, QUEUED, QUEUE_FULL, SOLD_OUT, DUPLICATE, LOCK_BUSY, STALE,
+     * CONFLICT, UNKNOWN_VOUCHER, DATABASE_BUSY, UNAVAILABLE, UNKNOWN or INTERNAL, each
+     * as order_place() says. */
     enum outcome (*sell)(struct order_attempt *attempt);
 };
 

@@ -9,6 +9,7 @@
 /* Was an earlier request with this id accepted?  The worker has a connection.
  *   ACCEPTED   *placed is its order
  *   CONFLICT   the request's id belongs to an order of another voucher
+ *   UNKNOWN    the order exists here, and the synchronous standby may lack it
  *   otherwise  if *is_new, there is no order of this id; if not, the database failed,
  *              as worker_db_failed() */
 enum outcome order_replay(struct worker *w, const struct order_request *request,

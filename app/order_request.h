@@ -15,7 +15,7 @@ struct order_request {
     const char *trace_id;    /* as in struct trace; NULL: the request has no trace */
 };
 
-/* The order of an accepted request. */
+/* The order of a request that was accepted or queued. */
 struct order_placed {
     int64_t order_id;
     bool is_replay; /* an earlier request of the same id got the order, and this one

@@ -51,7 +51,7 @@ static enum outcome settle(struct order_sale *e)
     metrics_count(&w->cell->settled);
     LIMITED_WARN("a COMMIT was not answered (request %s): %s",
                  e->order->request->request_id,
-                 w->db != NULL ? db_error(w->db) : "that of a batch");
+                 w->db != NULL ? db_error(w->db) : "it was the COMMIT of a batch");
     worker_give_db(w);
     switch (order_settle(partitions_pool(w->service->databases, w->partition), &commit,
                          w->service->config->settle_ms, &e->order->placed.order_id)) {

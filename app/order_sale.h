@@ -42,7 +42,7 @@ void order_sale_begin(struct order_sale *e);
 
 /* Return the outcome for the client, once e->sale has its answer, and count the order
  * in the cell of e->w.  After SALE_UNSURE, give back the connection of e->w, if it has
- * one, and find out the outcome of the COMMIT, for at most --settle.  After
+ * one, and find out the outcome of the COMMIT, for at most --settle-timeout.  After
  * SALE_FAILED, roll the transaction back. */
 enum outcome order_sale_conclude(struct order_sale *e);
 

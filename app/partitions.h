@@ -23,7 +23,7 @@ struct partition_stats {
 
 /* Make the pools.  NULL: no memory, or no thread. */
 struct partitions *partitions_open(const struct config *c);
-/* No thread may have a connection.  NULL is fine. */
+/* Close the pools, and free the object.  No thread may have a connection.  NULL is fine. */
 void partitions_close(struct partitions *p);
 
 size_t partitions_count(const struct partitions *p);

@@ -24,6 +24,8 @@ struct query_lock {
  *   UNAVAILABLE, INTERNAL   as order_place() */
 enum outcome query_lock_take(struct worker *w, int64_t voucher_id, const char *trace_id,
                              struct query_lock *r);
+
+/* Release the lock; does nothing if no lock was taken. */
 void query_lock_give(struct worker *w, struct query_lock *r);
 
 #endif /* APP_QUERY_LOCK_H */

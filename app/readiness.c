@@ -58,9 +58,10 @@ static unsigned slot_of(const char *key)
     return crc % CLUSTER_SLOTS;
 }
 
-/* Choose the names of the probe's locks.  A node of a cluster usually has one range of
- * slots.  If one node has a slot of the beginning and a slot of the end, it has all
- * slots, so orders are not redirected. */
+/* Choose the names of the probe's locks: one in the first sixteenth of a cluster's
+ * slots, one in the last.  With redis:// a node of a cluster refuses the orders whose
+ * slots it does not have.  Such a node usually has one range of slots, so it refuses
+ * one of these two names too, and the probe fails. */
 static void choose_names(struct readiness *r)
 {
     const char *process = r->config->process_name;

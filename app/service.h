@@ -57,11 +57,12 @@ struct worker {
     struct metrics_cell *cell;
 };
 
-/* Connect to the stores: the lock's, the admission's, then PostgreSQL, within
- * --start-timeout.
+/* Connect to the stores: the lock's, the admission's, the stream's, then PostgreSQL,
+ * within --start-timeout.  Start the threads of the probes and of the writer.
  *   VALID         all answered
- *   USAGE         the lock cannot be used with these settings
- *   UNAVAILABLE   a store did not answer, or refused
+ *   USAGE         a setting cannot be used: of the lock, the admission, the stream or
+ *                 the faults
+ *   UNAVAILABLE   a store did not answer, or refused; no memory, or no thread
  * After any other answer than VALID the log has the reason. */
 enum exit_code service_open(struct service *s, const struct config *config,
                             const struct settings *settings);

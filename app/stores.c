@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* stores.c -- connects to the stores when the service starts.
  *
- * The timeouts of a lock's store are made for orders: redlock's nodes have 50 ms.
- * While a machine starts all its programs it needs longer, so each question is repeated
- * until --start-timeout.
+ * The timeouts of a lock's store suit orders: a node of redlock has 50 ms.  While a
+ * machine starts all its programs, a store needs longer for an answer, so each question
+ * is repeated until --start-timeout.
  */
 #include "app/stores.h"
 
@@ -38,7 +38,8 @@ enum attempt_answer {
 
 typedef enum attempt_answer store_attempt(struct service *s, char why[WHY_MAX]);
 
-/* For messages; a lock without a server never fails to reach it. */
+/* The store's name for messages: its product, or for a store without a server the name
+ * in the list. */
 static const char *lock_store_name(const char *lock)
 {
     const struct dlock_store_row *row =
@@ -181,8 +182,8 @@ static enum attempt_answer look_for_tables(struct db_conn *db, bool wants_record
     if (st == DB_LOST || st == DB_TIMEOUT)
         return judge_connection(db, why);
     if (st != DB_OK)
-        (void)snprintf(why, WHY_MAX, "the tables of db/schema.sql are missing or from "
-                                     "before: %s; run db/schema.sql as the database's "
+        (void)snprintf(why, WHY_MAX, "the tables of db/schema.sql are missing or of an "
+                                     "earlier version: %s; run db/schema.sql as the database's "
                                      "owner",
                        db_error(db));
     else if (!has_record)

@@ -10,7 +10,8 @@
  * or that answers that it is still starting, is asked again until --start-timeout has
  * passed.  A store that refuses for a lasting reason is not asked again.
  *   VALID         all answered
- *   USAGE         the lock or the admission cannot be used with these settings
+ *   USAGE         the lock, the admission or the stream cannot be used with these
+ *                 settings
  *   UNAVAILABLE   a store did not answer, or refused
  * After any other answer than VALID the log names the store and its reason. */
 enum exit_code stores_open(struct service *s);

@@ -108,8 +108,9 @@ static void write_number(char out[STREAM_NUMBER_MAX], int64_t number)
     (void)snprintf(out, STREAM_NUMBER_MAX, "%" PRId64, number);
 }
 
-/* The expiry of the keys, a day after the sale: then no order is let in any more, and
- * all orders have their rows. */
+/* The expiry of the keys, a day after the sale.  By then no order is let in any more,
+ * and the writers have had a day to write the rows.  If no writer ran for that day,
+ * Redis has forgotten the requests of queued orders. */
 static void write_forgotten_at(char out[STREAM_NUMBER_MAX], const struct stream_order *order)
 {
     enum { DAY_MS = 86400000 };

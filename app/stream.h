@@ -78,13 +78,14 @@ struct stream_entry {
 /* The end of an entry: its order is written, refused, or moved aside. */
 struct stream_end {
     const struct stream_entry *entry;
-    const char *verdict; /* "written", "poison", or the name of PostgreSQL's refusal */
+    const char *verdict; /* "written", "poison", or the name of the refusal's outcome */
     const char *reason;  /* of poison: a sentence without a line's end; else "" */
 };
 
 /* The state of a request in Redis. */
 struct stream_request {
-    char state[STREAM_STATE_MAX]; /* "queued", or the outcome of its writer */
+    char state[STREAM_STATE_MAX]; /* "queued"; then the verdict of its writer; "none": Redis
+                                   * does not have the request */
     bool is_queued;
     int64_t order_id; /* 0: Redis does not have the request, or its row is written */
     int64_t voucher_id;
@@ -93,7 +94,8 @@ struct stream_request {
 /* Connect to the Redis of the settings.  OK: *out is the stream, which the caller
  * closes with stream_close().  Otherwise dlock_error() has the words of Redis. */
 dlock_status stream_open(struct stream **out, const struct config *config);
-/* No thread may be inside.  NULL is fine. */
+/* Close the connections, and free the object.  No thread may be inside a call.  NULL is
+ * fine. */
 void stream_close(struct stream *stream);
 
 /* Do the settings of Redis keep the stream over a restart?  True also if Redis does not

@@ -40,7 +40,8 @@ static bool read_entry(const char *line, struct stream_entry *e)
     return true;
 }
 
-/* Run the script as text, on its own connection, because its answer is long. */
+/* Send the script as text, on a connection of its own, because the answer is too long
+ * for the shared connection. */
 bool stream_take(struct stream *s, struct stream_entry *entries, size_t most, size_t *count)
 {
     char places[STREAM_NUMBER_MAX], claim_ms[STREAM_NUMBER_MAX], search[STREAM_KEY_MAX];

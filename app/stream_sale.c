@@ -203,7 +203,7 @@ static void prepare(struct group *g, struct stream_writing *it, struct order_loc
     it->sale = (struct order_sale){.order = &it->attempt, .w = g->w, .lock = lock};
 }
 
-/* Take the lock of an order, waiting for it until then. */
+/* Take the lock of an order, waiting for it until `until_ns`. */
 static enum outcome take_lock(struct group *g, struct stream_writing *it, int64_t until_ns)
 {
     int64_t left_ms = (until_ns - dlock_clock_ns()) / DLOCK_NS_PER_MS;

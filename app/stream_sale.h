@@ -18,8 +18,8 @@ enum stream_state {
 
 enum { STREAM_REASON_MAX = 160, STREAM_TRIES_MAX = 3 };
 
-/* An order that a writer has taken.  The caller fills in the first part, and keeps the
- * texts of the entry until the order is sold. */
+/* An order that a writer has taken.  The caller sets `entry` and zeroes the rest.  It
+ * must not move the struct during stream_sell(), because other fields point into it. */
 struct stream_writing {
     struct stream_entry entry;
     enum stream_state state;

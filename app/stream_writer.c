@@ -289,7 +289,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* ---- its life ---- */
+/* ---- start and stop ---- */
 
 struct stream_writer *stream_writer_start(struct service *service)
 {

@@ -25,9 +25,9 @@ struct stream_writer *stream_writer_start(struct service *service);
 /* Make the writer take orders at once, because one was queued. */
 void stream_writer_nudge(struct stream_writer *writer);
 
-/* Write the orders that the stream has for this process, but begin no transaction after
- * `until_ns` (base/os/clock.h); then end the thread.  The log has the number of orders
- * that are left for the next writer.  No order may be let in any more.  NULL is
+/* Write the orders that the stream still has, but begin no transaction after `until_ns`
+ * (base/os/clock.h); then end the thread.  The log has the number of orders that are
+ * left for the next writer.  This process must let no order in any more.  NULL is
  * fine. */
 void stream_writer_stop(struct stream_writer *writer, int64_t until_ns);
 

@@ -23,7 +23,7 @@
 #include "db/voucher.h"
 
 enum {
-    VOUCHER_CACHE_SLOTS = 1024, /* vouchers whose numbers differ by this share a slot */
+    VOUCHER_CACHE_SLOTS = 1024, /* numbers that differ by a multiple of this share a slot */
     VOUCHER_CACHE_MS = 1000,
     VOUCHER_CACHE_OLD_MS = 2000,
 };
@@ -60,7 +60,8 @@ typedef enum outcome voucher_read(void *arg, int64_t voucher_id,
 bool voucher_cache_init(struct voucher_cache *cache);
 
 /* Get the window of a voucher, from the cache or by `read`, which is called at most
- * once.  Answers as `read`. */
+ * once, in this thread.  The call may wait for a read of another thread, and its answer
+ * may be that of the other read.  Answers as `read`. */
 enum outcome voucher_cache_get(struct voucher_cache *cache, int64_t voucher_id,
                                voucher_read *read, void *arg,
                                struct voucher_window *window);

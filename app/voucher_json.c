@@ -61,7 +61,7 @@ static bool wrong(struct voucher_draft *draft, const char *name, const char *wha
     return false;
 }
 
-/* Two to four digits at `*p`, which moves past them.  -1: something else. */
+/* Read `count` digits at *p, and move *p past them.  -1: there are fewer digits. */
 static int read_digits(const char **p, int count)
 {
     int value = 0;
@@ -82,7 +82,8 @@ static bool skip(const char **p, char c)
     return true;
 }
 
-/* The zone at the end, in seconds east. */
+/* Read the zone at the end of a time; without a zone it is UTC.  *east_s is in seconds
+ * east of UTC.  False: the zone is malformed. */
 static bool read_zone(const char *p, long *east_s)
 {
     bool is_east = *p == '+';
@@ -142,7 +143,7 @@ bool voucher_read_instant(const char *text, int64_t *us)
     return true;
 }
 
-/* Characters, not bytes: what the columns count. */
+/* Count characters and not bytes, as the columns of the table do. */
 static int64_t count_characters(const char *text)
 {
     int64_t n = 0;

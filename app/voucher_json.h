@@ -20,10 +20,12 @@ bool voucher_draft_read(struct voucher_draft *draft, const char *json, size_t le
 void voucher_draft_free(struct voucher_draft *draft);
 
 /* Read an instant such as 2026-01-31T18:00:00, with an optional fraction and an
- * optional Z or +HH:MM; without these it is UTC. */
+ * optional Z or +HH:MM; without these it is UTC.  *us is in microseconds since 1970;
+ * digits of the fraction after the sixth are ignored.  False: the text is malformed. */
 bool voucher_read_instant(const char *text, int64_t *us);
 
-/* Write a voucher; its number is a text if `id_as_text`. */
+/* Write a voucher; its id is a text if `id_as_text`.  The instants are written in whole
+ * seconds, rounded down. */
 void voucher_write(struct text *out, const struct voucher *voucher, bool id_as_text);
 
 #endif /* APP_VOUCHER_JSON_H */

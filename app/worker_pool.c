@@ -79,7 +79,7 @@ static struct worker *wait_for_one(struct worker_pool *s, int64_t wait_ms)
     int64_t deadline_ns = dlock_clock_after(dlock_clock_ns(), wait_ms);
 
     if (!dlock_condition_init(&me.given))
-        return NULL; /* a wait is not possible, which counts as a timeout */
+        return NULL; /* no memory for the wait; the caller answers as after a timeout */
     enter_queue(s, &me);
     while (me.worker == NULL &&
            dlock_condition_wait_until(&me.given, &s->mutex, deadline_ns))

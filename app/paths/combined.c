@@ -34,7 +34,7 @@ struct batch {
     struct sale_batch sale; /* of the orders that can share a transaction */
     struct waiting_order *shared[SALE_BATCH_MAX]; /* the same orders, in the order of
                                                    * the sale */
-    int64_t until_ns; /* after this no sale is begun */
+    int64_t until_ns; /* after this no order is sold alone */
 };
 
 static struct waiting_order *order_of(const struct lane_place *place)
@@ -91,8 +91,8 @@ static void conclude(struct waiting_order *waiting)
         waiting->is_unsettled ? OUTCOME_UNKNOWN : order_sale_conclude(&waiting->sale);
 }
 
-/* Sell an order alone that the batch could not end, unless the time has passed.
- * Otherwise the timeouts of several hanging orders would add up. */
+/* Sell an order alone that the batch could not end.  After until_ns the order is
+ * refused, so that the timeouts of several hanging orders do not add up. */
 static void sell_alone(struct batch *b, struct waiting_order *waiting)
 {
     if (monotonic_ns() >= b->until_ns) {
@@ -158,7 +158,8 @@ static void sell_batch(struct batch *b)
 }
 
 /* May a transaction of the batch still be open?  The orders share one transaction, so
- * one of them finds out its outcome, for the voucher's lock. */
+ * the first of them finds out its outcome now: the voucher's lock must not be released
+ * while the transaction may be open. */
 static bool is_any_open(struct batch *b)
 {
     bool is_open = false, is_asked = false;

@@ -105,8 +105,8 @@ static enum outcome conclude(struct order_attempt *attempt, const struct stream_
 }
 
 /* After an unanswered call of the script, a refusal of a later call is UNKNOWN, because
- * the first call may still be executed.  A conflict stays a conflict, because both
- * calls would answer it. */
+ * the first call may still be executed.  A conflict stays a conflict, because the first
+ * call would get the same answer. */
 static enum outcome doubt(enum outcome outcome)
 {
     return outcome == OUTCOME_ACCEPTED || outcome == OUTCOME_QUEUED ||
