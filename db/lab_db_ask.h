@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lab_db_ask.h -- how issue.c, audit.c, backend.c and replication.c ask the
- * connection of lab_db.h. */
+/* lab_db_ask.h -- how the files of db/ for the laboratory ask the connection of
+ * lab_db.h. */
 #ifndef DB_LAB_DB_ASK_H
 #define DB_LAB_DB_ASK_H
 

@@ -31,7 +31,7 @@ void zookeeper_debts_owe(struct zookeeper_debts *debts, uint64_t epoch,
                          const char *path, const char *token,
                          zookeeper_settle_fn *settle);
 
-/* A settle_fn for a node whose path is known. */
+/* A zookeeper_settle_fn for a node whose path is known. */
 zookeeper_settle_fn zookeeper_settle_path;
 
 bool zookeeper_debts_are_open(struct zookeeper_debts *debts);

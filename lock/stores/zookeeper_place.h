@@ -51,7 +51,7 @@ dlock_status zookeeper_place_refuse(const char *dir, const char *node);
 void zookeeper_place_describe(char data[ZOOKEEPER_DATA_SIZE], const dlock_claim *claim,
                               int level);
 
-/* A settle_fn: delete the node with that token in the directory. */
+/* A zookeeper_settle_fn: delete the node with that token in the directory. */
 zookeeper_settle_fn zookeeper_place_settle;
 
 #endif /* DLOCK_ZOOKEEPER_PLACE_H */

@@ -26,8 +26,8 @@ enum zookeeper_result zookeeper_sole_make(struct zookeeper_session *session,
                                           dlock_claim *claim, const char *path,
                                           int64_t deadline_ns);
 
-/* A settle_fn: delete the node at `path` if it was made with that token.  NO_NODE: it
- * was made with another token, or there is no node. */
+/* A zookeeper_settle_fn: delete the node at `path` if it was made with that token.
+ * NO_NODE: it was made with another token, or there is no node. */
 zookeeper_settle_fn zookeeper_sole_delete;
 
 #endif /* DLOCK_ZOOKEEPER_SOLE_H */
