@@ -156,7 +156,8 @@ const dlock_variant dlock_variant_redlock = {
             .name = "redlock",
             .store = "redis x5",
             .promises = "one holder, also with a minority of nodes down; renewed",
-            .breaks = "a process that stops beyond its lease; clocks that jump",
+            .breaks = "a process that stops beyond its lease; nodes that lose their data; "
+                      "clocks that jump",
             .source = "the articles' Redlock",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
                     DLOCK_CAP_OWNED | DLOCK_CAP_RENEW | DLOCK_CAP_QUORUM |

@@ -120,7 +120,7 @@ static bool disarm(struct fault_scene *scene)
 
 const struct server_fault fault_redis_split_brain = {
     .name = "redis-split-brain",
-    .does = "the replica is made master, and the old master goes on as one",
+    .does = "the replica is made master, and the old master stays a master too",
     .needs = "a client that stays connected to the old master",
     .servers = FAULT_ON(LAB_IS_REDIS),
     .breaks = {[LAB_IS_REDIS] = DLOCK_ASSUMES_STORE},
