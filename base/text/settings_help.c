@@ -117,9 +117,9 @@ void settings_help(const struct setting_program *program, FILE *out)
                  "  --show-config   print every setting and where its value comes from\n"
                  "  --help, -h      this text\n"
                  "  --version, -V   the version\n"
-                 "A flag wins over the environment, that over the file, that over the default.\n"
-                 "An empty variable is as good as none.  Variables and keys of the project's\n"
-                 "other programs are passed over; `seckill help environment` lists them all.\n");
+                 "A flag overrides the environment, the environment the file, the file the default.\n"
+                 "An empty variable counts as not set.  Variables and keys of the project's\n"
+                 "other programs are ignored; `seckill help environment` lists them all.\n");
     if (program->outro) {
         fputc('\n', out);
         wrap(out, program->outro, 0);

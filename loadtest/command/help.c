@@ -78,7 +78,7 @@ static void print_overview(FILE *out)
           out);
     for (size_t i = 0; (row = exit_at(i)) != NULL; i++)
         fprintf(out, "  %-3d  %-12s  %s\n", (int)row->code, row->name, row->says);
-    fputs("make prints the status, and exits with 2 for every status.\n", out);
+    fputs("If a command fails, make prints its status, and exits with 2 itself.\n", out);
 }
 
 static void print_environment(FILE *out)
