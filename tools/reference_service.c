@@ -38,6 +38,64 @@ void reference_end_row(FILE *out)
     fputs("|\n", out);
 }
 
+/* The answers of the routes, which the handlers write: app/api_*.c, app/answer.c, and
+ * app/voucher_json.c for the fields of a voucher. */
+static void print_answers(FILE *out)
+{
+    fputs(
+        "\n## Answers\n\n"
+        "A request has its token in the header `Authorization: Bearer TOKEN`; the orders "
+        "listener also accepts\n`authorization: TOKEN`. A token of another role gets 403, and so "
+        "does a foreign `Host` or `Origin` on the admin\nlistener. Each answer has the header "
+        "`X-Request-Id`: the "
+        "`Idempotency-Key` of the request, or a new id.\n\n"
+        "| path | status | body of a success |\n|---|---|---|\n"
+        "| POST `/api/v1/vouchers/{id}/orders` | 201, `Location` | "
+        "`{\"id\": \"7\", \"voucherId\": \"1\", \"userId\": \"3\"}` |\n"
+        "| the same with `--order-path=stream` | 202, `Location` | "
+        "`{\"requestId\": \"...\", \"outcome\": \"queued\", \"id\": \"7\", "
+        "\"voucherId\": \"1\"}` |\n"
+        "| GET `/api/v1/orders/{id}` | 200 | the same as for the new order; 404 also for an "
+        "order of another user |\n"
+        "| GET `/api/v1/requests/{word}` | 200 | the same as for a queued order. `word` is the "
+        "id of the request; `outcome` is `accepted`, `queued`, `none` or a refusal; "
+        "`?voucher=ID` asks "
+        "only the database of this voucher |\n"
+        "| POST `/api/v1/vouchers` | 201, `Location` | `{\"id\": \"1\"}` |\n"
+        "| GET `/api/v1/vouchers` | 200 | an array of vouchers, the highest id first. "
+        "`?shop=ID&limit=20&after=ID` chooses a shop and a page; the header `Link` has the next "
+        "page |\n"
+        "| GET `/api/v1/vouchers/{id}` | 200 | a voucher |\n"
+        "| POST `/voucher-order/seckill/{id}` | 200 | `{\"success\": true, \"data\": 7}`: the "
+        "number of the order |\n"
+        "| POST `/voucher/seckill` | 200 | `{\"success\": true, \"data\": 1}`: the id of the "
+        "voucher |\n"
+        "| GET `/voucher/list/{id}` | 200 | `{\"success\": true, \"data\": [...]}`: the vouchers "
+        "of the shop with this id |\n\n"
+        "A refusal on `/api/v1` and on the admin listener is `application/problem+json` with "
+        "`title`, `status`, `outcome`,\n`requestId`, and often `detail`, a sentence. A refusal of "
+        "the course face is `{\"success\": false, \"errorMsg\": \"...\"}`;\na 401 of the course "
+        "face has no body.\n\n"
+        "## A voucher\n\n"
+        "| field | when it is created | value |\n|---|---|---|\n"
+        "| `title` | required | 1 to 255 characters |\n"
+        "| `payValue`, `actualValue` | required | the price and the value of the voucher, in "
+        "cents, 1 to 1000000000 |\n"
+        "| `stock` | required | 0 to 100000000 |\n"
+        "| `beginTime`, `endTime` | required | a time such as `2026-01-31T18:00:00Z` or "
+        "`2026-01-31T18:00:00+08:00` |\n"
+        "| `subTitle`, `rules` | optional | at most 255 and 1024 characters |\n"
+        "| `shopId`, `type` | optional, 1 by default | a number from 1; 0 or 1 |\n"
+        "| `id`, `status` | not allowed | the id, a text on `/api/v1` and a number on the course "
+        "face; 1 on sale, 2 off sale, 3 expired |\n\n"
+        "## Fault points\n\n"
+        "`POST /faults/arm?point=POINT&action=ACTION&key=LOCK` arms a "
+        "[fault point](faults.md#points-in-a-process). ACTION is `hold`,\n`stop`, `kill`, `fail` "
+        "or `cut`; without `key` the point catches a thread under any lock.\n"
+        "`POST /faults/release?point=POINT` lets a held thread continue, and disarms the point.\n",
+        out);
+}
+
 void reference_routes(FILE *out)
 {
     static const char *const needs[] = {
@@ -57,7 +115,7 @@ void reference_routes(FILE *out)
         "answer then has\n`traceresponse` with the same trace and the span of the service: "
         "[follow a request through the logs]"
         "(../how-to/operate-the-service.md#follow-a-request-through-the-logs).\n\n"
-        "The last table shows which routes have a body. `--body-limit` limits its size. The "
+        "The table of the routes shows which have a body. `--body-limit` limits its size. The "
         "service checks the head of a\nrequest before it reads the body, and refuses it by the "
         "first matching row:\n\n"
         "| the request | status | outcome | the connection |\n|---|---|---|---|\n"
@@ -83,6 +141,7 @@ void reference_routes(FILE *out)
         reference_cell(out, r->flags & ROUTE_FAULT ? "with `--allow-faults`" : "");
         reference_end_row(out);
     }
+    print_answers(out);
 }
 
 void reference_outcomes(FILE *out)
