@@ -117,7 +117,8 @@ void settings_help(const struct setting_program *program, FILE *out)
                  "  --show-config   print every setting and where its value comes from\n"
                  "  --help, -h      this text\n"
                  "  --version, -V   the version\n"
-                 "A flag overrides the environment, the environment the file, the file the default.\n"
+                 "A flag overrides the environment, the environment overrides the file, and the\n"
+                 "file overrides the default.\n"
                  "An empty variable counts as not set.  Variables and keys of the project's\n"
                  "other programs are ignored; `seckill help environment` lists them all.\n");
     if (program->outro) {

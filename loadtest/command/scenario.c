@@ -41,7 +41,7 @@ static const struct setting settings[] = {
     OPTION(CHOICE, "guard", AT(guard), .meta = "GUARD", .choices = guard_name_at,
            .help = "only the performances under this stock guard"),
     OPTION(CHOICE, "language", AT(language), .fallback = "en", .meta = "LANGUAGE",
-           .choices = language_at, .help = "the language of the story: en or zh; the page has both"),
+           .choices = language_at, .help = "the story in English or Chinese; the page has both"),
     OPTION(TEXT, "html", AT(html), .output = SETTING_WRITES_FILE, .meta = "FILE",
            .help = "the HTML page that replays the story; default: story.html in the directory "
                    "of the run, except with `run all`"),
