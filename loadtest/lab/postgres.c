@@ -42,40 +42,51 @@ static bool give_to(const char *path, const struct child_user *user)
     return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-/* A new directory in the one that was asked for. */
+/* Make data_root, which the state of the lab names by now, so that a start that is killed
+ * leaves no directory that `seckill lab down` does not find. */
+static bool make_root(const struct lab *lab)
+{
+    const struct child_user *user = lab_postgres_user();
+
+    if (mkdir(lab->data_root, 0700) != 0)
+        return false;
+    if (!user || give_to(lab->data_root, user))
+        return true;
+    rmdir(lab->data_root);
+    return false;
+}
+
+/* A new directory in the directory `given`. */
 static bool make_root_in(struct lab *lab, const char *given)
 {
     const struct child_user *user = lab_postgres_user();
     char parent[FILES_PATH_MAX];
 
     if (realpath(given, parent)) {
-        files_path(lab->data_root, "%s/seckill-lab-XXXXXX", parent);
-        if (mkdtemp(lab->data_root)) {
-            if (!user || give_to(lab->data_root, user))
-                return true;
-            rmdir(lab->data_root);
-        }
+        files_path(lab->data_root, "%s/seckill-lab-%s", parent, lab->id);
+        if (!lab_state_write(lab))
+            return false;
+        if (make_root(lab))
+            return true;
     }
     fprintf(stderr,
             "seckill: %s is no place for the servers' data\n"
             "  name a directory where the user %s may work: SECKILL_LAB_DATA=/var/tmp\n",
-            given, user ? user->name : "who runs this");
+            given, user ? user->name : "of this process");
     lab->data_root[0] = '\0';
     return false;
 }
 
 bool lab_postgres_make_root(struct lab *lab)
 {
-    const struct child_user *user = lab_postgres_user();
     const char *given = getenv("SECKILL_LAB_DATA");
 
     if (given && *given)
         return make_root_in(lab, given);
     files_join(lab->data_root, lab->dir, "data");
-    if (mkdir(lab->data_root, 0700) == 0 && (!user || give_to(lab->data_root, user)))
-        return true;
-    rmdir(lab->data_root);
-    return make_root_in(lab, "/var/tmp");
+    if (!lab_state_write(lab))
+        return false;
+    return make_root(lab) || make_root_in(lab, "/var/tmp");
 }
 
 static bool start(struct lab *lab, struct lab_server *server, const char *const *argv)
@@ -99,7 +110,7 @@ bool lab_postgres_init(struct lab *lab, struct lab_server *server)
                           "--no-sync",   "--no-instructions",
                           NULL};
 
-    if (!lab_postgres_program(program, "initdb") || !lab_state_write(lab))
+    if (!lab_postgres_program(program, "initdb"))
         return false;
     /* initdb reads the first password from a file. */
     files_join(password, lab->data_root, "password");

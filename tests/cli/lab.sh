@@ -130,10 +130,11 @@ killed_starting() {
     for i in {1..25}; do
         lab=$work/home/killed-$i
         labs+=("$lab")
-        timeout -s KILL "0.0$((10 + RANDOM % 45))" "$seckill" lab up --dir "$lab" \
-            >"$work/cut.log" 2>&1
+        SECKILL_LAB_DATA=$work/home/data timeout -s KILL "0.0$((10 + RANDOM % 45))" \
+            "$seckill" lab up --dir "$lab" >"$work/cut.log" 2>&1
         grep -q . "$work/cut.log" && return 1 # it had something to complain of
         "$seckill" lab down --dir "$lab" && ! works_in "$lab" || return 1
+        test -z "$(ls -A "$work/home/data")" || return 1
     done
 }
 with_data "$work/home/data" >/dev/null
@@ -145,7 +146,8 @@ check 'a place that is none is refused' says 'is no place' with_data "$work/home
 mkdir -m 1777 "$work/home/data"
 killed_and_removed() { killed_in_the_middle && rmdir "$work/home/data"; }
 check 'down removes it after a start that was killed' killed_and_removed
-check 'and no server that it was just starting goes on' killed_starting
+mkdir -m 1777 "$work/home/data"
+check 'and no server that it was just starting goes on, and no data stays' killed_starting
 mkdir "$work/home/mine" && touch "$work/home/mine/thesis.txt"
 check 'a directory with other things is refused' status 64 "$seckill" lab down \
     --dir "$work/home/mine"
