@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """postgres_servers.py -- a laboratory's PostgreSQL with a streaming standby, PgBouncer before it, and a seckilld;
 for programs that break them.  Every process ends with the program that started it."""
+import atexit
 import contextlib
 import glob
 import os
@@ -23,6 +24,15 @@ from free_ports import free_ports  # noqa: E402  pylint: disable=wrong-import-po
 PATIENCE_S = 90.0
 SECKILL, SECKILLD = "build/seckill", "build/seckilld"
 BIN = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))[-1]
+
+
+def end_as_asked(*_):
+    """A program that is ended from outside ends its laboratory first."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(143)
+
+
+signal.signal(signal.SIGTERM, end_as_asked)
 
 
 def soon(what, state, pause_s=0.02, patience_s=PATIENCE_S):
@@ -56,18 +66,19 @@ def run(*command):
 
 
 class Laboratory:
-    """`seckill lab up` in a directory of its own, and perhaps a standby of its PostgreSQL."""
+    """`seckill lab up` in a directory of its own, and perhaps a standby of its PostgreSQL.  The end of the program
+    ends both."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="seckill-postgres-")
+        self.dir, self.standby, self.forward = f"{self.folder}/lab", None, None
+        atexit.register(self.end)
         os.chmod(self.folder, 0o755)
-        self.dir, self.standby = f"{self.folder}/lab", None
         run(SECKILL, "lab", "up", "--dir", self.dir)
         with open(f"{self.dir}/env", encoding="utf-8") as file:
             self.env = dict(re.findall(r"^export (\w+)='([^']*)'", file.read(), re.MULTILINE))
         self.port = int(re.search(r":(\d+)/", self.env["SECKILL_DATABASE_URL"]).group(1))
         self.ports = [self.port]
-        self.forward = None
 
     def url(self, ports=None, user="service", query=""):
         """The database at these ports, in their order."""
@@ -154,6 +165,7 @@ class Laboratory:
         self.forward = Forward(self.port, self.standby_port)
 
     def end(self):
+        atexit.unregister(self.end)
         if self.forward:
             self.forward.end()
         if self.standby:
