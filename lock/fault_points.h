@@ -28,7 +28,7 @@
     X(BEFORE_REQUEST, "before-request", DLOCK_FAULT_CAN_FAIL | DLOCK_FAULT_CAN_CUT,    \
       "a lock in one Redis is about to send a command or a script")                    \
     X(AFTER_REPLY, "after-reply", DLOCK_FAULT_CAN_FAIL | DLOCK_FAULT_CAN_CUT,          \
-      "the answer of the one Redis to a lock has arrived, and is not read yet")         \
+      "the answer of that Redis has arrived, and is not read yet")                     \
     X(BEFORE_WATCH, "before-watch", 0,                                                 \
       "the lock is granted, and the watchdog does not know of it yet")                 \
     X(BETWEEN_SETNX_AND_EXPIRE, "between-setnx-and-expire",                            \

@@ -5,7 +5,8 @@
 #
 # "Usage: " begins the synopsis.  A line at the margin after an empty one is a headline if
 # what follows it is indented by two blanks and it ends without a full stop; an option is
-# two blanks and "--", its text six; whatever else is indented is set as it is.
+# two blanks and "--", with its text behind three blanks, or behind six in the next lines;
+# all else that is indented is set as it is.
 
 function literal(text) {
     gsub(/\\/, "\\e", text)
@@ -43,11 +44,15 @@ END {
         } else if (text ~ /^  --/) {
             leave()
             sub(/^ +/, "", text)
+            about = text
+            if (!sub(/^.*[^ ]   +/, "", about)) about = ""
+            else sub(/   +.*$/, "", text)
             print ".TP\n.B " literal(text)
+            if (about != "") print literal(about)
             in_option = 1
         } else if (in_option && text ~ /^      /) {
             sub(/^ +/, "", text)
-            if (text ~ /^\$[A-Z_]+$/) print ".br\nEnvironment: " substr(text, 2)
+            if (text ~ /^\$[A-Z_]+/) print ".br\nEnvironment: " literal(substr(text, 2))
             else { if (text ~ /^one of: /) print ".br"; print literal(text) }
         } else if (text ~ /^  /) {
             if (!in_example) print ".PP\n.EX"
@@ -55,6 +60,7 @@ END {
             print literal(text)
         } else {
             leave()
+            if (in_option) print ".PP"
             in_option = 0
             print literal(text)
         }
