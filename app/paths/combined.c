@@ -66,6 +66,12 @@ static bool fits(const struct lane_place *place, struct lane_place *const *batch
     return true;
 }
 
+/* The instant at which the wait for the database ends that begins now. */
+static int64_t until_database_ns(const struct config *config)
+{
+    return monotonic_ns() + config->database_wait_ms * DLOCK_NS_PER_MS;
+}
+
 /* ---- the leader ---- */
 
 static void answer_all(struct batch *b, enum outcome outcome)
@@ -146,10 +152,13 @@ static void sell_connected(struct batch *b)
             sell_alone(b, order_of(b->places[i]));
 }
 
+/* The wait for the voucher's lock is over, so it takes no time from --database-wait. */
 static void sell_batch(struct batch *b)
 {
-    enum outcome outcome = worker_take_db(b->w);
+    enum outcome outcome;
 
+    b->until_ns = until_database_ns(b->w->service->config);
+    outcome = worker_take_db(b->w);
     if (outcome != OUTCOME_ACCEPTED)
         answer_all(b, outcome);
     else
@@ -215,7 +224,6 @@ static void lead(struct waiting_order *leader)
     struct batch b = {.w = leader->sale.w};
 
     b.count = lane_take(lanes, &leader->place, fits, b.places, SALE_BATCH_MAX);
-    b.until_ns = monotonic_ns() + config->database_wait_ms * DLOCK_NS_PER_MS;
     for (size_t i = 0; i < b.count; i++)
         order_of(b.places[i])->sale.w = b.w;
     if (config->lock_scope_is_voucher)
@@ -227,17 +235,24 @@ static void lead(struct waiting_order *leader)
 
 /* ---- every order ---- */
 
+/* The instant at which the wait in the lane ends.  While the leader waits for the lock
+ * of the voucher, the orders behind the leader wait for that lock too. */
+static int64_t until_lane_ns(const struct config *config)
+{
+    int64_t lock_ms = config->lock_scope_is_voucher ? config->lock_wait_ms : 0;
+
+    return until_database_ns(config) + lock_ms * DLOCK_NS_PER_MS;
+}
+
 /* Wait in the lane until the order is sold, or will not be sold. */
 static void go_through_lane(struct waiting_order *waiting)
 {
     const struct order_attempt *order = waiting->sale.order;
     const struct service *service = order->worker->service;
-    int64_t until_ns =
-        monotonic_ns() + service->config->database_wait_ms * DLOCK_NS_PER_MS;
 
     waiting->place.order = waiting;
     switch (lane_enter(service->lanes, order->request->voucher_id, &waiting->place,
-                       until_ns)) {
+                       until_lane_ns(service->config))) {
     case LANE_LEADS:
         lead(waiting);
         break;

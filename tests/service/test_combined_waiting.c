@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/os/clock.h"
 #include "tests/service/batch.h"
 #include "tests/service/commit_proxy.h"
 
@@ -33,6 +34,37 @@ static void one_order_more_than_may_wait_is_503(void **state)
     assert_true(rig_order(service.orders_port, voucher, 5, &answer));
     assert_string_equal(answer.outcome, "accepted");
     assert_int_equal(rig_orders(voucher), 5);
+    rig_stop(&service);
+}
+
+/* The service holds the lock of the voucher for longer than the --database-wait of the other
+ * process, whose first order leads and waits for the lock, and whose second order waits behind
+ * the first. */
+static void a_wait_for_the_lock_takes_no_time_from_the_wait_for_the_database(void **state)
+{
+    enum { DATABASE_WAIT_MS = 2000 };
+    int64_t voucher = rig_voucher(20);
+    struct rig_service other;
+    struct rig_held holder, leader, follower;
+
+    (void)state;
+    service = RIG_START("--lock=reentrant", "--lock-scope=voucher", "--allow-faults");
+    other = RIG_START("--order-path=combined", "--lock=reentrant", "--lock-scope=voucher",
+                      "--lock-wait=50s", "--database-wait=2s", "--allow-faults");
+    rig_hold(&holder, &service, "after-acquire", voucher, 1);
+    rig_hold(&leader, &other, "before-request", voucher, 2);
+    rig_order_beside(&follower, &other, voucher, 3);
+    batch_await_waiting(&other, 1);
+    rig_fault(&other, "release", "point=before-request", 200);
+    dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), DATABASE_WAIT_MS * 3 / 2));
+    rig_let_go(&holder, &service, "after-acquire");
+    (void)pthread_join(leader.thread, NULL);
+    (void)pthread_join(follower.thread, NULL);
+    assert_string_equal(holder.answer.outcome, "accepted");
+    assert_string_equal(leader.answer.outcome, "accepted");
+    assert_string_equal(follower.answer.outcome, "accepted");
+    assert_int_equal(rig_orders(voucher), 3);
+    rig_stop(&other);
     rig_stop(&service);
 }
 
@@ -145,6 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_order_more_than_may_wait_is_503),
+        cmocka_unit_test(a_wait_for_the_lock_takes_no_time_from_the_wait_for_the_database),
         cmocka_unit_test(clients_that_hang_or_hang_up_keep_nobody_waiting),
         cmocka_unit_test(the_lock_of_a_batch_that_nobody_can_settle_is_left_to_its_lease),
     };
