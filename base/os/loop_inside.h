@@ -44,7 +44,6 @@ struct dlock_loop_watch {
 struct dlock_loop {
     int epoll_fd, event_fd, timer_fd;
     struct dlock_stack *own; /* the thread's */
-    struct dlock_loop_fiber *running;
     struct dlock_loop_fiber *ready, *last_ready;
     struct dlock_loop_fiber *idle;
     size_t fiber_count, idle_count;
