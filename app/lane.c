@@ -192,7 +192,7 @@ size_t lane_take(struct lanes *lanes, struct lane_place *leader, lane_fits *fits
 }
 
 /* Wake the threads of the batch, two with each system call. */
-static void let_go(struct lane_place *leader, struct lane_place **batch, size_t count)
+static void wake_batch(struct lane_place *leader, struct lane_place **batch, size_t count)
 {
     struct lane_place *first = NULL;
 
@@ -228,7 +228,7 @@ void lane_finish(struct lanes *lanes, struct lane_place *leader, struct lane_pla
      * orders of this one are answered. */
     if (next != NULL)
         dlock_bell_ring(&next->bell);
-    let_go(leader, batch, count);
+    wake_batch(leader, batch, count);
 }
 
 int64_t lanes_waiting(struct lanes *lanes)

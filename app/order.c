@@ -40,7 +40,7 @@ static void leave(struct worker *w, struct admission_place *place)
     if (w->service->admission == NULL)
         return;
     st = admission_leave(w->service->admission, place);
-    metrics_count(&w->cell->dismissed[st]);
+    metrics_count(&w->cell->admission_releases[st]);
     if (st != DLOCK_OK)
         LIMITED_WARN("a place of the admission was given back: %s %s",
                      dlock_status_text(st), dlock_error());

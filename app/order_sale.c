@@ -48,7 +48,7 @@ static enum outcome settle(struct order_sale *e)
         .backend_pid = e->sale.backend_pid,
     };
 
-    metrics_count(&w->cell->settled);
+    metrics_count(&w->cell->unanswered_commits);
     LIMITED_WARN("a COMMIT was not answered (request %s): %s",
                  e->order->request->request_id,
                  w->db != NULL ? db_error(w->db) : "it was the COMMIT of a batch");

@@ -220,7 +220,7 @@ static void count_rounds(struct stream_writer *t, size_t before)
 /* Let go of orders that would delay others: the blocked orders beyond BLOCKED_MAX that
  * were taken last, and with several databases the orders of a database that is down.
  * They are claimed again after --stream-claim. */
-static void let_go(struct stream_writer *t)
+static void return_orders(struct stream_writer *t)
 {
     bool is_down = partitions_count(t->service->databases) > 1 && t->blocked < t->count &&
                    t->idle_rounds >= IDLE_ROUNDS_MAX;
@@ -253,7 +253,7 @@ static void write_round(struct stream_writer *t)
         stream_sell(t->worker, group, count, is_over, t);
     (void)settle(t);
     count_rounds(t, before);
-    let_go(t);
+    return_orders(t);
 }
 
 /* Wait before the next round.  A new order ends the wait if the writer may take it. */

@@ -76,7 +76,7 @@ static void part(struct acquiring *job)
     if (job->place.asks)
         dlock_handover_renumber(job->sys->handover, &job->place);
     else if (job->claim.level == 1)
-        dlock_holds_part(job->sys->holds, job->hold);
+        dlock_holds_retire_number(job->sys->holds, job->hold);
 }
 
 /* Release what an unanswered attempt may have left in the store: a grant, or a place in
@@ -168,7 +168,7 @@ static dlock_status send(struct acquiring *job)
 
 /* Was the level granted inside a hold that was found lost meanwhile?  The owner was
  * told of the loss, so the level is given back, as if the store had answered LOST. */
-static bool stands_on_nothing(struct acquiring *job)
+static bool is_inside_lost_hold(struct acquiring *job)
 {
     struct dlock_hold *root = atomic_load(&job->hold->root);
 
@@ -197,7 +197,7 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
     dlock_doubts_settle(&job->doubts, job->sys);
     dlock_debts_pay_name(job->sys, job->hold->facts.key.name);
     st = send(job);
-    if (st == DLOCK_OK && stands_on_nothing(job)) {
+    if (st == DLOCK_OK && is_inside_lost_hold(job)) {
         st = DLOCK_LOST;
     } else if (st == DLOCK_OK && dlock_era_is_over(job->sys, &job->hold->facts)) {
         clean_up(job); /* which server has granted it is not known */

@@ -39,7 +39,7 @@ struct dlock_debt *dlock_debts_first(const struct dlock_debts *debts,
 }
 
 /* Remove a debt that is paid or given up from the list. */
-static void strike(struct dlock_debts *debts, struct dlock_debt *debt)
+static void remove_debt(struct dlock_debts *debts, struct dlock_debt *debt)
 {
     DL_DELETE(debts->owed, debt);
     LL_PREPEND(debts->spare, debt);
@@ -72,7 +72,7 @@ struct dlock_debt *dlock_debts_add(struct dlock_debts *debts)
 /* ---- the ends of debts ---- */
 
 /* Record the end of the release, and count it: the store's answer, or UNKNOWN. */
-static void tell(const struct dlock_debt *debt, dlock_status st)
+static void record_end(const struct dlock_debt *debt, dlock_status st)
 {
     dlock_system *sys = debt->debts->sys;
     dlock_claim claim = dlock_claim_of(sys, &debt->facts, 1);
@@ -94,10 +94,10 @@ void dlock_debt_settle(struct dlock_debt *debt, dlock_status st, bool may_be_don
     bool is_paid = !dlock_is_failure(st);
 
     if (is_paid)
-        tell(debt, st);
+        record_end(debt, st);
     dlock_mutex_lock(&debts->mutex);
     if (is_paid) {
-        strike(debts, debt);
+        remove_debt(debts, debt);
     } else {
         debt->was_unanswered = debt->was_unanswered || may_be_done;
         debt->state = DLOCK_DEBT_FAILED;
@@ -139,9 +139,9 @@ bool dlock_debts_ask(struct dlock_debts *debts, struct dlock_debt *debt)
     return !dlock_is_failure(st);
 }
 
-void dlock_debts_forgive(struct dlock_debts *debts, struct dlock_debt *debt)
+void dlock_debts_give_up(struct dlock_debts *debts, struct dlock_debt *debt)
 {
     atomic_fetch_sub(&debts->failed_count, 1);
-    tell(debt, DLOCK_UNKNOWN);
-    strike(debts, debt);
+    record_end(debt, DLOCK_UNKNOWN);
+    remove_debt(debts, debt);
 }

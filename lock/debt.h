@@ -69,7 +69,7 @@ bool dlock_debts_ask(struct dlock_debts *debts, struct dlock_debt *debt);
 
 /* Remove a FAILED debt from the list, although the store has not answered: its lease
  * has ended. */
-void dlock_debts_forgive(struct dlock_debts *debts, struct dlock_debt *debt);
+void dlock_debts_give_up(struct dlock_debts *debts, struct dlock_debt *debt);
 
 /* Add a debt to the list, in the state QUEUED; the caller sets every field but the
  * state and the time.  NULL: no memory.  Takes the mutex. */

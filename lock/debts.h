@@ -7,7 +7,7 @@
  * the payer: it sends requests that have been queued for DLOCK_LATER_MS, reads answers
  * that no other thread has read, and repeats requests that failed.
  *
- * No later acquire uses the owner that a debt names (dlock_holds_part()), so the
+ * No later acquire uses the owner that a debt names (dlock_holds_retire_number()), so the
  * release can be sent again at any time without harm.
  *
  * Threads     Any; stop and free only when no other thread is inside a call. */

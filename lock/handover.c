@@ -127,7 +127,7 @@ static void settle_on(struct line *line, struct dlock_place *place, bool asks)
 }
 
 /* Take a waiting place out of the line, with its turn, and wake its thread. */
-static void call_up(struct line *line, struct dlock_place *place, bool asks)
+static void wake_place(struct line *line, struct dlock_place *place, bool asks)
 {
     DL_DELETE(line->places, place);
     settle_on(line, place, asks);
@@ -139,7 +139,7 @@ static void call_up(struct line *line, struct dlock_place *place, bool asks)
 static void go_on(struct bucket *bucket, struct line *line)
 {
     if (line->places != NULL) {
-        call_up(line, line->places, true);
+        wake_place(line, line->places, true);
         return;
     }
     DL_DELETE(bucket->lines, line);
@@ -167,7 +167,7 @@ static void look_after(struct dlock_handover *handover, struct line *line)
         !dlock_holds_is_over(handover->holds, line->hold, line->serial))
         return;
     line->is_spent = true; /* the store may still hold the lock for this number */
-    call_up(line, line->places, true);
+    wake_place(line, line->places, true);
 }
 
 /* When a waiter checks again. */
@@ -304,7 +304,7 @@ bool dlock_handover_pass(struct dlock_handover *handover, const struct dlock_hol
         next->gift.deadline_ns = atomic_load(&hold->deadline_ns);
         next->gift.renew_at_ns = hold->renew_at_ns;
         line->given_count++;
-        call_up(line, next, false);
+        wake_place(line, next, false);
     }
     dlock_mutex_unlock(&bucket->mutex);
     return next != NULL;

@@ -39,7 +39,7 @@ static struct dlock_hold *find_other_kind(struct dlock_shard *shard,
     return other;
 }
 
-/* See dlock_holds_part().  With the shard's mutex held. */
+/* See dlock_holds_retire_number().  With the shard's mutex held. */
 static void part(struct dlock_shard *shard, struct dlock_hold *hold)
 {
     struct dlock_hold *other = find_other_kind(shard, hold);
@@ -50,7 +50,7 @@ static void part(struct dlock_shard *shard, struct dlock_hold *hold)
     dlock_owner_retire();
 }
 
-void dlock_holds_part(struct dlock_holds *holds, struct dlock_hold *hold)
+void dlock_holds_retire_number(struct dlock_holds *holds, struct dlock_hold *hold)
 {
     struct dlock_shard *shard = dlock_shard_of(holds, hold);
 

@@ -36,7 +36,7 @@ void dlock_holds_renumber(struct dlock_hold *hold);
  * may still hold the lock under this number: a release is unanswered, or the hold was
  * abandoned.  The thread gets another number for later acquires, and its hold of the
  * other kind is then the only user of the old number. */
-void dlock_holds_part(struct dlock_holds *holds, struct dlock_hold *hold);
+void dlock_holds_retire_number(struct dlock_holds *holds, struct dlock_hold *hold);
 
 /* The acquire was refused: give the slot back. */
 void dlock_holds_abandon(struct dlock_holds *holds, struct dlock_hold *hold);

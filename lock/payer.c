@@ -22,7 +22,7 @@ static const struct dlock_retry PAUSES = {.kind = DLOCK_RETRY_EXPONENTIAL,
 
 /* Give up FAILED debts whose leases have ended.  The caller of this and the following
  * functions holds the mutex, except those of the header. */
-static void forgive(struct dlock_debts *debts, int64_t now_ns)
+static void give_up_ended(struct dlock_debts *debts, int64_t now_ns)
 {
     struct dlock_debt *debt, *next;
 
@@ -30,7 +30,7 @@ static void forgive(struct dlock_debts *debts, int64_t now_ns)
         return;
     DL_FOREACH_SAFE(debts->owed, debt, next)
         if (debt->state == DLOCK_DEBT_FAILED && debt->until_ns <= now_ns)
-            dlock_debts_forgive(debts, debt);
+            dlock_debts_give_up(debts, debt);
 }
 
 /* Send the queued releases, with the mutex unlocked meanwhile.  `waits`: also wait
@@ -92,7 +92,7 @@ static int64_t pay(struct dlock_debts *debts)
     struct dlock_debt *failed;
     int64_t next_ns;
 
-    forgive(debts, now_ns);
+    give_up_ended(debts, now_ns);
     failed = dlock_debts_first(debts, DLOCK_DEBT_FAILED, NULL);
     if (failed != NULL && debts->again_ns <= now_ns) {
         repeat(debts, failed);

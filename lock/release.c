@@ -161,7 +161,7 @@ static dlock_status release(dlock_system *sys, dlock_lease *lease, bool may_owe)
      * up, even if a second release was answered.  It could free the lock that the
      * thread takes next, so the thread gets another number. */
     if (level == 1 && (leaving.is_owed || leaving.was_unanswered || dlock_is_failure(st)))
-        dlock_holds_part(sys->holds, hold);
+        dlock_holds_retire_number(sys->holds, hold);
     if (st == DLOCK_LOST && level > 1)
         dlock_holds_lose(sys->holds, root, root->serial, true);
     if (level == 1)
@@ -212,7 +212,7 @@ dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease)
         dlock_handover_end(sys->handover, root, false);
     /* The store still holds the lock for the old number, with which the thread could
      * enter again. */
-    dlock_holds_part(sys->holds, hold);
+    dlock_holds_retire_number(sys->holds, hold);
     dlock_holds_finish(sys->holds, hold);
     lease->hold = 0;
     return DLOCK_OK;

@@ -81,10 +81,10 @@ static void note_loss(struct look *look, struct dlock_hold *root)
                      atomic_load(&root->id));
 }
 
-/* The thread of an orphan has ended, so its lock cannot be released: the watchdog lets
+/* Has the thread of the owner ended?  Its lock cannot be released then: the watchdog lets
  * its lease end.  A lock of a session has no lease, and is probed until the session is
  * closed. */
-static bool is_orphan(const dlock_system *sys, const struct dlock_hold *root)
+static bool has_owner_ended(const dlock_system *sys, const struct dlock_hold *root)
 {
     return sys->variant->probe == NULL && dlock_life_has_ended(root->life);
 }
@@ -113,7 +113,7 @@ static void look_at(struct dlock_hold *root, void *arg)
     }
     look->deadline_ns = earlier(look->deadline_ns, deadline_ns);
     look->next_ns = earlier(look->next_ns, deadline_ns);
-    if (root->watched_count == 0 || is_orphan(look->sys, root))
+    if (root->watched_count == 0 || has_owner_ended(look->sys, root))
         return;
     if (root->renew_at_ns > look->now_ns)
         look->next_ns = earlier(look->next_ns, root->renew_at_ns);
@@ -133,9 +133,9 @@ static int64_t retry_at_ns(int lease_ms)
 }
 
 /* Renew one hold.  `give_up_ns`: by then the next loss has to be reported. */
-static void renew(struct dlock_watchdog *dog, const struct due *due, int64_t give_up_ns)
+static void renew(struct dlock_watchdog *watchdog, const struct due *due, int64_t give_up_ns)
 {
-    dlock_system *sys = dog->sys;
+    dlock_system *sys = watchdog->sys;
     dlock_claim claim = dlock_claim_of(sys, &due->facts, 1);
     dlock_fault_action action;
     int64_t sent_ns;
@@ -162,10 +162,10 @@ static void renew(struct dlock_watchdog *dog, const struct due *due, int64_t giv
 
 /* Read the table once, report losses, renew the holds that are due: at most a batch of
  * each.  Returns when to read again. */
-static int64_t patrol(struct dlock_watchdog *dog)
+static int64_t run_once(struct dlock_watchdog *watchdog)
 {
-    dlock_system *sys = dog->sys;
-    struct look *look = &dog->look;
+    dlock_system *sys = watchdog->sys;
+    struct look *look = &watchdog->look;
 
     (void)dlock_era_look(sys);
     look->now_ns = dlock_clock_ns();
@@ -184,82 +184,82 @@ static int64_t patrol(struct dlock_watchdog *dog)
     for (size_t i = 0; i < look->due_count; i++) {
         if (dlock_clock_ns() >= look->deadline_ns)
             break;
-        renew(dog, &look->due[i], look->deadline_ns);
+        renew(watchdog, &look->due[i], look->deadline_ns);
     }
     return look->due_count > 0 ? look->now_ns : look->next_ns;
 }
 
 static void *run(void *arg)
 {
-    struct dlock_watchdog *dog = arg;
+    struct dlock_watchdog *watchdog = arg;
 
-    dlock_process_enter(dog->sys->process);
-    dlock_mutex_lock(&dog->mutex);
-    while (!dog->stopping) {
+    dlock_process_enter(watchdog->sys->process);
+    dlock_mutex_lock(&watchdog->mutex);
+    while (!watchdog->stopping) {
         int64_t next_ns;
 
         /* While the watchdog works, wake_at_ns is INT64_MAX. So a thread that is
          * granted a lock meanwhile signals the watchdog, which would otherwise sleep
          * until next_ns. */
-        atomic_store(&dog->wake_at_ns, INT64_MAX);
-        dlock_mutex_unlock(&dog->mutex);
-        next_ns = patrol(dog);
-        dlock_mutex_lock(&dog->mutex);
-        if (next_ns < atomic_load(&dog->wake_at_ns))
-            atomic_store(&dog->wake_at_ns, next_ns);
-        while (!dog->stopping && dlock_clock_ns() < atomic_load(&dog->wake_at_ns))
-            (void)dlock_condition_wait_until(&dog->wake, &dog->mutex,
-                                             atomic_load(&dog->wake_at_ns));
+        atomic_store(&watchdog->wake_at_ns, INT64_MAX);
+        dlock_mutex_unlock(&watchdog->mutex);
+        next_ns = run_once(watchdog);
+        dlock_mutex_lock(&watchdog->mutex);
+        if (next_ns < atomic_load(&watchdog->wake_at_ns))
+            atomic_store(&watchdog->wake_at_ns, next_ns);
+        while (!watchdog->stopping && dlock_clock_ns() < atomic_load(&watchdog->wake_at_ns))
+            (void)dlock_condition_wait_until(&watchdog->wake, &watchdog->mutex,
+                                             atomic_load(&watchdog->wake_at_ns));
     }
-    dlock_mutex_unlock(&dog->mutex);
+    dlock_mutex_unlock(&watchdog->mutex);
     return NULL;
 }
 
 struct dlock_watchdog *dlock_watchdog_start(dlock_system *sys)
 {
-    struct dlock_watchdog *dog = calloc(1, sizeof(*dog));
+    struct dlock_watchdog *watchdog = calloc(1, sizeof(*watchdog));
 
-    if (dog == NULL)
+    if (watchdog == NULL)
         return NULL;
-    dog->sys = sys;
-    dog->look.sys = sys;
-    dlock_mutex_init(&dog->mutex);
-    if (!dlock_condition_init(&dog->wake))
+    watchdog->sys = sys;
+    watchdog->look.sys = sys;
+    dlock_mutex_init(&watchdog->mutex);
+    if (!dlock_condition_init(&watchdog->wake))
         goto fail_cond;
-    if (dlock_thread_start(&dog->thread, run, dog) != 0)
+    if (dlock_thread_start(&watchdog->thread, run, watchdog) != 0)
         goto fail_thread;
-    return dog;
+    return watchdog;
 
 fail_thread:
-    dlock_condition_destroy(&dog->wake);
+    dlock_condition_destroy(&watchdog->wake);
 fail_cond:
-    dlock_mutex_destroy(&dog->mutex);
-    free(dog);
+    dlock_mutex_destroy(&watchdog->mutex);
+    free(watchdog);
     return NULL;
 }
 
-void dlock_watchdog_stop(struct dlock_watchdog *dog)
+void dlock_watchdog_stop(struct dlock_watchdog *watchdog)
 {
-    if (dog == NULL)
+    if (watchdog == NULL)
         return;
-    dlock_mutex_lock(&dog->mutex);
-    dog->stopping = true;
-    dlock_condition_signal(&dog->wake);
-    dlock_mutex_unlock(&dog->mutex);
-    dlock_thread_join(&dog->thread);
-    dlock_condition_destroy(&dog->wake);
-    dlock_mutex_destroy(&dog->mutex);
-    free(dog);
+    dlock_mutex_lock(&watchdog->mutex);
+    watchdog->stopping = true;
+    dlock_condition_signal(&watchdog->wake);
+    dlock_mutex_unlock(&watchdog->mutex);
+    dlock_thread_join(&watchdog->thread);
+    dlock_condition_destroy(&watchdog->wake);
+    dlock_mutex_destroy(&watchdog->mutex);
+    free(watchdog);
 }
 
-void dlock_watchdog_expect(struct dlock_watchdog *dog, int64_t at_ns)
+void dlock_watchdog_expect(struct dlock_watchdog *watchdog, int64_t at_ns)
 {
-    if (dog == NULL || at_ns >= atomic_load(&dog->wake_at_ns))
+    if (watchdog == NULL || at_ns >= atomic_load(&watchdog->wake_at_ns))
         return;
-    dlock_mutex_lock(&dog->mutex);
-    if (at_ns < atomic_load(&dog->wake_at_ns)) {
-        atomic_store(&dog->wake_at_ns, at_ns);
-        dlock_condition_signal(&dog->wake);
+    dlock_mutex_lock(&watchdog->mutex);
+    if (at_ns < atomic_load(&watchdog->wake_at_ns)) {
+        atomic_store(&watchdog->wake_at_ns, at_ns);
+        dlock_condition_signal(&watchdog->wake);
     }
-    dlock_mutex_unlock(&dog->mutex);
+    dlock_mutex_unlock(&watchdog->mutex);
 }

@@ -11,10 +11,10 @@
 struct dlock_watchdog *dlock_watchdog_start(dlock_system *sys);
 
 /* Stop the thread and free it.  NULL is fine. */
-void dlock_watchdog_stop(struct dlock_watchdog *dog);
+void dlock_watchdog_stop(struct dlock_watchdog *watchdog);
 
 /* Make the watchdog wake up at `at_ns` or earlier.  Costs one load if it does so
  * anyway. */
-void dlock_watchdog_expect(struct dlock_watchdog *dog, int64_t at_ns);
+void dlock_watchdog_expect(struct dlock_watchdog *watchdog, int64_t at_ns);
 
 #endif /* DLOCK_WATCHDOG_H */

@@ -55,7 +55,7 @@ static void take_news(struct dlock_loop *loop)
 
 /* Make other threads raise the event from now on.  False: there are wakes or posts, or
  * a fiber is ready. */
-static bool doze(struct dlock_loop *loop)
+static bool prepare_sleep(struct dlock_loop *loop)
 {
     bool may_sleep;
 
@@ -66,7 +66,7 @@ static bool doze(struct dlock_loop *loop)
     return may_sleep;
 }
 
-static void hear(struct dlock_loop *loop, const struct epoll_event *event)
+static void take_event(struct dlock_loop *loop, const struct epoll_event *event)
 {
     if (event->data.fd == loop->event_fd) {
         dlock_mutex_lock(&loop->mutex);
@@ -83,7 +83,7 @@ static void hear(struct dlock_loop *loop, const struct epoll_event *event)
 
 /* Sleep until a descriptor, the event or the timer is ready, at most until `until_ns`,
  * and handle it.  Returns whether a fiber was made ready by a descriptor. */
-static bool listen(struct dlock_loop *loop, int64_t until_ns)
+static bool wait_events(struct dlock_loop *loop, int64_t until_ns)
 {
     struct epoll_event events[EVENTS_AT_ONCE];
     int timeout_ms = until_ns == INT64_MAX ? -1
@@ -96,7 +96,7 @@ static bool listen(struct dlock_loop *loop, int64_t until_ns)
         int fd = events[i].data.fd;
 
         is_any = is_any || (fd != loop->event_fd && fd != loop->timer_fd);
-        hear(loop, &events[i]);
+        take_event(loop, &events[i]);
     }
     return is_any;
 }
@@ -132,7 +132,7 @@ static void set_timer(struct dlock_loop *loop)
  * another pass at once. */
 static bool pass(struct dlock_loop *loop, int64_t until_ns, bool is_last)
 {
-    bool was_told = listen(loop, until_ns > 0 && doze(loop) ? until_ns : 0);
+    bool was_told = wait_events(loop, until_ns > 0 && prepare_sleep(loop) ? until_ns : 0);
     bool is_any;
 
     take_news(loop);
@@ -156,7 +156,7 @@ void dlock_loop_turn(struct dlock_loop *loop, int64_t until_ns)
         until_ns = 0; /* only the first pass sleeps */
     }
     set_timer(loop);
-    if (!doze(loop)) {
+    if (!prepare_sleep(loop)) {
         dlock_mutex_lock(&loop->mutex);
         loop->is_awake = false;
         dlock_loop_tell(loop);

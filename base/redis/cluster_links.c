@@ -178,7 +178,7 @@ static void exchange(void *opaque, struct redis_leg *leg, const struct redis_com
     struct redis_routes *routes = opaque;
     DLOCK_SCRATCH struct journey journey;
 
-    if (leg->insist && redis_command_key(command) == NULL &&
+    if (leg->despite_failure && redis_command_key(command) == NULL &&
         exchange_with_all(routes, leg, command, give_up_ns))
         return;
     journey.routes = routes;

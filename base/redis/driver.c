@@ -62,7 +62,7 @@ void redis_driver_send(struct redis_link_group *group, const struct redis_wait *
 
 void redis_driver_leave(struct redis_link_group *group, struct redis_wait *wait)
 {
-    wait->role = REDIS_BOARDING;
+    wait->role = REDIS_AWAKE;
     group->is_driven = group->waiting != NULL;
     if (group->is_driven) /* the thread that came last will drive longest */
         redis_link_group_call(group, group->waiting->prev, REDIS_DRIVING);

@@ -30,14 +30,14 @@ struct exchange {
 };
 
 /* Queue the request of one leg.  The caller holds the mutex. */
-static void depart(struct exchange *ex, struct redis_request_leg *trip)
+static void queue_leg(struct exchange *ex, struct redis_request_leg *trip)
 {
     struct redis_leg *leg = trip->leg;
     struct redis_link *link = leg->link;
 
-    if (leg->courtesy) /* the exchange may end before the driver would send it */
+    if (leg->unawaited) /* the exchange may end before the driver would send it */
         link->hold_until_ns = 0;
-    if (!link->is_ready && !leg->insist && !leg->courtesy && redis_link_rests(link))
+    if (!link->is_ready && !leg->despite_failure && !leg->unawaited && redis_link_rests(link))
         redis_answer_fail(&leg->answer, REDIS_NOT_DONE, link->why);
     else if ((leg->asking && !redis_queue_add(&link->queue, NULL, ASKING, sizeof(ASKING) - 1,
                                               ex->begun_ns)) ||
@@ -59,12 +59,12 @@ static void catch_up(struct exchange *ex)
             redis_link_hear(ex->trips[i].leg->link);
 }
 
-static void depart_all(struct exchange *ex)
+static void queue_legs(struct exchange *ex)
 {
     bool has_to_connect = false;
 
     for (size_t i = 0; i < ex->trip_count; i++) {
-        depart(ex, &ex->trips[i]);
+        queue_leg(ex, &ex->trips[i]);
         has_to_connect = has_to_connect || ex->trips[i].leg->link->conn == NULL;
     }
     redis_link_group_asked(ex->group);
@@ -122,7 +122,7 @@ static void run(struct exchange *ex)
     redis_link_group_lock(ex->group);
     if (redis_link_group_become_driver(ex->group, &ex->wait))
         catch_up(ex);
-    depart_all(ex);
+    queue_legs(ex);
     if (ex->wait.role == REDIS_WAITING) {
         redis_driver_send(ex->group, &ex->wait);
         sleep_off(ex);
@@ -146,7 +146,7 @@ static void fail_all(struct redis_leg *legs, size_t leg_count, enum redis_outcom
 
 /* Replace the links by those for the caller (thread or fiber).  False: no memory, and
  * each leg's answer says so. */
-static bool come_here(struct redis_leg *legs, size_t leg_count)
+static bool use_own_links(struct redis_leg *legs, size_t leg_count)
 {
     for (size_t i = 0; i < leg_count; i++) {
         struct redis_link *link = redis_link_here(legs[i].link);
@@ -172,10 +172,10 @@ void redis_exchange(struct redis_leg *legs, size_t leg_count,
         return;
     }
     *redis_commands_here() += leg_count;
-    if (!come_here(legs, leg_count))
+    if (!use_own_links(legs, leg_count))
         return;
     ex.group = legs[0].link->group;
-    ex.wait = (struct redis_wait){.role = REDIS_BOARDING};
+    ex.wait = (struct redis_wait){.role = REDIS_AWAKE};
     ex.trip_count = leg_count;
     ex.begun_ns = ex.end_ns = dlock_clock_ns();
     for (size_t i = 0; i < leg_count; i++) {
@@ -187,7 +187,7 @@ void redis_exchange(struct redis_leg *legs, size_t leg_count,
         if (leg_end_ns > ex.end_ns)
             ex.end_ns = leg_end_ns;
         ex.trips[i] = (struct redis_request_leg){.leg = &legs[i], .wait = &ex.wait};
-        ex.wait.open_count += !legs[i].courtesy;
+        ex.wait.open_count += !legs[i].unawaited;
     }
     /* The driver ends overdue requests of all callers.  Only if the driver itself is
      * late, because it resolves a name or gets no processor, the callers end their

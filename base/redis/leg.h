@@ -10,9 +10,9 @@ struct redis_link;
 
 struct redis_leg {
     struct redis_link *link;
-    bool insist;   /* ask even if the server has just failed */
-    bool courtesy; /* the exchange does not wait for this leg; implies insist */
-    bool asking;   /* send ASKING first: the slot is moving to this node */
+    bool despite_failure; /* ask even if the server has just failed */
+    bool unawaited; /* the exchange does not wait for this leg; implies despite_failure */
+    bool asking;    /* send ASKING first: the slot is moving to this node */
     const struct redis_shape *shape;     /* of the command; set by the exchange */
     struct redis_answer answer; /* out */
 };

@@ -92,7 +92,7 @@ void redis_leg_end(struct redis_link_group *group, struct redis_request_leg *tri
         LL_PREPEND(group->ended, post);
         return;
     }
-    if (trip->leg->courtesy || --wait->open_count > 0)
+    if (trip->leg->unawaited || --wait->open_count > 0)
         return;
     group->answered_count++;
     if (wait->role == REDIS_WAITING) /* otherwise it is awake and checks by itself */
@@ -118,7 +118,7 @@ bool redis_link_group_stop_waiting(struct redis_link_group *group,
     if (wait->role != REDIS_WAITING)
         return false;
     DL_DELETE(group->waiting, wait);
-    wait->role = REDIS_BOARDING;
+    wait->role = REDIS_AWAKE;
     return true;
 }
 

@@ -44,7 +44,7 @@ struct redis_link_group {
 };
 
 enum redis_role {
-    REDIS_BOARDING, /* the caller is awake, and checks by itself   */
+    REDIS_AWAKE, /* the caller is awake, and checks by itself   */
     REDIS_WAITING,  /* the caller sleeps                           */
     REDIS_CALLED,   /* its bell rings, or is about to              */
     REDIS_DRIVING,  /* its bell was rung so that it drives, or it drives */

@@ -19,7 +19,7 @@ bool redis_link_post(struct redis_link *asked, const struct redis_command *comma
     if (link == NULL || !redis_command_write(&written, command))
         return false;
     post->leg.link = link;
-    post->leg.insist = post->leg.courtesy = post->leg.asking = false;
+    post->leg.despite_failure = post->leg.unawaited = post->leg.asking = false;
     post->leg.shape = command->shape;
     post->trip = (struct redis_request_leg){.leg = &post->leg};
     ++*redis_commands_here();

@@ -148,7 +148,7 @@ static void pause_before_connect(struct redis_subscription *sub)
     sub->pause_ms = sub->pause_ms * 2 > most_ms ? most_ms : sub->pause_ms * 2;
 }
 
-static bool call_up(struct redis_subscription *sub)
+static bool open_connection(struct redis_subscription *sub)
 {
     struct redis_conn *conn = redis_resolve_open(&sub->url, sub->watch);
 
@@ -166,7 +166,7 @@ static bool call_up(struct redis_subscription *sub)
     return true;
 }
 
-static void hang_up(struct redis_subscription *sub)
+static void close_connection(struct redis_subscription *sub)
 {
     redis_conn_close(sub->conn);
     sub->conn = NULL;
@@ -229,9 +229,9 @@ static void *run(void *arg)
             rest(sub, dlock_clock_after(dlock_clock_ns(), REDIS_LINGER_MS));
             continue;
         }
-        if (call_up(sub))
+        if (open_connection(sub))
             listen_on(sub);
-        hang_up(sub);
+        close_connection(sub);
         pause_before_connect(sub);
     }
     return NULL;

@@ -107,7 +107,7 @@ struct waiting {
  * as open. */
 static dlock_status look(void *arg, int64_t *free_in_ms)
 {
-    enum { A_MOMENT_MS = 5, DELETED = 1 };
+    enum { RECHECK_MS = 5, DELETED = 1 };
     struct waiting *job = arg;
     struct redis_waiter *waiter = job->wait.waiter;
     int64_t left = 0;
@@ -125,7 +125,7 @@ static dlock_status look(void *arg, int64_t *free_in_ms)
     }
     if ((heard < 0 || job->is_old) && !job->was_gone) {
         job->was_gone = true;
-        *free_in_ms = A_MOMENT_MS;
+        *free_in_ms = RECHECK_MS;
         return DLOCK_BUSY;
     }
     if (heard == DELETED)

@@ -121,7 +121,7 @@ dlock_status redis_nodes_inspect(struct redis_nodes *nodes,
 
     for (int i = 0; i < nodes->count; i++) {
         legs[i].link = nodes->links[i];
-        legs[i].insist = true;
+        legs[i].despite_failure = true;
     }
     redis_script_exchange(legs, (size_t)nodes->count, call, INT64_MAX);
     for (int i = 0; i < nodes->count; i++) {

@@ -122,8 +122,8 @@ static void count(struct redis_vote *vote, enum redis_yes what,
     }
 }
 
-/* Ask the nodes in `who`, without waiting for those in `courtesy`. */
-static struct redis_vote ask(struct redis_nodes *nodes, uint64_t who, uint64_t courtesy,
+/* Ask the nodes in `who`, without waiting for those in `unawaited`. */
+static struct redis_vote ask(struct redis_nodes *nodes, uint64_t who, uint64_t unawaited,
                              const struct redis_question *question, int64_t give_up_ns)
 {
     struct redis_leg legs[REDIS_NODES_MAX] = {0};
@@ -133,9 +133,8 @@ static struct redis_vote ask(struct redis_nodes *nodes, uint64_t who, uint64_t c
     for (int i = 0; i < nodes->count; i++)
         if (who & bit(i)) {
             legs[leg_count].link = nodes->links[i];
-            legs[leg_count].insist = true; /* the nodes to leave alone were chosen
-                                            * above */
-            legs[leg_count].courtesy = courtesy & bit(i);
+            legs[leg_count].despite_failure = true; /* the caller decides about resting nodes */
+            legs[leg_count].unawaited = unawaited & bit(i);
             leg_count++;
         }
     if (nodes->sequential)
@@ -149,7 +148,7 @@ static struct redis_vote ask(struct redis_nodes *nodes, uint64_t who, uint64_t c
 }
 
 /* The nodes of `who` that are left alone now; none if the others are not a majority. */
-static uint64_t left_alone(struct redis_nodes *nodes, uint64_t who)
+static uint64_t resting_nodes(struct redis_nodes *nodes, uint64_t who)
 {
     uint64_t down = 0;
     int up_count = 0;
@@ -171,14 +170,14 @@ struct redis_vote redis_nodes_ask(struct redis_nodes *nodes,
 {
     uint64_t all = bit(nodes->count) - 1;
 
-    return ask(nodes, all & ~left_alone(nodes, all), 0, question, give_up_ns);
+    return ask(nodes, all & ~resting_nodes(nodes, all), 0, question, give_up_ns);
 }
 
 struct redis_vote redis_nodes_ask_again(struct redis_nodes *nodes, uint64_t who,
                                         const struct redis_question *question,
                                         int64_t give_up_ns)
 {
-    return ask(nodes, who, left_alone(nodes, who), question, give_up_ns);
+    return ask(nodes, who, resting_nodes(nodes, who), question, give_up_ns);
 }
 
 void redis_vote_works_once(struct redis_vote *vote)

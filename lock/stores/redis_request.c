@@ -98,7 +98,7 @@ dlock_status redis_call_write(struct redis_link *link, const struct redis_write 
 dlock_status redis_ping(struct redis_link *link)
 {
     static const struct redis_command ping = {1, {"PING"}, REDIS_SHAPE_PING};
-    struct redis_leg leg = {.link = link, .insist = true};
+    struct redis_leg leg = {.link = link, .despite_failure = true};
 
     redis_exchange(&leg, 1, &ping, INT64_MAX);
     return told(&leg.answer);

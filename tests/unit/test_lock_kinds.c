@@ -60,7 +60,7 @@ static void a_kind_that_parts_leaves_the_number_to_the_other(void **state)
     (void)state;
     hold = dlock_holds_release(holds, writes, &level);
     assert_string_equal(reader->facts.number, hold->facts.number);
-    dlock_holds_part(holds, hold);
+    dlock_holds_retire_number(holds, hold);
     dlock_holds_finish(holds, hold);
     hold = dlock_holds_begin(holds, "a", false);
     assert_string_not_equal(reader->facts.number, hold->facts.number);
@@ -71,7 +71,7 @@ static void a_kind_that_parts_leaves_the_number_to_the_other(void **state)
     reader = dlock_holds_find(holds, reads);
     hold = dlock_holds_begin(holds, "a", false);
     assert_string_equal(reader->facts.number, hold->facts.number);
-    dlock_holds_part(holds, hold);
+    dlock_holds_retire_number(holds, hold);
     dlock_holds_renumber(hold);
     assert_string_not_equal(reader->facts.number, hold->facts.number);
     dlock_holds_abandon(holds, hold);
