@@ -6,44 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { INDENT = 6, EXIT_INDENT = 7, WIDTH = 88 };
+#include "base/text/paragraph.h"
 
-/* The place of the next word. */
-struct paragraph {
-    FILE *out;
-    size_t indent, column;
-};
+enum { INDENT = 6, EXIT_INDENT = 7 };
 
-static void put_word(struct paragraph *p, const char *word, size_t len)
-{
-    if (p->column == 0 || p->column + 1 + len > WIDTH) {
-        fprintf(p->out, "%s%*s", p->column ? "\n" : "", (int)p->indent, "");
-        p->column = p->indent;
-    } else {
-        fputc(' ', p->out);
-        p->column++;
-    }
-    fwrite(word, 1, len, p->out);
-    p->column += len;
-}
-
-static void put_words(struct paragraph *p, const char *text)
-{
-    while (*text) {
-        size_t len = strcspn(text, " ");
-
-        put_word(p, text, len);
-        text += len;
-        text += strspn(text, " ");
-    }
-}
-
-/* Write `text` in lines of at most WIDTH, each indented. */
+/* Write `text` in lines, each indented. */
 static void wrap(FILE *out, const char *text, size_t indent)
 {
     struct paragraph p = {.out = out, .indent = indent};
 
-    put_words(&p, text);
+    paragraph_words(&p, text);
     fputc('\n', out);
 }
 
@@ -51,9 +23,9 @@ static void print_choices(const struct setting *setting, FILE *out)
 {
     struct paragraph p = {.out = out, .indent = INDENT};
 
-    put_words(&p, "one of:");
+    paragraph_words(&p, "one of:");
     for (size_t i = 0; setting->choices(i); i++)
-        put_words(&p, setting->choices(i));
+        paragraph_words(&p, setting->choices(i));
     fputc('\n', out);
 }
 
@@ -93,7 +65,7 @@ static void print_exits(const struct setting_program *program, FILE *out)
         snprintf(code, sizeof code, "  %-4d", (int)program->exits[i].code);
         fputs(code, out);
         p.column = strlen(code);
-        put_words(&p, exit_says(&program->exits[i]));
+        paragraph_words(&p, exit_says(&program->exits[i]));
         fputc('\n', out);
     }
 }

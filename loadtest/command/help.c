@@ -7,6 +7,7 @@
 
 #include "base/text/exit_codes.h"
 #include "base/text/known_settings.h"
+#include "base/text/paragraph.h"
 #include "base/text/suggest.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
@@ -45,7 +46,7 @@ static const struct {
 #undef X
 };
 
-enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0], EXIT_INDENT = 21 };
 
 /* The topic that is no command. */
 static const char ENVIRONMENT[] = "environment";
@@ -53,6 +54,15 @@ static const char ENVIRONMENT[] = "environment";
 static const char *topic_name(size_t i)
 {
     return i < COMMAND_COUNT ? commands[i].name : i == COMMAND_COUNT ? ENVIRONMENT : NULL;
+}
+
+static void print_exit(FILE *out, const struct exit_row *row)
+{
+    struct paragraph p = {.out = out, .indent = EXIT_INDENT};
+
+    p.column = (size_t)fprintf(out, "  %-3d  %-12s ", (int)row->code, row->name);
+    paragraph_words(&p, row->says);
+    fputc('\n', out);
 }
 
 static void print_overview(FILE *out)
@@ -77,7 +87,7 @@ static void print_overview(FILE *out)
           "Exit status:\n",
           out);
     for (size_t i = 0; (row = exit_at(i)) != NULL; i++)
-        fprintf(out, "  %-3d  %-12s  %s\n", (int)row->code, row->name, row->says);
+        print_exit(out, row);
     fputs("If a command fails, make prints its status, and exits with 2 itself.\n", out);
 }
 

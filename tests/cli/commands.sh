@@ -73,7 +73,7 @@ manual_tells_the_exit_status() {
 
 help_fits_a_terminal() {
     local long
-    long=$(run "$1" --help | awk 'length($0) > 100')
+    long=$({ run "$1" --help && "$seckill" help; } | awk 'length($0) > 100')
     [ -z "$long" ] || { echo "$long" && false; }
 }
 
@@ -204,8 +204,12 @@ one_table_of_exit_codes() {
 }
 
 docs_have_the_exit_codes() {
-    sed -n '/^Exit status:/,/^make/s/^  \([0-9]*\)  *\([a-z-]*\)  *\(.*\)/| \1 | \2 | \3 |/p' \
-        <("$seckill" help) >"$work/codes"
+    # A long text goes on in the next line.
+    "$seckill" help | awk '
+        /^Exit status:/ { inside = 1; next }
+        inside && /^  [0-9]/ { if (row) print row " |"; row = "| " $1 " | " $2 " |"; $1 = $2 = ""; sub(/^ +/, " ") }
+        inside && /^ / { sub(/^ +/, ""); row = row " " $0; next }
+        inside { print row " |"; exit }' >"$work/codes"
     [ "$(wc -l <"$work/codes")" -eq 9 ] &&
         diff "$work/codes" <(grep '^| [0-9]' "$root/docs/reference/exit-codes.md")
 }
