@@ -16,7 +16,7 @@
 
 enum { INTERFACES_MAX = 64, OWNERS_MAX = 64 };
 
-/* ---- the library's own, and what the linker leads here ---- */
+/* ---- the library's own functions, and the functions that the linker puts in their place ---- */
 
 dlock_status __real_dlock_acquire(dlock_system *, const char *, int64_t, dlock_lease *);
 dlock_status __real_dlock_acquire_with(dlock_system *, const char *, const dlock_request *,
@@ -43,9 +43,10 @@ void by_async_begin(void)
 bool by_async_applies(const char *variant, const char *law)
 {
     static const char *const OF_THREADS[] = {
-        "a thread that ended", /* nobody renews what it held */
-        "its threads share one connection", /* those of the fibers are others */
-        /* dlock_release_later(): a completion need not be waited for */
+        "a thread that ended", /* an owner of an interface is no thread */
+        "its threads share one connection", /* fibers have other connections */
+        /* dlock_release_later() has no asynchronous form: a program need not wait for a
+         * completion. */
         "without waiting",
         "debt",
         "owes nothing",
@@ -61,24 +62,24 @@ bool by_async_applies(const char *variant, const char *law)
     return true;
 }
 
-/* ---- the interface of a system, and who asks ---- */
+/* ---- the interface of a system, and the owner that asks ---- */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     dlock_system *sys;
     dlock_async *async;
-    uint64_t serial; /* an interface may get the memory of an earlier one */
+    uint64_t serial; /* tells an interface from an earlier interface at the same address */
 } interfaces[INTERFACES_MAX];
 static uint64_t last_serial;
 
-/* The calling thread as an owner. */
+/* The calling thread as an owner of an interface. */
 static _Thread_local struct {
     uint64_t serial;
     dlock_async_owner *owner;
 } owners[OWNERS_MAX];
 static _Thread_local unsigned evict;
 
-/* NULL: the call goes on to the library. */
+/* The interface of the system. NULL: the call goes on to the library. */
 static dlock_async *interface_of(dlock_system *sys, uint64_t *serial)
 {
     dlock_async *async = NULL;
@@ -139,8 +140,8 @@ void __wrap_dlock_close(dlock_system *sys)
 struct answer {
     struct dlock_bell bell;
     dlock_status status;
-    dlock_lease *lease; /* the caller's, to be written */
-    bool writes_always; /* not only after OK */
+    dlock_lease *lease; /* the caller's lease, which the completion writes */
+    bool writes_always; /* writes the lease after every status, not only after OK */
     char error[DLOCK_ERROR_SIZE];
 };
 
@@ -186,7 +187,7 @@ dlock_status __wrap_dlock_acquire(dlock_system *sys, const char *name, int64_t w
     return __wrap_dlock_acquire_with(sys, name, &request, lease);
 }
 
-/* The interface, if the lease was granted to the calling thread by it. */
+/* The interface, if the calling thread got the lease through this interface. */
 static dlock_async *interface_for(dlock_system *sys, const dlock_lease *lease)
 {
     uint64_t serial = 0;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* conformance.c -- every variant against every law.
+/* conformance.c -- runs every law for every variant.
  *
  *     conformance                      run all, TAP on standard output
  *     conformance --list               print "variant: law" lines
  *     conformance --only GLOB          run those whose line matches
  *     conformance --async ...          the same through the asynchronous interface
- *     conformance --shard K/N          a part of these: the N runs may go on at once, and
- *                                      are the whole together
- *     conformance --wrong              run variants that lie: a law has to catch each
- *     conformance --wrong NAME         run all laws of that one, to see which do
+ *     conformance --shard K/N          run the Kth of N parts; all N may run at the same time
+ *     conformance --wrong              run the wrong locks: a law has to reject each
+ *     conformance --wrong NAME         run all laws for one wrong lock, to see which fail
  *
- * A new variant is tested by being in variants.def. */
+ * A row in variants.def is enough to have a new variant tested. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,13 +28,13 @@ enum {
     CASES_MAX = 3000,
     CASE_NAME_SIZE = 200,
     CASE_LIMIT_S = 400,
-    SHORT_PATIENCE_MS = 2500, /* with a variant that lies states do not come */
+    SHORT_PATIENCE_MS = 2500, /* the laws wait in vain for states of a wrong lock */
 };
 
 static struct case_state {
     const char *variant;
     law_fn *run;
-    bool has_own_lab; /* it kills a server that only a laboratory can start */
+    bool has_own_lab; /* the law kills a server that only a laboratory can start */
     char name[CASE_NAME_SIZE];
 } cases[CASES_MAX];
 static struct CMUnitTest tests[CASES_MAX];
@@ -43,9 +42,9 @@ static size_t case_count;
 static bool goes_by_async;
 
 #ifdef __SANITIZE_THREAD__
-/* The sanitizer calls this at the start.  No law uses TLS, so libcrypto only proves passwords to
- * PostgreSQL.  The sanitizer would follow each of the thousands of locks and copies that one proof
- * takes in libcrypto. */
+/* ThreadSanitizer calls this function at its start. No law uses TLS, so the only use of libcrypto
+ * is the proof of a password to PostgreSQL. One such proof takes thousands of locks and copies in
+ * libcrypto, which ThreadSanitizer would follow without this suppression. */
 const char *__tsan_default_suppressions(void);
 
 const char *__tsan_default_suppressions(void)
@@ -65,7 +64,7 @@ static void run_case(void **state)
 {
     const struct case_state *c = *state;
 
-    alarm(CASE_LIMIT_S); /* a hang ends the program: the runner sees it */
+    alarm(CASE_LIMIT_S); /* a hang ends the program by a signal, which the runner reports */
     premise_run(c->name, c->run, c->variant, rig_reset);
     alarm(0);
 }
@@ -82,7 +81,8 @@ static unsigned store_of(const char *variant)
                                              : 0;
 }
 
-/* The function of the law that fits the variant; NULL: the law does not concern it. */
+/* Choose the function of the law that fits the variant; NULL if the law does not concern the
+ * variant. */
 static law_fn *choose(const struct law *law, const char *variant)
 {
     unsigned store = store_of(variant);
@@ -150,9 +150,10 @@ static void add_cases(const char *glob)
             add_case(&laws[i], dlock_variant_at(v)->name, glob);
 }
 
-/* The shard, from 0 on, of a case before which `before` cases of its kind stand.  Neighbours go to
- * different shards, so that each shard has some cases of every variant; but the cases of a store
- * that need a laboratory share one, since to start a laboratory takes longer than most cases. */
+/* The shard, from 0 on, of a case that has `before` earlier cases of its kind. Neighbours go to
+ * different shards, so that each shard has some cases of every variant. The cases of one store that
+ * need a laboratory share a shard, because the start of a laboratory takes longer than most
+ * cases. */
 static size_t shard_of(const struct case_state *c, size_t before, unsigned shard_count)
 {
     static const unsigned stores[] = {LAW_POSTGRES, LAW_ZOOKEEPER, LAW_ETCD};
@@ -186,13 +187,13 @@ static int usage(void)
     return 64;
 }
 
-/* The wishes of the command line. */
+/* The options of the command line. */
 struct request {
     const char *glob;
     bool list;
     bool wrong;
-    const char *lie; /* of all those that are wrong */
-    unsigned shard;  /* of so many: */
+    const char *lie; /* the name of a wrong lock; NULL: all of them */
+    unsigned shard;  /* one of shard_count */
     unsigned shard_count;
 };
 
@@ -226,8 +227,8 @@ static bool read_request(int argc, char **argv, struct request *out)
     return true;
 }
 
-/* This process lies, or is compared with one that does: see wrong.h.  False: there is
- * no such lie. */
+/* Make this process a wrong lock, or the real variant beside it: see wrong.h. Returns false if
+ * there is no such wrong lock. */
 static bool prepare_lie(struct request *request)
 {
     static char glob[CASE_NAME_SIZE];

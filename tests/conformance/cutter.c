@@ -24,7 +24,7 @@ static struct {
     pthread_t thread;
     atomic_bool stopping;
     atomic_int mode;
-    atomic_int looks; /* at the mode */
+    atomic_int looks; /* how many times the thread has read `mode` */
     atomic_int cuts_asked;
     atomic_int cuts_done;
     int fds[WIRES_MAX][2]; /* the client's end and the server's; -1: none */
@@ -69,7 +69,7 @@ static void take_in(void)
         close(client);
 }
 
-/* Bytes that arrive at one end are sent from the other. */
+/* Read bytes from one end and send them to the other. */
 static void pass(int *wire, int from)
 {
     char chunk[CHUNK_SIZE];
@@ -102,8 +102,8 @@ static void *run(void *arg)
         if (atomic_load(&cutter.cuts_done) != asked) {
             for (int i = 0; i < WIRES_MAX; i++)
                 hang_up(cutter.fds[i]);
-            /* Before anybody can come back: what is thrown away then is missed for
-             * long. */
+            /* The mode changes before a client can connect again: if the cutter dropped the first
+             * bytes of a new connection, the client would wait for the whole timeout. */
             if (atomic_load(&cutter.mode) != CUTTER_CLOSED)
                 atomic_store(&cutter.mode, CUTTER_OPEN);
             atomic_store(&cutter.cuts_done, asked);
@@ -149,7 +149,8 @@ const char *cutter_start(const char *target)
     return url;
 }
 
-/* Bytes sent before have passed by then; bytes sent afterwards are treated in this way. */
+/* After the return, all bytes that were sent before have passed, and the cutter treats later bytes
+ * by the new mode. */
 void cutter_set(enum cutter_mode mode)
 {
     int looks = atomic_load(&cutter.looks);

@@ -6,28 +6,28 @@
 #define CONFORMANCE_CUTTER_H
 
 enum cutter_mode {
-    CUTTER_OPEN,   /* everything passes                                          */
-    CUTTER_DEAF,   /* requests arrive; answers are thrown away                   */
-    CUTTER_SILENT, /* nothing arrives anywhere, and nobody is told               */
-    CUTTER_CLOSED, /* who connects is hung up on                                 */
+    CUTTER_OPEN,   /* the cutter passes all bytes on */
+    CUTTER_DEAF,   /* requests reach the server; the cutter drops the answers */
+    CUTTER_SILENT, /* the cutter passes nothing on and closes no connection */
+    CUTTER_CLOSED, /* the cutter closes each new connection at once */
 };
 
-/* Begin, in front of `target` ("127.0.0.1:port"). Answers what to connect to
- * instead. */
+/* Start the cutter in front of `target` ("127.0.0.1:port"). Returns the address to which a client
+ * connects instead of `target`. */
 const char *cutter_start(const char *target);
 
 void cutter_set(enum cutter_mode mode);
 
-/* Hang up every connection, on both sides, and let everything pass from now on. */
+/* Close every connection at both ends, and pass all bytes of later connections on. */
 void cutter_cut(void);
 
 /* The same in front of a postgresql:// URL, whose host is an address of this machine. */
 const char *cutter_start_before(const char *url);
 
-/* Hang up every connection, on both sides, and on everybody who comes. */
+/* Close every connection at both ends, and each connection that is made later. */
 void cutter_refuse(void);
 
-/* Let everything pass; nothing happens if there is none. */
+/* Let all bytes pass; do nothing if no cutter runs. */
 void cutter_open(void);
 void cutter_stop(void);
 

@@ -10,7 +10,7 @@
 
 enum {
 #ifdef __SANITIZE_ADDRESS__
-    TRIES = 5, /* one in about 500 hangs */
+    TRIES = 5, /* about one child in 500 hangs */
 #else
     TRIES = 1,
 #endif
@@ -24,7 +24,7 @@ static int fork_once(int (*run)(void *data), void *data)
 
     assert_true(pid >= 0);
     if (pid == 0) {
-        alarm(CHILD_LIMIT_S); /* a parent's alarm() is not a child's */
+        alarm(CHILD_LIMIT_S); /* fork() does not pass the parent's alarm() to the child */
         _exit(run(data));
     }
     assert_int_equal(pid, waitpid(pid, &status, 0));

@@ -30,7 +30,7 @@ static size_t hear(char *bytes, size_t size, size_t count, void *arg)
     return size * count;
 }
 
-/* Ask.  The caller frees the text. */
+/* Send a request and return the answer. The caller frees the text. */
 static char *ask_text(const char *path, const char *body)
 {
     struct said said = {calloc(1, 1), 0};
@@ -69,7 +69,8 @@ static void tell(const char *path, const char *body)
     json_decref(ask(path, body));
 }
 
-/* Base64, by bits: not the library's. */
+/* Encode as Base64. The test has code of its own, so that it does not share a mistake with the
+ * library. */
 static const char *encode(const char *text, char out[TEXT_SIZE])
 {
     static const char DIGITS[] =
@@ -97,7 +98,7 @@ static int64_t number(const json_t *json, const char *field)
     return text != NULL ? strtoll(text, NULL, 10) : 0;
 }
 
-/* The keys that begin with "NAME/", in an order of their creation. */
+/* The keys that begin with "NAME/", in `order` of their create revisions. */
 static json_t *range(const char *name, const char *order)
 {
     char prefix[TEXT_SIZE], from[TEXT_SIZE], to[TEXT_SIZE], body[3 * TEXT_SIZE];

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* keys.h -- the etcd under a variant, seen past the library: by requests of its own to the JSON
- * gateway.  A request that etcd refuses fails the law. */
+/* keys.h -- reads and changes the etcd of a variant without the library, by requests to etcd's JSON
+ * gateway. A request that etcd refuses fails the law. */
 #ifndef CONFORMANCE_KEYS_H
 #define CONFORMANCE_KEYS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The number of keys that begin with "NAME/", of whatever kind. */
+/* The number of keys that begin with "NAME/", of any form. */
 int keys_count(const char *name);
 
-/* Put a key without a lease, as another program would; or with one of its own, which is
- * granted for that and lasts for `seconds`. */
+/* Put a key without a lease, as another program would; or put a key with a new lease of
+ * `seconds`. */
 void keys_put(const char *key);
 void keys_put_leased(const char *key, uint64_t lease, int seconds);
 void keys_delete(const char *key);
@@ -20,13 +20,13 @@ void keys_delete(const char *key);
 uint64_t keys_oldest_lease(const char *name);
 uint64_t keys_youngest_lease(const char *name);
 
-/* Were all keys that begin with "NAME/" created in revisions of their own? */
+/* Does each key that begins with "NAME/" have a create revision of its own? */
 bool keys_have_a_revision_each(const char *name);
 
-/* End a lease with its key, as its time would. */
+/* End a lease now, together with its key. */
 void keys_revoke(uint64_t lease);
 
-/* Let etcd forget all of the past. */
+/* Compact etcd's history up to now, so that no watch can start at an earlier revision. */
 void keys_compact(void);
 
 #endif /* CONFORMANCE_KEYS_H */

@@ -14,13 +14,14 @@ enum { DIR_SIZE = 64, COMMAND_SIZE = 256, LINE_SIZE = 512, SAID_SIZE = 4096 };
 
 static struct {
     char dir[DIR_SIZE];
-    FILE *keeper;       /* NULL: there is no lab yet */
-    const char *server; /* of the last law           */
+    FILE *keeper;       /* a pipe to the shell of start_keeper(); NULL: there is no lab yet */
+    const char *server; /* the server of the last law */
     bool is_killed;
     char url[LINE_SIZE];
 } lab;
 
-/* Run `seckill lab VERB OPERAND`.  False: it failed, and said why. */
+/* Run `seckill lab VERB OPERAND`. Returns false if it failed; the function has printed its
+ * output. */
 static bool run(const char *verb, const char *operand)
 {
     char command[COMMAND_SIZE];
@@ -40,15 +41,15 @@ static bool run(const char *verb, const char *operand)
     return false;
 }
 
-/* A shell that takes the lab down when its standard input ends: with lab_end(), or with
- * this process. */
+/* Start a shell that stops the lab when the shell's standard input ends: in lab_end(), or when this
+ * process ends in any way. */
 static void start_keeper(void)
 {
     char command[COMMAND_SIZE];
 
     snprintf(lab.dir, sizeof(lab.dir), "/tmp/seckill-conformance-lab-XXXXXX");
     assert_non_null(mkdtemp(lab.dir));
-    assert_int_equal(0, rmdir(lab.dir)); /* a lab makes its directory itself */
+    assert_int_equal(0, rmdir(lab.dir)); /* `seckill lab up` makes the directory itself */
     snprintf(command, sizeof(command),
              "exec setsid sh -c 'read _; exec build/seckill lab down --dir=%s' >/dev/null 2>&1",
              lab.dir);
@@ -102,7 +103,7 @@ void lab_kill(void)
 
 void lab_restart(void)
 {
-    /* Another process may have been given the port, for a moment. */
+    /* Another process may use the port for a moment, so the restart is tried again. */
     assert_comes(run("restart", lab.server));
     lab.is_killed = false;
 }

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* lab.h -- starts a PostgreSQL, a ZooKeeper and an etcd only for the laws, so that a
- * law may kill them.
+/* lab.h -- starts a PostgreSQL, a ZooKeeper and an etcd for this process alone, so that a law may
+ * kill them.
  *
- * They are started for the first law that needs them, with `seckill lab`, and run until
- * the process has ended, however it ends.  Their data outlives a kill. */
+ * `seckill lab` starts each server for the first law that needs it. The servers end with this
+ * process, also if it crashes. Their data survives lab_kill(). */
 #ifndef CONFORMANCE_LAB_H
 #define CONFORMANCE_LAB_H
 
 #include "lock/dlock.h"
 
-/* Point `opts` to the server that their variant needs, and start it unless it runs. */
+/* Point `opts` to the server that its variant needs, and start that server unless it runs. */
 void lab_use(dlock_options *opts);
 
-/* Kill that server, as a loss of power would; and start it again, on the same port, and
- * wait until it answers. */
+/* Kill that server with SIGKILL; and start it again on the same port, and wait until it answers. */
 void lab_kill(void);
 void lab_restart(void);
 
-/* Start a server that a law left killed.  Threads may still be waiting for it. */
+/* Start the server again if a law left it killed. Threads may still be waiting for it. */
 void lab_mend(void);
 
 /* End the servers and remove their data. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* laws.h -- every law for variants.
  *
- * A law names capabilities.  A variant that claims all of them has to keep the law.
- * For a variant that does not, another test shows the absence of the promise, where
- * that is possible. */
+ * A law names capabilities. A variant that has all of them has to keep the law. For a variant that
+ * lacks one of them, a second test may show that the promise is absent. */
 #ifndef CONFORMANCE_LAWS_H
 #define CONFORMANCE_LAWS_H
 
@@ -13,24 +12,24 @@
 #include "tests/conformance/servers.h"
 
 enum {
-    /* Beside the public caps. */
+    /* Flags beside the public caps. */
     LAW_WATCHED = 1 << 30,  /* the watchdog renews this variant's leases  */
     LAW_NODES = 1 << 28,    /* it locks on several servers                */
-    LAW_SINGLE = 1 << 27,   /* it locks on one, or on none                */
-    LAW_TIMELESS = 1 << 29, /* the clients' wall clocks do not matter     */
-    /* Where its locks are kept, for laws that look there.  A law for one kind of store
-     * says nothing, not even of an absence, about a variant on another kind. */
+    LAW_SINGLE = 1 << 27,   /* it locks on one server, or without a server */
+    LAW_TIMELESS = 1 << 29, /* the wall clocks of the clients do not matter */
+    /* The store of its locks, for laws that read this store. A law for one kind of store says
+     * nothing about a variant on another kind, and shows no absence either. */
     LAW_REDIS = 1 << 26,
     LAW_POSTGRES = 1 << 25,
-    LAW_UNSHARED = 1 << 24, /* it knows no readers */
+    LAW_UNSHARED = 1 << 24, /* it is no read/write lock */
     LAW_ZOOKEEPER = 1 << 23,
     LAW_ETCD = 1 << 21,
-    LAW_REMOTE = 1 << 22, /* they are kept by some server */
-    LAW_DURABLE = 1 << 20, /* and that keeps its data when it is killed */
+    LAW_REMOTE = 1 << 22, /* a server keeps its locks */
+    LAW_DURABLE = 1 << 20, /* this server keeps its data when it is killed */
     LAW_HANDED = 1 << 19,  /* it may be handed over inside a process */
-    LAW_LATER = 1 << 18,   /* its releases can be left to themselves */
-    LAW_ONE_WIRE = 1 << 17, /* a cut before its address cuts it off: it is no cluster */
-    LAW_COPIED = 1 << 16,  /* its grants are tried on a master with a replica */
+    LAW_LATER = 1 << 18,   /* it can release without waiting: dlock_release_later() */
+    LAW_ONE_WIRE = 1 << 17, /* a cutter before its address cuts it off: it is on no cluster */
+    LAW_COPIED = 1 << 16,  /* the laws try its grants on a master with a replica */
     LAW_STORES = LAW_REDIS | LAW_POSTGRES | LAW_ZOOKEEPER | LAW_ETCD,
 };
 
@@ -39,9 +38,9 @@ typedef void law_fn(const char *variant);
 struct law {
     const char *name;
     unsigned needs;   /* caps */
-    law_fn *claimed;  /* all of them are claimed */
-    law_fn *absent;   /* NULL: nothing to show */
-    unsigned absent_needs; /* caps without which there is nothing to show either */
+    law_fn *claimed;  /* the law for a variant that has all of them */
+    law_fn *absent;   /* the law for a variant that lacks one; NULL: there is none */
+    unsigned absent_needs; /* `absent` concerns only variants that have these caps */
 };
 
 /* laws.c */
@@ -273,7 +272,7 @@ law_fn serves_in_arrival_order;
 law_fn lets_nobody_pass_a_waiter;
 law_fn a_dead_waiter_keeps_nobody;
 
-/* laws_later.c; can the releases of the variant be left to themselves? */
+/* laws_later.c; can the variant release without waiting? */
 bool is_left_to_itself(const char *variant);
 law_fn is_released_later;
 law_fn goes_behind_its_debt;
@@ -341,7 +340,8 @@ law_fn a_thread_may_release_as_it_ends;
 law_fn a_lost_message_costs_a_look;
 law_fn waits_for_many_names;
 
-/* laws_replicas.c; a string and a hash, since tests/topology/replicas.c asks the other locks. */
+/* laws_replicas.c; the laws try a string and a hash only, since tests/topology/replicas.c tests the
+ * other locks. */
 bool is_tried_with_a_replica(const char *variant);
 law_fn refuses_what_no_replica_can_acknowledge;
 law_fn needs_its_replicas;
@@ -353,13 +353,13 @@ law_fn an_error_is_no_answer;
 /* laws_histories.c */
 law_fn any_history_has_one_inside;
 
-/* The fence that another process is given for `name`; it has released it then. */
+/* Let another process acquire and release `name`. Returns the fence that it was given. */
 uint64_t fence_of_another_process(const char *variant, const char *name);
 
-/* Another process that waits for `name` until it is killed. */
+/* Start another process, which waits for `name` until it is killed. */
 pid_t wait_by_another_process(const char *variant, const char *name);
 
-/* Run by another process: what `conformance --child` does.  Answers the exit code. */
+/* The main function of another process: `conformance --child`. Returns the exit code. */
 int child_main(int argc, char **argv);
 
 #endif /* CONFORMANCE_LAWS_H */

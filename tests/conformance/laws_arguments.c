@@ -30,9 +30,9 @@ void refuses_bad_names(const char *variant)
     assert_status(OK, dlock_acquire(sys, name, 0, &lease));
     assert_string_equal(name, lease.name);
     assert_status(OK, dlock_release(sys, &lease));
-    /* Bytes that mean something to Redis, Lua or printf mean nothing here. */
-    strcpy(name, rig_name()); /* for another program may be at it too */
-    /* A cluster reads what is in braces. */
+    /* Redis, Lua and printf give these bytes a meaning; the library must not. */
+    strcpy(name, rig_name()); /* unique, since another program may use the same servers */
+    /* On a cluster, the text in braces decides the slot, so it is "a" there. */
     strcat(name, rig_is_on_cluster() ? " {a} %s %n '\"[]* \xc3\xa9\xff"
                                      : " %s %n '\"{}[]* \xc3\xa9\xff");
     assert_status(OK, rig_try(sys, name));
@@ -45,7 +45,7 @@ void refuses_bad_names(const char *variant)
 
 static void assert_refused(const dlock_options *opts, const char *text)
 {
-    dlock_system *sys = (dlock_system *)opts; /* anything but NULL */
+    dlock_system *sys = (dlock_system *)opts; /* any pointer but NULL */
 
     assert_status(INVALID, dlock_open(&sys, opts));
     assert_null(sys);
@@ -99,22 +99,22 @@ void refuses_bad_urls(const char *variant)
         opts.redlock_urls = "redis://127.0.0.1:7001,,redis://127.0.0.1:7002";
         assert_refused(&opts, "empty");
     }
-    /* A server that does not exist is not the caller's mistake. */
+    /* An address at which no server answers is no mistake of the caller. */
     opts.redis_url = opts.redlock_urls = "unix:///nonexistent/redis.sock";
     assert_status(IO, dlock_open(&sys, &opts));
     assert_null(sys);
     assert_non_null(strstr(dlock_error(), "/nonexistent/redis.sock"));
 }
 
-/* Of a child by fork(). */
+/* What a child inherits by fork(). */
 struct inheritance {
     const dlock_options *opts;
     dlock_system *sys;
     dlock_lease *lease;
 };
 
-/* In the child process: a system of its own works, and learns of the parent's locks only
- * from the store. */
+/* In the child: a system that the child opens works, and learns of the parent's locks only from the
+ * store. */
 static int use_own(const struct inheritance *parent)
 {
     const dlock_options *opts = parent->opts;
@@ -123,8 +123,8 @@ static int use_own(const struct inheritance *parent)
     dlock_system *sys = NULL;
 
 #ifdef __SANITIZE_THREAD__
-    /* ThreadSanitizer cannot follow a thread that is started in the child of a process
-     * with threads, and session locks are looked at by one. */
+    /* ThreadSanitizer cannot follow a thread that a forked child of a process with threads starts,
+     * and the library looks after session locks by such a thread. */
     if (rig_caps(opts->variant) & DLOCK_CAP_SESSION)
         return 0;
 #endif
@@ -132,7 +132,7 @@ static int use_own(const struct inheritance *parent)
         return 7;
     if (rig_try(sys, parent->lease->name) != (excluded ? DLOCK_BUSY : DLOCK_OK))
         return 8;
-    /* A child that was ended may have left the lock that it had of its own. */
+    /* A predecessor that was killed may have left its lock, so each child has a name of its own. */
     snprintf(name, sizeof(name), "%s:%d", rig_name(), (int)getpid());
     if (rig_try(sys, name) != DLOCK_OK)
         return 9;
@@ -140,7 +140,8 @@ static int use_own(const struct inheritance *parent)
     return 0;
 }
 
-/* In the child: the exit code tells which call was not refused. */
+/* In the child: try each call with the inherited system. The exit code tells which call was not
+ * refused. */
 static int use_inherited(dlock_system *sys, dlock_lease *lease)
 {
     dlock_lease another;
@@ -179,7 +180,7 @@ void is_closed_to_a_forked_child(const char *variant)
 
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
     assert_int_equal(0, forked_answer(be_a_child, &child));
-    /* The parent has lost nothing by it. */
+    /* The child's calls took nothing from the parent. */
     assert_true(dlock_lease_valid(pair.a, &lease));
     if (rig_caps(variant) & DLOCK_CAP_LOCAL)
         assert_status(BUSY, rig_try(pair.b, name));

@@ -8,8 +8,8 @@
 
 enum { WAIT_MS = 60, ROUNDS = 5, PROMPT_MS = 150, LET_IN_MS = 80 };
 
-/* The best of several, so that a loaded machine does not spoil it: a waiter that only
- * looked when it would have looked anyway could not be that fast even once in five. */
+/* The fastest of several tries counts, so that a loaded machine does not spoil the law. A waiter
+ * that notices the cancel only at its next look is not that fast in any of five tries. */
 void a_cancelled_wait_leaves_nothing(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -41,7 +41,7 @@ void a_cancelled_wait_leaves_nothing(const char *variant)
         rig_helper_finish(waiter);
         rig_helper_finish(other);
         assert_status(OK, dlock_release(pair.a, &lease));
-        /* No place in a queue is left, and nobody was let in. */
+        /* The cancelled waiter left no place in a queue, and did not get the lock. */
         assert_status(OK, rig_try(pair.a, name));
     }
     assert_provided(is_steady(PROMPT_MS), best_ms < PROMPT_MS);
@@ -65,7 +65,7 @@ void a_fired_cancel_asks_nobody(const char *variant)
     assert_status(OK, dlock_release(pair.a, &lease));
 }
 
-/* The request is on its way when it is cancelled, and is granted. */
+/* The cancel comes while the request is under way, and then the store grants the lock. */
 void a_grant_after_the_cancel_is_given_back(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -80,7 +80,7 @@ void a_grant_after_the_cancel_is_given_back(const char *variant)
     servers_start(&opts);
     count = servers_found();
     sys = rig_open(&opts);
-    assert_status(OK, rig_try(sys, name)); /* it is connected now */
+    assert_status(OK, rig_try(sys, name)); /* connects the system */
     servers_signal(0, count, SIGSTOP);
     helper = rig_helper_ask(sys, name, &request);
     assert_stays(!rig_helper_is_done(helper), LET_IN_MS);

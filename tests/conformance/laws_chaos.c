@@ -21,13 +21,13 @@ enum {
     THREADS = 64,
     NAMES = 4,
     WAIT_MS = 500,
-    STUCK_MS = 30000, /* far beyond the lease: a busy machine is slow, not stuck */
+    STUCK_MS = 30000, /* far longer than the lease, so that a busy machine is not called stuck */
     NOBODY = -1,
     MEETINGS_MAX = 1000,
 };
 
 #define CHAOS_LEASE_MS STRETCHED(1500)
-#define ANSWER_MS STRETCHED(1000) /* of a server, for one command */
+#define ANSWER_MS STRETCHED(1000) /* the timeout of one command */
 
 struct crew;
 
@@ -36,18 +36,18 @@ struct worker {
     dlock_system *sys;
     pthread_t thread;
     unsigned turn;
-    int inside;             /* which name, or NOBODY                            */
-    unsigned hold;          /* a number for each time that it is inside         */
-    atomic_llong call_count; /* calls that have answered                        */
+    int inside;             /* the name that it holds, or NOBODY */
+    unsigned hold;          /* the number of this hold */
+    atomic_llong call_count; /* calls that have been answered */
 };
 
-/* Two were inside at once: whichever was granted first has to be told by its release.
- * The first that enters need not be that one. */
+/* Two owners were inside at once. The release of the owner that was granted first has to answer
+ * LOST. The owner that entered first need not be that one. */
 struct meeting {
     struct {
         const struct worker *worker;
         unsigned hold;
-        bool kept; /* its release said that it had the lock to the end */
+        bool kept; /* its release answered OK */
     } sides[2];
 };
 
@@ -57,12 +57,12 @@ struct crew {
     atomic_llong grants[NAMES];
     atomic_bool may_stop;
     atomic_bool may_lose;   /* the store may lose a lock that is held           */
-    bool tells;             /* its releases can tell                            */
+    bool tells;             /* its releases can answer LOST */
     bool is_well;
-    pthread_mutex_t door;   /* the owners inside, and how often two of them met */
-    struct meeting meetings[MEETINGS_MAX]; /* that the store answers for         */
+    pthread_mutex_t door;   /* guards the fields below, and `inside` of the workers */
+    struct meeting meetings[MEETINGS_MAX]; /* while the store may lose a lock */
     size_t meeting_count;
-    atomic_int violations;  /* that nothing excuses                             */
+    atomic_int violations;  /* meetings while the store loses no lock */
 };
 
 static void note_meeting(struct crew *crew, const struct worker *one,
@@ -76,7 +76,7 @@ static void note_meeting(struct crew *crew, const struct worker *one,
         (struct meeting){{{one, one->hold, false}, {two, two->hold, false}}};
 }
 
-/* Enter, and count the owners inside. */
+/* Note that the worker holds the name, and each other worker that holds it too. */
 static void enter(struct worker *worker, int name)
 {
     struct crew *crew = worker->crew;
@@ -97,7 +97,7 @@ static void leave(struct worker *worker)
     pthread_mutex_unlock(&worker->crew->door);
 }
 
-/* Its release was OK. */
+/* The worker's release answered OK: note this in the meetings of its hold. */
 static void note_kept(struct worker *worker)
 {
     struct crew *crew = worker->crew;
@@ -119,7 +119,7 @@ static void work_once(struct worker *worker, int name)
     st = dlock_acquire(worker->sys, crew->names[name], WAIT_MS, &lease);
     atomic_fetch_add(&worker->call_count, 1);
     if (st != DLOCK_OK) {
-        rig_pause_ms(1); /* a dead store answers at once */
+        rig_pause_ms(1); /* a pause, since calls to a dead store answer at once */
         return;
     }
     enter(worker, name);
@@ -197,8 +197,9 @@ static bool progress_is_made(struct crew *crew, struct progress *it)
     return it->names_granted == NAMES && it->threads_answered == THREADS;
 }
 
-/* Every thread that was in a call is answered, and every name is granted again.  The test must
- * not fail before the threads have ended, so this only takes note. */
+/* After the trouble: wait until every call that was under way has been answered, and every name was
+ * granted again. The function only records a failure, because the test must not end before its
+ * threads. */
 static void comes_through(struct crew *crew, const char *trouble)
 {
     struct progress progress = progress_begin(crew);
@@ -265,7 +266,8 @@ static void tell_all(const char *command)
         servers_tell(i, command);
 }
 
-/* Locks that an unanswered call left end with their lease; counters of fences stay. */
+/* Is the store empty? Locks that an unanswered call left end with their lease; the counters of
+ * fences stay. */
 static bool is_empty(const char *variant)
 {
     long long counters = rig_caps(variant) & DLOCK_CAP_FENCED ? NAMES : 0;
@@ -329,7 +331,7 @@ void comes_through_ended_backends(const char *variant)
     assert_comes(open_files() <= files_before);
 }
 
-/* A session that is ended costs its system every lock and place at once. */
+/* When a session is ended, its system loses every lock and every place in a queue at once. */
 void comes_through_ended_sessions(const char *variant)
 {
     enum { EXPIRIES = 3 };
@@ -341,7 +343,8 @@ void comes_through_ended_sessions(const char *variant)
     dlock_system *last;
     struct crew *crew;
 
-    assert_true(nodes_exists("/")); /* its connection is not counted below */
+    /* Opens the test's own connection, which the count below does not include. */
+    assert_true(nodes_exists("/"));
     files_before = open_files();
     crew = crew_start(&opts);
     for (int i = 0; i < NAMES; i++)
@@ -360,7 +363,8 @@ void comes_through_ended_sessions(const char *variant)
     crew_stop(crew);
     for (int i = 0; i < NAMES; i++)
         assert_comes(nodes_count_of(variant, names[i]) == 0);
-    /* A process that a busy machine stops for long loses its session, and gets another. */
+    /* A busy machine may stop a process for so long that its session ends, and the library opens
+     * another one. So the number of the session is read again until the server knows it. */
     assert_comes(nodes_has_session(sessions[session_count - 1] = nodes_session(last)));
     rig_close_systems();
     for (int i = 0; i < session_count; i++)

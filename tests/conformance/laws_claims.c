@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_claims.c -- the slots of a variant keep their contract with the core, called
- * directly. */
+/* laws_claims.c -- calls the functions of a variant directly, and checks their contract with the
+ * core. */
 #include "tests/conformance/laws.h"
 #include "tests/conformance/slots.h"
 
-/* A network, or a client that tries again, delivers a request twice: whatever it
- * answers the second time, it must not take more than one release to undo. */
+/* A network, or a client that tries again, may deliver a request twice. Whatever the second answer
+ * is, one release must be enough to free the lock. */
 void counts_a_claim_once(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -37,8 +37,8 @@ void counts_a_claim_once(const char *variant)
     assert_status(OK, slots_release(slots, &other));
 }
 
-/* The core releases what an unanswered acquire may have taken.  If it never arrived,
- * there is nothing to take back: not the levels below it, and not what others hold. */
+/* The core releases what an unanswered acquire may have taken. If the acquire never arrived, this
+ * release must change nothing: neither lower levels of the same owner nor the locks of others. */
 void cleans_up_nothing_that_is(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -72,8 +72,8 @@ static int64_t left_ms(const struct slots *slots, const char *name)
     return info.left_ms;
 }
 
-/* A renewal, or a level, of the lease that the hold had before can arrive after that of
- * a level with a longer one, which counts on it. */
+/* A request with an earlier, shorter lease (a renewal or an inner level) may arrive after a level
+ * with a longer lease. It must not shorten the lease of that level. */
 static void keeps_the_longest(const struct slots *slots, bool shared)
 {
     enum { LEASE_MS = 60000, BRIEF_MS = 1000 };
@@ -105,7 +105,8 @@ void a_late_request_takes_no_lease_away(const char *variant)
         keeps_the_longest(slots, true);
 }
 
-/* Neither what was given back, nor what ran out and is still lying there. */
+/* A renewal must not renew a lock that was released, nor a lock that ended and whose record is
+ * still in the store. */
 void renews_nothing_that_ended(const char *variant)
 {
     int brief_ms = STRETCHED(60);
@@ -125,7 +126,7 @@ void renews_nothing_that_ended(const char *variant)
                            slots_release(slots, &other));
     assert_status(LOST, slots->variant->renew(slots->state, &other.claim));
     assert_status(OK, slots_try(slots, &claim));
-    rig_pause_ms(2 * brief_ms); /* from when it was granted: it has certainly ended */
+    rig_pause_ms(2 * brief_ms); /* twice the lease after the grant: the lock has certainly ended */
     assert_status(LOST, slots->variant->renew(slots->state, &claim.claim));
     assert_status(OK, slots_try(slots, &other));
     assert_status(LOST, slots_release(slots, &claim));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_errors.c -- a store that answers, but with an error. */
+/* laws_errors.c -- a store that answers with an error. */
 #include "tests/conformance/laws.h"
 
 enum { WAIT_MS = 300 };
@@ -10,7 +10,7 @@ static void refuse_writes(const char *variant, int replicas)
         servers_tell(i, "CONFIG SET min-replicas-to-write %d", replicas);
 }
 
-/* A write that the store refuses is neither "held by another owner" nor "not yours". */
+/* When the store refuses a write, the answer must be neither BUSY nor LOST. */
 void an_error_is_no_answer(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -26,16 +26,17 @@ void an_error_is_no_answer(const char *variant)
     assert_true(dlock_is_failure(dlock_acquire(sys, rig_name(), WAIT_MS, &other)));
     assert_string_not_equal("", dlock_error());
     if (rig_caps(variant) & DLOCK_CAP_RENEW) {
-        /* A lease as long as it is to become anew might be left as it is. */
+        /* The lease has to be a little shorter than a renewed one, so that the store has something
+         * to write. */
         assert_comes(servers_ask(0, "PTTL %s", name) < opts.lease_ms - 1);
         assert_true(dlock_is_failure(dlock_renew(sys, &lease)));
-        assert_true(dlock_lease_valid(sys, &lease)); /* the old deadline still counts */
+        assert_true(dlock_lease_valid(sys, &lease)); /* the earlier deadline still counts */
     }
     assert_true(dlock_is_failure(dlock_release(sys, &lease)));
     assert_string_not_equal("", dlock_error());
     refuse_writes(variant, 0);
     assert_true(servers_count_keys(name) > 0);
-    /* The lock was not released, and its owner must not get it again under its old name. */
+    /* The lock was not released, and its owner must not get it again as the same owner. */
     assert_status(BUSY, rig_try(sys, name));
     assert_status(OK, rig_try(sys, rig_name()));
 }

@@ -12,7 +12,7 @@
 enum {
     MANY = 40,
     WAITERS = 32,
-    TOLD_MS = 100,    /* by the watch; a waiter looks by itself after LOOKS_MS */
+    TOLD_MS = 100,    /* after a message of the watch; without it a waiter needs LOOKS_MS */
     LOOKS_MS = 2000,
     HASTE_MS = 300,
     LEASE_S = 20,
@@ -58,7 +58,7 @@ void refuses_bad_etcd_urls(const char *variant)
     assert_refused(&opts, DLOCK_INVALID, "timeout");
 }
 
-/* A system behind the cutter, and one that is not. */
+/* A system behind the cutter, and a system without the cutter. */
 static struct rig_pair open_cut_and_whole(dlock_options opts)
 {
     struct rig_pair pair;
@@ -104,7 +104,7 @@ void minds_no_other_keys(const char *variant)
     assert_int_equal(0, keys_count(name));
 }
 
-/* The keys of etcd's own recipe: NAME/LEASE, without a text. */
+/* Keys of the form NAME/LEASE without a value, as etcd's own recipe for locks puts them. */
 void contends_with_the_recipe(const char *variant)
 {
     enum { LEASE = 0x1e61 };
@@ -126,7 +126,7 @@ void contends_with_the_recipe(const char *variant)
     assert_comes(rig_waiter_count(pair.a, name) == 1);
     keys_revoke(LEASE);
     assert_status(OK, rig_helper_acquired(waiter));
-    keys_put_leased(key, LEASE, LEASE_S); /* behind the holder */
+    keys_put_leased(key, LEASE, LEASE_S); /* behind the key of the holder */
     assert_status(BUSY, rig_try(pair.a, name));
     assert_status(OK, rig_helper_finish(waiter));
     assert_status(BUSY, rig_try(pair.a, name));
@@ -144,7 +144,7 @@ static void tell(const dlock_lease *lease, void *arg)
     atomic_fetch_add(&told_count, 1);
 }
 
-/* Its lease ends in etcd before its time, or its key is deleted while its lease lives on. */
+/* The lease ends in etcd before its time, or the key is deleted while its lease goes on. */
 void is_lost_with_its_key(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -169,13 +169,13 @@ void is_lost_with_its_key(const char *variant)
         assert_false(dlock_lease_valid(pair.a, &lease));
         assert_status(OK, rig_try(pair.b, name));
         assert_status(LOST, dlock_release(pair.a, &lease));
-        /* Each lock has a lease of its own. */
+        /* Each lock has a lease of its own, so the other lock is still held. */
         assert_status(BUSY, rig_try(pair.b, kept_name));
         assert_status(OK, dlock_release(pair.a, &kept));
     }
 }
 
-/* Its lease ends with its key, or somebody deletes its key by hand. */
+/* End the key's lease, or delete the key as an operator would by hand. */
 static void end_key(const char *name, uint64_t lease, bool by_hand)
 {
     char key[DLOCK_NAME_MAX + 40];
@@ -187,7 +187,7 @@ static void end_key(const char *name, uint64_t lease, bool by_hand)
         keys_revoke(lease);
 }
 
-/* etcd-io/etcd#11456: the key of a waiter ends while it waits, and nobody is before it then. */
+/* etcd-io/etcd#11456: the key of a waiter ends while it waits, and then no key is before it. */
 void enters_with_its_own_key_only(const char *variant)
 {
     for (int by_hand = 0; by_hand < 2; by_hand++) {
@@ -205,7 +205,7 @@ void enters_with_its_own_key_only(const char *variant)
         behind = rig_helper_start(pair.b, name, -1);
         assert_comes(keys_count(name) == 3);
         end_key(name, vanishing_lease, by_hand);
-        /* The first lines up again, behind the other. */
+        /* The first waiter puts a new key, behind the key of the other waiter. */
         assert_comes(keys_count(name) == 3);
         assert_false(rig_helper_is_done(vanishing));
         assert_status(OK, dlock_release(pair.a, &lease));
@@ -217,8 +217,8 @@ void enters_with_its_own_key_only(const char *variant)
     }
 }
 
-/* A watch that broke goes on where it broke; if etcd has forgotten the past by then, the waiters
- * look. */
+/* A watch that broke goes on at the revision at which it broke. If etcd has compacted this revision
+ * by then, the waiters look by themselves. */
 void is_told_after_a_cut(const char *variant)
 {
     for (int compacts = 0; compacts < 2; compacts++) {
@@ -244,7 +244,8 @@ void is_told_after_a_cut(const char *variant)
     }
 }
 
-/* The answer to putting a key is lost: with the lease goes the key, also one that comes late. */
+/* The answer to the request that puts a key is lost. The end of the lease deletes the key, also if
+ * the key is put late. */
 void a_lost_answer_leaves_no_key(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -255,18 +256,19 @@ void a_lost_answer_leaves_no_key(const char *variant)
 
     opts.etcd_timeout_ms = HASTE_MS;
     pair = open_cut_and_whole(opts);
-    assert_comes(rig_try(pair.a, name) == DLOCK_OK); /* its lease is there, and kept */
+    assert_comes(rig_try(pair.a, name) == DLOCK_OK); /* the system has its lease now */
     cutter_set(CUTTER_DEAF);
     st = dlock_acquire(pair.a, name, 0, &lease);
     assert_int_equal(DLOCK_UNKNOWN, st);
     cutter_cut();
-    assert_comes(rig_try(pair.a, rig_name()) == DLOCK_OK); /* which ends the lease */
+    /* A later acquire ends the lease of the lost one. */
+    assert_comes(rig_try(pair.a, rig_name()) == DLOCK_OK);
     assert_comes(keys_count(name) == 0);
     assert_comes(rig_try(pair.b, name) == DLOCK_OK);
 }
 
-/* etcd cannot be reached for as long as a release tries: the lease is revoked later, for a waiter
- * of the same process. */
+/* etcd cannot be reached for as long as a release tries. The library revokes the lease later, so
+ * that a waiter of the same process gets the lock. */
 void a_failed_release_lets_the_next_in(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -276,7 +278,7 @@ void a_failed_release_lets_the_next_in(const char *variant)
     dlock_lease lease;
 
     opts.etcd_timeout_ms = HASTE_MS;
-    opts.lease_ms = 10 * PATIENCE_MS; /* it does not end by itself */
+    opts.lease_ms = 10 * PATIENCE_MS; /* so that the lease does not end by itself */
     pair = open_cut_and_whole(opts);
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
     waiter = rig_helper_start(pair.a, name, -1);
@@ -289,9 +291,9 @@ void a_failed_release_lets_the_next_in(const char *variant)
     assert_comes(keys_count(name) == 0);
 }
 
-/* The number of requests of MANY pairs of calls, once the lease is there.  On a busy machine etcd
- * may renew the lease late, which makes one more request, so the fewest requests of some tries
- * count. */
+/* The number of requests of MANY pairs of acquire and release, after the lease was granted. On a
+ * busy machine etcd may renew the lease late, which costs one more request. So the fewest requests
+ * of several tries count. */
 static void measure_pairs(dlock_system *sys, const char *name, uint64_t *acquires,
                           uint64_t *releases)
 {
@@ -308,8 +310,8 @@ static void measure_pairs(dlock_system *sys, const char *name, uint64_t *acquire
     }
 }
 
-/* A lease serves again, so an acquire is one request, and so is its release; a refusal, too,
- * which therefore writes nothing that it would have to delete. */
+/* A lease serves several acquires, so an acquire is one request, and so is a release. A refused
+ * acquire is one request too: it must write nothing that it would have to delete. */
 void costs_two_requests(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -320,7 +322,7 @@ void costs_two_requests(const char *variant)
     dlock_lease lease;
 
     assert_status(OK, rig_try(pair.a, name));
-    assert_status(OK, rig_try(pair.b, name)); /* both have a lease */
+    assert_status(OK, rig_try(pair.b, name)); /* both systems have a lease now */
     premise_watch_pace();
     measure_pairs(pair.a, name, &acquires, &releases);
     assert_provided(is_steady(LATE_MS), acquires == MANY);
@@ -333,7 +335,7 @@ void costs_two_requests(const char *variant)
     assert_status(OK, dlock_release(pair.a, &lease));
 }
 
-/* Nothing is left in etcd of locks that were released, and of waits that ended. */
+/* After releases and ended waits, nothing of these locks is left in etcd. */
 void leaves_no_keys(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -353,7 +355,7 @@ void leaves_no_keys(const char *variant)
     }
 }
 
-/* Each takes a lock of its own, or all take one. */
+/* Start waiters, each for a lock of its own, or all for one lock. */
 static void start_waiters(dlock_system *sys, struct rig_helper **waiters, const char *name,
                          bool is_one)
 {
@@ -373,8 +375,8 @@ static void release_waiters(struct rig_helper *const *waiters)
         assert_status(OK, rig_helper_finish(waiters[i]));
 }
 
-/* Requests of many threads go in one transaction, whose keys all have one create revision: two
- * keys of one lock would both be the oldest. */
+/* The library sends requests of many threads in one transaction, and all keys of a transaction have
+ * one create revision. Two keys of one lock with one revision would both be the oldest. */
 void gives_each_key_a_revision(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -384,7 +386,8 @@ void gives_each_key_a_revision(const char *variant)
     for (int round = 0; round < 4; round++) {
         const char *name = rig_name();
 
-        start_waiters(sys, waiters, name, false); /* each gets a lease, so that all ask at once */
+        /* Each gets a lease, so that later all ask at once. */
+        start_waiters(sys, waiters, name, false);
         release_waiters(waiters);
         start_waiters(sys, waiters, name, true);
         assert_comes(keys_count(name) == WAITERS);

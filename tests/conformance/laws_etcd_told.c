@@ -7,8 +7,8 @@
 enum {
     WAITERS = 3,
     TRIES = 5,
-    SETTLED_MS = 100, /* a waiter has come to sleep by then */
-    SOON_MS = 400,    /* a lease outlasts that of its lock by half a second at least */
+    SETTLED_MS = 100, /* within this time a new waiter has begun to sleep */
+    SOON_MS = 400,    /* a lease in etcd outlasts the lock's own lease by at least half a second */
     LATE_MS = 300,
 };
 
@@ -37,7 +37,7 @@ void wakes_only_the_next(const char *variant)
     assert_int_equal(0, keys_count(name));
 }
 
-/* What `sys` has sent for acquires until now. */
+/* The number of requests that `sys` has sent for acquires so far. */
 static uint64_t requests_of(dlock_system *sys)
 {
     dlock_metrics metrics;
@@ -46,8 +46,8 @@ static uint64_t requests_of(dlock_system *sys)
     return metrics.acquire_commands;
 }
 
-/* The number of requests that `pair.b` sends for WAITERS acquires.  They wait until the holder
- * releases, which is in this process or another. */
+/* The number of requests that `pair.b` sends for WAITERS acquires. The holder, whose release they
+ * wait for, is in the same process or in another one. */
 static uint64_t requests_of_waiters(const struct rig_pair *pair, bool is_elsewhere)
 {
     dlock_system *holder = is_elsewhere ? pair->a : pair->b;
@@ -56,7 +56,7 @@ static uint64_t requests_of_waiters(const struct rig_pair *pair, bool is_elsewhe
     uint64_t before;
     dlock_lease lease;
 
-    for (int i = 0; i <= WAITERS; i++) { /* each, and a holder, has a lease then */
+    for (int i = 0; i <= WAITERS; i++) { /* so that each waiter, and a holder, has a lease */
         waiters[i] = rig_helper_start(pair->b, rig_name(), -1);
         assert_status(OK, rig_helper_acquired(waiters[i]));
     }
@@ -77,9 +77,9 @@ static uint64_t requests_of_waiters(const struct rig_pair *pair, bool is_elsewhe
     return requests_of(pair->b) - before;
 }
 
-/* The answer to a release of the same process, or the watch, says that the waiter's key is the
- * first one.  So a waiter sends one request, which puts its key, unless it waits for long.  On a
- * busy machine it waits for long, so the fewest requests of some tries count. */
+/* The answer to a release in the same process, or else the watch, says that the waiter's key is the
+ * first one. So a waiter sends only the request that puts its key, unless it waits for long. On a
+ * busy machine it waits for long, so the fewest requests of several tries count. */
 void enters_as_it_is_told(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -98,8 +98,8 @@ void enters_as_it_is_told(const char *variant)
     }
 }
 
-/* A waiter behind gives up, of this process or another, and then one before: the ends of their
- * keys do not let in a waiter whose holder is still there. */
+/* First a waiter behind the waiter gives up, and then one before it; each is in the same process or
+ * in another. While the holder still holds, the end of their keys must not let the waiter in. */
 void a_neighbour_that_gives_up_lets_nobody_in(const char *variant)
 {
     dlock_options opts = rig_options(variant);

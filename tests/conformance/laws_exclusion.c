@@ -20,9 +20,9 @@ enum {
     LOSS_TRIES = 50,
     CHILD_BUSY = 10, /* exit codes of the other process */
     CHILD_OK = 11,
-    CHILD_LEASE_MS = 500, /* of one that is killed */
-    /* Of a waiter that is killed: its place may go with its session, and an attempt that
-     * was under way may still be granted. */
+    CHILD_LEASE_MS = 500, /* the lease of a child that is killed */
+    /* The lease of a waiter that is killed. Its place in the queue may go with its session, and an
+     * attempt that was under way may still be granted. */
     WAITER_LEASE_MS = 1500,
 };
 
@@ -64,8 +64,8 @@ void lets_everybody_in(const char *variant)
     assert_status(OK, dlock_release(pair.a, &lease));
 }
 
-/* Many threads that count without any protection but the lock.  The counter is atomic
- * only so that the race is one of the lock, not one of the language. */
+/* Many threads increment a counter, protected by the lock alone. The counter is atomic only so that
+ * a missing lock is no data race of the language. */
 struct counting {
     dlock_system *sys;
     const char *name;
@@ -135,7 +135,8 @@ void loses_updates(const char *variant)
     assert_true(lost > 0);
 }
 
-/* Another process: this program again, `conformance --child WHAT VARIANT NAME`. */
+/* The main function of another process, which is this program: `conformance --child WHAT VARIANT
+ * NAME`. */
 int child_main(int argc, char **argv)
 {
     dlock_request request = {0};
@@ -157,7 +158,7 @@ int child_main(int argc, char **argv)
         request.wait_ms = -1;
         opts.lease_ms = WAITER_LEASE_MS;
     }
-    if (strcmp(argv[2], "die") == 0) { /* where it can: else it holds */
+    if (strcmp(argv[2], "die") == 0) { /* variants without this fault point acquire and hold */
         dlock_fault_allow();
         dlock_fault_arm(DLOCK_FAULT_BETWEEN_SETNX_AND_EXPIRE, DLOCK_FAULT_KILL, "");
     }
@@ -209,7 +210,7 @@ pid_t wait_by_another_process(const char *variant, const char *name)
     return pid;
 }
 
-/* The answer to an attempt by another process. */
+/* The exit code of another process that tries the lock. */
 static int exit_code_elsewhere(const char *what, const char *variant, const char *name)
 {
     int status = 0;
@@ -259,7 +260,8 @@ void lets_another_process_in(const char *variant)
     try_from_another_process(variant, CHILD_OK);
 }
 
-/* Kill another process that holds `name`, or that "die"s on its way to that. */
+/* Start another process that acquires `name` ("hold"), or that kills itself between SETNX and
+ * EXPIRE if the variant has that gap ("die"). Kill it once it holds. */
 static void kill_a_holder(const char *what, const char *variant, const char *name)
 {
     bool dies = strcmp(what, "die") == 0 &&
@@ -293,8 +295,9 @@ void frees_a_killed_holder(const char *variant)
     assert_status(OK, dlock_release(sys, &lease));
 }
 
-/* Killed with its lease it is freed, killed before there is one it is not: by nobody,
- * or by who waits for it and gives it one. */
+/* The lock of a holder that was killed after its EXPIRE is freed by its lease. The lock of a holder
+ * that was killed between SETNX and EXPIRE has no lease: it is freed by nobody, except that a
+ * waiter of `watch` gives it a lease. */
 void frees_no_holder_killed_between(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -320,8 +323,8 @@ void frees_no_holder_killed_between(const char *variant)
     }
 }
 
-/* A lock that has ended, and many who come at once: for getset that is a race of its
- * own, since the key is still there. */
+/* A lock has ended, and many threads ask for it at once. For getset this is a race of its own,
+ * since its key is still there. */
 void lets_one_of_many_in(const char *variant)
 {
     enum { COMERS = 6, RACES = 20 };
@@ -336,7 +339,8 @@ void lets_one_of_many_in(const char *variant)
         int granted_count = 0;
 
         if (is_getset)
-            servers_tell(0, "SET %s 1000000000000", name); /* ended in 2001 */
+            /* The value of a lock that ended in 2001. */
+            servers_tell(0, "SET %s 1000000000000", name);
         for (int i = 0; i < COMERS; i++)
             comers[i] = rig_helper_start(i % 2 == 0 ? pair.a : pair.b, name, 0);
         for (int i = 0; i < COMERS; i++)

@@ -7,9 +7,9 @@
 
 enum { WAITERS = 5, GIVES_UP_MS = 120 };
 
-/* A waiter that does not look for this long may lose its place: see lock/retry.h.  The
- * waiter may have tried to look: a loaded machine also makes servers late, whose pace nobody here
- * can watch.  But nobody loses its place within this time after it came. */
+/* A waiter that does not look for this long may lose its place: see lock/retry.h. A loaded machine
+ * also delays the server's answers to a waiter that looked in time, and this test cannot measure
+ * that delay. But no waiter loses its place earlier than this time after it came. */
 #define BELIEVED_MS 1500
 #define is_believed(came_ms) lasts_until((came_ms) + BELIEVED_MS)
 
@@ -46,8 +46,8 @@ void serves_in_arrival_order(const char *variant)
     }
 }
 
-/* A caller that does not wait is refused while others wait, also in the moment of hand-over;
- * and a waiter that gave up delays no other. */
+/* A caller that does not wait is refused while others wait, also during a hand-over. A waiter that
+ * gave up delays no other waiter. */
 void lets_nobody_pass_a_waiter(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -73,8 +73,8 @@ void lets_nobody_pass_a_waiter(const char *variant)
     assert_status(OK, rig_try(pair.a, name));
 }
 
-/* A process that waits is killed: those behind it enter all the same, and it never
- * does. */
+/* A process that waits is killed. The waiters behind it still get the lock, and the killed one
+ * never does. */
 void a_dead_waiter_keeps_nobody(const char *variant)
 {
     dlock_options opts = rig_options(variant);

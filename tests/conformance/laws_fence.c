@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_fence.c -- a number by which a store can tell a late holder from the present. */
+/* laws_fence.c -- the fence, a number by which a database can refuse the write of an earlier
+ * holder. */
 #include "base/os/clock.h"
 #include "lock/process.h"
 #include "tests/conformance/laws.h"
@@ -10,7 +11,7 @@ void fence_grows_with_every_holder(const char *variant)
     const char *name = rig_name();
     struct rig_pair pair;
     dlock_lease held[2];
-    dlock_system *rested; /* in no haste, as pair.b */
+    dlock_system *rested; /* with long leases, as pair.b has them */
     dlock_lease lease;
     uint64_t last = 0;
 
@@ -26,15 +27,15 @@ void fence_grows_with_every_holder(const char *variant)
         last = lease.fence;
         if (rig_caps(variant) & DLOCK_CAP_RENEW)
             assert_status(OK, dlock_renew(sys, &lease));
-        assert_status(BUSY, rig_try_elsewhere(sys, name)); /* which takes no number */
+        assert_status(BUSY, rig_try_elsewhere(sys, name)); /* a refused acquire draws no number */
         assert_int_equal(last, lease.fence);
         assert_status(OK, dlock_release(sys, &lease));
     }
     if (!(rig_caps(variant) & DLOCK_CAP_EXPIRES))
         return;
-    /* Also when the holder before did not release, but was overtaken. */
+    /* The number also grows if the previous holder did not release, but its lease ended. */
     rig_acquire_short(pair.a, name, NULL, SHORT_LEASE_MS, &held[0]);
-    if (!rig_is(variant, "etcd")) /* whose number counts all of its writes */
+    if (!rig_is(variant, "etcd")) /* whose number grows with all of its writes */
         assert_true(held[0].fence == last + 1);
     assert_status(OK, dlock_acquire(pair.b, name, PATIENCE_MS, &held[1]));
     assert_true(held[1].fence > held[0].fence);
@@ -42,7 +43,8 @@ void fence_grows_with_every_holder(const char *variant)
     assert_status(OK, dlock_release(pair.b, &held[1]));
 }
 
-/* Ours has had some names before, so that a count of its own would be ahead. */
+/* This process has drawn numbers for other names before, so a counter of the process would be
+ * ahead. */
 void fence_grows_from_process_to_process(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -72,7 +74,7 @@ void fence_does_not_ask_the_wall_clock(const char *variant)
 
     assert_status(OK, dlock_acquire(pair.a, name, 0, &first));
     assert_status(OK, dlock_release(pair.a, &first));
-    dlock_process_shift_wall(-3600 * 1000); /* b's is an hour behind */
+    dlock_process_shift_wall(-3600 * 1000); /* the clock of `b` is an hour behind */
     assert_status(OK, dlock_acquire(pair.b, name, 0, &second));
     assert_true(second.fence > first.fence);
     assert_status(OK, dlock_release(pair.b, &second));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_fence_epochs.c -- a fence that is counted in a store which may lose its data. */
+/* laws_fence_epochs.c -- fences that are counted in a store which may lose its data. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static uint64_t fence_of(dlock_system *sys, const char *name)
     return lease.fence;
 }
 
-/* The last epoch that was drawn, by whomever. */
+/* The last epoch that any process has drawn. */
 static long long epochs_drawn(void)
 {
     return database_ask("SELECT CASE WHEN is_called THEN last_value ELSE 0 END"
@@ -46,7 +46,7 @@ void fence_outlives_the_data(const char *variant)
         assert_true(fence_of(sys, name) > last + 1);
         last = fence_of(pair.a, name);
     }
-    /* The same while an owner holds the lock and does not know of the loss yet. */
+    /* The data is lost while an owner holds the lock and does not know of the loss yet. */
     assert_status(OK, dlock_acquire(pair.a, name, 0, &held));
     servers_tell(0, "FLUSHALL");
     assert_true(fence_of(pair.b, name) > held.fence);
@@ -70,8 +70,8 @@ void fence_outlives_a_restart(const char *variant)
     assert_true(fence_of(sys, name) > last);
 }
 
-/* The database is hung: an honest failure in bounded time, no grant, and nothing in the
- * way of others or of later. */
+/* The database hangs: an acquire that needs an epoch fails within its time and is not granted.
+ * Other names, and later acquires of this name, are not affected. */
 void fence_needs_its_epoch(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -84,7 +84,8 @@ void fence_needs_its_epoch(const char *variant)
     opts.database_timeout_ms = KEPT_LEASE_MS;
     servers_start(&opts);
     sys = rig_open(&opts);
-    assert_comes(rig_try(sys, known) == DLOCK_OK); /* connected, which may take longer */
+    /* Connects the system, which may take several tries. */
+    assert_comes(rig_try(sys, known) == DLOCK_OK);
     assert_true(fence_of(sys, known) > 0);
     snprintf(sql, sizeof(sql),
              "SELECT pid FROM pg_stat_activity WHERE application_name = 'dlock-%d'"
@@ -94,7 +95,7 @@ void fence_needs_its_epoch(const char *variant)
     assert_status(IO, dlock_acquire(sys, name, 0, &lease));
     assert_non_null(strstr(dlock_error(), "PostgreSQL"));
     assert_int_equal(0, servers_count_keys(name));
-    assert_true(fence_of(sys, known) > 0); /* which has its epoch */
+    assert_true(fence_of(sys, known) > 0); /* this name has its epoch already */
     database_wake();
     assert_comes(rig_try(sys, name) == DLOCK_OK);
     assert_true(fence_of(sys, name) > 0);
@@ -112,7 +113,8 @@ void fence_needs_no_epoch_again(const char *variant)
         assert_true(fence_of(i % 2 == 0 ? pair.a : pair.b, name) == first + i);
 }
 
-/* The command of a client that was told to bring an epoch and took its time, sent by hand. */
+/* Send by hand the command of a client that was told to bring an epoch and took long to bring
+ * it. */
 static const redisReply *send_epoch(const char *name, const char *first)
 {
     return servers_tell(0, "EVAL %s 3 %s redisson_lock_token:{%s}"
@@ -134,13 +136,13 @@ void fence_takes_no_old_epoch(const char *variant)
     assert_int_equal(EPOCH_MISSING, send_epoch(name, "?")->integer);
     snprintf(first, sizeof(first), "%lld",
              database_ask("SELECT nextval('dlock_fence_epoch')", NULL) << 32);
-    last = fence_of(sys, name); /* who asked later and was faster */
+    last = fence_of(sys, name); /* a client that asked later, and drew its epoch sooner */
     assert_true(last > strtoull(first, NULL, 10));
     servers_tell(0, "FLUSHALL");
     assert_int_equal(EPOCH_MISSING, send_epoch(name, first)->integer);
     assert_int_equal(0, servers_ask(0, "EXISTS %s", name));
     assert_true(fence_of(sys, name) > last);
-    /* If nothing was lost, the new epoch is not needed any more. */
+    /* The counter was not lost, so the command must not use its new epoch. */
     assert_true(strtoull(send_epoch(name, first)->str, NULL, 10) > last);
 }
 
@@ -168,7 +170,8 @@ static void *begin_all(void *arg)
     return NULL;
 }
 
-/* Both find no counter; one begins it, and the other goes on from there. */
+/* Both clients find no counter. One of them starts the counter, and the other goes on from its
+ * value. */
 void fence_agrees_when_many_begin(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -191,12 +194,12 @@ void fence_agrees_when_many_begin(const char *variant)
         uint64_t b = beginners[1].fences[i];
 
         assert_true(a > 0 && b > 0);
-        assert_int_equal(1, a > b ? a - b : b - a); /* one counter, begun once */
+        assert_int_equal(1, a > b ? a - b : b - a); /* both numbers come from one counter */
         assert_int_equal(0, servers_ask(0, "EXISTS dlock_fence_epoch:{%s}", names[i]));
     }
 }
 
-/* Redisson counts from 1 where nothing is; from then on from where the counter is. */
+/* Redisson counts from 1 if there is no counter, and else from the counter. */
 void fence_goes_on_with_redissons(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -213,13 +216,13 @@ void fence_goes_on_with_redissons(const char *variant)
     assert_true(fence >> 32 > 0);
     assert_int_equal((long long)fence + 1, servers_ask(0, "INCR %s", counter));
     assert_true(fence_of(sys, name) == fence + 2);
-    /* An epoch that is nearly used up is left in time. */
+    /* The lock changes to the next epoch before the epoch's numbers are used up. */
     servers_tell(0, "SET %s %llu", counter,
                  (unsigned long long)((fence | 0xffffffffU) - 1000));
     drawn = epochs_drawn();
     fence = fence_of(sys, name);
     assert_true((long long)(fence >> 32) > drawn);
-    /* Without a database the fence counts on from the store's counter. */
+    /* Without a database the fence goes on from the store's counter. */
     opts.database_url = NULL;
     sys = rig_open(&opts);
     assert_true(fence_of(sys, name) == fence + 1);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* laws_handover.c -- handing a lock over to the next waiter of the same process.
  *
- * Each system of a law counts as a process, because its waiters have lines of their
- * own.  The time limit is switched off, except in the law about it. */
+ * Each system of a law counts as a process, because the waiters of each system stand in a line of
+ * their own. The limit of the time that a process may keep the lock is switched off, except in the
+ * law about it. */
 #include <pthread.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ static bool are_in_line(dlock_system *sys, const char *name, unsigned count)
     return dlock_handover_count(sys->handover, name) == count;
 }
 
-/* A waiter of `sys` that has come to stand in the line as the `nth`. */
+/* Start a waiter of `sys`, and wait until it is the `nth` in the line. */
 static struct rig_helper *line_up(dlock_system *sys, const char *name, unsigned nth)
 {
     struct rig_helper *waiter = rig_helper_start(sys, name, -1);
@@ -43,7 +44,7 @@ static struct rig_helper *line_up(dlock_system *sys, const char *name, unsigned 
     return waiter;
 }
 
-/* Its turn has come: let it have it, and give it back. */
+/* It is the waiter's turn: wait until it has the lock, and let it release. */
 static void finish(struct rig_helper *waiter)
 {
     assert_status(OK, rig_helper_acquired(waiter));
@@ -121,7 +122,7 @@ void is_handed_over_without_waiting(const char *variant)
     assert_status(OK, rig_helper_acquired(next));
     assert_string_equal(lease.owner, rig_helper_lease(next)->owner);
     finish(next);
-    /* No caller waits in the line, so the store is owed a release, and keeps the
+    /* No caller waits in the line, so the release is still to be sent to the store, and keeps the
      * owner until then. */
     assert_status(OK, dlock_acquire(pair.a, name, -1, &lease));
     assert_status(OK, dlock_release_later(pair.a, &lease));
@@ -135,7 +136,8 @@ void is_handed_over_without_waiting(const char *variant)
     assert_int_equal(2, metrics.debts_paid);
 }
 
-/* `a` holds, one of its threads waits, and one of `b`, in the store. */
+/* `a` holds the lock; one thread of `a` waits in the line, and one thread of `b` waits in the
+ * store. */
 struct scene {
     struct rig_pair pair;
     const char *name;
@@ -154,7 +156,7 @@ static struct scene begin(const dlock_options *opts)
     return s;
 }
 
-/* The store was given it back, so the other process came first. */
+/* The lock was released to the store, so the waiter of the other process gets it first. */
 static void assert_far_first(struct scene *s)
 {
     assert_status(OK, rig_helper_acquired(s->far));
@@ -187,7 +189,8 @@ void is_not_handed_over_with_little_lease(const char *variant)
     s = begin(&opts);
     while (dlock_lease_left_ms(s.pair.a, &s.lease) >= KEPT_LEASE_MS / 2)
         rig_pause_ms(1);
-    (void)dlock_release(s.pair.a, &s.lease); /* LOST on a slow machine: the same holds */
+    /* The answer is LOST on a slow machine; the rest holds in both cases. */
+    (void)dlock_release(s.pair.a, &s.lease);
     assert_comes(rig_helper_is_done(s.far));
     (void)rig_helper_finish(s.far);
     assert_comes(rig_helper_is_done(s.near));
@@ -279,7 +282,8 @@ void the_line_outlives_a_lost_holder(const char *variant)
     assert_string_not_equal(lease.owner, rig_helper_lease(next)->owner);
     assert_int_equal(0, local_grants(sys));
     assert_status(LOST, dlock_release(sys, &lease));
-    (void)rig_helper_finish(next); /* its own lease is as short */
+    /* The lease of the next holder is as short, so its release may answer LOST. */
+    (void)rig_helper_finish(next);
     assert_comes(rig_try(sys, name) == DLOCK_OK);
 }
 
@@ -330,7 +334,7 @@ void hands_over_after_all_levels(const char *variant)
     assert_false(info.locked);
 }
 
-/* Take it and end. */
+/* A thread that acquires and ends without a release. */
 static void *take(void *arg)
 {
     const struct scene *s = arg;
@@ -359,8 +363,8 @@ void a_dead_thread_holds_up_nobody(const char *variant)
     (void)rig_helper_finish(next);
 }
 
-/* A thread that handed a lock over, and one that asks for a lease of its own, are strangers to the
- * store. */
+/* To the store, a thread that has just handed the lock over, and a thread that asks for a lease of
+ * its own, are other owners. */
 void who_stands_outside_does_not_pass(const char *variant)
 {
     dlock_options opts = handed(variant);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_histories.c -- many threads make random calls, and the histories are checked. */
+/* laws_histories.c -- many threads make random calls, and the laws check their histories. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -11,14 +11,14 @@ enum { ACTORS = 8, STEPS = 60, NAMES = 3, WAIT_MS = 30 };
 struct actor {
     dlock_system *sys;
     const char *names[NAMES];
-    atomic_int *inside; /* per name: how many threads */
+    atomic_int *inside; /* per name: the number of threads that hold it */
     bool nests;
-    int wrong_count; /* answers that must not be, and others inside */
+    int wrong_count; /* answers that are not allowed, and other threads inside */
     int granted_count;
     pthread_t thread;
 };
 
-/* Hold it for a moment, perhaps twice. */
+/* Hold the lock for a moment, sometimes with a second level. */
 static void be_inside(struct actor *actor, size_t which)
 {
     dlock_lease inner;

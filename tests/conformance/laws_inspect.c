@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_inspect.c -- looking at locks from outside, and freeing them by force. */
+/* laws_inspect.c -- inspecting locks, and freeing them by force. */
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/conformance/laws.h"
 
 enum { WAIT_MS = 80, WAITERS = 3, TOLD_MS = 50, LEASE_MS = 60000 };
-/* A session that is told to end has a second for that. */
+/* A session that was told to end must have ended within this time. */
 enum { STEADY_MS = 1000 };
 
 static dlock_info look(dlock_system *sys, const char *name)
@@ -62,7 +62,7 @@ void is_seen_from_outside(const char *variant)
     assert_status(INVALID, dlock_inspect(pair.a, name, NULL));
 }
 
-/* As a Java program's MultiLock, which has another uuid on each server. */
+/* Hold the lock as a MultiLock of a Java program does, which has another UUID on each server. */
 void shows_owners_of_each_server(const char *variant)
 {
     static const char theirs[] = "8743c9c0-0795-4907-87fd-6c719a6b458%d:52";
@@ -74,7 +74,7 @@ void shows_owners_of_each_server(const char *variant)
 
     assert_int_equal(SERVERS_MAX, servers_find(&opts));
     for (int i = 0; i < SERVERS_MAX; i++) {
-        assert_is_free(sys, name); /* held on some is not held */
+        assert_is_free(sys, name); /* held on some servers only is not held */
         snprintf(owner, sizeof(owner), theirs, i);
         servers_ask((size_t)i, "HSET %s %s %d", name, owner, 2);
         servers_ask((size_t)i, "PEXPIRE %s %d", name, i == 2 ? LEASE_MS / 2 : LEASE_MS);
@@ -134,7 +134,8 @@ void shows_its_fence(const char *variant)
     }
 }
 
-/* The waiters that the store can count: threads if it sees them, else systems that listen. */
+/* The waiters that the store can count: threads if it knows threads, else systems that
+ * subscribe. */
 void shows_who_waits(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -148,8 +149,8 @@ void shows_who_waits(const char *variant)
 
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
     count = look(pair.a, name).waiter_count;
-    /* The store knows the waiters that it tells of a release, queues or lets wait; but
-     * ZooKeeper tells no client who watches a node. */
+    /* A store knows the waiters to which it sends a message, and those that it keeps in a queue or
+     * lets wait in the server. But ZooKeeper tells no client who watches a node. */
     assert_int_equal((rig_caps(variant) & (DLOCK_CAP_PUSH | DLOCK_CAP_FAIR |
                                            DLOCK_CAP_SESSION)) &&
                              !rig_is(variant, "zk-basic")
@@ -188,13 +189,14 @@ void is_freed_by_force(const char *variant)
     if (rig_caps(variant) & DLOCK_CAP_REENTRANT)
         assert_status(OK, dlock_acquire(pair.a, name, 0, &next));
     st = dlock_force_release(pair.b, name);
-    /* On a busy machine PostgreSQL ends the session later than the call waits for that. */
+    /* On a busy machine PostgreSQL may end the session after the call has stopped waiting for
+     * that. */
     if (!(rig_caps(variant) & DLOCK_CAP_SESSION) || st != DLOCK_UNKNOWN)
         assert_status(OK, st);
     assert_comes(!look(pair.b, name).locked);
     assert_status(LOST, dlock_force_release(pair.b, name));
     assert_status(OK, dlock_acquire(pair.b, name, 0, &next));
-    /* The former holder finds out, and does no harm. */
+    /* The former holder learns of the loss, and its release frees no other owner's lock. */
     if (rig_caps(variant) & DLOCK_CAP_OWNED) {
         assert_status(LOST, dlock_release(pair.a, &lease));
         assert_status(BUSY, rig_try(pair.a, name));
@@ -203,7 +205,8 @@ void is_freed_by_force(const char *variant)
     assert_status(INVALID, dlock_force_release(pair.a, ""));
 }
 
-/* The best of several, as in laws_waiting.c: who only looks by itself is slower. */
+/* The fastest of several tries counts, as in laws_waiting.c: a waiter without a message is
+ * slower. */
 void forcing_tells_a_waiter(const char *variant)
 {
     dlock_options opts = rig_options(variant);

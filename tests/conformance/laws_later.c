@@ -12,7 +12,7 @@
 
 enum { ROUNDS = 200, SETTLE_MS = 60, CALL_MS = 10000 };
 
-/* Of a server, for one command. */
+/* The timeout of one command. */
 #define TIMEOUT_MS STRETCHED(300)
 
 bool is_left_to_itself(const char *variant)
@@ -51,7 +51,7 @@ void is_released_later(const char *variant)
     assert_status(INVALID, dlock_release(pair.a, &copy));
     assert_status(INVALID, dlock_release_later(pair.a, &never));
     assert_status(INVALID, dlock_release_later(pair.a, NULL));
-    /* No further request goes to the store by `a`. */
+    /* After the release `a` sends no further request, and the lock is free. */
     assert_comes(rig_try(pair.b, name) == DLOCK_OK);
     assert_comes(has_paid(pair.a, debts));
     assert_int_equal(0, dlock_pay_debts(pair.a, -1));
@@ -61,7 +61,7 @@ void is_released_later(const char *variant)
     assert_int_equal(0, metrics.lost);
 }
 
-/* On one connection each acquire is executed behind the release before it. */
+/* On one connection, the server executes each acquire after the release before it. */
 void goes_behind_its_debt(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -80,8 +80,9 @@ void goes_behind_its_debt(const char *variant)
     assert_int_equal(ROUNDS, read_metrics(sys).debts_paid);
 }
 
-/* Another process finds the lock free as soon as it was sent.  The network may let the other's
- * request overtake, so a few may be late; without the sending nearly all are. */
+/* Another process finds the lock free as soon as the release was sent. A few releases may be late,
+ * because the network may deliver the other request first; if releases were sent only with the next
+ * request, nearly all would be late. */
 void is_free_once_it_was_sent(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -127,11 +128,11 @@ void gives_all_levels_back_later(const char *variant)
     assert_int_equal(1, read_metrics(pair.a).debts_paid);
 }
 
-/* `a` behind a wire that can be cut, `b` on the same server without. */
+/* `a` is behind the cutter, and `b` is on the same server without the cutter. */
 struct behind {
     struct rig_pair pair;
     const char *name;
-    const char *url; /* of the wire */
+    const char *url; /* of the cutter */
     dlock_lease lease;
 };
 
@@ -155,7 +156,7 @@ static void take(struct behind *s)
     assert_comes(dlock_acquire(s->pair.a, s->name, 0, &s->lease) == DLOCK_OK);
 }
 
-/* The request never arrived, and does once there is a connection again. */
+/* The release never arrived; it arrives once there is a connection again. */
 void a_release_that_did_not_arrive_is_repeated(const char *variant)
 {
     struct behind s = begin(variant, 0, false);
@@ -172,8 +173,8 @@ void a_release_that_did_not_arrive_is_repeated(const char *variant)
     cutter_stop();
 }
 
-/* The request arrived, and its answer did not: repeated, it meets the lock of another, and
- * one of its own thread. */
+/* The release arrived, and its answer did not. The repeated request then finds the lock of another
+ * owner, or a new lock of the same thread, and must free neither. */
 void a_release_that_is_repeated_meets_no_other_lock(const char *variant)
 {
     struct behind s = begin(variant, 0, false);
@@ -188,12 +189,12 @@ void a_release_that_is_repeated_meets_no_other_lock(const char *variant)
     assert_comes(has_paid(s.pair.a, 1));
     assert_status(BUSY, rig_try_elsewhere(s.pair.b, s.name));
     assert_status(OK, dlock_release(s.pair.b, &next));
-    /* The answer is not LOST: the first request may have freed the lock. */
+    /* The answer is not LOST, because the first request may have freed the lock. */
     assert_int_equal(0, read_metrics(s.pair.a).lost);
     cutter_stop();
 }
 
-/* After the loss of its connection the next acquire of the name pays for it first. */
+/* After its connection was lost, the next acquire of the name sends the release first. */
 void an_acquire_pays_the_debts_of_its_name(const char *variant)
 {
     struct behind s = begin(variant, 0, false);
@@ -211,8 +212,8 @@ void an_acquire_pays_the_debts_of_its_name(const char *variant)
     cutter_stop();
 }
 
-/* Without a server the lease ends, which the watchdog has not renewed; and the debt with
- * it. */
+/* Without a server, the watchdog does not renew the lease, so the lease ends. The debt ends with
+ * the lease. */
 void a_debt_ends_with_its_lease(const char *variant)
 {
     struct behind s = begin(variant, KEPT_LEASE_MS, true);
@@ -232,7 +233,7 @@ void a_debt_ends_with_its_lease(const char *variant)
     cutter_stop();
 }
 
-/* Servers of its own, for `a` with a short timeout and for `b`. */
+/* Start servers for this law, for `a` with a short timeout and for `b`. */
 static struct rig_pair open_own(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -269,7 +270,7 @@ void a_debt_outlives_a_pause(const char *variant)
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
     servers_signal(0, 1, SIGSTOP);
     assert_status(OK, dlock_release_later(pair.a, &lease));
-    /* Until the request is past its timeout, and the connection with it. */
+    /* The request has reached its timeout, and its connection was closed. */
     assert_int_equal(1, dlock_pay_debts(pair.a, 2 * TIMEOUT_MS));
     servers_signal(0, 1, SIGCONT);
     assert_comes(rig_try(pair.b, name) == DLOCK_OK);
@@ -277,7 +278,7 @@ void a_debt_outlives_a_pause(const char *variant)
     assert_true(has_paid(pair.a, 1));
 }
 
-/* The server has forgotten the script that gives the lock back. */
+/* The server has forgotten the script of the release. */
 void a_debt_outlives_a_script_flush(const char *variant)
 {
     struct rig_pair pair = open_own(variant);
@@ -318,7 +319,7 @@ void a_close_pays_its_debts(const char *variant)
     cutter_stop();
 }
 
-/* Of a child by fork(). */
+/* What a child inherits by fork(). */
 struct inheritance {
     dlock_system *sys;
     dlock_lease *other;

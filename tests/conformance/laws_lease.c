@@ -19,7 +19,7 @@ void expires(const char *variant)
     assert_true(dlock_lease_left_ms(pair.a, &first) <= SHORT_LEASE_MS);
     assert_while_valid(pair.a, &first, rig_try(pair.b, name) == DLOCK_BUSY);
     assert_status(OK, dlock_acquire(pair.b, name, PATIENCE_MS, &second));
-    /* The former holder knew before another could enter. */
+    /* The former holder knew of the end before another owner could enter. */
     assert_false(dlock_lease_valid(pair.a, &first));
     assert_int_equal(0, dlock_lease_left_ms(pair.a, &first));
     assert_status(OK, dlock_release(pair.b, &second));
@@ -40,7 +40,7 @@ void never_expires(const char *variant)
     assert_status(OK, dlock_release(sys, &lease));
 }
 
-/* The lease of the options, or the variant's own limit to it. */
+/* The lease has the length of the options, or the variant's own maximum. */
 void takes_its_lease(const char *variant)
 {
     enum { LONG_MS = 60000, LIMIT_MS = 100 };
@@ -66,7 +66,7 @@ void takes_its_lease(const char *variant)
     assert_status(OK, dlock_release(sys, &lease));
 }
 
-/* The least PTTL of the name on the servers found. */
+/* The smallest PTTL of the name on the servers found. */
 static long long least_pttl(size_t server_count, const char *name)
 {
     long long least = servers_ask(0, "PTTL %s", name);
@@ -136,7 +136,8 @@ void cannot_renew(const char *variant)
     assert_status(OK, dlock_release(sys, &lease));
 }
 
-/* The client's clock decides over a lease of a lock that nobody's name is on. */
+/* The value of the lock names no owner, so the client's clock alone decides whether its lease has
+ * ended. */
 void breaks_by_a_clients_clock(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -147,10 +148,10 @@ void breaks_by_a_clients_clock(const char *variant)
 
     assert_status(OK, dlock_acquire(pair.a, name, 0, &first));
     assert_status(BUSY, rig_try(pair.b, name));
-    dlock_process_shift_wall(2 * opts.lease_ms); /* b's is ahead */
+    dlock_process_shift_wall(2 * opts.lease_ms); /* the clock of `b` is ahead */
     assert_status(OK, dlock_acquire(pair.b, name, 0, &second));
     assert_true(dlock_lease_valid(pair.a, &first));
-    /* a's is not: it frees the lock of b, and a third enters. */
+    /* The clock of `a` is not ahead: `a` frees the lock of `b`, and a third owner enters. */
     dlock_process_shift_wall(0);
     assert_status(OK, dlock_release(pair.a, &first));
     assert_true(dlock_lease_valid(pair.b, &second));

@@ -6,8 +6,9 @@
 
 enum { LONG_LEASE_MS = 600000, MANY = 40, SETTLE_MS = 60 };
 
-/* Redis keeps no message for who is not connected.  The lock is gone and nobody says
- * so, as when its holder's message was lost: the lease of minutes is not waited for. */
+/* Redis keeps no message for a client that is not connected. Here the lock disappears without a
+ * message, as if the message of its release was lost. The waiter must get the lock long before the
+ * lease of minutes would have ended. */
 void a_lost_message_costs_a_look(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -28,7 +29,8 @@ void a_lost_message_costs_a_look(const char *variant)
     assert_status(LOST, dlock_release(pair.a, &lease));
 }
 
-/* Each on a name of its own, so each on a channel of its own; nothing runs out. */
+/* Each waiter waits for a name of its own, and so listens on a channel of its own; no table of
+ * channels may be full. */
 void waits_for_many_names(const char *variant)
 {
     dlock_options opts = rig_options(variant);

@@ -58,7 +58,7 @@ void counts_what_it_does(const char *variant)
     assert_int_equal(0, before.renewals);
     assert_true(has_store == (before.acquire_commands >= ROUNDS + 2));
     assert_true(has_store == (before.other_commands >= ROUNDS));
-    after = read_metrics(pair.b); /* its own */
+    after = read_metrics(pair.b); /* the counters of the other system */
     assert_int_equal(1, after.acquires[DLOCK_OK]);
     assert_int_equal(0, after.acquires[DLOCK_BUSY]);
     assert_int_equal(rig_caps(variant) & DLOCK_CAP_RENEW ? 1 : 0, after.renewals);
@@ -72,7 +72,7 @@ void counts_wake_ups(const char *variant)
     const char *name = rig_name();
     bool woken = false;
 
-    /* A waiter that came too late for its wake-up looks by itself; not every one comes late. */
+    /* A waiter that was too late for its message looks by itself; not every waiter is too late. */
     for (int i = 0; i < HAND_OVERS_MAX && !woken; i++) {
         struct rig_helper *waiter;
         dlock_lease lease;
@@ -96,7 +96,8 @@ static bool is_readable(int fd)
     return poll(&p, 1, 0) == 1;
 }
 
-/* Also of holds from before anybody asked, and each but once. */
+/* The descriptor also reports losses of holds from before the descriptor was asked for, each loss
+ * once. */
 void tells_of_losses_by_a_descriptor(const char *variant)
 {
     dlock_options opts = rig_options(variant);

@@ -40,7 +40,7 @@ void tells_names_apart(const char *variant)
         snprintf(other, sizeof(other), "%s:%s", base, ends[i][1]);
         meet_nowhere(sys, one, other);
     }
-    /* As long as can be, and different in the last byte only. */
+    /* Names of the greatest length, which differ in the last byte only. */
     memset(one, 'n', DLOCK_NAME_MAX);
     memcpy(one, base, strlen(base));
     one[DLOCK_NAME_MAX] = '\0';

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_outage.c -- a wait goes on while the store is away, and ends at its time
- * limit. */
+/* laws_outage.c -- a wait goes on while the store cannot be reached, and ends at its time limit. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +11,11 @@ enum {
     WAIT_MS = 45000,
     AWAY_MS = 400,     /* long enough for several attempts */
     SHORT_WAIT_MS = 300,
-    RELEASE_MS = 1500, /* less than a release goes on for */
-    COMMANDS_MOST = 200, /* of a wait in vain: a busy loop sends thousands */
+    RELEASE_MS = 1500, /* shorter than the time for which a release is tried */
+    COMMANDS_MOST = 200, /* of a wait that gets nothing: a busy loop would send thousands */
 };
 
-/* The servers of a law, and a system that waits beside one that holds. */
+/* The servers of a law, a system that waits, and a system that holds. */
 struct outage {
     dlock_options opts;
     dlock_system *holder;
@@ -24,8 +23,8 @@ struct outage {
     bool is_redis;
 };
 
-/* Redis servers of one's own, which are killed and started anew; to the other stores a
- * wire that hangs up on everybody. */
+/* For Redis, start servers, which the law kills and starts again. For the other stores, put a
+ * cutter in front, which closes every connection during the outage. */
 static void begin(struct outage *outage, const char *variant)
 {
     outage->opts = rig_options(variant);
@@ -73,7 +72,7 @@ void a_waiter_outlives_an_outage(const char *variant)
     go_away(&outage);
     assert_stays(!rig_helper_is_done(waiter), AWAY_MS);
     come_back(&outage);
-    /* Redis has lost the lock with its data; elsewhere it is held. */
+    /* Redis has lost the lock with its data; the other stores still have it. */
     if (!outage.is_redis)
         assert_status(OK, dlock_release(outage.holder, &lease));
     assert_status(OK, rig_helper_acquired(waiter));
@@ -95,7 +94,7 @@ void a_wait_that_begins_in_an_outage_is_granted(const char *variant)
     assert_status(OK, rig_helper_finish(waiter));
 }
 
-/* IO, or UNKNOWN if the request may have been executed. */
+/* The answer has to be IO, or UNKNOWN if the store may have executed the request. */
 static void assert_fails(dlock_status st)
 {
     if (st != DLOCK_UNKNOWN)
@@ -138,7 +137,8 @@ void a_cancel_ends_a_wait_in_an_outage(const char *variant)
     rig_helper_finish(waiter);
 }
 
-/* The lock died with its servers: that is to be found out, and not that they were away. */
+/* The lock is lost with the data of its servers. The release must answer that, and not that the
+ * servers could not be reached. */
 void a_release_outlives_an_outage(const char *variant)
 {
     const char *name = rig_name();

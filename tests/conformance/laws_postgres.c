@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_postgres.c -- the rows and locks that the pg variants keep in the database, and
- * leave behind. */
+/* laws_postgres.c -- the rows and locks that the pg variants keep in the database, and what they
+ * leave there. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ void counts_levels_in_its_row(const char *variant)
     assert_status(OK, dlock_release(pair.a, &level[2]));
     assert_status(OK, dlock_release(pair.a, &level[1]));
     assert_int_equal(0, database_count_rows(name));
-    /* The row vanished, and nobody noticed; the owner locks again. */
+    /* The row is deleted, and the holder does not know it; the holder acquires again. */
     assert_status(OK, dlock_acquire(pair.a, name, 0, &level[0]));
     delete_rows(name);
     assert_status(OK, dlock_acquire(pair.a, name, 0, &fresh));
@@ -153,7 +153,7 @@ void tells_of_a_deleted_row(const char *variant)
     assert_status_provided(is_steady(KEPT_LEASE_MS), OK, dlock_release(sys, &other));
 }
 
-/* The holder is gone, and nobody wants this name again; others use the table. */
+/* The holder has ended, and no caller asks for this name again; others use the table. */
 void reaps_rows_nobody_asks_for(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -175,7 +175,7 @@ void reaps_rows_nobody_asks_for(const char *variant)
 
 static void assert_open(dlock_status want, const dlock_options *opts, const char *text)
 {
-    dlock_system *sys = (dlock_system *)(uintptr_t)opts; /* anything but NULL */
+    dlock_system *sys = (dlock_system *)(uintptr_t)opts; /* any pointer but NULL */
     dlock_status got = dlock_open(&sys, opts);
 
     if (got != want || strstr(dlock_error(), text) == NULL)
@@ -200,7 +200,7 @@ void refuses_bad_database_urls(const char *variant)
     assert_open(DLOCK_INVALID, &opts, "postgresql://");
     opts.database_url = "postgresql://nobody@127.0.0.1:1/none";
     assert_open(DLOCK_IO, &opts, "127.0.0.1:1");
-    /* Without the tables the error text names the command that makes them. */
+    /* Without the tables, the error names the command that creates them. */
     snprintf(url, sizeof(url), "%s", getenv("SECKILL_LAB_DATABASE_URL"));
     database = strrchr(url, '/');
     assert_non_null(database);
@@ -243,8 +243,8 @@ void survives_ended_connections(const char *variant)
     assert_status(OK, rig_helper_finish(waiter));
 }
 
-/* As rig_try(), by a system whose patience is so short that it may take several attempts
- * to connect anew on a busy machine. */
+/* As rig_try(), for a system with so short a timeout that a new connection may take several
+ * attempts on a busy machine. */
 static dlock_status try_until_answered(dlock_system *sys, const char *name)
 {
     dlock_status st = rig_try(sys, name);
@@ -257,7 +257,8 @@ static dlock_status try_until_answered(dlock_system *sys, const char *name)
     return st;
 }
 
-/* A command that ran late leaves a lock that ends with its session or its lease. */
+/* A command that the backend executed late leaves a lock that ends with its session or with its
+ * lease. */
 void a_hung_backend_is_unknown(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -271,7 +272,7 @@ void a_hung_backend_is_unknown(const char *variant)
     opts.database_timeout_ms = TIMEOUT_MS;
     premise_watch_pace();
     pair.a = rig_open(&opts);
-    /* Statements are prepared before they are run: let that be done. */
+    /* The first call prepares the statements, so that the next one only executes them. */
     assert_status_provided(is_steady(TIMEOUT_MS), OK, rig_try(pair.a, rig_name()));
     assert_int_equal(2, database_count_backends("true"));
     snprintf(sql, sizeof(sql),
@@ -287,14 +288,15 @@ void a_hung_backend_is_unknown(const char *variant)
     premise_watch_pace();
     assert_status(BUSY, try_until_answered(pair.a, name));
     assert_status(OK, dlock_release(pair.b, &lease));
-    /* An attempt that was not answered may lie before it until its lease ends. */
+    /* An attempt that was not answered may have taken the lock, which is then held until its lease
+     * ends. */
     assert_status_provided(is_steady(TIMEOUT_MS), OK,
                            try_until_answered(pair.a, name));
     assert_comes(database_count_rows(name) == 0);
 }
 
-/* A caller that is refused keeps its connection: no new backend for each refusal, and no
- * transaction left open. */
+/* A caller that is refused keeps its connection: a refusal costs no new backend, and leaves no
+ * transaction open. */
 void a_refusal_costs_no_connection(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -355,7 +357,7 @@ void leaves_nothing_in_the_database(const char *variant)
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(users[i].thread, NULL);
-    /* Connections are returned, none inside a transaction or with a lock. */
+    /* All connections are in the pool; none has an open transaction or a lock. */
     assert_comes(database_count_backends("state <> 'idle'") == 0);
     assert_int_equal(0, database_count_backends(
                             "pid IN (SELECT pid FROM pg_locks WHERE locktype IN"

@@ -2,7 +2,7 @@
 /* laws_queue.c -- the order of the queue decides who gets the lock, and not the order
  * of the attempts.
  *
- * Sleeping waiters might be woken in the right order by chance.  So these waiters do
+ * Waiters that sleep might be woken in the right order by chance. So the waiters of these laws do
  * not sleep, and make their attempts in the worst order. */
 #include "base/os/clock.h"
 #include "tests/conformance/laws.h"
@@ -18,8 +18,8 @@ static void wait_for(const struct slots *slots, struct slot_claim *waiter,
     assert_status(BUSY, slots_try(slots, waiter));
 }
 
-/* The lock is free.  Everybody tries, who came last first; the first of them enters, if
- * it is still believed to wait: none of them had looked before `looked_ms`. */
+/* The lock is free. All waiters try, the last of the queue first. Only the first of the queue
+ * enters, if the store still believes that it waits: no waiter had looked before `looked_ms`. */
 static void only_the_first(const struct slots *slots, struct slot_claim *waiters,
                            size_t count, struct slot_claim *passer, int64_t looked_ms)
 {
@@ -61,7 +61,8 @@ void only_the_first_may_enter(const char *variant)
     assert_status(OK, slots_release(slots, &passer));
 }
 
-/* As long as they look now and then, and for longer than a dead one is believed. */
+/* A waiter keeps its place while it looks now and then, also for longer than the store believes a
+ * dead waiter. */
 void keeps_a_place(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -75,7 +76,8 @@ void keeps_a_place(const char *variant)
     looked_ms = rig_now_ms();
     wait_for(slots, &waiters[0], holder.name);
     wait_for(slots, &waiters[1], holder.name);
-    /* The later one looks first each time: were the earlier forgotten, it would be. */
+    /* The second waiter looks first each time: if the store had forgotten the first one, the second
+     * would enter. */
     for (until_ms = rig_now_ms() + LONG_MS; rig_now_ms() < until_ms;) {
         rig_pause_ms(LOOK_EVERY_MS);
         presume(lasts_until(looked_ms + BELIEVED_MS));

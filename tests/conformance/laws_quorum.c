@@ -16,7 +16,7 @@ static bool is_taken(unsigned mask, size_t node)
     return mask >> node & 1u;
 }
 
-/* Another owner holds the nodes in `mask`. */
+/* Try the lock while another owner holds the nodes in `mask`. */
 static void try_with_taken(dlock_system *sys, unsigned mask)
 {
     const char *name = rig_name();
@@ -38,7 +38,7 @@ static void try_with_taken(dlock_system *sys, unsigned mask)
     } else {
         assert_status(BUSY, st);
     }
-    /* The nodes of the other owner are still locked, and none of ours is. */
+    /* The nodes of the other owner are still locked, and none of the other nodes is. */
     for (size_t i = 0; i < SERVERS_MAX; i++)
         assert_int_equal(is_taken(mask, i), servers_ask(i, "EXISTS %s", name));
     for (size_t i = 0; i < SERVERS_MAX; i++)
@@ -96,9 +96,9 @@ void survives_dead_nodes(const char *variant)
     use_with_dead_nodes(&opts);
 }
 
-/* A node dies before the release, which therefore finds its part on the other nodes only.  When
- * the release is tried again, these nodes have nothing more to free.
- * found by the simulation: `redlock`, `multi`: a release beside a dead node was called LOST */
+/* A node dies before the release, so the release finds its part on the other nodes only. When the
+ * release is tried again, these nodes have nothing more to free.
+ * Found by the simulation: `redlock` and `multi` answered LOST to a release beside a dead node. */
 static void release_beside_a_dead_node(const char *variant, size_t taken_count)
 {
     dlock_options opts = rig_options(variant);
@@ -113,7 +113,7 @@ static void release_beside_a_dead_node(const char *variant, size_t taken_count)
         servers_tell(i, "SET %s other PX 60000", name);
     assert_status(OK, dlock_acquire(sys, name, 0, &lease));
     servers_signal(4, 1, SIGKILL);
-    checked = dlock_check(sys); /* asks the dead node too, which ends its connection here */
+    checked = dlock_check(sys); /* also asks the dead node, whose connection ends here */
     assert_true(checked == DLOCK_OK || checked == DLOCK_IO);
     assert_status(UNKNOWN, dlock_release(sys, &lease));
     for (size_t i = taken_count; i < 4; i++)
@@ -131,8 +131,8 @@ void a_release_by_all_nodes_but_one_is_not_a_loss(const char *variant)
     release_beside_a_dead_node(variant, 0);
 }
 
-/* All or nothing: while one node is dead, or held by another owner, the lock cannot be
- * acquired, and the attempt leaves nothing on the other nodes. */
+/* While one node is dead, or held by another owner, the lock cannot be acquired, and the attempt
+ * leaves nothing on the other nodes. */
 void needs_every_node(const char *variant)
 {
     static const char theirs[] = "8743c9c0-0795-4907-87fd-6c719a6b4586:52";
@@ -151,7 +151,7 @@ void needs_every_node(const char *variant)
     }
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
     assert_int_equal(SERVERS_MAX, servers_count_keys(name));
-    /* All servers but one forget: still nobody else gets in. */
+    /* All servers but one forget the lock, and still no other owner gets it. */
     for (size_t which = 0; which + 1 < SERVERS_MAX; which++)
         servers_ask(which, "DEL %s", name);
     assert_status(BUSY, rig_try(pair.b, name));
@@ -166,8 +166,8 @@ void needs_every_node(const char *variant)
     assert_comes(rig_try(pair.a, name) == DLOCK_OK);
 }
 
-/* A node hangs.  If each round waited for the node, the rounds would take far longer than
- * they may; if the node were never asked again, it would not hold the lock in the end. */
+/* A node hangs. If each round waited for the hung node, the rounds would take far longer than they
+ * may. If the library never asked the node again, the node would not hold the lock in the end. */
 static void use_with_a_hung_node(dlock_options *opts)
 {
     const char *name = rig_name();

@@ -36,7 +36,7 @@ void serves_in_order_of_arrival(const char *variant)
         assert_int_equal(WAITERS - 1 - i, waiters_of(name));
         for (int behind = i + 1; behind < WAITERS; behind++)
             assert_false(rig_helper_is_done(waiters[behind]));
-        assert_status(BUSY, rig_try(pair.a, name)); /* nobody pushes in */
+        assert_status(BUSY, rig_try(pair.a, name)); /* no caller passes the queue */
         assert_status(OK, rig_helper_finish(waiters[i]));
     }
     assert_status(OK, rig_try(pair.b, name));
@@ -51,8 +51,8 @@ static long long script_calls(void)
     return at != NULL ? strtoll(at + strlen(field), NULL, 10) : 0;
 }
 
-/* The first in the queue will never come: named after Redisson's waiters, who ask as
- * fast as they can until its minutes are over. */
+/* The first in the queue is a dead waiter of Redisson, for which the store waits for minutes. The
+ * waiters behind it must not ask as fast as they can until then. */
 void passes_a_dead_waiter(const char *variant)
 {
     static const char dead[] = "00000000-0000-4000-8000-000000000000:1";
@@ -76,14 +76,14 @@ void passes_a_dead_waiter(const char *variant)
     assert_status(OK, dlock_release(sys, &lease));
     until_ms = script_calls();
     assert_stays_provided(lasts_until(begun_ms + DEAD_MS), !rig_helper_is_done(waiter),
-                          WAIT_MS); /* not its turn yet */
+                          WAIT_MS); /* it is not the waiter's turn yet */
     assert_status(OK, rig_helper_acquired(waiter));
     assert_true(script_calls() - until_ms < 30);
     assert_status(OK, rig_helper_finish(waiter));
     assert_int_equal(0, servers_ask(0, "DBSIZE"));
 }
 
-/* The first in the queue is one of Redisson's, which died: minutes are left to its turn. */
+/* The first in the queue is a dead waiter of Redisson, whose turn lasts for some minutes more. */
 void names_a_dead_waiter(const char *variant)
 {
     static const char dead[] = "00000000-0000-4000-8000-000000000000:1";
@@ -110,7 +110,7 @@ void names_a_dead_waiter(const char *variant)
     assert_status(OK, rig_try(sys, "n"));
 }
 
-/* A waiter that lives is listened for. */
+/* A waiter that is alive listens on its channel. */
 void names_a_living_waiter(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -147,10 +147,10 @@ void leaves_the_queue(const char *variant)
     sys = rig_open(&opts);
     assert_status(OK, dlock_acquire(sys, "n", 0, &lease));
     assert_status(BUSY, rig_try_elsewhere(sys, "n"));
-    assert_int_equal(0, waiters_of("n")); /* one attempt takes no place */
+    assert_int_equal(0, waiters_of("n")); /* an attempt without a wait takes no place */
     waiter = rig_helper_start(sys, "n", STRETCHED(WAIT_MS));
     assert_comes((is_queued = waiters_of("n") == 1) || rig_helper_is_done(waiter));
-    presume(is_queued); /* before it gave up again */
+    presume(is_queued); /* otherwise it gave up before it was seen in the queue */
     assert_status(TIMEOUT, rig_helper_acquired(waiter));
     assert_int_equal(0, waiters_of("n"));
     rig_helper_finish(waiter);
@@ -160,7 +160,7 @@ void leaves_the_queue(const char *variant)
     assert_status(OK, dlock_release(sys, &none));
 }
 
-/* A waiter whose last command was not answered delays no other waiter. */
+/* A waiter whose last command was not answered must delay no other waiter. */
 void a_failed_waiter_leaves_the_queue(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -168,7 +168,7 @@ void a_failed_waiter_leaves_the_queue(const char *variant)
     dlock_system *sys;
     dlock_lease lease;
 
-    opts.retry = "fixed:1ms,x1"; /* it takes a place all the same */
+    opts.retry = "fixed:1ms,x1"; /* the waiter takes a place although it tries only once */
     servers_start(&opts);
     sys = rig_open(&opts);
     assert_status(OK, dlock_acquire(sys, "n", 0, &lease));
@@ -184,8 +184,8 @@ void a_failed_waiter_leaves_the_queue(const char *variant)
 
 static const char theirs[] = "8743c9c0-0795-4907-87fd-6c719a6b4586:52";
 
-/* A waiter of Redisson's, believed until `fraction` of a millisecond after some minutes, takes
- * the lock: those behind it are set back by its minutes. */
+/* A waiter of Redisson, believed until `fraction` of a millisecond after some minutes, takes the
+ * lock. The waiters behind it are set back by these minutes. */
 static void keep_place_behind(const char *variant, const char *fraction)
 {
     dlock_options opts = rig_options(variant);
@@ -204,7 +204,7 @@ static void keep_place_behind(const char *variant, const char *fraction)
                 fraction, theirs);
     waiter = rig_helper_start(sys, "n", -1);
     assert_comes(waiters_of("n") == 2);
-    /* In one step: between two our waiter might ask again. */
+    /* In one script: between two commands the waiter of this library might ask again. */
     behind = servers_tell(0, "EVAL %s 2 redisson_lock_queue:{n} redisson_lock_timeout:{n}"
                              " %s",
                           "redis.call('LREM', KEYS[1], 0, ARGV[1])"
@@ -213,7 +213,8 @@ static void keep_place_behind(const char *variant, const char *fraction)
                           theirs);
     assert_int_equal(2, behind->elements);
     assert_true(strtoll(behind->element[1]->str, NULL, 10) - THEIRS_MS > now_ms);
-    /* None of theirs is before the waiter any more, so its next attempt asks for less. */
+    /* No waiter of Redisson is before the waiter any more, so its next attempt asks for a shorter
+     * time. */
     assert_comes(servers_ask(0, "ZCOUNT redisson_lock_timeout:{n} %lld +inf",
                              now_ms + THEIRS_MS) == 0);
     assert_int_equal(1, waiters_of("n"));
@@ -226,15 +227,16 @@ void keeps_its_place_behind_redisson(const char *variant)
     keep_place_behind(variant, "");
 }
 
-/* Its score comes from that of the waiter before it, so it may have any fraction.  This
- * fraction was the mark that fair_acquire.lua once made of the owner `theirs`, to tell waiters
- * of this library. */
+/* Redisson computes a waiter's score from the score of the waiter before it, so a score may have
+ * any fraction. This fraction is the mark by which an earlier fair_acquire.lua told its own waiter
+ * `theirs` from a waiter of Redisson. */
 void knows_redisson_whatever_its_score(const char *variant)
 {
     keep_place_behind(variant, ".3447265625");
 }
 
-/* For how many ms is the last waiter of the lock "n" believed, by the server's clock? */
+/* The ms for which the server still believes the last waiter of the lock "n", by the server's
+ * clock. */
 static long long last_is_believed_ms(void)
 {
     return servers_ask(0,
@@ -245,13 +247,13 @@ static long long last_is_believed_ms(void)
                        " - math.floor(time[2] / 1000)");
 }
 
-/* The server's clock is set back, and then somebody comes to wait behind another of ours,
- * who seems to be believed for longer than a waiter of ours ever is.  If that were taken
- * for one of Redisson's, the one who comes would be believed for minutes, and keep the
- * lock from everybody for as long if it died. */
+/* The server's clock is set back. Then a second waiter comes behind a first waiter of this library,
+ * whose score is now further ahead than any waiter of this library sets it. If the script took the
+ * first for a waiter of Redisson, it would believe the second for minutes; and if the second died,
+ * nobody would get the lock for as long. */
 void takes_its_own_for_no_redisson(const char *variant)
 {
-    static const int64_t STEPS_MS[] = {2, 2, 500, 3600000}; /* further back each time */
+    static const int64_t STEPS_MS[] = {2, 2, 500, 3600000}; /* each step goes further back */
     dlock_options opts = rig_options(variant);
     struct rig_pair pair;
     dlock_lease lease;
@@ -292,9 +294,10 @@ static long long commands_executed(void)
     return sum;
 }
 
-/* A hand-over waits for the attempts that the server is busy with, and every waiter
- * makes some: if each asked of everybody before it, a hand-over would take as many steps
- * as there are waiters.  The first is one of Redisson's, so that the others count. */
+/* A hand-over waits until the server has served the attempts that came before it, and every waiter
+ * makes some. If each attempt read every place before its own, a hand-over would take as many steps
+ * as there are waiters. The first waiter is one of Redisson, for which an attempt has to look at
+ * the places before its own. */
 void asks_no_more_of_a_long_queue(const char *variant)
 {
     static const char first[] = "8743c9c0-0795-4907-87fd-6c719a6b4586:52";

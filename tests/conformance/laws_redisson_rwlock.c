@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_redisson_rwlock.c -- the keys and messages of Redisson's lock of readers and writers. */
+/* laws_redisson_rwlock.c -- the keys and messages of Redisson's read/write lock. */
 #include <stdio.h>
 #include <string.h>
 
@@ -47,25 +47,25 @@ static void writes_as_redisson(dlock_system *sys, redisContext *listener)
     assert_int_equal(2, servers_ask(0, "HLEN n"));
     assert_in_range(servers_ask(0, "PTTL n"), LONG_LEASE_MS / 2, LONG_LEASE_MS);
     assert_int_equal(1, servers_ask(0, "DBSIZE"));
-    assert_status(OK, dlock_release(sys, &again)); /* says nothing */
+    assert_status(OK, dlock_release(sys, &again)); /* publishes no message */
     assert_status(OK, dlock_acquire_with(sys, "n", &READ, &reading));
     assert_string_equal(writing.owner, reading.owner);
     check_field(reading.owner, "1");
     assert_status(OK, dlock_release(sys, &writing));
-    hear(listener, "1"); /* all may come and read */
+    hear(listener, "1"); /* the message wakes all readers */
     check_field("mode", "read");
     assert_int_equal(2, servers_ask(0, "HLEN n"));
     assert_true(servers_ask(0, "PTTL {n}:%s:rwlock_timeout:1", reading.owner) >
                 LONG_LEASE_MS / 2);
     assert_status(OK, dlock_release(sys, &reading));
-    hear(listener, "0"); /* one may come and write */
+    hear(listener, "0"); /* the message wakes one writer */
     assert_int_equal(0, servers_ask(0, "DBSIZE"));
     assert_status(OK, dlock_acquire(sys, "n", 0, &writing));
     assert_status(OK, dlock_release(sys, &writing));
     hear(listener, "1");
 }
 
-/* As a Java program holds it. */
+/* A Java program with Redisson holds the lock. */
 static void respects_redisson(dlock_system *sys)
 {
     dlock_lease lease;
@@ -76,7 +76,7 @@ static void respects_redisson(dlock_system *sys)
     assert_status(BUSY, rig_try(sys, "n"));
     assert_status(OK, dlock_acquire_with(sys, "n", &READ, &lease));
     assert_status(OK, dlock_release(sys, &lease));
-    assert_int_equal(1, servers_ask(0, "EXISTS n")); /* theirs goes on */
+    assert_int_equal(1, servers_ask(0, "EXISTS n")); /* the hold of the Java program goes on */
     assert_status(BUSY, rig_try(sys, "n"));
     servers_ask(0, "DEL n {n}:" THEIRS ":rwlock_timeout:1");
     servers_ask(0, "HSET n mode write " THEIRS ":write 1");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_reentry.c -- a holder that locks again. */
+/* laws_reentry.c -- a holder that acquires its lock again. */
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -33,7 +33,7 @@ void counts_levels(const char *variant)
         assert_string_equal(level[0].owner, level[i].owner);
     }
     assert_string_not_equal(level[0].token, level[1].token);
-    /* Given back in another order than taken: the outermost first. */
+    /* The levels are released in another order than they were acquired: the outermost first. */
     assert_status(OK, dlock_release(pair.a, &level[0]));
     assert_status(INVALID, dlock_release(pair.a, &level[0]));
     assert_int_equal(2, levels_in_store(name, level[1].owner));
@@ -63,8 +63,8 @@ static void refuses_another_level(const char *variant)
     assert_status(OK, rig_try(sys, name));
 }
 
-/* Only its process knows that a thread holds: its own second lock is let
- * in, and still is when the lease is over and somebody else holds. */
+/* The flag that a thread holds is kept in its process only. A second acquire of the thread is
+ * granted, and is still granted after the lease has ended and another owner holds. */
 static void flag_outlives_the_lease(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -84,10 +84,10 @@ static void flag_outlives_the_lease(const char *variant)
     assert_while_valid(pair.a, &outer, rig_try_elsewhere(pair.a, name) == DLOCK_BUSY);
     assert_status(OK, dlock_acquire(pair.b, name, PATIENCE_MS, &others));
     assert_true(dlock_lease_valid(pair.b, &others));
-    assert_status(OK, dlock_acquire(pair.a, name, 0, &inner)); /* two are inside */
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &inner)); /* two owners are inside */
     assert_true(dlock_lease_valid(pair.a, &inner));
     assert_status(OK, dlock_release(pair.a, &inner));
-    assert_status(LOST, dlock_release(pair.a, &outer)); /* which clears the flag */
+    assert_status(LOST, dlock_release(pair.a, &outer)); /* clears the flag */
     assert_status(BUSY, rig_try(pair.a, name));
     assert_status(OK, dlock_release(pair.b, &others));
 }
@@ -110,7 +110,7 @@ static void count_told(const dlock_lease *lease, void *arg)
     atomic_fetch_add(&told_count, 1);
 }
 
-/* The key vanished, and nobody noticed; the owner locks again. */
+/* The key is deleted, and the holder does not know it; the holder acquires again. */
 void notices_lost_levels(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -138,7 +138,7 @@ void notices_lost_levels(const char *variant)
     assert_int_equal(0, servers_count_keys(name));
 }
 
-/* The variant's own request for a level, as text.  The braces are for a cluster. */
+/* Send the variant's own request for a level, as text. The braces are for a cluster. */
 static const redisReply *send_acquire(const char *variant, const char *name,
                                       const char *owner, int level)
 {
@@ -168,8 +168,7 @@ static const redisReply *send_release(const char *variant, const char *name,
                         owner, level);
 }
 
-/* The very requests of the variant, sent by hand as a network would that delivers twice
- * or late. */
+/* Send the requests of the variant by hand, as a network would that delivers them twice or late. */
 void counts_a_resent_request_once(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -182,15 +181,15 @@ void counts_a_resent_request_once(const char *variant)
             const redisReply *reply = send_acquire(variant, name, owner, level);
 
             if (rig_caps(variant) & DLOCK_CAP_FENCED)
-                assert_string_equal("1", reply->str); /* one holder, one number */
+                assert_string_equal("1", reply->str); /* one holder has one number */
             else
                 assert_int_equal(REDIS_REPLY_NIL, reply->type);
             assert_int_equal(level, levels_in_store(name, owner));
         }
-    /* Level 1 again, late: it must not take back level 2. */
+    /* The request for level 1 arrives again, late: it must not take back level 2. */
     send_acquire(variant, name, owner, 1);
     assert_int_equal(2, levels_in_store(name, owner));
-    /* A clean-up of level 3, which never came to be, keeps the two that are. */
+    /* A clean-up of level 3, which was never granted, must keep levels 1 and 2. */
     send_release(variant, name, owner, 3);
     assert_int_equal(2, levels_in_store(name, owner));
     for (int sent = 0; sent < 2; sent++) {
@@ -202,7 +201,7 @@ void counts_a_resent_request_once(const char *variant)
     assert_int_equal(0, servers_count_keys(name));
 }
 
-/* Lets the server go on when a loss was told. */
+/* Let the stopped server go on when a loss was reported. */
 static void *resume_after_loss(void *arg)
 {
     struct pollfd lost = {.fd = *(const int *)arg, .events = POLLIN};
@@ -212,8 +211,8 @@ static void *resume_after_loss(void *arg)
     return NULL;
 }
 
-/* The store still knew the outer level, and would give one more; but its owner was told
- * that it is lost, so a level of it is worth nothing. */
+/* The store still knows the outer level, and would grant one more. But the library has told the
+ * owner that the outer level is lost, so it must not grant an inner level. */
 void grants_no_level_of_a_lost_hold(const char *variant)
 {
     enum { LEASE_MS = 60000 };

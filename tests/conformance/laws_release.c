@@ -26,7 +26,7 @@ void spends_a_lease_once(const char *variant)
     assert_false(dlock_lease_valid(sys, &copy));
     assert_status(INVALID, dlock_release(sys, &never));
     assert_status(INVALID, dlock_release(sys, NULL));
-    /* The next grant has another token, and the spent copy is not it. */
+    /* The next grant has another token, so the copy of the released lease does not fit it. */
     assert_status(OK, dlock_acquire(sys, name, 0, &lease));
     assert_string_not_equal(copy.token, lease.token);
     assert_status(INVALID, dlock_release(sys, &copy));
@@ -36,7 +36,7 @@ void spends_a_lease_once(const char *variant)
     assert_string_equal("", dlock_error());
 }
 
-/* A thread that uses a lease that is not its own. */
+/* A thread that uses the lease of another thread. */
 struct stranger {
     dlock_system *sys;
     dlock_lease lease;
@@ -84,7 +84,7 @@ void knows_its_own_leases(const char *variant)
     assert_status(OK, dlock_release(pair.b, &others));
 }
 
-/* a's lease has run out, and b holds the lock. */
+/* The lease of `a` has ended, and `b` holds the lock. */
 struct overrun {
     struct rig_pair pair;
     const char *name;
@@ -140,12 +140,14 @@ static void naive_frees_anybody(const char *variant)
     assert_status(OK, rig_helper_acquired(next));
     assert_false(dlock_lease_valid(a, &late));
     assert_status(OK, dlock_release(a, &late));
-    /* A third owner is in while the second believes to hold, and so it goes on. */
+    /* A third owner is inside while the second believes that it holds: the fault spreads from owner
+     * to owner. */
     assert_status(OK, rig_try_elsewhere(a, name));
     assert_status(LOST, rig_helper_finish(next));
 }
 
-/* The helper has got a lease that ends soon.  Answers until when that certainly lasts. */
+/* Wait until the helper has acquired with a short lease. Returns the time until which this lease
+ * certainly lasts. */
 static int64_t acquired_short(struct rig_helper *helper)
 {
     dlock_status st = rig_helper_acquired(helper);
@@ -156,8 +158,8 @@ static int64_t acquired_short(struct rig_helper *helper)
     return asked_ms + SHORT_LEASE_MS * 9 / 10;
 }
 
-/* a is held in the middle of its release, if that has a middle; its lease ends, b gets
- * the lock, and a goes on.  Answers what a's release said. */
+/* Hold `a` between the check and the delete of its release, if it has both; its lease ends, `b`
+ * gets the lock, and `a` goes on. Returns the answer to the release of `a`. */
 static dlock_status pause_in_the_gap(dlock_system *a, dlock_system *b, const char *name,
                                      bool has_gap, dlock_lease *next)
 {
@@ -202,7 +204,7 @@ static void frees_anybody_in_its_gap(const char *variant)
     assert_status(LOST, dlock_release(pair.b, &next));
 }
 
-/* Does its release reach the moment between a check and a delete? */
+/* Does a release of the system reach the point between a check and a delete? */
 static bool has_gap(dlock_system *sys, const char *name)
 {
     dlock_fault_point gap = DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE;
@@ -214,7 +216,7 @@ static bool has_gap(dlock_system *sys, const char *name)
     rig_helper_begin_release(helper);
     assert_comes((dlock_fault_look(gap, &fault), fault.holding) ||
                  rig_helper_has_released(helper));
-    presume(fault.holding || lasts_until(until_ms)); /* else it need not have looked */
+    presume(fault.holding || lasts_until(until_ms)); /* after the lease a release need not check */
     assert_true(dlock_fault_release(gap));
     (void)rig_helper_finish(helper);
     return fault.holding;
@@ -235,12 +237,13 @@ void a_pause_before_the_delete_frees_nobody(const char *variant)
 void late_release_frees_anybody(const char *variant)
 {
     if (rig_is(variant, "getset")) {
-        /* By its own clock it sees that its time is over, until it has looked. */
+        /* Its own clock shows that its lease has ended, but only until it has checked that
+         * clock. */
         late_release_touches_nobody(variant);
         rig_reset();
         frees_anybody_in_its_gap(variant);
     } else if (rig_is(variant, "owner")) {
-        /* Without the pause it sees that the lock is not its own any more. */
+        /* Its check shows that the lock has another owner, but only until it has checked. */
         late_release_touches_nobody(variant);
         rig_reset();
         frees_anybody_in_its_gap(variant);

@@ -6,7 +6,7 @@
 
 #include "tests/conformance/laws.h"
 
-enum { MANY = 80 }; /* more than it renews between two looks */
+enum { MANY = 80 }; /* more than the watchdog renews between two looks at its table */
 
 #define KEPT_MS (KEPT_LEASE_MS + KEPT_LEASE_MS / 3)
 #define LONGER_LEASE_MS STRETCHED(1500)
@@ -47,7 +47,7 @@ void renews_after_a_reconnect(const char *variant)
     assert_status_provided(is_steady(KEPT_LEASE_MS), OK, dlock_release(sys, &lease));
 }
 
-/* The first renewal, at a third of the lease, is not answered. */
+/* The first renewal, at a third of the lease, gets no answer. */
 void tries_a_renewal_again(const char *variant)
 {
     dlock_options opts = watched(variant, LONGER_LEASE_MS);
@@ -70,7 +70,8 @@ void tries_a_renewal_again(const char *variant)
     assert_status_provided(is_steady(timeout_ms), OK, dlock_release(sys, &lease));
 }
 
-/* A lock that the store lost is lost, and a lock that was acquired after that is kept. */
+/* A lock that the store lost is reported as lost, and a lock that was acquired after that is
+ * renewed. */
 void renews_the_next_after_a_restart(const char *variant)
 {
     dlock_options opts = watched(variant, KEPT_LEASE_MS);
@@ -94,14 +95,14 @@ void renews_the_next_after_a_restart(const char *variant)
     assert_status_provided(is_steady(KEPT_LEASE_MS), OK, dlock_release(sys, &lease));
 }
 
-/* As many requests as one round of renewals took so long. */
+/* `took_ms` is the time of as many requests as a round of renewals has.  Was it short enough? */
 static bool is_quick(int64_t took_ms)
 {
     return is_steady(OF_MANY_MS) && took_ms < OF_MANY_MS / 6;
 }
 
-/* The longest answer of the store to a request that is refused, of requests that follow one
- * another for `ms`: the renewals of this time wait for the same store. */
+/* The longest time of a refused request during `ms`, in which such requests follow one another. The
+ * renewals of this time wait for the same store. */
 static int64_t longest_answer_ms(dlock_system *sys, const char *name, int ms)
 {
     int64_t longest_ms = 0, end_ms = rig_now_ms() + ms;
@@ -117,8 +118,8 @@ static int64_t longest_answer_ms(dlock_system *sys, const char *name, int ms)
     return longest_ms;
 }
 
-/* The lock is held by the holder's own account, and by that of a second owner that asks
- * for it. */
+/* Both the holder and the store say that each lock is held: the store answers BUSY to a second
+ * owner. */
 void renews_all_of_many(const char *variant)
 {
     dlock_options opts = watched(variant, OF_MANY_MS);
@@ -148,7 +149,8 @@ void renews_all_of_many(const char *variant)
                                dlock_release(pair.a, &leases[i]));
 }
 
-/* Nested use registers twice in other libraries, and the inner release ends both. */
+/* In other libraries a nested acquire registers the lock for renewal twice, and the inner release
+ * ends both registrations. */
 void renews_after_an_inner_release(const char *variant)
 {
     dlock_options opts = watched(variant, KEPT_LEASE_MS);
@@ -181,7 +183,7 @@ struct leaver {
     dlock_lease lease;
 };
 
-/* The thread ends, and has neither released nor abandoned. */
+/* A thread that acquires and ends, without a release or an abandon. */
 static void *acquire_and_leave(void *arg)
 {
     struct leaver *leaver = arg;
@@ -199,7 +201,8 @@ static void count_lost(const dlock_lease *lease, void *arg)
     atomic_fetch_add(&lost_count, 1);
 }
 
-/* A renewed lock could never be released: a lease belongs to its thread. */
+/* Only the thread that acquired a lock can release it, so a lock of an ended thread that is renewed
+ * would be held for ever. */
 void a_thread_that_ended_is_not_renewed(const char *variant)
 {
     dlock_options opts = watched(variant, KEPT_LEASE_MS);
@@ -235,7 +238,7 @@ void a_thread_that_ended_is_not_renewed(const char *variant)
 
 static pthread_key_t leaving_key;
 
-/* As a program does that frees what a thread holds when it ends. */
+/* A program may release the locks of a thread in a destructor that runs when the thread ends. */
 static void release_when_leaving(void *arg)
 {
     struct leaver *leaver = arg;

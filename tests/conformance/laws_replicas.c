@@ -15,7 +15,7 @@ bool is_tried_with_a_replica(const char *variant)
     return rig_is(variant, "lua") || rig_is(variant, "reentrant");
 }
 
-/* Can a grant of the variant be given back by its owner? */
+/* Can the owner give a grant of the variant back? */
 static bool can_be_acknowledged(const char *variant)
 {
     return !rig_uses_nodes(variant) && !dlock_registry_find(variant)->blind_release;
@@ -72,18 +72,20 @@ void needs_its_replicas(const char *variant)
     assert_status(OK, dlock_release(sys, &lease));
     assert_comes(dlock_acquire(sys, kept, 0, &kept_lease) == DLOCK_OK);
 
-    before = unacknowledged(sys); /* a replica of a busy machine was slower than a timeout */
+    /* On a busy machine a replica may have been slower than a timeout before. */
+    before = unacknowledged(sys);
     replica_signal(SIGSTOP);
     assert_status(UNKNOWN, dlock_acquire(sys, name, 0, &waited));
     assert_non_null(strstr(dlock_error(), "acknowledged by 0 of 1 replicas in "));
     assert_int_equal(0, servers_count_keys(name));
     assert_int_equal(before + 1, unacknowledged(sys));
     assert_status(UNKNOWN, dlock_renew(sys, &kept_lease));
-    assert_true(dlock_lease_valid(sys, &kept_lease)); /* its deadline is the one before */
+    assert_true(dlock_lease_valid(sys, &kept_lease)); /* with its earlier deadline */
     assert_int_equal(before + 2, unacknowledged(sys));
-    assert_status(BUSY, rig_try_elsewhere(sys, kept)); /* an answer that grants nothing waits not */
+    /* A refusal grants nothing, so it waits for no replica. */
+    assert_status(BUSY, rig_try_elsewhere(sys, kept));
     assert_int_equal(before + 2, unacknowledged(sys));
-    /* A waiter goes on, and is let in once the replica is back. */
+    /* A waiter goes on waiting, and is granted the lock once the replica runs again. */
     waiter = rig_helper_start(sys, other, WAITERS_MS);
     assert_stays(!rig_helper_is_done(waiter), TIMEOUT_MS);
     replica_signal(SIGCONT);
@@ -93,7 +95,8 @@ void needs_its_replicas(const char *variant)
     assert_status(OK, dlock_release(sys, &kept_lease));
 }
 
-/* While one thread waits for replicas, others go on: their requests have another connection. */
+/* While one thread waits for replicas, other threads go on, because their requests use another
+ * connection. */
 void waiting_for_replicas_stops_nobody(const char *variant)
 {
     const char *held = rig_name(), *late = rig_name();
@@ -107,7 +110,8 @@ void waiting_for_replicas_stops_nobody(const char *variant)
     assert_status(OK, dlock_acquire(sys, held, 0, &lease));
     replica_signal(SIGSTOP);
     waiter = rig_helper_start(sys, late, 0);
-    assert_comes(servers_count_keys(late) == 1); /* it has its grant, and waits for the replica */
+    /* The server has granted it, and the thread waits for the replica. */
+    assert_comes(servers_count_keys(late) == 1);
     assert_status(BUSY, rig_try_elsewhere(sys, held));
     assert_status(OK, dlock_release(sys, &lease));
     assert_false(rig_helper_is_done(waiter));

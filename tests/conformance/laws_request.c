@@ -6,7 +6,7 @@
 
 enum { LONG_LEASE_MS = 60000, WAIT_MS = 60 };
 
-/* Beside a watchdog and a long lease of the system's. */
+/* The system has a watchdog and a long lease; the request has a lease of its own. */
 void an_explicit_lease_is_its_own(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -31,7 +31,7 @@ void an_explicit_lease_is_its_own(const char *variant)
     assert_comes(!dlock_lease_valid(sys, &lease));
     assert_comes(rig_try(other, name) == DLOCK_OK);
     (void)dlock_release(sys, &lease);
-    /* The system's own request counter is unchanged. */
+    /* The next request without a lease has the lease of the system. */
     assert_status(OK, dlock_acquire(sys, name, 0, &lease));
     assert_true(dlock_lease_left_ms(sys, &lease) > SHORT_LEASE_MS);
     assert_status(OK, dlock_release(sys, &lease));
@@ -131,7 +131,7 @@ void has_the_three_calls(const char *variant)
     assert_status(OK, rig_helper_acquired(holder));
     assert_status(BUSY, dlock_try_lock(pair.a, name, &lease));
     assert_status(TIMEOUT, dlock_try_lock_for(pair.a, name, WAIT_MS, 0, &lease));
-    waiter = rig_helper_start(pair.b, name, -1); /* somebody to wait for */
+    waiter = rig_helper_start(pair.b, name, -1); /* so that somebody waits */
     assert_status(OK, rig_helper_finish(holder));
     assert_status(OK, rig_helper_acquired(waiter));
     rig_helper_begin_release(waiter);

@@ -9,10 +9,10 @@
 enum {
     WAIT_MS = 45000,
     AWAY_MS = 400,           /* long enough for several attempts */
-    SHORT_TIMEOUT_MS = 1000, /* of a request */
+    SHORT_TIMEOUT_MS = 1000, /* the timeout of one request */
 };
 
-/* PostgreSQL keeps rows through a restart and no session; ZooKeeper keeps its sessions. */
+/* PostgreSQL keeps rows through a restart, and no session; ZooKeeper keeps its sessions. */
 static bool dies_with_its_server(const char *variant)
 {
     return (rig_caps(variant) & DLOCK_CAP_SESSION) &&
@@ -36,8 +36,9 @@ void a_waiter_outlives_a_restart(const char *variant)
     lab_kill();
     assert_stays(!rig_helper_is_done(waiter), AWAY_MS);
     lab_restart();
-    assert_comes(dlock_check(pair.a) == DLOCK_OK); /* its session has a connection again */
-    /* On a loaded machine the restart may take longer than the lease or the session. */
+    assert_comes(dlock_check(pair.a) == DLOCK_OK); /* the session has a connection again */
+    /* On a loaded machine the restart may take longer than the lease, or longer than the
+     * session. */
     has_lasted = dlock_lease_valid(pair.a, &lease);
     if (dies_with_its_server(variant))
         assert_status(LOST, dlock_release(pair.a, &lease));
@@ -65,7 +66,7 @@ void a_wait_that_begins_without_a_server_is_granted(const char *variant)
     assert_status(OK, rig_helper_finish(waiter));
 }
 
-/* The first answer that is not IO. */
+/* The first answer to an attempt that is not IO. */
 static dlock_status try_connected(dlock_system *sys, const char *name)
 {
     dlock_status st = DLOCK_IO;
@@ -74,8 +75,8 @@ static dlock_status try_connected(dlock_system *sys, const char *name)
     return st;
 }
 
-/* A release was answered `st`, and by now the server runs.  A lock with a lease is held
- * until that ends, unless it was released; a session's lock is freed as soon as there is a
+/* A release was answered `st`, and now the server runs again. Unless the lock was released, a lock
+ * with a lease is held until the lease ends. A lock of a session is freed as soon as there is a
  * connection. */
 static void assert_was_true(const char *variant, dlock_status st, dlock_system *other,
                             const char *name, int64_t lease_end_ms)
@@ -84,7 +85,7 @@ static void assert_was_true(const char *variant, dlock_status st, dlock_system *
 
     if (st != DLOCK_LOST && st != DLOCK_IO && st != DLOCK_UNKNOWN)
         assert_status(OK, st);
-    /* `other` has to connect anew, too, and until then each attempt answers IO. */
+    /* `other` has to connect again, too, and each attempt answers IO until then. */
     if (st == DLOCK_OK || (has_lease && st == DLOCK_LOST))
         assert_status(OK, try_connected(other, name));
     else if (has_lease && st == DLOCK_IO)
@@ -94,7 +95,7 @@ static void assert_was_true(const char *variant, dlock_status st, dlock_system *
         assert_comes(rig_try(other, name) == DLOCK_OK);
 }
 
-/* A thread holds a lock of pair->b, and its server is killed. */
+/* A thread holds a lock of pair->b, and the server of the lock is killed. */
 static struct rig_helper *hold_and_kill(const char *variant, const char *name,
                                         int timeout_ms, struct rig_pair *pair,
                                         int64_t *lease_end_ms)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_retry.c -- policies of trying again, on every variant. */
+/* laws_retry.c -- retry policies, with every variant. */
 #include <string.h>
 
 #include "tests/conformance/laws.h"
@@ -20,7 +20,7 @@ void retry_none_never_waits(const char *variant)
     assert_status(BUSY, dlock_lock(pair.b, name, &none));
     assert_status(BUSY, dlock_acquire(pair.b, name, PATIENCE_MS, &none));
     assert_status(OK, dlock_release(pair.a, &lease));
-    assert_status(OK, rig_try(pair.a, name)); /* nobody stands in a queue */
+    assert_status(OK, rig_try(pair.a, name)); /* the call left no waiter in a queue */
 }
 
 static void assert_runs_out(const char *variant, const char *retry, const char *says)
@@ -66,7 +66,8 @@ void retries_until_it_is_free(const char *variant)
     assert_status(OK, rig_helper_finish(waiter));
 }
 
-/* The policy alone would ask less often than a fair variant believes that a waiter lives. */
+/* By the policy alone, the waiter would ask less often than it must so that a fair variant believes
+ * that it waits. */
 void a_slow_policy_keeps_its_place(const char *variant)
 {
     dlock_options opts = rig_options(variant);

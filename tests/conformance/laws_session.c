@@ -21,7 +21,7 @@ static void tell(const dlock_lease *lease, void *arg)
     atomic_fetch_add(&told.count, 1);
 }
 
-/* The backend whose session started last among those that hold a lock. */
+/* The backend with the newest session among those that hold a lock. */
 static int holding_backend(void)
 {
     char sql[300];
@@ -57,7 +57,7 @@ void ends_with_its_connection(const char *variant)
     pair = rig_open_pair(&opts);
     assert_status(OK, dlock_acquire(pair.a, other_name, 0, &other));
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
-    assert_stays(dlock_lease_valid(pair.a, &lease), 3 * 100); /* a few looks at it */
+    assert_stays(dlock_lease_valid(pair.a, &lease), 3 * 100); /* for several looks at the session */
     end_backend(holding_backend());
     assert_status(OK, rig_try(pair.b, name));
     assert_comes(!dlock_lease_valid(pair.a, &lease));
@@ -71,10 +71,11 @@ void ends_with_its_connection(const char *variant)
     assert_status(OK, rig_try(pair.a, name));
 }
 
-/* The ended session is that of the last of many holds. Nobody asks for the validity of any. */
+/* The ended session is that of the last of many holds. No call asks whether any of them is
+ * valid. */
 void is_told_of_one_end_among_many(const char *variant)
 {
-    enum { HOLDS = 40 }; /* more than the watchdog asks for between two looks */
+    enum { HOLDS = 40 }; /* more than the watchdog checks between two looks at its table */
     dlock_options opts = rig_options(variant);
     const char *base = rig_name();
     dlock_lease leases[HOLDS];
@@ -106,7 +107,7 @@ static dlock_status count_probe(void *state, const dlock_claim *claim)
     return real_probe(state, claim);
 }
 
-/* Open a system whose probes are counted. */
+/* Open a system whose checks of its session are counted. */
 static dlock_system *open_counted(const char *variant)
 {
     static dlock_variant counted;
@@ -124,8 +125,8 @@ static dlock_system *open_counted(const char *variant)
     return sys;
 }
 
-/* A watchdog that does not wait between two probes takes a whole processor.  A slow machine
- * only makes the pauses longer. */
+/* A watchdog without a pause between two checks would use a whole processor. A slow machine only
+ * makes the pauses longer. */
 void looks_after_its_session_with_pauses(const char *variant)
 {
     enum { PROBES = 5, PROBE_EVERY_MS = 100 };
@@ -139,7 +140,7 @@ void looks_after_its_session_with_pauses(const char *variant)
     assert_status(OK, dlock_release(sys, &lease));
 }
 
-/* The test stops a backend that was told to end, so the backend ends late, as on a loaded
+/* The test stops the backend that is told to end, so the backend ends late, as on a loaded
  * machine. */
 void forcing_a_session_that_stays_is_unknown(const char *variant)
 {
@@ -156,8 +157,8 @@ void forcing_a_session_that_stays_is_unknown(const char *variant)
     assert_status(LOST, dlock_release(pair.a, &lease));
 }
 
-/* Session locks are re-entrant within a session, so two holds must not share one; and
- * each connection comes back with its release. */
+/* Session locks are re-entrant within a session, so two holds must not share a session. Each
+ * connection goes back to the pool with its release. */
 void keeps_a_connection_of_its_own(const char *variant)
 {
     enum { HOLDS = 5 };

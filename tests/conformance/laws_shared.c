@@ -25,7 +25,7 @@ static struct rig_helper *start_reader(dlock_system *sys, const char *name,
     return rig_helper_ask(sys, name, &request);
 }
 
-/* Another thread tries to read once, and releases the lock if it was granted. */
+/* Let another thread try to read once, and release the lock if it was granted. */
 static dlock_status try_to_read(dlock_system *sys, const char *name)
 {
     struct rig_helper *reader = start_reader(sys, name, 0);
@@ -35,7 +35,7 @@ static dlock_status try_to_read(dlock_system *sys, const char *name)
     return st;
 }
 
-/* A reader and a writer try, from each system: these are their answers. */
+/* Let a reader and a writer try, from each system, and check their answers. */
 static void assert_open_to(struct rig_pair pair, const char *name, dlock_status reader,
                            dlock_status writer)
 {
@@ -87,7 +87,7 @@ void writer_and_readers_exclude_each_other(const char *variant)
     assert_open_to(pair, name, DLOCK_OK, DLOCK_OK);
 }
 
-/* The fastest of several wake-ups is far faster than the poll that backs up lost
+/* The fastest of several wake-ups must be far faster than the poll that makes up for lost
  * messages. */
 void last_reader_wakes_a_writer(const char *variant)
 {
@@ -121,7 +121,7 @@ void last_reader_wakes_a_writer(const char *variant)
     assert_provided(is_steady(AT_ONCE_MS), best_ms < AT_ONCE_MS);
 }
 
-/* Readers wait in both systems; `let_in` opens the lock to them. */
+/* Let readers wait in both systems; `let_in` opens the lock to them. */
 static int64_t time_readers(struct rig_pair pair, const char *name, dlock_lease *writer)
 {
     struct rig_helper *readers[READERS];
@@ -161,7 +161,7 @@ void writer_wakes_all_readers(const char *variant)
     assert_provided(is_steady(AT_ONCE_MS), best_ms < AT_ONCE_MS);
 }
 
-/* Redisson tells nobody when a writer goes on as a reader. */
+/* Redisson sends no message when a writer goes on as a reader. */
 void writer_becomes_a_reader(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -188,7 +188,7 @@ void writer_becomes_a_reader(const char *variant)
     assert_provided(is_steady(AT_ONCE_MS), best_ms < AT_ONCE_MS);
 }
 
-/* The watchdog renews the writer's lease first, and after the downgrade the reader's. */
+/* The watchdog renews the writer's lease first, and after the downgrade the reader's lease. */
 void downgraded_is_renewed(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -225,7 +225,7 @@ void reader_becomes_no_writer(const char *variant)
     assert_status(TIMEOUT, dlock_acquire(pair.a, name, LASTS_MS, &writing));
     assert_true(dlock_lease_valid(pair.a, &reading));
     assert_status(OK, dlock_release(pair.a, &reading));
-    /* The other way round it may give the reading back first. */
+    /* In the other order, the thread may release its read level first. */
     assert_status(OK, dlock_acquire(pair.a, name, 0, &writing));
     assert_status(OK, read_lock(pair.a, name, &reading));
     assert_status(OK, dlock_release(pair.a, &reading));
@@ -243,7 +243,7 @@ void counts_levels_of_a_reader(const char *variant)
 
     for (int i = 0; i < 3; i++)
         assert_status(OK, read_lock(pair.a, name, &level[i]));
-    assert_status(OK, dlock_release(pair.a, &level[0])); /* the outermost first */
+    assert_status(OK, dlock_release(pair.a, &level[0])); /* the outermost level first */
     assert_false(dlock_lease_valid(pair.a, &level[0]));
     assert_open_to(pair, name, DLOCK_OK, DLOCK_BUSY);
     assert_status(OK, dlock_release(pair.a, &level[2]));
@@ -252,8 +252,8 @@ void counts_levels_of_a_reader(const char *variant)
     assert_open_to(pair, name, DLOCK_OK, DLOCK_OK);
 }
 
-/* A reader dies and the other goes on: the hold of the dead reader ends by itself, and the
- * end of the other hold is the end of the lock. */
+/* One reader dies and another goes on. The hold of the dead reader ends by its lease, and with the
+ * end of the other hold the lock is free. */
 void readers_end_one_by_one(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -268,13 +268,14 @@ void readers_end_one_by_one(const char *variant)
     assert_status(OK, read_lock(pair.b, name, &alive));
     assert_comes(!dlock_lease_valid(pair.a, &dead));
     assert_status(BUSY, rig_try_elsewhere(pair.a, name));
-    rig_pause_ms(SHORT_LEASE_MS / 4); /* over in the store too, not only less drift */
+    /* The lease is over in the store too, and not only for the holder. */
+    rig_pause_ms(SHORT_LEASE_MS / 4);
     assert_status(OK, dlock_renew(pair.b, &alive));
     assert_status(LOST, dlock_release(pair.a, &dead));
     assert_status(BUSY, rig_try_elsewhere(pair.a, name));
     assert_status(OK, dlock_release(pair.b, &alive));
     assert_status(OK, rig_try_elsewhere(pair.a, name));
-    /* The same if the dead reader never sends a request again. */
+    /* The same if no request comes after the lease of the dead reader has ended. */
     rig_acquire_short(pair.a, name, &brief, SHORT_LEASE_MS, &dead);
     assert_status(OK, read_lock(pair.b, name, &alive));
     assert_comes(!dlock_lease_valid(pair.a, &dead));
@@ -282,7 +283,8 @@ void readers_end_one_by_one(const char *variant)
     assert_status(OK, dlock_release(pair.b, &alive));
     assert_status(OK, rig_try_elsewhere(pair.b, name));
     (void)dlock_release(pair.a, &dead);
-    /* The long one first: the lock lasts as long as the short one's lease. */
+    /* The reader with the longer lease releases first: the lock lasts until the lease of the other
+     * one ends. */
     rig_acquire_short(pair.a, name, &brief, SHORT_LEASE_MS, &dead);
     assert_status(OK, read_lock(pair.b, name, &alive));
     assert_status(OK, dlock_release(pair.b, &alive));
@@ -343,11 +345,11 @@ void counts_a_resent_reader_once(const char *variant)
     assert_string_equal("2", servers_tell(0, "HGET r %s", owner)->str);
     assert_int_equal(-3, servers_ask(0, "EVAL %s 2 r %s 60000 %s 4",
                                      LUA_RWLOCK_READ_ACQUIRE, levels, owner));
-    for (int level = 3; level >= 2; level--) /* one that never was, and twice one */
+    for (int level = 3; level >= 2; level--) /* a level that never was, and a level twice */
         for (int sent = 0; sent < 2; sent++)
             assert_int_equal(0, servers_ask(0, "EVAL %s 3 r c {r} %s %d 0",
                                             LUA_RWLOCK_READ_RELEASE, owner, level));
-    assert_int_equal(2, servers_ask(0, "DBSIZE")); /* the lock, and its one level */
+    assert_int_equal(2, servers_ask(0, "DBSIZE")); /* the lock, and the key of its only level */
     assert_int_equal(1, servers_ask(0, "EVAL %s 3 r c {r} %s 1 0",
                                     LUA_RWLOCK_READ_RELEASE, owner));
     assert_int_equal(REDIS_REPLY_NIL,
@@ -355,7 +357,8 @@ void counts_a_resent_reader_once(const char *variant)
                                   owner)
                          ->type);
     assert_int_equal(0, servers_ask(0, "DBSIZE"));
-    /* The lock vanished, and the level's key did not: that is no level to build on. */
+    /* The lock is deleted, and the key of its level is not: no further level must build on this
+     * key. */
     servers_tell(0, "SET %s1 1 PX 60000", levels);
     assert_int_equal(-3, servers_ask(0, "EVAL %s 2 r %s 60000 %s 2",
                                      LUA_RWLOCK_READ_ACQUIRE, levels, owner));
@@ -382,7 +385,7 @@ void shows_and_frees_its_readers(const char *variant)
     assert_status(OK, dlock_inspect(pair.b, name, &info));
     assert_provided(lasts_until(until_ms), info.reader_count == 2);
     assert_comes(dlock_inspect(pair.b, name, &info) == DLOCK_OK &&
-                 info.reader_count == 1); /* the other's lease is over */
+                 info.reader_count == 1); /* the lease of the other reader has ended */
     servers_find(&opts);
     assert_true(level_pttl(name, lease.owner, 2) > 0);
     assert_status(OK, dlock_force_release(pair.b, name));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_shared_model.c -- readers and writers at random, beside a model of them.
+/* laws_shared_model.c -- random calls of readers and writers, compared with a model.
  *
- * The model is two numbers for each owner.  A reader's hold can end as by its lease:
- * its keys are taken away, and it comes back as another owner, as the core has it. */
+ * The model has two numbers for each owner. A reader's hold can also end as if by its lease: the
+ * test deletes its keys, and the reader comes back as another owner, as it does in the core. */
 #include "tests/conformance/laws.h"
 #include "tests/conformance/slots.h"
 
@@ -18,7 +18,7 @@ struct game {
     const char *name;
     struct player players[OWNERS];
     uint32_t dice;
-    dlock_status st; /* the last answer */
+    dlock_status st; /* of the last call */
 };
 
 static unsigned roll(struct game *game, unsigned sides)
@@ -92,7 +92,8 @@ static void leave(struct game *game, struct player *me, int kind)
     }
     assert_status(OK, ask(game, me, kind, level, give));
     me->levels[kind]--;
-    if (roll(game, 3) == 0) /* it, or one from before, comes again and changes nothing */
+    /* This request, or an earlier one, arrives again and must change nothing. */
+    if (roll(game, 3) == 0)
         (void)ask(game, me, kind, level + (int)roll(game, 3), give);
 }
 
@@ -103,7 +104,7 @@ static void forget(struct game *game, struct player *me)
     me->levels[0] = me->levels[1] = 0;
 }
 
-/* Only of one who does not write: the writer's lease is that of the whole lock. */
+/* Only for an owner that is no writer: the writer's lease is the lease of the whole lock. */
 static void end_by_lease(struct game *game, struct player *me)
 {
     if (me->levels[0] > 0 || me->levels[1] == 0)

@@ -14,7 +14,7 @@ static dlock_status read_lock(dlock_system *sys, const char *name, dlock_lease *
     return dlock_acquire_with(sys, name, &request, lease);
 }
 
-/* The store still knows the writer, under the number that the reader goes by. */
+/* The store still knows the abandoned writer, under the owner that its thread has as a reader. */
 void an_abandoned_writer_is_not_entered_again(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -32,7 +32,7 @@ void an_abandoned_writer_is_not_entered_again(const char *variant)
     assert_status(BUSY, dlock_acquire(sys, name, 0, &writing));
 }
 
-/* The release may arrive any time later, and must not find a new hold of the same owner. */
+/* The release may arrive at any later time, and must not end a new hold of the same owner. */
 void an_unanswered_release_meets_no_new_reader(const char *variant)
 {
     dlock_options opts = rig_options(variant);

@@ -17,7 +17,7 @@ static struct {
 static void *lock_and_unlock(void *arg)
 {
     atomic_int *done_count = arg;
-    /* Two threads to a name, so that some of them wait for each other. */
+    /* Two threads use each name, so that some of them wait for each other. */
     char name[] = "sharing:00";
     long which = (done_count - contenders.done_count) / 2;
     dlock_lease lease;
@@ -43,7 +43,7 @@ static bool all_have_done(int rounds)
 static int count_clients(size_t server)
 {
     const char *at = servers_tell(server, "CLIENT LIST")->str;
-    int count = -1; /* the one that asks */
+    int count = -1; /* without the connection that asks */
 
     for (; *at != '\0'; at++)
         count += *at == '\n';

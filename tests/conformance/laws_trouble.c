@@ -15,7 +15,7 @@ enum {
     FAST_MS = 4000,
 };
 
-/* Of the servers; and a pause that is certainly longer. */
+/* The timeout of the servers. */
 #define TIMEOUT_MS STRETCHED(400)
 #define PAUSE_MS (3 * TIMEOUT_MS)
 
@@ -30,7 +30,7 @@ static void tell_all(const char *variant, const char *command)
         servers_tell(i, command);
 }
 
-/* The servers answer nothing for so long. */
+/* The servers answer nothing for `ms`. */
 static void pause_all(const char *variant, int ms)
 {
     char command[32];
@@ -81,8 +81,8 @@ void survives_cut_connections(const char *variant)
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
     waiter = rig_helper_start(pair.b, name, -1);
     assert_stays(!rig_helper_is_done(waiter), SETTLE_MS);
-    /* Only the subscription, while its waiter sleeps: a command that is cut while it is
-     * under way may rightly answer UNKNOWN. */
+    /* Close only the subscription, and only while its waiter sleeps: a command whose connection is
+     * closed while it is under way may correctly answer UNKNOWN. */
     tell_all(variant, "CLIENT KILL TYPE pubsub SKIPME yes");
     if (rig_caps(variant) & DLOCK_CAP_PUSH)
         assert_comes(servers_tell(0, "PUBSUB CHANNELS")->elements == 1);
@@ -108,7 +108,7 @@ void survives_a_restart(const char *variant)
     assert_true(dlock_is_failure(rig_try(pair.b, rig_name())));
     for (size_t i = 0; i < count; i++)
         servers_restart(i);
-    /* The lock died with the server, and a late release touches nobody. */
+    /* The lock is lost with the server, and a late release frees no other owner's lock. */
     assert_comes(dlock_acquire(pair.b, name, 0, &after) == DLOCK_OK);
     assert_true(dlock_lease_valid(pair.b, &after));
     dlock_release(pair.a, &before);
@@ -129,7 +129,7 @@ void unanswered_is_unknown(const char *variant)
 
     premise_watch_pace();
     opts.lease_ms = 2 * SHORT_LEASE_MS;
-    opts.watchdog = true; /* which must not keep alive what was never granted */
+    opts.watchdog = true; /* the watchdog must not renew a lock that was never granted */
     opts.redis_timeout_ms = TIMEOUT_MS;
     opts.redlock_node_timeout_ms = TIMEOUT_MS;
     servers_start(&opts);
@@ -139,7 +139,7 @@ void unanswered_is_unknown(const char *variant)
                            dlock_acquire(pair.a, name, 0, &lease));
     assert_string_not_equal("", dlock_error());
     assert_int_equal(77, lease.fence);
-    /* A command that arrived late leaves a lock that ends at the latest with its lease. */
+    /* A command that arrived late leaves a lock that ends with its lease at the latest. */
     assert_comes(servers_count_held(variant, name) == 0);
     asked_ms = rig_now_ms();
     assert_status_provided(is_steady(TIMEOUT_MS), OK,
@@ -152,7 +152,7 @@ void unanswered_is_unknown(const char *variant)
     assert_status_provided(is_steady(TIMEOUT_MS), OK, rig_try(pair.a, name));
 }
 
-/* The lock was taken when nobody listened any more, and its lease never followed. */
+/* The SETNX arrived after the caller had given up, and its EXPIRE was never sent. */
 void unanswered_never_ends(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -172,8 +172,8 @@ void unanswered_never_ends(const char *variant)
     assert_stays(servers_ask(0, "PTTL %s", name) == -1, 2 * SHORT_LEASE_MS);
 }
 
-/* A server that hangs executes everything later, in the order in which it was sent: the
- * acquire whose answer nobody waits for any more, and then its clean-up. */
+/* A server that hangs later executes everything in the order in which it was sent: the acquire
+ * whose answer no thread waits for any more, and then its clean-up. */
 void cleans_up_after_itself(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -195,7 +195,7 @@ void cleans_up_after_itself(const char *variant)
     assert_status(INVALID, dlock_release(sys, &first));
     servers_signal(0, server_count(variant), SIGCONT);
     assert_comes(servers_count_keys(name) == 0);
-    /* A release that is still on its way must not fit a newer lock. */
+    /* A release that is still under way must not fit a newer lock of the same thread. */
     assert_comes(dlock_acquire(sys, name, 0, &second) == DLOCK_OK);
     assert_string_not_equal(first.owner, second.owner);
     assert_status_provided(is_steady(TIMEOUT_MS), OK, dlock_release(sys, &second));
@@ -210,7 +210,8 @@ void cleans_up_after_itself(const char *variant)
     assert_status_provided(is_steady(TIMEOUT_MS), OK, dlock_release(sys, &third));
 }
 
-/* The answer takes longer than the lease: who counts from the answer holds nothing. */
+/* The answer takes longer than the lease. A client that counts the lease from the answer believes
+ * that it holds. */
 void a_late_grant_is_none(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -231,8 +232,8 @@ void a_late_grant_is_none(const char *variant)
     refused_ms = rig_now_ms();
     assert_string_not_equal("", dlock_error());
     if (rig_caps(variant) & DLOCK_CAP_OWNED) {
-        /* A majority of nodes has given the lock back, and the others are about to: before the
-         * lease ends. */
+        /* A majority of nodes has freed the lock, and the other nodes will do so before the lease
+         * ends. */
         assert_comes(servers_count_keys(name) == 0);
         assert_provided(is_steady(SHORT_LEASE_MS), rig_now_ms() - refused_ms < SHORT_LEASE_MS / 2);
     }
@@ -241,9 +242,9 @@ void a_late_grant_is_none(const char *variant)
     assert_status(OK, dlock_release(pair.b, &lease));
 }
 
-/* Part of the lease was over when the answer came: who counts from there is inside for
- * longer than the store keeps others out.  Of the time that the call took, half may have
- * been over before the request was sent. */
+/* A part of the lease was over when the answer came. A client that counts the lease from the answer
+ * is inside for longer than the store keeps others out. Half of the time that the call took may
+ * have passed before the request was sent. */
 static void assert_counts_from_the_request(const dlock_system *sys,
                                            const dlock_lease *lease, int lease_ms,
                                            int64_t begun_ms)
@@ -315,7 +316,7 @@ void leaves_nothing_of_many_names(const char *variant)
         snprintf(name, sizeof(name), "many:%d", i);
         assert_status(OK, rig_try(sys, name));
     }
-    /* But the counters of fences: one that began anew would repeat itself. */
+    /* The counters of fences stay: a counter that begins again would give the same fences again. */
     for (size_t i = 0; i < server_count(variant); i++)
         assert_int_equal(rig_caps(variant) & DLOCK_CAP_FENCED ? MANY_NAMES : 0,
                          servers_ask(i, "DBSIZE"));

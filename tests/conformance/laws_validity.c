@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_validity.c -- the lease as its holder counts it, and as the store does. */
+/* laws_validity.c -- the end of a lease by the holder's clock, and in the store. */
 #include <stdlib.h>
 
 #include "base/os/clock.h"
 #include "tests/conformance/database.h"
 #include "tests/conformance/laws.h"
 
-/* No whole number of seconds, nor of anything else. */
+/* The lease is no whole number of seconds, so that rounding to seconds shows. */
 enum { ODD_LEASE_MS = 7777, LEVELS = 3, S_IN_MS = 1000 };
 
-/* A lease so long that its share for clocks of different speeds, a thousandth at least, is longer
- * than an acquire on a busy machine. */
+/* A lease so long that its room for drift, at least a thousandth of the lease, is longer than an
+ * acquire on a busy machine. */
 enum { LONG_LEASE_MS = 1000 * 1000, DRIFT_MS = LONG_LEASE_MS / 1000 };
 
 static bool is_in_postgres(const char *variant)
@@ -18,7 +18,7 @@ static bool is_in_postgres(const char *variant)
     return dlock_variant_find(variant)->store[0] == 'p';
 }
 
-/* etcd counts a lease in whole seconds, and tells the whole ones that are left. */
+/* etcd counts a lease in whole seconds, and answers the whole seconds that are left. */
 static bool is_in_etcd(const char *variant)
 {
     return dlock_variant_find(variant)->store[0] == 'e';
@@ -31,8 +31,8 @@ static int longest_first(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-/* For how long the servers that a grant needs will hold it: a majority of them for redlock,
- * whose slow server may have given nothing; else all. */
+/* The ms for which the servers that a grant needs still hold the lock: a majority of the servers
+ * for redlock, whose slow server may not have granted; all servers for the others. */
 static long long servers_left_ms(const char *variant, const char *name)
 {
     long long left_ms[SERVERS_MAX] = {0};
@@ -45,7 +45,7 @@ static long long servers_left_ms(const char *variant, const char *name)
     return left_ms[rig_is(variant, "redlock") ? n / 2 : n - 1];
 }
 
-/* For how long the store will still hold it. */
+/* The ms for which the store still holds the lock. */
 static long long store_left_ms(const char *variant, dlock_system *sys, const char *name)
 {
     dlock_info info;
@@ -67,13 +67,14 @@ static long long store_left_ms(const char *variant, dlock_system *sys, const cha
     return servers_left_ms(variant, name);
 }
 
-/* The store is asked first, so time that passes between the two is on the safe side. */
+/* The store is asked before the holder's clock is read, so that the time between the two makes the
+ * check stricter. */
 static void assert_ends_first(const char *variant, dlock_system *sys,
                               const dlock_lease *lease)
 {
     long long store_ms = store_left_ms(variant, sys, lease->name);
     int64_t left_ms = dlock_lease_left_ms(sys, lease);
-    int64_t longer_ms = is_in_etcd(variant) ? S_IN_MS : 0; /* half a second, rounded up */
+    int64_t longer_ms = is_in_etcd(variant) ? S_IN_MS : 0; /* half a second more, rounded up */
     int64_t untold_ms = is_in_etcd(variant) ? S_IN_MS : 0;
 
     assert_true(left_ms > 0 && left_ms <= ODD_LEASE_MS);
@@ -148,7 +149,7 @@ void inner_levels_keep_the_lease(const char *variant)
     assert_status(OK, dlock_release(sys, &lease[0]));
 }
 
-/* After many attempts, not with the first. */
+/* The lock is granted after many attempts, and not with the first. */
 void a_lock_won_by_waiting_has_its_lease(const char *variant)
 {
     dlock_options opts = odd_options(variant);

@@ -29,8 +29,8 @@ void grants_a_waiter_after_the_release(const char *variant)
     assert_status(OK, rig_helper_finish(bounded));
 }
 
-/* The best of several hand-overs, so that a loaded machine does not spoil it: a waiter
- * that only looked by itself could not be that fast even once in five. */
+/* The fastest of several hand-overs counts, so that a loaded machine does not spoil the law. A
+ * waiter without a message is not that fast in any of five. */
 void wakes_a_waiter_at_once(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -70,7 +70,7 @@ void hands_over_to_every_waiter(const char *variant)
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
     for (int i = 0; i < WAITERS; i++) {
         waiters[i] = rig_helper_start(i % 2 == 0 ? pair.a : pair.b, name, PATIENCE_MS);
-        rig_helper_begin_release(waiters[i]); /* as soon as it is in */
+        rig_helper_begin_release(waiters[i]); /* it releases as soon as it has the lock */
     }
     assert_stays(!rig_helper_is_done(waiters[0]), WAIT_MS / 4);
     assert_status(OK, dlock_release(pair.a, &lease));
@@ -96,7 +96,7 @@ void ends_a_wait_with_timeout(const char *variant)
     assert_true(rig_now_ms() - begun_ms >= WAIT_MS);
     assert_int_equal(77, untouched.fence);
     assert_int_equal(0, untouched.hold);
-    /* A waiter that gave up does not keep another from waking. */
+    /* A waiter that gave up does not keep another waiter from its wake-up. */
     waiter = rig_helper_start(pair.b, name, -1);
     assert_status(TIMEOUT, dlock_acquire(pair.b, name, WAIT_MS / 4, &untouched));
     assert_status(OK, dlock_release(pair.a, &lease));
@@ -104,8 +104,8 @@ void ends_a_wait_with_timeout(const char *variant)
     assert_status(OK, rig_helper_finish(waiter));
 }
 
-/* The lock is given back at the very end of somebody's wait: either that one has it, or
- * nobody. */
+/* The lock is released at the very end of a waiter's time limit. Then either the waiter has the
+ * lock, or nobody has it. */
 void gives_up_without_a_trace(const char *variant)
 {
     enum { ROUNDS = 120, BRIEF_MS = 4, BRIEF_US = 1000 * BRIEF_MS };

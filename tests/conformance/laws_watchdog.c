@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_watchdog.c -- the watchdog: which leases it renews, until when, and that it
- * reports a loss. */
+/* laws_watchdog.c -- the watchdog: which leases it renews, until when, and its reports of
+ * losses. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ void nobody_keeps_it(const char *variant)
     assert_status(OK, dlock_release(pair.b, &next));
 }
 
-/* The number of scripts that the servers have run. */
+/* The number of scripts that the servers have executed. */
 static long long script_calls(void)
 {
     static const char field[] = "cmdstat_evalsha:calls=";
@@ -96,7 +96,7 @@ void watchdog_lets_go(const char *variant)
     assert_status_provided(is_steady(KEPT_LEASE_MS), OK, dlock_release(sys, &lease));
 }
 
-/* The arguments of the first call of on_lost. */
+/* The arguments of the first call of on_lost(). */
 static struct {
     atomic_int begun_count;
     atomic_int told_count;
@@ -126,7 +126,7 @@ static dlock_system *open_told(dlock_options *opts)
 static void assert_told_once(const dlock_lease *lease)
 {
     assert_comes(atomic_load(&told.told_count) > 0);
-    /* Of another one that is kept it is told on a machine that stands still. */
+    /* A machine that stands still may report the loss of the other lock too, which is kept. */
     assert_stays_provided(is_steady(KEPT_LEASE_MS),
                           atomic_load(&told.told_count) == 1 &&
                               strcmp(lease->name, told.name) == 0 &&
@@ -174,7 +174,8 @@ void somebody_tells_of_the_end(const char *variant)
     assert_provided(lasts_until(until_ms), dlock_lease_valid(sys, &lease));
     assert_told_once(&lease);
     assert_false(dlock_lease_valid(sys, &lease));
-    dlock_release(sys, &lease); /* LOST, or OK within the drift: it knew in time */
+    /* LOST, or OK within the room for drift: the library knew of the end in time. */
+    dlock_release(sys, &lease);
 }
 
 void validity_ends_without_the_store(const char *variant)
@@ -199,7 +200,7 @@ void validity_ends_without_the_store(const char *variant)
     servers_signal(0, count, SIGSTOP);
     assert_comes(!dlock_lease_valid(sys, &lease));
     assert_told_once(&lease);
-    /* Told by a thread that was not stuck in a request for longer. */
+    /* A thread reported the loss that was not itself waiting for a request for longer. */
     assert_provided(is_steady(SHORT_LEASE_MS),
                     rig_now_ms() - acquired_ms < 10 * SHORT_LEASE_MS);
     servers_signal(0, count, SIGCONT);
@@ -207,7 +208,7 @@ void validity_ends_without_the_store(const char *variant)
     assert_status(LOST, dlock_release(sys, &lease));
 }
 
-/* The connection has ended, and the network is silent for everybody who connects anew. */
+/* The connection has ended, and the network drops everything, so no new connection comes up. */
 void validity_ends_while_a_renewal_connects(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -234,8 +235,8 @@ void validity_ends_while_a_renewal_connects(const char *variant)
     assert_status(LOST, dlock_release(sys, &lease));
 }
 
-/* The servers are silent.  More renewals are due than the watchdog sends between two looks at
- * the table, and the lease that ends first is behind them in the table. */
+/* The servers do not answer. More renewals are due than the watchdog sends between two looks at its
+ * table, and the lease that ends first is behind them in the table. */
 void a_loss_behind_many_renewals_is_told(const char *variant)
 {
     enum { MANY = 40 };
@@ -264,9 +265,8 @@ void a_loss_behind_many_renewals_is_told(const char *variant)
     servers_signal(0, rig_uses_nodes(variant) ? SERVERS_MAX : 1, SIGCONT);
 }
 
-/* The abandoned lock is granted to no caller until its lease ends, and not to one that comes
- * back under the name that the store still knows; then the lock is free, whatever the
- * watchdog does. */
+/* The abandoned lock is granted to no caller until its lease ends, also not to a caller that the
+ * store would take for the same owner. Then the lock is free, whatever the watchdog does. */
 void abandoned_frees_itself(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -289,7 +289,7 @@ void abandoned_frees_itself(const char *variant)
     acquired_ms = rig_now_ms();
     rig_acquire_short(pair.a, name, NULL, lease_ms, &lease);
     assert_status(OK, dlock_abandon(pair.a, &lease));
-    presume(lasts_until(until_ms)); /* none of the two was over before */
+    presume(lasts_until(until_ms)); /* neither lease had ended before */
     until_ms += lease_ms / 3;
     assert_false(dlock_lease_valid(pair.a, &lease));
     assert_status(INVALID, dlock_abandon(pair.a, &lease));

@@ -9,7 +9,7 @@
 
 enum { UUID_LEN = 36, LEASE_MS = 60000 };
 
-/* Does the text look like "uuid<separator>number"? */
+/* Has the text the form "uuid<separator>number"? */
 static bool is_owner(const char *text, char separator)
 {
     size_t len = strlen(text);
@@ -62,7 +62,7 @@ void has_its_shape_in_the_store(const char *variant)
     for (size_t i = 0; i < count; i++) {
         long long pttl = servers_ask(i, "PTTL %s", name);
 
-        if (rig_is(variant, "getset")) /* its value is its end */
+        if (rig_is(variant, "getset")) /* its value is the time of its end */
             pttl = strtoll(servers_tell(i, "GET %s", name)->str, NULL, 10) -
                    dlock_clock_wall_ms();
         assert_true(pttl > LEASE_MS / 2 && pttl <= LEASE_MS);
@@ -86,7 +86,7 @@ static void next_message(redisContext *listener, const char *kind, const char *c
     freeReplyObject(reply);
 }
 
-/* A release of `name` is heard on `channel`. */
+/* The message of the release of `name` arrives on `channel`. */
 static void hear_release(dlock_system *sys, redisContext *listener, const char *name,
                          const char *channel)
 {
@@ -97,8 +97,8 @@ static void hear_release(dlock_system *sys, redisContext *listener, const char *
     next_message(listener, "subscribe", channel, NULL);
     assert_status(OK, dlock_acquire(sys, name, 0, &outer));
     assert_status(OK, dlock_acquire(sys, name, 0, &inner));
-    /* Only the last level is a release: this one says nothing, so the message that
-     * comes after the next is the first. */
+    /* Only the release of the last level publishes a message. This release publishes none, so the
+     * first message is that of the next release. */
     assert_status(OK, dlock_release(sys, &inner));
     assert_int_equal(1, servers_count_keys(name));
     assert_status(OK, dlock_release(sys, &outer));
@@ -112,7 +112,7 @@ static long long listeners(const char *channel)
     return servers_tell(0, "PUBSUB NUMSUB %s", channel)->element[1]->integer;
 }
 
-/* A waiter is woken by a foreign program's release. */
+/* The release of a foreign program wakes a waiter. */
 static void wait_for_foreigner(dlock_system *sys, const char *name, const char *channel,
                                const char *message)
 {
@@ -124,13 +124,13 @@ static void wait_for_foreigner(dlock_system *sys, const char *name, const char *
     waiter = rig_helper_start(sys, name, -1);
     assert_comes(listeners(channel) == 1);
     assert_false(rig_helper_is_done(waiter));
-    /* In one step, as Redisson does: between two the waiter might look by itself. */
+    /* In one script, as Redisson does: between two commands the waiter might look by itself. */
     assert_int_equal(1, servers_ask(0, "EVAL %s 2 %s %s %s",
                                     "redis.call('DEL', KEYS[1])"
                                     " return redis.call('PUBLISH', KEYS[2], ARGV[1])",
                                     name, channel, message));
     assert_status(OK, rig_helper_finish(waiter));
-    /* The last waiter has gone, so no connection listens. */
+    /* The last waiter has gone, so no connection listens on the channel. */
     assert_comes(listeners(channel) == 0);
 }
 
@@ -154,7 +154,8 @@ static void is_a_redisson_plain_lock(const char *variant)
 
 #define THEIRS "8743c9c0-0795-4907-87fd-6c719a6b4586:52"
 
-/* A waiter of ours in Redisson's queue, woken by its own channel; and one of theirs. */
+/* A waiter of this library in Redisson's queue, which a message on its own channel wakes; and a
+ * waiter of Redisson. */
 static void is_a_redisson_fair_lock(const char *variant)
 {
     static const char theirs[] = "redisson_lock__channel:{n}:" THEIRS;
@@ -189,7 +190,7 @@ static void is_a_redisson_fair_lock(const char *variant)
     servers_ask(0, "ZADD redisson_lock_timeout:{n} 99999999999999 %s", THEIRS);
     assert_status(OK, dlock_release(sys, &lease));
     next_message(listener, "message", theirs, "0");
-    assert_status(BUSY, rig_try(sys, "n")); /* it is their turn */
+    assert_status(BUSY, rig_try(sys, "n")); /* it is the turn of Redisson's waiter */
     redisFree(listener);
 }
 
@@ -202,7 +203,7 @@ void is_a_redisson_lock(const char *variant)
     is_a_redisson_plain_lock(variant);
 }
 
-/* The number of commands of a kind that the server has run. */
+/* The number of commands of a kind that the server has executed. */
 static long long calls_of(const char *command)
 {
     char field[40];
@@ -213,8 +214,8 @@ static long long calls_of(const char *command)
     return at != NULL ? strtoll(at + strlen(field), NULL, 10) : 0;
 }
 
-/* The same name, the same lock, whichever of the two asks; and messages only from who
- * promises them. */
+/* The same name is the same lock for both variants. Only a variant that promises messages sends
+ * them. */
 void shares_with_reentrant(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -231,7 +232,7 @@ void shares_with_reentrant(const char *variant)
     assert_status(OK, dlock_acquire(pair.a, "shared", 0, &lease));
     assert_status(BUSY, rig_try(pair.b, "shared"));
     assert_status(OK, dlock_release(pair.a, &lease));
-    /* fair tells who waits, and nobody does. */
+    /* `fair` publishes only to a waiter, and no thread waits. */
     assert_int_equal((rig_caps(variant) & (DLOCK_CAP_PUSH | DLOCK_CAP_FAIR)) ==
                          DLOCK_CAP_PUSH,
                      calls_of("publish"));
@@ -241,7 +242,8 @@ void shares_with_reentrant(const char *variant)
     begun_ms = rig_now_ms();
     waiter = rig_helper_start(pair.a, "shared", -1);
     assert_stays(!rig_helper_is_done(waiter), 1000);
-    /* 1, 2, 4 ... 128 ms: some 8 to reach the ceiling, then one in 64 to 128 ms. */
+    /* The pauses are 1, 2, 4 ... 128 ms: about 8 attempts until the longest pause, then one attempt
+     * in 64 to 128 ms. */
     asked = calls_of("evalsha") - asked;
     assert_provided(lasts_until(begun_ms + 1100), asked >= 2 && asked <= 24);
     assert_status(OK, dlock_release(pair.b, &lease));

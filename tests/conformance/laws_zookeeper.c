@@ -31,7 +31,7 @@ static void expect_told(dlock_options *opts)
     opts->on_lost = tell;
 }
 
-/* A system behind the cutter, and one that is not. */
+/* A system behind the cutter, and a system without the cutter. */
 static struct rig_pair open_cut_and_whole(dlock_options opts)
 {
     const char *target = opts.zookeeper_url;
@@ -97,7 +97,7 @@ void ends_with_its_session(const char *variant)
     expect_told(&opts);
     pair = rig_open_pair(&opts);
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
-    assert_stays(dlock_lease_valid(pair.a, &lease), 3 * 100); /* a few looks at it */
+    assert_stays(dlock_lease_valid(pair.a, &lease), 3 * 100); /* for several looks at the session */
     assert_true(dlock_lease_left_ms(pair.a, &lease) == INT64_MAX);
     nodes_expire(pair.a);
     assert_comes(rig_try(pair.b, name) == DLOCK_OK);
@@ -114,8 +114,8 @@ void ends_with_its_session(const char *variant)
     assert_status(OK, dlock_release(pair.a, &lease));
 }
 
-/* Packets are lost and no error is reported: the holder has to know by the clock alone,
- * before the server can grant the lock to another. */
+/* Packets are lost and no error is reported. The holder has to know from its clock alone that its
+ * lease has ended, before the server can grant the lock to another owner. */
 void a_silent_network_ends_validity_first(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -184,8 +184,8 @@ void survives_a_cut_connection(const char *variant)
     assert_status(OK, rig_try(pair.b, other_name));
 }
 
-/* The server makes the node, and the one who asked does not hear of it: in time to find
- * it, and too late. */
+/* The server makes the node, and the reply does not reach the client: first in time for the client
+ * to find its node, and then too late. */
 void a_lost_reply_leaves_no_node(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -225,12 +225,12 @@ void a_lost_reply_leaves_no_node(const char *variant)
     assert_comes(nodes_count_of(variant, name) == 0);
     assert_status(OK, rig_try(pair.b, name));
     assert_comes(rig_try(pair.a, name) == DLOCK_OK);
-    /* Without its session having been given up for that. */
+    /* The session was not given up for that. */
     assert_true(dlock_lease_valid(pair.a, &kept));
     assert_status_provided(is_steady(HASTE_MS), OK, dlock_release(pair.a, &kept));
 }
 
-/* A client whose reply was lost finds its own place among others, and not another's. */
+/* A client whose reply was lost finds its own place among the places of others. */
 void a_lost_reply_adopts_nobody(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -247,14 +247,14 @@ void a_lost_reply_adopts_nobody(const char *variant)
         others[i] = rig_helper_start(pair.b, name, -1);
     assert_comes(nodes_count_of(variant, name) == 1 + WAITERS);
     snprintf(before, sizeof(before), "%s", nodes_children(nodes_path(variant, name)));
-    for (int i = 0; i < 3; i++) { /* the order of the server's answers is anybody's */
+    for (int i = 0; i < 3; i++) { /* several tries, since the server lists the nodes in any order */
         struct rig_helper *helper;
 
         cutter_set(CUTTER_DEAF);
         helper = rig_helper_start(pair.a, name, HASTE_MS);
         assert_comes(nodes_count_of(variant, name) == 2 + WAITERS ||
                      rig_helper_is_done(helper));
-        presume(!rig_helper_is_done(helper)); /* it stands there, and still waits */
+        presume(!rig_helper_is_done(helper)); /* the helper has its place, and still waits */
         cutter_cut();
         assert_status(TIMEOUT, rig_helper_acquired(helper));
         rig_helper_finish(helper);
@@ -305,8 +305,8 @@ void leaves_no_node_of_many_names(const char *variant)
     assert_comes(nodes_count_below(root) == before);
 }
 
-/* The node is removed by hand, and another client takes the lock: the lease of the first
- * holder is void, and each of its releases leaves the lock of the other as it is. */
+/* The node is deleted by hand, and another client takes the lock. The lease of the first holder is
+ * void, and none of its releases frees the lock of the other client. */
 void frees_no_other_after_a_removal(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -325,7 +325,7 @@ void frees_no_other_after_a_removal(const char *variant)
             assert_status(LOST, dlock_release(pair.a, &lease));
             assert_int_equal(1, nodes_count_of(variant, name));
             assert_status(OK, dlock_release(other, &next));
-        } else { /* in the same session, too */
+        } else { /* also within the same session */
             helper = rig_helper_start(other, name, -1);
             assert_status(OK, rig_helper_acquired(helper));
             assert_status(LOST, dlock_release(pair.a, &lease));
@@ -348,9 +348,9 @@ void keeps_odd_names_apart(const char *variant)
 
     for (int i = 0; i < ODD; i++)
         snprintf(names[i], sizeof(names[i]), "%s", odd[i]);
-    memset(names[ODD], '/', DLOCK_NAME_MAX); /* as long as it can get */
+    memset(names[ODD], '/', DLOCK_NAME_MAX); /* the longest name */
     names[ODD][DLOCK_NAME_MAX] = '\0';
-    /* Another program may be at it too. */
+    /* Another program may use the same server, so the names are made unique. */
     for (int i = 0; i <= ODD; i++)
         assert_status(OK, dlock_acquire(pair.a, names[i], PATIENCE_MS, &leases[i]));
     for (int i = 0; i <= ODD; i++)
@@ -382,7 +382,7 @@ void writes_its_level(const char *variant)
     snprintf(want, sizeof(want), "%s 1", outer.owner);
     assert_string_equal(want, nodes_data(node));
     assert_status(BUSY, rig_try(pair.b, name));
-    /* The node is removed by hand: the next level finds out, and begins anew. */
+    /* The node is deleted by hand. The next acquire notices this, and starts again at level 1. */
     nodes_delete(node);
     assert_status(OK, dlock_acquire(pair.a, name, 0, &inner));
     assert_false(dlock_lease_valid(pair.a, &outer));

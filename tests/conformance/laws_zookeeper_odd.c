@@ -11,7 +11,7 @@ enum { WAIT_MS = 45000, SHORT_WAIT_MS = 50, LONG_LEN = 4000 };
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
-/* Without a number, with half a token, with a number that no server writes. */
+/* Names without a number, with half a token, and with a number that no server writes. */
 static const char *const ODD_PLACES[] = {
     "x", "0000000000", "c-", "c-0000000001", "c-" TOKEN, "c-" TOKEN "-",
     "c-" TOKEN "-000000001", "c-" TOKEN "-00000000001", "c-" TOKEN "-2147483648",
@@ -36,7 +36,7 @@ static void assert_refuses_place(const char *variant, const char *odd)
     waiter = rig_helper_start(pair.b, name, WAIT_MS);
     assert_status(PROTOCOL, rig_helper_acquired(waiter));
     rig_helper_finish(waiter);
-    assert_comes(nodes_count_of(variant, name) == 2); /* the holder's, and the odd one */
+    assert_comes(nodes_count_of(variant, name) == 2); /* the holder's node, and the foreign one */
     assert_status(PROTOCOL, dlock_inspect(pair.a, name, &info));
     assert_non_null(strstr(dlock_error(), odd));
     assert_status(PROTOCOL, dlock_force_release(pair.b, name));
@@ -53,8 +53,8 @@ void believes_no_odd_place(const char *variant)
         assert_refuses_place(variant, ODD_PLACES[i]);
 }
 
-/* Another client made the node, or wrote into it: the lock is held, and the node is not ours
- * to delete. */
+/* Another client made the node, or wrote its data. The lock is held, and the library must not
+ * delete this node. */
 static void assert_leaves_node(const char *variant, const char *data, int len)
 {
     dlock_options opts = rig_options(variant);

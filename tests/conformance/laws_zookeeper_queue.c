@@ -6,7 +6,7 @@
 
 enum { WAITERS = 3 };
 
-/* A holder, and waiters with a session each. */
+/* A holder, and waiters, each with a session of its own. */
 struct contest {
     dlock_system *holder;
     dlock_lease lease;
@@ -34,7 +34,8 @@ static void end_contest(struct contest *contest)
     }
 }
 
-/* A server tells a client of the end of a node in the way in which the client watched it. */
+/* The server shows how a client watches a node: only for its end, or for any change of the
+ * directory. */
 void wakes_one_by_one(const char *variant)
 {
     const char *name = rig_name();
@@ -50,7 +51,7 @@ void wakes_one_by_one(const char *variant)
     end_contest(&contest);
 }
 
-/* The waiter that has entered since the last call. */
+/* The waiter that has got the lock since the last call. */
 static struct rig_helper *newcomer(struct contest *contest)
 {
     for (int i = 0; i < WAITERS; i++) {
@@ -99,7 +100,7 @@ void a_vanished_predecessor_costs_no_place(const char *variant)
     behind = rig_helper_start(pair.b, name, -1);
     assert_comes(nodes_count_of(variant, name) == 3);
     nodes_expire(between);
-    /* Its waiter lines up again, at the end. */
+    /* The waiter of the deleted node takes a new place, at the end of the queue. */
     assert_comes(nodes_count_of(variant, name) == 3);
     assert_stays(!rig_helper_is_done(behind), 300);
     assert_false(rig_helper_is_done(vanishing));

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define THREADED /* the calls that wait are declared only then */
+#define THREADED /* without it, zookeeper.h does not declare the synchronous calls */
 #include <zookeeper/zookeeper.h>
 
 #include "lock/stores/zookeeper_path.h"
@@ -97,7 +97,7 @@ static int by_number(const void *a, const void *b)
                   right + right_len - ZOOKEEPER_NUMBER_LEN);
 }
 
-/* False: there is no such node. */
+/* Returns false if there is no such node. */
 static bool list(const char *path, struct String_vector *found)
 {
     int rc = zoo_get_children(connected(), path, 0, found);
@@ -174,7 +174,7 @@ void nodes_remove(const char *variant, const char *name)
     if (rig_is(variant, "zk-seq"))
         snprintf(end, sizeof(path) - (size_t)(end - path), "/%s", nodes_children(path));
     end = strchr(path, ' ');
-    if (end != NULL) /* the first of the places */
+    if (end != NULL) /* list only the first of the nodes */
         *end = '\0';
     nodes_delete(path);
 }
@@ -275,7 +275,7 @@ static void delete_below(const char *path)
     deallocate_String_vector(&found);
 }
 
-/* The session is what both variants' state is, or begins with. */
+/* Both ZooKeeper variants have a state that is a session, or begins with a session. */
 static struct zookeeper_session *session_of(dlock_system *sys)
 {
     return rig_is(sys->variant->info.name, "zk-seq")
@@ -308,8 +308,8 @@ void nodes_expire(dlock_system *sys)
 
     assert_true(zookeeper_session_identity(session, &first.client_id, first.passwd));
     now = first;
-    /* The library, thrown out by us, comes back and throws us out: whoever is
-     * faster. */
+    /* The library connects again to the session that this client took over, and so disconnects this
+     * client; the loop goes on until this client was the faster one. */
     while (now.client_id == first.client_id) {
         zookeeper_close(connect_as(&first));
         rig_pause_ms(10);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nodes.h -- the ZooKeeper under a variant, seen past the library: with a session of
+/* nodes.h -- reads and changes the ZooKeeper of a variant without the library: with a session of
  * its own, and with the server's commands of four letters.
  *
  * Paths begin at the server's root. */
@@ -15,7 +15,7 @@
 /* The node or directory that `variant` keeps for `name`.  Valid until the next call. */
 const char *nodes_path(const char *variant, const char *name);
 
-/* The number of nodes of the lock `name`: a holder's, and in a queue its waiters'. */
+/* The number of nodes of the lock `name`: the holder's, and in a queue those of the waiters too. */
 int nodes_count_of(const char *variant, const char *name);
 
 bool nodes_exists(const char *path);
@@ -23,11 +23,11 @@ bool nodes_exists(const char *path);
 /* The data of the node, "" if it does not exist.  Valid until the next call. */
 const char *nodes_data(const char *path);
 
-/* The names of its children in the order of their numbers, with spaces between them; ""
- * if there are none.  Valid until the next call. */
+/* The names of the node's children in the order of their numbers, with spaces between them; "" if
+ * there are no children. Valid until the next call. */
 const char *nodes_children(const char *path);
 
-/* The number of nodes below it, at any depth. */
+/* The number of nodes below the path, at any depth. */
 int nodes_count_below(const char *path);
 
 void nodes_delete(const char *path);
@@ -36,23 +36,24 @@ void nodes_delete(const char *path);
 void nodes_make(const char *path, const char *data, int len);
 void nodes_write(const char *path, const char *data, int len);
 
-/* Take the holder's node of the lock away, as somebody would by hand. */
+/* Delete the holder's node of the lock, as an operator would by hand. */
 void nodes_remove(const char *variant, const char *name);
 
-/* The server's name for the session that a system has now; and does it know that? */
+/* The server's number of the session that a system has now; and does the server know this
+ * session? */
 int64_t nodes_session(dlock_system *sys);
 bool nodes_has_session(int64_t id);
 
-/* The number of sessions that watch it; and the most that watch one of its children, and their
- * sum. */
+/* The number of sessions that watch the node; and of its children the most sessions that watch one
+ * child, and the sum over all children. */
 int nodes_watchers(const char *path);
 void nodes_child_watchers(const char *path, int *most, int *sum);
 
-/* A directory of one's own at the server's root, which goes with the law. */
+/* Make a directory of this law at the server's root, which is deleted after the law. */
 const char *nodes_make_root(void);
 
-/* End the session of a system as the server would if it had heard nothing of it: a
- * second client with its name and password closes it. */
+/* End the session of a system, as the server would after a session timeout: a second client with
+ * the session's number and password closes it. */
 void nodes_expire(dlock_system *sys);
 
 void nodes_stop(void);

@@ -15,13 +15,13 @@ int premise_stretch = 1;
 static struct {
     const char *name;
     jmp_buf begin;
-    bool may_begin_anew; /* once more, at least */
+    bool may_begin_anew; /* at least one try is left */
 } running;
 
 void premise_run(const char *name, void (*law)(const char *variant),
                  const char *variant, void (*begin_anew)(void))
 {
-    /* Longjmp keeps no changed locals but volatile ones. */
+    /* longjmp() keeps the changed value of a local variable only if the variable is volatile. */
     volatile int tries = 0;
 
     running.name = name;
@@ -56,7 +56,7 @@ static struct {
     pthread_t thread;
     bool runs;
     atomic_bool stopping;
-    atomic_llong due_ms;    /* when it should wake next */
+    atomic_llong due_ms;    /* when the thread should wake next */
     atomic_llong latest_ms; /* the longest delay so far */
 } pace;
 

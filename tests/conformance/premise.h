@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* premise.h -- the speed that a law presumes of the machine, and measures.
+/* premise.h -- checks whether the machine was as fast as a law presumes.
  *
- * A law that speaks of a quarter of a second says nothing of a machine that stood still
- * for as long.  So it says what it presumes, by a clock and never by what the lock
- * answered, and where that did not hold it is not judged: it begins anew, with
- * everything closed, and with its times twice as long.  After PREMISE_TRIES it fails: the
- * machine was never steady enough.  Each new beginning is printed.
+ * A law that measures a quarter of a second proves nothing on a machine that stood still for as
+ * long. So a law states what it presumes, by a clock and never by the answers of the lock. When a
+ * premise did not hold, the law is not judged: everything that it opened is closed, and it begins
+ * again with its times twice as long. After PREMISE_TRIES the law fails, because the machine was
+ * never steady enough. Each new beginning is printed.
  *
  * A check that fails while its premise holds fails the law at once. */
 #ifndef CONFORMANCE_PREMISE_H
@@ -20,35 +20,34 @@ enum { PREMISE_TRIES = 5 };
 extern int premise_stretch;
 #define STRETCHED(ms) ((ms) * premise_stretch)
 
-/* Run `law` until its premises hold to its end.  `name` is for what is printed;
+/* Run `law` until its premises hold to its end. `name` is printed with each new beginning;
  * `begin_anew` closes what the law opened. */
 void premise_run(const char *name, void (*law)(const char *variant),
                  const char *variant, void (*begin_anew)(void));
 
-/* If it did not hold, the law begins anew, and this does not return.  By the thread of
- * the law only. */
+/* If the premise did not hold, begin the law again; this call then does not return. Only the thread
+ * of the law may call it. */
 void premise_check(bool held, const char *what, const char *file, int line);
 #define presume(premise) premise_check((premise), #premise, __FILE__, __LINE__)
 
-/* A thread that sleeps for a moment, again and again, and takes note of the longest time
- * by which it was woken too late since the last call of this: what it suffers, other
- * threads suffer too. */
+/* Start a thread that sleeps for a moment again and again, and records the longest delay of a
+ * wake-up since the last call of this function: other threads are delayed as much as this one. */
 void premise_watch_pace(void);
 
-/* The longest time so far, the sleep that goes on included. */
+/* The longest delay so far, including the sleep that goes on now. */
 int64_t premise_latest_ms(void);
 
-/* Has no thread been kept from the processor for longer than a small part of `ms`?  A
- * request takes some eight wake-ups: the thread that asks, that which writes, the server
- * and what it waits for, that which reads, and back; and whoever shares the processor
- * makes each step longer too. */
+/* Was no thread kept from the processor for longer than a twentieth of `ms`? A request takes about
+ * eight wake-ups: the thread that asks, the thread that writes, the server and the parts of the
+ * server that it waits for, the thread that reads, and the way back. Other programs on the
+ * processor delay each of these steps. */
 #define is_steady(ms) (premise_latest_ms() <= (ms) / 20)
 
 /* Join the thread. */
 void premise_end_pace(void);
 
-/* The check has to hold while the premise does.  The premise is looked at after the
- * check: if it held then, it did before. */
+/* The check has to hold while the premise does. The premise is evaluated after the check: a premise
+ * that holds after the check held during the check. */
 #define assert_provided(premise, check)                                                \
     do {                                                                               \
         if (!(check)) {                                                                \
@@ -59,11 +58,11 @@ void premise_end_pace(void);
         }                                                                              \
     } while (0)
 
-/* While the lease, by its own clock, lasts. */
+/* The same for as long as the lease is valid by its own clock. */
 #define assert_while_valid(sys, lease, check)                                          \
     assert_provided(dlock_lease_valid((sys), (lease)), (check))
 
-/* The answer of `call`, provided that the premise holds. */
+/* The answer of `call` has to be `want` while the premise holds. */
 #define assert_status_provided(premise, want, call)                                    \
     do {                                                                               \
         dlock_status provided_ = (call);                                               \

@@ -22,8 +22,8 @@ static struct {
     pid_t pid;
 } replica;
 
-/* Replication needs a port of the master; servers.c starts it with none.  Another process may take
- * any port at any time, so ports are tried. */
+/* Replication needs a port of the master, and servers.c starts the master without one. Another
+ * process may take any port at any time, so several ports are tried. */
 static int open_port(void)
 {
     for (int i = 0; i < PORTS; i++) {
@@ -94,5 +94,5 @@ void replica_stop(void)
     kill(replica.pid, SIGKILL);
     waitpid(replica.pid, NULL, 0);
     replica.pid = 0;
-    scratch_remove(replica.dir); /* the replica has written what it copied, too */
+    scratch_remove(replica.dir); /* with the files that the replica wrote */
 }

@@ -3,17 +3,17 @@
 #ifndef CONFORMANCE_REPLICA_H
 #define CONFORMANCE_REPLICA_H
 
-/* Start a replica of the first server that servers_start() has started, and wait until it has a
- * copy and receives what is written. */
+/* Start a replica of the first server that servers_start() started, and wait until the replica has
+ * a copy and receives new writes. */
 void replica_start(void);
 
-/* Signals to it: SIGSTOP, SIGCONT. */
+/* Send a signal to the replica: SIGSTOP, SIGCONT. */
 void replica_signal(int signal_number);
 
 /* How many keys of that name has the replica? */
 long long replica_count_keys(const char *name);
 
-/* End it; also if there is none. */
+/* Stop the replica; do nothing if there is none. */
 void replica_stop(void);
 
 #endif /* CONFORMANCE_REPLICA_H */

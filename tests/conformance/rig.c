@@ -27,7 +27,7 @@ enum {
     HELPERS_MAX = 64,
     CANCELS_MAX = 4,
     DISMISSED_MS = 10000,
-    ANSWER_MS = 10000, /* a loaded machine is not a hung server */
+    ANSWER_MS = 10000, /* a slow answer of a loaded machine is no hung server */
 };
 
 int rig_patience_ms = 30000;
@@ -35,7 +35,7 @@ int rig_patience_ms = 30000;
 static dlock_system *systems[SYSTEMS_MAX];
 static size_t system_count;
 
-/* Those that nobody has finished, and whether a law left them behind. */
+/* Helpers that no law has finished; and: has their law ended, so that they have to release? */
 static struct rig_helper *helpers[HELPERS_MAX];
 static atomic_bool helpers_dismissed;
 
@@ -97,10 +97,10 @@ struct rig_helper {
     dlock_request request;
     pthread_t thread;
     int64_t asked_ms;
-    dlock_lease lease; /* its own until it has acquired, and from its release on */
+    dlock_lease lease; /* only the helper uses it until `acquired`, and from its release on */
     atomic_bool acquired;
     atomic_bool may_release;
-    atomic_bool released; /* the last thing that it does */
+    atomic_bool released; /* set in the last step of the helper's thread */
     dlock_status acquire_status;
     dlock_status release_status;
 };
@@ -115,7 +115,7 @@ static bool forget(struct rig_helper *helper)
     return false;
 }
 
-/* Those that have ended are gone then.  Answers how many have not. */
+/* Free the helpers whose threads have ended. Returns the number of the others. */
 static int count_helpers(void)
 {
     int count = 0;
@@ -136,8 +136,8 @@ static int count_helpers(void)
     return count;
 }
 
-/* A law that did not come to its end has left helpers inside of calls.  Without servers,
- * or with the locks freed that they wait for, they end; if not, false. */
+/* A law that failed has left helpers inside of calls. The calls end when the servers are gone, or
+ * when the locks that the helpers wait for are freed. Returns false if a call goes on. */
 static bool dismiss_helpers(void)
 {
     int64_t give_up_ms = rig_now_ms() + DISMISSED_MS;
@@ -150,7 +150,7 @@ static bool dismiss_helpers(void)
         for (int i = 0; i < HELPERS_MAX; i++)
             if (helpers[i] != NULL && !atomic_load(&helpers[i]->acquired) &&
                 dlock_force_release(helpers[i]->sys, helpers[i]->name) != DLOCK_OK)
-                rig_pause_ms(2); /* it was free: the waiter is about to have it */
+                rig_pause_ms(2); /* the lock was free, so the waiter is about to get it */
         rig_pause_ms(1);
     }
     atomic_store(&helpers_dismissed, false);
@@ -168,7 +168,7 @@ void rig_reset(void)
     cutter_open();
     premise_end_pace();
     if (!dismiss_helpers())
-        system_count = cancel_count = 0; /* their threads may still use the objects */
+        system_count = cancel_count = 0; /* not freed: helpers may use them */
     rig_close_systems();
     while (cancel_count > 0)
         dlock_cancel_free(cancels[--cancel_count]);
@@ -190,7 +190,7 @@ int64_t rig_acquire_short(dlock_system *sys, const char *name,
 
     presume(rig_now_ms() - asked_ms < lease_ms / 2);
     assert_status(OK, st);
-    return asked_ms + lease_ms - lease_ms / 20 - 5; /* less its drift, and roundings */
+    return asked_ms + lease_ms - lease_ms / 20 - 5; /* less the room for drift, and roundings */
 }
 
 int rig_waiter_count(dlock_system *sys, const char *name)

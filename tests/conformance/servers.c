@@ -66,8 +66,8 @@ static bool connect_side(struct server *server)
     return true;
 }
 
-/* If the URL is that of a cluster: it counts as one server, whose side connection goes to whichever
- * node a command is for. */
+/* If the URL names a cluster, connect to it. The cluster counts as one server, and its connection
+ * goes to the node that a command is for. */
 static bool find_cluster(const char *text)
 {
     struct server *server = &servers[0];
@@ -125,7 +125,7 @@ static void run_server(const char *path)
     _exit(127);
 }
 
-/* Without waiting for it: see await(). */
+/* Start a server without waiting for it; await() waits. */
 static void launch(size_t which)
 {
     struct server *server = &servers[which];
@@ -167,7 +167,7 @@ void servers_start(dlock_options *opts)
     found_count = count;
 }
 
-/* A server that is started from now on has a wall clock that stands in a file. */
+/* Make the file from which servers that are started from now on read their wall clock. */
 static void give_clock(void)
 {
     char *library = realpath("build/wall_clock.so", NULL);
@@ -187,7 +187,7 @@ static void give_clock(void)
     free(library);
 }
 
-/* The servers have mapped the file by now. */
+/* Delete the file: the servers have mapped it by now. */
 static void take_clock(void)
 {
     const char *path = getenv("SECKILL_WALL_CLOCK");
@@ -272,7 +272,7 @@ void servers_stop(void)
     found_count = 0;
 }
 
-/* The node has said "MOVED slot host:port". */
+/* A node has answered "MOVED slot host:port": connect to that node. */
 static void follow(struct server *server, const char *moved)
 {
     char host[64];

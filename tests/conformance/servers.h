@@ -2,8 +2,8 @@
 /* servers.h -- reads and changes the Redis servers of a variant directly, without the
  * library.
  *
- * Most laws use the servers of the environment.  A law that stops, cuts or pauses one
- * starts its own: on Unix sockets, so that no port can be taken. */
+ * Most laws use the servers of the environment. A law that stops, cuts or pauses a server starts
+ * servers of its own: on Unix sockets, so that no other process can take their port. */
 #ifndef CONFORMANCE_SERVERS_H
 #define CONFORMANCE_SERVERS_H
 
@@ -16,40 +16,41 @@
 
 enum { SERVERS_MAX = 5 };
 
-/* The servers that `opts` use: 0, 1, or redlock's nodes.  Connects to them. */
+/* Connect to the servers that `opts` use, and return their number: 0, 1, or the number of redlock's
+ * nodes. */
 size_t servers_find(const dlock_options *opts);
 size_t servers_found(void);
 
-/* Start servers of one's own for the variant of `opts` and point `opts` to them. */
+/* Start servers for this law, as many as the variant of `opts` needs, and point `opts` to them. */
 void servers_start(dlock_options *opts);
 
-/* The same, and their wall clocks are ahead of the machine's by what is set, 0 at first.
- * Their monotonic clocks are not. */
+/* The same with servers whose wall clocks are ahead of the machine's by the value of
+ * servers_set_clock(), 0 at first. Their monotonic clocks are not ahead. */
 void servers_start_with_clock(dlock_options *opts);
 void servers_set_clock(int64_t ahead_ms);
 
-/* Signals to those: SIGSTOP, SIGCONT, SIGKILL. */
+/* Send a signal to servers that servers_start() started: SIGSTOP, SIGCONT, SIGKILL. */
 void servers_signal(size_t first, size_t count, int signal_number);
 
-/* Start again one that was killed. */
+/* Start a killed server again. */
 void servers_restart(size_t which);
 
-/* All of them, which come up beside each other. */
+/* The same for all servers, which start at the same time. */
 void servers_restart_all(void);
 
-/* Let all of them run (before systems are closed), and end them all. */
+/* Let all stopped servers run (before systems are closed); and stop all servers for good. */
 void servers_wake(void);
 void servers_stop(void);
 
-/* A command to one of the servers found.  The reply is freed by the next command. */
+/* Send a command to one of the servers found. The next command frees the reply. */
 const redisReply *servers_tell(size_t which, const char *fmt, ...);
 
-/* An integer reply; and the same summed over all servers found. */
+/* Return an integer reply; and the number of keys of that name on all servers found. */
 long long servers_ask(size_t which, const char *fmt, ...);
 long long servers_count_keys(const char *name);
 
-/* On how many servers is the lock held?  The keys, but for those of `getset` that have
- * ended by the wall clock. */
+/* On how many servers is the lock held? A key of `getset` whose end has passed by the wall clock
+ * does not count. */
 long long servers_count_held(const char *variant, const char *name);
 
 #endif /* CONFORMANCE_SERVERS_H */

@@ -44,7 +44,7 @@ void slots_close(void)
 
 void slots_claim(const struct slots *slots, struct slot_claim *out, const char *name)
 {
-    static unsigned last_number = 1000000; /* the core's own begin with 1 */
+    static unsigned last_number = 1000000; /* above the numbers of the core, which begin with 1 */
 
     memset(out, 0, sizeof(*out));
     snprintf(out->name, sizeof(out->name), "%s", name);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* slots.h -- a variant's own slots, called without the core.
+/* slots.h -- calls the functions of a variant without the library's core.
  *
- * Some duties of a variant cannot be tested through the core, which never sends a claim
- * twice and does not show when a waiter makes its attempts.  Here a law takes the place
- * of the core. */
+ * Some duties of a variant cannot be tested through the core, because the core never sends a claim
+ * twice and does not show when a waiter makes its attempts. With these functions a law takes the
+ * place of the core. */
 #ifndef CONFORMANCE_SLOTS_H
 #define CONFORMANCE_SLOTS_H
 
@@ -15,7 +15,7 @@ struct slots {
     char uuid[37];
 };
 
-/* A claim of a new owner, and the texts that it points to. */
+/* A claim of a new owner, and the texts to which the claim points. */
 struct slot_claim {
     dlock_claim claim;
     char name[DLOCK_NAME_MAX + 1];
@@ -24,7 +24,7 @@ struct slot_claim {
     char token[DLOCK_TOKEN_LEN + 1];
 };
 
-/* Open the state of the variant, or fail the law.  Closed after the law. */
+/* Open the state of the variant, or fail the law. The state is closed after the law. */
 const struct slots *slots_open(const dlock_options *opts);
 void slots_close(void);
 
@@ -32,8 +32,8 @@ void slots_close(void);
  * claim may not be copied: use slots_again(). */
 void slots_claim(const struct slots *slots, struct slot_claim *out, const char *name);
 
-/* The same claim, as a network would deliver it twice: what its slots wrote into it the
- * first time is not in it. */
+/* Return the same claim as a network would deliver it again: without the values that the first
+ * execution wrote into it. */
 dlock_claim slots_again(const struct slot_claim *of);
 
 dlock_status slots_try(const struct slots *slots, struct slot_claim *claim);

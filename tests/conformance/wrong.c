@@ -18,7 +18,7 @@ enum { TRUTH, LIE, SIDES };
 
 /* A wrong variant of a file in wrong/. */
 struct wrong {
-    const char *id; /* of its file */
+    const char *id; /* the name of its file */
     const char *base;
     const char *law;
     const char *lie;
@@ -31,7 +31,7 @@ static const struct wrong wrongs[] = {
 #undef WRONG
 };
 
-/* Wrong ways of each call, for every variant that excludes others. */
+/* Defects of single functions, which fit every variant that excludes others. */
 static dlock_status release_nothing(void *state, const dlock_claim *claim)
 {
     (void)state;
@@ -39,7 +39,7 @@ static dlock_status release_nothing(void *state, const dlock_claim *claim)
     return DLOCK_OK;
 }
 
-static const dlock_variant *real; /* the one that the lie is about */
+static const dlock_variant *real; /* the variant that the defect is about */
 
 static dlock_status let_everybody_in(void *state, dlock_claim *claim)
 {
@@ -65,7 +65,7 @@ static const struct wrong generic[] = {
      lets_everybody_in},
 };
 
-/* A lie about one variant. */
+/* A defect of one variant. */
 struct lie {
     const struct wrong *wrong;
     const char *base;
@@ -97,7 +97,7 @@ static void add_all_lies(void)
         return;
     for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++)
         add_lie(&wrongs[i], wrongs[i].base, false);
-    /* Of one that excludes nobody both are the truth. */
+    /* For a variant that excludes nobody, both defects are its correct behaviour. */
     for (size_t g = 0; g < sizeof(generic) / sizeof(generic[0]); g++)
         for (size_t v = 0; v < dlock_variant_count(); v++)
             if (dlock_variant_at(v)->caps & DLOCK_CAP_LOCAL)
@@ -163,8 +163,9 @@ static void start(size_t i, int side)
     _exit(127);
 }
 
-/* pg-unique deletes ended rows of every name.  Other programs use the same PostgreSQL, so they can
- * delete the row that a lie about pg-unique is about, and the law holds by chance. */
+/* pg-unique deletes ended rows of every name. Other programs that use the same PostgreSQL can
+ * therefore delete the row on which a defect of pg-unique shows, and then the law holds by
+ * chance. */
 static bool may_be_hidden(const struct lie *lie)
 {
     return strcmp(lie->base, "pg-unique") == 0;
@@ -178,7 +179,7 @@ static bool may_try_again(size_t i, int side)
            WIFEXITED(run->status) && WEXITSTATUS(run->status) == 0;
 }
 
-/* True: the program was started once more. */
+/* Returns true if the program was started once more. */
 static bool note_end(pid_t pid, int status)
 {
     bool started = false;
@@ -198,7 +199,7 @@ static bool note_end(pid_t pid, int status)
     return started;
 }
 
-/* Did it end by itself, having said `text` at the beginning of a line? */
+/* Did the program end by itself with that code, after a line that begins with `text`? */
 static bool has_said(struct run *run, int exit_code, const char *text)
 {
     char line[400];
@@ -222,7 +223,8 @@ static void show(struct run *run, const char *who)
         printf("#   %s", line);
 }
 
-/* Print how one came out.  True: the law fails for the lie, and not for the truth. */
+/* Print the result of one wrong lock. Returns true if the law fails for the wrong lock, and holds
+ * for the real one. */
 static bool judge(size_t i)
 {
     const struct lie *lie = &lies[i];

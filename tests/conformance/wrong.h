@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* wrong.h -- wrong variants, which show that the laws can fail.
+/* wrong.h -- wrong locks, which show that the laws can fail.
  *
- * Each is one file in wrong/ that takes a copy of a real variant and breaks one thing
- * in it, and one line in wrong.def that says which law has to fail for it.  The wrong
- * variant stands in for the real one under its name, so every law speaks of it as of that. */
+ * Each wrong lock is one file in wrong/ that takes a copy of a real variant and breaks one function
+ * of it, and one row in wrong.def that names the law which has to fail. The wrong lock stands in
+ * for the real variant under its name, so the laws treat it as that variant. */
 #ifndef CONFORMANCE_WRONG_H
 #define CONFORMANCE_WRONG_H
 
 #include "lock/stores/redis_single.h"
 
-/* `it` is a copy of the variant that the line names; the original is still there. */
+/* `it` is a copy of the variant that the row names; the original is unchanged. */
 typedef void wrong_fn(dlock_variant *it);
 
 #define WRONG(id, base, law, lie) wrong_fn wrong_##id;
 #include "tests/conformance/wrong.def"
 #undef WRONG
 
-/* The variable that names the lie which this process tells.  Empty: none, but it is run
- * to be compared with one that lies. */
+/* The environment variable that names the defect of this process. Empty: the process has no defect,
+ * and is run for comparison. */
 #define WRONG_ENV "CONFORMANCE_WRONG"
 
-/* Let the lie of that name stand in.  Answers the variant's name, NULL if there is no
- * such lie. */
+/* Put the wrong lock of that name in the place of its variant. Returns the variant's name, NULL if
+ * there is no such wrong lock. */
 const char *wrong_enable(const char *name);
 
-/* Run every lie against the law that has to catch it, and the real variant too, each in
- * a process of its own.  TAP; answers the exit code. */
+/* Run every wrong lock, and the real variant too, against the law that has to reject the wrong
+ * lock, each in a process of its own. Prints TAP; returns the exit code. */
 int wrong_run_all(void);
 
-/* Names, one a line. */
+/* Print the names of all wrong locks, one a line. */
 void wrong_list(void);
 
 /* Functions that the files in wrong/ share. */
 
-/* `it` becomes the lock of `lua` anew, whose state is a redis_link, to break one of
- * its slots. */
+/* Replace the functions of `it` by a second implementation of `lua`, whose state is a redis_link,
+ * so that a file can break one of these functions. */
 void wrong_be_plain(dlock_variant *it);
 dlock_status wrong_plain_acquire(void *link, dlock_claim *claim);
 dlock_status wrong_plain_release(void *link, const dlock_claim *claim);
@@ -43,12 +43,12 @@ dlock_status wrong_plain_release(void *link, const dlock_claim *claim);
 dlock_status wrong_eval(struct redis_link *link, const char *text,
                         const dlock_claim *claim, struct redis_answer *answer);
 
-/* The same; OK if it answers 1, LOST if anything else. */
+/* The same; returns OK if the script returns 1, else LOST. */
 dlock_status wrong_ask(struct redis_link *link, const char *text,
                        const dlock_claim *claim);
 
-/* A lock of `fair` with another script that acquires, which may end with WRONG_FAIR_GRANT: the
- * owner leaves the queue and has the lock. */
+/* Open a lock of `fair` with another script for the acquire. The script may end with
+ * WRONG_FAIR_GRANT: the owner leaves the queue and has the lock. */
 dlock_status wrong_open_fair(void **state, const dlock_options *opts, const char *acquire);
 #define WRONG_FAIR_GRANT                                                               \
     " redis.call('LREM', KEYS[2], 0, ARGV[2])"                                         \

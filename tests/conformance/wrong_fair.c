@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wrong_fair.c -- the lock of `fair` with another script that acquires. */
+/* wrong_fair.c -- opens the lock of `fair` with another script for the acquire. */
 #include "gen/lua_scripts.h"
 #include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wrong_plain.c -- a second implementation of `lua`, for wrong variants that break one
- * of its slots. */
+/* wrong_plain.c -- a second implementation of `lua`, in which the wrong locks replace single
+ * functions. */
 #include <stdio.h>
 
 #include "gen/lua_scripts.h"

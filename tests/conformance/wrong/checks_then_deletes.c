@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* checks_then_deletes.c -- the release of `owner`, said to be one step. */
+/* checks_then_deletes.c -- the release of `owner`, whose check and delete are two commands, in a
+ * lock that promises one step. */
 #include <string.h>
 
 #include "lock/fault.h"

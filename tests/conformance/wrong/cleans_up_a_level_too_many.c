@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cleans_up_a_level_too_many.c -- a release that counts down instead of saying which
- * level it means. */
+/* cleans_up_a_level_too_many.c -- a release that subtracts one level, and does not name the level
+ * that it releases. */
 #include "gen/lua_scripts.h"
 #include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* counts_a_resend_twice.c -- HINCRBY, as Redisson has it: a resent request takes a
- * level that nobody gives back. */
+/* counts_a_resend_twice.c -- HINCRBY, as Redisson uses it: a request that is sent again adds a
+ * level that nobody releases. */
 #include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"
 

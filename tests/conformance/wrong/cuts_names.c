@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cuts_names.c -- a name cut to what fits a buffer: two of them become one lock. */
+/* cuts_names.c -- a name cut to the size of a buffer: two long names become one lock. */
 #include <stdio.h>
 
 #include "tests/conformance/wrong.h"

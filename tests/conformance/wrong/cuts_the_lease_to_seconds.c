@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cuts_the_lease_to_seconds.c -- EX where PX was meant: the lock ends before its holder
- * knows. */
+/* cuts_the_lease_to_seconds.c -- EX in place of PX: the lease ends in the store before it ends for
+ * its holder. */
 #include "tests/conformance/wrong.h"
 
 static dlock_status try_acquire(void *link, dlock_claim *claim)

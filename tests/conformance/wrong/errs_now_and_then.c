@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* errs_now_and_then.c -- a race that is lost once in a while: everybody else is kept
+/* errs_now_and_then.c -- a race that grants a held lock to one caller in 20; the others are kept
  * out. */
 #include "tests/conformance/wrong.h"
 

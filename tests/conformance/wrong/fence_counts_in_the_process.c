@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fence_counts_in_the_process.c -- a fence from a counter of the process: that of
- * another begins anew. */
+/* fence_counts_in_the_process.c -- a fence from a counter of the process: each process counts from
+ * the beginning. */
 #include "gen/lua_scripts.h"
 #include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"

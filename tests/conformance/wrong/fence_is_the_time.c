@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fence_is_the_time.c -- a fence from a wall clock: clocks differ, and are set back. */
+/* fence_is_the_time.c -- a fence from a wall clock: clocks differ, and operators set them back. */
 #include "gen/lua_scripts.h"
 #include "lock/process.h"
 #include "lock/stores/redisson.h"

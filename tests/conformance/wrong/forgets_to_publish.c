@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* forgets_to_publish.c -- a release without its message: waiters find out by their
- * poll. */
+/* forgets_to_publish.c -- a release without its message: waiters learn of it only by their poll. */
 #include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"
 

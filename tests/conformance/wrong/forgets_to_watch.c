@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* forgets_to_watch.c -- MULTI and EXEC without WATCH: they run whatever happened since
- * the GET. */
+/* forgets_to_watch.c -- MULTI and EXEC without WATCH: EXEC deletes the key although it changed
+ * after the GET. */
 #include <string.h>
 
 #include "lock/fault.h"

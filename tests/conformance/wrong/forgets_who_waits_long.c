@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* forgets_who_waits_long.c -- a place that is given when a waiter comes and runs out
- * while it waits: redisson #3004. */
+/* forgets_who_waits_long.c -- a place in the queue whose time is set when the waiter comes, and
+ * never renewed while it waits: redisson #3004. */
 #include "tests/conformance/wrong.h"
 
 static const char ACQUIRE[] =

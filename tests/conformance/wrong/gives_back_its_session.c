@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gives_back_its_session.c -- a session lock in a pool of connections: whoever gets the
- * connection gets the lock too. */
+/* gives_back_its_session.c -- a session lock whose connection goes back to the pool: the next user
+ * of the connection has the lock too. */
 #include "lock/stores/postgres_session.h"
 #include "tests/conformance/wrong.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gives_up_renewing.c -- one answer that does not come ends the renewals, as in
- * redisson #775. */
+/* gives_up_renewing.c -- one unanswered renewal ends all renewals, as in redisson #775. */
 #include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ignores_the_lease.c -- a lock without an end. */
+/* ignores_the_lease.c -- a lock without a lease: it never ends by itself. */
 #include "tests/conformance/wrong.h"
 
 static dlock_status try_acquire(void *link, dlock_claim *claim)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* inner_release_frees_all.c -- levels that are counted when they are taken, and not
- * when they are given back. */
+/* inner_release_frees_all.c -- levels that an acquire counts and a release does not: the first
+ * release frees the lock. */
 #include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* inner_release_shortens.c -- an inner release that leaves the outer level a second. */
+/* inner_release_shortens.c -- an inner release that cuts the lease to a second. */
 #include "lock/stores/redis_single.h"
 #include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"

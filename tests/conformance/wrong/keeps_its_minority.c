@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* keeps_its_minority.c -- a failed attempt that is not taken back, so that the next one
- * fails too. */
+/* keeps_its_minority.c -- a failed attempt leaves the nodes that it got locked, so that the next
+ * attempt fails too. */
 #include <stdio.h>
 
 #include "lock/stores/redis_nodes.h"
@@ -8,7 +8,7 @@
 
 static dlock_status try_acquire(void *state, dlock_claim *claim)
 {
-    struct redis_nodes *nodes = state; /* its state begins with them */
+    struct redis_nodes *nodes = state; /* the state begins with the nodes */
     char lease[12];
     struct redis_command set = {
         6, {"SET", claim->name, claim->token, "NX", "PX", lease}, REDIS_SHAPE_ANY};

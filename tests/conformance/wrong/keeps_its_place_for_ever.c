@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* keeps_its_place_for_ever.c -- a queue that believes whoever once stood in it. */
+/* keeps_its_place_for_ever.c -- a queue that never removes a dead waiter. */
 #include "tests/conformance/wrong.h"
 
 static const char ACQUIRE[] =

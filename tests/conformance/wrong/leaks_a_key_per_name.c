@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* leaks_a_key_per_name.c -- a helper key that nobody deletes. */
+/* leaks_a_key_per_name.c -- an additional key for each name, which nothing deletes. */
 #include <stdio.h>
 
 #include "tests/conformance/wrong.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* leaves_its_row.c -- a row per name that was ever locked. */
+/* leaves_its_row.c -- a row stays for each name that was ever locked. */
 #include "lock/stores/postgres_session.h"
 #include "tests/conformance/wrong.h"
 

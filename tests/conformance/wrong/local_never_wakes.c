@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* local_never_wakes.c -- a condition that is waited for with the clock alone. */
+/* local_never_wakes.c -- waiters that sleep until their poll, and that no release wakes. */
 #include "base/os/clock.h"
 #include "tests/conformance/wrong.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* makes_do_without_a_node.c -- a lock of all nodes that a majority is enough for: two
- * such can exist. */
+/* makes_do_without_a_node.c -- a multi lock that is held with all servers but one, although it
+ * promises to need every server. */
 #include <stdio.h>
 
 #include "gen/lua_scripts.h"
@@ -9,7 +9,7 @@
 
 static dlock_status try_acquire(void *opaque, dlock_claim *claim)
 {
-    struct redis_nodes *nodes = opaque; /* its state begins with them */
+    struct redis_nodes *nodes = opaque; /* the state begins with the nodes */
     char lease[12];
     char level[12];
     static const struct redis_script script = {.text = LUA_REENTRANT_ACQUIRE};

@@ -10,7 +10,7 @@ static dlock_status open_state(const dlock_options *opts, void **state)
     dlock_status st = dlock_variant_redlock.open(opts, state);
 
     if (st == DLOCK_OK) {
-        struct redis_nodes *nodes = *state; /* its state begins with them */
+        struct redis_nodes *nodes = *state; /* the state begins with the nodes */
 
         nodes->quorum = nodes->count / 2;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* never_looks_at_its_session.c -- a session lock whose holder is never told. */
+/* never_looks_at_its_session.c -- a session lock that does not tell its holder when the session has
+ * ended. */
 #include "tests/conformance/wrong.h"
 
 static dlock_status probe(void *sessions, const dlock_claim *claim)

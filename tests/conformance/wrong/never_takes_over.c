@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* never_takes_over.c -- a unique key without an expiry that anybody looks at: here one
- * that is far off, since others would reap the row. */
+/* never_takes_over.c -- a row whose expiry an acquire does not read. Its expiry is a minute away,
+ * because other processes would delete an ended row. */
 #include "lock/stores/postgres_pool.h"
 #include "tests/conformance/wrong.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* owner_is_a_thread_number.c -- a value that is unique in one process only. */
+/* owner_is_a_thread_number.c -- an owner text that is unique within one process only. */
 #include "tests/conformance/wrong.h"
 
 static dlock_status try_acquire(void *link, dlock_claim *claim)

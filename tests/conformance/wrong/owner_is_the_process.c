@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* owner_is_the_process.c -- an owner without its thread: the other threads of the
- * process re-enter. */
+/* owner_is_the_process.c -- an owner text without the thread: the other threads of the process
+ * re-enter the lock. */
 #include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"
 

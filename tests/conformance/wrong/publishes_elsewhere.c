@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* publishes_elsewhere.c -- a channel without the braces around the name, on which
- * nobody listens. */
+/* publishes_elsewhere.c -- a release that publishes on a channel without the braces around the
+ * name, to which no waiter listens. */
 #include <stdio.h>
 
 #include "lock/stores/redisson.h"

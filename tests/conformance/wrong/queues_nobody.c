@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* queues_nobody.c -- waiters that only come back now and then. */
+/* queues_nobody.c -- waiters that ask again and again, and take no place in the queue. */
 #include "tests/conformance/wrong.h"
 
 extern const dlock_variant dlock_variant_pg_fair;

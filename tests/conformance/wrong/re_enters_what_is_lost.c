@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* re_enters_what_is_lost.c -- a second level that does not ask whether the first is
- * still there. */
+/* re_enters_what_is_lost.c -- an acquire of a second level that does not check whether the first
+ * level is still held. */
 #include "gen/lua_scripts.h"
 #include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* releases_anybody.c -- a release that does not ask whose lock it is. */
+/* releases_anybody.c -- a release that does not check the owner. */
 #include "tests/conformance/wrong.h"
 
 static dlock_status release(void *link, const dlock_claim *claim)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* releases_with_its_close.c -- whoever closes loses the lock at once, though its holder
- * was promised a lease. */
+/* releases_with_its_close.c -- a close that frees the held locks at once, although their holders
+ * were promised a lease. */
 #include <stdio.h>
 
 #include "tests/conformance/wrong.h"

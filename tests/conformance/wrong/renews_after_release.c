@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* renews_after_release.c -- "extend or set": a renewal that comes late locks for
- * nobody. */
+/* renews_after_release.c -- "extend or set": a renewal that arrives after the release takes the
+ * lock for an owner that does not hold it. */
 #include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* renews_by_adding.c -- a renewal that adds, as that of redis-py and of redbeat #127.
- * */
+/* renews_by_adding.c -- a renewal that adds its time to the lease, as those of redis-py and of
+ * redbeat #127. */
 #include "tests/conformance/wrong.h"
 
 static const char RENEW[] =

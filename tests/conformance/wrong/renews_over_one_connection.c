@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* renews_over_one_connection.c -- a connection for renewals that is never made anew, as
- * in redisson #2515. */
+/* renews_over_one_connection.c -- a connection for renewals that is not opened again after it was
+ * closed, as in redisson #2515. */
 #include <stdio.h>
 
 #include "gen/lua_scripts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* renews_the_first_of_many.c -- a table of renewals with an end. */
+/* renews_the_first_of_many.c -- a table of renewals that has room for 32 locks. */
 #include <string.h>
 
 #include "lock/stores/redisson.h"
@@ -9,7 +9,8 @@ enum { KNOWN_MAX = 32 };
 
 static dlock_status renew(void *lock, const dlock_claim *claim)
 {
-    static char known[KNOWN_MAX][DLOCK_NAME_MAX + 1]; /* only the watchdog is here */
+    /* Without a mutex, since only the thread of the watchdog uses it. */
+    static char known[KNOWN_MAX][DLOCK_NAME_MAX + 1];
     static int known_count;
     int i = 0;
 

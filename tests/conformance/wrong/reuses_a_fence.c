@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* reuses_a_fence.c -- a counter that is raised by the release: who overtakes a holder
- * gets its number. */
+/* reuses_a_fence.c -- a counter that only a release increments: the holder after an ended lease
+ * gets the same number. */
 #include "gen/lua_scripts.h"
 #include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* revives_its_row.c -- a row that has ended and is still there, renewed: its holder was
- * told that it is lost. */
+/* revives_its_row.c -- a renewal of a row that has ended and is still there, although its holder
+ * was told that the lock is lost. */
 #include <stdio.h>
 
 #include "lock/stores/postgres_pool.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* says_ok_of_an_expired_lock.c -- a release that hides that the lock was lost, as
- * redsync #38 did. */
+/* says_ok_of_an_expired_lock.c -- a release that answers OK although the lock was lost, as redsync
+ * #38 did. */
 #include "tests/conformance/wrong.h"
 
 static dlock_status release(void *link, const dlock_claim *claim)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* serves_whoever_asks.c -- a queue that is kept, and told of releases, and that nobody
- * asks. */
+/* serves_whoever_asks.c -- a lock with a queue and messages of releases, whose acquire does not
+ * look at the queue. */
 #include "tests/conformance/wrong.h"
 
 static const char ACQUIRE[] =

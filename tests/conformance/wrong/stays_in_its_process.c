@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stays_in_its_process.c -- the lock of `local`, said to exclude other processes. */
+/* stays_in_its_process.c -- the lock of `local`, which promises to exclude other processes. */
 #include "tests/conformance/wrong.h"
 
 extern const dlock_variant dlock_variant_local;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stays_in_the_queue.c -- a place in the queue that is left behind. */
+/* stays_in_the_queue.c -- a waiter that gives up and leaves its place in the queue behind. */
 #include "tests/conformance/wrong.h"
 
 static void leave(void *lock, const dlock_claim *claim)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stops_renewing_after_an_error.c -- one error, and nothing is renewed any more, not
- * even what is locked later: redisson #3194. */
+/* stops_renewing_after_an_error.c -- after one error nothing is renewed any more, not even a lock
+ * that is acquired later: redisson #3194. */
 #include <stdatomic.h>
 
 #include "lock/stores/redisson.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* takes_no_answer_for_busy.c -- "no answer" folded into "no": nobody cleans up what may
- * have been taken. */
+/* takes_no_answer_for_busy.c -- an acquire without an answer counts as BUSY, so nothing releases
+ * what the store may have granted. */
 #include "tests/conformance/wrong.h"
 
 static dlock_status try_acquire(void *link, dlock_claim *claim)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* takes_no_answer_for_lost.c -- "no answer" folded into "not mine". */
+/* takes_no_answer_for_lost.c -- a release without an answer counts as LOST. */
 #include "tests/conformance/wrong.h"
 
 static dlock_status release(void *link, const dlock_claim *claim)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* trusts_its_getset.c -- everybody who saw the lock end takes it over. */
+/* trusts_its_getset.c -- every caller that saw the lock's end takes the lock over, whatever its
+ * GETSET answers. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

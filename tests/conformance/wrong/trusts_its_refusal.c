@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* trusts_its_refusal.c -- a session lock that was granted in the moment in which its wait
- * ended in an error: the connection goes back to the pool with it. */
+/* trusts_its_refusal.c -- a session lock that is granted at the moment in which its wait ends in an
+ * error: the connection goes back to the pool with the lock. */
 #include "lock/stores/postgres_session.h"
 #include "tests/conformance/wrong.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* unlocks_another_session.c -- any connection of the pool, and the answer of the unlock
- * is not looked at. */
+/* unlocks_another_session.c -- an unlock on any connection of the pool, whose answer is not
+ * checked. */
 #include "lock/stores/postgres_session.h"
 #include "tests/conformance/wrong.h"
 

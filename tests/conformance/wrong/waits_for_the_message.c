@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* waits_for_the_message.c -- a waiter that never looks by itself: redisson #5761. */
+/* waits_for_the_message.c -- a waiter that never asks again without a message: redisson #5761. */
 #include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"
 
