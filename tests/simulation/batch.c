@@ -20,7 +20,7 @@
 #include "tests/simulation/recording.h"
 #include "tests/simulation/subject.h"
 
-/* A seed that takes so long does not end. */
+/* A seed that takes longer than this gets the verdict HANG. */
 enum { SECONDS_MAX = 60, RECORD_DIR_MAX = 512 };
 
 void batch_prepare(void)
@@ -43,7 +43,7 @@ void batch_prepare(void)
         scripts_compile(texts[i]);
 }
 
-/* How many servers the variant's store has. */
+/* The number of servers of the variant's store. */
 static int count_servers(const dlock_variant_info *variant)
 {
     const char *times = strstr(variant->store, " x");
@@ -83,7 +83,7 @@ void batch_play_here(const struct play *play, struct account *account, bool is_t
         draw(play, account);
 }
 
-/* In the child.  The library's threads and memory end with the process. */
+/* In the child. The library's threads and memory end with the process. */
 static void play_and_end(const struct play *play, struct account *account, bool is_told)
 {
     (void)alarm(SECONDS_MAX);
@@ -147,8 +147,8 @@ struct job {
     pid_t pid;
     struct play play;
     enum stage { PLAYED, PLAYED_AGAIN, CHECKED } stage;
-    struct account first; /* what came of PLAYED */
-    char record_dir[RECORD_DIR_MAX]; /* "": not recorded */
+    struct account first; /* the account of the first play */
+    char record_dir[RECORD_DIR_MAX]; /* "": the seed is not recorded */
 };
 
 static bool is_wrong(const struct batch *batch, enum verdict verdict)
@@ -202,7 +202,7 @@ static void count(const struct batch *batch, struct outcome *outcome, const stru
     }
 }
 
-/* ---- what follows the first time ---- */
+/* ---- the second play and the check ---- */
 
 static void name_records(const struct batch *batch, struct job *job)
 {
@@ -224,7 +224,7 @@ static void name_records(const struct batch *batch, struct job *job)
                    (unsigned long long)job->play.seed, world_verdict_name(job->first.verdict));
 }
 
-/* In the child of a seed that is recorded. */
+/* In the child of a recorded seed: judge its records. */
 static void check_and_end(const struct batch *batch, const struct job *job,
                           struct account *account)
 {
@@ -266,7 +266,7 @@ static bool is_checked(const struct batch *batch, const struct account *account,
             : account->verdict == OVERLAP || account->verdict == FENCE);
 }
 
-/* Begin what follows for the seed; false: nothing does. */
+/* Begin the next play or check of the seed. Returns false if nothing is left to do for the seed. */
 static bool begin_next(const struct batch *batch, struct job *job, struct account *account)
 {
     if (job->stage == PLAYED) {

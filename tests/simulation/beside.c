@@ -25,7 +25,7 @@ enum { STEPS = 40, ARGS_MAX = 10, TEXT_SIZE = 64 };
 
 #define FIRST_US INT64_C(1700000000000000)
 
-static _Atomic int64_t *clock_us; /* since 1970; the server reads the same memory */
+static _Atomic int64_t *clock_us; /* us since 1970; the server maps the same memory */
 static struct model model;
 
 /* ---- the server ---- */
@@ -43,7 +43,7 @@ static int connect_to(const char *path)
     return -1;
 }
 
-/* The length of the reply at `at`; 0: not all has arrived. */
+/* The length of the reply at `at`; 0: not all of it has arrived. */
 static size_t reply_length(const char *at, const char *end)
 {
     const char *line = memchr(at, '\n', (size_t)(end - at));
@@ -107,7 +107,7 @@ static const char *const forms[] = {
 
 static const struct {
     const char *text;
-    const char *form; /* of what follows the text */
+    const char *form; /* of the words behind the text */
 } scripts[] = {
     {LUA_REENTRANT_ACQUIRE, "1 H T O J"}, {LUA_REENTRANT_RELEASE, "1 H O J T M K"},
     {LUA_REENTRANT_RENEW, "1 H T O"},     {LUA_TOKEN_RELEASE, "1 S V"},
@@ -120,7 +120,7 @@ static const struct {
     {LUA_STREAM_SETTLE, "2 x x:poison g x $"}, {LUA_STREAM_LEAVE, "1 x g C"},
 };
 
-/* The id of an entry that is there, or of none. */
+/* Draw the id of an entry that exists, or of none. */
 static void draw_entry(char out[TEXT_SIZE])
 {
     const struct key *key = model.keys.first;
@@ -136,7 +136,7 @@ static void draw_entry(char out[TEXT_SIZE])
                    (unsigned long long)id.seq);
 }
 
-/* An end of stream_settle.lua. */
+/* Draw an entry's end as stream_settle.lua takes it. */
 static void draw_end(char out[TEXT_SIZE])
 {
     static const char *const verdicts[] = {"written", "written", "sold-out", "duplicate",
@@ -148,7 +148,7 @@ static void draw_end(char out[TEXT_SIZE])
                    (int)chance_between(1, 2), chance_one_in(2) ? 'a' : 'b');
 }
 
-/* So many milliseconds that a few steps of the clock reach them, or none does. */
+/* Draw a number of milliseconds that a few steps of the clock reach, or that none reaches. */
 static int64_t draw_span(void)
 {
     static const int64_t spans[] = {1, 2, 3, 5, 10, 1000, 5000000};
@@ -156,7 +156,7 @@ static int64_t draw_span(void)
     return spans[chance_between(0, 6)];
 }
 
-/* The text of one letter of a form; other words stand for themselves. */
+/* Draw the text for one letter of a form; longer words stand for themselves. */
 static void draw(const char *word, size_t len, char out[TEXT_SIZE])
 {
     static const char *const keys[] = {"s", "n", "h", "l", "z", "x"};
@@ -239,7 +239,7 @@ static int64_t frozen_us(const struct model *of)
     return atomic_load(clock_us);
 }
 
-/* Let time pass: seldom backwards, as wall clocks may. */
+/* Let the clock step: seldom backwards, as wall clocks may. */
 static void step_clock(void)
 {
     int64_t by_us = chance_one_in(3) ? chance_between(0, 1500) : draw_span() * 1000;
@@ -255,7 +255,7 @@ static void draw_next(struct drawn *drawn)
     draw_command(drawn);
 }
 
-/* The server adds the name of the script, and the line, to an error. */
+/* Remove the name of the script and the line, which the server adds to an error. */
 static void drop_scripts(struct buffer *reply)
 {
     static const char added[] = " script: ";
@@ -277,7 +277,7 @@ static bool are_alike(const struct buffer *a, const struct buffer *b)
         return true;
     return a->len > 0 && b->len > 0 && a->at[0] == '-' && b->at[0] == '-' &&
            memmem(a->at, a->len, "user_script:", 12) != NULL &&
-           memmem(b->at, b->len, "user_script:", 12) != NULL; /* Lua's own words */
+           memmem(b->at, b->len, "user_script:", 12) != NULL; /* the rest is the wording of Lua */
 }
 
 static void send_nothing(struct client *client, struct bytes reply)
@@ -286,7 +286,7 @@ static void send_nothing(struct client *client, struct bytes reply)
     (void)reply;
 }
 
-/* Answers how many replies differ. */
+/* Returns the number of replies that differ. */
 static int play_sequence(int fd, uint64_t seed, int64_t *commands)
 {
     struct client client = {.send = send_nothing};
@@ -350,7 +350,8 @@ static bool open_clock(void)
     return clock_us != NULL;
 }
 
-/* Keys go at their end when they are asked for, and not when the server's timer finds them. */
+/* Stop the server's timer for expiry, so that a key is removed when it is asked for, as in the
+ * model. */
 static bool stop_timer(int fd)
 {
     static const char *const words[] = {"DEBUG", "SET-ACTIVE-EXPIRE", "0"};

@@ -78,7 +78,7 @@ bool bytes_number(struct bytes a, int64_t *out)
     number = strtoll(text, NULL, 10);
     snprintf(again, sizeof(again), "%" PRId64, number);
     if (strcmp(text, again) != 0)
-        return false; /* zeros or signs too many, out of range, or no number */
+        return false; /* leading zeros, several signs, out of range, or no number */
     *out = number;
     return true;
 }

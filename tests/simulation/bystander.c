@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* bystander.c -- additional calls during the rounds, and the checks of their answers.
  *
- *   miscount  dlock_inspect() says that a lock is free which its asker holds; or losses were told
- *             more or less often than the descriptor says
- *   twice     the debts that were paid and given up are not those that were made
+ *   miscount  dlock_inspect() says that a lock is free which its caller holds; or on_lost() was
+ *             called more or less often than the descriptor counts
+ *   twice     the number of debts paid and given up is not the number of debts made
  *   shut      after the faults, debts were not paid within a minute
- *   crash     a child of fork() was not refused by its parent's system */
+ *   crash     a call of a forked child with its parent's system was not refused */
 #include "tests/simulation/bystander.h"
 
 #include <inttypes.h>
@@ -31,7 +31,8 @@ static void expect_refusal(const char *call, bool is_refused)
                       call);
 }
 
-/* The thread goes on as the only one of a child, asks the system of the parent, and exits. */
+/* The thread goes on as the only thread of a child, calls with the system of the parent, and
+ * exits. */
 static void fork_child(struct process *process, const dlock_lease *held)
 {
     dlock_lease lease = held != NULL ? *held : (dlock_lease){.name = "lock:a"};
@@ -70,7 +71,7 @@ static void fork_child(struct process *process, const dlock_lease *held)
         (void)workload_add_child(process);
 }
 
-/* ---- looks ---- */
+/* ---- inspections ---- */
 
 static void inspect(struct process *process, const dlock_lease *held)
 {
@@ -88,8 +89,9 @@ static void inspect(struct process *process, const dlock_lease *held)
         world_condemn(MISCOUNT, "%s is free by dlock_inspect(), and its asker holds it", name);
 }
 
-/* In calm alone: a request without an answer could free any later hold.  And of variants that
- * know their owners: others free the lock of the next holder, once theirs was freed. */
+/* Free a lock by force, in calm alone: in other classes an unanswered request to free it could free
+ * a later hold. Only for variants that know their owners: with the others, the release of a holder
+ * whose lock was freed frees the lock of the next holder. */
 static void force(struct process *process)
 {
     int number;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* bystander.h -- calls that a thread makes beside its rounds: it looks at a lock, frees one by
- * force, checks the stores, reads the counters, sends and pays what is owed, forks a child. */
+/* bystander.h -- calls that a thread makes beside its rounds: it inspects a lock, frees a lock by
+ * force, checks the stores, reads the counters, sends and pays debts, forks a child. */
 #ifndef SIMULATION_BYSTANDER_H
 #define SIMULATION_BYSTANDER_H
 
 #include "tests/simulation/workload.h"
 
-/* Sometimes one of these.  `held`: a lease of the thread, which is valid; NULL: none. */
+/* Sometimes make one of these calls. `held`: a valid lease of the thread; NULL: it has none. */
 void bystander_play(struct process *process, const dlock_lease *held);
 
-/* All threads of the process have ended: what is owed is paid, and the counters agree. */
+/* After all threads of the process have ended: pay the debts, and check that the counters agree. */
 void bystander_end(struct process *process);
 
 #endif /* SIMULATION_BYSTANDER_H */

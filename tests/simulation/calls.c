@@ -6,7 +6,7 @@
 
 enum { ANSWERS_MAX = 4096, LATE_MS = 300 };
 
-/* What became of a call.  A place is used once, so that a second answer is seen. */
+/* The answer of a call. Each call has a place of its own, so that a second answer is noticed. */
 static struct answer {
     struct process *process;
     struct task *task;
@@ -42,11 +42,11 @@ static void complete(dlock_status st, dlock_lease *lease, void *arg)
     task_wake(answer->task);
 }
 
-/* `made`: what the call itself answered. */
+/* Wait for the answer. `made` is what the call itself returned. */
 static dlock_status await(struct answer *answer, dlock_status made)
 {
     if (made != DLOCK_OK) {
-        answer->count++; /* no completion follows */
+        answer->count++; /* no completion follows a call that failed */
         return made;
     }
     while (answer->count == 0)
@@ -62,7 +62,7 @@ static dlock_status cancel_and_await(const struct asker *asker, struct answer *a
     int64_t cancelled_ns;
     dlock_status st;
 
-    /* An answer ends the pause: a grant that nobody takes loses its lease. */
+    /* The answer ends the pause, because a grant that no thread takes would lose its lease. */
     (void)task_sleep(world.now_ns + chance_skewed(1000, 200 * MS));
     workload_check("a cancel", dlock_async_cancel(asker->process->async, call));
     cancelled_ns = world.now_ns;
@@ -170,7 +170,7 @@ static void close_interface(struct process *process)
             world_condemn(TWICE, "an asynchronous call was not answered before the close");
 }
 
-/* The only one that polls.  Sometimes it comes late. */
+/* The only task that polls the interface. Chance makes it late now and then. */
 static void *poll(void *arg)
 {
     struct process *process = arg;
@@ -216,7 +216,7 @@ void calls_close(struct process *process)
         return;
     if (dlock_async_count(process->async) != 0)
         world_condemn(TWICE, "all asynchronous calls were answered, and some are under way");
-    answer = begin_answer(process); /* one that the close finds under way */
+    answer = begin_answer(process); /* a call that is under way when the interface is closed */
     if (dlock_async_acquire(process->async, workload.names[0], &forever, NULL, complete, answer,
                             NULL) != DLOCK_OK)
         answer->count++;

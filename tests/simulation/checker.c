@@ -8,7 +8,7 @@
 
 #include "loadtest/check/check.h"
 
-/* Violations that no release by force explains. */
+/* The numbers of violations that no release by force explains. */
 struct counts {
     int64_t of[CHECK_COUNT];
 };
@@ -21,7 +21,7 @@ static void see(void *arg, enum check_property property, const struct check_exam
         counts->of[property]++;
 }
 
-/* A release by force is the only fault that is recorded in calm. */
+/* Is the property broken? In calm, a release by force is the only fault that is recorded. */
 static bool is_broken(const struct check_verdict *verdict, const struct counts *counts,
                       bool is_calm, enum check_property property)
 {

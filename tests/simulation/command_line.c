@@ -13,7 +13,7 @@
 
 const char *const COMMAND_LINE_CLASSES = "calm,net,crash,pause,store,clock";
 
-/* A whole number from 1 to `most`; ends the program if it is none. */
+/* Read a whole number from 1 to `most`; end the program if `text` is none. */
 static uint64_t read_number(const char *flag, const char *text, uint64_t most)
 {
     char *end = NULL;
@@ -119,14 +119,14 @@ static void print_usage(void)
     exit(0);
 }
 
-/* After getopt's own line on stderr. */
+/* getopt_long() has printed its own line on stderr before. */
 static void refuse_flag(void)
 {
     (void)fprintf(stderr, "simulate: `simulate --help` lists all flags\n");
     exit(64);
 }
 
-/* Arguments without a flag mean nothing here. */
+/* The program takes no arguments but flags. */
 static void refuse_word(const char *word)
 {
     (void)fprintf(stderr, "simulate: \"%s\" is not accepted; every argument is a flag\n", word);

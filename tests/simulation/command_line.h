@@ -8,10 +8,10 @@
 
 #include "tests/simulation/smaller.h"
 
-/* The names of all classes, with commas between. */
+/* The names of all classes, separated by commas. */
 extern const char *const COMMAND_LINE_CLASSES;
 
-/* The texts are those of the arguments. */
+/* The texts point into the arguments of the program. */
 struct settings {
     const char *variants, *classes;
     uint64_t seed_count, first_seed, seed, check_one_in;
@@ -27,7 +27,7 @@ struct settings {
  * values on stderr, for what is not accepted. */
 void command_line_read(int argc, char **argv, struct settings *out);
 
-/* Is `name` one of the names in `list`, with commas between, or has the list "all"? */
+/* Is `name` in the comma-separated `list`, or is "all" in it? */
 bool command_line_names(const char *list, const char *name);
 
 #endif /* SIMULATION_COMMAND_LINE_H */

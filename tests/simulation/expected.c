@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* expected.c -- the outcome of a batch beside its expectation. */
+/* expected.c -- compares the counts of a batch with their expectation. */
 #include "tests/simulation/expected.h"
 
 #include <stdio.h>
@@ -8,13 +8,13 @@
 #include "tests/simulation/faults.h"
 #include "tests/simulation/subject.h"
 
-/* A break has to be seen in a batch of so many seeds. */
+/* A verdict that must occur has to occur in a batch of at least this many seeds. */
 enum { BREAK_SEEDS = 1000 };
 
 static const struct row {
     const char *class;
-    const char *subjects; /* with spaces between */
-    const char *must, *may; /* verdicts */
+    const char *subjects; /* separated by spaces */
+    const char *must, *may; /* the verdict that must occur; the verdicts that may occur */
     const char *reason;
 } rows[] = {
 #define EXPECT(...)

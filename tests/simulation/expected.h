@@ -6,11 +6,11 @@
 
 #include "tests/simulation/batch.h"
 
-/* Before all else: do the rows name classes, subjects and verdicts that exist?  If not, the others
- * are said on stderr. */
+/* Check the rows before all else: do they name classes, subjects and verdicts that exist? If not,
+ * print the names that do not exist on stderr. */
 bool expected_check(void);
 
-/* Must no seed of the batch come to this verdict? */
+/* Must no seed of the batch end with this verdict? */
 bool expected_is_wrong(const struct batch *batch, enum verdict verdict);
 
 /* Did the batch come out as expected?  If not, `why` says in which way. */

@@ -103,7 +103,7 @@ static void strike_store(void)
         keys_clear(&server->copy);
         keys_copy(&server->copy, &server->model.keys);
         break;
-    case 2: /* the replica that takes over knows only the older state */
+    case 2: /* the replica that takes over has only the older state */
         bring_down(server, false, chance_skewed(1, 100));
         tell("its replica takes over, with the data of an earlier time");
         keys_copy(&server->model.keys, &server->copy);

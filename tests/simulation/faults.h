@@ -6,12 +6,12 @@
 #include "lock/record/record.h"
 #include "tests/simulation/workload.h"
 
-/* The classes by name, and what happens in each. */
+/* The classes by name, and the faults of each. */
 struct class_row {
     const char *name;
     const char *text;
-    void (*strike)(void); /* one fault; NULL: none */
-    dlock_assumption breaks; /* of a lease */
+    void (*strike)(void); /* cause one fault; NULL: the class has none */
+    dlock_assumption breaks; /* the assumption of a lease that the faults break */
 };
 
 extern const struct class_row class_rows[CLASS_COUNT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* keys.c -- keys in a list: a simulated server has few. */
+/* keys.c -- keys in a list, since a simulated server has few keys. */
 #include "tests/simulation/keys.h"
 
 #include <stdlib.h>
@@ -93,7 +93,7 @@ void keys_copy(struct keys *to, const struct keys *from)
 
 void key_set_string(struct key *key, struct bytes value)
 {
-    struct bytes copy = bytes_copy(value); /* it may be the old one */
+    struct bytes copy = bytes_copy(value); /* `value` may be the old value, which is freed below */
 
     free(key->string.at);
     key->string = copy;

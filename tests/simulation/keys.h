@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* keys.h -- the keys of a model of Redis, their values and their ends.
+/* keys.h -- the keys of a model of Redis, with their values and their expiry.
  *
- * Hashes and lists keep the order in which their parts came, as small ones of Redis do; sorted
- * sets are in the order of score and member. */
+ * Hashes and lists keep the order in which their parts came, as small hashes and lists of Redis do;
+ * sorted sets are in the order of score and member. */
 #ifndef SIMULATION_KEYS_H
 #define SIMULATION_KEYS_H
 
@@ -10,7 +10,7 @@
 
 enum kind { STRING, HASH, LIST, SORTED, STREAM };
 
-/* A field and its value, a part of a list, or a member and its score. */
+/* A field and its value, an element of a list, or a member and its score. */
 struct part {
     struct bytes name;
     struct bytes value;
@@ -21,7 +21,7 @@ struct key {
     struct bytes name;
     enum kind kind;
     bool has_end;
-    int64_t end_ms; /* it is over when the server's clock says more */
+    int64_t end_ms; /* the key has expired when the server's clock is later */
     struct bytes string;
     struct part *parts;
     size_t count, room;
@@ -32,29 +32,29 @@ struct key {
 /* All keys of a server. */
 struct keys {
     struct key *first;
-    /* A key has come to its end, and is removed.  NULL: nobody wants to know. */
+    /* Called for a key that has expired and is removed. NULL: not called. */
     void (*ended)(struct keys *keys, struct bytes name);
 };
 
-/* What is wrong with the model on purpose, to see whether beside.c finds it. */
+/* A planted difference from Redis, to test whether beside.c finds it. */
 enum plant { PLANT_NONE, PLANT_LATE_END, PLANT_TIES, PLANT_LREM };
 extern enum plant keys_planted;
 
 struct key *keys_find(struct keys *keys, struct bytes name, int64_t now_ms);
-struct key *keys_add(struct keys *keys, struct bytes name, enum kind kind); /* there is none */
+struct key *keys_add(struct keys *keys, struct bytes name, enum kind kind); /* the key is new */
 bool keys_remove(struct keys *keys, struct bytes name);
 void keys_clear(struct keys *keys);
-void keys_copy(struct keys *to, const struct keys *from); /* `to` is empty */
+void keys_copy(struct keys *to, const struct keys *from); /* `to` was empty */
 
 void key_set_string(struct key *key, struct bytes value);
 
-/* The place of a part; `count` if there is none. */
+/* The index of a part; `count` if there is none. */
 size_t key_find(const struct key *key, struct bytes name);
 void key_insert(struct key *key, size_t at, struct bytes name, struct bytes value,
                 double score);
 void key_remove(struct key *key, size_t at);
 
-/* Where a member of that score belongs. */
+/* The index at which a member of that score belongs. */
 size_t key_rank(const struct key *key, struct bytes name, double score);
 
 #endif /* SIMULATION_KEYS_H */

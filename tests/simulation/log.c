@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* log.c -- base/text/log.h in the trace of a seed, in place of base/text/log.c. */
+/* log.c -- writes the log lines of base/text/log.h into the trace of a seed, in place of
+ * base/text/log.c. */
 #include "base/text/log.h"
 
 #include <stdarg.h>

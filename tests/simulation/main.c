@@ -16,7 +16,8 @@
 #include "tests/simulation/story.h"
 #include "tests/simulation/subject.h"
 
-/* Of processor time, which the seeds have taken so far: others may use the machine too. */
+/* Seconds of processor time that the seeds have taken so far; wall time would count other
+ * programs. */
 static double seconds(void)
 {
     struct rusage used;
@@ -55,7 +56,7 @@ static bool print_row(const struct batch *batch)
     return is_fine;
 }
 
-/* Was nothing found? */
+/* Returns true if no seed had a wrong verdict. */
 static bool print_hunt(const struct batch *batch)
 {
     struct outcome outcome = batch_run(batch);
@@ -139,7 +140,7 @@ static void print_outcome(const struct play *play, const struct account *account
                  (unsigned long long)account->hash);
 }
 
-/* The same verdict with less, if there is such a world. */
+/* Find and print a smaller world with the same verdict, if there is one. */
 static void print_smallest(const struct play *play, const struct account *whole)
 {
     struct play smallest = *play;
@@ -178,7 +179,7 @@ static bool print_seed(const struct settings *settings)
         exit(64);
     }
     batch_play(&play, &account, !settings->is_quiet);
-    play.record_dir = NULL; /* of this world alone */
+    play.record_dir = NULL; /* record this world only */
     print_outcome(&play, &account);
     if (account.verdict != FINE && !settings->is_quiet && !settings->has_less)
         print_smallest(&play, &account);

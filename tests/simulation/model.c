@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* model.c -- the commands of the model, looked up and run; transactions. */
+/* model.c -- finds and runs the commands of the model; transactions. */
 #include "tests/simulation/model.h"
 
 #include <ctype.h>
@@ -55,8 +55,8 @@ void model_touch(struct model *model, struct bytes name)
                 client->is_dirty = true;
 }
 
-/* A key that a client watches has come to its end.  One that had ended before it was watched is
- * as good as absent, and has not changed. */
+/* A key that a client watches has expired. A key that had expired before it was watched counts as
+ * absent, so it has not changed. */
 static void touch_ended(struct keys *keys, struct bytes name)
 {
     struct model *model = (struct model *)(void *)((char *)keys - offsetof(struct model, keys));
@@ -71,7 +71,7 @@ static void touch_ended(struct keys *keys, struct bytes name)
         }
 }
 
-/* A command that cannot be run.  True: the reply says why. */
+/* Is the command refused before it runs? If so, the reply says why. */
 static bool is_refused(const struct call *call, const struct command *command)
 {
     char text[128];
@@ -105,7 +105,7 @@ static bool is_refused(const struct call *call, const struct command *command)
     return false;
 }
 
-/* Does it change keys, or could it have? */
+/* Does the command change keys, or could it have changed keys? */
 static bool is_write(const struct command *command)
 {
     static const char *const frees[] = {"DEL",  "EXPIRE", "PEXPIRE",    "PEXPIREAT", "PERSIST",
@@ -118,8 +118,8 @@ static bool is_write(const struct command *command)
     return command->writes;
 }
 
-/* A full server refuses the first write of a script, and lets one that has written go on, so
- * that it never stops half-way. */
+/* A full server refuses the first write of a script. It lets a script that has already written go
+ * on, so that no script stops half-way. */
 void model_call(struct call *call)
 {
     const struct command *command = model_command(call->argv[0]);
@@ -166,7 +166,7 @@ static void queue(struct client *client, struct call *call)
     reply_status(call->out, "QUEUED");
 }
 
-/* Has a key that was there when it was watched come to its end? */
+/* Has a watched key expired that existed when it was watched? */
 static bool has_expired_watch(struct client *client)
 {
     for (size_t i = 0; i < client->watched_count; i++) {
@@ -250,7 +250,7 @@ static bool is_transaction(struct client *client, struct call *call)
     } else if (client->has_begun && watches) {
         reply_error(call->out, "ERR WATCH inside MULTI is not allowed");
     } else if (client->has_begun) {
-        return false; /* UNWATCH is queued */
+        return false; /* the caller queues UNWATCH */
     } else if (watches) {
         watch(call);
     } else {
@@ -273,7 +273,7 @@ void model_execute(struct client *client, const struct bytes *argv, size_t argc,
         model_call(&call);
 }
 
-/* ---- life ---- */
+/* ---- clients come and go; restarts ---- */
 
 void client_begin(struct client *client, struct model *model)
 {

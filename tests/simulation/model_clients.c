@@ -16,7 +16,7 @@ static void ping(struct call *call)
     }
 }
 
-/* In a transaction: the transaction forgets what is watched anyway. */
+/* In a transaction UNWATCH does nothing: EXEC and DISCARD end all watches. */
 static void unwatch(struct call *call)
 {
     reply_status(call->out, "OK");

@@ -5,7 +5,7 @@
 
 #include "tests/simulation/model_streams.h"
 
-/* There is no key, or no such group. */
+/* Reply that there is no such key, or no such group. */
 static void refuse_group(struct call *call, size_t key, size_t group, const char *where)
 {
     char text[256];
@@ -40,7 +40,7 @@ static void create_group(struct call *call)
     if (!model_stream_id(call, 4, 0, &from))
         return;
     if (stream == NULL)
-        model_touch(call->model, call->argv[2]); /* a group alone changes nothing that is watched */
+        model_touch(call->model, call->argv[2]); /* a new group alone changes no watched key */
     stream = model_stream_made(call, 2, stream);
     if (stream_group_find(stream, call->argv[3]) != NULL) {
         reply_error(call->out, "BUSYGROUP Consumer Group name already exists");
@@ -50,7 +50,7 @@ static void create_group(struct call *call)
     reply_status(call->out, "OK");
 }
 
-/* The group of the arguments; NULL: the reply says that there is none. */
+/* Find the group that the arguments name. NULL: there is none, and the reply says so. */
 static struct stream_group *group_of(struct call *call, const char *without_key)
 {
     struct stream_group *group;
@@ -217,14 +217,14 @@ static void xack(struct call *call)
     reply_integer(call->out, count);
 }
 
-/* What a claim has come to. */
+/* The result of a claim. */
 struct claim {
-    struct buffer taken, gone; /* entries; ids of those that are no more */
+    struct buffer taken, gone; /* claimed entries; ids of pending entries that were deleted */
     int64_t taken_count, gone_count;
-    struct stream_id next; /* 0-0: all was looked at */
+    struct stream_id next; /* the next id to look at; 0-0: all entries were looked at */
 };
 
-/* It looks at ten times as many as it may give, like redis-server. */
+/* Look at up to ten times as many entries as may be claimed, like redis-server. */
 static void claim(struct call *call, struct model_stream *stream, struct stream_group *group,
                   int64_t idle_ms, struct stream_id from, int64_t most, struct claim *out)
 {

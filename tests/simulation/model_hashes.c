@@ -199,7 +199,7 @@ static void lrange(struct call *call)
         reply_bulk(call->out, span.key->parts[span.from + i].name);
 }
 
-/* Of 0 all, of a negative count so many from the end. */
+/* A count of 0 removes all; a negative count removes from the end. */
 static void lrem(struct call *call)
 {
     struct key *key;

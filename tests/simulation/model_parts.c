@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* model_parts.c -- commands that do the same to the parts of a hash, a list and a sorted set. */
+/* model_parts.c -- commands that treat the parts of a hash, a list and a sorted set in the same
+ * way. */
 #include "tests/simulation/model.h"
 
 void model_shrink(struct call *call, const struct key *key)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* model_scripts.c -- the project's scripts in Lua 5.1, with the functions of Redis around them.
  *
- * One interpreter serves all servers: a script keeps nothing between two calls.  Which server
- * knows which script is the server's. */
+ * One interpreter serves all servers, because a script keeps nothing between two calls. Each server
+ * knows for itself which scripts were loaded into it. */
 #include <lua5.1/lauxlib.h>
 #include <lua5.1/lua.h>
 #include <lua5.1/lualib.h>
@@ -15,10 +15,10 @@
 #include "tests/simulation/world.h"
 
 static lua_State *lua;
-static struct model *model_here; /* whose script runs */
+static struct model *model_here; /* the model of the running script */
 static struct script {
     char sha[41];
-    int function; /* in Lua's registry */
+    int function; /* a reference in Lua's registry */
 } scripts[MODEL_SCRIPTS_MAX];
 static size_t script_count;
 
@@ -35,7 +35,7 @@ void sha1_hex(struct bytes of, char out[41])
 
 /* ---- replies into Lua and back ---- */
 
-/* Push the reply at `at`; answers what follows it. */
+/* Push the reply at `at` on the stack of Lua. Returns the position behind the reply. */
 static const char *push_reply(const char *at)
 {
     const char *end = strstr(at, "\r\n");
@@ -88,7 +88,7 @@ static bool reply_field(struct buffer *out, const char *field, char kind)
     return true;
 }
 
-/* Reply what is on top of the stack. */
+/* Reply with the value on top of the stack. */
 static void reply_top(struct buffer *out)
 {
     struct buffer parts = {0};
@@ -129,9 +129,10 @@ static void reply_top(struct buffer *out)
     }
 }
 
-/* ---- what a script can call ---- */
+/* ---- functions that a script can call ---- */
 
-/* The arguments as Redis writes them; false: one is neither text nor number. */
+/* Convert the arguments as Redis does. Returns false if an argument is neither a text nor a
+ * number. */
 static bool read_arguments(struct bytes argv[MODEL_ARGS_MAX], char texts[][32], int argc)
 {
     for (int i = 0; i < argc; i++)
@@ -216,7 +217,7 @@ static struct script *find_script(const char *sha)
     return NULL;
 }
 
-/* NULL: it is no Lua, and the reply says so. */
+/* Compile a script. NULL: the text is no Lua, and the reply says so. */
 static struct script *compile(struct call *call, struct bytes text)
 {
     struct script *script;
@@ -261,7 +262,7 @@ static void set_list(const char *name, const struct bytes *argv, size_t count)
     lua_setglobal(lua, name);
 }
 
-/* An error of the script is a table with "err", or Lua's own text. */
+/* Reply with the error of a script, which is a table with "err", or a text of Lua. */
 static void reply_raised(struct buffer *out)
 {
     char text[256];

@@ -6,21 +6,22 @@
 
 #include "tests/simulation/model.h"
 
-/* A score: a number, inf, -inf.  False: the reply says that it is none. */
+/* Read a score: a number, inf or -inf. Returns false if the text is none; the reply then says
+ * so. */
 static bool read_score(struct bytes text, double *out)
 {
     char *end = NULL;
     struct bytes copy = bytes_copy(text);
     bool is_one;
 
-    *out = strtod(copy.at, &end) + 0.0; /* a small sorted set keeps no -0 */
+    *out = strtod(copy.at, &end) + 0.0; /* -0 becomes 0, as in a small sorted set of Redis */
     is_one = text.len > 0 && end == copy.at + text.len && !isnan(*out) &&
              copy.at[0] != ' ';
     free(copy.at);
     return is_one;
 }
 
-/* An end of a range, which a "(" leaves out. */
+/* A limit of a range; with "(" before it, the limit itself is not in the range. */
 struct limit {
     double score;
     bool is_out;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* model_streams.c -- streams and their entries, in the forms in which the order path `stream`
  * uses the commands.
- * Another form ends the seed with its words. */
+ * A command in another form ends the seed, and its text names the form. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "tests/simulation/model.h"
 
-/* Make the key a string with a value, without an end. */
+/* Make the key a string with the value, and without expiry. */
 static struct key *store(struct call *call, struct bytes name, struct bytes value)
 {
     struct model *model = call->model;
@@ -23,7 +23,8 @@ static bool exists(struct call *call, struct bytes name)
     return keys_find(&call->model->keys, name, model_now_ms(call->model)) != NULL;
 }
 
-/* An end in `by_ms` from now; false: the reply says that it is none. */
+/* Compute the instant that is the argument's time from now. Returns false if the argument is no
+ * time; the reply then says so. */
 static bool end_in(struct call *call, size_t at, int64_t unit, const char *verb, int64_t *end_ms)
 {
     int64_t by;
@@ -40,7 +41,7 @@ static bool end_in(struct call *call, size_t at, int64_t unit, const char *verb,
     return false;
 }
 
-/* An instant of PXAT; false: the reply says that it is none. */
+/* Read an instant of PXAT. Returns false if the argument is none; the reply then says so. */
 static bool end_at_ms(struct call *call, size_t at, int64_t *end_ms)
 {
     if (!model_number(call, at, end_ms))
@@ -219,7 +220,7 @@ static void exists_all(struct call *call)
     reply_integer(call->out, count);
 }
 
-/* Let the key end at `base_ms` and the argument together. */
+/* Let the key expire at the sum of `base_ms` and the argument. */
 static void end_at(struct call *call, int64_t base_ms, int64_t unit, const char *verb)
 {
     struct key *key;

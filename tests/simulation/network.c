@@ -54,9 +54,9 @@ static void send_later(struct redis_wire *wire, int64_t until_ns)
     wire->to_server.last_at_ns = until_ns;
 }
 
-static int64_t delay_next_ns; /* 0: no packet is to be late */
+static int64_t delay_next_ns; /* 0: no packet is to be delayed */
 static int64_t delayed_until_ns;
-static const char *delayed_word; /* that the packet has */
+static const char *delayed_word; /* the words of the packet to be delayed */
 
 void network_delay_next(int64_t until_ns)
 {
@@ -143,7 +143,7 @@ static void end_service(struct redis_wire *wire)
     wire->is_served = false;
 }
 
-/* A message that the client did not ask for. */
+/* Send a message that the client did not ask for. */
 static void send_message(struct client *client, struct bytes message)
 {
     struct redis_wire *wire =
@@ -152,7 +152,8 @@ static void send_message(struct client *client, struct bytes message)
     network_send(wire, &wire->to_client, PACKET_DATA, message);
 }
 
-/* A number behind `kind` at `at`, and what follows its line; NULL: not all has arrived. */
+/* Read the number behind `kind` at `at`, and return the position behind its line. NULL: not all of
+ * it has arrived. */
 static const char *read_header(const char *at, const char *end, char kind, long *number)
 {
     const char *line_end = memchr(at, '\n', (size_t)(end - at));
@@ -165,7 +166,7 @@ static const char *read_header(const char *at, const char *end, char kind, long 
     return line_end + 1;
 }
 
-/* Read one command; answers its length, 0: not all has arrived. */
+/* Read one command. Returns its length; 0: not all of it has arrived. */
 static size_t read_command(const struct buffer *in, struct bytes argv[MODEL_ARGS_MAX],
                            size_t *argc)
 {
@@ -330,7 +331,7 @@ static bool is_live(const struct redis_wire *wire)
     return !wire->is_closed && (wire->state == WIRE_OPEN || wire->state == WIRE_OPENING);
 }
 
-/* NULL: there is none. */
+/* Choose an open connection by chance; NULL: there is none. */
 static struct redis_wire *pick_live(void)
 {
     struct redis_wire *at = wires;
@@ -365,7 +366,7 @@ bool network_delay_one(int64_t until_ns)
     return wire != NULL;
 }
 
-/* What a killed process has sent is still executed. */
+/* The servers still execute what the killed process has sent. */
 void network_cut_process(const struct site *site)
 {
     for (struct redis_wire *at = wires; at != NULL; at = at->next)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* network.h -- servers, and the connections to them: the other side of base/redis/wire.h.
+/* network.h -- simulated servers and the connections to them, behind the functions of
+ * base/redis/wire.h.
  *
- * A connection is two ways of packets, which arrive in their order and are never doubled, as
- * TCP promises.  Packets take a moment, drawn anew for each.  A fault can hold the packets
- * between a process and a server, or cut a connection: before the packets on their way reached
- * the server, or after the server has executed them.
+ * A connection has two directions. Packets of one direction arrive in their order, and never twice,
+ * as TCP promises. Each packet takes a random time. A fault can hold the packets between a process
+ * and a server, or cut a connection: before the packets under way have reached the server, or after
+ * the server has executed them.
  *
- * The server N is known as redis://127.0.0.1:7000+N. */
+ * Server N has the address redis://127.0.0.1:7000+N. */
 #ifndef SIMULATION_NETWORK_H
 #define SIMULATION_NETWORK_H
 
@@ -25,33 +26,33 @@ struct server {
 extern struct server servers[SERVERS_MAX];
 extern int server_count;
 
-/* One send in so many takes only a part; 0: never. */
+/* One send in this many accepts only a part of its bytes; 0: none does. */
 extern uint32_t network_short_one_in;
 
-/* Before the first seed of a process. */
+/* Prepare the process, before its first seed. */
 void network_prepare(void);
 void network_begin(int count);
 
 /* ---- faults ---- */
 
-/* No packet arrives between them before that time. */
+/* Deliver no packet between the process and the server before that time. */
 void network_hold(int process, int server, int64_t until_ns);
 
-/* Cut one open connection, which chance picks.  `after`: what is on its way to the server is
- * executed.  False: there is none. */
+/* Cut one open connection, chosen by chance. `after`: the server still executes what is under way
+ * to it. Returns false if no connection is open. */
 bool network_cut(bool after);
 
-/* The next command that is sent arrives at that time, and so does what follows on its
- * connection. */
+/* Deliver the next command at that time, and later packets of its connection after it. */
 void network_delay_next(int64_t until_ns);
-/* The same of the next one with these words in it, which the caller keeps. */
+/* The same for the next command that contains these words; the caller keeps them. */
 void network_delay_next_with(const char *words, int64_t until_ns);
-bool network_has_delayed(void); /* it has not been sent, or has not arrived */
+bool network_has_delayed(void); /* the command was not sent yet, or has not arrived */
 
-/* One connection's packets to the server arrive no earlier than then.  False: there is none. */
+/* Deliver no packet of one connection to its server before that time. Returns false if there is no
+ * connection. */
 bool network_delay_one(int64_t until_ns);
 
-/* All connections of a site have ended: a killed process, or a server that went down. */
+/* End all connections of a killed process, or of a server that went down. */
 void network_cut_process(const struct site *site);
 void network_cut_server(const struct server *server);
 

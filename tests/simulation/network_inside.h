@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* network_inside.h -- a connection, for the client's side (wire.c) and the server's
+/* network_inside.h -- a connection, as its two sides see it: the client's (wire.c) and the server's
  * (network.c). */
 #ifndef SIMULATION_NETWORK_INSIDE_H
 #define SIMULATION_NETWORK_INSIDE_H
@@ -16,10 +16,10 @@ struct packet {
     struct packet *next;
 };
 
-/* One direction. */
+/* One direction of a connection. */
 struct way {
     struct packet *first, *last;
-    struct event arrival; /* of the first */
+    struct event arrival; /* the arrival of the first packet */
     int64_t last_at_ns;
 };
 
@@ -32,32 +32,32 @@ struct redis_wire {
     const struct site *site; /* the client's */
     struct server *server;
     enum wire_state state;   /* as the client knows it */
-    bool is_cut, is_closed;  /* by the client */
-    bool is_served;          /* the server knows it    */
+    bool is_cut, is_closed;  /* the client has cut it; the client has closed it */
+    bool is_served;          /* the server has accepted it */
     struct client client;    /* what the server keeps  */
     struct buffer in;        /* arrived at the client  */
-    struct buffer asked;     /* arrived at the server, and no whole command yet */
+    struct buffer asked;     /* bytes that arrived at the server and are no whole command yet */
     struct way to_server, to_client;
     struct task *watchers[WATCHERS_MAX];
     struct redis_wire *next;
 };
 
-/* Put a packet on its way. */
+/* Send a packet. */
 void network_send(struct redis_wire *wire, struct way *way, enum packet_kind kind,
                   struct bytes bytes);
 
-/* All that are on their way are lost. */
+/* Drop all packets that are under way. */
 void network_lose(struct way *way);
 
 struct redis_wire *network_find(int number); /* NULL: there is none */
 
-/* What poll() would say of the wire of that number; and was it closed? */
+/* What poll() would report for the connection of that number; and was the connection closed? */
 uint32_t network_events(int number);
 bool network_is_closed(int number);
 
 struct redis_wire *network_open(struct server *server);
 
-/* Somebody who waits for the wire looks again. */
+/* Wake the tasks that wait for the connection. */
 void wire_changed(struct redis_wire *wire);
 
 #endif /* SIMULATION_NETWORK_INSIDE_H */

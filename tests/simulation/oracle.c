@@ -14,17 +14,17 @@ enum { LOOK_MS = 20 };
 enum standing { ASKS, HOLDS, ABANDONED };
 
 static struct entry {
-    struct oracle_hold hold; /* the first */
+    struct oracle_hold hold; /* first in the struct, so that a hold can be cast to its entry */
     enum standing standing;
-    uint64_t highest;        /* fence when it asked */
+    uint64_t highest;        /* the highest fence when it asked */
     int64_t asked_ns;
-    int64_t until_ns;        /* of what was abandoned: the end of its lease */
+    int64_t until_ns;        /* the end of the lease of an abandoned hold */
 } entries[ORACLE_HOLDS_MAX];
 
 static uint64_t highest_fence[NAMES_MAX];
-static int force_count[NAMES_MAX]; /* that are under way */
-static unsigned begun_count[NAMES_MAX]; /* of those, and of those before */
-static int64_t free_since_ns[NAMES_MAX]; /* -1: it is not free */
+static int force_count[NAMES_MAX]; /* releases by force that are under way */
+static unsigned begun_count[NAMES_MAX]; /* releases by force that have begun */
+static int64_t free_since_ns[NAMES_MAX]; /* -1: the lock is held */
 static struct event look;
 
 bool oracle_is_valid(const struct process *process, const dlock_lease *lease)
@@ -51,7 +51,7 @@ static int64_t left_ms(const struct oracle_hold *hold)
     return left;
 }
 
-/* For the page alone. */
+/* Note the valid holds for the page. */
 static void note_kept(void)
 {
     for (size_t i = 0; i < ORACLE_HOLDS_MAX; i++)
@@ -69,13 +69,13 @@ static bool is_held(const struct entry *entry)
                : oracle_is_valid(entry->hold.process, &entry->hold.lease);
 }
 
-/* A thread that has abandoned a lock asks as another owner. */
+/* A thread that has abandoned a lock asks as another owner, so the owners are compared too. */
 static bool are_of_one_owner(const struct oracle_hold *a, const struct oracle_hold *b)
 {
     return a->task == b->task && strcmp(a->lease.owner, b->lease.owner) == 0;
 }
 
-/* Are these two of one owner, or readers? */
+/* May both holds exist at once? Yes, if they have one owner, or if both are readers. */
 static bool may_be_together(const struct oracle_hold *a, const struct oracle_hold *b)
 {
     return a->name != b->name || are_of_one_owner(a, b) || (a->lease.shared && b->lease.shared);
@@ -107,7 +107,8 @@ static bool server_holds(const struct oracle_hold *hold)
     return false;
 }
 
-/* Where the server keeps its data and its clock, a lease that is valid is held there. */
+/* Check that each valid lease is also held by the server, by the data and the clock of the
+ * server. */
 static void look_at_server(void)
 {
     unsigned needed = DLOCK_CAP_ATOMIC | DLOCK_CAP_OWNED | DLOCK_CAP_RENEW;
@@ -170,7 +171,7 @@ struct oracle_hold *oracle_ask(struct process *process, int name)
     return &entries[0].hold;
 }
 
-/* Does the thread hold the name already? */
+/* Does the thread already hold the name? */
 static bool is_inner(const struct oracle_hold *hold)
 {
     for (size_t i = 0; i < ORACLE_HOLDS_MAX; i++)
@@ -260,7 +261,7 @@ void oracle_abandon(struct oracle_hold *hold)
     if (picture_is_wanted())
         picture_abandoned();
     entry->standing = ABANDONED;
-    /* The library rounds up, and counts on the clock of its process. */
+    /* The library rounds up, and counts the lease by the clock of its process. */
     entry->until_ns = site_world_ns(site, site_clock_ns(site) + (left_ms - 2) * MS);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* oracle.h -- judges what the workload is granted, by the library's own word for the validity of a
- * lease and by a look at the servers.
+/* oracle.h -- judges the grants of the workload, by dlock_lease_valid() and by the data of the
+ * servers.
  *
- * It looks at each grant, renewal and release, and a few times each tenth of a second.
+ * The oracle looks at each grant, renewal and release, and a few times in each tenth of a second.
  *
  *   overlap  two leases of one name are valid at one instant, and not both are readers'
  *   fence    a new holder's fence is not above all that were handed out before it asked
@@ -15,7 +15,7 @@
 
 enum { ORACLE_HOLDS_MAX = 128, ORACLE_FREE_MS = 250 };
 
-/* Somebody holds a lock, or waits for it. */
+/* A hold of a lock, or a wait for a lock. */
 struct oracle_hold {
     bool is_used;
     struct process *process;
@@ -27,33 +27,33 @@ struct oracle_hold {
 
 void oracle_begin(void);
 
-/* The running thread asks for the name from now on, and may wait. */
+/* Note that the running thread asks for the name from now on, and may wait. */
 struct oracle_hold *oracle_ask(struct process *process, int name);
 
-/* The same, when it has its answer: granted, or not. */
+/* Note the answer: granted, or not. */
 void oracle_granted(struct oracle_hold *hold, const dlock_lease *lease);
 void oracle_refused(struct oracle_hold *hold);
 
-/* Look now: something was renewed, or is about to be released. */
+/* Look now: a lease was renewed, or is about to be released. */
 void oracle_look(void);
 
-/* It is about to be released. */
+/* Note that the hold is about to be released. */
 void oracle_leave(struct oracle_hold *hold);
 
-/* The lock is being freed by force, from a begin to its end: whoever holds it or asks for it
- * then is not judged. */
+/* A release by force goes on from the first call to the second. Threads that hold the lock or ask
+ * for it in this time are not judged. */
 void oracle_begin_force(int name);
 void oracle_end_force(int name);
-unsigned oracle_count_forces(int name); /* that have begun */
+unsigned oracle_count_forces(int name); /* calls of oracle_begin_force() so far */
 bool oracle_is_forced(const dlock_lease *lease);
 
-/* It is about to be abandoned: its lease still keeps all others out. */
+/* Note that the hold is about to be abandoned: its lease still keeps all others out. */
 void oracle_abandon(struct oracle_hold *hold);
 
-/* Nothing of that process counts any more. */
+/* Forget all holds and waits of a killed process. */
 void oracle_forget(const struct process *process);
 
-/* Is the lease valid, as its process sees it now? */
+/* Is the lease valid, by the clock of its process now? */
 bool oracle_is_valid(const struct process *process, const dlock_lease *lease);
 
 #endif /* SIMULATION_ORACLE_H */

@@ -9,7 +9,7 @@
 
 enum {
     WORLD_ENDS_S = 900,
-    LAST_TRANSACTION_MS = 40000, /* longer than a transaction may be idle */
+    LAST_TRANSACTION_MS = 40000, /* longer than a transaction may be idle, so that all have ended */
     STOCK_MOST = 12,
     PROCESS_THREADS_MAX = 4,
 };
@@ -68,7 +68,7 @@ static void judge(void *arg)
     world.is_over = true;
 }
 
-/* Transactions of clients that are gone may be open still. */
+/* Transactions of clients that have ended may still be open. */
 static void end_process(struct orders_process *process)
 {
     static struct event end = {.run = judge};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* orders.h -- simulated processes of the service, and clients who order from them.
  *
- * A process runs app/order.c and the paths as the service does: pools, lanes, the stream's
- * writer.  Its threads place orders, one after another, as requests would.  Chance decides the
- * lock, the scope and the guards among those that are sound for the class; a subject that ends in
- * `-bare` has neither, and its flaws have to be seen.
+ * A process runs app/order.c and the order paths as the service does: pools, lanes, the writer of
+ * the stream. Its threads place orders one after another, as requests would. Chance chooses the
+ * lock, the scope and the guards among those that are correct for the class. A subject whose name
+ * ends in `-bare` has neither lock nor guards, and the audit has to find its flaws.
  *
- * When all faults are over, every thread has to get an answer that is one, and the stream has
- * to become empty.  The audit judges then what is in the database and what clients were told. */
+ * When all faults are over, every thread has to get a definite answer, and the stream has to become
+ * empty. Then the audit compares the database with the answers to the clients. */
 #ifndef SIMULATION_ORDERS_H
 #define SIMULATION_ORDERS_H
 
@@ -32,7 +32,7 @@ struct orders_process {
 struct orders_world {
     enum class class;
     struct orders_process processes[PROCESSES_MAX];
-    int process_count;      /* that have begun so far */
+    int process_count;      /* processes that have begun so far */
     struct config settings; /* of all processes       */
     int voucher_count, user_count, round_count;
     int64_t faults_end_ns;
@@ -44,20 +44,20 @@ extern struct orders_world orders;
 
 bool orders_add_process(void);
 
-/* It is killed: nothing of it runs any more. */
+/* Kill the process: none of its tasks runs again. */
 void orders_kill(struct orders_process *process);
 
 /* ---- orders_client.c ---- */
 
-/* A thread of the process: place orders. */
+/* Run a thread of the process, which places orders. */
 void *orders_run_client(void *process);
 
 /* ---- orders_service.c ---- */
 
-/* Draw the settings of a world. */
+/* Draw the settings of a world by chance. */
 void orders_draw_settings(const char *path, bool is_bare);
 
-/* Open the service of the process; tries until the stores answer. */
+/* Open the service of the process; try again until the stores answer. */
 void orders_open_service(struct orders_process *process);
 void orders_close_service(struct orders_process *process);
 

@@ -64,7 +64,7 @@ static void add_entry(struct ledger *ledger, const struct orders_asked *asked,
                               .line = (int)ledger->count};
 }
 
-/* A refusal is not in a ledger, but for `sold out`. */
+/* A ledger has no refusals, except `sold out`. */
 static void add_asked(struct ledger *ledger, const struct orders_asked *asked)
 {
     ledger->sent++;

@@ -22,7 +22,7 @@ static struct orders_asked *new_request(void)
     return asked;
 }
 
-/* A request that was not answered may be sent again, to any process. */
+/* A request without an answer may be sent again, to any process. */
 static struct orders_asked *old_request(void)
 {
     size_t first = orders.asked_count > 0
@@ -55,7 +55,7 @@ static enum orders_answer read_outcome(enum outcome outcome)
     }
 }
 
-/* An outcome that a correct service has to explain by a fault. */
+/* Is it an outcome that a correct service gives only after a fault? */
 static bool is_trouble(enum outcome outcome)
 {
     return outcome == OUTCOME_UNAVAILABLE || outcome == OUTCOME_UNKNOWN ||
@@ -84,7 +84,7 @@ static enum outcome place(struct worker *w, struct orders_asked *asked)
     asked->was_unsure = asked->was_unsure || asked->answer == ORDERS_UNSURE;
     asked->is_under_way = true;
     asked->process = task_here->site->number;
-    asked->answer = ORDERS_UNSURE; /* until there is an answer, which may never come */
+    asked->answer = ORDERS_UNSURE; /* for as long as there is no answer, which may never come */
     tell("process %d task %d: request %s of user %d for voucher %d", task_here->site->number,
          task_here->number, asked->id, (int)asked->user, (int)asked->voucher);
     outcome = order_place(w, &request, &placed);
@@ -97,7 +97,7 @@ static enum outcome place(struct worker *w, struct orders_asked *asked)
 
 /* ---- a thread ---- */
 
-/* The faults are over: whoever asks gets an answer. */
+/* After the faults, an order has to get an answer. */
 static void place_last(struct worker *w)
 {
     struct orders_asked *asked;

@@ -88,7 +88,7 @@ static void strike_store(void)
     }
 }
 
-/* Both ends of the sale are an hour away. */
+/* The beginning and the end of the sale are an hour away, so a step does not reach them. */
 static void strike_clock(void)
 {
     int64_t by_ms = chance_skewed(1, 5000) * (chance_one_in(2) ? -1 : 1);

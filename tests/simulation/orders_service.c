@@ -28,7 +28,7 @@ static const char *draw_name(const char *const *from, size_t count)
     draw_name((const char *const[]){__VA_ARGS__},                                            \
               sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
-/* Under these a lock may fail, and the sale stays right. */
+/* Draw guards with which the sale is correct even if the lock fails. */
 static void draw_guards_that_hold(struct config *c)
 {
     c->lock = DRAW("lua", "reentrant", "fair", "fenced", "spin", "none");
@@ -42,7 +42,7 @@ static void draw_guards_that_hold(struct config *c)
     }
 }
 
-/* In calm a lock excludes, so what rests on it is right as well. */
+/* Draw guards that rely on the lock; only in calm the lock certainly excludes. */
 static void draw_guards_that_need_the_lock(struct config *c)
 {
     c->lock = DRAW("lua", "reentrant", "fair", "fenced", "spin");
@@ -101,7 +101,7 @@ void orders_draw_settings(const char *path, bool is_bare)
 
 /* ---- a service ---- */
 
-/* False: the store did not answer. */
+/* Did the open succeed? False: the store did not answer, and the caller tries again. */
 static bool has_opened(dlock_status st)
 {
     if (dlock_is_failure(st) && st != DLOCK_IO && st != DLOCK_UNKNOWN)
@@ -113,7 +113,7 @@ static bool open_stores(struct service *s)
 {
     dlock_options locks = stores_lock_options(s->config);
 
-    locks.database_url = NULL; /* no epochs of fences */
+    locks.database_url = NULL; /* so that fences have no epochs */
     if (s->locks == NULL && !has_opened(dlock_open(&s->locks, &locks)))
         return false;
     if (strcmp(s->config->order_path, "stream") == 0 && s->stream == NULL &&
@@ -151,7 +151,7 @@ void orders_open_service(struct orders_process *process)
     tell("process %d is open", process->site.number);
 }
 
-/* All that was queued has to be written, by whichever process. */
+/* Wait until the writers, of any process, have written all queued orders. */
 static void wait_for_writer(const struct service *s)
 {
     int64_t until_ns = world.now_ns + DRAIN_MS * MS;

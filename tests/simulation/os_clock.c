@@ -2,7 +2,7 @@
 /* os_clock.c -- the clocks, the chance, the events and the forks of a simulated process, in
  * place of clock.c, random.c, event.c and fork.c of base/os/.
  *
- * A fork is counted by the site of the process.  An event is a number, and no descriptor. */
+ * Forks are counted per site. An event is a number, and no descriptor of the kernel. */
 #include <string.h>
 
 #include "base/os/clock.h"
@@ -15,7 +15,7 @@
 enum { EVENTS_MAX = 1024 };
 
 struct site *os_clock_of;
-static struct site nowhere; /* before a world begins */
+static struct site nowhere; /* the site before a world begins */
 
 /* ---- clock.h ---- */
 

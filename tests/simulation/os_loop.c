@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* os_loop.c -- the kernel's side of base/os/loop.c: epoll and timers, which the linker replaces by
- * those here (--wrap).  The loop itself, its fibers and their stacks are the library's own.
+/* os_loop.c -- the kernel's part of base/os/loop.c: epoll and timers, which the linker replaces by
+ * the functions of this file (--wrap). The loop, its fibers and their stacks are the library's own.
  *
- * Descriptors are numbers: of pollers from FIRST_POLLER on, of events and timers from
- * OS_FIRST_EVENT on, of wires from OS_FIRST_WIRE on. */
+ * Descriptors are numbers: pollers from FIRST_POLLER on, events and timers from OS_FIRST_EVENT on,
+ * connections from OS_FIRST_WIRE on. */
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -41,7 +41,7 @@ static int timer_count;
 
 /* ---- descriptors ---- */
 
-/* What is true of the descriptor. */
+/* The epoll events that are true of the descriptor now. */
 static uint32_t state_of(int fd)
 {
     if (fd >= OS_FIRST_WIRE)
@@ -75,7 +75,7 @@ static struct looked_at *find(struct poller *poller, int fd)
     return NULL;
 }
 
-/* Those that were closed are forgotten, as by the kernel. */
+/* Remove closed descriptors, as the kernel does. */
 static struct looked_at *make_room(struct poller *poller)
 {
     for (size_t i = 0; i < poller->count; i++) {

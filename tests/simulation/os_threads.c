@@ -2,8 +2,9 @@
 /* os_threads.c -- mutexes, conditions, bells and threads of simulated processes, in place of
  * mutex.c, condition.c, bell.c and thread.c of base/os/.
  *
- * A mutex of base/os/mutex.h is locked inline by the C library's functions, which the linker
- * replaces by those here (--wrap): the memory of the C library's mutex is ours then. */
+ * The library locks a mutex of base/os/mutex.h inline by functions of the C library. The linker
+ * replaces these by functions of this file (--wrap), which use the memory of the C library's mutex
+ * for their own data. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +22,10 @@
 
 struct exclusion {
     struct task *owner;
-    struct task *first; /* of those who wait */
+    struct task *first; /* the first of the waiting tasks */
 };
 
-static struct task nobody; /* who locks before a world begins */
+static struct task nobody; /* the owner of a mutex that is locked before a world begins */
 
 int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
 int __wrap_pthread_mutex_destroy(pthread_mutex_t *mutex);
@@ -106,7 +107,7 @@ int dlock_mutex_count_held(void)
 _Thread_local int dlock_mutexes_held;
 #endif
 
-/* ---- conditions: the line of tasks is in the place of the C library's condition ---- */
+/* ---- conditions: the memory of the C library's condition has the line of waiting tasks ---- */
 
 static struct task **line_of(struct dlock_condition *condition)
 {
@@ -141,7 +142,7 @@ static void wait_until(struct dlock_condition *condition, struct dlock_mutex *mu
                        int64_t world_ns)
 {
     join_line(line_of(condition), task_here);
-    task_held_fast++; /* no thread is between the line and the mutex */
+    task_held_fast++; /* no task is stopped between its place in the line and the unlock */
     dlock_mutex_unlock(mutex);
     task_held_fast--;
     (void)task_sleep(world_ns);
@@ -197,7 +198,7 @@ static bool wait_in_fiber(struct dlock_bell *bell, struct dlock_fiber *fiber,
         atomic_store(&bell->sleeper, NULL);
         return false;
     }
-    dlock_fiber_let_hurry(false); /* the wake is on its way */
+    dlock_fiber_let_hurry(false); /* the wake-up is under way */
     (void)fiber->host->sleep(fiber, INT64_MAX);
     return true;
 }
@@ -216,7 +217,8 @@ bool dlock_bell_wait(struct dlock_bell *bell, int64_t until_ns)
     return dlock_bell_is_rung(bell);
 }
 
-/* From the change of the state on the sleeper may go on, and the bell with it. */
+/* After the change of the state, the sleeper may go on and free the bell. So nothing may use the
+ * bell after that. */
 static void ring(struct dlock_bell *bell)
 {
     struct dlock_fiber *sleeper = atomic_load(&bell->sleeper);
@@ -243,7 +245,7 @@ void dlock_bell_ring_two(struct dlock_bell *a, struct dlock_bell *b)
 
 /* ---- threads ---- */
 
-/* A thread, and the process that it belongs to: that of the thread that starts it. */
+/* A thread to be started; it belongs to the process of the thread that starts it. */
 struct thread_begin {
     void *(*run)(void *arg);
     void *arg;

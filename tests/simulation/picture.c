@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* picture.c -- records the events of locks as a history for the checker, and the
- * messages of the simulation as lines of a stage; the story page is made of both. */
+/* picture.c -- records the events of locks as a history for the checker, and the messages of the
+ * simulation as lines of the story. The page is made of both. */
 #include "tests/simulation/picture.h"
 
 #include <inttypes.h>
@@ -20,11 +20,11 @@ static const char *page_path; /* NULL: no page is wanted */
 static struct stage stage;
 static char actor_names[SCENARIO_ACTORS_MAX][PICTURE_NAME];
 static int actor_tasks[SCENARIO_ACTORS_MAX];
-static uint64_t actor_owners[SCENARIO_ACTORS_MAX]; /* a task that abandons a lock asks as another */
+static uint64_t actor_owners[SCENARIO_ACTORS_MAX]; /* changes when a task abandons a lock */
 static int wire_actors[WIRES_MAX];
-static int64_t hold_calls[HOLDS_MAX];    /* in the history, by the slot of the hold */
+static int64_t hold_calls[HOLDS_MAX];    /* calls of the history, by the slot of the hold */
 static const void *hold_slots[HOLDS_MAX];
-static int64_t release_calls[SCENARIO_ACTORS_MAX]; /* NOT_CALLED: none is under way */
+static int64_t release_calls[SCENARIO_ACTORS_MAX]; /* NOT_CALLED: no release is under way */
 
 void picture_to(const char *path)
 {
@@ -47,8 +47,8 @@ static int64_t now(void)
     return at_ns;
 }
 
-/* Of the running task; -1: no task runs, or the page has no room for it.  Each task is a process
- * of its own in the history, since the page finds who called by the process. */
+/* The lane of the running task; -1: no task runs, or the page has no room for it. In the history
+ * each task is a process of its own, because the page finds the caller by its process. */
 static int actor_here(void)
 {
     struct history_process *entry;
@@ -135,7 +135,7 @@ void picture_wire(int64_t connection, bool is_request, const char *text)
 
 /* ---- calls ---- */
 
-/* The call of a hold that has been asked for; NULL: the page has none. */
+/* The acquire of a hold; NULL: the page has none. */
 static struct history_call *call_of(const void *hold)
 {
     for (size_t i = 0; i < HOLDS_MAX; i++)
@@ -188,7 +188,7 @@ void picture_granted(const void *hold, const dlock_lease *lease, int64_t left_ms
     call->sent_ns = call->invoke_ns;
     call->mode = lease->shared ? DLOCK_MODE_SHARED : DLOCK_MODE_EXCLUSIVE;
     call->fence = lease->fence;
-    if (left_ms < INT32_MAX) /* it has an end */
+    if (left_ms < INT32_MAX) /* the lease has an end */
         call->deadline_ns = now() + left_ms * NS_PER_MS;
     (void)snprintf(stage.lock, sizeof(stage.lock), "%s", lease->name);
 }

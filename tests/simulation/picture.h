@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* picture.h -- a seed as a page to step through: the page of a story of `seckill scenario`, with
- * the tasks in the place of its people.
+/* picture.h -- writes a seed as a page to step through: the page of a scenario's story, with a lane
+ * for each task.
  *
- * Nothing is noted unless a page was asked for, and nothing that is noted changes what happens. */
+ * Nothing is recorded unless a page was asked for, and recording does not change the course of the
+ * seed. */
 #ifndef SIMULATION_PICTURE_H
 #define SIMULATION_PICTURE_H
 
@@ -11,7 +12,7 @@
 
 #include "lock/dlock.h"
 
-/* Of the world that is over. */
+/* Facts of the world that has ended. */
 struct picture_facts {
     const dlock_variant_info *variant;
     const char *class, *verdict, *text;
@@ -20,30 +21,31 @@ struct picture_facts {
     bool is_fine;
 };
 
-/* Before a world begins: its page is to be written to `path`.  NULL: none is. */
+/* Before a world begins: write its page to `path`. NULL: write no page. */
 void picture_to(const char *path);
 
 bool picture_is_wanted(void);
 
-/* Something was told at this instant; or a connection of the running task carried a request, or
- * the reply to one of an earlier task. */
+/* Record a line of the trace at this instant; record that a connection of the running task carried
+ * a request, or the reply to a request of an earlier task. */
 void picture_line(const char *text);
 void picture_wire(int64_t connection, bool is_request, const char *text);
 
-/* What the running task does with locks, as the oracle hears of it.  `hold` is the oracle's, and
- * only compared. */
+/* Record what the running task does with locks, as the oracle is told. `hold` is the oracle's
+ * pointer, which is only compared. */
 void picture_asked(const void *hold, const char *name);
 void picture_granted(const void *hold, const dlock_lease *lease, int64_t left_ms);
 void picture_refused(const void *hold);
-void picture_kept(const void *hold, int64_t left_ms); /* it is valid for so long */
+void picture_kept(const void *hold, int64_t left_ms); /* the hold is valid for `left_ms` more */
 void picture_leaves(const void *hold, const char *name);
-void picture_abandoned(void); /* a hold of the running task, which asks as another owner now */
-void picture_answered(dlock_status st); /* a release, if one is under way */
+void picture_abandoned(void); /* the running task asks as another owner from now on */
+void picture_answered(dlock_status st); /* the answer to a release, if a release is under way */
 
-/* The world is over: write the page.  False: it could not be, which is said on stderr. */
+/* After the world: write the page. Returns false if it could not be written; the reason is on
+ * stderr. */
 bool picture_write(const struct picture_facts *facts);
 
-/* task.c: the instant, and the task that runs.  False: none does. */
+/* In task.c: the present instant and the running task. Returns false if no task runs. */
 bool picture_here(int64_t *now_ns, int *process, int *task);
 
 #endif /* SIMULATION_PICTURE_H */

@@ -2,10 +2,10 @@
 /* play_latch.c -- latches in a workload: one thread sets each, all count it down and wait for it.
  *
  *   early     a wait ended although the latch had not been counted down
- *   miscount  a count is none that the answers so far can have left, or a latch is said to be
- *             closed that was open, or deleted that nobody deleted
+ *   miscount  the count contradicts the answers so far, or a latch that was open was called
+ *             closed, or a latch that no thread deleted was called deleted
  *   asleep    in calm, a thread waited for a latch that was open
- *   shut      after the faults, with all counted, a thread waited in vain */
+ *   shut      after the faults and all counts, a thread waited in vain */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -17,14 +17,14 @@ static struct latch {
     char name[16];
     int count;
     bool has_setter, is_set;
-    bool is_doubtful;   /* a set without an answer may close it again at any time */
+    bool is_doubtful;   /* a set without an answer may still close it at any time */
     bool may_be_deleted, is_deleted;
-    int begun, counted; /* counts that were asked for, and that were answered */
+    int begun, counted; /* counts that have begun, and counts that were answered */
     int64_t open_since_ns;
 } latches[LATCHES_MAX];
 
 static struct waiter {
-    struct latch *latch; /* NULL: nobody */
+    struct latch *latch; /* NULL: the thread waits for no latch */
     int64_t asked_ns;
 } waiters[WAITERS_MAX];
 
@@ -51,7 +51,7 @@ static void look(void)
 
 /* ---- calls ---- */
 
-/* Only one thread sets a latch, so that nobody closes it anew. */
+/* Only one thread sets a latch, so that no other thread closes it again. */
 static void set(struct process *process, struct latch *latch)
 {
     dlock_status st = DLOCK_IO;
@@ -67,7 +67,7 @@ static void set(struct process *process, struct latch *latch)
     latch->is_set = true;
 }
 
-/* What a count can be: `counted` as the call began, `begun` as it ended. */
+/* Check a count against its bounds: `counted` when the call began, and `begun` when it ended. */
 static void check_left(const struct latch *latch, int64_t left, int counted)
 {
     int64_t most = latch->count - counted, least = latch->count - latch->begun;
@@ -157,7 +157,7 @@ static void play_round(struct process *process, struct latch *latch)
     for (int i = 0; !latch->is_set && i < 100; i++)
         workload_pause_ms(10);
     if (!latch->is_set)
-        return; /* who set it was killed */
+        return; /* the thread that sets it was killed */
     for (int64_t left = chance_between(0, 2); left > 0; left--) {
         workload_pause_ms(chance_one_in(4) ? 100 : 5);
         (void)count_down(process, latch);
@@ -170,14 +170,14 @@ static void play_round(struct process *process, struct latch *latch)
         (void)wait_for(process, latch, chance_one_in(4) ? 0 : chance_skewed(1, 1000));
 }
 
-/* Count for those who were killed, or were not answered. */
+/* Make the counts of threads that were killed or got no answer. */
 static void open_last(struct process *process, struct latch *latch)
 {
     int64_t until_ns = world.now_ns + PLAY_LAST_WAIT_MS * MS;
     dlock_status st;
 
     if (!latch->is_set)
-        return; /* who sets it was killed, or will open it */
+        return; /* the thread that sets it was killed, or will open it */
     while (world.now_ns < until_ns) {
         while (count_down(process, latch) != 0 && world.now_ns < until_ns)
             continue;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* play_permits.c -- permits that expire in a workload: takes, renewals, gives back once and twice.
+/* play_permits.c -- permits that expire, in a workload: acquires, renewals, and releases, once and
+ * twice.
  *
  *   overdrawn     more permits are held, with time left by every clock, than there are
- *   miscount      those in the server, free and taken, are not as many as there are
+ *   miscount      the permits in the server, free and taken, are not as many as there are
  *   twice         a permit was given back a second time
  *   lost-in-calm  in calm, a permit was lost before its end
- *   asleep, shut  as of locks
+ *   asleep, shut  as for locks
  *
- * An end is a time of a wall clock.  The drift of clocks is allowed for, their steps are not: in
- * the class `clock` they break the permits, as dlock_primitives.h says. */
+ * The end of a permit is a time of a wall clock. The checks allow for the drift of clocks, and not
+ * for their steps: in the class `clock` steps break the permits, as dlock_primitives.h says. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -24,8 +25,8 @@ static int64_t free_since_ns;
 
 static struct hold {
     bool is_used, is_granted;
-    int64_t asked_ns; /* -1: it does not wait */
-    int64_t end_ms;   /* of the holder's wall clock, without its steps */
+    int64_t asked_ns; /* -1: the thread does not wait */
+    int64_t end_ms;   /* by the holder's wall clock, without its steps */
     dlock_permit permit;
 } holds[HOLDS_MAX];
 
@@ -36,7 +37,7 @@ static int64_t wall_ms(const struct process *process)
     return site_wall_us(&process->site) / 1000 - process->site.wall_ms;
 }
 
-/* The furthest ahead, or the furthest behind. */
+/* The wall clock that is the furthest ahead, or the furthest behind. */
 static int64_t extreme_ms(bool is_most)
 {
     int64_t found_ms = wall_ms(&workload.processes[0]);
@@ -57,7 +58,7 @@ static bool is_held(const struct hold *hold, int64_t latest_ms)
 
 /* ---- looks ---- */
 
-/* Those in the server that are free, or whose time is over by every clock. */
+/* The permits in the server that are free, or that have ended by every clock. */
 static int64_t count_free(const struct key *taken)
 {
     int64_t free_count = play_number(NAME), earliest_ms = extreme_ms(false);
@@ -126,7 +127,7 @@ static void renew(struct process *process, struct hold *hold)
     dlock_status st;
 
     if (end_ms < hold->end_ms)
-        hold->end_ms = end_ms; /* the old end or the new one */
+        hold->end_ms = end_ms; /* the earlier end or the new one */
     st = dlock_permits_renew(process->prims, NAME, &hold->permit, lease_ms);
     workload_check("a renewal of a permit", st);
     if (st == DLOCK_OK)
@@ -199,7 +200,7 @@ static void play_round(struct process *process)
         renew(process, hold);
     if (chance_one_in(6))
         count(process);
-    if (!chance_one_in(12)) /* otherwise it is left to its end */
+    if (!chance_one_in(12)) /* otherwise the permit stays until its end */
         release(process, hold);
 }
 
@@ -211,7 +212,7 @@ static void play_thread(struct process *process)
         workload_pause_ms(chance_one_in(4) ? 200 : 5);
         play_round(process);
         if (workload.class == CLASS_STORE)
-            set(process); /* the server may have lost them */
+            set(process); /* the server may have lost the permits */
     }
     workload_await_end_of_faults();
     set(process);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* play_primitives.c -- opening primitives, and looking at the server that has them. */
+/* play_primitives.c -- opens primitives, and reads the server that keeps them. */
 #include "tests/simulation/play_primitives.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* play_primitives.h -- what the plays of semaphores, permits and latches share.
+/* play_primitives.h -- functions that the workloads of semaphores, permits and latches share.
  *
- * Each judges by bounds: a request that is under way, or that was never answered, may have been
- * executed or not, also by a process that was killed. */
+ * Each workload judges by bounds: a request that is under way, or that got no answer, may have been
+ * executed or not, also if its process was killed. */
 #ifndef SIMULATION_PLAY_PRIMITIVES_H
 #define SIMULATION_PLAY_PRIMITIVES_H
 
@@ -10,26 +10,26 @@
 
 enum { PLAY_LAST_WAIT_MS = 60000, PLAY_ASLEEP_MS = 250 };
 
-/* Open and close those of a process. */
+/* Open and close the primitives of a process. */
 bool play_open(struct process *process);
 void play_close(struct process *process);
 
-/* May the server execute the request of this answer, or have executed it? */
+/* Can the server execute, or have executed, the request with this answer? */
 bool play_may_be_done(dlock_status st);
 
-/* After a failure: before the same is asked for again. */
+/* Pause before a request is repeated after a failure. */
 void play_pause_after(dlock_status st);
 
 /* The number in the server's key; 0: there is no such key. */
 int64_t play_number(const char *key);
 
-/* Have `look` called every few milliseconds. */
+/* Call `look` every few milliseconds. */
 void play_begin_looks(void (*look)(void));
 
-/* Since when something is so that is looked at now; -1: it is not. */
+/* Record since when a state lasts, at each look; -1: the state does not hold. */
 void play_note_since(int64_t *since_ns, bool is_so);
 
-/* In calm: has this been so for too long? */
+/* In calm: has a thread waited for too long although it need not? */
 bool play_is_asleep(int64_t free_since_ns, int64_t asked_ns);
 
 #endif /* SIMULATION_PLAY_PRIMITIVES_H */

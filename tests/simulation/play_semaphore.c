@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* play_semaphore.c -- a semaphore in a workload: takes, gives back, drains, adds, and counts.
+/* play_semaphore.c -- a semaphore in a workload: acquires, releases, drains, adds, and counts.
  *
  *   overdrawn  more permits are held than there can be
- *   miscount   the number in the server is none that the answers so far can have left
+ *   miscount   the number in the server contradicts the answers so far
  *   asleep     in calm, a thread waited although there were enough permits
  *   shut       after the faults, with a permit added, a thread did not get one */
 #include <inttypes.h>
@@ -14,22 +14,22 @@ enum { PERMITS_MAX = 4, TAKEN_MAX = 2, ASKERS_MAX = 64 };
 static const char *const NAME = "semaphore:a";
 
 static struct {
-    int permits;       /* that it is set to                                      */
-    bool is_set;       /* a call answered that it is                             */
-    int64_t low, high; /* of the number in the server, with all that may be done */
-    int64_t added;     /* by adds that have begun                                */
-    int64_t taken_away; /* by adds of less than none, that have ended            */
-    int64_t held;      /* whose release has not begun                            */
-    int64_t free_since_ns[TAKEN_MAX + 1]; /* so many                             */
+    int permits;       /* the number to which it is set */
+    bool is_set;       /* a call was answered that it is set */
+    int64_t low, high; /* bounds of the number in the server, by all requests so far */
+    int64_t added;     /* by adds of more than 0 that have begun */
+    int64_t taken_away; /* by adds of less than 0 that have ended */
+    int64_t held;      /* permits whose release has not begun */
+    int64_t free_since_ns[TAKEN_MAX + 1]; /* by the number of permits that a thread wants */
     struct asker {
-        int permits; /* 0: nobody */
+        int permits; /* 0: no thread waits here */
         int64_t asked_ns;
     } askers[ASKERS_MAX];
 } sem;
 
 /* ---- bounds ---- */
 
-/* A change of the number is asked for. */
+/* Note that a change of the number was requested. */
 static void ask(int64_t by)
 {
     if (by < 0)
@@ -38,7 +38,7 @@ static void ask(int64_t by)
         sem.high += by;
 }
 
-/* Its answer has come. */
+/* Note the answer to it. */
 static void settle(int64_t by, dlock_status st)
 {
     if (play_may_be_done(st))
@@ -155,7 +155,7 @@ static void drain(struct process *process)
     release(process, (int)permits);
 }
 
-/* How many there are to take; INT64_MIN: nobody answers. */
+/* The number of permits that are free; INT64_MIN: no answer. */
 static int64_t count(struct process *process)
 {
     int64_t permits = 0;
@@ -189,8 +189,8 @@ static void play_round(struct process *process)
     release(process, permits);
 }
 
-/* Permits of killed processes, and of requests without an answer, are gone: add what is
- * missing, as an operator does, and take one. */
+/* Permits of killed processes and of unanswered requests are lost. Add the missing permits, as an
+ * operator would, and acquire one. */
 static void get_in_last(struct process *process)
 {
     enum { TRY_MS = 3000 };
@@ -245,7 +245,7 @@ static bool open_semaphore(struct process *process)
 static void plan(void)
 {
     sem.permits = (int)chance_between(1, PERMITS_MAX);
-    sem.high = sem.permits; /* the first set may be done */
+    sem.high = sem.permits; /* the first set may already be executed */
     for (int i = 0; i <= TAKEN_MAX; i++)
         sem.free_since_ns[i] = -1;
     play_begin_looks(look);

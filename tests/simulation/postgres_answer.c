@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* postgres_answer.c -- what the model of PostgreSQL answers: rows, tags, errors. */
+/* postgres_answer.c -- builds the answers of the model of PostgreSQL: rows, tags, errors. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* postgres_backend.c -- the processes of the simulated PostgreSQL.
  *
- * A message takes some microseconds, a COMMIT as long as a disk needs.  What was committed stays
- * whatever happens then, and its answer may be lost. */
+ * A message takes some microseconds, a COMMIT as long as a write to a disk. A committed transaction
+ * stays after any fault, even if its answer was lost. */
 #include "tests/simulation/postgres_backend.h"
 
 #include <stdio.h>
@@ -82,7 +82,7 @@ static void plan_turn(struct postgres_wire *wire)
     event_plan(&wire->turn, world.now_ns + for_ns);
 }
 
-/* The process looks for a deadlock once in a wait, and gives up at its time-outs. */
+/* The backend checks for a deadlock once in each wait, and gives up at its timeouts. */
 static const char *reason_to_refuse(const struct postgres_wire *wire)
 {
     int64_t waited_ns = world.now_ns - wire->waits_since_ns;
@@ -103,7 +103,7 @@ static void reach_limit(void *arg)
     if (wire->session == NULL)
         return;
     if (wire->session->waits_for == 0) {
-        postgres_backend_end(wire, "25P03"); /* an idle transaction */
+        postgres_backend_end(wire, "25P03"); /* idle_in_transaction_session_timeout */
         return;
     }
     state = reason_to_refuse(wire);

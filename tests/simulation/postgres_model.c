@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* postgres_model.c -- transactions of the model of PostgreSQL, and what a crash leaves.
  *
- * A voucher's row has what is committed and what the transaction that has the row has made of
- * it; an order's row belongs to the transaction that made it.  So nothing has to be undone when
- * a transaction is rolled back. */
+ * A voucher's row has two sets of values: the committed one, and that of the transaction which has
+ * locked the row. An order's row belongs to the transaction that inserted it. So a rollback has
+ * nothing to undo. */
 #include "tests/simulation/postgres_model.h"
 
 #include <stdio.h>
@@ -321,7 +321,7 @@ static enum postgres_run execute(struct postgres_call *call)
     return run;
 }
 
-/* An implicit transaction ends with the batch. */
+/* The end of a batch ends its implicit transaction. */
 static void sync_batch(struct postgres_call *call)
 {
     struct model_session *session = call->session;

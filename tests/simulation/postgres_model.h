@@ -2,19 +2,20 @@
 /* postgres_model.h -- a model of PostgreSQL for the statements that sell: vouchers, orders, the
  * unique indexes, row locks, transactions.
  *
- * The model knows exactly the statements of postgres_statements.c, by their text.  Transactions
- * are READ COMMITTED: each statement sees what was committed when it began, and a statement that
- * waited for a row looks at the row again.
+ * The model knows only the statements of postgres_statements.c, by their text. Transactions are
+ * READ COMMITTED: a statement sees what was committed when it began, and a statement that waited
+ * for a row reads the row again.
  *
  * A session is given messages and executes one of them with each model_session_step().  A
  * statement that needs a row or a key of an open transaction waits: the step answers WAITS, and
  * the statement goes on in a later step, once that transaction is over.
  *
- * The model knows no world: its time and its answers go through the functions of its owner.
+ * The model does not use the simulated world: its owner gives it the functions for the time and for
+ * wake-ups.
  *
- * Units       microseconds since 1970 of the server's wall clock (now_us).
- * Ownership   The model owns sessions and rows and frees none of them: a seed's process is
- *             short.  What is answered is the owner's, who calls postgres_answer_free().
+ * Units       microseconds since 1970, by the server's wall clock (now_us).
+ * Ownership   The model owns sessions and rows, and frees none of them, because the process of a
+ *             seed ends soon.  The owner of the model frees each answer by postgres_answer_free().
  * Threads     One. */
 #ifndef SIMULATION_POSTGRES_MODEL_H
 #define SIMULATION_POSTGRES_MODEL_H
@@ -31,10 +32,10 @@ enum {
     POSTGRES_COLUMNS_MAX = 3,
     POSTGRES_VOUCHERS_MAX = 8,
     POSTGRES_STATEMENTS_MAX = 64,
-    POSTGRES_INDEXES = 3, /* that are unique, of tb_voucher_order */
+    POSTGRES_INDEXES = 3, /* the unique ones of tb_voucher_order */
 };
 
-/* What one message was answered with: a result of base/postgres/wire.h. */
+/* The answer to one message: a result of base/postgres/wire.h. */
 struct postgres_answer {
     enum postgres_result_kind kind;
     bool ends_session;  /* FATAL */
@@ -58,7 +59,7 @@ struct postgres_message {
     struct postgres_message *next;
 };
 
-/* What a voucher's row says.  The open transaction that has changed it sees its own. */
+/* The values of a voucher's row.  Only the open transaction that changed it sees its change. */
 struct postgres_voucher_values {
     int64_t stock, version, fence;
 };
@@ -67,7 +68,7 @@ struct postgres_voucher {
     int64_t id, issued;
     int64_t begin_us, end_us;
     struct postgres_voucher_values committed, changed;
-    uint64_t locked_by; /* the transaction that has the row; 0: none */
+    uint64_t locked_by; /* the transaction that has locked the row; 0: none */
 };
 
 struct postgres_order {
@@ -77,7 +78,7 @@ struct postgres_order {
     char request[POSTGRES_TEXT_SIZE], process[POSTGRES_TEXT_SIZE];
     char lock_variant[24], stock_guard[24], duplicate_guard[24];
     uint64_t xid;     /* of the transaction that made it */
-    int indexed;      /* the unique indexes that have it, in their order */
+    int indexed;      /* the number of unique indexes that have the row */
     bool is_committed, is_dead;
 };
 
@@ -97,12 +98,12 @@ struct model_session {
     int prepared_count;
     struct postgres_message *first, *last;
     /* Of the statement that is executed: */
-    uint64_t waits_for;           /* a transaction; 0: nobody */
+    uint64_t waits_for;           /* a transaction; 0: none */
     bool has_waited;
-    size_t row;                   /* of an INSERT of several */
-    size_t inserted;              /* place of the first row of this statement, from 1; 0: none */
+    size_t row;                   /* the next row of an INSERT of several rows */
+    size_t inserted;              /* index of the statement's first row, from 1; 0: none */
     struct model_session *next;
-    void *owner;                  /* the wire, or whoever asks */
+    void *owner;                  /* the connection, for wake() */
 };
 
 struct postgres_model {
@@ -116,18 +117,18 @@ struct postgres_model {
     int64_t order_number;         /* the sequence */
     int next_pid;
     struct model_session *sessions;
-    bool is_full;                 /* no room on its disk */
+    bool is_full;                 /* its disk has no room */
     int64_t (*now_us)(void *owner);
-    /* The transaction that the session waited for is over, or the session is. */
+    /* Called when the transaction for which the session waited has ended, or the session has. */
     void (*wake)(struct model_session *session);
-    /* A statement that the model does not know. */
+    /* Called for a statement that the model does not know. */
     void (*not_known)(const char *text);
     void *owner;
 };
 
 void postgres_model_begin(struct postgres_model *model);
 
-/* A voucher that is issued and on sale. */
+/* Add a voucher with its stock and its sale window. */
 void postgres_model_issue(struct postgres_model *model, int64_t id, int64_t stock,
                           int64_t begin_us, int64_t end_us);
 
@@ -135,7 +136,7 @@ void postgres_model_issue(struct postgres_model *model, int64_t id, int64_t stoc
 
 struct model_session *model_session_begin(struct postgres_model *model, void *owner);
 
-/* Give it a message, which is the model's from now on. */
+/* Give the session a message, which belongs to the model from now on. */
 void model_session_give(struct model_session *session, struct postgres_message *message);
 void postgres_message_free(struct postgres_message *message);
 
@@ -145,8 +146,8 @@ enum postgres_step {
     POSTGRES_DONE,  /* one message was executed */
 };
 
-/* Execute the next message, or go on with the one that waited.  DONE: *answer is what it was
- * answered with. */
+/* Execute the next message, or go on with the message that waited.  After DONE, *answer is the
+ * answer to the message. */
 enum postgres_step model_session_step(struct postgres_model *model,
                                          struct model_session *session,
                                          struct postgres_answer *answer);
@@ -159,11 +160,11 @@ void model_session_refuse(struct postgres_model *model, struct model_session *se
 bool model_session_is_deadlocked(const struct postgres_model *model,
                                     const struct model_session *session);
 
-/* It ends, and what it had open is rolled back. */
+/* End the session, and roll back its open transaction. */
 void model_session_end(struct postgres_model *model, struct model_session *session);
 
-/* The server crashes: all that was not committed is gone.  `loses_numbers`: those of the
- * transactions behind the last one that was committed are given again, as no log has them. */
+/* Crash the server: roll back all open transactions.  `loses_numbers`: the server gives the numbers
+ * behind that of the last committed transaction again, since no log has them. */
 void postgres_model_crash(struct postgres_model *model, bool loses_numbers);
 
 /* ---- for the statements ---- */
@@ -186,10 +187,10 @@ struct postgres_known {
     const char *tag; /* "SELECT", "UPDATE", "INSERT": with rows, the number follows */
 };
 
-/* NULL: it is none of the known. */
+/* NULL: the model does not know the statement. */
 const struct postgres_known *postgres_statement_find(const char *sql);
 
-/* The number of the session's transaction, which has one from now on. */
+/* The number of the session's transaction, which gets a number if it has none. */
 uint64_t postgres_call_xid(struct postgres_call *call);
 
 enum postgres_end postgres_model_end_of(const struct postgres_model *model, uint64_t xid);
@@ -198,10 +199,10 @@ enum postgres_end postgres_model_end_of(const struct postgres_model *model, uint
 void postgres_answer_add(struct postgres_answer *answer, const char *a, const char *b,
                          const char *c);
 
-/* Write its tag, with the number of rows. */
+/* Write the tag of the answer, with the number of rows. */
 void postgres_answer_tag(struct postgres_answer *answer, const char *tag);
 
-/* Make it the error of that SQLSTATE.  Answers REFUSED. */
+/* Make the answer an error with that SQLSTATE.  Returns POSTGRES_REFUSED. */
 enum postgres_run postgres_answer_refuse(struct postgres_answer *answer, const char *state,
                                          const char *constraint, const char *text);
 

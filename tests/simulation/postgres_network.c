@@ -169,7 +169,7 @@ static bool is_live(const struct postgres_wire *wire)
            (wire->state == POSTGRES_WIRE_OPEN || wire->state == POSTGRES_WIRE_OPENING);
 }
 
-/* NULL: there is none. */
+/* Choose an open connection by chance; NULL: there is none. */
 static struct postgres_wire *pick_live(void)
 {
     struct postgres_wire *at;

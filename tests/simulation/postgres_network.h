@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* postgres_network.h -- the simulated PostgreSQL server, and the connections to it: the other
- * side of base/postgres/wire.h.
+/* postgres_network.h -- the simulated PostgreSQL server and the connections to it, behind the
+ * functions of base/postgres/wire.h.
  *
- * As on the network of Redis, a connection is two ways of packets that keep their order, take a
- * moment, and can be held or lost.  A process of the server executes one message after another;
+ * As in network.h, a connection has two directions of packets, which keep their order, take a
+ * random time, and can be held or lost. A backend of the server executes one message after another;
+ * other backends execute theirs between these.
  * others execute theirs between them. */
 #ifndef SIMULATION_POSTGRES_NETWORK_H
 #define SIMULATION_POSTGRES_NETWORK_H
@@ -15,7 +16,7 @@ struct postgres_server {
     struct postgres_model model;
     struct site site;
     bool is_down;
-    int64_t slow_ns; /* each message takes so much longer */
+    int64_t slow_ns; /* the additional time of each message */
 };
 
 extern struct postgres_server postgres_server;
@@ -24,21 +25,21 @@ void postgres_network_begin(void);
 
 /* ---- faults ---- */
 
-/* No packet arrives between the process and the server before that time. */
+/* Deliver no packet between the process and the server before that time. */
 void postgres_network_hold(int process, int64_t until_ns);
 
-/* Cut one open connection, which chance picks.  `after`: what is on its way to the server is
- * executed. */
+/* Cut one open connection, chosen by chance. `after`: the server still executes what is under way
+ * to it. */
 void postgres_network_cut(bool after);
 
-/* One connection's packets to the server arrive no earlier than then. */
+/* Deliver no packet of one connection to the server before that time. */
 void postgres_network_delay_one(int64_t until_ns);
 
-/* What a killed process has sent is still executed. */
+/* End the connections of a killed process; the server still executes what the process has sent. */
 void postgres_network_end_process(const struct site *site);
 
-/* The server goes down for so long: in order, so that it says so to its clients, or by a crash.
- * What was committed stays. */
+/* Stop the server for `for_ns`: in order, so that it reports this to its clients, or by a crash.
+ * Committed transactions stay. */
 void postgres_network_bring_down(bool in_order, int64_t for_ns);
 
 /* ---- a connection, for the client's side (postgres_wire.c) ---- */
@@ -47,7 +48,7 @@ enum postgres_packet_kind { POSTGRES_PACKET_OPEN, POSTGRES_PACKET_OPENED,
                             POSTGRES_PACKET_REFUSED, POSTGRES_PACKET_MESSAGES,
                             POSTGRES_PACKET_ANSWERS, POSTGRES_PACKET_END };
 
-/* An answer, in the line of those that wait to be read. */
+/* An answer that the client has not read yet, in a list. */
 struct postgres_answered {
     struct postgres_answer answer;
     struct postgres_answered *next;
@@ -76,10 +77,10 @@ struct postgres_wire {
     struct postgres_way to_server, to_client;
     /* What the client knows: */
     enum postgres_wire_state state;
-    bool is_closed, is_broken; /* broken: the client has found out that it ended */
-    bool is_in_gap;            /* the end of a statement's results comes next    */
+    bool is_closed, is_broken; /* broken: the client has noticed that the connection ended */
+    bool is_in_gap;            /* a statement's results were read, and their end follows */
     int backend_pid;
-    int expected;              /* answers that have not been read                */
+    int expected;              /* answers that the client has not read */
     enum postgres_transaction transaction;
     struct postgres_message *put, **put_end;
     struct postgres_answered *in;
@@ -87,8 +88,8 @@ struct postgres_wire {
     /* What the server has: */
     struct model_session *session; /* NULL: none */
     struct postgres_answered *out, **out_end; /* not sent yet */
-    struct event turn;         /* the next message is executed */
-    struct event limit;        /* of a wait, or of an idle transaction */
+    struct event turn;         /* executes the next message */
+    struct event limit;        /* ends a wait, or an idle transaction */
     int64_t waits_since_ns;
     int statement_timeout_ms, lock_timeout_ms, idle_timeout_ms;
     struct postgres_wire *next;

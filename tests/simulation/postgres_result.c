@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* postgres_result.c -- the results of base/postgres/wire.h, which are answers of the model, and
- * what that header has for callers without a session. */
+/* postgres_result.c -- implements the results of base/postgres/wire.h as answers of the model, and
+ * the functions of that header that need no session. */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ int postgres_result_columns(const struct postgres_result *result)
     return own(result)->columns;
 }
 
-/* NULL: there is no such place, or it is NULL. */
+/* NULL: there is no such cell, or its value is NULL. */
 static const char *cell(const struct postgres_result *result, int row, int column)
 {
     const struct postgres_answer *answer = own(result);
@@ -55,7 +55,7 @@ size_t postgres_result_length(const struct postgres_result *result, int row, int
     return strlen(postgres_result_text(result, row, column));
 }
 
-/* The model does not know types. */
+/* The model knows no types of columns, so the seed ends. */
 unsigned postgres_result_type(const struct postgres_result *result, int column)
 {
     (void)result;
@@ -84,7 +84,7 @@ const char *postgres_result_message(const struct postgres_result *result)
     return own(result)->text;
 }
 
-/* The memory ends with the process of the seed. */
+/* Frees nothing, because the memory ends with the process of the seed. */
 void postgres_result_free(struct postgres_result *result)
 {
     (void)result;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* postgres_statements.c -- the statements that read orders and vouchers, in the model of
- * PostgreSQL, and the list of all that it knows.
+ * PostgreSQL, and the list of all its statements.
  *
- * A statement is known by its whole text: one that has changed is not guessed. */
+ * The model knows a statement by its whole text, so it executes no statement that was changed in
+ * the service alone. */
 #include "tests/simulation/postgres_statements.h"
 
 #include <inttypes.h>
@@ -205,7 +206,7 @@ static enum postgres_run find_window(struct postgres_call *call)
     return POSTGRES_RAN;
 }
 
-/* The columns that are not asked for are left away. */
+/* The answer has only the columns that the statement asks for. */
 static enum postgres_run read_voucher(struct postgres_call *call)
 {
     const struct postgres_voucher *v = postgres_voucher_of(call, postgres_call_number(call, 0));

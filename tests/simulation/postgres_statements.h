@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* postgres_statements.h -- what the files of the statements share: values, arrays, rows. */
+/* postgres_statements.h -- functions that the files of the statements share: values, arrays,
+ * rows. */
 #ifndef SIMULATION_POSTGRES_STATEMENTS_H
 #define SIMULATION_POSTGRES_STATEMENTS_H
 
@@ -17,8 +18,8 @@ const char *postgres_call_text(const struct postgres_call *call, int at);
 /* The number in digits, in the memory of `out`. */
 const char *postgres_number(struct postgres_digits *out, int64_t number);
 
-/* The next element of an array in PostgreSQL's text form, at which *at stands; first at its
- * brace.  False: there is no more. */
+/* Read the next element of an array in PostgreSQL's text form. *at begins at the array's brace, and
+ * moves on. Returns false after the last element. */
 bool postgres_array_next(const char **at, char out[POSTGRES_TEXT_SIZE]);
 bool postgres_array_has(const char *array, const char *wanted);
 
@@ -27,7 +28,7 @@ bool postgres_array_has(const char *array, const char *wanted);
 /* NULL: there is none. */
 struct postgres_voucher *postgres_voucher_of(const struct postgres_call *call, int64_t id);
 
-/* What a statement that begins now sees of them. */
+/* The version of the rows that a statement sees which begins now. */
 const struct postgres_voucher_values *postgres_voucher_seen(const struct postgres_call *call,
                                                             const struct postgres_voucher *v);
 bool postgres_order_is_seen(const struct postgres_call *call,
@@ -35,7 +36,7 @@ bool postgres_order_is_seen(const struct postgres_call *call,
 
 /* ---- postgres_writers.c ---- */
 
-/* A statement that writes or locks; NULL: it is none of the known. */
+/* Find a statement that writes or locks; NULL: there is none with this text. */
 const struct postgres_known *postgres_writer_find(const char *sql);
 
 #endif /* SIMULATION_POSTGRES_STATEMENTS_H */

@@ -154,7 +154,7 @@ bool postgres_wire_put_prepare(struct postgres_wire *wire, const char *name,
     return true;
 }
 
-/* A binary value is an integer of eight bytes. */
+/* Convert a value to text. A binary value is an integer of eight bytes. */
 static char *text_of(const char *value, int length, int format)
 {
     uint64_t integer;
@@ -205,7 +205,7 @@ static void send_up_to(struct postgres_wire *wire, struct postgres_message **las
     postgres_network_send(wire, &wire->to_server, packet);
 }
 
-/* The network may take it in two parts. */
+/* Send the messages, sometimes in two parts, as a network may. */
 bool postgres_wire_send(struct postgres_wire *wire, int64_t deadline_ns)
 {
     struct postgres_message **at = &wire->put;
@@ -260,7 +260,7 @@ bool postgres_wire_has_said_more(struct postgres_wire *wire)
     return wire->expected == 0 && wire->in != NULL;
 }
 
-/* ---- what is known of the session ---- */
+/* ---- facts of the session ---- */
 
 enum postgres_transaction postgres_wire_transaction(const struct postgres_wire *wire)
 {
@@ -273,7 +273,7 @@ bool postgres_wire_is_broken(const struct postgres_wire *wire)
     return wire->is_broken;
 }
 
-/* No host but one, and no standby. */
+/* There is one host, and no standby. */
 size_t postgres_wire_host(const struct postgres_wire *wire)
 {
     (void)wire;

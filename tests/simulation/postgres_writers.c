@@ -2,9 +2,10 @@
 /* postgres_writers.c -- the statements that lock, change and insert rows, in the model of
  * PostgreSQL.
  *
- * A statement looks at the row that it sees first: if that does not fit, it waits for nobody.
- * If it fits and another transaction has the row, it waits, and looks again at what that one
- * has left, as READ COMMITTED does. */
+ * A statement first looks at the version of the row that it sees. If this version does not fit its
+ * WHERE, the statement does not wait. If it fits and another transaction has locked the row, the
+ * statement waits, and then checks the version that the other transaction has left, as READ
+ * COMMITTED does. */
 #include "tests/simulation/postgres_statements.h"
 
 #include <stdlib.h>
@@ -14,13 +15,13 @@
 
 /* ---- the voucher's row ---- */
 
-/* Does the row fit the WHERE, and what becomes of it?  NULL: it is only locked. */
+/* Does the row fit the WHERE? If so, write its changed values. NULL: the row is only locked. */
 typedef bool change_fits(const struct postgres_call *call,
                          const struct postgres_voucher_values *seen);
 typedef void change_make(const struct postgres_call *call,
                          struct postgres_voucher_values *changed);
 
-/* Lock the row that fits.  *out: it; NULL: none fits. */
+/* Lock the row that fits, and store it in *out; NULL: no row fits. */
 static enum postgres_run lock_row(struct postgres_call *call, change_fits *fits,
                                   struct postgres_voucher **out)
 {
@@ -167,8 +168,8 @@ static enum postgres_run refuse_key(struct postgres_call *call, int index)
                                   "duplicate key value violates unique constraint");
 }
 
-/* Put the row into one unique index after the other.  Another's row with the same key is
- * waited for if nobody knows yet whether it stays. */
+/* Put the row into one unique index after the other. If another transaction has a row with the same
+ * key and is still open, wait for its end. */
 static enum postgres_run index_row(struct postgres_call *call, size_t at)
 {
     struct postgres_order *rows = call->model->orders;
@@ -188,7 +189,7 @@ static enum postgres_run index_row(struct postgres_call *call, size_t at)
     return POSTGRES_RAN;
 }
 
-/* The number of an order looks as db/schema.sql makes it. */
+/* Compute the number of an order as db/schema.sql does. */
 static int64_t next_order_id(struct postgres_call *call)
 {
     int64_t now_s = (call->model->now_us(call->model->owner) + 500000) / 1000000;
@@ -204,7 +205,7 @@ static void keep(char *out, size_t size, const char *text)
     memcpy(out, text, strlen(text) + 1);
 }
 
-/* Add the row, which is in no index yet. */
+/* Add the row, without an entry in an index. */
 static void add_row(struct postgres_call *call, struct postgres_order order)
 {
     struct postgres_model *model = call->model;
@@ -223,7 +224,8 @@ static void add_row(struct postgres_call *call, struct postgres_order order)
     call->session->inserted = model->order_count;
 }
 
-/* Index what was added last, or wait for another, and go on with the next row then. */
+/* Index the row that was added last, or wait for another transaction; then go on with the next
+ * row. */
 static enum postgres_run end_row(struct postgres_call *call)
 {
     enum postgres_run run = index_row(call, call->session->inserted - 1);
@@ -261,7 +263,8 @@ static enum postgres_run insert(struct postgres_call *call)
     return run;
 }
 
-/* The values of the row that the arrays have at the session's place.  False: they have none. */
+/* Read the row at the session's index from the arrays. Returns false if the arrays have no such
+ * row. */
 static bool read_row(const struct postgres_call *call, struct postgres_order *order)
 {
     const char *columns[5];
@@ -286,7 +289,7 @@ static bool read_row(const struct postgres_call *call, struct postgres_order *or
     return true;
 }
 
-/* The rows of this statement are the last of its transaction. */
+/* Answer with the rows of this statement, which are the last rows of its transaction. */
 static void answer_rows(struct postgres_call *call, size_t count)
 {
     const struct postgres_model *model = call->model;

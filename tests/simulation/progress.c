@@ -13,9 +13,9 @@ enum { PROGRESS_S = 10 };
 
 static FILE *failed;
 static const char *failed_name;
-static time_t told_at; /* when a line was last printed, or the first batch began */
+static time_t told_at; /* the time of the last printed line, or of the first batch's beginning */
 
-/* The simulation has no other use for the machine's own clock. */
+/* The machine's clock, which nothing else in the simulation reads. */
 static time_t now(void)
 {
     struct timespec at;
@@ -45,7 +45,8 @@ void progress_note(const struct batch *batch, const struct outcome *outcome, uin
         (void)fprintf(failed, "make simulate VARIANT=%s CLASS=%s SEED=%llu # %s: %s\n", variant,
                       class, (unsigned long long)seed, world_verdict_name(account->verdict),
                       account->text);
-        (void)fflush(failed); /* a seed's process has a copy of what is not written */
+        /* Otherwise the process of each seed would write its copy of the buffer too. */
+        (void)fflush(failed);
     }
     if (now() < told_at + PROGRESS_S)
         return;

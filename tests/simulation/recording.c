@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* recording.c -- the recorder's functions, which the linker puts between the library and its
- * recorder (--wrap): they set instants to the world's clock, and let no chance be drawn and no
- * thread be stopped. */
+ * recorder (--wrap). They convert instants to the world's clock. While the recorder runs, no random
+ * number is drawn and no thread is stopped, so that recording does not change the seed's course. */
 #include "tests/simulation/recording.h"
 
 #include <string.h>
@@ -10,11 +10,12 @@
 #include "lock/record/recorder.h"
 #include "tests/simulation/os.h"
 
-/* The world begins at 0, which means "unknown" in a record. */
+/* A record's time of 0 means "unknown", and the world begins at 0, so all times are moved. */
 #define BEGINS_NS (1000 * SECOND)
 
-/* Threads know recorders by their numbers, which each process counts from 1.  The world's is
- * used by the threads of all processes. */
+/* A thread finds its place in a recorder by the recorder's number, which each process counts from
+ * 1. The threads of all processes use the recorder of the world, so its number is far above
+ * these. */
 enum { WORLDS_NUMBER = 1000 };
 
 dlock_status __real_dlock_recorder_open(dlock_recorder **out, const char *dir,
@@ -58,7 +59,7 @@ static void leave(void)
     task_held_fast--;
 }
 
-/* An instant of the running process's clock, on the clock of the records. */
+/* Convert an instant of the running process's clock to the clock of the records. */
 static int64_t on_record(int64_t local_ns)
 {
     const struct site *site;
@@ -141,7 +142,7 @@ void __wrap_dlock_recorder_note(dlock_recorder *rec, const dlock_event *event)
     leave();
 }
 
-/* ---- the world's own file ---- */
+/* ---- the file of the world's faults ---- */
 
 void recording_to(const char *dir)
 {
@@ -176,7 +177,8 @@ static void note(const char *what, dlock_fault_phase phase, dlock_assumption ass
 
     if (faults == NULL)
         return;
-    /* Recorders take nothing from children of fork(), and the world's is nobody's. */
+    /* A recorder records nothing in a forked child.  The world's recorder belongs to no process, so the
+     * forks of the running task's process are hidden from it. */
     if (task_here != NULL)
         task_here->site->fork_count = 0;
     dlock_recorder_note(faults, &event);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* recording.h -- the library's own recorder in a simulated world, for `seckill check`.
  *
- * The checker knows one clock.  So all instants are written as those of the world, and not as
- * those of the processes, whose clocks differ.  What is recorded changes nothing of what
- * happens: a seed has the same hash with and without. */
+ * The checker knows one clock. So all instants are recorded by the clock of the world, and not by
+ * the clocks of the processes, which differ. Recording does not change the course of a seed: its
+ * hash is the same with and without records. */
 #ifndef SIMULATION_RECORDING_H
 #define SIMULATION_RECORDING_H
 
@@ -11,26 +11,26 @@
 
 #include "lock/record/record.h"
 
-/* Before a world begins: its systems leave their records in `dir`, which is made.  NULL: they
+/* Before a world begins: let its systems leave their records in `dir`, which is created. NULL: they
  * leave none. */
 void recording_to(const char *dir);
 
-/* For the options of a system; NULL: nothing is recorded. */
+/* The directory for the options of a system; NULL: nothing is recorded. */
 const char *recording_dir(void);
 
 /* The world has begun: open the file of its faults. */
 void recording_begin(void);
 
-/* A fault happens, which breaks `assumption`. */
+/* Record a fault that happens now and breaks `assumption`. */
 void recording_fault(const char *what, dlock_assumption assumption);
 
-/* A thread begins to work on beyond its lease, on purpose, or has ended that work. */
+/* Record that a thread begins to work on beyond its lease on purpose, or has ended that work. */
 void recording_late_work(bool begins);
 
-/* A thread begins to free a lock by force, whoever holds it, or has its answer. */
+/* Record that a thread begins to free a lock by force, whoever holds it, or has got the answer. */
 void recording_force(bool begins);
 
-/* The world is over: the file of its faults is closed. */
+/* The world has ended: close the file of its faults. */
 void recording_end(void);
 
 #endif /* SIMULATION_RECORDING_H */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* shrink.c -- one size after another: the least that still gives the verdict. */
+/* shrink.c -- makes one size after another as small as the verdict allows. */
 #include "tests/simulation/shrink.h"
 
 #include "tests/simulation/batch.h"
 
-/* A size is given up when none of so many draws ends with the verdict. */
+/* The number of draws that are tried before a size is given up. */
 enum { DRAWS = 40, LAST_DRAWS = 120 };
 
 struct search {
     struct play play;
     enum verdict verdict;
     struct smaller best;
-    struct account account; /* of the best */
+    struct account account; /* of the best world */
 };
 
 static void play_smaller(const struct search *search, const struct smaller *less,
@@ -23,7 +23,7 @@ static void play_smaller(const struct search *search, const struct smaller *less
     batch_play(&play, account, false);
 }
 
-/* Does the world end with the verdict by one of these draws?  Then it is the best one. */
+/* Does the world end with the verdict for one of the draws? If so, that world becomes the best. */
 static bool is_found(struct search *search, const struct smaller *less)
 {
     for (uint64_t draw = 0; draw < DRAWS; draw++) {
@@ -41,14 +41,14 @@ static bool is_found(struct search *search, const struct smaller *less)
     return false;
 }
 
-/* What the best world has of it. */
+/* The size in the best world. */
 static int64_t size_now(const struct search *search, enum smaller_size size)
 {
     return search->account.sizes[size];
 }
 
-/* Is it less now?  The least comes first, and twice as much each time; the last that is tried is
- * one less than there is. */
+/* Make one size smaller. Try the least value first, and then twice as much each time; the last try
+ * is one less than the present value. Returns false if no value has the verdict. */
 static bool lessen(struct search *search, enum smaller_size size)
 {
     int64_t now = size_now(search, size);
@@ -64,7 +64,8 @@ static bool lessen(struct search *search, enum smaller_size size)
     return false;
 }
 
-/* Of the worlds of that size, the one that ends after the fewest switches. */
+/* Among the worlds of the smallest sizes, find the world that ends after the fewest switches of
+ * tasks. */
 static void find_shortest(struct search *search)
 {
     struct smaller tried = search->best;

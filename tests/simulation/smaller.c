@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* smaller.c -- the text of a smaller world. */
+/* smaller.c -- reads and prints the text of a smaller world. */
 #include "tests/simulation/smaller.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* story.c -- stories with one process and one server, whose messages are held and let go where
- * the bug was. */
+/* story.c -- stories of one process and one server. The story delays messages so that the
+ * circumstances of the bug occur. */
 #include "tests/simulation/story.h"
 
 #include <stdio.h>
@@ -42,9 +42,9 @@ static void expect(const char *what, bool is_so)
         world_condemn(CRASH, "not so: %s", what);
 }
 
-/* The first request of a release is late, and a second one, on a new connection, is answered.
- * The thread takes the lock again.  Then the first request arrives: it must not free what the
- * thread has now. */
+/* The first request of a release is delayed, and a second one, on a new connection, is answered.
+ * The thread takes the lock again. Then the first request arrives: it must not free the new hold of
+ * the thread. */
 static void late_release(const char *variant)
 {
     struct bytes key = BYTES("lock:a");
@@ -80,7 +80,8 @@ static void send_command(const char *const *words, size_t count)
     buffer_free(&out);
 }
 
-/* A waiter has half a millisecond left of its turn: that is a turn, and no other kind of lock. */
+/* The turn of a waiter ends in half a millisecond.  dlock_inspect() must take this for a turn, and
+ * not for a lock of another kind. */
 static void turn_ends(const char *variant)
 {
     static const char *const WAITER = "00000000-0000-4000-8000-000000000000:1";
@@ -126,7 +127,7 @@ static size_t queue_length(void)
     return queue != NULL ? queue->count : 0;
 }
 
-/* A waiter in a process of its own, which stands in the queue when this returns. */
+/* Start a waiter in a process of its own, and return when the waiter is in the queue. */
 static struct process *begin_waiter(int number)
 {
     struct process *process = &workload.processes[number];
@@ -140,9 +141,9 @@ static struct process *begin_waiter(int number)
     return process;
 }
 
-/* The server's clock steps back, so the time until which the first waiter is believed is further
- * ahead than any waiter of this library sets it.  The second one must not be believed for minutes
- * because of that: it dies, and keeps a free lock from nobody. */
+/* The server's clock is set back, so the time until which the first waiter is believed is further
+ * ahead than any waiter of this library sets it. The second waiter must not be believed for minutes
+ * because of that: it dies, and must not keep a free lock from others. */
 static void clock_steps_back(const char *variant)
 {
     enum { SLEEPS_MS = 100, STEP_MS = 1000, GETS_IN_MS = 20000 };
@@ -152,7 +153,7 @@ static void clock_steps_back(const char *variant)
 
     expect("the lock is taken", dlock_acquire(sys, NAME, 0, &lease) == DLOCK_OK);
     (void)begin_waiter(1);
-    task_pause(SLEEPS_MS * MS); /* it has asked again after it subscribed, and sleeps */
+    task_pause(SLEEPS_MS * MS); /* the waiter has asked again after it subscribed, and sleeps */
     servers[0].site.wall_ms -= STEP_MS;
     dies = begin_waiter(2);
     dies->site.is_dead = true;
@@ -180,7 +181,7 @@ static void *wait_for_latch(void *arg)
     return NULL;
 }
 
-/* A waiter that is asleep hears of the deletion, and does not sleep on until it looks again. */
+/* A waiter that sleeps is told of the deletion, and does not sleep until its next look. */
 static void latch_deleted(const char *subject)
 {
     enum { SLEEPS_MS = 700, AT_ONCE_MS = 5 };
@@ -201,7 +202,7 @@ static void latch_deleted(const char *subject)
     world.is_over = true;
 }
 
-/* ---- a fiber that is hurried ---- */
+/* ---- a fiber that is cancelled before its bell rings ---- */
 
 static bool is_answered;
 
@@ -215,8 +216,8 @@ static void note_answer(dlock_status st, dlock_lease *lease, void *arg)
 
 enum { BLOCKS = 7, BLOCK_LEAST = 48, BLOCK_MOST = 256, BLOCK_STEP = 16 };
 
-/* Take what has just been given back, and write to it, so that a late ring into it ends the
- * process. */
+/* Allocate the memory that was just freed, and write to it, so that a late ring of a bell in this
+ * memory ends the process. */
 static void overwrite_free_memory(void)
 {
     enum { FILL = 0xa5, SIZES = (BLOCK_MOST - BLOCK_LEAST) / BLOCK_STEP };
@@ -234,9 +235,8 @@ static void overwrite_free_memory(void)
             free(blocks[i][j]);
 }
 
-/* A message wakes a waiter: its bell is to be rung, and the thread that rings it stands still
- * before it does.  The call is cancelled then: the waiter's memory has to stay until the
- * ring. */
+/* A message wakes a waiter, and the thread that is to ring the waiter's bell stands still before it
+ * does. Then the call is cancelled. The waiter's memory must stay until the bell was rung. */
 static void cancelled_before_the_ring(const char *variant)
 {
     enum { TIMES = 3000, STALL_MS = 300, WAIT_MS = 60000, PATIENT_MS = 30000 };
@@ -263,7 +263,7 @@ static void cancelled_before_the_ring(const char *variant)
         (void)dlock_async_cancel(async, call);
         while (!is_answered)
             task_pause(MS / 10);
-        overwrite_free_memory(); /* and the channel is given up */
+        overwrite_free_memory(); /* in its pause the library drops the channel */
     }
     world.is_over = true;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* story.h -- circumstances that seeds have found, played on purpose: each is the test of a bug
- * that is mended. */
+/* story.h -- worlds that are set up on purpose, each as a seed once found it: the test of a bug
+ * that was fixed. */
 #ifndef SIMULATION_STORY_H
 #define SIMULATION_STORY_H
 
 #include <stdbool.h>
 
-/* Play all, as TAP.  True: every one has come to its good end. */
+/* Play all stories, and print TAP. Returns true if each has the verdict FINE. */
 bool stories_play(void);
 
 #endif /* SIMULATION_STORY_H */

@@ -19,7 +19,7 @@ enum { VOUCHER = 1, STOCK = 5, LOOK_MS = 10 };
 
 static struct orders_process *const process = &orders.processes[0];
 static struct worker *client;
-static dlock_lease lease; /* that keeps the writer from writing */
+static dlock_lease lease; /* it keeps the writer from writing */
 
 static void expect(const char *what, bool is_so)
 {

@@ -14,7 +14,7 @@ static void *make(size_t size)
     return memory;
 }
 
-/* Room for one more of `size` bytes. */
+/* Make room for one more element of `size` bytes. */
 static void *grow(void *array, size_t count, size_t *room, size_t size)
 {
     if (count < *room)
@@ -210,7 +210,7 @@ void stream_pending_remove(struct stream_group *group, size_t at)
             (group->pending_count - at) * sizeof(*group->pending));
 }
 
-/* ---- the whole ---- */
+/* ---- the whole stream ---- */
 
 static void free_group(struct stream_group *group)
 {

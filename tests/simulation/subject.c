@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* subject.c -- the list of what can be simulated. */
+/* subject.c -- the list of the subjects. */
 #include "tests/simulation/subject.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* task.c -- tasks on the stacks of base/os/stack.h.
  *
- * Events run on the stack of the real thread.  The event of a task enters its stack, and the
- * task comes back from there when it sleeps. */
+ * Events run on the stack of the real thread. The event of a task switches to the task's stack, and
+ * the task switches back when it sleeps. */
 #include "tests/simulation/task.h"
 
 #include <link.h>
@@ -22,15 +22,15 @@ int64_t task_stall_most_ns = TASK_STALL_NS;
 
 static struct task tasks[TASKS_MAX];
 static int task_count;
-static struct dlock_stack *own; /* the real thread's */
+static struct dlock_stack *own; /* of the real thread */
 
-/* The program's thread-local block: where it is, how long, and as it was in the beginning. */
+/* The thread-local block of the program: its address, its length, and a copy of its first state. */
 static char *block;
 static size_t block_size;
 static char *pristine;
-static struct task *block_of; /* whose it is now; NULL: nobody's */
+static struct task *block_of; /* the task whose variables are in the block; NULL: none */
 
-/* The first object that is told of is the program itself. */
+/* The first object that dl_iterate_phdr() reports is the program itself. */
 static int find_block(struct dl_phdr_info *info, size_t size, void *arg)
 {
     (void)size;
@@ -67,7 +67,7 @@ static void take_block(struct task *task)
     block_of = task;
 }
 
-/* Why it runs next, and which delay was drawn for it. */
+/* Note the reason for the task's next run, and the delay that was drawn for it. */
 static void note_why(struct task *task, const char *why, int64_t at_ns)
 {
     if (!world.is_told)
@@ -104,7 +104,7 @@ static void enter(void *arg)
     dlock_stack_switch(own, task->on);
 }
 
-/* The life of a stack: one task. */
+/* The function of a stack: runs one task. */
 static void live(void *arg)
 {
     struct task *task = arg;
@@ -190,7 +190,8 @@ void task_pause(int64_t for_ns)
         return;
     event_plan(&task->wake, until_ns);
     if (world.heap[1] == &task->wake && task->site->stands_until_ns <= until_ns) {
-        event_drop(&task->wake); /* nothing else happens until then */
+        /* No other event is planned until then, so the time moves on at once. */
+        event_drop(&task->wake);
         world.now_ns = until_ns;
         return;
     }

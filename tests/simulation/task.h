@@ -2,11 +2,12 @@
 /* task.h -- simulated threads: functions with a stack of their own, of which one runs at a time
  * on the one real thread.
  *
- * A task runs until it sleeps or gives way here.  What the library keeps thread-local is
- * each task's own: the program's block of it is exchanged when another task runs.
+ * A task runs until it sleeps or pauses in a function of this file. Each task has its own copy of
+ * the library's thread-local variables: the thread-local block of the program is exchanged when
+ * another task runs.
  *
- * A task of a site that is dead never runs again; one of a site that stands still runs when
- * that is over. */
+ * A task of a dead site never runs again. A task of a site that stands still runs when that time is
+ * over. */
 #ifndef SIMULATION_TASK_H
 #define SIMULATION_TASK_H
 
@@ -21,48 +22,50 @@ struct task {
     void *(*run)(void *arg);
     void *arg;
     struct dlock_stack *stack;
-    struct dlock_stack *on; /* what it runs on: its own, or that of a fiber of its loop */
-    char *locals; /* the thread-local block, while another task runs */
+    /* The stack on which it runs: its own, or that of a fiber of its loop. */
+    struct dlock_stack *on;
+    char *locals; /* its thread-local block while another task runs */
     bool is_asleep, is_woken, is_over;
     struct task *joined_by;
-    struct task *next; /* in a line of those who wait for the same mutex or condition */
-    void *values[TASK_VALUES_MAX]; /* of thread.h */
+    struct task *next; /* in a line of tasks that wait for the same mutex or condition */
+    void *values[TASK_VALUES_MAX]; /* the thread-local values of base/os/thread.h */
     int number;
-    char why[TASK_WHY_SIZE]; /* it runs next, if the trace is told */
+    char why[TASK_WHY_SIZE]; /* the reason for its next run, if the trace is printed */
 };
 
-/* The task that runs; NULL: an event that is none, or no world yet. */
+/* The task that runs; NULL: an event without a task runs, or there is no world yet. */
 extern struct task *task_here;
 
 /* Before the first world of a process: make the stacks. */
 void tasks_prepare(void);
 
-/* Begin a task of the site, which runs soon.  NULL: there are too many. */
+/* Start a task of the site, which runs soon. NULL: there are too many tasks. */
 struct task *task_begin(struct site *site, void *(*run)(void *arg), void *arg);
 
-/* A loop goes to the stack of a fiber or comes back.  A task that is stopped on the fiber's is
- * left and entered there. */
+/* A loop has switched to the stack of a fiber, or back. A task that is stopped while it runs on a
+ * fiber's stack is left and entered on that stack. */
 void task_note_switch(const struct dlock_stack *from, struct dlock_stack *to);
 
 /* ---- for the task that runs ---- */
 
-/* Sleep until woken, which is true, or until the world's `until_ns` (INT64_MAX: for ever). */
+/* Sleep until task_wake() (returns true) or until the world's time `until_ns` (INT64_MAX: for
+ * ever). */
 bool task_sleep(int64_t until_ns);
 
-/* End the sleep of `task`, or its next one; NULL is fine. */
+/* End the sleep of `task`, or its next sleep; NULL is allowed. */
 void task_wake(struct task *task);
 
-/* A place where a thread may be stopped by the kernel: mostly nothing happens, sometimes
- * others run first, for a short time or a longer one. */
+/* A point at which the kernel may stop a thread. Mostly nothing happens; sometimes other tasks run
+ * first, for a short or a longer time. */
 void task_may_stall(void);
 
-/* Let others run for `for_ns` of world time. */
+/* Let other tasks run for `for_ns` of world time. */
 void task_pause(int64_t for_ns);
 
-/* As long as somebody looks at things in the middle of a task: it is not stopped. */
+/* Above 0: the running task is not stopped, because the oracle or a recorder works inside of it. */
 extern int task_held_fast;
 
-/* How often a task that may stall does: one time in so many; and for how long at most. */
+/* A task stalls at one point in so many; and for at most so long. */
 extern uint32_t task_stall_one_in;
 extern int64_t task_stall_most_ns;
 

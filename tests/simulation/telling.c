@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* telling.c -- sentences for the words of the trace.  A word that has none is printed with its
- * numbers. */
+/* telling.c -- the sentences for the words of the trace. A word without a sentence is printed with
+ * its numbers. */
 #include "tests/simulation/telling.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@
 
 enum { SHOWN_MAX = 200, LINE_MAX_ = 320 };
 
-/* By enum packet_kind. */
+/* The text of an enum packet_kind. */
 static const char *packet_text(int64_t kind)
 {
     static const char *const texts[] = {"a request to connect", "an accepted connection",
@@ -25,7 +25,7 @@ static const char *packet_text(int64_t kind)
 void telling_numbers(const char *what, int64_t a, int64_t b)
 {
     if (strcmp(what, "run") == 0 || strcmp(what, "answer") == 0 || strcmp(what, "fault") == 0)
-        return; /* who knows more has told it */
+        return; /* another function has printed a better sentence */
     if (strcmp(what, "to-server") == 0)
         tell("connection %" PRId64 ": the server gets %s", a, packet_text(b));
     else if (strcmp(what, "to-client") == 0)
@@ -39,7 +39,7 @@ void telling_numbers(const char *what, int64_t a, int64_t b)
         tell("%s %" PRId64 " %" PRId64, what, a, b);
 }
 
-/* The words of a command or a reply, without the lengths and ends of lines of the protocol. */
+/* The words of a command or a reply, without the protocol's lengths and line ends. */
 static void strip(char out[LINE_MAX_], const char *bytes, size_t len)
 {
     size_t to = 0;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Print the words for what was traced at this instant. */
+/* Print a sentence for a line of the trace at this instant. */
 void telling_numbers(const char *what, int64_t a, int64_t b);
 void telling_bytes(const char *what, int64_t a, const char *bytes, size_t len);
 

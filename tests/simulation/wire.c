@@ -37,7 +37,7 @@ const char *redis_wire_silence(const struct redis_wire *wire)
     return "no answer in time";
 }
 
-/* 0, or why nothing can be sent. */
+/* 0, or the error for which nothing can be sent. */
 static int error_of(const struct redis_wire *wire)
 {
     if (wire->is_cut)
@@ -49,7 +49,7 @@ static int error_of(const struct redis_wire *wire)
         return ECONNREFUSED;
     case WIRE_RESET:
         return ECONNRESET;
-    case WIRE_ENDED: /* the kernel takes it, and the server throws it away */
+    case WIRE_ENDED: /* as with a kernel: the send succeeds, and the server drops the bytes */
     case WIRE_OPEN:
     default:
         return 0;
@@ -138,7 +138,7 @@ bool network_is_closed(int number)
     return network_find(number)->is_closed;
 }
 
-/* As base/redis/wire.c does for a thread and a fiber. */
+/* Wait as base/redis/wire.c does for a thread and a fiber. */
 static bool wait_in_fiber(struct redis_wire_look *looks, size_t count, int event_fd,
                           int64_t until_ns)
 {
@@ -178,7 +178,7 @@ static bool look(struct redis_wire_look *looks, size_t count, int event_fd)
         looks[i].seen = 0;
         if (looks[i].wire == NULL)
             continue;
-        /* A broken wire is told of whatever is wanted. */
+        /* A broken connection is reported whatever the caller waits for. */
         looks[i].seen = seen_at(looks[i].wire) & (looks[i].wanted | REDIS_WIRE_CAN_RECEIVE);
         if (looks[i].wire->state == WIRE_OPEN && !looks[i].wire->is_cut)
             looks[i].seen &= looks[i].wanted;

@@ -102,7 +102,7 @@ static bool add_process(const struct process *parent)
         (int)world_size(SIZE_THREADS, chance_between(1, chance_one_in(8) ? THREADS_MAX : 2));
     if (!dlock_process_init(&process->own))
         return false;
-    if (parent != NULL) /* the child has a copy of its parent's memory */
+    if (parent != NULL) /* the memory of the child is a copy of its parent's */
         atomic_store(&process->own.last_number, atomic_load(&parent->own.last_number));
     workload.process_count++;
     process->is_used = true;

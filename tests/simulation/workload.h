@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* workload.h -- the processes of a simulated world and what their threads do with the locks.
  *
- * Chance decides the number of processes, threads and names, and what each thread does in its
- * rounds.  When all rounds and all faults are over, each thread has to get in once more. */
+ * Chance decides the number of processes, threads and names, and the calls of each thread in its
+ * rounds. When all rounds and all faults are over, each thread has to get the lock once more. */
 #ifndef SIMULATION_WORKLOAD_H
 #define SIMULATION_WORKLOAD_H
 
@@ -18,12 +18,12 @@ enum { THREADS_MAX = 4, NAMES_MAX = 3, NAME_SIZE = 16 };
 enum class { CLASS_CALM, CLASS_NET, CLASS_CRASH, CLASS_PAUSE, CLASS_STORE, CLASS_CLOCK,
              CLASS_COUNT };
 
-/* What is played. */
+/* A seed to be played. */
 struct play {
     const dlock_variant_info *variant;
     enum class class;
     uint64_t seed;
-    void (*begin)(void); /* in place of a workload and its faults; NULL: those */
+    void (*begin)(void); /* replaces the workload and its faults; NULL: nothing does */
     const struct smaller *less; /* NULL: the whole world */
     const char *picture;        /* where its page is written; NULL: nowhere */
     const char *record_dir; /* for the files of the recorders; NULL: none   */
@@ -35,23 +35,23 @@ struct process {
     dlock_system *sys;   /* NULL: not open */
     dlock_primitives *prims;
     dlock_async *async;  /* NULL: it has none */
-    bool is_polled;      /* by a task         */
-    int lost_fd;          /* -1: nobody asked for it */
+    bool is_polled;      /* a task polls the interface */
+    int lost_fd;          /* -1: the process did not ask for the descriptor */
     bool has_lost_fn;
-    uint64_t lost_count;  /* so many losses it was told of */
+    uint64_t lost_count;  /* the number of losses that were reported */
     int thread_count, ended_count;
     struct task *main;
     bool is_used, is_over;
     bool is_open;
 };
 
-/* What the processes of a workload do. */
+/* The functions of a workload's processes. */
 struct doings {
     void (*plan)(void);                    /* before the first process begins       */
-    bool (*open)(struct process *process); /* its main thread; false: again, later  */
-    void (*play)(struct process *process); /* each thread, from its begin to its end */
+    bool (*open)(struct process *process); /* on its main thread; false: try again later */
+    void (*play)(struct process *process); /* in each thread, from its beginning to its end */
     void (*close)(struct process *process);
-    void (*forget)(const struct process *process); /* it was killed; NULL: nothing  */
+    void (*forget)(const struct process *process); /* after the process was killed; NULL: nothing */
 };
 
 extern const struct doings workload_locks, workload_semaphore, workload_permits, workload_latch;
@@ -61,14 +61,14 @@ struct workload {
     const dlock_variant_info *variant;
     enum class class;
     struct process processes[PROCESSES_MAX];
-    int process_count;   /* that have begun so far */
+    int process_count;   /* processes that have begun so far */
     char names[NAMES_MAX][NAME_SIZE];
     int name_count;
     int lease_ms;        /* of the systems */
     int round_count;     /* of each thread */
     int64_t faults_end_ns;
-    bool is_handed_over; /* locks, inside of a process     */
-    bool works_late;     /* some hold on beyond their lease */
+    bool is_handed_over; /* locks are handed over inside a process */
+    bool works_late;     /* some threads work on beyond their lease */
 };
 
 extern struct workload workload;
@@ -79,22 +79,22 @@ void workload_begin(const struct play *play);
 /* Begin one more process.  False: there are too many. */
 bool workload_add_process(void);
 
-/* The same, as a child that `parent` forks. */
+/* The same for a process that `parent` forks. */
 bool workload_add_child(struct process *parent);
 
-/* It is killed: nothing of it runs any more. */
+/* Kill the process: none of its tasks runs again. */
 void workload_kill(struct process *process);
 
 /* ---- for threads ---- */
 
-/* The answer of a call is judged: a correct program has to expect it, and in calm the servers
- * always answer. */
+/* Judge the answer of a call: a correct program has to expect it; and in calm the servers always
+ * answer. */
 void workload_check(const char *call, dlock_status st);
 
-/* Let others run for up to so long. */
+/* Pause for a random time of at most `most_ms`. */
 void workload_pause_ms(int64_t most_ms);
 
-/* From now on no fault happens. */
+/* Wait until the faults are over. */
 void workload_await_end_of_faults(void);
 
 #endif /* SIMULATION_WORKLOAD_H */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* workload_locks.c -- what threads do with locks: a round takes one, works, and gives it back. */
+/* workload_locks.c -- the calls of threads that use locks: a round acquires a lock, works, and
+ * releases. */
 #include <stdio.h>
 
 #include "tests/simulation/bystander.h"
@@ -8,8 +9,8 @@
 #include "tests/simulation/recording.h"
 
 enum {
-    LAST_WAIT_MS = 60000, /* within this everybody gets in when the faults are over */
-    CANCEL_MS = 100,      /* within this, in calm, a cancelled wait ends            */
+    LAST_WAIT_MS = 60000, /* after the faults, every thread gets the lock within this time */
+    CANCEL_MS = 100,      /* in calm, a cancelled wait ends within this time */
 };
 
 static bool can(enum dlock_caps what)
@@ -28,9 +29,9 @@ struct round {
     struct canceller {
         struct event event;
         dlock_cancel *cancel;
-        int64_t fired_ns; /* -1: not fired */
+        int64_t fired_ns; /* -1: the cancel was not fired */
     } canceller;
-    bool is_watched; /* the library renews it */
+    bool is_watched; /* the watchdog renews the lock */
     bool is_late;    /* the thread works on beyond the lease */
 };
 
@@ -52,7 +53,7 @@ static struct round draw_round(struct process *process, dlock_request *request)
     return round;
 }
 
-/* One more level, and back. */
+/* Acquire and release a second level. */
 static void nest(struct round *round)
 {
     dlock_request request = {.size = sizeof(request), .shared = round->lease.shared};
@@ -122,7 +123,7 @@ static void work(struct round *round)
                                           : left_ms / 2;
 
     if (!chance_one_in(4) && !round->is_late)
-        most_ms = most_ms < 20 ? most_ms : 20; /* mostly a lock is held for a moment */
+        most_ms = most_ms < 20 ? most_ms : 20; /* mostly a lock is held for a short time */
     if (round->is_late)
         recording_late_work(true);
     workload_pause_ms(most_ms);
@@ -155,7 +156,7 @@ static void give_back(struct round *round)
                       round->lease.owner);
 }
 
-/* By the shortest call that says what the request says. */
+/* Acquire by the shortest call that has the parameters of the request. */
 static dlock_status acquire(const struct asker *asker, const char *name,
                             const dlock_request *request, dlock_lease *lease)
 {
@@ -172,7 +173,7 @@ static dlock_status acquire(const struct asker *asker, const char *name,
     return dlock_acquire(sys, name, request->wait_ms, lease);
 }
 
-/* Is it granted? */
+/* Ask for the lock. Returns true if it was granted. */
 static bool take(struct round *round, dlock_request *request)
 {
     dlock_status st;
@@ -207,7 +208,7 @@ static void play_round(struct process *process)
     calls_end(&round.asker);
 }
 
-/* The faults are over: whoever asks gets in. */
+/* After the faults, every thread has to get the lock. */
 static void get_in_last(struct process *process)
 {
     dlock_request request = {.size = sizeof(request), .wait_ms = LAST_WAIT_MS};

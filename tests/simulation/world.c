@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* world.c -- time, chance, events, clocks and the trace.
  *
- * Events are a heap by their time.  The hash is FNV-1a over the numbers and bytes of the
+ * Events are in a heap, ordered by time. The hash is FNV-1a over the numbers and bytes of the
  * trace, never over an address. */
 #include "tests/simulation/world.h"
 
@@ -213,7 +213,7 @@ int64_t site_world_ns(const struct site *site, int64_t local_ns)
         return world.now_ns;
     if (left_ns > 1000000 * SECOND)
         return INT64_MAX;
-    /* A clock that gains reaches it sooner; a microsecond more makes up for the rounding. */
+    /* A clock that gains reaches `local_ns` sooner; one microsecond is added for the rounding. */
     at_ns = left_ns - left_ns / 1000 * site->drift_ppb / 1000000;
     return world.now_ns + at_ns + 1000 + left_ns / 1000000;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.c -- loaded before the C library into a redis-server: its wall clock says what a file
- * says, and stands still between two changes of that file.
+/* clock.c -- is loaded before the C library into a redis-server. The server's wall clock then has
+ * the time of a file, and stands still between two changes of that file.
  *
- * SIMULATE_CLOCK names the file: one number of 64 bits, microseconds since 1970.  Clocks that
- * are not the wall clock go on, so that the server's own timers do. */
+ * SIMULATE_CLOCK names the file: one number of 64 bits, microseconds since 1970. Other clocks than
+ * the wall clock go on, so that the timers of the server do. */
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdint.h>
