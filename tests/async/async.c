@@ -18,7 +18,7 @@ static size_t chosen_count;
 
 static void run(void **state)
 {
-    alarm(TEST_LIMIT_S); /* a hang ends the program: the runner sees it */
+    alarm(TEST_LIMIT_S); /* a hang ends the program by a signal, which the runner reports */
     async_run(*state);
     alarm(0);
 }

@@ -121,7 +121,7 @@ static void only_a_named_owner_enters_again(void)
     dlock_async_owner_free(owner);
 }
 
-/* All are made at once, while the first of them is under way. */
+/* All calls with the lease are made while the first of them is under way. */
 static void calls_with_one_lease_go_on_in_their_order(void)
 {
     static struct async_answer held, answers[4];
@@ -165,8 +165,8 @@ enum { CHAIN = 200 };
 static struct chain {
     const char *name;
     atomic_int granted, released;
-    int refused; /* polls and closes */
-    atomic_int bad; /* answers */
+    int refused; /* the number of polls and closes that the interface refused */
+    atomic_int bad; /* the number of wrong answers */
 } chain;
 
 static void chain_released(dlock_status st, dlock_lease *lease, void *arg);
@@ -219,7 +219,8 @@ static void a_wait_is_cancelled_by_its_number(void)
     assert_status(OK, dlock_async_cancel(async_it, waiting[1].call));
     assert_status(CANCELLED, async_wait(&waiting[1]));
     assert_int_equal(0, atomic_load(&waiting[0].count));
-    assert_status(OK, dlock_async_cancel(async_it, waiting[1].call)); /* it is gone */
+    /* The waiting call has ended. */
+    assert_status(OK, dlock_async_cancel(async_it, waiting[1].call));
     assert_status(OK, dlock_async_cancel(async_it, waiting[0].call));
     assert_status(CANCELLED, async_wait(&waiting[0]));
     assert_status(OK, async_release(&held.lease));
@@ -280,10 +281,11 @@ static void a_close_ends_the_calls_under_way(void)
     async_it = NULL;
     assert_int_equal(LEFT, atomic_load(&left_cancelled));
     assert_int_equal(LEFT, atomic_load(&left_refused));
-    assert_true(dlock_lease_valid(async_sys, &held.lease)); /* to the end of its lease */
+    assert_true(dlock_lease_valid(async_sys, &held.lease)); /* the lease lasts to its end */
     assert_status(BUSY, rig_try(async_sys, name));
 
-    assert_status(OK, dlock_async_open(&async_it, async_sys, 0)); /* it can be opened anew */
+    /* An interface can be opened again. */
+    assert_status(OK, dlock_async_open(&async_it, async_sys, 0));
     async_has_thread = false;
     assert_status(OK, async_release(&held.lease));
 }

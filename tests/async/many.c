@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* many.c -- a thousand calls at once: in one thread, and every one of them is answered. */
+/* many.c -- a thousand calls at once: they need no thread each, and every one of them is
+ * answered. */
 #include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 #include "tests/async/rig.h"
 
-/* TSan keeps the history of each fiber as of a thread, in a megabyte. */
+/* TSan keeps a history of a megabyte for each fiber, as for each thread. */
 #ifdef __SANITIZE_THREAD__
 enum { MANY = 200 };
 #else
@@ -90,8 +91,8 @@ static void release_all(int expected)
     assert_int_equal(0, atomic_load(&bad_count));
 }
 
-/* The threads that the system has anyway are counted before: of them the one that listens
- * starts with the first waiter. */
+/* The threads that the system needs anyway are counted before. One of them, the thread that
+ * listens, starts with the first waiter. */
 static void a_thousand_waits_take_no_thread_each(void)
 {
     dlock_lease lease;

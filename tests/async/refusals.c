@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* refusals.c -- the calls that the asynchronous interface refuses, and the variants
- * that have one. */
+/* refusals.c -- the calls that the asynchronous interface refuses, and the variants that have an
+ * asynchronous interface. */
 #include <string.h>
 
 #include "tests/async/rig.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rig.h -- what the tests of the asynchronous interface stand on: that of the conformance
- * suite, an interface that is run in either way, and answers to wait for.
+/* rig.h -- the common helpers of the tests of the asynchronous interface, on top of the helpers of
+ * the laws.
  *
- * Each test is run twice: by dlock_poll() and by a thread of the interface. */
+ * Each test is run twice: its interface is run by dlock_poll(), and by a thread of its own. */
 #ifndef TESTS_ASYNC_RIG_H
 #define TESTS_ASYNC_RIG_H
 
@@ -23,29 +23,29 @@ struct async_test {
         .name = #it, .test = it                                                        \
     }
 
-/* Of a file: its tests, ended by one without a name. */
+/* The tests of each file; a test without a name ends the list. */
 extern struct async_test async_calls_tests[], async_refusals_tests[], async_trouble_tests[],
     async_many_tests[];
 
-/* Run a test, its titles by the way it is run. */
+/* Run a test. Its title says how the interface is run. */
 void async_run(struct async_test *test);
 void async_reset(void);
 
-/* The options of `lua` on a server of the test's own, no watchdog. */
+/* The options of `lua` on a server of this test, without a watchdog. */
 extern dlock_options async_opts;
 extern bool async_has_thread;
 
-/* Open a system and its interface, which are closed after the test.  No more than one of
- * each in a test, unless both are closed by async_close(). */
+/* Open a system and its interface, which are closed after the test. A test may open one of each,
+ * and another one only after async_close(). */
 extern dlock_system *async_sys;
 extern dlock_async *async_it;
 void async_open(void);
 void async_close(void);
 
-/* An answer to come: one for each call.  Static, since a test that fails leaves its calls
- * behind, and they are answered when the interface is closed after it. */
+/* The answer to a call; each call has its own. It must be static: a failed test leaves its calls
+ * under way, and they are answered when the interface is closed after the test. */
 struct async_answer {
-    atomic_int count; /* how often it came */
+    atomic_int count; /* the number of answers that came */
     dlock_status status;
     dlock_lease lease;
     char error[256];
@@ -53,7 +53,7 @@ struct async_answer {
 };
 void async_note(dlock_status st, dlock_lease *lease, void *answer);
 
-/* Let the interface go on for a moment. */
+/* Poll the interface, or pause if a thread runs it. */
 void async_drive(void);
 
 #define assert_driven(state)                                                           \
@@ -68,7 +68,7 @@ void async_drive(void);
         }                                                                              \
     } while (0)
 
-/* Ask; and wait for the answer. */
+/* Begin an acquire; begin an acquire and wait for its answer; wait for an answer. */
 void async_ask(const char *name, int64_t wait_ms, struct async_answer *answer);
 dlock_status async_acquire(const char *name, int64_t wait_ms, struct async_answer *answer);
 dlock_status async_wait(struct async_answer *answer);

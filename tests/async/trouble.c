@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trouble.c -- asynchronous calls beside servers that end or stand still, losses, and late
- * polls. */
+/* trouble.c -- asynchronous calls while servers end or stop, lose locks, or are polled late. */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +22,7 @@ static void a_wait_outlives_a_restart_of_its_server(void)
     servers_signal(0, 1, SIGKILL);
     for (int i = 0; i < 20; i++)
         async_drive();
-    servers_restart(0); /* it has forgotten the lock */
+    servers_restart(0); /* the restarted server has no locks */
     for (int served = 0; served < 5; served++) {
         int which = -1;
 
@@ -53,7 +52,7 @@ static void a_dead_server_is_told_at_once(void)
     assert_true(answer.error[0] != '\0');
 }
 
-/* The calls time out, and the interface goes on with others meanwhile. */
+/* The calls end by their timeout, and the interface executes other calls after that. */
 static void a_server_that_stands_still_is_unknown(void)
 {
     static struct async_answer answers[10];
@@ -91,7 +90,7 @@ static void a_loss_is_told_and_seen(void)
     assert_status(LOST, async_release(&held.lease));
 }
 
-/* No thread runs the interface, and the watchdog keeps the lease. */
+/* No thread runs the interface, and the watchdog still renews the lease. */
 static void the_watchdog_renews_while_nobody_polls(void)
 {
     static struct async_answer held;
@@ -109,7 +108,7 @@ static void the_watchdog_renews_while_nobody_polls(void)
     assert_status_provided(is_steady(KEPT_LEASE_MS), OK, async_release(&held.lease));
 }
 
-/* A close lets the lease end. */
+/* After a close nothing renews the lease, so it ends. */
 static void after_a_close_nobody_renews(void)
 {
     static struct async_answer held;
@@ -124,8 +123,8 @@ static void after_a_close_nobody_renews(void)
     assert_comes(!dlock_lease_valid(async_sys, &held.lease));
 }
 
-/* The answer has come long before the interface looks for it, and more than the server's
- * timeout ago: it is taken all the same. */
+/* The answer arrived long before the poll, and the server's timeout has passed since then. The
+ * interface still takes the answer. */
 static void a_late_poll_takes_the_answers_that_came(void)
 {
     static struct async_answer answers[20];
@@ -138,16 +137,17 @@ static void a_late_poll_takes_the_answers_that_came(void)
     for (int i = 0; i < 20; i++)
         async_ask(rig_name(), 0, &answers[i]);
     if (!async_has_thread)
-        assert_true(dlock_poll(async_it, 0) >= 0); /* they leave */
+        assert_true(dlock_poll(async_it, 0) >= 0); /* sends the requests */
     presume(rig_now_ms() - asked_ms < STRETCHED(100));
     rig_pause_ms(STRETCHED(700));
     if (!async_has_thread)
-        presume(servers_ask(0, "DBSIZE") == 21); /* the server answered in its time */
+        presume(servers_ask(0, "DBSIZE") == 21); /* the server has answered within the timeout */
     for (int i = 0; i < 20; i++)
         assert_status(OK, async_wait(&answers[i]));
 }
 
-/* A call is under way, and nobody runs the interface: the system's threads go on. */
+/* An asynchronous call is under way, and no thread runs its interface. Blocking calls of the same
+ * system go on. */
 static void a_thread_does_not_wait_for_the_interface(void)
 {
     static struct async_answer answer;
@@ -157,7 +157,7 @@ static void a_thread_does_not_wait_for_the_interface(void)
     assert_status(OK, async_acquire(rig_name(), 0, &answer));
     async_ask(rig_name(), 0, &answer);
     if (!async_has_thread)
-        assert_true(dlock_poll(async_it, 0) >= 0); /* the request leaves */
+        assert_true(dlock_poll(async_it, 0) >= 0); /* sends the request */
     assert_status(OK, dlock_acquire(async_sys, rig_name(), 0, &lease));
     assert_status(OK, dlock_release(async_sys, &lease));
     assert_status(OK, async_wait(&answer));

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* address_pairs.c -- acquire and release through several addresses, in turn: do the locks hold,
- * and how fast is each address beside the first?
+/* address_pairs.c -- acquires and releases through several addresses in turn: checks that the locks
+ * exclude, and measures the speed of each address beside the first.
  *
  *     address_pairs VARIANT THREADS ROUNDS MS NAMES ADDRESS...
  *
- * In each round each address is used for MS milliseconds by THREADS threads.  NAMES: `own`, a
- * name for each thread; or `one`, a name for all of them, where two holders at once are an error.
- * ADDRESS is that of one Redis, a list for redlock, or that of an etcd.  Each second round goes
- * through the addresses backwards.  A ratio is that of an address to the first one in the same
- * round; what is printed is the median of the rounds, and between which two of them the true median
- * lies with at least 95 %.
+ * In each round, THREADS threads use each address for MS milliseconds.  NAMES is `own`, a name for
+ * each thread; or `one`, one name for all threads, with which two holders at once are an error.
+ * ADDRESS is the address of one Redis, a list for redlock, or the address of an etcd.  Every second
+ * round uses the addresses in reverse order.  A ratio is the speed of an address divided by that of
+ * the first address in the same round.  The program prints the median of the rounds, and the
+ * interval in which the true median lies with at least 95 %.
  *
  * Exit status: 0, 1 a call failed or two held the lock at once, 64 usage. */
 #include <pthread.h>
@@ -27,20 +27,20 @@ enum {
     THREADS_MAX = 128,
     ROUNDS_MAX = 99,
     WAIT_MS = 60000,
-    TIMEOUT_MS = 20000, /* of a request: a busy machine is no answer of the server */
+    TIMEOUT_MS = 20000, /* of a request; a slow answer of a busy machine is no failure */
     NAME_SIZE = 24,
 };
 
 struct address {
     const char *url;
     dlock_system *locks;
-    double rates[ROUNDS_MAX]; /* pairs per second */
+    double rates[ROUNDS_MAX]; /* acquires and releases per second */
     atomic_int holder_count;
 };
 
 struct lap {
     struct address *address;
-    int thread; /* below 0: all have one name */
+    int thread; /* below 0: all threads use one name */
     atomic_bool *is_over;
     long pair_count;
     bool has_failed;
@@ -130,9 +130,9 @@ static double median(double *rates, int count)
     return rates[count / 2];
 }
 
-/* How many values at each end of `count` sorted ones are outside the interval of the median: the
- * most for which a coin that is thrown `count` times falls on one side less often than that with
- * at most 2.5 %. */
+/* The number of values at each end of `count` sorted values that are outside the interval of the
+ * median: the greatest k for which a coin that is thrown `count` times falls on one side less than
+ * k times with a probability of at most 2.5 %. */
 static int outside(int count)
 {
     double chance = 1, sum;
@@ -164,7 +164,7 @@ static void print_ratio(const char *variant, int thread_count, int number,
     printf("\n");
 }
 
-/* A server that does not answer yet is asked again. */
+/* Open the address; try again while its server does not answer yet. */
 static bool open_address(struct address *address, const char *variant, const char *url)
 {
     dlock_options opts = dlock_options_default();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster_changes.c -- a Redis Cluster in which another node takes the place of a master: requests
- * that nobody waits for end, and grants by conversations belong to the new master. */
+/* cluster_changes.c -- a Redis Cluster in which another node becomes the master: a release that no
+ * thread waits for still ends, and a grant after a redirect is a grant of the new master. */
 #include "tests/topology/fake_nodes.h"
 
 #include "base/redis/cluster_routes.h"
@@ -12,7 +12,7 @@ enum { LONG_MS = 20000, PATIENCE_MS = 20000, ROUNDS = 5 };
 
 static const struct redis_command GET = {2, {"GET", NAME}, REDIS_SHAPE_ANY};
 
-/* Both nodes say that node `i` has the slots, and that the other is a replica. */
+/* Both nodes answer that node `i` has the slots, and that the other node is a replica. */
 static void name_master(int i, int epoch)
 {
     char list[512];
@@ -24,7 +24,7 @@ static void name_master(int i, int epoch)
     say_list(list);
 }
 
-/* ---- requests that nobody waits for ---- */
+/* ---- releases that no thread waits for ---- */
 
 static struct redis_link *link_;
 static atomic_int ended_count;
@@ -69,7 +69,7 @@ static bool is_connected(struct redis_link *link)
     return is_connected;
 }
 
-/* A thread may have picked the node while it had slots. */
+/* A thread may have chosen the node while the node still had slots. */
 static void a_post_to_a_node_that_has_lost_its_slots_ends(void **state)
 {
     struct redis_post post = {.end = count_end};
@@ -107,13 +107,13 @@ static void a_node_that_was_replaced_keeps_nothing_queued(void **state)
 
 /* ---- grants ---- */
 
-/* The nodes name the new master only after they were asked because of a redirect, which is what
- * makes the news late. */
+/* The nodes name the new master only after a redirect has made the library ask for the slots. So
+ * the library hears of the promotion late. */
 static struct {
     pthread_t thread;
     atomic_bool is_over;
     int old, epoch;
-    int locks, lists; /* that were heard before */
+    int locks, lists; /* the counts of commands before the change */
 } news;
 
 static void *spread_news(void *arg)
@@ -135,7 +135,7 @@ static int64_t fail_over_count(dlock_system *sys)
     return (int64_t)metrics.fail_overs;
 }
 
-/* Node `old` redirects to the other, and the grant comes from there.  Is it held still when the
+/* Node `old` redirects to the other node, which grants the lock. Is the lease still valid when the
  * library has heard of the promotion? */
 static bool outlives_the_news(dlock_system *sys, int old, int epoch)
 {
@@ -162,8 +162,8 @@ static bool outlives_the_news(dlock_system *sys, int old, int epoch)
     return is_held;
 }
 
-/* The library waits for the news a fifth of a second, which a busy machine may exceed: one of
- * several fail-overs has to do. */
+/* The library waits 0.2 s for the new map of the slots, which a busy machine may exceed. So one of
+ * several fail-overs has to keep its lease. */
 static void an_acknowledged_grant_by_a_redirect_outlives_the_news(void **state)
 {
     dlock_options opts = dlock_options_default();

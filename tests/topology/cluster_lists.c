@@ -13,7 +13,7 @@ static void assert_error_has(const char *text)
         fail_msg("\"%s\" is not in: %s", text, dlock_error());
 }
 
-/* Opening fails in its time, with the node and what is wrong with its list. */
+/* Opening fails within its time, and the error names the node and the mistake in its list. */
 static void assert_refused(const char *because)
 {
     int64_t begun_ns = dlock_clock_ns(), begun_cpu_ms = cpu_ms(), ms;
@@ -33,7 +33,7 @@ static void assert_refused(const char *because)
     assert_in_range(heard(ON_NODES) - lists, 1, 20 + ms / 20);
 }
 
-/* Opening and taking the lock succeed. */
+/* The system can be opened, and grants the lock. */
 static void assert_used(void)
 {
     dlock_system *sys = NULL;
@@ -71,7 +71,7 @@ static void rubbish_is_refused(void **state)
     }
 }
 
-/* A list that is cut anywhere but at the end of a word of slots is none. */
+/* A list that is cut is refused, unless the cut is at the end of a word of slots. */
 static void a_line_that_is_cut_is_refused(void **state)
 {
     char list[256];
@@ -110,7 +110,7 @@ static void lists_that_are_too_long_are_refused(void **state)
     free(list);
 }
 
-/* Slots that are dealt out one by one are an honest list of 98 kB. */
+/* A list that names each slot by itself has 98 kB, and is correct. */
 static void slots_that_are_named_one_by_one_are_read(void **state)
 {
     char *list = malloc(2 * SLOTS_TEXT);
@@ -152,7 +152,7 @@ static void slots_that_nobody_has_are_named(void **state)
     dlock_close(sys);
 }
 
-/* The map goes on believing the higher epoch, and the nodes redirect. */
+/* The map keeps the entries of the higher epoch, and the nodes redirect. */
 static void a_list_of_lower_epochs_delays_nobody(void **state)
 {
     dlock_system *sys = NULL;

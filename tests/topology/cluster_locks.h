@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster_locks.h -- locks on the nodes of clusters.h, and threads that take one of them in
- * turns. */
+/* cluster_locks.h -- locks on the nodes of clusters.h, and threads that acquire and release one
+ * lock. */
 #ifndef TESTS_TOPOLOGY_CLUSTER_LOCKS_H
 #define TESTS_TOPOLOGY_CLUSTER_LOCKS_H
 
@@ -43,7 +43,7 @@ static inline dlock_system *open_locks(const char *variant, const char *url)
 static struct {
     dlock_system *sys;
     pthread_t threads[WORKERS];
-    int thread_count; /* that take turns; 0: they have ended */
+    int thread_count; /* 0: all threads have ended */
     atomic_bool stopping;
     char name[32];
     atomic_int inside, overlap_count, failed_count;
@@ -97,7 +97,7 @@ static inline void stop_contenders(void)
     contenders.sys = NULL;
 }
 
-/* Wait for so many more grants. */
+/* Wait for `count` more grants. */
 static inline void await_grants(int count)
 {
     int64_t before = atomic_load(&contenders.grant_count);
@@ -105,8 +105,8 @@ static inline void await_grants(int count)
     assert_comes(atomic_load(&contenders.grant_count) >= before + count);
 }
 
-/* After a test, which may have failed anywhere: no thread is left that the next test would share a
- * state with, all nodes run, and no lock is held. */
+/* Clean up after a test, which may have failed anywhere: end its threads, which would use the state
+ * of the next test, let all nodes run, and delete all locks. */
 static inline int leave_no_trace(void **state)
 {
     (void)state;
@@ -118,7 +118,8 @@ static inline int leave_no_trace(void **state)
     stop_contenders();
     assert_comes(is_settled());
     for (int i = 0; i < NODE_COUNT; i++)
-        freeReplyObject(tell(i, "FLUSHALL")); /* a replica refuses, and follows its master */
+        /* A replica refuses FLUSHALL, and gets it from its master. */
+        freeReplyObject(tell(i, "FLUSHALL"));
     return 0;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster_moves.c -- locks in a real Redis Cluster while slots move to other masters, and nodes
- * give answers that lead elsewhere. */
+/* cluster_moves.c -- locks in a real Redis Cluster while slots move to other masters, and while
+ * nodes announce other addresses. */
 #include "tests/topology/cluster_locks.h"
 
 enum {
-    WAKE_MS = 150, /* a waiter that looks by itself does so after 200 ms at the earliest */
+    WAKE_MS = 150, /* less than the 200 ms after which a waiter looks by itself at the earliest */
 };
 
 static const char *const VARIANTS[] = {"setnx", "naive", "owner", "watch", "getset", "lua",
@@ -33,7 +33,7 @@ static void slots_are_those_of_the_server(void **state)
     }
 }
 
-/* Another of the same names is held meanwhile, on every node. */
+/* Locks with names of every node are held at the same time. */
 static void every_lock_is_taken_and_given_back_on_every_node(void **state)
 {
     (void)state;
@@ -77,7 +77,7 @@ static void *wait_for_lock(void *arg)
     return NULL;
 }
 
-/* Does a client listen on the channel of that name's lock at node `i`? */
+/* Does a client subscribe to the channel of that name's lock at node `i`? */
 static bool is_listened_to(int i, const char *name)
 {
     redisReply *reply = tell(i, "PUBSUB SHARDNUMSUB redisson_lock__channel:{%s}", name);
@@ -87,7 +87,7 @@ static bool is_listened_to(int i, const char *name)
     return is_so;
 }
 
-/* The best of some tries counts: a busy machine may delay any one of them. */
+/* The fastest of several tries counts, because a busy machine may delay some of them. */
 static void a_release_wakes_a_waiter_after_the_slot_has_moved(void **state)
 {
     dlock_system *holder = open_locks("reentrant", nodes.url);
@@ -140,7 +140,7 @@ static void a_moving_slot_delays_and_fails_nothing(void **state)
 
             begin_move(slot, from, to);
             if (strcmp(TRIED[v], "fair") != 0 && strcmp(TRIED[v], "rwlock") != 0 &&
-                strcmp(TRIED[v], "fenced") != 0) /* these wait: some of their keys are missing */
+                strcmp(TRIED[v], "fenced") != 0) /* their scripts wait for missing keys */
                 await_grants(20);
             end_move(slot, from, to);
             await_grants(20);
@@ -151,7 +151,7 @@ static void a_moving_slot_delays_and_fails_nothing(void **state)
     }
 }
 
-/* The connections of node `i` whose last command was a script. */
+/* The number of connections of node `i` whose last command was a script. */
 static int script_client_count(int i)
 {
     static const char FIELD[] = " cmd=eval";
@@ -190,7 +190,7 @@ static bool are_all_named(const char *name)
     return true;
 }
 
-/* CLUSTER NODES has addresses, and the redirects have names. */
+/* CLUSTER NODES has IP addresses, and the redirects have host names. */
 static void a_redirect_by_name_leads_to_the_connection_that_is_there(void **state)
 {
     char name[32], there[32];
@@ -208,7 +208,7 @@ static void a_redirect_by_name_leads_to_the_connection_that_is_there(void **stat
     assert_int_equal(1, script_client_count(1));
     begin_move(slot, 0, 1);
     end_move(slot, 0, 1);
-    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease)); /* by a redirect */
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &lease)); /* follows a redirect */
     assert_int_equal(1, script_client_count(1));
     begin_move(slot, 1, 0);
     end_move(slot, 1, 0);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster_promotions.c -- locks in a real Redis Cluster while replicas take the places of their
- * masters. */
+/* cluster_promotions.c -- locks in a real Redis Cluster while replicas become the masters. */
 #include "tests/topology/cluster_locks.h"
 
 #include "base/redis/traffic.h"
@@ -8,10 +7,10 @@
 #include "lock/dlock_metrics.h"
 
 enum {
-    RESUME_MS = 2000, /* from the promotion to a grant, at the most */
-    SLOW_MS = 30000,  /* the timeout of requests that no answer may end */
+    RESUME_MS = 2000, /* the longest time from the promotion to a grant */
+    SLOW_MS = 30000,  /* the timeout of requests that must end without an answer */
     PAUSE_MS = 6000,
-    QUESTIONS = 16,   /* in a pause: more than a system asks that waits for no answer */
+    QUESTIONS = 16,   /* within a pause; a system that waits for no answer would send fewer */
 };
 
 static bool is_promoted(int i)
@@ -19,7 +18,8 @@ static bool is_promoted(int i)
     return has(tell(i, "INFO replication"), "role:master");
 }
 
-/* The master of `break_it` goes: its holder learns that, that of another master holds on. */
+/* `break_it` takes a master away: the holder of its lock learns of the loss, and the holder of
+ * another master's lock keeps it. */
 static void judge_promotion(void (*break_it)(int), void (*mend)(int))
 {
     dlock_system *sys = open_locks_within("reentrant", nodes.url, SLOW_MS);
@@ -51,7 +51,7 @@ static void judge_promotion(void (*break_it)(int), void (*mend)(int))
         (long long)late_ns / DLOCK_NS_PER_MS);
     assert_true(resumed_ns - promoted_ns - late_ns < RESUME_MS * DLOCK_NS_PER_MS);
     assert_true(dlock_lease_valid(sys, &kept));
-    /* UNKNOWN: a first request for it went to a connection that the promotion ended. */
+    /* The answer is UNKNOWN if the first request went to a connection that the promotion ended. */
     st = dlock_release(sys, &gone);
     assert_true(st == DLOCK_LOST || st == DLOCK_UNKNOWN);
     assert_int_equal(DLOCK_OK, dlock_release(sys, &kept));
@@ -93,7 +93,7 @@ static int64_t fail_over_count(dlock_system *sys)
     return (int64_t)metrics.fail_overs;
 }
 
-/* The old master redirects before the library has asked anew who has the slot. */
+/* The old master redirects before the library has asked again for the map of the slots. */
 static void a_grant_by_a_redirect_outlives_the_news_of_the_promotion(void **state)
 {
     dlock_system *sys = open_locks("reentrant", nodes.url);
@@ -118,7 +118,7 @@ static void a_grant_by_a_redirect_outlives_the_news_of_the_promotion(void **stat
     assert_comes(is_settled() && is_linked(master));
 }
 
-/* The master that began as node `i`, and the replica of it that is now. */
+/* The node that is now the master of the slots of node `i`, and the node that is its replica. */
 static int master_of(int i)
 {
     return is_promoted(i) ? i : i + MASTER_COUNT;
@@ -129,8 +129,8 @@ static int replica_of(int i)
     return is_promoted(i) ? i + MASTER_COUNT : i;
 }
 
-/* Nodes go on while others are away, and nobody takes the place of the master of `replica` by
- * itself. */
+/* Let the nodes serve while masters are away (`may`), and do not let `replica` promote itself; or
+ * undo this. */
 static void let_masters_be_away(int replica, bool may)
 {
     for (int i = 0; i < NODE_COUNT; i++)
@@ -148,8 +148,8 @@ static bool are_requests_under_way(int count)
     return traffic.in_flight >= count;
 }
 
-/* The thread that asks for answers to such releases waits for another master, which stands still
- * too, so that no thread reads what comes from this one. */
+/* The thread that waits for the answers to such releases waits for another master, which is stopped
+ * too. So no thread reads the connection of this master. */
 static void a_release_that_nobody_waits_for_outlives_its_master(void **state)
 {
     dlock_system *sys = open_locks_within("reentrant", nodes.url, SLOW_MS);
@@ -166,7 +166,7 @@ static void a_release_that_nobody_waits_for_outlives_its_master(void **state)
     before = fail_over_count(sys);
     stop_node(other);
     assert_int_equal(DLOCK_OK, dlock_release_later(sys, &other_lease));
-    assert_comes(are_requests_under_way(2)); /* the release, and the question behind it */
+    assert_comes(are_requests_under_way(2)); /* the release, and the question after it */
     stop_node(master);
     assert_int_equal(DLOCK_OK, dlock_release_later(sys, &lease));
     dlock_send_debts(sys);
@@ -182,7 +182,7 @@ static void a_release_that_nobody_waits_for_outlives_its_master(void **state)
     let_masters_be_away(replica_of(0), false);
 }
 
-/* How often all nodes were asked who has which slot. */
+/* The number of times that the nodes were asked for the map of the slots. */
 static int64_t question_count(void)
 {
     static const char FIELD[] = "cmdstat_cluster|nodes:calls=";

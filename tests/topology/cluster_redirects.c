@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster_redirects.c -- locks in a Redis Cluster whose nodes redirect commands in
- * circles, to invalid addresses, or to nodes that do not answer: each call ends in
- * time, with the right status and the node's words. */
+/* cluster_redirects.c -- locks in a Redis Cluster whose nodes redirect commands in circles, to
+ * invalid addresses, or to nodes that do not answer. Each call ends in time, with the right status
+ * and the node's words. */
 #include "tests/topology/fake_nodes.h"
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static void assert_error_has(const char *text)
         fail_msg("\"%s\" is not in: %s", text, dlock_error());
 }
 
-/* With and without a wait. */
+/* No call gets the lock, with and without a wait. */
 static void assert_taken_never(dlock_status expected, const char *because)
 {
     assert_int_equal(expected, take(sys, 0, &lease));
@@ -44,7 +44,7 @@ static void assert_taken_never(dlock_status expected, const char *because)
     assert_error_has(because);
 }
 
-/* The nodes serve the slot again: nothing that they have said stays. */
+/* The nodes serve the slot again: the library keeps nothing of their earlier answers. */
 static void assert_taken_again(void)
 {
     for (int i = 0; i < NODES; i++)
@@ -118,7 +118,7 @@ static void the_cluster_is_down_for_ever(void **state)
     assert_taken_again();
 }
 
-/* A later call must not go there again once the node has stopped to lie. */
+/* After the node has stopped naming that port, a later call must not go to it. */
 static void a_node_names_a_port_at_which_nobody_listens(void **state)
 {
     char text[80];
@@ -129,7 +129,7 @@ static void a_node_names_a_port_at_which_nobody_listens(void **state)
     snprintf(text, sizeof(text), "127.0.0.1:%d: MOVED %d 127.0.0.1:1", nodes[0].port, slot());
     assert_error_has(text);
     say(0, ON_LOCK, "+OK\r\n");
-    assert_int_equal(DLOCK_OK, take(sys, 0, &lease)); /* one attempt */
+    assert_int_equal(DLOCK_OK, take(sys, 0, &lease)); /* without a wait, so it makes one attempt */
 }
 
 static void a_node_names_a_node_that_is_silent(void **state)
@@ -165,7 +165,7 @@ static void a_place_that_is_none_is_refused(void **state)
     assert_taken_again();
 }
 
-/* The name cannot be one, so that no server of names is asked. */
+/* The name is no valid host name, so the library asks no name server. */
 static void a_host_that_is_not_known_is_named(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static int descriptor_count(void)
     return count;
 }
 
-/* Each address that is named keeps a descriptor, so that there is an end to them. */
+/* Each named address keeps a descriptor, so the library limits their number. */
 static void a_node_names_ever_new_places(void **state)
 {
     dlock_system *hasty = NULL;
@@ -257,7 +257,7 @@ static void a_node_names_ever_new_places(void **state)
     assert_in_range(descriptor_count(), 0, before + 4);
 }
 
-/* A lock that is held is waited for by a subscription, about which the nodes lie too. */
+/* A waiter for a held lock subscribes, and the nodes redirect the subscription too. */
 static void a_subscription_that_comes_to_nothing_delays_nobody(void **state)
 {
     static const char YES[] = "*3\r\n$10\r\nssubscribe\r\n$37\r\n" CHANNEL "\r\n:1\r\n";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* clusters.h -- three masters of a Redis Cluster and a replica of each, of a test's own, to be
- * killed, stopped and asked; moves of slots between them. */
+/* clusters.h -- starts three masters of a Redis Cluster and a replica of each for one test, which
+ * may kill, stop and ask them; and moves slots between them. */
 #ifndef TESTS_TOPOLOGY_CLUSTERS_H
 #define TESTS_TOPOLOGY_CLUSTERS_H
 
@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <hiredis/hiredis.h>
 #include <signal.h>
@@ -26,7 +26,7 @@
 #include "tests/unit/scratch.h"
 
 enum {
-    PATIENCE_MS = 40000, /* for states that have to come */
+    PATIENCE_MS = 40000, /* the limit for states that have to come */
     NODE_COUNT = 6,      /* the masters come first, and node i + 3 begins as the replica of i */
     MASTER_COUNT = 3,
     NODE_TIMEOUT_MS = 2000,
@@ -36,7 +36,7 @@ static struct {
     char dir[SCRATCH_SIZE];
     char url[128];
     int ports[NODE_COUNT];
-    int buses[NODE_COUNT]; /* the ports at which the nodes talk with each other */
+    int buses[NODE_COUNT]; /* the ports of the connections between the nodes */
     pid_t pids[NODE_COUNT];
     char ids[NODE_COUNT][48];
     bool is_formed;
@@ -51,8 +51,9 @@ static struct {
         }                                                                              \
     } while (0)
 
-/* Ask node `i`.  NULL: no answer in half a second; in ten seconds while the cluster is being
- * formed, since what forms it cannot be told twice.  The caller frees the reply. */
+/* Send a command to node `i`. Returns NULL after half a second without an answer; after ten seconds
+ * while the cluster is formed, because these commands cannot be sent twice. The caller frees the
+ * reply. */
 static inline redisReply *tell(int i, const char *format, ...)
 {
     struct timeval limit = {.tv_sec = nodes.is_formed ? 0 : 10, .tv_usec = 500000};
@@ -69,7 +70,7 @@ static inline redisReply *tell(int i, const char *format, ...)
     return reply;
 }
 
-/* Has the reply `text` in it?  Frees the reply. */
+/* Does the reply contain `text`? Frees the reply. */
 static inline bool has(redisReply *reply, const char *text)
 {
     bool found = reply != NULL && reply->str != NULL && strstr(reply->str, text) != NULL;
@@ -107,7 +108,7 @@ static inline void kill_node(int i)
     nodes.pids[i] = 0;
 }
 
-/* Start node `i` on ports that nobody has. */
+/* Start node `i` on ports that no other process uses. */
 static inline void start_node(int i)
 {
     for (int tries = 0; tries < 20; tries++) {
@@ -131,7 +132,7 @@ static inline void start_node(int i)
     fail_msg("no node could be started");
 }
 
-/* Do all that run know every node, and the same slots? */
+/* Does every node that runs call the cluster complete, and know all nodes? */
 static inline bool is_settled(void)
 {
     for (int i = 0; i < NODE_COUNT; i++)
@@ -154,8 +155,9 @@ static inline int64_t replication_number(int i, const char *field)
     return number;
 }
 
-/* Is node `i` a replica that has executed everything its master had executed by now?  A link that
- * is up is not enough: after a full copy the commands since its beginning come later. */
+/* Is node `i` a replica that has executed everything that its master had executed by now? A link
+ * that is up does not prove that, because after a full copy the commands since the begin of the
+ * copy still follow. */
 static inline bool is_linked(int i)
 {
     int64_t offset = replication_number((i + MASTER_COUNT) % NODE_COUNT, "master_repl_offset:");
@@ -203,7 +205,7 @@ static inline int end_nodes(void **state)
     return 0;
 }
 
-/* A name whose slot the master `i` had at first. */
+/* A name whose slot belonged to the master `i` at the beginning. */
 static inline const char *name_on(int i, char out[32])
 {
     for (int n = 0;; n++) {
@@ -216,7 +218,7 @@ static inline const char *name_on(int i, char out[32])
     }
 }
 
-/* Begin to move the slot, and end it with all its keys. */
+/* Begin to move the slot; and move its keys and end the move. */
 static inline void begin_move(int slot, int from, int to)
 {
     assert_true(has(tell(to, "CLUSTER SETSLOT %d IMPORTING %s", slot, nodes.ids[from]), "OK"));

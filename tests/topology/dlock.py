@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""dlock.py -- the lock library, as far as tests of promotions call it."""
+"""dlock.py -- calls the functions of the lock library that the tests of promotions need."""
 import ctypes
 
 OK, BUSY, TIMEOUT, LOST, UNKNOWN, IO = 0, 1, 2, 3, 10, 11
-LEASE_SIZE = 368  # which programs were built with, so that it stays
+LEASE_SIZE = 368  # the size in the ABI of the library, which does not change
 
 
 class Options(ctypes.Structure):
-    """dlock_options up to database_pooler; a longer one of a later library has its defaults in the rest."""
+    """dlock_options up to database_pooler; the library gives the fields after it their defaults."""
     _fields_ = [("size", ctypes.c_size_t)] + [
         (name, ctypes.c_char_p) for name in ("variant", "redis_url", "redlock_urls", "record_dir", "database_url", "zookeeper_url")
     ] + [("lease_ms", ctypes.c_int), ("watchdog", ctypes.c_bool), ("retry", ctypes.c_char_p), ("redlock_sequential", ctypes.c_bool)] + [
@@ -35,7 +35,7 @@ class System:
         return self.library.dlock_error().decode()
 
     def acquire(self, name, wait_ms=0):
-        """The answer, and the lease."""
+        """Return the status and the lease."""
         lease = ctypes.create_string_buffer(LEASE_SIZE)
         return self.library.dlock_acquire(self.handle, name.encode(), ctypes.c_int64(wait_ms), lease), lease
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* ensemble.c -- locks in a ZooKeeper ensemble of the laboratory while its leader is killed or
- * stands still, the server of a session goes away, and the quorum is lost. */
+ * stopped, the server of a session goes away, or the quorum is lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,11 +20,12 @@
 #include "tests/unit/scratch.h"
 
 enum {
-    PATIENCE_MS = 60000, /* for states that have to come */
-    LONG_MS = 40000,     /* outlasts an election on a busy machine */
+    PATIENCE_MS = 60000, /* the limit for states that have to come */
+    LONG_MS = 40000,     /* longer than an election on a busy machine */
     SESSION_MS = 1200,   /* less than the 2 s after which a follower leaves a silent leader */
     TIMEOUT_MS = 3000,
-    LATE_MS = 1000,      /* of this program on a busy machine; a follower would vouch for 2 s */
+    /* The most by which this program may be late; a follower answers for 2 s alone. */
+    LATE_MS = 1000,
     SERVERS = LAB_COUNT_ENSEMBLE,
 };
 
@@ -63,7 +64,7 @@ static bool has_part(int i, const char *part)
     return strcmp(found, part) == 0;
 }
 
-/* The server that has that part now. */
+/* The server that has that part in the ensemble now. */
 static int server_with(const char *part)
 {
     for (int i = 0; i < SERVERS; i++)
@@ -87,7 +88,7 @@ static void start_server(int i)
     assert_int_equal(EXIT_VALID, lab_restart(&lab, lab_server_name(&lab, LAB_ENSEMBLE, i)));
 }
 
-/* A system that knows all servers, or only server `only`. */
+/* Open a system that knows all servers, or only server `only`. */
 static dlock_system *open_system(const char *variant, int only, int session_ms)
 {
     dlock_options opts = dlock_options_default();
@@ -111,7 +112,7 @@ static bool enters(dlock_system *sys, dlock_lease *lease)
     return dlock_acquire(sys, "voucher", TIMEOUT_MS, lease) == DLOCK_OK;
 }
 
-/* The lease is held as long as nobody is told otherwise: no other system gets in. */
+/* The lease is valid, and no other system gets the lock. */
 static void assert_kept(dlock_system *holder, const dlock_lease *lease, dlock_system *other)
 {
     dlock_lease stolen;
@@ -154,15 +155,15 @@ static void a_killed_leader_takes_no_lock(void **state)
 static void a_session_moves_to_another_server(void **state)
 {
     (void)state;
-    /* Whichever follower has the session, one of the two rounds kills it. */
+    /* The session may be at either follower, so each of the two rounds kills one of them. */
     for (size_t i = 0; i < 2; i++)
         for (int server = 0; server < SERVERS; server++)
             if (server != server_with("leader"))
                 session_outlives(variants[i], server);
 }
 
-/* A follower answers what it reads for two more seconds after it heard of its leader last.  The
- * leader may have ended the session then, so the holder must not count on such answers. */
+/* A follower answers reads for two more seconds after its last message from the leader. The leader
+ * may have ended the session in this time, so the holder must not count on such answers. */
 static void a_follower_alone_vouches_for_nothing(const char *variant)
 {
     int leader = server_with("leader"), follower = server_with("follower");
@@ -188,7 +189,8 @@ static void a_cut_off_follower_is_not_believed(void **state)
         a_follower_alone_vouches_for_nothing(variants[i]);
 }
 
-/* Without a quorum nobody says that a session has expired: the holder's own clock does. */
+/* Without a quorum no server reports that a session has expired, so the holder's own clock has to
+ * end the lease. */
 static void a_lost_quorum_ends_the_lease(const char *variant)
 {
     dlock_system *holder = open_system(variant, -1, SESSION_MS);
@@ -224,7 +226,7 @@ static void a_quorum_is_lost_and_back(void **state)
         a_lost_quorum_ends_the_lease(variants[i]);
 }
 
-/* Each test begins with all servers, whatever the one before left. */
+/* Each test begins with all servers, whatever the test before has left. */
 static int restore(void **state)
 {
     (void)state;

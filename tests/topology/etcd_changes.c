@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* etcd_changes.c -- the lock etcd while a member is removed from its cluster, comes back as a new
- * one, or as the first of another cluster; and while all come back with nothing. */
+ * member or as the only member of another cluster; and while all members come back without data. */
 #include "tests/topology/etcd_members.h"
 
 #include <arpa/inet.h>
@@ -16,10 +16,11 @@ enum {
     WORKERS = 4,
     TIMEOUT_MS = 2000,
     LEASE_MS = 20000,
-    GRANTS = 300,      /* while a removed member is looked at                     */
-    ASKED_MOST = 4,    /* times that it may be asked meanwhile: requests and watches under way */
-    HELD_MS = 1000,    /* by one that came back to an empty etcd                  */
-    REQUESTS_MOST = 100, /* of one who waits for that long; without a pause, thousands */
+    GRANTS = 300,      /* in the time in which the requests to a removed member are counted */
+    ASKED_MOST = 4,    /* requests to it in this time: those that were under way, and watches */
+    /* The time for which the waiter that got the lock of the empty etcd holds it. */
+    HELD_MS = 1000,
+    REQUESTS_MOST = 100, /* of a waiter in this time; without pauses it would send thousands */
     COMMAND_SIZE = 512,
 };
 
@@ -54,7 +55,7 @@ static dlock_system *open_locks(const char *url)
     return sys;
 }
 
-/* All wait for one lock, whose holder is told if it loses it. */
+/* All threads acquire one lock, and the holder notices if it loses the lock. */
 static void *work(void *arg)
 {
     while (!atomic_load(&run.stopping)) {
@@ -100,7 +101,8 @@ static void assert_work_goes_on(int more)
 
 /* ---- members ---- */
 
-/* etcdctl at a member that runs.  False: it failed.  What it has printed, in both cases. */
+/* Run etcdctl with a member that runs. Returns false if it failed. `out` gets its output in both
+ * cases. */
 static bool etcdctl(int by, const char *words, char *out, size_t size)
 {
     char command[COMMAND_SIZE];
@@ -116,7 +118,7 @@ static bool etcdctl(int by, const char *words, char *out, size_t size)
     return pclose(said) == 0;
 }
 
-/* etcd changes its members only when all of them have been well for 5 s. */
+/* etcd accepts a change of its members only after all of them have been healthy for 5 s. */
 static void change_members(int by, const char *words)
 {
     char said[1024];
@@ -124,7 +126,7 @@ static void change_members(int by, const char *words)
     assert_comes(etcdctl(by, words, said, sizeof(said)));
 }
 
-/* Remove a member by another's word, and wait until its process has ended by itself. */
+/* Remove a member by a request to another one, and wait until its process has ended by itself. */
 static void remove_member(int i, int by)
 {
     char list[1024], words[64], name[8];
@@ -143,7 +145,7 @@ static void remove_member(int i, int by)
     company.pids[i] = 0;
 }
 
-/* Add it again, as a new member with nothing on its disk, and wait until it serves. */
+/* Add it again as a new member with an empty disk, and wait until it serves. */
 static void add_member(int i, int by)
 {
     char words[96];
@@ -156,7 +158,7 @@ static void add_member(int i, int by)
     assert_comes(is_well(i));
 }
 
-/* Somebody at the port of a member who hangs up on all that come, and counts them. */
+/* A listener on the port of a removed member, which closes and counts all connections. */
 static struct {
     int fd;
     pthread_t thread;
@@ -199,8 +201,9 @@ static int end_count(void)
 
 /* ---- tests ---- */
 
-/* Locks are held and waited for.  The member that is asked is removed, or the one that leads: the
- * work goes on with the others, without the removed one, and with it when it is back. */
+/* Locks are held and waited for. The member that gets the requests is removed, or the leader. The
+ * work goes on with the other members, without requests to the removed one, and with that member
+ * after it was added again. */
 static void outlive_a_removal(int removed)
 {
     int by = (removed + 1) % MEMBERS, other = (removed + 2) % MEMBERS;
@@ -218,7 +221,8 @@ static void outlive_a_removal(int removed)
     assert_true(asked <= ASKED_MOST);
     assert_true(dlock_lease_valid(run.sys, &held));
     add_member(removed, by);
-    /* It counts: without it, and without one of the others, there would be no majority. */
+    /* The added member counts for the majority: without it and without one of the others there
+     * would be none. */
     kill_member(other);
     assert_work_goes_on(GRANTS);
     mend_company();
@@ -240,7 +244,7 @@ static void a_removed_leader_is_left_alone(void **state)
     outlive_a_removal(leader());
 }
 
-/* A member that was removed and began a cluster of its own knows no holder, and grants nothing. */
+/* A removed member that became a cluster of its own knows no holder, and must grant nothing. */
 static void a_member_of_another_cluster_grants_nothing(void **state)
 {
     dlock_system *sys = open_locks(company.urls), *other = open_locks(company.urls);
@@ -257,7 +261,7 @@ static void a_member_of_another_cluster_grants_nothing(void **state)
     assert_comes(is_well(0));
     assert_int_equal(DLOCK_BUSY, dlock_acquire(other, "held", 0, &lease));
     kill_member(1);
-    kill_member(2); /* nobody is left but the other cluster */
+    kill_member(2); /* only the member of the other cluster is left */
     st = dlock_acquire(other, "held", 0, &lease);
     assert_true(st == DLOCK_IO || st == DLOCK_UNKNOWN);
     st = dlock_acquire(other, "free", 0, &lease);
@@ -297,8 +301,9 @@ static void *wait_and_hold(void *arg)
     return (void *)(uintptr_t)st;
 }
 
-/* All members lose their disks while two wait: one gets in, and the other waits behind it without
- * asking all the time, though the watch has told of revisions that are still to come. */
+/* All members lose their disks while two threads wait. One of them gets the lock, and the other
+ * waits behind it. The other must not ask all the time, although the watch has reported revisions
+ * that the empty etcd has not reached yet. */
 static void a_waiter_on_an_empty_etcd_asks_now_and_then(void **state)
 {
     dlock_system *sys = open_locks(company.urls);
@@ -311,7 +316,7 @@ static void a_waiter_on_an_empty_etcd_asks_now_and_then(void **state)
     (void)state;
     memset(&waiting, 0, sizeof(waiting));
     waiting.sys = open_locks(company.urls);
-    for (int i = 0; i < 100; i++) { /* so that the revisions of now are great */
+    for (int i = 0; i < 100; i++) { /* so that the revisions are high */
         assert_int_equal(DLOCK_OK, dlock_acquire(sys, "held", 0, &held));
         assert_int_equal(DLOCK_OK, dlock_release(sys, &held));
     }

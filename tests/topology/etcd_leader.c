@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_leader.c -- the lock etcd on three real members that are killed and stopped, under threads
- * that take and give back locks; and beside `etcdctl lock`. */
+/* etcd_leader.c -- the lock etcd on three real members that are killed and stopped while threads
+ * acquire and release locks; and together with `etcdctl lock`. */
 #include "tests/topology/etcd_members.h"
 
 #include <pthread.h>
@@ -13,9 +13,9 @@ enum {
     WORKERS = 6,
     NAMES = 2,
     TIMEOUT_MS = 2000,
-    LEASE_MS = 12000, /* longer than all that STALL_MS allows */
+    LEASE_MS = 12000, /* longer than all pauses that STALL_MS allows */
     SHORT_LEASE_MS = 2000,
-    STALL_MS = 6000, /* an election, and the timeouts of requests under way */
+    STALL_MS = 6000, /* for an election, and for the timeouts of requests under way */
     PAUSED_MS = 3000,
     TURNS = 5,
 };
@@ -24,7 +24,7 @@ static struct {
     dlock_system *sys;
     atomic_bool stopping;
     pthread_t threads[WORKERS];
-    int thread_count; /* that work; 0: none was begun, or all have ended */
+    int thread_count; /* 0: none was started, or all have ended */
     atomic_int inside[NAMES];
     _Atomic uint64_t fences[NAMES];
     atomic_int overlaps, backward, grants;
@@ -51,8 +51,8 @@ static dlock_options options(int lease_ms)
     return opts;
 }
 
-/* Take and give back one of the names for ever; what is done inside counts if the lease is
- * valid at its end. */
+/* Acquire and release one of the names until the end. The work of a hold counts if the lease is
+ * valid after it. */
 static void *work(void *arg)
 {
     int which = (int)((uintptr_t)arg % NAMES);
@@ -99,7 +99,8 @@ static void begin(void)
     assert_comes(goes_on(0));
 }
 
-/* Also after a test that failed: no thread is left that the next test would share a state with. */
+/* Clean up, also after a failed test: end its threads, which would use the state of the next
+ * test. */
 static int stop_work(void **state)
 {
     (void)state;
@@ -119,7 +120,7 @@ static void end(void)
     assert_int_equal(0, atomic_load(&run.backward));
 }
 
-/* A held lock and the work outlive the fault, which begin_fault() makes. */
+/* begin_fault() causes the fault. A held lock and the work must outlive it. */
 static void outlive(void (*begin_fault)(void), const char *what)
 {
     dlock_lease held;
@@ -186,8 +187,8 @@ static void a_lost_minority_loses_nothing(void **state)
     outlive(kill_follower, "follower killed");
 }
 
-/* Nobody is let in, a holder stops at its own deadline, and all goes on when a majority is back,
- * without what was there being lost. */
+/* Without a majority no thread gets a lock, and a holder stops at its own deadline. With a majority
+ * again, the work goes on, and no lock from before is lost. */
 static void a_lost_majority_lets_nobody_in(void **state)
 {
     dlock_options opts = options(SHORT_LEASE_MS);
@@ -215,7 +216,7 @@ static void a_lost_majority_lets_nobody_in(void **state)
     dlock_close(sys);
 }
 
-/* A member that was away for many changes tells the truth when it is back. */
+/* A member that missed many changes must know the holder when it is back. */
 static void a_member_that_comes_back_knows_the_holder(void **state)
 {
     dlock_options opts = options(LEASE_MS);
@@ -246,7 +247,8 @@ static void a_member_that_comes_back_knows_the_holder(void **state)
     mend_company();
 }
 
-/* Another process: holds the lock, says so, and tells at the end whether it lost it. */
+/* Start another process, which holds the lock, prints that, and prints at its end whether it lost
+ * the lock. */
 static pid_t hold_elsewhere(int *out_fd)
 {
     int fds[2];
@@ -276,7 +278,7 @@ static pid_t hold_elsewhere(int *out_fd)
     return pid;
 }
 
-/* The next one has a greater fence, and the first one knows when it goes on. */
+/* The next holder has a greater fence, and the frozen holder notices its loss when it goes on. */
 static void a_frozen_holder_is_overtaken_and_knows_it(void **state)
 {
     dlock_options opts = options(LEASE_MS);
@@ -304,7 +306,8 @@ static void a_frozen_holder_is_overtaken_and_knows_it(void **state)
 
 /* ---- beside etcdctl ---- */
 
-/* `etcdctl lock NAME` prints the key once it holds, and until it is interrupted. */
+/* `etcdctl lock NAME` prints the key when it holds the lock, and holds it until it is
+ * interrupted. */
 static pid_t lock_by_etcdctl(const char *name, int *out_fd)
 {
     int fds[2];
@@ -327,7 +330,7 @@ static pid_t lock_by_etcdctl(const char *name, int *out_fd)
     return pid;
 }
 
-/* Has it printed its key, NAME/LEASE? */
+/* Has etcdctl printed its key, NAME/LEASE? */
 static bool holds(int fd, const char *name, char *key, size_t size)
 {
     ssize_t len = read(fd, key, size - 1);

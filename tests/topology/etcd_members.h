@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_members.h -- three members of an etcd of a test's own, to be killed, stopped and started
- * again; and waiting for states. */
+/* etcd_members.h -- starts three members of an etcd for one test, which may kill, stop and restart
+ * them; and waits for states. */
 #ifndef TESTS_TOPOLOGY_ETCD_MEMBERS_H
 #define TESTS_TOPOLOGY_ETCD_MEMBERS_H
 
@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -30,11 +30,11 @@ enum { PATIENCE_MS = 30000, MEMBERS = 3, URL_SIZE = 48, URLS_SIZE = 128, ANSWER_
 
 static struct {
     char dir[SCRATCH_SIZE];
-    char urls[URLS_SIZE]; /* as dlock_options.etcd_url has them */
+    char urls[URLS_SIZE]; /* in the form of dlock_options.etcd_url */
     int ports[MEMBERS];
-    pid_t pids[MEMBERS];  /* 0: it does not run                                   */
-    bool joins[MEMBERS];  /* it was added to the cluster, which was there already */
-    bool founds[MEMBERS]; /* it is the only member of a cluster of its own        */
+    pid_t pids[MEMBERS];  /* 0: the member does not run */
+    bool joins[MEMBERS];  /* the member was added to a cluster that existed already */
+    bool founds[MEMBERS]; /* the member is the only one of a cluster of its own */
 } company;
 
 #define assert_comes(state)                                                            \
@@ -54,7 +54,7 @@ static inline void pause_ms(int ms)
     nanosleep(&ts, NULL);
 }
 
-/* Does the member say that at the path? */
+/* Does the member's answer at `path` contain `text`? */
 static inline bool says(int i, const char *path, const char *text)
 {
     char url[URL_SIZE + 32];
@@ -73,7 +73,7 @@ static inline bool is_well(int i)
     return says(i, "/health", "\"true\"");
 }
 
-/* The member that leads; -1: none says so. */
+/* The member that is the leader; -1: no member says that it is. */
 static inline int leader(void)
 {
     for (int i = 0; i < MEMBERS; i++)
@@ -82,7 +82,7 @@ static inline int leader(void)
     return -1;
 }
 
-/* The members talk over Unix sockets in the directory. */
+/* The members are connected over Unix sockets in the directory. */
 static inline void launch(int i)
 {
     char name[16], client[URL_SIZE], peer[URL_SIZE], log[16], alone[URL_SIZE];
@@ -138,7 +138,7 @@ static inline void pause_member(int i)
     waitpid(company.pids[i], NULL, WUNTRACED);
 }
 
-/* Let a member forget everything that it has on disk. */
+/* Delete everything that a member has on its disk. */
 static inline void wipe_member(int i)
 {
     char command[96];
@@ -147,7 +147,8 @@ static inline void wipe_member(int i)
     assert_int_equal(0, system(command));
 }
 
-/* Start those that do not run, let go on those that are stopped, and wait for all. */
+/* Start the members that do not run, continue those that are stopped, and wait until all are
+ * healthy. */
 static inline void mend_company(void)
 {
     for (int i = 0; i < MEMBERS; i++) {
@@ -169,7 +170,7 @@ static inline void end_company(void)
         scratch_remove(company.dir);
 }
 
-/* The fixtures of a group on the members, and of each of its tests. */
+/* The fixtures of a group of tests, and of each of its tests. */
 static inline int set_up(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_proxies.c -- the lock etcd behind a proxy that keeps a request back and passes it on
- * much later, or passes a request on and answers it by a page of its own. */
+/* etcd_proxies.c -- the lock etcd behind a proxy that delays a request, or that forwards a request
+ * and answers it with an error page of its own. */
 #include "tests/topology/etcd_members.h"
 
 #include <arpa/inet.h>
@@ -15,7 +15,7 @@ enum {
     TIMEOUT_MS = 4000,
     LEASE_MS = 20000,
     THREADS = 8,
-    ROUNDS_MAX = 500, /* until some of the threads share a request */
+    ROUNDS_MAX = 500, /* the most rounds until some of the threads share a request */
     NAME_SIZE = 16,
     ROOM = 65536,
     POLL_MS = 50,
@@ -27,19 +27,21 @@ enum {
 
 enum proxy_mode {
     PROXY_PASSES,
-    PROXY_KEEPS_PUTS,        /* of claims that do not wait, until the mode changes       */
-    PROXY_ANSWERS_RELEASES,  /* of several locks in one request, which are passed on too */
+    PROXY_KEEPS_PUTS,        /* delays puts of claims that do not wait, until the mode changes */
+    /* Forwards a request that releases several locks, and answers with its page. */
+    PROXY_ANSWERS_RELEASES,
 };
 
-/* The proxy, in front of the first member. */
+/* The proxy in front of the first member. */
 static struct {
     int listen_fd, port;
     pthread_t thread;
     _Atomic enum proxy_mode mode;
     atomic_bool stopping;
     atomic_int conn_count;
-    atomic_int kept_count, late_count; /* requests that are kept, and that were passed on late */
-    atomic_int page_count;             /* requests that were answered by the page              */
+    /* Requests that are delayed, and requests that were forwarded late. */
+    atomic_int kept_count, late_count;
+    atomic_int page_count;             /* requests that were answered with the page */
 } proxy;
 
 /* A message of HTTP. */
@@ -59,11 +61,11 @@ static bool is_whole(const struct message *m)
     head = (size_t)(body - m->bytes) + 4;
     if (length != NULL && length < body)
         return m->len >= head + strtoul(length + strlen("Content-Length:"), NULL, 10);
-    /* The last chunk; the answers with an error have a trailer behind it. */
+    /* The last chunk. An error of etcd has a trailer after it. */
     return strstr(body, "\r\n0\r\n") != NULL && strcmp(m->bytes + m->len - 4, "\r\n\r\n") == 0;
 }
 
-/* False: the other end is gone. */
+/* Read a message. Returns false if the other end has closed. */
 static bool read_message(int fd, struct message *m)
 {
     m->len = 0;
@@ -104,7 +106,7 @@ static bool is_of_several(const struct message *asked)
     return first != NULL && strstr(first + 1, RELEASE) != NULL;
 }
 
-/* Pass a request on, and its answer back.  False: hang up. */
+/* Forward a request, and its answer. Returns false if the connection is to be closed. */
 static bool pass(int client, int real, const struct message *asked)
 {
     static _Thread_local struct message answered;
@@ -192,8 +194,8 @@ static bool is_taken(dlock_system *sys, const char *name)
            dlock_release(sys, &lease) == DLOCK_OK;
 }
 
-/* The key of "shop/a" begins as those of "shop", so "shop" is put a second time.  The first put
- * hangs in the proxy, and comes when the lock was released. */
+/* The keys of "shop/a" begin like those of "shop", so the library puts the key of "shop" a second
+ * time. The first put stays in the proxy, and reaches etcd after the lock was released. */
 static void a_late_first_put_leaves_no_key(void **state)
 {
     char url[URLS_SIZE];
@@ -239,14 +241,14 @@ static void *take_and_leave(void *arg)
         atomic_fetch_add(&holders.failures, taken != DLOCK_OK || (left != DLOCK_OK &&
                                                                 left != DLOCK_LOST &&
                                                                 left != DLOCK_UNKNOWN));
-        /* All see the same count of pages. */
+        /* All threads read the same number of pages. */
         pthread_barrier_wait(&holders.barrier);
     }
     return NULL;
 }
 
-/* etcd has released the locks, and the library sends each release again: what it finds does not
- * show who released the lock. */
+/* etcd has released the locks, and the library sends each release again. The second answer does not
+ * show who released the lock, so it must not be LOST. */
 static void releases_that_a_page_answers_are_not_lost(void **state)
 {
     dlock_system *other = open_locks(company.urls);

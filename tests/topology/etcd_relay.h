@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_relay.h -- a wire in front of a member of an etcd that cuts the answers to watches into
- * pieces, or says something else in their place.
+/* etcd_relay.h -- a proxy in front of a member of an etcd. It cuts the answers to watches into
+ * pieces, or sends another text in place of a line.
  *
- * All other requests and answers pass as they are, or slowly.  A watch is the first request on
- * its connection, and the only one. */
+ * All other requests and answers pass unchanged, or slowly. A watch is the first and only request
+ * on its connection. */
 #ifndef TESTS_TOPOLOGY_ETCD_RELAY_H
 #define TESTS_TOPOLOGY_ETCD_RELAY_H
 
@@ -17,29 +17,29 @@
 
 enum { RELAY_ROOM = 65536, RELAY_WORDS = 512, RELAY_SLOW_MS = 100, RELAY_POLL_MS = 50 };
 
-/* How the lines of a watch are passed on. */
+/* The way in which the lines of a watch are forwarded. */
 enum relay_mode {
-    RELAY_WHOLE, /* a chunk for each, as etcd does            */
-    RELAY_BYTES, /* a chunk for each byte                     */
-    RELAY_PAIRS, /* an event in one chunk with the line before */
-    RELAY_CUT,   /* an event is cut in the middle of its chunk, and all that come later are whole */
-    RELAY_SLOW,  /* a byte each RELAY_SLOW_MS                 */
+    RELAY_WHOLE, /* one chunk for each line, as etcd sends them */
+    RELAY_BYTES, /* one chunk for each byte */
+    RELAY_PAIRS, /* an event in one chunk with the line before it */
+    RELAY_CUT,   /* the connection ends in the middle of an event's chunk; later ones pass whole */
+    RELAY_SLOW,  /* a byte every RELAY_SLOW_MS */
 };
 
 static struct {
     int listen_fd, port, real_port;
     pthread_t thread;
     _Atomic enum relay_mode mode;
-    atomic_bool answers_slowly; /* to all that is no watch                  */
-    pthread_mutex_t mutex;      /* of these two                             */
-    const char *says;           /* in place of the next line; NULL: nothing */
-    char says_to[RELAY_WORDS];   /* what is in the watches that it is for    */
-    const char *_Atomic refuses; /* a path: hangs up on whoever asks for it; NULL: none */
+    atomic_bool answers_slowly; /* to all requests but watches */
+    pthread_mutex_t mutex;      /* of `says` and `says_to` */
+    const char *says;           /* replaces the next line of a watch; NULL: nothing does */
+    char says_to[RELAY_WORDS];   /* a text that is in the request of this watch */
+    const char *_Atomic refuses; /* requests for this path get no answer but a close; NULL: none */
     atomic_bool stopping;
     atomic_int refused_count, conn_count;
 } relay;
 
-/* What has come of one connection. */
+/* The state of one connection. */
 struct relayed {
     int client, real;
     bool is_watch, has_head;
@@ -99,7 +99,7 @@ static inline bool relay_pairs(struct relayed *conn, bool is_event)
     return goes_on;
 }
 
-/* False: hang up. */
+/* Send half of an event, and return false, so that the connection is closed. */
 static inline bool relay_cut(struct relayed *conn)
 {
     char head[32];
@@ -111,7 +111,7 @@ static inline bool relay_cut(struct relayed *conn)
     return false;
 }
 
-/* Say that in the place of the next line of a watch whose request has those words. */
+/* Replace the next line of a watch whose request contains `says_to` by `says`. */
 static inline void relay_say(const char *says, const char *says_to)
 {
     pthread_mutex_lock(&relay.mutex);
@@ -120,7 +120,7 @@ static inline void relay_say(const char *says, const char *says_to)
     pthread_mutex_unlock(&relay.mutex);
 }
 
-/* Nothing is left to be said. */
+/* Was the text of relay_say() sent? */
 static inline bool relay_has_said(void)
 {
     bool has_said;
@@ -131,7 +131,7 @@ static inline bool relay_has_said(void)
     return has_said;
 }
 
-/* What to say in the place of a line; NULL: the line. */
+/* The text that replaces a line; NULL: the line is sent. */
 static inline const char *relay_take_says(const struct relayed *conn)
 {
     const char *says = NULL;
@@ -145,7 +145,7 @@ static inline const char *relay_take_says(const struct relayed *conn)
     return says;
 }
 
-/* Pass one line of a watch on.  False: hang up. */
+/* Forward one line of a watch. Returns false if the connection is to be closed. */
 static inline bool relay_line(struct relayed *conn)
 {
     const char *says = relay_take_says(conn);
@@ -172,7 +172,7 @@ static inline void relay_forget(struct relayed *conn, size_t len)
     conn->raw_len -= len;
 }
 
-/* Take a whole chunk out of what has come.  False: there is none yet. */
+/* Take one whole chunk from the received bytes. Returns false if no chunk is complete yet. */
 static inline bool relay_take_chunk(struct relayed *conn)
 {
     const char *end = memmem(conn->raw, conn->raw_len, "\r\n", 2);
@@ -190,7 +190,8 @@ static inline bool relay_take_chunk(struct relayed *conn)
     return true;
 }
 
-/* Pass on what etcd has answered to a watch.  False: hang up. */
+/* Forward the received part of the answer to a watch. Returns false if the connection is to be
+ * closed. */
 static inline bool relay_watch(struct relayed *conn)
 {
     bool goes_on = true;
@@ -310,7 +311,7 @@ static inline void *relay_run(void *arg)
     return arg;
 }
 
-/* In front of the member at that port. */
+/* Start the proxy in front of the member at that port. */
 static inline void relay_start(int real_port)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

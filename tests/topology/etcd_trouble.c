@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_trouble.c -- the lock etcd on three real members whose disk is full, that are
- * stopped, lose their data or lose a member for good; and with two hundred waiters. */
+/* etcd_trouble.c -- the lock etcd on three real members whose disk is full, that are stopped, lose
+ * their data, or lose a member for good; and with two hundred waiters. */
 #include "tests/topology/etcd_members.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@ enum {
     SHORT_LEASE_MS = 2000,
     STILL_MS = 3000,
     WAITERS = 200,
-    SPARE_SOCKETS = 32, /* requests under way, and connections that are kept */
+    SPARE_SOCKETS = 32, /* for requests under way, and for connections that are kept open */
     COMMAND_SIZE = 512,
 };
 
@@ -33,7 +33,7 @@ static dlock_system *open_locks(int lease_ms)
     return sys;
 }
 
-/* POST to the first member; true: it answered without an error. */
+/* Send a POST to the first member. Returns true if it answered without an error. */
 static bool post(const char *path, const char *body)
 {
     char command[COMMAND_SIZE];
@@ -52,7 +52,8 @@ static bool is_taken(dlock_system *sys, const char *name)
            dlock_release(sys, &lease) == DLOCK_OK;
 }
 
-/* A full etcd grants nothing, says so, and lets a holder go on and give its lock back. */
+/* A full etcd grants nothing, and the error names the reason. A holder can go on, and release its
+ * lock. */
 static void a_full_etcd_is_named_and_lets_holders_leave(void **state)
 {
     dlock_system *sys = open_locks(SHORT_LEASE_MS), *other = open_locks(SHORT_LEASE_MS);
@@ -78,7 +79,8 @@ static void a_full_etcd_is_named_and_lets_holders_leave(void **state)
     dlock_close(sys);
 }
 
-/* Nobody is told anything for longer than a lease, and what nobody answered leaves nothing. */
+/* The members do not answer for longer than a lease. Requests without an answer must leave nothing
+ * in etcd. */
 static void members_that_stand_still_let_nobody_in(void **state)
 {
     dlock_system *sys = open_locks(SHORT_LEASE_MS), *other = open_locks(SHORT_LEASE_MS);
@@ -100,7 +102,7 @@ static void members_that_stand_still_let_nobody_in(void **state)
     pause_ms(STILL_MS);
     mend_company();
     assert_comes(is_taken(sys, "free"));
-    assert_comes(is_taken(sys, "held")); /* by the thread that lost it, too */
+    assert_comes(is_taken(sys, "held")); /* also by the thread that lost it */
     assert_int_equal(DLOCK_LOST, dlock_release(sys, &held));
     dlock_close(other);
     dlock_close(sys);
@@ -116,7 +118,8 @@ static void *wait_for_held(void *arg)
     return (void *)(uintptr_t)st;
 }
 
-/* All members come back with empty directories: the holder is told, and a waiter gets in. */
+/* All members come back with empty directories. The holder learns of its loss, and a waiter gets
+ * the lock. */
 static void an_etcd_that_forgot_everything_is_noticed(void **state)
 {
     dlock_system *sys = open_locks(LEASE_MS), *other = open_locks(LEASE_MS);
@@ -168,7 +171,8 @@ static void *wait_in_line(void *arg)
                      atomic_exchange(&contest.fence, lease.fence) >= lease.fence);
     atomic_fetch_sub(&contest.inside, 1);
     atomic_fetch_add(&contest.grants, 1);
-    /* While the leader dies, a release may stay unanswered; the others get in all the same. */
+    /* While the leader dies, a release may get no answer. The other waiters must still get the
+     * lock. */
     st = dlock_release(contest.sys, &lease);
     atomic_fetch_add(&contest.unsure, st == DLOCK_UNKNOWN || st == DLOCK_IO);
     atomic_fetch_add(&contest.failures, st != DLOCK_OK && st != DLOCK_UNKNOWN && st != DLOCK_IO);
@@ -202,8 +206,8 @@ static bool all_wait(void)
            info.waiter_count == WAITERS;
 }
 
-/* Each of two hundred gets in once, while a leader dies; they share one watch, and all
- * connections but those that are kept are gone with the system. */
+/* Each of two hundred threads gets the lock once, while a leader dies. The threads share one watch.
+ * After the system was closed, no more connections are left than the server keeps open. */
 static void many_waiters_share_a_watch_and_outlive_a_leader(void **state)
 {
     pthread_t threads[WAITERS];

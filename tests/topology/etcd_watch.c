@@ -10,12 +10,12 @@
 enum {
     TIMEOUT_MS = 1000,
     LEASE_MS = 20000,
-    STILL_MS = 150, /* for a waiter that is let in wrongly to show it */
+    STILL_MS = 150, /* in this time a waiter that is let in wrongly would show it */
     ROUNDS_MAX = 20,
-    REQUESTS_MOST = 40, /* of a short wait; a wait that asks without a pause sends hundreds */
-    OUTLIVED_MS = 1500, /* a wait that leaves less than LEASE_MS of the waiter's lease */
+    REQUESTS_MOST = 40, /* of a short wait; a wait that asks without pauses sends hundreds */
+    OUTLIVED_MS = 1500, /* a wait after which the waiter's lease has less than LEASE_MS left */
     REFUSED_MS = 1000,
-    REFUSED_EVERY_MS = 25, /* at most one request each */
+    REFUSED_EVERY_MS = 25, /* at most one request in this time */
     TEXT_SIZE = 1024,
 };
 
@@ -35,13 +35,13 @@ static dlock_system *open_locks(const char *at)
     return sys;
 }
 
-/* A thread that waits for a lock, and gives it back at once. */
+/* A thread that waits for a lock, and releases it at once. */
 struct waiting {
     dlock_system *sys;
     const char *name;
     atomic_bool is_in;
     dlock_status acquired, released;
-    uint64_t requests; /* before */
+    uint64_t requests; /* before the wait */
     pthread_t thread;
 };
 
@@ -81,7 +81,7 @@ static uint64_t requests_of(dlock_system *sys)
     return metrics.acquire_commands;
 }
 
-/* `holder` has a direct wire, the waiter that of the relay. */
+/* `holder` is connected to the member directly, and the waiter through the relay. */
 static void begin_to_wait(struct waiting *waiting, dlock_system *holder, dlock_lease *held)
 {
     assert_int_equal(DLOCK_OK, dlock_acquire(holder, waiting->name, PATIENCE_MS, held));
@@ -108,7 +108,8 @@ static void hand_over(struct waiting *waiting, dlock_system *holder, dlock_lease
     assert_true(requests_of(waiting->sys) - waiting->requests <= REQUESTS_MOST);
 }
 
-/* A waiter that looks by itself, every 2 s, gets in too; so one of several has to be told. */
+/* A waiter that looks by itself, every 2 s, gets the lock too. So at least one of several waiters
+ * has to be woken by the watch. */
 static void assert_is_told(struct waiting *waiting, dlock_system *holder)
 {
     for (int i = 0; i < ROUNDS_MAX; i++) {
@@ -142,7 +143,7 @@ static void a_watch_may_come_in_any_pieces(void **state)
     dlock_close(sys);
 }
 
-/* The watch of a slow member comes too late, so the waiter looks by itself. */
+/* The watch of a slow member is too late, so the waiter looks by itself. */
 static void a_slow_watch_keeps_nobody_out(void **state)
 {
     dlock_system *sys = open_locks(url), *holder = open_locks(company.urls);
@@ -159,7 +160,7 @@ static void a_slow_watch_keeps_nobody_out(void **state)
     dlock_close(sys);
 }
 
-/* An answer that takes longer than the timeout is none, and what was asked leaves nothing. */
+/* An answer after the timeout counts as none, and its request must leave nothing in etcd. */
 static void a_slow_answer_is_none(void **state)
 {
     dlock_system *sys = open_locks(url), *other = open_locks(company.urls);
@@ -183,8 +184,9 @@ static void a_slow_answer_is_none(void **state)
     dlock_close(sys);
 }
 
-/* The answer to putting a key is lost, and so is the request that ends its lease: the key is there,
- * and this process, which waits behind it, has to end it before its lease does. */
+/* The answer to the put of a key is lost, and so is the request that revokes its lease. The key
+ * stays, and threads of the same process wait behind it. The process has to revoke the lease before
+ * the lease ends by itself. */
 static void a_key_that_nobody_owns_is_ended_while_all_wait(void **state)
 {
     dlock_system *sys = open_locks(url);
@@ -193,7 +195,7 @@ static void a_key_that_nobody_owns_is_ended_while_all_wait(void **state)
     int64_t mended_ns;
 
     (void)state;
-    /* Its lease is kept, so the next request puts a key. */
+    /* The system's lease is kept, so its next request is a put. */
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, "before", 0, &lease));
     assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
     atomic_store(&relay.refused_count, 0);
@@ -211,8 +213,8 @@ static void a_key_that_nobody_owns_is_ended_while_all_wait(void **state)
     dlock_close(sys);
 }
 
-/* The waiter is told that it is the first, and etcd does not renew its lease: it asks again, but
- * not without a pause. */
+/* The watch tells the waiter that it is the first, but etcd does not renew its lease. The waiter
+ * asks again, with pauses. */
 static void a_first_waiter_that_is_refused_asks_with_pauses(void **state)
 {
     dlock_system *sys = open_locks(url), *holder = open_locks(company.urls);
@@ -242,7 +244,7 @@ static void a_first_waiter_that_is_refused_asks_with_pauses(void **state)
     dlock_close(sys);
 }
 
-/* ---- what no etcd says ---- */
+/* ---- messages that no etcd sends ---- */
 
 #define RESULT(rest) "{\"result\":{\"header\":{\"revision\":\"9\"}" rest "}}\n"
 
@@ -278,7 +280,7 @@ static const char *const LIES[] = {
     "{\"result\":{\"header\":{\"cluster_id\":\"7\",\"revision\":\"9\"},\"created\":true}}\n",
 };
 
-/* Let a lie take the place of the next line of the watch of the lock. */
+/* Replace the next line of the lock's watch by a false message. */
 static void lie(const char *name, const char *text)
 {
     struct etcd_range range = etcd_range_of(name);
@@ -286,8 +288,8 @@ static void lie(const char *name, const char *text)
     relay_say(text, range.from);
 }
 
-/* In the place of the first line of a watch, and of an event: nobody gets in by it, and all that
- * is told later is believed again. */
+/* The false message replaces the first line of a watch, and then an event. No waiter gets the lock
+ * by it, and later messages of the watch are believed again. */
 static void a_watch_that_lies_lets_nobody_in(void **state)
 {
     dlock_system *sys = open_locks(url), *holder = open_locks(company.urls);
@@ -315,7 +317,7 @@ static void a_watch_that_lies_lets_nobody_in(void **state)
     dlock_close(sys);
 }
 
-/* The number of the lease of the first or the last key of the lock. */
+/* The lease in the name of the first or the last key of the lock. */
 static uint64_t lease_of(const char *name, const char *order)
 {
     char command[TEXT_SIZE], text[TEXT_SIZE] = "";
@@ -333,8 +335,8 @@ static uint64_t lease_of(const char *name, const char *order)
     return strtoull(strchr(text, '/') + 1, NULL, 16);
 }
 
-/* A deletion that never was, of the holder's key and of the waiter's own.  The watch does not say
- * how old the key was, so the waiter asks. */
+/* The watch reports a deletion that did not happen: of the holder's key, and of the waiter's own.
+ * The report does not have the create revision of the deleted key, so the waiter has to ask. */
 static void an_end_that_never_was_lets_nobody_in(void **state)
 {
     dlock_system *sys = open_locks(url), *holder = open_locks(company.urls);
@@ -354,7 +356,7 @@ static void an_end_that_never_was_lets_nobody_in(void **state)
                  key, (unsigned long long)held.fence + 1000);
         assert_still_out(&waiting);
         lie(waiting.name, text);
-        /* It takes the place of the end of a third key, behind that of the waiter. */
+        /* The false message replaces the end of a third key, behind the waiter's key. */
         assert_int_equal(DLOCK_TIMEOUT, dlock_acquire(third, waiting.name, 50, &none));
         assert_comes(relay_has_said());
         assert_still_out(&waiting);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fake_nodes.h -- two nodes of a Redis Cluster that answer each command with a text
- * that the test sets, and count the commands; and lock calls to these nodes. */
+/* fake_nodes.h -- two nodes of a Redis Cluster that answer each command with a text that the test
+ * sets, and count the commands; and lock calls to these nodes. */
 #ifndef TESTS_TOPOLOGY_FAKE_NODES_H
 #define TESTS_TOPOLOGY_FAKE_NODES_H
 
@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <arpa/inet.h>
 #include <poll.h>
@@ -30,15 +30,16 @@ enum {
     NODES = 2,
     CONNS_MAX = 32,
     TIMEOUT_MS = 300, /* of a command of the lock */
-    SLACK_MS = 3000,  /* a busy machine is no flaw */
+    SLACK_MS = 3000,  /* for a busy machine */
     ID_LEN = 40,
 };
 
 #define NAME "lock:order:1"
 #define CHANNEL "redisson_lock__channel:{lock:order:1}"
 
-/* A node says these; NULL: nothing, and the connection stays open.  Where CLOSES stands in a text
- * the node closes the connection, and for NUMBER it says a port that it has not said before. */
+/* The commands for which a node has an answer each; NULL: no answer, and the connection stays open.
+ * At CLOSES in an answer the node closes the connection; in place of NUMBER it sends a port that it
+ * has not sent before. */
 enum topic { ON_NODES, ON_PING, ON_SCRIPT, ON_ASKING, ON_SUBSCRIBE, ON_WAIT, ON_LOCK, TOPICS };
 #define CLOSES '\x01'
 #define NUMBER '\x02'
@@ -68,7 +69,7 @@ static inline void say(int i, enum topic topic, const char *text)
     pthread_mutex_unlock(&nodes[i].mutex);
 }
 
-/* printf, for both nodes or one. */
+/* say() with a format of printf(). */
 static inline void __attribute__((format(printf, 3, 4))) sayf(int i, enum topic topic,
                                                               const char *format, ...)
 {
@@ -97,7 +98,7 @@ static inline enum topic topic_of(const char *verb)
     return ON_LOCK;
 }
 
-/* False: the node closes the connection. */
+/* Answer a command. Returns false if the node closes the connection. */
 static inline bool answer(struct node *node, int fd, const char *verb)
 {
     enum topic topic = topic_of(verb);
@@ -123,8 +124,8 @@ static inline bool answer(struct node *node, int fd, const char *verb)
     return stays;
 }
 
-/* The length of the whole command at the beginning of `text`, and its first word.  0: it has not
- * all come. */
+/* The length of the whole command at the beginning of `text`, and its first word. 0: the command is
+ * not complete yet. */
 static inline size_t take_command(const char *text, char verb[32])
 {
     const char *at = text;
@@ -146,7 +147,7 @@ static inline size_t take_command(const char *text, char verb[32])
     return (size_t)(at + 2 - text);
 }
 
-/* False: the connection has ended. */
+/* Read and answer commands. Returns false if the connection has ended. */
 static inline bool hear(struct node *node, struct conn *conn)
 {
     ssize_t got =
@@ -201,7 +202,7 @@ static inline void *serve(void *arg)
     return NULL;
 }
 
-/* A line of CLUSTER NODES: the id is a letter again and again. */
+/* A line of CLUSTER NODES; its node id is the letter `id` 40 times. */
 static inline int node_line(char *out, size_t size, char id, int port, const char *flags,
                             int epoch, const char *slots)
 {
@@ -226,7 +227,7 @@ static inline void say_list(const char *list)
     free(text);
 }
 
-/* The list of both nodes, with their slots and epochs. */
+/* Both nodes answer CLUSTER NODES with both nodes, their slots and epochs. */
 static inline void say_slots(const char *slots_a, int epoch_a, const char *slots_b, int epoch_b)
 {
     char list[512];
@@ -255,7 +256,7 @@ static inline void start_node(struct node *node)
     assert_int_equal(0, pthread_create(&node->thread, NULL, serve, node));
 }
 
-/* The first node has all slots, and both do what they are asked. */
+/* The first node has all slots, and both nodes execute all commands. */
 static inline int start_nodes(void **state)
 {
     (void)state;
@@ -315,8 +316,8 @@ static inline int64_t cpu_ms(void)
     return used.tv_sec * 1000 + used.tv_nsec / 1000000;
 }
 
-/* Take the lock.  Whatever the nodes do, the call ends in its time, and meanwhile the process
- * neither computes all the time nor asks without a pause. */
+/* Acquire the lock. Whatever the nodes answer, the call has to end in its time, without computing
+ * all the time, and without sending requests all the time. */
 static inline dlock_status take(dlock_system *sys, int64_t wait_ms, dlock_lease *lease)
 {
     int64_t begun_ns = dlock_clock_ns(), begun_cpu_ms = cpu_ms(), ms;

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <arpa/inet.h>
 #include <poll.h>
@@ -22,7 +22,8 @@
 
 enum { CONNS_MAX = 16, FAKES = 4 };
 
-/* What a fake server says to these; NULL: nothing, and the connection stays open. */
+/* The commands for which a server has an answer each; NULL: no answer, and the connection stays
+ * open. */
 enum topic { ON_EPOCH, ON_ADDRESS, ON_ROLE, ON_WAIT, ON_ANYTHING, TOPIC_COUNT };
 
 /* A server on a port of its own, which answers each command by its topic. */
@@ -55,7 +56,7 @@ static inline enum topic topic_of(const char *heard)
     return strstr(heard, "ROLE") != NULL ? ON_ROLE : ON_ANYTHING;
 }
 
-/* False: the peer has closed. */
+/* Answer a command. Returns false if the peer has closed the connection. */
 static inline bool answer(struct fake *fake, int fd)
 {
     char heard[2048];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lateness.h -- for how long the threads of a test waited for a processor, since other tests may
- * have all of them: a thread sleeps again and again, and adds up how late it wakes. */
+/* lateness.h -- measures for how long the threads of a test waited for a processor, which other
+ * tests may use: a thread sleeps again and again, and adds up the delays of its wake-ups. */
 #ifndef TESTS_TOPOLOGY_LATENESS_H
 #define TESTS_TOPOLOGY_LATENESS_H
 
@@ -17,7 +17,7 @@ static struct {
     pthread_t thread;
     bool is_measured;
     atomic_bool stopping;
-    _Atomic int64_t late_ns; /* in all */
+    _Atomic int64_t late_ns; /* the sum of all delays */
 } lateness;
 
 static inline void *lateness_add_up(void *arg)
@@ -32,7 +32,7 @@ static inline void *lateness_add_up(void *arg)
     return NULL;
 }
 
-/* Begin to measure; false: there is no thread for that. */
+/* Begin to measure. Returns false if no thread could be started. */
 static inline bool lateness_begin(void)
 {
     atomic_store(&lateness.stopping, false);
@@ -40,7 +40,7 @@ static inline bool lateness_begin(void)
     return lateness.is_measured;
 }
 
-/* End it, if it goes on. */
+/* End the measurement, if one goes on. */
 static inline void lateness_end(void)
 {
     atomic_store(&lateness.stopping, true);
@@ -49,7 +49,7 @@ static inline void lateness_end(void)
     lateness.is_measured = false;
 }
 
-/* Less an earlier answer: what was added since. */
+/* The sum of the delays so far; the difference of two calls is the delay between them. */
 static inline int64_t lateness_ns(void)
 {
     return atomic_load(&lateness.late_ns);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""postgres_servers.py -- a laboratory's PostgreSQL with a streaming standby, PgBouncer before it, and a seckilld;
-for programs that break them.  Every process ends with the program that started it."""
+"""postgres_servers.py -- starts a laboratory's PostgreSQL, a streaming standby, PgBouncer in front, and seckilld, for
+programs that break these servers.  Every server ends with the program that started it."""
 import atexit
 import contextlib
 import glob
@@ -27,7 +27,7 @@ BIN = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.s
 
 
 def end_as_asked(*_):
-    """A program that is ended from outside ends its laboratory first."""
+    """On SIGTERM, end the laboratory before the program."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(143)
 
@@ -36,7 +36,7 @@ signal.signal(signal.SIGTERM, end_as_asked)
 
 
 def soon(what, state, pause_s=0.02, patience_s=PATIENCE_S):
-    """Wait until `state` answers something true, which is answered."""
+    """Wait until `state` returns a true value, and return this value."""
     end = time.monotonic() + patience_s
     while not (answer := state()):
         if time.monotonic() > end:
@@ -46,28 +46,28 @@ def soon(what, state, pause_s=0.02, patience_s=PATIENCE_S):
 
 
 def end_with_us():
-    """Runs in a child before its program."""
+    """Run in a child before its program: the child is killed when this process ends."""
     import ctypes  # pylint: disable=import-outside-toplevel
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def as_postgres():
-    """How a server of PostgreSQL is started, which refuses to run as root."""
+    """The words before the command of a PostgreSQL server, which refuses to run as root."""
     if os.geteuid() != 0:
         return []
     return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--pdeathsig", "KILL"]
 
 
 def run(*command):
-    """What the command says; an exit status other than 0 ends the program with what it said."""
+    """Return the output of the command; fail with its output if its exit status is not 0."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{' '.join(command)}: {done.returncode}: {done.stdout}{done.stderr}"
     return done.stdout
 
 
 class Laboratory:
-    """`seckill lab up` in a directory of its own, and perhaps a standby of its PostgreSQL.  The end of the program
-    ends both."""
+    """A lab in a directory of its own, and a standby of its PostgreSQL after add_standby().  Both end with the
+    program."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="seckill-postgres-")
@@ -81,13 +81,13 @@ class Laboratory:
         self.ports = [self.port]
 
     def url(self, ports=None, user="service", query=""):
-        """The database at these ports, in their order."""
+        """The URL of the database with the servers at these ports, in their order."""
         one = self.env["SECKILL_DATABASE_URL" if user == "service" else "SECKILL_LAB_DATABASE_URL"]
         hosts = ",".join(f"127.0.0.1:{port}" for port in ports or self.ports)
         return re.sub(r"127\.0\.0\.1:\d+", hosts, one) + query
 
     def sql(self, text, port=None, user="lab"):
-        """The answer as psql shows it; None if there is none."""
+        """Return the output of psql; None if psql failed."""
         done = subprocess.run(["psql", self.url([port or self.port], user, "?connect_timeout=5"), "--no-psqlrc", "-qAtXc", text],
                               capture_output=True, text=True, check=False, timeout=60)
         return done.stdout.strip() if done.returncode == 0 else None
@@ -100,7 +100,7 @@ class Laboratory:
     # ---- the standby ----
 
     def add_standby(self):
-        """A standby named s1 that streams."""
+        """Start a standby named s1, and wait until it streams."""
         data, [port] = f"{self.folder}/standby", free_ports(1)
         run(f"{BIN}/pg_basebackup", "-d", self.url(user="lab") + "?application_name=s1", "-D", data, "-R", "-X", "stream", "-c", "fast")
         run("chmod", "-R", "go-rwx", data)
@@ -132,7 +132,7 @@ class Laboratory:
         soon("a synchronous standby", lambda: self.sql("SELECT sync_state FROM pg_stat_replication") == "sync")
 
     def hold_replication(self):
-        """What the primary writes from now on does not reach the standby."""
+        """Stop the WAL sender, so that later writes of the primary do not reach the standby."""
         pid = int(self.sql("SELECT pid FROM pg_stat_activity WHERE backend_type = 'walsender'"))
         os.kill(pid, signal.SIGSTOP)
         return pid
@@ -146,7 +146,7 @@ class Laboratory:
         return int(re.search(r"^postgres .*?pid (\d+)", run(SECKILL, "lab", "status", "--dir", self.dir), re.MULTILINE).group(1))
 
     def signal_all(self, number):
-        """To every process of the server."""
+        """Send the signal to every process of the server."""
         pid = self.pid()
         children = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False).stdout.split()
         for one in (pid, *map(int, children)):
@@ -160,8 +160,8 @@ class Laboratory:
         run(SECKILL, "lab", "restart", "postgres", "--dir", self.dir)
 
     def lead_to_standby(self):
-        """The address of the lab's server, which has ended, leads to the promoted standby from now on: the lab's own
-        tools find the database there."""
+        """Forward the port of the lab's server, which has ended, to the promoted standby, so that the commands of the
+        lab find the database."""
         self.forward = Forward(self.port, self.standby_port)
 
     def end(self):
@@ -175,7 +175,7 @@ class Laboratory:
 
 
 class Forward:
-    """Passes connections to a port on to another."""
+    """Forwards connections from one port to another."""
 
     def __init__(self, port, target):
         self.target, self.sockets = target, []
@@ -209,7 +209,7 @@ class Forward:
 
 
 class Pgbouncer:
-    """PgBouncer before the lab's PostgreSQL, in one mode."""
+    """A PgBouncer in front of the lab's PostgreSQL, in one mode."""
 
     def __init__(self, laboratory, mode, extra=""):
         self.lab, [self.port] = laboratory, free_ports(1)
@@ -237,7 +237,7 @@ class Pgbouncer:
         soon("PgBouncer answers", lambda: self.lab.sql("SELECT 1", self.port, "service") == "1")
 
     def command(self, text):
-        """A command of its console."""
+        """Run a command in PgBouncer's console, and return its output."""
         url = self.lab.url([self.port], "lab").rsplit("/", 1)[0] + "/pgbouncer"
         return subprocess.run(["psql", url, "--no-psqlrc", "-qAtXc", text], capture_output=True, text=True, check=False).stdout
 
@@ -251,7 +251,7 @@ class Pgbouncer:
 
 
 class Service:
-    """seckilld on free ports, with these further flags."""
+    """A seckilld on free ports, with these additional flags."""
 
     def __init__(self, laboratory, *flags, wait=True):
         self.lab = laboratory
@@ -282,7 +282,7 @@ class Service:
         return self.readiness()[0] == 200
 
     def order(self, voucher, token, key=None):
-        """The status, the outcome and the order's number or None; (0, "", None) without an answer."""
+        """Place an order.  Return the status, the outcome and the order's number or None; (0, "", None) without an answer."""
         request = urllib.request.Request(f"{self.orders}/api/v1/vouchers/{voucher}/orders", method="POST", data=b"",
                                          headers={"authorization": token, **({"Idempotency-Key": key} if key else {})})
         try:
@@ -297,7 +297,7 @@ class Service:
         return status, head["X-Outcome"], int(number.group(1)) if number else None
 
     def end(self):
-        """The exit status."""
+        """Stop the service, and return its exit status."""
         if self.process.poll() is None:
             self.process.terminate()
         self.process.stdout.close()
@@ -305,7 +305,7 @@ class Service:
 
 
 def seed(laboratory, users=2000, stock=1000):
-    """A voucher on sale, and tokens."""
+    """Create a voucher that is on sale.  Return its id and the tokens of the users."""
     said = run(SECKILL, "seed", "--dir", laboratory.dir, f"--users={users}", f"--stock={stock}")
     voucher = int(re.search(r"voucher (\d+)", said).group(1))
     with open(f"{laboratory.dir}/tokens.txt", encoding="ascii") as file:

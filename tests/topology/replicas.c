@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* replicas.c -- grants that the replicas behind Sentinels have to acknowledge, by each lock that
- * can ask for it. */
+/* replicas.c -- grants that the replicas behind Sentinels have to acknowledge, with each lock that
+ * supports this. */
 #include "tests/topology/sentinels.h"
 
 #include "lock/dlock.h"
@@ -47,8 +47,7 @@ static uint64_t unacknowledged(dlock_system *sys)
     return metrics.unacknowledged;
 }
 
-/* The machine may be too busy for a replica to answer in time, so a grant may
- * need several tries. */
+/* A busy machine may delay a replica beyond the timeout, so a grant may need several tries. */
 static void acquire(dlock_system *sys, const char *name, const dlock_request *request,
                     dlock_lease *lease)
 {
@@ -66,17 +65,17 @@ static void is_on_both_replicas_when_it_is_granted(void **state)
 
         request.shared = strcmp(name, "rwlock") == 0;
         acquire(sys, name, &request, &lease);
-        if (strcmp(name, "lua-local") != 0) { /* 100 ms may be over by now */
+        if (strcmp(name, "lua-local") != 0) { /* the 100 ms of lua-local may be over by now */
             assert_int_equal(1, has(1, name));
             assert_int_equal(1, has(2, name));
             assert_int_equal(DLOCK_OK, dlock_release_later(sys, &lease));
-            assert_int_equal(0, has(0, name)); /* it was waited for */
+            assert_int_equal(0, has(0, name)); /* this release is waited for */
         }
         dlock_close(sys);
     }
 }
 
-/* Levels of one hold, and a renewal, are acknowledged like the first grant. */
+/* Further levels of a hold, and renewals, need the same acknowledgements as the first grant. */
 static void is_refused_and_gone_where_one_replica_stands_still(void **state)
 {
     dlock_system *kept = open_system("reentrant", 2);
@@ -114,7 +113,8 @@ static void is_refused_and_gone_where_one_replica_stands_still(void **state)
     dlock_close(kept);
 }
 
-/* A waiter goes on while replicas are missing, and a killed connection is no acknowledgement. */
+/* A waiter goes on waiting while replicas are missing, and a killed connection counts as no
+ * acknowledgement. */
 static void a_waiter_outlives_missing_replicas(void **state)
 {
     dlock_system *sys = open_system("lua", 2);

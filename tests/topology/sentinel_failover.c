@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sentinel_failover.c -- real fail-overs under threads that take and give back locks: waiters go
- * on, holders learn that their leases are lost, and the old master grants nothing any more. */
+/* sentinel_failover.c -- real fail-overs while threads acquire and release locks: waiters go on,
+ * holders learn that their leases are lost, and the old master grants nothing any more. */
 #include "tests/topology/sentinels.h"
 
 #include <pthread.h>
@@ -13,8 +13,9 @@ enum {
     WORKERS = 4,
     TIMEOUT_MS = 1000,
     LEASE_MS = 30000,
-    RESUME_MS = 1000,   /* from the new address to a grant, and to the end of the old master's */
-    OLD_LIVES_MS = 3000, /* the old master is back for so long, and asked nothing */
+    /* From the new address to a grant; and until no script runs at the old master. */
+    RESUME_MS = 1000,
+    OLD_LIVES_MS = 3000, /* the old master runs again for this time, and no client asks it */
 };
 
 static struct {
@@ -33,7 +34,7 @@ static void note_loss(const dlock_lease *lease, void *arg)
         atomic_fetch_add(&run.lost_count, 1);
 }
 
-/* Take and give back one of two names for ever. */
+/* Acquire and release one of two names until the end. */
 static void *work(void *arg)
 {
     const char *name = (uintptr_t)arg % 2 == 0 ? "even" : "odd";
@@ -80,7 +81,8 @@ static void end(void)
     dlock_close(run.sys);
 }
 
-/* Wait until a Sentinel names the new master, and judge what follows; answers when that was. */
+/* Wait until a Sentinel names the new master, and check what follows. Returns the time at which the
+ * Sentinel named it. */
 static int64_t judge_switch(const dlock_lease *held, int64_t broken_ns)
 {
     int64_t named_ns, told_ns, resumed_ns, late_ns;
@@ -103,8 +105,8 @@ static int64_t judge_switch(const dlock_lease *held, int64_t broken_ns)
     return named_ns;
 }
 
-/* The old master runs: from a second after the new address on, no script runs there that a client
- * sent.  What was sent to it while it was stopped is done first. */
+/* The old master runs. From a second after the new address on, no script of a client runs there.
+ * Before that, it executes the commands that were sent to it while it was stopped. */
 static void judge_old_master(int64_t named_ns)
 {
     int64_t from_ns = dlock_clock_after(named_ns, RESUME_MS);
@@ -120,7 +122,7 @@ static void judge_old_master(int64_t named_ns)
     }
 }
 
-/* A holder hears of its loss; the lock is for the next one, who waits for it. */
+/* A holder learns of its loss, and the next owner, who waits for the lock, gets it. */
 static void hold_through(void (*break_master)(void), void (*mend)(void))
 {
     dlock_lease held, next;
@@ -146,7 +148,7 @@ static void kill_master(void)
     kill_server(0);
 }
 
-/* It comes back as a master with nothing in it, and is demoted some seconds later. */
+/* The old master starts again as a master without data, and is demoted some seconds later. */
 static void start_as_master(void)
 {
     launch(0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sentinel_names.c -- a Sentinel that names the master by a host name, which takes long to
- * resolve. */
+/* sentinel_names.c -- a Sentinel that names the master by a host name whose resolution takes
+ * long. */
 #include "tests/topology/fake_servers.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@ enum { TIMEOUT_MS = 300, PATIENCE_MS = 30000 };
 static atomic_int resolving_count;
 static atomic_bool may_resolve;
 
-/* The library calls this one. */
+/* The library calls this function in place of the C library's. */
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
                 struct addrinfo **out)
 {

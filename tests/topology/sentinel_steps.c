@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sentinel_steps.c -- finding the master through Sentinels that answer invalid texts or
- * nothing; and holds when the master changes. */
+/* sentinel_steps.c -- finding the master through Sentinels that answer invalid texts or nothing;
+ * and the holds of a system when the master changes. */
 #include "tests/topology/fake_servers.h"
 
 #include <time.h>
@@ -31,7 +31,7 @@ static void be_master(struct fake *fake)
     say(fake, ON_ANYTHING, "+PONG\r\n");
 }
 
-/* Two Sentinels, fakes[0] and [1], which name fakes[2]; fakes[3] could be the next master. */
+/* fakes[0] and fakes[1] are Sentinels, which name fakes[2]; fakes[3] can become the next master. */
 static int set_up(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void follows_the_higher_epoch_alone(void **state)
     assert_int_equal(1, redis_master_hear(&master, 0, &old, 1));
     assert_int_equal(1, redis_master_hear(&master, 1, &old, 1));
     assert_int_equal(2, redis_master_hear(&master, 0, &new, 2));
-    /* The other two have not heard of the fail-over, and are more than half of all. */
+    /* The other two Sentinels have not heard of the fail-over, and are the majority of all. */
     assert_int_equal(0, redis_master_hear(&master, 1, &old, 3));
     assert_int_equal(0, redis_master_hear(&master, 2, &old, 3));
     assert_int_equal(2, redis_master_hear(&master, 0, &new, later_ns));
@@ -180,7 +180,7 @@ static void leaves_a_stale_sentinel_alone(void **state)
     assert_int_equal(DLOCK_OK, redis_link_open(&link, url, TIMEOUT_MS, false));
     while (redis_ping(link) != DLOCK_OK || atomic_load(&fakes[3].heard[ON_ANYTHING]) == 0)
         assert_true(dlock_clock_ns() < end_ns);
-    /* The stale one is asked once more, and goes unheeded. */
+    /* The Sentinel with the old epoch is asked once more, and its answer is not used. */
     asked_count = atomic_load(&fakes[0].heard[ON_ADDRESS]);
     while (atomic_load(&fakes[0].heard[ON_ADDRESS]) < asked_count + 2)
         assert_true(dlock_clock_ns() < end_ns);
@@ -233,7 +233,7 @@ static void tells_the_holder(void **state)
     assert_true(dlock_lease_valid(sys, &next));
     assert_int_equal(1, atomic_load(&fakes[3].heard[ON_ANYTHING]));
     assert_int_equal(DLOCK_LOST, dlock_release(sys, &lease));
-    /* A DEL would have freed the lock of another owner. */
+    /* The only command is the acquire: a DEL would have freed the lock of another owner. */
     assert_int_equal(1, atomic_load(&fakes[3].heard[ON_ANYTHING]));
     assert_int_equal(1, atomic_load(&lost_count));
     dlock_metrics_read(sys, &metrics);
@@ -245,8 +245,8 @@ static void tells_the_holder(void **state)
     dlock_close(sys);
 }
 
-/* Before an acquire on the new master returns, the holder's lease is not valid any more, also
- * where the watch has not spoken yet. */
+/* Before an acquire on the new master returns, the holder's lease is no longer valid, even if the
+ * watch of the Sentinels has not reported the change yet. */
 static void marks_the_holder_first(void **state)
 {
     dlock_options opts = dlock_options_default();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sentinels.h -- a master, two replicas and three Sentinels of a test's own, to be killed, stopped
- * and asked; and waiting for states. */
+/* sentinels.h -- starts a master, two replicas and three Sentinels for one test, which may kill,
+ * stop and ask them; and waits for states. */
 #ifndef TESTS_TOPOLOGY_SENTINELS_H
 #define TESTS_TOPOLOGY_SENTINELS_H
 
@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <hiredis/hiredis.h>
 #include <signal.h>
@@ -26,7 +26,7 @@
 #include "tests/unit/scratch.h"
 
 enum {
-    PATIENCE_MS = 30000, /* for states that have to come */
+    PATIENCE_MS = 30000, /* the limit for states that have to come */
     REDIS_COUNT = 3,
     SENTINEL_COUNT = 3,
     SERVER_COUNT = REDIS_COUNT + SENTINEL_COUNT, /* the Redis servers come first */
@@ -56,8 +56,9 @@ static inline void pause_ms(int ms)
     nanosleep(&ts, NULL);
 }
 
-/* Ask server `i`: an integer, or 1 for any other answer that contains `text`; -1: no answer or an
- * error. */
+/* Send a command to server `i`. Returns the integer of an integer reply; for a text 1 if it
+ * contains `text`, for an array 1 if its second element is `text`, else 0; and -1 without an answer
+ * or after an error. */
 static inline long long ask(int i, const char *text, const char *command)
 {
     struct timeval limit = {.tv_usec = 500000};

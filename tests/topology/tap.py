@@ -5,8 +5,8 @@ import traceback
 
 
 def main(cases, prepare):
-    """Each case gets what `prepare` makes once, which has `end`.  Arguments of the program are names of cases.
-    The exit status."""
+    """Run the cases, or those that the arguments of the program name.  Each case gets the object that `prepare` makes
+    once, and whose end() is called at the end.  Return the exit status."""
     wanted = [case for case in cases if not sys.argv[1:] or case.__name__ in sys.argv[1:]]
     failed, rig = 0, None
     print(f"1..{len(wanted)}", flush=True)
@@ -16,7 +16,7 @@ def main(cases, prepare):
             try:
                 case(rig)
                 verdict = "ok"
-            except Exception:  # pylint: disable=broad-exception-caught  # whatever it is, the case failed
+            except Exception:  # pylint: disable=broad-exception-caught  # any exception fails the case
                 print("".join(f"# {line}\n" for line in traceback.format_exc().splitlines()), end="")
                 verdict, failed = "not ok", failed + 1
             print(f"{verdict} {number} - {case.__name__.replace('_', ' ')}", flush=True)

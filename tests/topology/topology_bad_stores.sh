@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# topology_bad_stores.sh -- a Redis or Sentinel that cannot serve is named when the service starts and
-# by the command, in one line with the server's own words.
+# topology_bad_stores.sh -- when a Redis or a Sentinel cannot serve, the service at its start and the command name
+# the server and quote its error, in one line.
 #
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
@@ -26,8 +26,7 @@ echo "sentinel monitor shop 127.0.0.1 ${ports[0]} 2" >sentinel.conf
 serve "${ports[2]}" sentinel.conf --sentinel
 serve "${ports[3]}" --save '' --replicaof 127.0.0.1 "$nowhere"
 
-# $command is that of `seckill lock`.
-# names WHAT ADDRESS TEXT: who starts the service with it, and who looks at a lock, reads TEXT.
+# names WHAT ADDRESS TEXT: the service and `seckill lock $command` fail at this address, and print TEXT.
 names() {
     local got=0
     timeout 30 "$seckilld" --redis-url="$2" --database-url="postgresql://nobody@127.0.0.1:$nowhere/none" \

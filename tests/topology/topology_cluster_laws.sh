@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# topology_cluster_laws.sh -- the laws of every lock on one Redis, on a Redis Cluster of a lab.  Laws that
-# start servers of their own, or that cut the one wire to a server, are not about the cluster.
+# topology_cluster_laws.sh -- runs the laws of every lock for one Redis on a Redis Cluster of a lab.  Laws that
+# start servers of their own, or that cut the only connection to a server, do not use the cluster.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
 variants=(setnx naive owner watch getset lua lua-local reentrant spin fenced fair rwlock)

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# topology_etcd_secure.sh -- the lock etcd over TLS and with users, on real etcds: what each certificate, file,
-# password and token that does not fit is told; tokens that end, and rights that change, under load.
+# topology_etcd_secure.sh -- the lock etcd over TLS and with users, on real etcds: the message for each wrong
+# certificate, file, password and token; tokens that end, and rights that change, under load.
 #
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
 plan 46
-pairs=$root/${1:-build/tests/topology/address_pairs} # of a sanitizer's build, if the caller says so
+pairs=$root/${1:-build/tests/topology/address_pairs} # or the argument, from a sanitizer's build
 export ETCDCTL_API=3
 
 # The authority, and certificates NAME.pem with NAME.key.
@@ -70,7 +70,7 @@ check 'an authority that the environment names' trusts_by_environment
 
 # ---- what does not fit ----
 
-# refuses WHAT ADDRESS TEXT [STATUS]: the command ends with that status, and says so in one line.
+# refuses WHAT ADDRESS TEXT [STATUS]: the command ends with that status, and prints TEXT in one line.
 refuses() {
     local status=0
     timeout 30 "$seckill" lock show seat --lock=etcd --etcd-url="$2" >out 2>&1 </dev/null || status=$?
@@ -102,13 +102,13 @@ user="https://seckill:s%25ch@loss@$secured?$own_certificate"
     ctl user add 'seckill:s%ch@loss' && ctl user grant-role seckill shop
 } >log-ctl 2>&1
 
-# becomes_strict: users become necessary while a program with a user runs.
+# becomes_strict: etcd begins to require users while a program with a user runs.
 becomes_strict() {
     local program
     "$pairs" etcd 8 1 3000 one "$user" &
     program=$!
     own "$program"
-    sleep 1 # of three, which is the load; not a state that could be waited for
+    sleep 1 # in the middle of the load of three seconds; no state shows the middle
     ctl auth enable
     wait "$program"
 }
@@ -140,11 +140,11 @@ labs+=("$work/lab")
 as_root role grant-permission shop --prefix=true readwrite lock: >log-ctl
 # shellcheck source=/dev/null
 . "$work/lab/env"
-service() { # ADDRESS: becomes the service; what it writes is in out-service
+service() { # ADDRESS: replace this shell by the service, whose output goes to out-service
     exec "$seckilld" --lock=etcd --etcd-url="$1" --start-timeout=2s --listen="127.0.0.1:${ports[5]}" \
         --admin-listen="127.0.0.1:${ports[6]}" >out-service 2>&1
 }
-# dies WHAT ADDRESS TEXT
+# dies WHAT ADDRESS TEXT: the service fails at this address, and prints TEXT.
 dies() {
     local got=0
     (service "$2") || got=$?

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# topology_faults.sh -- faults of the leader of a topology: each names the leader that it broke and
-# the one that came, and leaves the topology whole.
+# topology_faults.sh -- faults of the leader of a topology: each fault names the old and the new leader, and
+# leaves the topology whole.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
 plan 37
@@ -10,7 +10,7 @@ labs+=("$lab")
 
 fault() { "$seckill" fault run "$@" --dir "$lab"; }
 stands() { status 0 "$seckill" lab status --dir "$lab"; }
-# with_part PART: the server of the lab that has that part.
+# with_part PART: print the server of the lab that has that part.
 with_part() { "$seckill" lab status --dir "$lab" | sed -n "s/^\([a-z0-9-]*\) .* up, $1\$/\1/p"; }
 
 check 'a lab comes up' "$seckill" lab up --ensemble --dir "$lab"
@@ -18,7 +18,7 @@ check 'a fault of a topology that is not there says how to get it' \
     says 'seckill lab up --sentinel' status 64 fault promote
 check 'the lab gets it' "$seckill" lab up --sentinel --dir "$lab"
 
-# moves FAULT PART: it breaks the leader, and another one takes its place.
+# moves FAULT PART: the fault breaks the leader, and another server becomes the leader.
 moves() {
     local name=$1 part=$2 before
     before=$(with_part "$part")
@@ -39,7 +39,7 @@ check 'a server of the core has no master beside it' \
     says 'is not for that server; it can be made on: watched-1 watched-2 watched-3$' status 64 \
     fault promote --server=redis
 
-# Whatever the fault has stopped goes on when its command is killed.
+# The stopped server goes on when the command of the fault is killed.
 "$seckill" fault run pause-master --for=60s --dir "$lab" >"$work/out" 2>&1 &
 own $!
 paused=$!
@@ -47,7 +47,7 @@ check 'pause-master begins' soon grep -q '^begun' "$work/out"
 send KILL "$paused"
 check 'and what it stopped goes on when the command is killed' soon stands
 
-# Two Sentinels of three are gone: nobody may name another master.
+# With one Sentinel of three there is no majority that may name another master.
 for i in 1 2; do "$seckill" lab kill "sentinel-$i" --dir "$lab" >/dev/null; done
 refused() { says 'it is not the leader now; no server is' status 1 fault pause-master "--server=$(with_part master)"; }
 check 'without a majority of Sentinels no server is the leader, which is said' refused
@@ -55,7 +55,7 @@ for i in 1 2; do "$seckill" lab restart "sentinel-$i" --dir "$lab" >/dev/null; d
 check 'with all of them the topology stands' soon stands
 
 check 'the lab gets a Redis Cluster' "$seckill" lab up --cluster --dir "$lab"
-# leads: the master of the slot of the key "scenario", as a node says.
+# leads: print the master of the slot of the key "scenario", which a node names.
 leads() {
     local url login port
     url=$(sed -nE "s|.*SECKILL_LAB_CLUSTER_URL='?([^']*)'?$|\1|p" "$lab/env")
@@ -76,7 +76,7 @@ other=$(with_part master | grep '^cluster-' | grep -v "^$(leads)$" | head -n 1)
 check 'another master of the cluster is not the leader' \
     says "^seckill: $other: it is not the leader now; $(leads) is" status 1 fault reshard "--server=$other"
 
-# A slot of many keys takes a while to move, so that the fault can be interrupted in its middle.
+# Many keys make the move of a slot long enough to interrupt the fault in its middle.
 keys=1500
 login=$(sed -nE "s|.*SECKILL_LAB_CLUSTER_URL='?redis-cluster://:([^@]*)@.*|\1|p" "$lab/env")
 ports=$("$seckill" lab status --dir "$lab" | sed -nE 's/^cluster-[0-9] .*:([0-9]+) .*/\1/p')
@@ -89,7 +89,7 @@ has_all_keys() { [ "$(for port in $ports; do cluster "$port" DBSIZE; done | awk 
 fill_slot() { for i in $(seq "$keys"); do echo "SET {scenario}$i x"; done | cluster "$first" -c; }
 check 'the slot of the leader gets many keys' fill_slot
 check 'which its replica gets too' soon has_all_keys
-# interrupts SIGNAL STATUS: the fault gets the signal while a slot moves, and ends with that status.
+# interrupts SIGNAL STATUS: send the signal to the fault while a slot moves; the fault ends with that status.
 interrupts() {
     local fault
     "$seckill" fault run reshard --for=60s --dir "$lab" >"$work/out" 2>&1 &

@@ -3,15 +3,17 @@
 # topology_front.sh -- four replicas of the service behind the front of `seckill load --front`: a
 # rolling restart, and the death of a replica, both under `--rate`.
 #
-# The laboratory starts a seckilld of this test for each replica, which starts the replica again.
+# The laboratory starts a wrapper of this test in place of each seckilld; the wrapper starts and restarts the
+# replica.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
 plan 12
 lab=$work/lab
 labs+=("$lab")
 
-# A replica that ends is started again on its ports, as by docker-compose, until this process is told to
-# stop.  The name of a replica's process has that of the load, its number and how often it has been started.
+# The wrapper starts a replica that has ended again on its ports, as docker-compose does, until the wrapper gets
+# SIGTERM.  The name of a replica's process is the name of the load, the number of the replica, and the number of
+# its start.
 wrap_seckilld <<'REPLICA'
 case " $* " in *' --show-config '*) exec "$seckilld" "$@" ;; esac
 i=$(printf '%s\n' "$@" | sed -n 's/^--process=p//p')
@@ -39,7 +41,7 @@ until $is_stopping; do
         admin=$(url_of admin) && admin=${admin#http://}
     fi
     got=0 && wait "$pid" || got=$?
-    # The signal ended that wait.
+    # The trap of SIGTERM has ended the first wait.
     ! $is_stopping || { got=0 && wait "$pid" || got=$?; }
     echo "$got" >>"$work/ended-$i"
 done
@@ -51,7 +53,7 @@ export work seckilld
 . "$lab/env"
 sql() { psql --no-psqlrc -qAtX "$SECKILL_LAB_DATABASE_URL" -c "$1"; }
 
-# start_load RUNS DURATION SECKILLD-FLAG...: $load is the laboratory at a fixed rate.
+# start_load RUNS DURATION SECKILLD-FLAG...: start a load at a fixed rate, whose process is $load.
 start_load() {
     local duration=$2
     runs=$work/$1
@@ -63,7 +65,7 @@ start_load() {
     own "$load"
 }
 accepts() { grep -qs accepted "$runs"/latest/ledger-1.tsv; }
-# await_load: it audits what clients were told.  An interrupt would leave orders unanswered.
+# await_load: wait until the load has ended with its audit.  An interrupt would leave orders unanswered.
 await_load() {
     wait "$load"
     got=$?
@@ -77,11 +79,11 @@ twice() {
     sql "SELECT count(*) FROM (SELECT user_id FROM tb_voucher_order WHERE voucher_id = $voucher
          GROUP BY user_id HAVING count(*) > 1) AS t"
 }
-# is_up REPLICA: says the front that it is up again?
+# is_up REPLICA: does the log of the front say that the replica is up again?
 is_up() {
     grep -aoE "Server seckilld/p$1 is (UP|DOWN)" "$runs/latest/front.log" | tail -n 1 | grep -q UP
 }
-# The address of the front, whose socket the laboratory gave it.
+# Print the address of the front, by the inode of the socket that the laboratory gave to it.
 front_url() {
     local front inode port
     front=$(pgrep -P "$load" -x haproxy) && inode=$(readlink "/proc/$front/fd/0") || return 1
@@ -90,13 +92,13 @@ front_url() {
     echo "http://127.0.0.1:$((16#$port))"
 }
 was_started() { [ "$(cat "$work/starts-$1")" = "$2" ]; }
-# sells NAME: that process has written a row.
+# sells NAME: has the process of that name written a row?
 sells() { [ "$(sql "SELECT count(*) FROM tb_voucher_order WHERE process = '$1'")" -gt 0 ]; }
 
-# Clients with a voucher of their own that take two seconds to send an order.
+# Slow clients take two seconds to send an order for a voucher of their own.
 slow_voucher=$("$seckill" seed --users=400 --stock=400 | sed -n 's/^voucher \([0-9]*\):.*/\1/p')
 mapfile -t tokens < <(cut -d' ' -f2 "$lab/tokens.txt")
-# slow_order PORT USER: print the status of the answer.
+# slow_order PORT USER: send an order slowly, and print the status of the answer.
 slow_order() {
     local piece status=none
     exec 3<>"/dev/tcp/127.0.0.1/$1" || return 1
@@ -109,7 +111,7 @@ slow_order() {
     echo "$status"
     exec 3>&-
 }
-# order_slowly CLIENT: one order after another, until the replicas are restarted.
+# order_slowly CLIENT: send one order after another, until all replicas were restarted.
 order_slowly() {
     local port user=$(($1 * 100)) last=$(($1 * 100 + 99))
     port=$(front_url) || return 1
@@ -127,14 +129,14 @@ are_sold_once() {
 
 # --- restarted one after another ---------------------------------------------------------
 
-# restart REPLICA: as docs/how-to/run-behind-a-front.md says.
+# restart REPLICA: stop it as docs/how-to/run-behind-a-front.md describes, and wait until it sells again.
 restart() {
     local i=$1
     soon sells "roll$i-1" && send TERM "$(cat "$work/pid-$i")" && soon was_started "$i" 2 &&
         soon is_up "$i" && soon sells "roll$i-2"
 }
 restart_all() { for i in 1 2 3 4; do restart "$i" || return 1; done; }
-# The load has to outlast the restarts on a busy machine, too: four of 20 to 25 s.
+# The load has to outlast four restarts, which take 20 to 25 s each on a busy machine.
 start_load roll 120s
 check 'orders are accepted through the front' soon accepts
 slow=()
@@ -158,10 +160,10 @@ check 'the rows are the orders that clients were told of' exact
 
 # --- killed -------------------------------------------------------------------------------
 
-# A second row of a user needs a second POST alone: nothing else keeps it away.
+# Without lock and guard, a POST that is sent twice makes a second row of its user.
 start_load kill 600s --lock=none --duplicate-guard=none --order-path=each
-# The stopped replica has an order in a socket, which it has not read.  A session of the front may also be one
-# whose answer is under way.
+# holds_order: has the stopped replica an order in a socket that it has not read?  The sessions of the front do
+# not show this, because a session may also wait for an answer.
 holds_order() {
     local port
     port=$(sed -nE 's/^ *server p2 127\.0\.0\.1:([0-9]+) .*/\1/p' "$runs/latest/front.cfg")
@@ -169,9 +171,9 @@ holds_order() {
         $4 == "01" && substr($2, 9) == at && $5 !~ /:0+$/ { found = 1 }
         END { exit !found }' /proc/net/tcp
 }
-# stands_still PID: has each of its threads stopped?  Until then one may read what holds_order saw.
+# stands_still PID: has each of its threads stopped?  Until then a thread may read the order that holds_order saw.
 stands_still() { ! cat "/proc/$1"/task/*/status | grep '^State:' | grep -qv 'T (stopped)'; }
-# The front has given orders, and perhaps GETs, to a replica that stands still; it dies then.
+# Kill a stopped replica to which the front has sent orders, and perhaps GETs.
 kill_one() {
     local n gets=() old front
     old=$(cat "$work/pid-2") && front=$(front_url) || return 1
@@ -190,9 +192,9 @@ check 'each GET meanwhile is answered 200' test "$(sort -u "$work"/get-?)" = 200
 send TERM "$load"
 await_load
 check 'an interrupted load is audited' has_ended 130
-# The killed replica may have written the row of an order whose client was told 502, or whose connection the
-# front closed without an answer, as HAProxy does with connections that had requests before.  The end of the
-# load leaves requests without an answer, too.
+# The killed replica may have written the row of an order whose client got 502, or whose connection the front
+# closed without an answer, as HAProxy does with connections that had requests before.  The interrupt of the load
+# also leaves requests without an answer.
 sent_once() {
     local silent
     silent=$(jq '.unanswered // 0' "$run/load.json")

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# topology_front_sales.sh -- sales through HAProxy (--front): the comparison finds what it finds without a
-# front, the audit counts the orders of all processes, and a front that dies is named.
+# topology_front_sales.sh -- sales through HAProxy (--front): the comparison has the same verdicts as without a
+# front, the audit counts the orders of all processes, and the command reports a front that dies.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
 plan 10
@@ -62,7 +62,7 @@ front_dies() {
 first=$run
 starts() { [ "$(readlink -f "$runs/latest")" != "$first" ] && [ -s "$runs/latest/run.json" ]; }
 soon starts
-# The body never comes, so that the front has something to log.
+# is_traced: send a request without its body, so that the front logs a timeout.
 trace=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
 is_traced() {
     local client port

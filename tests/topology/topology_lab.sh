@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# topology_lab.sh -- a lab with topologies: each comes with a new lab and with one that is up, tells
-# what is broken, gets a killed server back, and leaves nothing.
+# topology_lab.sh -- a lab with topologies: each can be started with a new lab and added to a running one, reports
+# its broken servers, restarts a killed server, and leaves nothing behind.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
 
-# FLAG SERVERS NAME PART: how many servers it adds; one that is killed, and its part before.
+# FLAG SERVERS NAME PART: the number of servers that the flag adds; the server that is killed, and its part before.
 topologies='
 sentinel 6 watched-1 master
 ensemble 3 ensemble-2 follower|leader
@@ -26,7 +26,7 @@ remember() {
 }
 has_servers() { remember && [ ${#lab_pids[@]} -eq "$1" ]; }
 nothing_left() { soon gone "${lab_pids[@]}" && closed "${lab_ports[@]}" && [ ! -e "$lab" ]; }
-# Standbys are hosts of the database's own URL.
+# variable FLAG: does the env file have the address of the topology?  Standbys are hosts in the URL of the database.
 variable() {
     case $1 in
     *standby) grep -c "^export SECKILL_DATABASE_URL='.*,127.0.0.1:[0-9]*/seckill?target_session_attrs=read-write'$" "$lab/env" ;;
@@ -40,7 +40,7 @@ whole_message() { says "^--$1 is not whole: " status 69 "$seckill" lab status --
 check 'a lab comes up' "$seckill" lab up --dir "$lab"
 check 'without topologies' has_servers "$core"
 
-# A start that fails takes its servers with it, and what they wrote.
+# A start that fails ends its servers and deletes their data.
 mkdir "$work/ends"
 printf '#!/bin/sh\necho "no room here" && exit 1\n' >"$work/ends/redis-server"
 chmod +x "$work/ends/redis-server"

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""topology_pooler.py -- the service and its locks behind PgBouncer, in session and in transaction mode: what is
-refused and why, what nothing leaks into, and what a pooler or a server that ends is answered with.  TAP."""
+"""topology_pooler.py -- the service and its locks behind PgBouncer, in session and in transaction mode: the settings
+that are refused, sessions that must stay unchanged, and the answers when a pooler or a server ends.  Prints TAP."""
 import os
 import signal
 import sys
@@ -72,7 +72,7 @@ def orders_are_sold_behind_each_mode(rig):
 
 
 def a_transaction_has_the_limits_of_its_service(rig):
-    """A row that somebody holds is given up after 80 % of the statement timeout, in both modes."""
+    """The service waits for a locked row for 80 % of the statement timeout, in both modes."""
     for mode in MODES:
         service = rig.serve(rig.modes[mode], mode, "--lock=none", "--order-path=each")
         voucher, tokens = seed(rig.lab, 3, 3)
@@ -102,7 +102,7 @@ def nothing_leaks_into_the_sessions_that_others_get(rig):
 
 
 def outage(rig, mode, lock, end_it, bring_it_back):
-    """Orders while something ends and comes back: 201 or 503, and orders again afterwards."""
+    """Send orders while a server ends and comes back: each is answered 201 or 503, and later orders are sold."""
     service = rig.serve(rig.modes[mode], mode, f"--lock={lock}")
     voucher, tokens = seed(rig.lab, 4000, 4000)
     answers, is_over = [], threading.Event()

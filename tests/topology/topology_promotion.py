@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""topology_promotion.py -- the service and its locks when PostgreSQL has a standby: which server is taken, what a
-promotion does to requests and to locks, and what a COMMIT that its standby never had is answered.  TAP."""
+"""topology_promotion.py -- the service and its locks when PostgreSQL has a standby: the server that they use, the
+effect of a promotion on requests and locks, and the answer to a COMMIT that the standby never got.  Prints TAP."""
 import os
 import signal
 import socket
@@ -43,7 +43,7 @@ def a_standby_that_comes_first_is_passed_over(lab):
 
 
 def a_silent_first_host_takes_its_part_of_the_time(lab):
-    """A listener whose connections nobody accepts is silent after TCP's own answer."""
+    """The kernel accepts the connections to a listener that calls no accept(), and then nothing answers."""
     with socket.create_server(("127.0.0.1", 0), backlog=50) as silent:
         service = Service(lab, *NARROW, f"--database-url={lab.url([silent.getsockname()[1], lab.port])}")
         voucher, tokens = seed(lab, 5, 5)
@@ -54,7 +54,7 @@ def a_silent_first_host_takes_its_part_of_the_time(lab):
 
 
 def a_server_that_becomes_read_only_is_left(lab):
-    """Its sessions stay open, as those of a demoted server that did not restart."""
+    """The sessions of the server stay open, like those of a demoted server that did not restart."""
     service = Service(lab, *NARROW, "--database-wait=30s", f"--database-url={lab.url()}")
     voucher, tokens = seed(lab, 50, 50)
     assert service.order(voucher, tokens[0])[:2] == (201, "accepted")
@@ -75,7 +75,7 @@ def a_server_that_becomes_read_only_is_left(lab):
 
 
 def a_commit_without_its_standby_is_unknown(lab):
-    """The server tells a cancelled wait by a warning alone, and answers INSERT 0 1."""
+    """After a cancelled wait the server answers INSERT 0 1, and only a warning shows that the standby has no copy."""
     lab.make_synchronous()
     service = Service(lab, *NARROW, f"--database-url={lab.url()}")
     voucher, tokens = seed(lab, 50, 50)
@@ -99,7 +99,7 @@ def a_commit_without_its_standby_is_unknown(lab):
 
 
 def readiness_names_a_commit_that_waits_for_its_standby(lab):
-    """The service gives the order up, and the COMMIT goes on waiting in its session."""
+    """The service gives up the order, while its COMMIT still waits in the session."""
     lab.make_synchronous()
     service = Service(lab, *NARROW, f"--database-url={lab.url()}")
     voucher, tokens = seed(lab, 50, 50)
@@ -120,7 +120,7 @@ def readiness_names_a_commit_that_waits_for_its_standby(lab):
 
 
 def requests_go_on_after_a_promotion(lab):
-    """Orders wait for the new primary, statements are prepared anew, and no answer is a 500."""
+    """Orders wait for the new primary, statements are prepared again, and no answer is a 500."""
     service = Service(lab, *NARROW, "--database-wait=30s", f"--database-url={lab.url()}")
     voucher, tokens = seed(lab, 2000, 2000)
     for token in tokens[:20]:
@@ -151,7 +151,7 @@ def requests_go_on_after_a_promotion(lab):
 
 
 def a_primary_that_fell_silent_is_left(_lab):
-    """Its sessions stay open at this end.  When it goes on, it takes writes again, and is asked nothing."""
+    """The sessions stay open at the service.  When the old primary goes on it accepts writes, and gets none."""
     lab = with_standby()
     try:
         service = Service(lab, *NARROW, "--database-wait=5s", f"--database-url={lab.url()}")
@@ -174,8 +174,9 @@ def a_primary_that_fell_silent_is_left(_lab):
 
 
 def locks_are_what_their_kind_promises_after_a_promotion(_lab):
-    """The sessions of pg-row and pg-advisory end with the primary, and their holders learn it.  A row of pg-unique or
-    pg-fair that the standby has is the holder's still; one that it never had is free, and its holder is told LOST."""
+    """The sessions of pg-row and pg-advisory end with the primary, and their holders learn of the loss.  A lock of
+    pg-unique or pg-fair whose row the standby has is still held.  A lock whose row the standby never got is free,
+    and its holder gets LOST."""
     lab = with_standby()
     try:
         sessions, rows = ("pg-row", "pg-advisory"), ("pg-unique", "pg-fair")

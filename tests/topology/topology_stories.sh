@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# topology_stories.sh -- the stories of Sentinels, clusters, ensembles, etcds and standbys, each under a lock or two, on servers
-# that the command starts itself; `seckill scenario run topologies` tells them under every lock.
+# topology_stories.sh -- the stories of Sentinels, clusters, ensembles, etcds and standbys, each with one or two locks, on
+# servers that the command starts itself; `seckill scenario run topologies` runs them with every lock.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
 plan 19

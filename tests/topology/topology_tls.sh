@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# topology_tls.sh -- locks over TLS: to one Redis, through a Sentinel and in a Redis Cluster; and what
-# is said of each certificate, port and file that does not fit.
+# topology_tls.sh -- locks over TLS: with one Redis, through a Sentinel and in a Redis Cluster; and the message for
+# each wrong certificate, port and file.
 #
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
 plan 31
-pairs=$root/${1:-build/tests/topology/address_pairs} # of a sanitizer's build, if the caller says so
+pairs=$root/${1:-build/tests/topology/address_pairs} # or the argument, from a sanitizer's build
 
 # The authority, and certificates NAME.pem with NAME.key.
 cd "$work" || exit 1
@@ -26,7 +26,7 @@ openssl ec -in client.key -aes128 -passout pass:secret -out locked.key 2>/dev/nu
 
 mapfile -t ports < <("$root/tools/free_ports.py" 12)
 
-# serve NAME PLAIN-PORT TLS-PORT OPTION...: a server with the certificate NAME, or 0 for a port.
+# serve NAME PLAIN-PORT TLS-PORT OPTION...: start a Redis with the certificate NAME; port 0 switches a port off.
 serve() {
     local name=$1 plain=$2 tls=$3
     shift 3
@@ -54,7 +54,7 @@ for port in "${ports[6]}" "${ports[8]}"; do
     redis-cli -h localhost -p "$port" --tls --cacert ca.pem CLUSTER ADDSLOTSRANGE 0 16383 >"$work/slots"
     soon in_cluster "$port"
 done
-# It knows its address, as a node does that has met others.
+# A node that has met others knows its address; this one has met none, so it is told.
 redis-cli -h localhost -p "${ports[8]}" --tls --cacert ca.pem CONFIG SET cluster-announce-ip 127.0.0.1 >"$work/slots"
 
 ca=ca=$work/ca.pem
@@ -80,7 +80,7 @@ check 'a lock of another client is seen' grep -q 'held' <("$seckill" lock show s
 
 # ---- what does not fit ----
 
-# refuses WHAT ADDRESS TEXT [STATUS]: the command ends with that status, and says so in one line.
+# refuses WHAT ADDRESS TEXT [STATUS]: the command ends with that status, and prints TEXT in one line.
 refuses() {
     local status=0
     timeout 30 "$seckill" lock show seat --redis-url="$2" >out 2>&1 || status=$?
