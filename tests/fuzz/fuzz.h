@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz.h -- what the fuzz targets share.
+/* fuzz.h -- functions that the fuzz targets share.
  *
- * A target is one file of tests/fuzz: LLVMFuzzerTestOneInput() is called with bytes of any
- * kind, again and again.  The target may refuse them, but must not crash, leak or hang, and
- * fuzz_check() ends the program where an answer cannot be right. */
+ * A target is one file of tests/fuzz: LLVMFuzzerTestOneInput() is called with random bytes again
+ * and again. The target may refuse the bytes, but must not crash, leak or hang. fuzz_check() ends
+ * the program when an answer is wrong. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -16,8 +16,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The bytes as a text; what follows a NUL is not seen by who reads a text.  Freed by the
- * caller. */
+/* Return the bytes as a text, which ends for its readers at the first NUL. The caller frees the
+ * text. */
 static inline char *fuzz_text(const uint8_t *data, size_t size)
 {
     char *text = (char *)malloc(size + 1);
@@ -30,7 +30,7 @@ static inline char *fuzz_text(const uint8_t *data, size_t size)
     return text;
 }
 
-/* A directory of this process, made at the first call in TMPDIR, which tests/fuzz/run
+/* The directory of this process, which the first call makes in TMPDIR, and which tests/fuzz/run
  * removes. */
 static inline const char *fuzz_dir(void)
 {
@@ -45,7 +45,7 @@ static inline const char *fuzz_dir(void)
     return dir;
 }
 
-/* Write the bytes into `name` in that directory; `path` gets where that is. */
+/* Write the bytes into the file `name` of that directory, and its path into `path`. */
 static inline void fuzz_file(const char *name, const uint8_t *data, size_t size,
                              char path[128])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.h -- what the parts of the C peer share. */
+/* peer.h -- functions that the files of the C peer share. */
 #ifndef INTEROP_PEER_H
 #define INTEROP_PEER_H
 
@@ -8,16 +8,16 @@
 
 enum { ANSWER_MAX = 1024 };
 
-/* The word for a status; for a failure "error" and why. */
+/* Write the word for a status into `answer`; for a failure "error" and the reason. */
 void peer_answer(dlock_status st, char answer[ANSWER_MAX]);
 
-/* Run a command of the kinds semaphore, permits and latch; leaves `answer` alone if
- * there is none such. */
+/* Run a command of the kinds semaphore, permits and latch. If there is no such command, `answer` is
+ * left unchanged. */
 void peer_primitive(const char *redis_url, const char *kind, const char *verb,
                     const struct command *command, char answer[ANSWER_MAX]);
 
-/* Let "threads" threads contend for the lock "name" for "ms", each section counting
- * "number" up in Redis; answers how many were granted, and what they waited. */
+/* Let "threads" threads contend for the lock "name" for "ms" milliseconds. Each holder increments
+ * "number" in Redis. The answer has the number of grants and the times that the threads waited. */
 void peer_contend(dlock_system *sys, bool shared, const char *redis_url,
                 const struct command *command, char answer[ANSWER_MAX]);
 

@@ -5,12 +5,12 @@
 
 #include "tests/liar/script.h"
 
-/* All of them; answers how many. */
+/* Store the list of wrong answers of a server, and return its length. */
 size_t redis_lies(const struct lie **lies);
 size_t postgres_lies(const struct lie **lies);
 size_t etcd_lies(const struct lie **lies);
 
-/* Is the lie a grant in due form, in answer to what was asked: a command of Redis, a
+/* Is the wrong answer a well-formed grant, in answer to this request: a command of Redis, a
  * statement, or a request of HTTP? */
 bool redis_is_grant(const struct lie *lie, const char *verb);
 bool postgres_is_grant(const struct lie *lie, const char *sql);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rig.h -- the stores with their liars, and two systems of one variant: one asks a server that
- * lies, the other the real one. */
+/* rig.h -- the stores with a lying server in front of each, and two systems of one variant: one
+ * uses the lying server, the other the real one. */
 #ifndef LIAR_RIG_H
 #define LIAR_RIG_H
 
@@ -11,12 +11,12 @@
 #include "lock/dlock.h"
 #include "tests/liar/lies.h"
 
-/* A kind of store, and how it lies. */
+/* A kind of store, and its lying server. */
 struct store {
     const char *name;
-    const char *real_variable; /* of the environment */
+    const char *real_variable; /* the environment variable with the URL of the real server */
     char real_url[256];
-    const char *url; /* of the server that lies; NULL: it does not run */
+    const char *url; /* of the lying server; NULL: it does not run */
     const char *(*start)(const char *url);
     void (*stop)(void);
     size_t (*lies)(const struct lie **lies);
@@ -27,7 +27,8 @@ enum { REDIS, POSTGRES, ETCD, STORE_COUNT };
 
 extern struct store stores[STORE_COUNT];
 
-/* A variant, who lies to it, and whether its fences have epochs, which are PostgreSQL's. */
+/* A variant, the store whose server lies to it, and whether its fences have epochs, which
+ * PostgreSQL keeps. */
 struct subject_of_lies {
     const char *variant;
     struct store *liar;
@@ -38,32 +39,33 @@ struct subject_of_lies {
 /* A variant under test, and its systems. */
 struct rig {
     const struct subject_of_lies *of;
-    dlock_system *sys;   /* of the server that lies */
-    dlock_system *other; /* of the real one         */
+    dlock_system *sys;   /* uses the lying server */
+    dlock_system *other; /* uses the real server */
 };
 
-/* Start the liars before the stores that the environment names.  False: one does not start. */
+/* Start the lying servers in front of the stores that the environment names. Returns false if one
+ * does not start. */
 bool rig_start_servers(void);
 void rig_stop_servers(void);
-/* The row of the store in which a variant keeps its locks; NULL: it has no liar. */
+/* The store of a variant's locks; NULL: it has no lying server. */
 struct store *rig_store_of(const char *variant);
 
-/* Open both systems; the liar is honest then.  A failure fails the test. */
+/* Open both systems while the lying server answers correctly. A failure fails the test. */
 void rig_begin(struct rig *rig, const struct subject_of_lies *of);
 void rig_end(struct rig *rig);
 
-/* The options of a system whose `liar` lies; NULL: nobody does. */
+/* The options of a system whose server `liar` lies; NULL: no server lies. */
 dlock_options rig_options(const struct subject_of_lies *of, const struct store *liar);
 
 int64_t rig_now_ms(void);
-/* A lock's name that was not used before; valid until the next call. */
+/* Return a lock name that was not used before; valid until the next call. */
 const char *rig_new_name(void);
-/* Take a lock that nobody has.  On a slow machine a grant may come after its lease, and a
- * broken connection is made anew, so it is tried until its patience is over. */
+/* Acquire a lock that no owner holds. On a slow machine a grant may come after its lease, and a
+ * broken connection is opened again, so the function tries again until its time limit. */
 void rig_take_free(dlock_system *sys, const char *name, dlock_lease *lease);
-/* Fail unless the connection of `sys` serves again, or another one does. */
+/* Fail unless `sys` works again, on its connection or on a new one. */
 void rig_assert_works(dlock_system *sys);
-/* Does the other owner hold it still?  A lease may have ended meanwhile.  NULL: no. */
+/* Does the other owner still hold the lock? Its lease may have ended by now. NULL: no. */
 bool rig_is_held(const struct rig *rig, const dlock_lease *held);
 
 #endif /* LIAR_RIG_H */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* servers.h -- servers in front of a real Redis, PostgreSQL and etcd, which answer as
- * script.h says.  A process has one of each. */
+/* servers.h -- lying servers in front of a real Redis, PostgreSQL and etcd, whose answers script.h
+ * chooses. A process has one server of each kind. */
 #ifndef LIAR_SERVERS_H
 #define LIAR_SERVERS_H
 
-/* Serve in front of the server at `url`.  Answers the URL to connect to; NULL: failed.
- * The text is valid as long as the process runs. */
+/* Start the server in front of the server at `url`. Returns the URL for clients; NULL after a
+ * failure. The text is valid as long as the process runs. */
 const char *redis_server_start(const char *url);
 const char *postgres_server_start(const char *url);
 const char *etcd_server_start(const char *url);

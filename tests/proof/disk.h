@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* disk.h -- a disk for the lab's servers that can be filled.
  *
- * If this process may mount, the disk is a tmpfs of its own, which goes with the process.
+ * If this process may mount, the disk is a tmpfs of its own, which ends with the process.
  *
- * Threads     The test's main one.
+ * Threads     The main thread of the test.
  */
 #ifndef TESTS_PROOF_DISK_H
 #define TESTS_PROOF_DISK_H
 
 #include <stdbool.h>
 
-/* Before the lab is up: the lab's data goes to the disk.  False: this process may not mount.
- * Before the first thread. */
+/* Call before the lab is up and before the first thread: the lab's data goes to the disk. Returns
+ * false if this process may not mount. */
 bool disk_mount(void);
-/* To be called after the lab is down.  There need be no disk. */
+/* Call after the lab is down. There need be no disk. */
 void disk_unmount(void);
 
-/* Leave no room on the disk, or give it back. */
+/* Fill the disk; free the room again. */
 void disk_fill(void);
 void disk_empty(void);
 

@@ -19,28 +19,28 @@ struct parts {
 };
 extern struct parts parts;
 
-/* Make and drop them: a setup and a teardown of cmocka.  The tables of the locks are in the
- * first alone. */
+/* Make and drop the databases: a setup and a teardown of cmocka. Only the first database has the
+ * tables of the locks. */
 int parts_make(void **state);
 int parts_drop(void **state);
 
-/* "--database-url=" and the URLs of these partitions in this order; of all.  Valid until the
- * next call. */
+/* "--database-url=" with the URLs of these partitions in this order; with those of all. Valid until
+ * the next call. */
 const char *parts_flag(const size_t *order, size_t n);
 const char *parts_flag_all(void);
 
-/* Connect as the owner; the caller frees it. */
+/* Connect as the owner; the caller frees the connection. */
 struct db_conn *parts_connect(const char *url);
-/* Run a script there. */
+/* Run a script in the database. */
 void parts_run(const char *url, const char *script);
-/* The number that the database of a partition answers. */
+/* The number that a query of a partition's database returns. */
 int64_t parts_number(size_t partition, const char *sql);
 
-/* Make a voucher in the database of a partition; its id. */
+/* Make a voucher in the database of a partition. Returns its id. */
 int64_t parts_voucher(size_t partition, int64_t stock);
 
-/* Let nobody connect to a partition's database, and throw out those who are connected; or let
- * everybody connect again. */
+/* Refuse all connections to a partition's database, and end those that exist; or accept connections
+ * again. */
 void parts_shut(size_t partition, bool is_shut);
 
 #endif /* TESTS_SERVICE_PARTITION_RIG_H */

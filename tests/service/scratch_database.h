@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scratch_database.h -- a database of the test's own in the lab's PostgreSQL, with the schema.
+/* scratch_database.h -- makes a database with the schema for one test program, in the lab's
+ * PostgreSQL.
  *
  * Threads     One.
  */
@@ -10,8 +11,8 @@
 
 #include "db/lab_db.h"
 
-/* Make it, and connect.  Its name begins with `name`.  Commits do not wait until they are on the
- * disk, since nothing outlives the program. */
+/* Make the database, and connect. Its name begins with `name`. A COMMIT does not wait for the disk,
+ * because no data has to outlive the program. */
 bool scratch_database_make(const char *name, lab_db **db);
 
 const char *scratch_database_url(void);

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* stream_rig.h -- what the tests of --order-path=stream share: a stream of their own, and a
- * look at it.
+/* stream_rig.h -- functions that the tests of --order-path=stream share: a stream of their own, and
+ * its contents.
  *
- * Each function fails the running test when it cannot do its work, so call it on the test's
- * main thread.
+ * Each function fails the running test when it cannot do its work, so call it on the main thread of
+ * the test.
  */
 #ifndef TESTS_SERVICE_STREAM_RIG_H
 #define TESTS_SERVICE_STREAM_RIG_H
 
 #include "tests/service/rig.h"
 
-/* A service whose stream is that of this test program.  Statements wait as long as a slow
- * machine needs, for the tests that hold a voucher's row. */
+/* Start a service with the stream of this test program. Its timeouts let tests lock a voucher's row
+ * for as long as a slow machine needs. */
 #define STREAM_START(...)                                                              \
     RIG_START("--order-path=stream", stream_flag(), "--statement-timeout=50s",         \
               "--database-wait=50s", "--stream-claim=60s", __VA_ARGS__)
 
-/* "--stream-name=NAME", and NAME.  stream_anew(): another one from now on. */
+/* "--stream-name=NAME", and NAME. stream_anew() changes NAME. */
 const char *stream_flag(void);
 const char *stream_name(void);
 void stream_anew(void);
 
-/* Ask the Redis of the lab, with up to 12 words to a NULL; the answer's number, or its text,
- * valid until the next question. */
+/* Send a command to the Redis of the lab, of up to 12 words and a NULL. Returns the number or the
+ * text of the reply; the text is valid until the next command. */
 int64_t stream_number(const char *const *words);
 const char *stream_text(const char *const *words);
 #define STREAM_NUMBER(...) stream_number((const char *const[]){__VA_ARGS__, NULL})
@@ -31,34 +31,33 @@ const char *stream_text(const char *const *words);
 /* A key of the stream, such as "poison". */
 const char *stream_key(const char *ending);
 
-/* Orders in the stream. */
+/* The number of orders in the stream. */
 int64_t stream_waiting(void);
 
-/* Wait until there are so many in the stream, or rows of the voucher. */
+/* Wait until the stream has `count` orders, or the voucher has `count` rows. */
 void stream_await_waiting(int64_t count);
 void stream_await_rows(int64_t voucher, int64_t count);
 
-/* Wait until a writer has an order of the stream in its hands. */
+/* Wait until a writer has taken an order of the stream. */
 void stream_await_taken(void);
 
-/* From now on Redis has each write on disk before it answers, and goes on with what it has
- * after a restart. */
+/* From now on Redis writes to its disk before it answers, and keeps its data over a restart. */
 void stream_keep_all(void);
 
-/* A named point of a service with --allow-faults. */
+/* Arm or release a fault point of a service with --allow-faults. */
 void stream_arm(const struct rig_service *at, const char *point, const char *action);
 void stream_release(const struct rig_service *at, const char *point);
 
-/* An order of the user that must be answered so; answers the number that the client was told,
- * or 0. */
+/* Order for the user, and check the status and the outcome. Returns the number in the answer, or
+ * 0. */
 int64_t stream_buy(const struct rig_service *at, int64_t voucher, int64_t user,
                    const char *request_id, int status, const char *outcome);
 
-/* Ask what became of the request of a user, which must be this. */
+/* Ask for the fate of a user's request, and check the outcome and the order. */
 void stream_expect_request(const struct rig_service *at, int64_t user, const char *request_id,
                            const char *outcome, int64_t order_id);
 
-/* The user and the request of the order's row, which must be there. */
+/* Check that the order has a row, with this user and voucher. */
 void stream_expect_row(int64_t order_id, int64_t voucher, int64_t user);
 
 #endif /* TESTS_SERVICE_STREAM_RIG_H */

@@ -15,7 +15,7 @@
 
 enum { ORDERS_MAX = 32, NAME_MAX_BYTES = 16 };
 
-/* A sale in the making. */
+/* A sale that a test builds. */
 struct sale {
     struct audit_voucher vouchers[4];
     size_t voucher_count;
@@ -51,14 +51,14 @@ static const char *request(struct sale *s, int64_t number)
     return name;
 }
 
-/* An order in the database: number `id`, made by the request of the same number. */
+/* Add an order to the database: number `id`, made by the request of the same number. */
 static inline void there(struct sale *s, int64_t id, int64_t user, int64_t voucher)
 {
     s->orders[s->order_count++] =
         (struct audit_order){id, user, voucher, request(s, id), "p1", 1500, 1600};
 }
 
-/* A line of the ledger about the request with that number. */
+/* Add a line of the ledger about the request with that number. */
 static inline void told(struct sale *s, enum ledger_what what, int64_t number, int64_t user,
                  int64_t voucher)
 {
@@ -67,7 +67,7 @@ static inline void told(struct sale *s, enum ledger_what what, int64_t number, i
         0,    (int)s->ledger.count};
 }
 
-/* Both: an honest order. */
+/* Add both: an order that is in the database and in the ledger. */
 static inline void sold(struct sale *s, int64_t id, int64_t user, int64_t voucher)
 {
     there(s, id, user, voucher);
@@ -87,7 +87,7 @@ static inline void judge(struct sale *s)
     audit_judge(&input, &s->verdict);
 }
 
-/* Exactly this was found, and nothing else. */
+/* Check that the audit finds exactly this. */
 static inline void expect_only(struct sale *s, enum audit_check check, enum verdict valid,
                         int64_t count)
 {

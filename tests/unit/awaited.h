@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* awaited.h -- a test waits for a state, for as long as its PATIENCE_MS. */
+/* awaited.h -- waits for a state, for at most PATIENCE_MS of the test. */
 #ifndef TESTS_UNIT_AWAITED_H
 #define TESTS_UNIT_AWAITED_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* check_search.h -- whether a lock that is right can have made a small history: by
- * trying every order in which its calls may have happened.  For test_check_search.c
- * alone. */
+/* check_search.h -- decides whether a correct lock can have made a small history, by trying every
+ * order in which its calls may have happened. For test_check_search.c alone. */
 #ifndef TESTS_UNIT_CHECK_SEARCH_H
 #define TESTS_UNIT_CHECK_SEARCH_H
 
@@ -13,7 +12,7 @@ enum {
     CALLS_MAX = 8,
     EVENTS_MAX = 2 * CALLS_MAX,
     NOBODY = 0,
-    GHOST = UINT8_MAX, /* an acquire that went unanswered, and happened */
+    GHOST = UINT8_MAX, /* the holder after an unanswered acquire that happened */
     SEEN_SIZE = 1 << 14,
 };
 
@@ -23,10 +22,10 @@ struct event {
     bool is_answer;
 };
 
-/* The lock, and which calls have happened to it. */
+/* The state of the lock, and the set of calls that have happened. */
 struct state {
-    uint8_t at;        /* events passed */
-    uint8_t happened;  /* set of calls  */
+    uint8_t at;        /* the number of events that have passed */
+    uint8_t happened;  /* a set of calls */
     uint8_t holder, depth;
     int64_t deadline;
     uint64_t fence, highest;
@@ -52,7 +51,7 @@ static int compare_events(const void *left, const void *right)
     return (a->at > b->at) - (a->at < b->at);
 }
 
-/* Is it new?  Then remember it. */
+/* Was the state not met before? If so, remember it. */
 static bool is_new(const struct state *s)
 {
     uint64_t hash = UINT64_C(14695981039346656037);
@@ -83,7 +82,7 @@ static bool is_unsure(const struct history_call *call)
     return !call->is_answered || call->status == DLOCK_UNKNOWN;
 }
 
-/* Is another owner's acquire going on now, between the events at - 1 and at? */
+/* Is an acquire of another owner under way, between the events at - 1 and at? */
 static bool is_contended(const struct history_call *call, int64_t now)
 {
     for (size_t i = 0; i < search.h->call_count; i++) {
@@ -142,12 +141,12 @@ static bool acquire(struct state *s, const struct history_call *call, int64_t no
     }
     if (call->status == DLOCK_OK)
         return grant(s, call);
-    /* Only nodes that vote refuse two at once for each other's sake. */
+    /* Only with a quorum can two callers be refused because of each other. */
     return !is_mine && (s->holder != NOBODY ||
                         ((search.caps & DLOCK_CAP_QUORUM) && is_contended(call, now)));
 }
 
-/* Can the call happen now?  Then it does. */
+/* Can the call happen now? If so, change the state. */
 static bool happen(struct state *s, const struct history_call *call, int64_t now)
 {
     bool is_holder = s->holder == call->owner;
@@ -174,7 +173,7 @@ static bool happen(struct state *s, const struct history_call *call, int64_t now
 
 static bool explain(struct state s);
 
-/* All that may happen before the next event. */
+/* Try everything that may happen before the next event. */
 static bool explain_now(const struct state *s)
 {
     int64_t now = s->at > 0 ? search.events[s->at - 1].at : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* drawn_history.h -- a page of histories that a test makes, and what is counted in it. */
+/* drawn_history.h -- makes the page of a history, and counts the elements in it. */
 #ifndef TESTS_UNIT_DRAWN_HISTORY_H
 #define TESTS_UNIT_DRAWN_HISTORY_H
 
@@ -47,7 +47,7 @@ static inline void add_hostile_name(struct history *h, const char *name)
     history_sort(h);
 }
 
-/* Judge and print.  The caller frees the text. */
+/* Judge the history and print its page. The caller frees the text. */
 static char *page_of_judged(const struct history *h, const struct check_options *options)
 {
     struct check *c = check_new();
@@ -94,7 +94,7 @@ static inline int count_of(const char *text, const char *what)
     return count;
 }
 
-/* The figure of a property, alone; the caller frees it. */
+/* The figure of one property; the caller frees it. */
 static char *figure_of(const char *page, const char *property)
 {
     char mark[64];

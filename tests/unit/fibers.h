@@ -37,11 +37,11 @@ struct work {
     void (*what)(struct work *work);
     void *arg;
     int number;
-    int done_count; /* of this job: how often it ended */
+    int done_count; /* how often this job has ended */
 };
 
 static int open_count; /* jobs under way */
-static char story[64]; /* what happened, a character each */
+static char story[64]; /* a character for each event of the test */
 
 static inline void tell(char what)
 {
@@ -69,7 +69,7 @@ static inline void end_work(struct dlock_job *job)
     open_count--;
 }
 
-/* Starts happen in a turn: each comes by a post. */
+/* A job is started in a turn of the loop, by a post. */
 struct start {
     struct dlock_post post; /* the first */
     struct dlock_loop *loop;

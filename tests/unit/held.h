@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* held.h -- a table of holds, and what tests take and give back there. */
+/* held.h -- acquires and releases holds in a table of holds. */
 #ifndef TESTS_UNIT_HELD_H
 #define TESTS_UNIT_HELD_H
 
@@ -20,7 +20,7 @@ static inline int64_t in_ms(int64_t ms)
     return dlock_clock_after(dlock_clock_ns(), ms);
 }
 
-/* Take a name that is granted for `ms`. */
+/* Acquire a name with a lease of `ms`. */
 static inline uint64_t take(struct dlock_holds *holds, const char *name, int64_t ms)
 {
     struct dlock_hold *hold = dlock_holds_begin(holds, name, false);
@@ -40,7 +40,7 @@ static inline uint64_t take_as(struct dlock_holds *holds, bool shared, int64_t m
     return dlock_holds_grant(holds, hold, in_ms(ms), in_ms(ms / 3), watched);
 }
 
-/* Give it back; answers the level. */
+/* Release the hold; returns its level. */
 static inline int give(struct dlock_holds *holds, uint64_t id)
 {
     int level = 0;

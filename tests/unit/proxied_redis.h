@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* proxied_redis.h -- a Redis of the test's own behind a proxy, and a client that speaks to it. */
+/* proxied_redis.h -- a Redis for one test behind a proxy, and a client that uses it. */
 #ifndef TESTS_UNIT_PROXIED_REDIS_H
 #define TESTS_UNIT_PROXIED_REDIS_H
 
@@ -34,7 +34,7 @@ enum { PATIENCE_MS = 10000, ABSENCE_MS = 50, BIG_SIZE = 8 << 20 };
 static struct {
     char dir[40], path[64], target[80];
     pid_t pid;
-    redisContext *side; /* sees the server past the proxy */
+    redisContext *side; /* a direct connection to the server */
 } server;
 
 static struct proxy *wire;
@@ -58,7 +58,7 @@ static inline bool is_up(void)
 static inline int start_server(void **state)
 {
     (void)state;
-    alarm(120); /* a hang ends the program: the runner sees it */
+    alarm(120); /* a hang ends the program by a signal */
     strcpy(server.dir, "/tmp/seckill-proxy-XXXXXX");
     assert_non_null(mkdtemp(server.dir));
     snprintf(server.path, sizeof(server.path), "%s/s", server.dir);
@@ -158,7 +158,7 @@ static inline void hears_nothing(int fd)
     assert_int_equal(0, poll(&polled, 1, ABSENCE_MS));
 }
 
-/* 0: it ended in order; else the errno. */
+/* Wait for the end of the connection: 0 if it was closed in order; else the errno. */
 static inline int end_of(int fd)
 {
     struct pollfd polled = {.fd = fd, .events = POLLIN};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder_run.h -- a directory of records, what tests write there, and what is read. */
+/* recorder_run.h -- a directory of records; functions that write records there and read them. */
 #ifndef TESTS_UNIT_RECORDER_RUN_H
 #define TESTS_UNIT_RECORDER_RUN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_server.h -- a Redis server of a test's own, to be stopped, killed and started anew;
- * and waiting for states. */
+/* redis_server.h -- starts a Redis server for one test, which may stop, kill and restart it; and
+ * waits for states. */
 #ifndef TESTS_UNIT_REDIS_SERVER_H
 #define TESTS_UNIT_REDIS_SERVER_H
 
@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <hiredis/hiredis.h>
 #include <signal.h>
@@ -23,14 +23,14 @@
 
 #include "base/os/clock.h"
 
-enum { PATIENCE_MS = 10000 }; /* for states that have to come */
+enum { PATIENCE_MS = 10000 }; /* the limit for states that have to come */
 
 static struct {
     char dir[40];
     char path[64];
     char url[80];
     pid_t pid;
-    redisContext *side; /* sees the server past the link */
+    redisContext *side; /* a direct connection to the server */
 } server;
 
 static inline void pause_ms(int ms)
@@ -90,7 +90,7 @@ static inline void stop_server(void)
     waitpid(server.pid, NULL, WUNTRACED);
 }
 
-/* A directory for it, and the server in it. */
+/* Make a directory, and start the server in it. */
 static inline void make_server(void)
 {
     strcpy(server.dir, "/tmp/seckill-redis-XXXXXX");
@@ -100,7 +100,7 @@ static inline void make_server(void)
     start_server();
 }
 
-/* An integer, or how many lines the text has. */
+/* Send a command; return the integer of its reply, or the number of lines of its text. */
 static inline long long tell(const char *command)
 {
     redisReply *reply = redisCommand(server.side, command);

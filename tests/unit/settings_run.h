@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* settings_run.h -- a program with a small table of settings, and one reading of them. */
+/* settings_run.h -- a program with a small table of settings, and the result of loading them. */
 #ifndef TESTS_UNIT_SETTINGS_RUN_H
 #define TESTS_UNIT_SETTINGS_RUN_H
 
@@ -58,11 +58,11 @@ struct run {
     struct settings settings;
     struct values values;
     enum settings_result result;
-    char said[2048]; /* on standard error */
-    char *argv[16];  /* the settings point into it */
+    char said[2048]; /* the output on standard error */
+    char *argv[16];  /* `settings` points into it */
 };
 
-/* Load with these arguments (until NULL) and keep what was said. */
+/* Load the settings with these arguments (until NULL) and keep the output on standard error. */
 static inline void load(struct run *run, const char *const *arguments)
 {
     char path[] = "/tmp/seckill-settings-XXXXXX";

@@ -45,7 +45,7 @@ static void an_unanswered_request_may_still_oversell(void **state)
     told(&s, LEDGER_UNSURE, 3, 3, 1);
     s.is_settled = false;
     expect_only(&s, AUDIT_OVERSOLD, VERDICT_UNKNOWN, 0);
-    s.is_settled = true; /* the service has ended: it will not */
+    s.is_settled = true; /* the service has ended, so it will write no row */
     expect_valid(&s);
 }
 
@@ -70,7 +70,8 @@ static void stock_that_vanished_is_a_lost_update(void **state)
 
 static void the_row_that_the_run_changed_proves_nothing(void **state)
 {
-    /* Twice the stock was sold, and the column says that nothing is wrong. */
+    /* The database has twice as many orders as the stock, although the column of the stock says
+     * 0. */
     struct sale s = begin(2, 0);
 
     (void)state;
@@ -127,7 +128,7 @@ static void an_unanswered_request_may_still_be_a_duplicate(void **state)
     expect_only(&s, AUDIT_DUPLICATE, VERDICT_UNKNOWN, 0);
 }
 
-/* Neither has a row, and each is compared with the other. */
+/* Neither request has a row, and the audit compares each of them with the other. */
 static void two_open_requests_of_a_buyer_may_be_a_duplicate(void **state)
 {
     struct sale s = begin(9, 8);
@@ -158,7 +159,7 @@ static void called_sold_out_with_stock_left_is_undersold(void **state)
     expect_only(&s, AUDIT_UNDERSOLD, VERDICT_INVALID, 4);
 }
 
-/* The sale of voucher 1 is from 1000 to 2000, both instants included. */
+/* The sale window of voucher 1 is from 1000 to 2000, both instants included. */
 static void an_order_is_admitted_within_its_window(void **state)
 {
     static const struct {
@@ -190,7 +191,7 @@ static void undersold_is_judged_for_each_voucher(void **state)
     s.voucher_count = 2;
     sold(&s, 1, 1, 1);
     sold(&s, 2, 2, 2);
-    told(&s, LEDGER_SOLD_OUT, 3, 3, 1); /* which is true of that one */
+    told(&s, LEDGER_SOLD_OUT, 3, 3, 1); /* voucher 1 is really sold out */
     expect_valid(&s);
     told(&s, LEDGER_SOLD_OUT, 4, 4, 2);
     expect_only(&s, AUDIT_UNDERSOLD, VERDICT_INVALID, 4);

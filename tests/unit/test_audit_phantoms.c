@@ -27,8 +27,8 @@ static void add_name(const struct ledger_entry *entry, void *arg)
              (long long)entry->order);
 }
 
-/* What nobody was told, what was only promised, and what has a row of another number are
- * not lost. */
+/* An order that no client was told of, an order that was only promised, and an order whose row has
+ * another number are not lost. */
 static void acknowledged_orders_without_a_row_are_named(void **state)
 {
     struct sale s = begin(9, 7);
@@ -64,12 +64,12 @@ static void another_users_order_is_a_phantom(void **state)
     (void)state;
     there(&s, 1, 1, 1);
     told(&s, LEDGER_ACCEPTED, 1, 2, 1);
-    judge(&s); /* user 2 has no such order, and user 1 was not told of one */
+    judge(&s); /* user 2 has no such order, and user 1 was not told of an order */
     assert_int_equal(s.verdict.findings[AUDIT_TOLD_NOT_THERE].valid, VERDICT_INVALID);
     assert_int_equal(s.verdict.findings[AUDIT_THERE_NOT_TOLD].valid, VERDICT_INVALID);
 }
 
-/* A request's id belongs to its user. */
+/* An id of a request is unique only within its user. */
 static void two_users_may_choose_the_same_id(void **state)
 {
     struct sale s = begin(5, 3);
@@ -84,7 +84,7 @@ static void two_users_may_choose_the_same_id(void **state)
     expect_valid(&s);
 }
 
-/* An answer that is missing excuses the user's own order, and no other's. */
+/* A missing answer excuses an order of the user who sent the request, and of no other user. */
 static void an_unanswered_request_excuses_its_own_user(void **state)
 {
     struct sale s = begin(5, 4);

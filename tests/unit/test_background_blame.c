@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <string.h>
 
@@ -16,13 +16,13 @@ static const char clean[] = "10 p1 t1 acquire a -> 11 ok until=4000\n"
                             "30 p2 t2 acquire a -> 31 ok until=4000\n"
                             "40 p2 t2 release a -> 41 ok\n";
 
-/* Both are promised the lock for the same time. */
+/* Both owners have a lease of the lock for the same time. */
 static const char both[] = "10 p1 t1 acquire a -> 11 ok until=4000\n"
                            "30 p2 t2 acquire a -> 31 ok until=4000\n"
                            "40 p2 t2 release a -> 41 ok\n"
                            "50 p1 t1 release a -> 51 ok\n";
 
-/* The first one works on after its lease. */
+/* The first owner works on after the end of its lease. */
 static const char late[] = "10 p1 t1 acquire a -> 11 ok until=400\n"
                            "600 p2 t2 acquire a -> 610 ok until=4000\n"
                            "700 p1 t1 release a -> 710 lost\n"
@@ -32,7 +32,7 @@ static const char lost_data[] = "25 fault redis-restart happened store\n";
 static const char its_own[] = "25 fault process-stop happened process pid=41\n";
 static const char elsewhere[] = "25 fault process-kill happened store pid=999\n";
 
-/* The finding for `calls`, with the faults of `faults` added, in milliseconds. */
+/* The result for `calls` with the faults of `faults`, in milliseconds. */
 static enum background_blame blame(const char *calls, const char *faults, unsigned caps,
                                    char why[300])
 {
@@ -84,7 +84,8 @@ static void test_a_fault_of_the_server_explains_them(void **state)
     assert_int_equal(blame(both, lost_data, HISTORY_TEXT_CAPS, why), BACKGROUND_CLEAN);
 }
 
-/* Before either of them held it: without owners a delete too late goes on to the next. */
+/* The fault came before both holds. Without owners, a delete that is too late can free the lock of
+ * any later holder. */
 static void test_without_owners_it_explains_what_comes_later(void **state)
 {
     static const char earlier[] = "5 fault redis-restart happened store\n";
@@ -103,7 +104,7 @@ static void test_a_fault_of_an_actor_explains_nothing(void **state)
     assert_int_equal(blame(both, elsewhere, HISTORY_TEXT_CAPS, why), BACKGROUND_LOCK);
 }
 
-/* The scenario stops no process: only a fault of a server is an excuse. */
+/* The scenario stops no process, so only a fault of a server is an excuse. */
 static void test_a_fault_of_its_own_process_is_no_excuse(void **state)
 {
     char calls[600], why[300];
@@ -115,7 +116,7 @@ static void test_a_fault_of_its_own_process_is_no_excuse(void **state)
     assert_int_equal(blame(calls, its_own, HISTORY_TEXT_CAPS, why), BACKGROUND_MACHINE);
 }
 
-/* The checker gives no reason for a grant that it calls unfair. */
+/* The checker gives no reason for a grant that breaks the order of the queue. */
 static void test_only_an_earlier_fault_explains_an_order(void **state)
 {
     struct check_verdict v = {.findings[CHECK_fairness] = {
@@ -128,7 +129,7 @@ static void test_only_an_earlier_fault_explains_an_order(void **state)
     char error[200], why[300];
 
     (void)state;
-    assert_true(history_parse(&h, lost_data, error, sizeof error)); /* at 25 */
+    assert_true(history_parse(&h, lost_data, error, sizeof error)); /* a fault at 25 */
     assert_int_equal(background_blame_of(&h, &v, 0, why, sizeof why), BACKGROUND_CLEAN);
     v.findings[CHECK_fairness].examples[0].to_ns = 20;
     assert_int_equal(background_blame_of(&h, &v, 0, why, sizeof why), BACKGROUND_LOCK);
@@ -136,7 +137,7 @@ static void test_only_an_earlier_fault_explains_an_order(void **state)
     history_free(&h);
 }
 
-/* A reader may be back with old data; its lease does not come back with a clock. */
+/* A read hold may come back with old data; the step of a clock does not bring its lease back. */
 static void test_only_lost_data_explains_a_refusal(void **state)
 {
     static const char refused[] =
@@ -156,7 +157,8 @@ static void test_only_lost_data_explains_a_refusal(void **state)
     assert_int_equal(blame(refused, lost_data, HISTORY_TEXT_CAPS, why), BACKGROUND_CLEAN);
 }
 
-/* Of five nodes, one comes back with what was released meanwhile, and another is away. */
+/* One of five nodes comes back with a lock that was released while it was away, and another node is
+ * away. */
 static void test_an_outage_since_the_last_hold_explains_a_refusal(void **state)
 {
     static const char refused[] = "10 p1 t1 acquire a -> 11 ok until=4000\n"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_check_search.c -- the checker against a search, on random small histories.
+/* test_check_search.c -- compares the checker with a search, on random small histories.
  *
- * The search knows nothing of intervals.  The search has a lock that is right, and tries every
- * order in which the calls may have happened between their invocation and their answer,
- * every moment at which a lease may have ended once it was over, and for every call
- * without an answer whether it ever happened.  A history that no such order explains is
- * bad, and the checker has to say the same of each.
+ * The search knows nothing of the checker's intervals. It has a model of a correct lock, and tries
+ * every order in which the calls may have happened between their invocation and their answer, every
+ * moment at which a lease may have ended after its time, and for each call without an answer
+ * whether it ever happened. A history that no such order explains is bad, and the checker has to
+ * give the same verdict.
  *
- * CHECK_SEED and CHECK_COUNT choose other histories than those of every day. */
+ * CHECK_SEED and CHECK_COUNT choose other histories than the usual ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,13 +48,14 @@ static bool chance(unsigned percent)
 
 /* --- random histories ------------------------------------------------------------ */
 
-/* The generator's belief of an owner: mostly that of a lock, and wrong often enough. */
+/* The state that the generator believes an owner to have: mostly a possible one, and often enough a
+ * wrong one. */
 struct actor {
     uint64_t owner;
-    int depth[2];            /* by name */
+    int depth[2];            /* by the index of the name */
     int64_t deadline[2];
     uint64_t fence[2];
-    int call, renewal;       /* under way; -1: none */
+    int call, renewal;       /* the calls under way; -1: none */
     uint32_t name;           /* of the call         */
     bool is_overlapped;      /* a renewal began while the call was under way */
 };
@@ -139,7 +140,8 @@ static void end_acquire(struct maker *m, struct actor *actor, struct history_cal
         call->status = draw(2) ? DLOCK_OK : DLOCK_BUSY;
     if (chance(12))
         call->status = DLOCK_UNKNOWN;
-    /* The records do not tell which hold such a renewal found, and the checker does not guess. */
+    /* The records do not show which hold such a renewal has found, so the checker does not
+     * guess. */
     if (call->status == DLOCK_OK && actor->is_overlapped && !again)
         call->status = DLOCK_UNKNOWN;
     if (call->status != DLOCK_OK)
@@ -254,7 +256,7 @@ static void make_history(struct history *h)
     history_sort(h);
 }
 
-/* --- and the two of them --------------------------------------------------------- */
+/* --- the comparison ------------------------------------------------------------- */
 
 static void show(const struct history *h)
 {
@@ -284,7 +286,7 @@ static void show(const struct history *h)
     }
 }
 
-/* The properties that the search judges, too: not overrun leases, and not liveness. */
+/* Judge only properties that the search judges too: no overrun leases, and no liveness. */
 static bool checker_accepts(struct check *c, const struct history *h)
 {
     struct check_options options = check_options_default();
@@ -296,7 +298,7 @@ static bool checker_accepts(struct check *c, const struct history *h)
     return verdict.valid != VERDICT_INVALID;
 }
 
-/* Leave out calls as long as the two disagree. */
+/* Remove calls as long as the two verdicts differ. */
 static void shrink(struct check *c, struct history *h)
 {
     for (size_t i = 0; i < h->call_count;) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_check_stories.c -- the histories in tests/histories, each named after its story.
+/* test_check_stories.c -- judges the histories in tests/histories, each of which is named after its
+ * story.
  *
- * The first line of each says what has to come out: "# expect VERDICT PROPERTY
- * ASSUMPTION", the last two "-" if there is nothing to say.  A line "# only" says that no
- * other property is violated. */
+ * The first line of each history is the expected result: "# expect VERDICT PROPERTY ASSUMPTION",
+ * with "-" for a word that does not apply. A line "# only" says that no other property is
+ * broken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@
 #include "loadtest/kit/files.h"
 #include "lock/record/recorder.h"
 
-/* The times in the stories are small numbers. */
+/* The times in the stories are small numbers, so the tolerances are small too. */
 enum { SLACK = 5, PATIENCE = 50, LINGER = 20, BAD_MIN = 60 };
 
 static size_t property_of(const char *name)
@@ -40,7 +41,7 @@ static const char *judge(const struct history *h, struct check_verdict *verdict)
     return verdict_name(verdict->valid);
 }
 
-/* Is any property violated but this one? */
+/* Is any other property broken? */
 static bool has_others(const struct check_verdict *verdict, size_t property)
 {
     for (size_t i = 0; i < CHECK_COUNT; i++)
@@ -49,7 +50,7 @@ static bool has_others(const struct check_verdict *verdict, size_t property)
     return false;
 }
 
-/* NULL if the story comes out as it says. */
+/* NULL if the result is as expected. */
 static const char *flaw_of(const char *text, char *flaw, size_t size)
 {
     char valid[16], property[16], assumption[16];
@@ -90,7 +91,7 @@ static const char *flaw_of(const char *text, char *flaw, size_t size)
     return flaw[0] != '\0' ? flaw : NULL;
 }
 
-/* Judge every story of a folder.  Answers how many there are. */
+/* Judge every story of a folder. Returns the number of stories. */
 static size_t judge_all(const char *folder)
 {
     char path[FILES_PATH_MAX], pattern[FILES_PATH_MAX], flaw[256];
@@ -145,7 +146,7 @@ static void every_property_is_violated_by_some_story(void **state)
     glob_t found;
 
     (void)state;
-    is_met[CHECK_resource] = true; /* needs the resource's own log: see below */
+    is_met[CHECK_resource] = true; /* needs the log of the resource, which the tests below have */
     is_met[CHECK_orders] = true;   /* the same */
     assert_true(files_find_data(path, "tests/histories"));
     files_path(pattern, "%s/bad/*.txt", path);
@@ -177,7 +178,7 @@ static void every_property_has_its_place_in_the_rules(void **state)
     at = text;
     for (size_t i = 0; i < CHECK_COUNT; i++) {
         snprintf(heading, sizeof(heading), "\n### %s", check_property_name(i));
-        at = strstr(at, heading); /* after the one before */
+        at = strstr(at, heading); /* behind the heading before it */
         if (at == NULL)
             fail_msg("the rules lack %s, or have it elsewhere", check_property_name(i));
     }
@@ -201,7 +202,7 @@ static void the_resource_is_judged_by_its_own_log(void **state)
     assert_true(history_parse(&h, text, error, sizeof(error)));
     check_judge(c, &h, &options, &verdict);
     assert_int_equal(VERDICT_VALID, verdict.valid);
-    writes[1].fence = 33; /* the same holder again; and then it was no longer stale */
+    writes[1].fence = 33; /* a write of the same holder again; and now it is not stale */
     writes[2].is_accepted = true;
     check_judge(c, &h, &options, &verdict);
     assert_int_equal(0, verdict.findings[CHECK_resource].count);
@@ -209,17 +210,17 @@ static void the_resource_is_judged_by_its_own_log(void **state)
     check_judge(c, &h, &options, &verdict);
     assert_int_equal(1, verdict.findings[CHECK_resource].count);
     writes[1].fence = 34;
-    writes[2].is_accepted = true; /* a stale write was taken */
+    writes[2].is_accepted = true; /* a stale write was accepted */
     check_judge(c, &h, &options, &verdict);
     assert_int_equal(1, verdict.findings[CHECK_resource].count);
-    writes[2] = (struct check_write){.fence = 35}; /* a current one was refused */
+    writes[2] = (struct check_write){.fence = 35}; /* a current write was refused */
     check_judge(c, &h, &options, &verdict);
     assert_int_equal(1, verdict.findings[CHECK_resource].count);
     history_free(&h);
     check_free(c);
 }
 
-/* Two writes under fences 33 and 34 of a stock of 5, and one that came too late. */
+/* Two writes with the fences 33 and 34 on a stock of 5, and a write that came too late. */
 static struct check_write tale_writes[] = {
     {.fence = 33, .is_accepted = true, .sets_fence = true, .position = 1, .voucher = 7,
      .request = "a"},
@@ -266,11 +267,13 @@ static void orders_and_the_log_tell_one_story(void **state)
     assert_int_equal(0, odd_in_tale(good, "a", "b", 3));
     assert_int_equal(1, odd_in_tale(lost, "a", "b", 3)); /* an update was lost */
     assert_int_equal(1, odd_in_tale(old, "a", "b", 3));  /* the fence was not kept */
-    assert_int_equal(1, odd_in_tale(good, "a", NULL, 3)); /* taken, and no order */
-    assert_int_equal(2, odd_in_tale(good, "a", "c", 3)); /* refused, and an order */
-    assert_int_equal(3, odd_in_tale(good, "a", "b", 1)); /* an order, and not taken */
+    /* A write was accepted without an order. */
+    assert_int_equal(1, odd_in_tale(good, "a", NULL, 3));
+    /* A write was refused, and there is an order. */
+    assert_int_equal(2, odd_in_tale(good, "a", "c", 3));
+    assert_int_equal(3, odd_in_tale(good, "a", "b", 1)); /* an order without an accepted write */
     tale_writes[1].request = "a";
-    assert_int_equal(2, odd_in_tale(good, "a", "b", 3)); /* one request, taken twice */
+    assert_int_equal(2, odd_in_tale(good, "a", "b", 3)); /* one request was accepted twice */
     tale_writes[1].request = "b";
 }
 

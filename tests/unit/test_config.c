@@ -78,7 +78,7 @@ static void an_admission_is_a_kind_and_a_number(void **state)
     assert_false(config_parse_admission("", &kind, &limit));
     assert_int_equal(LOAD(&config, &settings, "--database-url=postgresql://x/y",
                           "--token-key-file=/k", "--lock=none", "--admission=permits:3"),
-                     SETTINGS_USAGE); /* counted where? */
+                     SETTINGS_USAGE); /* the permits need a Redis */
     settings_free(&settings);
 }
 
@@ -100,7 +100,7 @@ static void settings_imply_what_they_say(void **state)
     settings_free(&settings);
 }
 
-/* A release is not waited for where one thread commits the orders of many. */
+/* A thread that commits the orders of many does not wait for the release. */
 static void the_release_goes_with_the_order_path(void **state)
 {
     static const struct {
@@ -180,7 +180,7 @@ static void addresses_are_host_and_port(void **state)
         assert_false(address_parse(BAD[i], host, &port));
 }
 
-/* Settings of the caller's environment must not change the results. */
+/* The settings of the caller's environment must not change the results. */
 static int clear_environment(void **state)
 {
     static const char *const NAMES[] = {

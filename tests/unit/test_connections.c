@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_connections.c -- which connection is ended when there is no room, on real
+/* test_connections.c -- the choice of the connection that is ended when there is no room, on real
  * sockets. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 enum { DESCRIPTORS = 256, MANY = 8 };
 
 static struct connections *table;
-static int ours[MANY], theirs[MANY]; /* the ends of the service, and of the clients */
+static int ours[MANY], theirs[MANY]; /* the service's ends, and the clients' ends */
 
 static void make(int64_t open, int64_t per_address, const uint32_t *fronts, size_t count)
 {
@@ -57,7 +57,7 @@ static struct connection *add(int i, const char *address)
     return connections_find(table, ours[i]);
 }
 
-/* Has the client been told that its connection is over? */
+/* Has the client seen the end of its connection? */
 static bool is_ended(int i)
 {
     struct pollfd p = {.fd = theirs[i], .events = POLLIN, .revents = 0};
@@ -123,7 +123,7 @@ static void nothing_is_worked_for_one_that_was_ended(void **state)
     unmake();
 }
 
-/* A descriptor that was closed may be another file's by now. */
+/* The number of a closed descriptor may belong to another file by now. */
 static void one_that_was_removed_is_left_alone(void **state)
 {
     (void)state;

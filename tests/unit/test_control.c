@@ -32,14 +32,15 @@ static int close_page(void **state)
     return 0;
 }
 
-/* As wrk/control.lua writes it. */
+/* Write the counter as wrk/control.lua does. */
 static void set_tried(int thread, int64_t era, int64_t count)
 {
     control.page[CONTROL_THREAD * thread + CONTROL_TRIED] = count;
     control.page[CONTROL_THREAD * thread + CONTROL_TRIED_ERA] = era;
 }
 
-/* Its room on the disk is there, so that a disk that gets full cannot end who writes to it. */
+/* The page's blocks on the disk are allocated, so that a full disk cannot end a process that writes
+ * to it. */
 static void the_page_has_no_hole(void **state)
 {
     struct stat seen;

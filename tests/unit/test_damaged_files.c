@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_damaged_files.c -- files of records, damaged at random: a damaged file is called
- * valid only if every record is unchanged, and no reader crashes.
+/* test_damaged_files.c -- damages files of records at random: a damaged file is called valid only
+ * if every record is unchanged, and no reader crashes.
  *
- * Of a file whose process was killed, the records that have no checksum are left alone:
- * nobody can see damage there, and the verdict says how many they are.
+ * In a file of a killed process, some records have no checksum. The test does not damage these,
+ * because no reader can see such damage; the verdict counts these records.
  *
- * DAMAGE_COUNT and DAMAGE_SEED choose other damages than those of every day. */
+ * DAMAGE_COUNT and DAMAGE_SEED choose other damages than the usual ones. */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ enum {
     BLOCK = DLOCK_RECORD_SIZE * DLOCK_RECORD_BLOCK_SLOTS,
 };
 
-/* A whole file, and what it tells. */
+/* A whole file, and the history in it. */
 struct sample {
     char *bytes;
     size_t size;
@@ -71,7 +71,7 @@ static void read_sample(struct sample *s, const char *uuid)
     assert_int_equal(VERDICT_VALID, judge(&s->h));
 }
 
-/* A file that was closed, and a file as if its process had been killed. */
+/* Make a file that was closed, and a file as a killed process leaves it. */
 static void make_samples(struct sample *closed, struct sample *killed)
 {
     struct worker workers[THREADS];
@@ -103,7 +103,7 @@ static char *block_at(char *bytes, size_t block)
     return bytes + DLOCK_RECORD_HEADER_SIZE + block * BLOCK;
 }
 
-/* Some bytes in the header or in what is in use. */
+/* Change some bytes in the header or in the part in use. */
 static void flip(const struct sample *s, char *bytes)
 {
     size_t used = DLOCK_RECORD_HEADER_SIZE + (size_t)blocks_of(s) * BLOCK;
@@ -155,7 +155,7 @@ static size_t cut(const struct sample *s)
     return draw(4) == 0 ? draw(s->size) : draw(used);
 }
 
-/* Put back what no checksum is of. */
+/* Restore the bytes that have no checksum. */
 static void spare_unsealed(const struct sample *s, char *bytes)
 {
     const dlock_record *slots =
@@ -174,7 +174,7 @@ static void spare_unsealed(const struct sample *s, char *bytes)
     }
 }
 
-/* Answers how many bytes are left. */
+/* Returns the number of bytes that are left. */
 static size_t damage(const struct sample *s, char *bytes)
 {
     static void (*const ways[])(const struct sample *, char *) = {flip, zero, double_block,
@@ -187,7 +187,7 @@ static size_t damage(const struct sample *s, char *bytes)
     return s->size;
 }
 
-/* ---- what becomes of them ---- */
+/* ---- the readers ---- */
 
 static bool is_same_call(const struct history_call *a, const struct history_call *b)
 {
@@ -267,7 +267,8 @@ static void no_damage_is_called_valid(void **state)
         size = damage(s, bytes);
         if (s == &samples[1])
             spare_unsealed(s, bytes);
-        bytes = realloc(bytes, size + 1); /* so that whoever reads on is found out */
+        /* An exact size, so that a sanitizer sees a read behind it. */
+        bytes = realloc(bytes, size + 1);
         history_read_bytes(&h, "damaged", bytes, size);
         history_sort(&h);
         seen_count += h.damage_count > 0;

@@ -21,7 +21,7 @@ static size_t needed(size_t databases)
     return descriptors;
 }
 
-/* Each has its connections, and one of readiness. */
+/* Each database needs its connections, and one for readiness. */
 static void each_database_needs_its_own(void **state)
 {
     (void)state;

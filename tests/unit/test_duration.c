@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_duration.c -- durations are read strictly and written back as short as they were. */
+/* test_duration.c -- durations are parsed strictly, and printed in their shortest form. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

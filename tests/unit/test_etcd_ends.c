@@ -5,14 +5,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 
 #include "lock/stores/etcd_ends.h"
 
 enum { BEGIN = 100 };
 
-/* The end of a key of that lease, which was created in the revision of its lease's number. */
+/* Note the end of the key of that lease. Its create revision is the number of the lease. */
 static void note(struct etcd_ends *ends, uint64_t lease, uint64_t revision, bool is_told)
 {
     struct etcd_end end = {lease, lease, revision};
@@ -30,7 +30,7 @@ static void an_end_is_known_from_its_revision_on(void **state)
     assert_true(etcd_ends_have(&ends, 7, BEGIN));
     assert_false(etcd_ends_have(&ends, 7, BEGIN + 5));
     assert_false(etcd_ends_have(&ends, 8, BEGIN));
-    note(&ends, 7, BEGIN + 9, false); /* the lease has served another key */
+    note(&ends, 7, BEGIN + 9, false); /* the lease had another key before */
     assert_true(etcd_ends_have(&ends, 7, BEGIN + 5));
     assert_int_equal(BEGIN + 9, etcd_ends_last(&ends, 7));
     assert_int_equal(0, etcd_ends_last(&ends, 8));
@@ -43,7 +43,8 @@ static void an_end_that_is_told_twice_counts_once(void **state)
     (void)state;
     etcd_ends_begin(&ends, BEGIN);
     note(&ends, 7, BEGIN + 5, false);
-    assert_int_equal(0, etcd_ends_before(&ends, 50, BEGIN)); /* until the watch tells */
+    /* Unknown until the watch reports it. */
+    assert_int_equal(0, etcd_ends_before(&ends, 50, BEGIN));
     note(&ends, 7, BEGIN + 5, true);
     note(&ends, 7, BEGIN + 5, true);
     note(&ends, 7, BEGIN + 5, false);
@@ -67,7 +68,8 @@ static void only_older_keys_are_counted(void **state)
     assert_int_equal(0, etcd_ends_before(&ends, 60, BEGIN + 2));
 }
 
-/* Whoever asks for more than is kept is told so, and not a number that is too small. */
+/* If a caller asks about more ends than are kept, the answer says so, and is no number that is too
+ * small. */
 static void what_is_not_kept_is_not_counted(void **state)
 {
     struct etcd_ends ends;

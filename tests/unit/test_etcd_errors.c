@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -25,8 +25,8 @@ enum { ROOM = 4096, TEXT_SIZE = 256, TIMEOUT_MS = 20000 };
 #define DONE "{\"header\":{\"revision\":\"9\"}}"
 #define WORDS "words of etcd"
 
-/* A unary error and an error in a stream, up to etcd 3.5 and since etcd 3.6: what is before the
- * number, and what is behind it. */
+/* A unary error and an error in a stream, of etcd up to 3.5 and from 3.6 on: the text before the
+ * number, and the text after it. */
 static const char *const FORMS[][2] = {
     {"{\"error\":\"" WORDS "\",\"message\":\"" WORDS "\",\"code\":", "}"},
     {"{\"error\":{\"grpc_code\":", ",\"http_code\":503,\"message\":\"" WORDS "\"}}"},
@@ -36,13 +36,13 @@ static const char *const FORMS[][2] = {
 
 enum { FORM_COUNT = sizeof(FORMS) / sizeof(FORMS[0]) };
 
-/* The server.  Each connection serves one request. */
+/* The server, which serves one request per connection. */
 static struct {
     int listen_fd, port;
     pthread_t thread;
-    pthread_mutex_t mutex; /* of these two */
+    pthread_mutex_t mutex; /* of the two fields below */
     char says[TEXT_SIZE];
-    bool has_to_say; /* once; afterwards it says DONE */
+    bool has_to_say; /* once; later answers are DONE */
     atomic_int login_count;
 } server;
 
@@ -54,7 +54,7 @@ static void let_say(const char *text)
     pthread_mutex_unlock(&server.mutex);
 }
 
-/* The next answer is the error with that number.  Returns its text. */
+/* Make the next answer the error with that number. Returns its text. */
 static const char *let_refuse(size_t form, int number)
 {
     static char text[TEXT_SIZE];
@@ -84,7 +84,7 @@ static void answer(int fd, const char *asked)
     (void)!send(fd, text, (size_t)len, MSG_NOSIGNAL);
 }
 
-/* Every body that is sent here is one object of JSON, at the end of its request. */
+/* Every body that the client sends is one object of JSON, which ends the request. */
 static void *serve(void *arg)
 {
     char asked[ROOM];
@@ -141,7 +141,7 @@ static struct etcd_http *open_http(const char *login)
     return http;
 }
 
-/* Ask once.  Returns the refusal in the answer; after a failure -1. */
+/* Send one request. Returns the refusal in the answer; -1 after a failure. */
 static int ask(struct etcd_http *http, bool may_be_denied, dlock_status *st)
 {
     struct etcd_request request = {"/v3/kv/txn", "{}", INT64_MAX, may_be_denied};

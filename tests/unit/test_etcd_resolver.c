@@ -2,13 +2,12 @@
 /* test_etcd_resolver.c -- requests to an etcd by the name of a host, while the resolver of
  * this machine does not answer.
  *
- * The getaddrinfo() of this program takes the place of that of the C library, for libcurl
- * too. */
+ * This program defines getaddrinfo(), which replaces the C library's, also for libcurl. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <netdb.h>
 #include <stdatomic.h>
@@ -21,7 +20,7 @@
 enum {
     TIMEOUT_MS = 200,
     LOOK_MS = 5,
-    HANGS_MS = 20000, /* the resolver, if nothing ends it before: no request may last so long */
+    HANGS_MS = 20000, /* of the resolver, if nothing ends it before; no request may last so long */
 };
 
 static atomic_bool may_answer;
@@ -48,7 +47,7 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
     return EAI_AGAIN;
 }
 
-/* Let the resolver hang from now on. */
+/* Make the resolver hang from now on. */
 static int hang(void **state)
 {
     (void)state;
@@ -58,7 +57,7 @@ static int hang(void **state)
     return 0;
 }
 
-/* Let the resolver answer, and wait until all its threads have. */
+/* Let the resolver answer, and wait until all its threads have done so. */
 static int let_answer(void **state)
 {
     (void)state;

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ static void other_keys_are_none_of_the_lock(void **state)
         if (key_of(TEXTS[i], "a", &lease))
             fail_msg("%s is a key of a", TEXTS[i]);
     assert_false(etcd_key_read("YS8x\x01", "a", &lease));
-    assert_false(etcd_key_read("YS8AMQ==", "a", &lease)); /* a NUL in it */
+    assert_false(etcd_key_read("YS8AMQ==", "a", &lease)); /* the key contains a NUL */
 }
 
 static void a_range_has_all_keys_of_a_name(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_exit_codes.c -- the exit statuses of all programs are rows of one list. */
+/* test_exit_codes.c -- the exit codes of all programs are rows of one list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void rows_are_in_order_and_named_once(void **state)
     assert_null(exit_find(-1));
 }
 
-/* A shell answers 126 to 128 itself, and 128 + N when signal N ended a program. */
+/* A shell itself exits with 126 to 128, and with 128 + N after a program that signal N ended. */
 static void no_status_is_one_of_a_shell(void **state)
 {
     const struct exit_row *row;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_gate.c -- the gate as a function: bytes in, a verdict out; a test per rule. */
+/* test_gate.c -- the gate as a function: bytes in, a verdict out; one test per rule. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,8 @@
 
 static struct gate_request head;
 static size_t bytes_length;
-static char *bytes; /* as large as what is judged, so that a sanitizer sees more */
+/* Of the exact size of the judged bytes, so that a sanitizer sees a read behind them. */
+static char *bytes;
 
 /* Judge `length` bytes. */
 static struct gate_verdict judge_bytes(const char *from, size_t length)
@@ -34,8 +35,8 @@ static struct gate_verdict judge(const char *text)
     return judge_bytes(text, strlen(text));
 }
 
-/* Each of these texts (up to a NULL) is refused with `status`, and the answer says `word`
- * and names `line`. */
+/* Each of these texts (up to a NULL) must be refused with `status`, and the answer must contain
+ * `word` and name `line`. */
 static void refused(int status, size_t line, const char *word, const char *const *texts)
 {
     for (; *texts != NULL; texts++) {
@@ -95,8 +96,8 @@ static void a_plain_request_is_let_in_and_split(void **state)
            HEADER("X!#$%&'*+-.^_`|~: y"), TARGET("/~a/b:c/(d)!$&'*+,=@"));
 }
 
-/* The verdict depends on the head alone: neither on what follows it nor on what is missing
- * from it. */
+/* The verdict depends on the head alone: neither on the bytes after it nor on those that have not
+ * arrived yet. */
 static void bytes_after_the_head_are_not_judged(void **state)
 {
     static const char *const AFTER[] = {"\r", "\r\n\r\n", "\n", "GET / HTTP/1.1\r\n",
@@ -114,7 +115,7 @@ static void bytes_after_the_head_are_not_judged(void **state)
             (void)snprintf(text, sizeof(text), "%s%s", HEADS[h], AFTER[i]);
             assert_int_equal(judge(text).status, alone.status);
         }
-        /* The bytes that ended an earlier head, and its NUL. */
+        /* The bytes that ended an earlier head, and its NUL, stay behind the new head. */
         (void)snprintf(text, sizeof(text), "%s\r", HEADS[h]);
         assert_int_equal(judge_bytes(text, strlen(text) + 1).status, alone.status);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_generator.c -- an open loop against a server that stalls, breaks connections and
- * sends malformed answers: every due request is counted once, and a stall shows in the
- * time of every request that it delays. */
+/* test_generator.c -- the open loop with a server that stalls, breaks connections and sends
+ * malformed answers: every due request is counted once, and a stall shows in the latency of every
+ * request that it delays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ enum manner {
     ANSWERS,
     STALLS_ONCE,      /* for STALL_MS, at the 20th request                             */
     CUTS_EVERY_THIRD, /* closes the connection in place of an answer                   */
-    SAYS_CLOSE,       /* answers, and closes the connection then                       */
+    SAYS_CLOSE,       /* answers, and then closes the connection */
     TALKS_NONSENSE,   /* in place of every third answer                                */
     SENDS_PIECES,     /* a byte at a time                                              */
     SAYS_NOTHING,
@@ -56,7 +56,7 @@ static void send_text(int fd, const char *text)
         (void)!send(fd, text + i, part, MSG_NOSIGNAL);
 }
 
-/* Serve a request that has come.  False: the connection is to be closed. */
+/* Serve a request that has arrived. Returns false if the connection is to be closed. */
 static bool serve(int fd)
 {
     int n = ++server.served;
@@ -184,7 +184,7 @@ static bool tick(void *arg, int64_t since_begin_ns)
     return true;
 }
 
-/* The generator itself has no processor for STALL_MS. */
+/* The generator itself gets no processor for STALL_MS. */
 static bool stall(void *arg, int64_t since_begin_ns)
 {
     struct told *told = arg;
@@ -195,14 +195,14 @@ static bool stall(void *arg, int64_t since_begin_ns)
     return true;
 }
 
-/* It ends a step of a minute after 20 ms. */
+/* End a step of a minute after 20 ms. */
 static bool end_soon(void *arg, int64_t since_begin_ns)
 {
     (void)arg;
     return since_begin_ns < 20000000;
 }
 
-/* Run a step against a server of this manner; the caller frees the result. */
+/* Run a step with a server of this behaviour; the caller frees the result. */
 static struct step_result *run_ticking(bool (*ticks)(void *, int64_t), enum manner manner,
                                        int connections, int64_t rate, int64_t duration_ms,
                                        int64_t drain_ms)
@@ -247,8 +247,8 @@ static void every_request_that_is_due_is_sent_and_answered(void **state)
     free(step);
 }
 
-/* 150 requests are due while the server stalls for 300 ms, and the closed loop that two
- * connections are would have sent two of them. */
+/* 150 requests are due while the server stalls for 300 ms. A closed loop of two connections would
+ * have sent two of them. */
 static void a_stall_is_seen_by_all_that_were_due_in_it(void **state)
 {
     struct step_result *step = run(STALLS_ONCE, 2, 500, 1000, 20000);
@@ -261,7 +261,7 @@ static void a_stall_is_seen_by_all_that_were_due_in_it(void **state)
     free(step);
 }
 
-/* Every other request keeps the only connection beyond the time at which the next is due. */
+/* Every second request occupies the only connection until after the next request is due. */
 static void a_wait_for_a_connection_is_no_lag_of_the_generator(void **state)
 {
     struct step_result *step = run(SLOW_EVERY_OTHER, 1, 200, 1000, 20000);
@@ -271,7 +271,7 @@ static void a_wait_for_a_connection_is_no_lag_of_the_generator(void **state)
     free(step);
 }
 
-/* 600 requests are due while the generator stalls, and only eight of them find a connection. */
+/* 600 requests are due while the generator stalls, and only eight of them get a connection. */
 static void a_stall_of_the_generator_is_its_lag(void **state)
 {
     struct step_result *step = run_ticking(stall, ANSWERS, 8, 2000, 1000, 20000);
@@ -320,7 +320,7 @@ static void an_answer_may_come_in_pieces(void **state)
     free(step);
 }
 
-/* Four connections, four requests on the way, and all others given up. */
+/* Four connections have four requests under way, and the generator gives up all others. */
 static void a_server_that_says_nothing_fails_every_request(void **state)
 {
     struct step_result *step = run(SAYS_NOTHING, 4, 100, 500, 100);

@@ -54,7 +54,7 @@ static void quantiles_come_from_what_was_recorded(void **state)
     assert_int_equal(sum.sum_us, 99 * 1000 + 500000);
 }
 
-/* The last bucket's line and _count say the same, whatever is in between. */
+/* The line of the last bucket and _count have the same value, whatever is counted between them. */
 static void a_scrape_does_not_contradict_itself(void **state)
 {
     static const struct metrics_facts FACTS = {.lock = "none",
@@ -87,7 +87,7 @@ static void a_scrape_does_not_contradict_itself(void **state)
     metrics_free(m);
 }
 
-/* Thousands of workers share cells, and no count is lost. */
+/* Thousands of worker threads share cells, and no count may be lost. */
 static void *count_often(void *cell)
 {
     for (int i = 0; i < 10000; i++) {

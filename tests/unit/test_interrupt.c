@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_interrupt.c -- one signal is enough, whichever thread it is delivered to. */
+/* test_interrupt.c -- one signal ends a sleep, whichever thread gets the signal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static void *signal_oneself(void *arg)
     return NULL;
 }
 
-/* 0: the sleep ended early and said so. */
+/* Returns 0 if the sleep ended early and reported this. */
 static int sleep_while_another_thread_is_signalled(void)
 {
     pthread_t thread;
@@ -74,7 +74,7 @@ static void a_signal_to_another_thread_ends_the_sleep(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* 0: the signal of a child of this process did not shorten its sleep. */
+/* Returns 0 if a signal to a child of this process did not shorten the sleep. */
 static int sleep_after_a_child_was_signalled(void)
 {
     pid_t child;

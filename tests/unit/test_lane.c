@@ -45,7 +45,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- one who waits, on a thread of its own ---- */
+/* ---- a waiting order on a thread of its own ---- */
 
 struct waiter {
     pthread_t thread;
@@ -53,7 +53,7 @@ struct waiter {
     int number;
     int64_t until_ns;
     enum lane_answer answer;
-    size_t sold; /* as a leader */
+    size_t sold; /* by this thread as a leader */
 };
 
 static void *wait_to_be_sold(void *arg)
@@ -118,7 +118,7 @@ static void those_who_wait_are_taken_in_the_order_they_came(void **state)
         join(&waiters[i]);
     assert_int_equal(waiters[0].answer, LANE_DONE);
     assert_int_equal(waiters[1].answer, LANE_DONE);
-    assert_int_equal(waiters[2].answer, LANE_LEADS); /* and nobody is left behind */
+    assert_int_equal(waiters[2].answer, LANE_LEADS); /* so no order is left in the lane */
     assert_int_equal(waiters[2].sold, 1);
 }
 

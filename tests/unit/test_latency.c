@@ -31,7 +31,7 @@ static void no_durations_have_quantiles_of_0(void **state)
     free(latency);
 }
 
-/* Durations from 1 us to an hour: the one alone in a distribution is what is told. */
+/* Durations from 1 us to an hour, each alone in a distribution, must be reported as they are. */
 static void a_duration_is_told_to_a_thousandth(void **state)
 {
     (void)state;
@@ -40,7 +40,7 @@ static void a_duration_is_told_to_a_thousandth(void **state)
         double told_ms, real_ms = (double)us / 1000;
 
         latency_add(latency, us * 1000);
-        latency_add(latency, 7200000000000); /* the longest is told exactly anyway */
+        latency_add(latency, 7200000000000); /* the longest one is exact anyway */
         told_ms = latency_quantile_ms(latency, 0.5);
         assert_true(told_ms >= real_ms && told_ms <= real_ms * 1.002 + 0.001);
         free(latency);

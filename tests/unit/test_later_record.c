@@ -2,7 +2,7 @@
 /* test_later_record.c -- the record of a release without waiting: its answer is
  * recorded when it came, and the checker finds no fault. */
 #include "tests/unit/proxied_redis.h"
-#undef TEST /* of either: the tests here need both */
+#undef TEST /* both headers define one; the tests here need both fixtures */
 #include "tests/unit/recorder_run.h"
 
 enum { TIMEOUT_MS = 300, PAUSE_MS = 20 };
@@ -23,7 +23,7 @@ static dlock_system *open_system(int timeout_ms)
     return sys;
 }
 
-/* The first release in the record. */
+/* The first release in the history. */
 static const struct history_call *release_of(const struct history *h)
 {
     size_t i = 0;
@@ -34,8 +34,7 @@ static const struct history_call *release_of(const struct history *h)
     return &h->calls[i];
 }
 
-/* The server stands still until `stood_ns`, which is answered; for longer than a request
- * waits if `is_long`. */
+/* Stop the server until a time, which is returned; for longer than a request waits if `is_long`. */
 static int64_t release_beside_a_server_that_stands(dlock_system *sys, bool is_long)
 {
     dlock_lease lease;
@@ -79,7 +78,7 @@ static void the_answer_is_recorded_when_it_came(void **state)
     history_free(&h);
 }
 
-/* The first request went unanswered, and may have freed it: so says the record. */
+/* The first request got no answer, and may have freed the lock. The record must say so. */
 static void a_repeated_release_is_recorded_as_unknown(void **state)
 {
     dlock_system *sys = open_system(TIMEOUT_MS);
@@ -101,7 +100,7 @@ static void a_repeated_release_is_recorded_as_unknown(void **state)
     history_free(&h);
 }
 
-/* The end of the release is unknown. */
+/* The record does not say whether the release happened. */
 static void a_debt_that_remains_is_a_call_without_an_answer(void **state)
 {
     dlock_system *sys = open_system(TIMEOUT_MS);

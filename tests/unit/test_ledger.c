@@ -97,7 +97,7 @@ static void nor_if_one_of_two_has_no_end(void **state)
     ledger_free(&ledger);
 }
 
-/* Two threads' totals that would overflow when they are added, and others that are none. */
+/* The totals of two threads whose sum overflows, and totals that are no counts. */
 static void totals_that_are_no_counts_are_refused(void **state)
 {
     static const char *const BAD[] = {
@@ -145,7 +145,8 @@ static void nonsense_is_refused(void **state)
     ledger_free(&ledger);
 }
 
-/* Two runs wrote into one directory: nobody knows whose line, or half of a line, it is. */
+/* If two runs wrote into one directory, the reader cannot know which run a line, or a part of a
+ * line, belongs to. */
 static void nothing_may_stand_behind_the_end(void **state)
 {
     static const char *const BEHIND[] = {"accepted\tr-1-2\t101\t2\t9\n",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lock_abi.c -- programs that were built with another dlock.h of the same number. */
+/* test_lock_abi.c -- programs that were built with another dlock.h of the same library number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,9 +33,9 @@ struct newer_metrics {
     uint64_t new_counter;
 };
 
-/* The structs where programs were built, on 64-bit machines.  A change here is one of the
- * binary interface: unless it is a field at the end of a struct that may grow, the number
- * of libdlock.so has to change with it. */
+/* The structs as programs were built with them, on 64-bit machines. A change here changes the
+ * binary interface: unless it adds a field at the end of a struct that may grow, the number of
+ * libdlock.so has to change too. */
 static void every_field_stays_where_it_is(void **state)
 {
     (void)state;
@@ -80,8 +80,8 @@ static void every_field_stays_where_it_is(void **state)
     assert_int_equal(offsetof(dlock_metrics, map_refreshes), 752);
 }
 
-/* As a program does that was built when the struct had only `size` bytes: what lies behind
- * them is its own. */
+/* A program was built when the struct had only `size` bytes: the bytes after them belong to the
+ * program. */
 static void only_so_many_bytes_are_initialised(void **state)
 {
     unsigned char bytes[sizeof(dlock_options)];
@@ -103,7 +103,7 @@ static void a_shorter_struct_has_the_defaults_in_what_it_lacks(void **state)
     (void)state;
     given.size = offsetof(dlock_options, redis_timeout_ms);
     given.lease_ms = 1234;
-    given.redis_timeout_ms = -1; /* not a part of it */
+    given.redis_timeout_ms = -1; /* outside of the struct that the program knows */
     given.on_lost_arg = (void *)(uintptr_t)1;
     assert_int_equal(dlock_options_read(&got, &given), DLOCK_OK);
     assert_int_equal(got.lease_ms, 1234);
@@ -138,7 +138,7 @@ static void every_field_is_read(void **state)
     assert_int_equal(dlock_options_read(&got, &given), DLOCK_OK);
     for (size_t i = read_count; i < sizeof(got); i++)
         untouched += ((unsigned char *)&got)[i] != 0x5a;
-    /* The two switches, and the padding behind them. */
+    /* The bytes that stay are those of the two switches, and the padding after them. */
     assert_true(untouched <= 2 * sizeof(int) + 4);
 }
 

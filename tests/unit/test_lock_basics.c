@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static void parent_and_child_draw_different_tokens(void **state)
     pid_t pid;
 
     (void)state;
-    dlock_token_make(mine); /* so that the child inherits a buffer that was drawn */
+    dlock_token_make(mine); /* so that the child inherits a buffer of random bytes */
     assert_int_equal(0, pipe(ends));
     pid = fork();
     assert_true(pid >= 0);
@@ -98,7 +98,8 @@ static void owners_are_never_reused(void **state)
     dlock_owner_retire();
     strcpy(numbers[1], dlock_owner_here()->number);
     assert_true(thread == dlock_owner_here()->thread);
-    for (int i = 0; i < THREADS; i++) { /* one after the other: same pthread_t, often */
+    /* One after the other, so that their pthread_t is often the same. */
+    for (int i = 0; i < THREADS; i++) {
         pthread_t id;
 
         assert_int_equal(0, pthread_create(&id, NULL, tell_number, numbers[i + 2]));

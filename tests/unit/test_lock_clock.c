@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lock_clock.c -- deadlines on a machine that sleeps, and whose clock is set.
+/* test_lock_clock.c -- deadlines on a machine that is suspended, and on a machine whose wall clock
+ * is set.
  *
- * The clocks are the kernel's plus an offset of the test: this program replaces the C
+ * The clocks are the kernel's clocks plus an offset of the test: this program replaces the C
  * library's clock_gettime(). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -17,8 +18,8 @@
 
 enum { HOUR_S = 3600 };
 
-static time_t slept_s; /* while the machine was suspended  */
-static time_t set_s;   /* by who set the clock on the wall */
+static time_t slept_s; /* the time for which the machine was suspended */
+static time_t set_s;   /* the time by which the wall clock was set */
 
 int clock_gettime(clockid_t id, struct timespec *ts)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lock_fair_share.c -- when a process holds its requests back for other processes. */
+/* test_lock_fair_share.c -- when a process delays its requests in favour of other processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <pthread.h>
 #include <sched.h>
@@ -32,8 +32,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A grant of this process: it asks, is granted, and releases while `others` wait.  True: it
- * was held back before. */
+/* Acquire and release once in this process while `others` wait. Returns true if the request was
+ * delayed. */
 static bool take_and_release(int64_t others)
 {
     bool was_held_back = dlock_fair_shares_hold_back(&shares, CHANNEL, INT64_MAX);
@@ -52,7 +52,8 @@ static bool is_a_turn_open(void)
     return false;
 }
 
-/* Release while others wait, until it is their turn, which is far from over. */
+/* Release while others wait, until it is the turn of the others, which lasts much longer than the
+ * test. */
 static void open_a_turn(void)
 {
     for (int i = 0; i < MANY && !is_a_turn_open(); i++)
@@ -81,8 +82,8 @@ static void a_process_with_half_of_the_grants_is_never_held_back(void **state)
     (void)state;
     for (int i = 0; i < MANY; i++) {
         assert_false(take_and_release(1));
-        (void)dlock_fair_shares_heard(&shares, CHANNEL); /* its own release */
-        (void)dlock_fair_shares_heard(&shares, CHANNEL); /* the other's */
+        (void)dlock_fair_shares_heard(&shares, CHANNEL); /* the message of this process' release */
+        (void)dlock_fair_shares_heard(&shares, CHANNEL); /* the message of the other's release */
     }
 }
 
@@ -146,7 +147,7 @@ static void *be_held_back(void *held)
     return NULL;
 }
 
-/* Hears of releases until one answers that a thread is being held back. */
+/* Pass messages of releases to the shares until one of them finds a delayed thread. */
 static void a_release_wakes_nobody_while_a_thread_is_held_back(void **state)
 {
     pthread_t thread;

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <pthread.h>
 #include <signal.h>
@@ -85,7 +85,7 @@ static void one_fitting_thread_is_held(void **state)
     atomic_store(&passed_count, 0);
     assert_true(dlock_fault_arm(DLOCK_FAULT_BEFORE_COMMIT, DLOCK_FAULT_HOLD, "mine"));
     assert_false(dlock_fault_arm(DLOCK_FAULT_BEFORE_COMMIT, DLOCK_FAULT_HOLD, "mine"));
-    pass((void *)"other"); /* another key, and another point, go through */
+    pass((void *)"other"); /* calls with another key, or at another point, pass */
     DLOCK_FAULT(AFTER_COMMIT, "mine");
     id = start_passing("mine");
     wait_until_held();
@@ -93,7 +93,7 @@ static void one_fitting_thread_is_held(void **state)
     assert_string_equal("mine", look(DLOCK_FAULT_BEFORE_COMMIT).key);
     assert_int_equal(caught + 1, look(DLOCK_FAULT_BEFORE_COMMIT).caught);
     assert_false(dlock_fault_arm(DLOCK_FAULT_BEFORE_COMMIT, DLOCK_FAULT_HOLD, NULL));
-    pass((void *)"mine"); /* one per arming */
+    pass((void *)"mine"); /* one call for each arming */
     assert_int_equal(2, atomic_load(&passed_count));
     assert_true(dlock_fault_release(DLOCK_FAULT_BEFORE_COMMIT));
     pthread_join(id, NULL);
@@ -159,7 +159,7 @@ static void a_failure_is_left_to_who_reaches_the_point(void **state)
     assert_int_equal(1, look(DLOCK_FAULT_WATCHDOG_TICK).caught);
 }
 
-/* A child that reaches an armed point: how it ended or stopped. */
+/* Fork a child that reaches an armed point. Returns how it ended or stopped. */
 static int child_status(dlock_fault_action action)
 {
     int status = 0;
@@ -196,7 +196,7 @@ static void whole_processes_stop_and_die(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_armed_before_it_is_allowed), /* first */
+        cmocka_unit_test(nothing_is_armed_before_it_is_allowed), /* has to be the first test */
         cmocka_unit_test(names_go_both_ways),
         cmocka_unit_test(one_fitting_thread_is_held),
         cmocka_unit_test(any_key_fits_when_none_was_named),

@@ -109,7 +109,7 @@ static void a_hold_past_its_deadline_is_given_up(void **state)
     strcpy(number, dlock_owner_here()->number);
     fresh = dlock_holds_begin(holds, "a", false);
     assert_ptr_equal(fresh, fresh->root);
-    /* Under a new number: the release of the late one must not fit it. */
+    /* The new hold has a new number, which the release of the old hold does not fit. */
     assert_string_not_equal(number, fresh->facts.number);
     assert_int_equal(0, dlock_holds_deadline_ns(holds, late));
     dlock_holds_abandon(holds, fresh);
@@ -128,7 +128,7 @@ static void a_renewal_moves_only_what_is_held(void **state)
     (void)state;
     assert_true(dlock_holds_renewed(holds, root, serial, far_ns, far_ns));
     assert_true(dlock_holds_deadline_ns(holds, id) == far_ns);
-    /* A renewal that was sent earlier and answered later shortens no lease. */
+    /* A renewal that was sent earlier and answered later must not shorten the lease. */
     assert_true(dlock_holds_renewed(holds, root, serial, far_ns - 5, far_ns));
     assert_true(dlock_holds_deadline_ns(holds, id) == far_ns);
     assert_false(dlock_holds_renewed(holds, root, serial + 1, far_ns + 5, far_ns));
@@ -137,7 +137,7 @@ static void a_renewal_moves_only_what_is_held(void **state)
     dlock_holds_lose(holds, root, serial, true);
     assert_false(dlock_holds_is_held(holds, root, serial));
     assert_int_equal(0, dlock_holds_deadline_ns(holds, id));
-    /* Lost is lost. */
+    /* A hold that is lost stays lost. */
     assert_false(dlock_holds_renewed(holds, root, serial, far_ns + 5, far_ns));
     assert_int_equal(0, dlock_holds_deadline_ns(holds, id));
     give(holds, id);
@@ -149,7 +149,7 @@ static void a_renewal_moves_only_what_is_held(void **state)
     dlock_holds_close(holds);
 }
 
-/* The lock of a session has no lease that a renewal could make longer. */
+/* The lock of a session has no lease that a renewal could prolong. */
 static void a_probe_of_an_endless_hold_is_due_again_later(void **state)
 {
     struct dlock_holds *holds = dlock_holds_open(false);
@@ -195,7 +195,7 @@ static void a_visit_sees_roots_that_are_held(void **state)
     give(holds, outer);
     assert_int_equal(1, visits(holds));
     dlock_holds_lose(holds, root, root->serial, true);
-    assert_int_equal(1, visits(holds)); /* untold */
+    assert_int_equal(1, visits(holds)); /* its loss was not reported yet */
     root->untold = false;
     assert_int_equal(0, visits(holds));
     give(holds, inner);
@@ -227,7 +227,7 @@ static void thousands_fit_and_are_found(void **state)
     dlock_holds_close(holds);
 }
 
-/* A thread adds holds and removes them; others ask for the deadlines of its leases. */
+/* A thread adds holds and removes them; other threads ask for the deadlines of its leases. */
 struct churn {
     struct dlock_holds *holds;
     _Atomic uint64_t id;
@@ -243,7 +243,7 @@ static void *ask(void *arg)
         uint64_t id = atomic_load(&churn->id);
         int64_t deadline_ns = dlock_holds_deadline_ns(churn->holds, id);
 
-        /* Each deadline is the one that was granted with that very id. */
+        /* Each deadline is that of the grant with this id. */
         if (deadline_ns != 0 && (uint64_t)deadline_ns != (id >> 24) + 1)
             atomic_fetch_add(&churn->wrong_count, 1);
     }

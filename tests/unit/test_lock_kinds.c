@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lock_kinds.c -- a reader's and a writer's hold of one owner. */
+/* test_lock_kinds.c -- the read hold and the write hold of one owner. */
 #include "tests/unit/held.h"
 
 static void a_reader_and_a_writer_are_two_holds_of_one_owner(void **state)
@@ -11,7 +11,7 @@ static void a_reader_and_a_writer_are_two_holds_of_one_owner(void **state)
     uint64_t reads;
 
     (void)state;
-    dlock_owner_retire(); /* as after an unanswered release of something else */
+    dlock_owner_retire(); /* as after an unanswered release of another lock */
     reads = take_as(holds, true, 60000, 1, false);
     reader = dlock_holds_find(holds, reads);
     assert_ptr_not_equal(writer, reader);
@@ -27,7 +27,7 @@ static void a_reader_and_a_writer_are_two_holds_of_one_owner(void **state)
     dlock_holds_close(holds);
 }
 
-/* The lost one's leases may still be released: that must not find a new hold. */
+/* The leases of the lost hold may still be released. The release must not find a new hold. */
 static void a_lost_kind_does_not_lend_its_number(void **state)
 {
     struct dlock_holds *holds = dlock_holds_open(true);
@@ -47,7 +47,7 @@ static void a_lost_kind_does_not_lend_its_number(void **state)
     dlock_holds_close(holds);
 }
 
-/* A release of it is on its way, or it was abandoned: its number is not for a new one. */
+/* The hold is being released, or was abandoned, so a new hold must not get its number. */
 static void a_kind_that_parts_leaves_the_number_to_the_other(void **state)
 {
     struct dlock_holds *holds = dlock_holds_open(true);

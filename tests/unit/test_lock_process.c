@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 
 #include "base/os/clock.h"
@@ -65,7 +65,7 @@ static void local_excludes_the_threads_of_its_own_process_alone(void **state)
 static void *draw_number(void *process)
 {
     dlock_process_enter(process);
-    return (void *)(uintptr_t)dlock_owner_here()->thread; /* not looked at */
+    return (void *)(uintptr_t)dlock_owner_here()->thread; /* no caller uses the result */
 }
 
 static void owners_are_numbered_in_each_process(void **state)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lock_registry.c -- the catalogue, and the flaws that a variant can have. */
+/* test_lock_registry.c -- the catalogue, and the mistakes that a variant can have. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static void assert_flaw(const dlock_variant *variant, const char *text)
         fail_msg("\"%s\" does not say \"%s\"", flaw, text);
 }
 
-/* Break one thing in a copy of a good variant. */
+/* Change one thing in a copy of a correct variant. */
 #define ASSERT_FLAW(base, change, text)                                                \
     do {                                                                               \
         dlock_variant v = *find(base);                                                 \

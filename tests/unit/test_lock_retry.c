@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <string.h>
 
@@ -107,7 +107,7 @@ static void assert_pause(const struct dlock_retry *retry, unsigned nth, int64_t 
     }
     assert_true(shortest_ns >= least_ms * DLOCK_NS_PER_MS);
     assert_true(longest_ns <= most_ms * DLOCK_NS_PER_MS);
-    /* The draws use the whole range: of 2000 some are near both ends. */
+    /* The random pauses use the whole range: some of 2000 are near each end. */
     assert_true(longest_ns - shortest_ns >= (most_ms - least_ms) * DLOCK_NS_PER_MS / 2);
 }
 

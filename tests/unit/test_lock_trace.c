@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lock_trace.c -- a hold has the traces that its program named, in the record and in what
- * `seckill check` finds. */
+/* test_lock_trace.c -- the traces that a program gives to a hold are in the record, and in the
+ * findings of `seckill check`. */
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ static dlock_lease take(dlock_system *sys, const char *name)
     return lease;
 }
 
-/* The traces of the acquires of `name`, with commas behind them. */
+/* The traces of the acquires of `name`, each with a comma after it. */
 static const char *recorded(const char *name)
 {
     static char text[512];
@@ -129,9 +129,10 @@ static void a_child_names_no_trace_of_its_parent(void **state)
     assert_string_equal(recorded("lock:a"), "");
 }
 
-/* ---- what is said of them ---- */
+/* ---- the findings ---- */
 
-/* Judge the text; what is printed of it is the caller's, and *json what programs get. */
+/* Judge the text. Returns the printed findings, which the caller frees; *json gets the form for
+ * programs. */
 static char *say(const char *text, json_t **json)
 {
     struct check_options options = check_options_default();
@@ -227,7 +228,7 @@ static void more_traces_than_fit_are_counted(void **state)
     free(said);
 }
 
-/* A recorder writes no such id, but a file may be anybody's. */
+/* A recorder writes no such id, but anybody can write a file. */
 static void an_id_that_is_no_text_does_not_reach_the_terminal(void **state)
 {
     json_t *json;

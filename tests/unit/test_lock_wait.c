@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lock_wait.c -- when a waiter tries again, with a variant made for it. */
+/* test_lock_wait.c -- when a waiter tries again, with a variant that the test defines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <string.h>
 
 #include "base/os/clock.h"
 #include "lock/wait.h"
 
-/* The behaviour of the made-up lock. */
+/* The behaviour of this variant's lock. */
 static struct {
     int attempt_count;
-    int busy_count;       /* this many attempts are refused */
+    int busy_count;       /* the number of attempts that are refused */
     dlock_status then;
     int64_t free_in_ms;
     bool can_watch;
@@ -22,11 +22,11 @@ static struct {
     int sleep_count;
     int unwatch_count;
     bool granted;
-    int64_t slept_ns; /* the longest that a sleep was asked for */
-    bool wakes;       /* a sleep ends by being woken */
-    dlock_cancel *fires;   /* fired by the nth attempt */
+    int64_t slept_ns; /* the longest sleep that the library asked for */
+    bool wakes;       /* each sleep ends by a wake-up */
+    dlock_cancel *fires;   /* the nth attempt fires it */
     int fires_at;
-    int fires_asleep_at; /* or by the nth sleep */
+    int fires_asleep_at; /* or the nth sleep does */
 } lock;
 
 static dlock_status attempt(void *arg, int64_t *free_in_ms)
@@ -71,7 +71,7 @@ static const dlock_variant polled;
 static const dlock_variant pushed = {
     .watch = watch, .sleep = sleep_until, .unwatch = unwatch};
 
-/* With what `lock` is set to. */
+/* Wait with the behaviour that `lock` has. */
 static struct dlock_waiting wait_by(const dlock_variant *variant, const char *policy,
                                     int64_t wait_ms, dlock_cancel *cancel,
                                     dlock_status want)
@@ -161,7 +161,7 @@ static void a_grant_or_a_failure_ends_the_wait(void **state)
     assert_false(lock.granted);
 }
 
-/* The store may be restarting. */
+/* The store may be restarting, so its errors end no wait. */
 static void a_store_that_is_away_ends_no_wait_before_its_time(void **state)
 {
     (void)state;
@@ -241,7 +241,7 @@ static void the_tries_run_out(void **state)
     be_busy(1000);
     wait_by(&pushed, "exponential:1ms..2ms,x3", -1, NULL, DLOCK_TIMEOUT);
     assert_int_equal(3, lock.attempt_count);
-    assert_int_equal(0, lock.watch_count); /* who has a policy is not told */
+    assert_int_equal(0, lock.watch_count); /* a waiter with a policy subscribes to no messages */
     be_busy(1000);
     wait_by(&polled, "fixed:1ms,x1", -1, NULL, DLOCK_TIMEOUT);
     assert_int_equal(1, lock.attempt_count);
@@ -258,7 +258,7 @@ static void a_policy_says_how_long_to_pause(void **state)
     be_busy(3);
     wait_by(&polled, "fixed:20ms,jitter:0%", -1, NULL, DLOCK_OK);
     assert_true(dlock_clock_ns() - begun_ns >= 60 * DLOCK_NS_PER_MS);
-    /* Not beyond the caller's time. */
+    /* A sleep does not last longer than the caller waits. */
     be_busy(1000);
     wait_by(&polled, "fixed:60m", 20, NULL, DLOCK_TIMEOUT);
     assert_int_equal(2, lock.attempt_count);
@@ -269,7 +269,7 @@ static void a_fair_waiter_never_pauses_for_long(void **state)
     static const dlock_variant fair = {.info = {.caps = DLOCK_CAP_FAIR}};
 
     (void)state;
-    be_busy(1); /* otherwise it would be an hour */
+    be_busy(1); /* otherwise the sleep would be an hour */
     wait_by(&fair, "fixed:60m", -1, NULL, DLOCK_OK);
     assert_int_equal(2, lock.attempt_count);
 }
@@ -307,7 +307,7 @@ static void cancelling_ends_the_wait(void **state)
     assert_int_equal(3, lock.attempt_count);
     assert_int_equal(1, lock.unwatch_count);
     assert_false(lock.granted);
-    /* A lock that was granted is the caller's to release. */
+    /* The caller has to release a lock that was granted. */
     be_busy(2);
     dlock_cancel_reset(cancel);
     lock.fires = cancel;
@@ -316,7 +316,7 @@ static void cancelling_ends_the_wait(void **state)
     dlock_cancel_free(cancel);
 }
 
-/* The cancelled waiter used up the wake-up, so no other waiter tries unless it does. */
+/* The cancelled waiter has used up the wake-up, so no other waiter would try if it did not. */
 static void a_woken_waiter_tries_also_when_cancelled(void **state)
 {
     dlock_cancel *cancel = dlock_cancel_new();

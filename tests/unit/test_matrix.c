@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "loadtest/scenario/catalogue.h"
 #include "loadtest/scenario/stage.h"
 
-/* Two scenarios' worth of cells: every lock of the first, with `seeds` seeds. */
+/* The cells of two scenarios: every lock of the first one, with `seeds` seeds. */
 static void make(struct matrix *m, int seeds)
 {
     struct scenario_setup *setups;
@@ -89,14 +89,14 @@ static void test_what_did_not_happen_is_no_pass(void **state)
 
     (void)state;
     make(&m, 1);
-    assert_int_equal(matrix_exit_code(&m), EXIT_UNKNOWN); /* nothing was done at all */
+    assert_int_equal(matrix_exit_code(&m), EXIT_UNKNOWN); /* no performance was done */
     record_all(&m);
     matrix_record(&m.cells[0].runs[0], &none);
     assert_int_equal(matrix_cell_verdict(&m, &m.cells[0]), VERDICT_UNKNOWN);
     assert_int_equal(matrix_exit_code(&m), EXIT_UNKNOWN);
-    matrix_record(&m.cells[1].runs[0], &bad); /* that counts more */
+    matrix_record(&m.cells[1].runs[0], &bad); /* counts more than the unknown one */
     assert_int_equal(matrix_exit_code(&m), EXIT_INVALID);
-    none.rc = EXIT_UNAVAILABLE; /* and that more than anything that it spoils */
+    none.rc = EXIT_UNAVAILABLE; /* counts more than every verdict */
     matrix_record(&m.cells[0].runs[0], &none);
     assert_int_equal(matrix_exit_code(&m), EXIT_UNAVAILABLE);
     matrix_free(&m);
@@ -221,7 +221,7 @@ static void test_what_is_drawn_is_within_its_limits(void **state)
     assert_true(delays && none);
 }
 
-/* Two who share a name must be promised that the other is kept out. */
+/* Two participants may share a name only if the lock promises to keep one of them out. */
 static void test_nobody_shares_what_the_lock_does_not_guard(void **state)
 {
     struct scenario_variation v = {.processes = 2, .threads = 3, .names = 2};

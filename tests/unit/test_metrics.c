@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_metrics.c -- the list of metrics keeps Prometheus' conventions, and names the files
- * that count. */
+/* test_metrics.c -- the list of metrics follows the conventions of Prometheus, and names the files
+ * that count them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,8 @@ static bool ends_in(const char *text, const char *end)
     return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-/* Small letters and single underscores, as names of this service's metrics and labels are. */
+/* Are there only small letters and single underscores, as in the names of this service's metrics
+ * and labels? */
 static bool is_plain(const char *name)
 {
     return name[0] >= 'a' && name[0] <= 'z' &&
@@ -88,7 +89,7 @@ static void labels_are_named_once_and_never_le(void **state)
         }
 }
 
-/* The fields of the cells, with the name of the metric that each is behind. */
+/* The fields of the cells, with the name of each field's metric. */
 static const struct {
     const char *metric, *field;
 } FIELDS[] = {
@@ -100,7 +101,7 @@ static const struct {
 #include "app/metrics.def"
 };
 
-/* "->FIELD" in a source, with no further letter. */
+/* Is "->FIELD" in the source, with no letter after it? */
 static bool counts_into(const char *source, const char *field)
 {
     char use[64];
@@ -115,7 +116,7 @@ static bool counts_into(const char *source, const char *field)
     return false;
 }
 
-/* The whole file, for the caller to free. */
+/* Read the whole file; the caller frees it. */
 static char *read_source(const char *path)
 {
     char *text = NULL;
@@ -130,7 +131,7 @@ static char *read_source(const char *path)
     return text;
 }
 
-/* `field` may be NULL: the figure is not in a cell. */
+/* `field` may be NULL: the metric has no field in a cell. */
 static void check_places(const struct metrics_entry *e, const char *field)
 {
     char places[256];
@@ -153,7 +154,7 @@ static void check_places(const struct metrics_entry *e, const char *field)
     }
 }
 
-/* Run in the root of the tree, as tests/run does. */
+/* Has to run in the root of the tree, as tests/run does. */
 static void the_files_that_count_are_named(void **state)
 {
     const struct metrics_entry *e;

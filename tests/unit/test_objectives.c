@@ -178,7 +178,7 @@ static void a_step_of_a_late_generator_holds_nothing(void **state)
     free(step);
 }
 
-/* The verdict on `text` in a run that was oversold by two, with a p99 of 60 ms. */
+/* Judge the objective `text` for a run that was oversold by two, and had a p99 of 60 ms. */
 static double of_sample(const void *of, double share)
 {
     (void)of;

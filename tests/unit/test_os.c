@@ -73,7 +73,7 @@ static void a_wait_for_a_condition_ends_at_its_time_and_not_before(void **state)
     dlock_mutex_lock(&box.mutex);
     until_ns = in_ms(SHORT_MS);
     while (dlock_condition_wait_until(&box.changed, &box.mutex, until_ns))
-        ; /* woken early */
+        ; /* a wait may end early */
     assert_true(dlock_clock_ns() >= until_ns);
     assert_false(dlock_condition_wait_until(&box.changed, &box.mutex, until_ns));
     dlock_mutex_unlock(&box.mutex);

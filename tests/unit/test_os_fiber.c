@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_os_fiber.c -- fibers of a loop: turns, sleeps, hurries. */
+/* test_os_fiber.c -- the fibers of a loop: turns, sleeps, and sleeps that are ended early. */
 #include "tests/unit/fibers.h"
 
 enum { MORE_THAN_IDLE = 1100 };
@@ -51,7 +51,7 @@ static void each_keeps_what_is_its_own(void **state)
     static struct work works[MANY];
 
     (void)state;
-    for (int round = 0; round < 2; round++) { /* the second has used fibers */
+    for (int round = 0; round < 2; round++) { /* the second round uses the fibers of the first */
         for (int i = 0; i < MANY; i++) {
             works[i].number = i;
             begin(loop, &works[i], keep_floats, &works[i]);
@@ -126,7 +126,7 @@ static void a_bell_that_nobody_rings_ends_by_its_time(void **state)
     dlock_loop_free(loop);
 }
 
-/* A loop in another loop: its descriptor tells when a sleep is over. */
+/* A loop inside of another loop: its descriptor shows that a sleep is over. */
 static void the_descriptor_tells_of_the_end_of_a_sleep(void **state)
 {
     struct dlock_loop *loop = open_loop();

@@ -8,7 +8,8 @@ enum { RINGS = 400 };
 
 struct rung {
     struct dlock_bell bells[RINGS];
-    atomic_int waiting; /* the bell that is, or is about to be, waited for, plus 1 */
+    /* The number, plus 1, of the bell that the fiber waits for, or is about to wait for. */
+    atomic_int waiting;
 };
 
 static void wait_for_each(struct work *work)
@@ -17,7 +18,7 @@ static void wait_for_each(struct work *work)
 
     for (int i = 0; i < RINGS; i++) {
         atomic_store(&rung->waiting, i + 1);
-        /* Some waits are cut so short that they end with the ring. */
+        /* Some waits have so short a limit that they end at the same time as the ring. */
         while (!dlock_bell_wait(&rung->bells[i],
                                 i % 2 == 0 ? INT64_MAX : dlock_clock_ns() + i % 64 * 200))
             continue;
@@ -48,7 +49,7 @@ static void a_thread_rings_for_a_fiber(void **state)
     begin(loop, &work, wait_for_each, rung);
     assert_int_equal(0, dlock_thread_start(&ringer, ring_each, rung));
     turn_to_the_end(loop);
-    dlock_loop_free(loop); /* at once: the ringer may still be in its last ring */
+    dlock_loop_free(loop); /* at once, while the ringer may still be in its last ring */
     dlock_thread_join(&ringer);
     free(rung);
 }
@@ -84,7 +85,7 @@ static void a_fiber_rings_for_another(void **state)
 struct box {
     struct dlock_mutex mutex;
     struct dlock_condition changed;
-    int count; /* of what is in it */
+    int count; /* the number of elements */
     int taken;
 };
 
@@ -192,7 +193,7 @@ static void raise_event(struct work *work)
     dlock_event_raise(*(int *)work->arg, 1);
 }
 
-/* The second round closes the descriptor and opens another, of the same number. */
+/* The second round closes the descriptor and opens another one with the same number. */
 static void a_fiber_waits_for_a_descriptor(void **state)
 {
     struct dlock_loop *loop = open_loop();
@@ -236,7 +237,7 @@ static void a_closed_descriptor_is_no_hang(void **state)
     dlock_loop_free(loop);
 }
 
-/* Late turns: what arrived in time is seen before the end of the time. */
+/* The turns are late: an event that came in time is reported, and not the end of the wait. */
 static void wait_for_event_in_time(struct work *work)
 {
     assert_int_equal(POLLIN, dlock_poll_one(*(int *)work->arg, POLLIN, in_ms(SHORT_MS)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_outcome.c -- the list of outcomes is whole. */
+/* test_outcome.c -- the list of outcomes is complete. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +21,8 @@ static void every_outcome_is_complete(void **state)
                     strlen(info->name));
         assert_true(info->name[0] != '\0' && info->title[0] != '\0');
         assert_in_range(info->status, 200, 599);
-        /* A refusal for business reasons is a 200 to the courses; all else is the same.
-         */
+        /* The course face has 200 for a refusal of the sale; all other statuses are the same in
+         * both faces. */
         assert_true(info->course_status == 200 || info->course_status == info->status);
         for (int j = 0; j < i; j++)
             assert_string_not_equal(info->name, outcome_info((enum outcome)j)->name);

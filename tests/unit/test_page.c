@@ -81,7 +81,7 @@ static void no_byte_of_a_name_becomes_a_tag(void **state)
     assert_null(strstr(page, "<b>\"&"));
     assert_null(strchr(page, '\x01'));
     assert_null(strchr(page, 0xff));
-    /* Of the head, and of the figures. */
+    /* The script of the head, and the script of the figures. */
     assert_int_equal(2, count_of(page, "<script>"));
     assert_non_null(strstr(page, "&lt;/dd&gt;&lt;script&gt;alert(1)&lt;/script&gt;"
                                  "\xef\xbf\xbd\xef\xbf\xbd&amp;&quot;&#39;"));
@@ -183,7 +183,7 @@ static void the_page_needs_nothing_from_elsewhere(void **state)
     free(page);
 }
 
-/* Something was sold, and the stock says that nothing was. */
+/* An order was sold, and the stock says that none was. */
 static void a_history_without_calls_has_no_drawing(void **state)
 {
     struct history h = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_page_steps.c -- the steps that a page goes through, and the rows of its table. */
+/* test_page_steps.c -- the steps of a page, and the rows of its table. */
 #include "tests/unit/drawn_history.h"
 
 static void every_call_and_fault_in_view_is_a_step(void **state)
@@ -8,8 +8,8 @@ static void every_call_and_fault_in_view_is_a_step(void **state)
     char *figure = figure_of(page, "exclusion");
 
     (void)state;
-    /* The fault began before; of the calls, that of the first holder too, and the
-     * third's release is later. */
+    /* The fault began earlier, and so did a call of the first holder; the release of the third
+     * owner comes later. */
     assert_int_equal(1, count_of(figure, "class=\"fault\""));
     assert_int_equal(9, count_of(figure, "<li "));
     assert_non_null(strstr(figure, "<b>fault</b> freeze ended</span>"));
@@ -34,7 +34,7 @@ static void events_before_the_view_are_no_steps(void **state)
     free(page);
 }
 
-/* The numbers of faults stand in the drawing only, so what they are stands beneath. */
+/* The drawing has only the numbers of faults, so a text below explains each number. */
 static void each_number_of_a_fault_is_explained_and_has_room(void **state)
 {
     char text[2048];
@@ -47,7 +47,7 @@ static void each_number_of_a_fault_is_explained_and_has_room(void **state)
     figure = figure_of(page, "exclusion");
     assert_int_equal(2, count_of(figure, "<g class=\"fault\">"));
     assert_int_equal(1, count_of(figure, "<ol class=\"faults\">\n<li>+4.000 ms"));
-    /* Two lines at one place, two numbers at two places. */
+    /* Two lines at one place have two numbers at two places. */
     assert_int_equal(2, count_of(figure, "<line x1=\"311.47\" y1=\"22\" x2=\"311.47\""));
     assert_non_null(strstr(figure, "<text x=\"311.47\" y=\"16\">1<title data-en=\"freeze\""));
     assert_non_null(strstr(figure, "<text x=\"323.47\" y=\"16\">2<title data-en=\"wire-cut\""));
@@ -71,8 +71,8 @@ static void every_hold_is_a_row_of_the_table(void **state)
     free(page);
 }
 
-/* As a performance has them: an act was asked for before its commands were sent, and is
- * known to be done after the last answer. */
+/* As in a performance: an act begins before its commands are sent, and is known to be done after
+ * the last answer. */
 static char *steps_of(const struct page_line *lines, size_t count)
 {
     struct page_scene *scene = calloc(1, sizeof(*scene));
@@ -111,7 +111,7 @@ static void an_act_stands_above_its_own_commands(void **state)
         at = strstr(at, order[i]);
         assert_non_null(at);
     }
-    /* The cursor stands where it is done, so that its answer is not under the veil. */
+    /* The cursor stands at the end of the act, so that nothing hides its answer. */
     assert_non_null(strstr(steps, "<li data-x=\"447.00\" class=\"act\">"
                                   "<span class=\"en\" lang=\"en\">+1.000 ms to +4.000 ms"));
     assert_non_null(strstr(steps, "<span class=\"zh\" lang=\"zh-CN\">Zh</span>"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_page_words.c -- whatever a page says is there in Chinese, too. */
+/* test_page_words.c -- every text of a page exists in Chinese, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,13 +16,13 @@
 #include "loadtest/scenario/catalogue.h"
 #include "lock/record/recorder.h"
 
-/* Of a text with a letter of Chinese, which are three bytes in UTF-8 that begin so. */
+/* Has the text a Chinese character, which has three bytes in UTF-8 that begin like this? */
 static bool is_chinese(const char *text)
 {
     return strpbrk(text, "\xe4\xe5\xe6\xe7\xe8\xe9") != NULL;
 }
 
-/* Say a message that has no Chinese; answers how many there were. */
+/* Print a message that has no Chinese text. Returns the number of such messages. */
 static int lacks(const char *english)
 {
     char chinese[PAGE_PHRASE_MAX];
@@ -75,7 +75,7 @@ static void look_at_finding(void *arg, enum check_property property,
     *(int *)arg += lacks(example->text);
 }
 
-/* The findings and the gaps of all histories that the tests have, bad and unknown. */
+/* Judge all histories of the tests, bad and unknown ones, and look at their findings and gaps. */
 static int judge_all(const char *folder)
 {
     char path[FILES_PATH_MAX], pattern[FILES_PATH_MAX], error[128];
@@ -139,7 +139,7 @@ static void what_is_no_message_stays_as_it_is(void **state)
     assert_string_equal("pid 7, 1a2b3c4d:3", chinese);
     assert_false(page_chinese("", chinese));
     assert_string_equal("", chinese);
-    /* Too long: cut off at a whole character. */
+    /* A text that is too long is cut at a whole character. */
     memset(text, 'x', sizeof text);
     for (size_t i = 1; i + 3 < sizeof text; i += 3)
         memcpy(text + i, "锁", 3);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_partition.c -- ids name their partition, and a list of URLs is read. */
+/* test_partition.c -- ids name their partition, and the list of URLs is parsed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,11 +28,11 @@ static void the_id_of_a_voucher_names_its_partition(void **state)
     assert_int_equal(partition_of_voucher(999999999999, 4), 0);
     assert_int_equal(partition_of_voucher(1000000000001, 4), 1);
     assert_int_equal(partition_of_voucher(3999999999999, 4), 3);
-    assert_int_equal(partition_of_voucher(4000000000001, 4), 4); /* there is none */
+    assert_int_equal(partition_of_voucher(4000000000001, 4), 4); /* no partition has this number */
     assert_int_equal(partition_of_voucher(INT64_MAX, 64) < 64, 0);
 }
 
-/* A partition that is added moves no voucher. */
+/* An added partition moves no voucher. */
 static void the_partition_does_not_depend_on_their_number(void **state)
 {
     (void)state;
@@ -42,7 +42,7 @@ static void the_partition_does_not_depend_on_their_number(void **state)
     }
 }
 
-/* Its vouchers may have been given any ids by somebody else. */
+/* A single database may have vouchers with any ids, which other programs have chosen. */
 static void a_single_database_has_every_voucher(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void a_bad_url_is_named(void **state)
     assert_true(why[0] != '\0');
 }
 
-/* libpq takes the second URL for a part of the first one, and shows its password. */
+/* libpq would take the second URL for a part of the first one, and would show its password. */
 static void urls_with_a_comma_between_them_are_refused(void **state)
 {
     (void)state;

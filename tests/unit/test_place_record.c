@@ -2,7 +2,7 @@
 /* test_place_record.c -- the record of a place in a queue that a waiter gave up: a
  * waiter that came meanwhile may be served first, and the checker allows that. */
 #include "tests/unit/proxied_redis.h"
-#undef TEST /* of either: the tests here need both */
+#undef TEST /* both headers define one; the tests here need both fixtures */
 #include "tests/unit/recorder_run.h"
 
 enum { HANDOVER = 8 };
@@ -34,7 +34,7 @@ static void *take(void *opaque)
     return NULL;
 }
 
-/* In the records so far. */
+/* Count the waits of this phase in the records so far. */
 static size_t count_waits(dlock_wait_phase phase)
 {
     struct history h = read_back();
@@ -55,8 +55,8 @@ static void finish(pthread_t thread, dlock_system *sys)
     dlock_close(sys);
 }
 
-/* The first waiter's connection is cut before an answer.  That waiter gives its
- * place back, and is behind the second waiter then. */
+/* The first waiter's connection is cut before an answer. The waiter gives up its place, and is then
+ * behind the second waiter. */
 static void give_a_place_up(int handover)
 {
     static char url[96], proxied[96];

@@ -17,7 +17,7 @@ static void assert_near(double value, double wanted)
     assert_true(value > wanted - 1e-6 && value < wanted + 1e-6);
 }
 
-/* A million buyers in 100 s, for a hundred vouchers that suffice for half of them. */
+/* A million buyers in 100 s, and a hundred vouchers with units for half of them. */
 static struct plan_sale sale(void)
 {
     return (struct plan_sale){
@@ -76,7 +76,7 @@ static void there_is_one_of_each_at_the_least(void **state)
         assert_int_equal(plan.needs[part].count, 1);
 }
 
-/* More servers do not help one voucher. */
+/* Further servers do not make one voucher faster. */
 static void a_hot_voucher_stays_one_lane(void **state)
 {
     struct plan_sale hot = sale();
@@ -95,7 +95,7 @@ static void a_hot_voucher_stays_one_lane(void **state)
     assert_int_equal(plan.needs[PLAN_PARTITION].count, 4);
 }
 
-/* At J = d * u / (1 - u) the returning requests fill what the utilisation left free. */
+/* At J = d * u / (1 - u), the requests that come again use the rest of the capacity. */
 static void an_outage_is_spread_over_what_is_free(void **state)
 {
     struct plan_sale down = sale();
@@ -109,8 +109,8 @@ static void an_outage_is_spread_over_what_is_free(void **state)
     assert_near(plan.arrivals + plan.returning / plan.retry_spread_s, plan.arrivals / 0.6);
 }
 
-/* 64 clients; the second point sells twice the vouchers, so its transactions have
- * half the orders. */
+/* 64 clients. The second measurement sells twice as many vouchers, so its transactions have half as
+ * many orders. */
 static struct plan_costs learn_from(double idle_cores, const double cpu_us[PLAN_POINTS_LEARNED])
 {
     struct plan_point points[PLAN_POINTS_LEARNED] = {
@@ -126,7 +126,7 @@ static struct plan_costs learn_from(double idle_cores, const double cpu_us[PLAN_
     return costs;
 }
 
-/* Replicas and partitions cost nothing but their smaller transactions. */
+/* Replicas and partitions cost nothing except that their transactions are smaller. */
 static struct plan_costs learn(double idle_cores, double first_us, double second_us)
 {
     return learn_from(idle_cores, (double[]){first_us, second_us, second_us, first_us});
@@ -158,10 +158,11 @@ static void small_transactions_make_orders_dearer(void **state)
     (void)state;
     assert_near(costs.transaction_us, 320); /* 40 us more for an eighth of a transaction more */
     assert_near(costs.order_us, 160);
-    assert_near(predict(costs, 4, 2), 1e6 / 240); /* as with twice the vouchers */
-    assert_near(plan_transactions(&many), 1);     /* no order has more than its own */
+    assert_near(predict(costs, 4, 2), 1e6 / 240); /* as with twice as many vouchers */
+    /* Each order has at most a transaction of its own. */
+    assert_near(plan_transactions(&many), 1);
     costs = learn(0, 200, 190);
-    assert_near(costs.transaction_us, 0); /* noise: a transaction gives nothing back */
+    assert_near(costs.transaction_us, 0); /* noise: a transaction cannot cost less than nothing */
     assert_near(costs.order_us, 200);
 }
 
@@ -170,13 +171,13 @@ static void replicas_and_partitions_have_costs_of_their_own(void **state)
     struct plan_costs costs = learn_from(0, (double[]){200, 240, 250, 215});
 
     (void)state;
-    assert_near(costs.replica_us, 10); /* beside the 40 for small transactions */
+    assert_near(costs.replica_us, 10); /* besides the 40 us for small transactions */
     assert_near(costs.spread_us, 15);
     assert_near(predict(costs, 4, 1), 1e6 / 215);
     assert_near(predict(costs, 4, 2), 1e6 / 265);
     assert_near(predict(costs, 1, 3), 1e6 / 300);
     costs = learn_from(0, (double[]){200, 240, 230, 190});
-    assert_near(costs.replica_us, 0); /* noise: more servers give nothing back */
+    assert_near(costs.replica_us, 0); /* noise: further servers cannot cost less than nothing */
     assert_near(costs.spread_us, 0);
 }
 

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -21,8 +21,8 @@ static struct sockaddr_in at(int port)
                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 }
 
-/* bind() a new socket, as a server that sets SO_REUSEADDR or as another.  The socket;
- * -1 and errno. */
+/* bind() a new socket, like a server with SO_REUSEADDR or like one without. Returns the socket; -1
+ * and errno. */
 static int bind_to(int port, int reuse)
 {
     struct sockaddr_in address = at(port);
@@ -80,7 +80,7 @@ static void a_held_port_is_below_those_of_outgoing_connections(void **state)
 
 static void held_ports_differ(void **state)
 {
-    enum { COUNT = 500 }; /* of 17000 ports chosen at random, two are almost certainly the same */
+    enum { COUNT = 500 }; /* of 17000 random ports; two of them are almost certainly the same */
     static int ports[COUNT], holders[COUNT];
 
     (void)state;

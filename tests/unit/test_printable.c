@@ -61,7 +61,7 @@ static void a_cut_text_ends_in_dots_and_in_no_half_character(void **state)
     assert_string_equal(printable("0123456789", line, 11), "0123456789");
 }
 
-/* Keep the line that log_line() writes. */
+/* Return the line that log_line() writes in `out`. */
 static void log_into(char *out, size_t size, const char *message)
 {
     int ends[2], saved = dup(STDERR_FILENO);
@@ -92,7 +92,7 @@ static void a_log_line_is_one_line_whatever_is_in_it(void **state)
     assert_string_equal(line + strlen(line) - 5, "x...\n");
 }
 
-/* What an object says after all that an input can do to it; the caller frees it. */
+/* The object of a log line with this message; the caller frees it. */
 static json_t *logged_object(const char *message)
 {
     static char line[8192];
@@ -135,7 +135,7 @@ static void a_json_line_is_one_object_whatever_is_in_it(void **state)
     }
 }
 
-/* Every byte of the longest message takes two when it is escaped. */
+/* Each byte of the longest message becomes two bytes when it is escaped. */
 static void a_long_message_in_json_is_cut_before_it_is_escaped(void **state)
 {
     char message[3000];
@@ -152,7 +152,7 @@ static void a_long_message_in_json_is_cut_before_it_is_escaped(void **state)
     json_decref(object);
 }
 
-/* RFC 3339 in UTC, with milliseconds, and the time at which the line was written. */
+/* The time is in RFC 3339, UTC and milliseconds, and is that of the call. */
 static void a_json_line_has_the_time_in_utc(void **state)
 {
     time_t before_s = time(NULL);

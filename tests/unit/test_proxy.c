@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_proxy.c -- a real Redis behind a wire that fails on command. */
+/* test_proxy.c -- a real Redis behind a proxy that causes faults on command. */
 #include "tests/unit/proxied_redis.h"
 
 static void *take_lock(void *arg)
@@ -25,7 +25,7 @@ static void a_lost_reply_is_unknown_and_the_lock_is_in_the_store(void **state)
     options.redis_timeout_ms = 500;
     assert_int_equal(DLOCK_OK, dlock_open(&sys, &options));
     fault = arm("drop:1 to-client at to-server lock:lost");
-    /* Or it would be cleaned up before anybody could see it. */
+    /* Otherwise the library would release the lock before the test can see it. */
     arm("drop:all to-server after to-client message 0 of connection 2");
     assert_int_equal(0, pthread_create(&thread, NULL, take_lock, sys));
     assert_true(proxy_wait(wire, fault, PATIENCE_MS));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_proxy_connections.c -- how connections through a proxy live, wait and end. */
+/* test_proxy_connections.c -- the beginning, waiting and end of connections through a proxy. */
 #include "tests/unit/proxied_redis.h"
 
 static void a_half_closed_request_line_still_answers(void **state)
@@ -10,7 +10,7 @@ static void a_half_closed_request_line_still_answers(void **state)
     (void)state;
     say(fd, "PING\r\nSET h 1\r\nSET i 1\r\n");
     hears(fd, "+PONG\r\n+OK\r\n");
-    assert_int_equal(0, end_of(fd)); /* the server has seen our end */
+    assert_int_equal(0, end_of(fd)); /* the server has seen the end of the client's side */
     assert_true(proxy_wait(wire, fault, PATIENCE_MS));
     assert_int_equal(1, tell("EXISTS h i"));
     close(fd);
@@ -40,7 +40,7 @@ static void fifty_connections_have_fates_of_their_own(void **state)
     assert_comes(stats().open == 0);
 }
 
-/* The bytes of the server fill the sockets and 128 KiB, and then the server waits. */
+/* The server's bytes fill the sockets and the 128 KiB of the proxy, and then the server waits. */
 static void a_slow_reader_makes_the_server_wait(void **state)
 {
     enum { QUIET_LOOKS = 100 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_proxy_message.c -- where messages end, in whatever pieces they come. */
+/* test_proxy_message.c -- the ends of messages are found, in whatever pieces the messages
+ * arrive. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ struct sample {
     enum proxy_direction direction;
     const char *bytes;
     size_t size;
-    int ends[ENDS_MAX]; /* where messages end; 0: no more; LOST: no message any more */
+    int ends[ENDS_MAX]; /* the ends of messages; 0: no more; LOST: no end can be found any more */
 };
 
 #define S(text) text, sizeof(text) - 1

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_proxy_script.c -- the texts of faults: their meaning, and which are refused. */
+/* test_proxy_script.c -- the meaning of the texts of faults, and the texts that are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <string.h>
 

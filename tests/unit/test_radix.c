@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_radix.c -- indices come into the order of their keys, and equal keys keep theirs. */
+/* test_radix.c -- sorts indices by their keys; equal keys keep their order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ struct element {
     char rest[40];
 };
 
-/* Numbers that are the same in every run: Marsaglia's xorshift. */
+/* Numbers that are the same in every run: xorshift, by Marsaglia. */
 static uint64_t next_random(uint64_t *seed)
 {
     *seed ^= *seed << 13;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_recorder_damage.c -- altered files of records: which records are read, and which
- * damage is reported. */
+/* test_recorder_damage.c -- altered files of records: the records that are read, and the damage
+ * that is reported. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ static dlock_record *slots_of(dlock_record_header *header)
     return (dlock_record *)((char *)header + DLOCK_RECORD_HEADER_SIZE);
 }
 
-/* As if a recorder had written what is there now: every block gets its checksum anew. */
+/* Compute the checksum of every block, as if a recorder had written the present bytes. */
 static void seal_anew(dlock_record_header *header)
 {
     for (uint64_t block = 0; block < header->blocks; block++) {
@@ -40,7 +40,7 @@ static void seal_anew(dlock_record_header *header)
     header->close_checksum = dlock_record_close_sum(header);
 }
 
-/* As if its process had been killed. */
+/* Make the file as a killed process leaves it. */
 static void open_again(dlock_record_header *header)
 {
     header->closed_ns = 0;
@@ -49,7 +49,7 @@ static void open_again(dlock_record_header *header)
         dlock_record_seal_open(slots_of(header), block, 1);
 }
 
-/* As a recorder of version 2 wrote it, which had no seals. */
+/* Make the file as a recorder of version 2 wrote it, which had no checksums. */
 static void make_plain(dlock_record_header *header)
 {
     header->version = DLOCK_RECORD_VERSION_PLAIN;
@@ -59,13 +59,13 @@ static void make_plain(dlock_record_header *header)
         *dlock_record_seal_of(slots_of(header), block) = (dlock_record_seal){0};
 }
 
-/* Take the commit word of the release away. */
+/* Remove the commit word of the release. */
 static void tear(const char *uuid, bool is_closed)
 {
     size_t size;
     dlock_record_header *header = map_records(uuid, &size);
 
-    slots_of(header)[2].commit = 0; /* after OPEN and the acquire */
+    slots_of(header)[2].commit = 0; /* the slots before it are OPEN and the acquire */
     if (is_closed)
         seal_anew(header);
     else
@@ -103,7 +103,7 @@ static void a_torn_record_in_a_complete_file_is_damage(void **state)
     history_free(&h);
 }
 
-/* Records that no recorder writes; random input found them. */
+/* Records that no recorder writes; random input has found them. */
 static void spoil_mode(dlock_record *acquire) { acquire->mode = 2; }
 static void spoil_status(dlock_record *acquire) { acquire->status = 99; }
 static void spoil_kind(dlock_record *acquire) { acquire->kind = 77; }
@@ -170,7 +170,7 @@ static void a_record_that_no_recorder_writes_is_damage(void **state)
         dlock_recorder_close(rec);
         header = map_records("u1", &size);
         slots = slots_of(header);
-        slots[1].commit = DLOCK_RECORD_DONE + 1; /* the acquire, after OPEN */
+        slots[1].commit = DLOCK_RECORD_DONE + 1; /* the acquire, after the slot OPEN */
         spoilers[i](&slots[1]);
         seal_anew(header);
         munmap(header, size);
@@ -242,7 +242,7 @@ static void what_a_checksum_shows_is_a_hole(void **state)
     assert_int_equal(VERDICT_VALID, judge(&h));
     history_free(&h);
     header = map_records("u1", &size);
-    slots_of(header)[40].fence ^= 1; /* of the second block */
+    slots_of(header)[40].fence ^= 1; /* a slot of the second block */
     munmap(header, size);
     h = read_back();
     assert_int_equal(0, h.nonsense_count);
@@ -272,7 +272,8 @@ static void an_old_file_is_judged_as_before_and_said_to_be_old(void **state)
     history_free(&h);
 }
 
-/* Two systems hold one lock at once, by clocks that count from the same instant or not. */
+/* Two systems hold one lock at once; their clocks begin at the same instant, or at different
+ * ones. */
 static enum verdict judge_two_holders(bool share_clock)
 {
     dlock_recorder *a = open_recorder("u1", 0), *b = open_recorder("u2", 0);

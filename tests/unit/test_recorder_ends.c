@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_recorder_ends.c -- the records that are left when the process is killed, or when
- * the file or the disk is full. */
+/* test_recorder_ends.c -- the records that are left after the process was killed, or when the file
+ * or the disk is full. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -68,7 +68,7 @@ static void what_finds_no_room_is_counted_and_never_valid(void **state)
     struct history h;
 
     (void)state;
-    for (int i = 0; i < 30; i++) /* and OPEN: one slot is left of 2 * 31 */
+    for (int i = 0; i < 30; i++) /* with OPEN, one of 2 * 31 slots is left */
         put_hold(rec, "a", 1);
     assert_int_equal(0, dlock_recorder_dropped(rec));
     put_hold(rec, "a", 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_acknowledged.c -- the answers to WAIT, and the outcome of the write for
- * each. */
+/* test_redis_acknowledged.c -- the answers to WAIT, and the outcome of the write for each
+ * answer. */
 #include "tests/topology/fake_servers.h"
 
 #include "base/os/clock.h"
@@ -62,7 +62,7 @@ static void enough_replicas_are_enough(void **state)
     (void)state;
     say(&fakes[0], ON_WAIT, ":2\r\n");
     assert_int_equal(REDIS_ANSWERED, write_by(link).outcome);
-    say(&fakes[0], ON_WAIT, ":5\r\n"); /* more than was asked for */
+    say(&fakes[0], ON_WAIT, ":5\r\n"); /* more than were asked for */
     assert_int_equal(REDIS_ANSWERED, write_by(link).outcome);
     assert_int_equal(2, atomic_load(&fakes[0].heard[ON_WAIT]));
     assert_int_equal(before, *redis_unacknowledged_here());
@@ -100,7 +100,8 @@ static void too_few_replicas_are_told(void **state)
     redis_link_close(link);
 }
 
-/* Whatever else comes, the write is not taken for acknowledged, and the next one is not harmed. */
+/* After any other answer, the write does not count as acknowledged, and the next write is not
+ * affected. */
 static void rubbish_acknowledges_nothing(void **state)
 {
     static const char *const RUBBISH[] = {
@@ -128,7 +129,8 @@ static void rubbish_acknowledges_nothing(void **state)
     redis_link_close(link);
 }
 
-/* Two answers: the second is nobody's, and must not be taken for that of the next write. */
+/* The server sends two answers. The second one belongs to no request, and must not be taken for the
+ * answer to the next write. */
 static void an_answer_too_many_is_nobodys(void **state)
 {
     struct redis_link *link = link_to_fake(1, TIMEOUT_MS);
@@ -136,13 +138,13 @@ static void an_answer_too_many_is_nobodys(void **state)
     (void)state;
     say(&fakes[0], ON_WAIT, ":1\r\n+OK\r\n");
     assert_int_equal(REDIS_ANSWERED, write_by(link).outcome);
-    say(&fakes[0], ON_ANYTHING, "$-1\r\n"); /* not written */
+    say(&fakes[0], ON_ANYTHING, "$-1\r\n"); /* the write was not executed */
     say(&fakes[0], ON_WAIT, ":0\r\n");
     assert_int_equal(REDIS_NIL, write_by(link).kind);
     redis_link_close(link);
 }
 
-/* The server asked Redis for at most the timeout, and is waited for a little longer. */
+/* The server may wait until the timeout of WAIT, so the library waits a little longer. */
 static void silence_ends(void **state)
 {
     struct redis_link *link = link_to_fake(1, SHORT_MS);

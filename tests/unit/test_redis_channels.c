@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <sched.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static bool say_nothing(void *arg, const char *verb, const char *name)
     return false;
 }
 
-/* The answer of redis_channels_settle() now. */
+/* The commands that redis_channels_settle() sends now. */
 static const char *settle(void)
 {
     said[0] = '\0';
@@ -68,7 +68,7 @@ static void hear(const char *what, const char *message)
     redis_channels_hear(&channels, what, "c", message);
 }
 
-/* Was the waiter woken?  Takes the wake-up; does not sleep. */
+/* Was the waiter woken? Takes the wake-up without sleeping. */
 static bool woken(struct redis_waiter *waiter)
 {
     return redis_waiter_sleep(waiter, 0);
@@ -100,12 +100,12 @@ static void a_channel_is_subscribed_to_while_somebody_waits(void **state)
     assert_int_equal(1, nudge_count);
     assert_string_equal("SUBSCRIBE c;", settle());
     assert_string_equal("", settle());
-    assert_false(woken(first)); /* it could still miss a message */
+    assert_false(woken(first)); /* the waiter may still miss a message */
     hear("subscribe", NULL);
-    assert_true(woken(first)); /* now it cannot: it has to look once more */
+    assert_true(woken(first)); /* from now on it misses none, so it has to look once more */
     assert_false(woken(first));
     second = join("c");
-    assert_true(woken(second)); /* at once, the channel being live */
+    assert_true(woken(second)); /* at once, since the channel is subscribed */
     assert_string_equal("", settle());
     redis_waiter_leave(first, true);
     assert_string_equal("", settle());
@@ -124,7 +124,7 @@ static void one_command_at_a_time_is_on_its_way(void **state)
     (void)state;
     assert_string_equal("SUBSCRIBE c;", settle());
     redis_waiter_leave(waiter, false);
-    assert_string_equal("", settle()); /* not before the answer */
+    assert_string_equal("", settle()); /* no command before the answer */
     hear("subscribe", NULL);
     assert_string_equal("UNSUBSCRIBE c;", settle());
     waiter = join("c");
@@ -146,7 +146,7 @@ static void a_message_wakes_one_or_all(void **state)
     assert_true(woken(second));
     hear("message", "0");
     assert_false(woken(second));
-    assert_true(woken(first)); /* who has waited longest */
+    assert_true(woken(first)); /* the waiter that has waited longest */
     hear("message", "0");
     hear("message", "0"); /* the second message finds the first waiter awake */
     assert_true(woken(second));
@@ -179,10 +179,10 @@ static void permits_wake_those_for_whom_they_are_enough(void **state)
     struct redis_waiter *last = join_by(&REDIS_WAKE_SEMAPHORE, 1);
 
     (void)state;
-    (void)woken(two); /* the others' coming woke it */
+    (void)woken(two); /* the arrival of the other waiters has woken it */
     (void)woken(one);
     hear("message", "1");
-    assert_false(woken(two)); /* it could not enter */
+    assert_false(woken(two)); /* one permit is too few for it */
     assert_true(woken(one));
     assert_false(woken(last));
     hear("message", "3");
@@ -199,8 +199,8 @@ static void permits_wake_those_for_whom_they_are_enough(void **state)
     redis_waiter_leave(last, true);
 }
 
-/* The waiter got its permit by its own look, before the message of that permit had arrived; the
- * message of the next permit came before the waiter had left, and was meant for another. */
+/* The waiter got its permit by asking, before the message of that permit had arrived. The message
+ * of the next permit came before the waiter had left, so another waiter needs it. */
 static void who_leaves_with_a_permit_passes_on_what_it_does_not_need(void **state)
 {
     struct redis_waiter *one = join_by(&REDIS_WAKE_SEMAPHORE, 1);
@@ -215,7 +215,7 @@ static void who_leaves_with_a_permit_passes_on_what_it_does_not_need(void **stat
     hear("message", "1");
     assert_false(woken(last));
     redis_waiter_leave(one, true);
-    assert_false(woken(two)); /* it could not enter */
+    assert_false(woken(two)); /* one permit is too few for it */
     assert_true(woken(last));
     redis_waiter_leave(two, false);
     redis_waiter_leave(last, true);
@@ -239,7 +239,7 @@ static void each_message_of_a_latch_wakes_all(void **state)
     assert_int_equal(0, redis_waiter_heard(second));
     redis_channels_reset(&channels);
     settle();
-    hear("subscribe", NULL); /* who knows what was said meanwhile? */
+    hear("subscribe", NULL); /* messages may have been lost before the new subscription */
     assert_int_equal(-1, redis_waiter_heard(second));
     redis_waiter_leave(first, true);
     redis_waiter_leave(second, true);
@@ -254,10 +254,11 @@ static void an_unused_wake_up_is_passed_on(void **state)
     (void)state;
     assert_true(woken(second) && woken(third));
     hear("message", "0");
-    redis_waiter_leave(first, false); /* gave up just then */
+    redis_waiter_leave(first, false); /* it gave up at this moment */
     assert_true(woken(second));
     hear("message", "0");
-    redis_waiter_leave(second, true); /* got it just then: its release will tell */
+    /* It got the lock at this moment, and its release will wake another waiter. */
+    redis_waiter_leave(second, true);
     assert_false(woken(third));
     redis_waiter_leave(third, true);
 }
@@ -271,13 +272,14 @@ static void a_new_connection_begins_anew(void **state)
     assert_string_equal("SUBSCRIBE d;", settle());
     redis_waiter_leave(other, false);
     redis_channels_reset(&channels);
-    assert_string_equal("SUBSCRIBE c;", settle()); /* and d is forgotten */
+    /* The channel d, without a waiter, is forgotten. */
+    assert_string_equal("SUBSCRIBE c;", settle());
     assert_false(woken(waiter));
     hear("subscribe", NULL);
     assert_true(woken(waiter)); /* messages may have been missed */
     redis_waiter_leave(waiter, true);
     redis_channels_reset(&channels);
-    assert_true(redis_channels_is_empty(&channels)); /* there may be no further connection */
+    assert_true(redis_channels_is_empty(&channels)); /* so that no further connection is needed */
     assert_string_equal("", settle());
 }
 
@@ -287,7 +289,7 @@ static void a_command_that_could_not_be_said_is_told(void **state)
 
     (void)state;
     assert_false(redis_channels_settle(&channels, say_nothing, NULL));
-    redis_channels_reset(&channels); /* as after every hang-up */
+    redis_channels_reset(&channels); /* as after each end of a connection */
     assert_string_equal("SUBSCRIBE c;", settle());
     redis_waiter_leave(waiter, true);
 }
@@ -307,16 +309,16 @@ static void a_sole_waiter_that_comes_again_need_not_ask_again(void **state)
     waiter = redis_channels_join(&channels, "c", sole);
     assert_string_equal("", settle());
     assert_int_equal(0, nudge_count);
-    assert_false(woken(waiter)); /* it has missed nothing */
+    assert_false(woken(waiter)); /* the waiter has missed no message */
     hear("message", "0");
     assert_true(woken(waiter));
     redis_waiter_leave(waiter, true);
-    hear("message", "0"); /* it has asked again already, but does not wait yet */
+    hear("message", "0"); /* it has already asked again, and does not wait yet */
     waiter = redis_channels_join(&channels, "c", sole);
     assert_true(woken(waiter));
     redis_waiter_leave(waiter, true);
     waiter = redis_channels_join(&channels, "c", sole);
-    assert_false(woken(waiter)); /* that message is used up */
+    assert_false(woken(waiter)); /* the message was used by the earlier wait */
     redis_waiter_leave(waiter, true);
 }
 
@@ -327,7 +329,7 @@ static void a_sole_waiters_channel_is_left_in_the_end(void **state)
 
     (void)state;
     redis_waiter_leave(waiter, true);
-    while (settle()[0] == '\0' && dlock_clock_ns() < end_ns) /* it lingers */
+    while (settle()[0] == '\0' && dlock_clock_ns() < end_ns) /* the channel stays for a while */
         sched_yield();
     assert_string_equal("UNSUBSCRIBE c;", said);
     waiter = redis_channels_join(&channels, "c", sole);
@@ -335,7 +337,7 @@ static void a_sole_waiters_channel_is_left_in_the_end(void **state)
     assert_string_equal("SUBSCRIBE c;", settle());
     assert_false(woken(waiter));
     hear("subscribe", NULL);
-    assert_true(woken(waiter)); /* this time it may have missed one */
+    assert_true(woken(waiter)); /* the waiter may have missed a message */
     redis_waiter_leave(waiter, true);
 }
 

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static int forget_all(void **state)
     return 0;
 }
 
-/* A node says `text` at that second. */
+/* Merge a node's answer `text`, which came at that second. */
 static bool hear(const char *text, int64_t second)
 {
     assert_true(read_view(text));
@@ -135,7 +135,7 @@ static void reads_the_name_that_a_node_announces(void **state)
     assert_string_equal(longest, view.nodes[0].name);
     snprintf(text, sizeof(text), A " :1@2,%sn master - 0 0 1 connected 5\n", longest);
     assert_true(read_view(text));
-    assert_string_equal("", view.nodes[0].name); /* too long for a host */
+    assert_string_equal("", view.nodes[0].name); /* the name is too long */
 }
 
 static void refuses_what_is_no_list_of_nodes(void **state)
@@ -199,7 +199,7 @@ static void a_slot_that_moves_keeps_its_era(void **state)
                      C " h:3@3 master - 0 0 3 connected 50-16383\n", 2));
     assert_int_equal(3, port_of(60));
     assert_int_equal(1, map.eras[60]);
-    /* The master that gave its last slot away follows the taker. */
+    /* The master that gave its last slot away becomes a replica of the new master. */
     assert_true(hear(A " h:1@1 slave " C " 0 0 4 connected\n"
                      C " h:3@3 master - 0 0 4 connected 0-16383\n", 3));
     assert_int_equal(3, port_of(0));
@@ -259,7 +259,7 @@ static void a_node_that_moves_house_is_found_again(void **state)
     assert_int_equal(1, map.eras[0]);
 }
 
-/* `count` replicas that no list has named before. */
+/* Merge a list with `count` replicas that no earlier list has named. */
 static void hear_of_others(int round, int count, const char *owner, int64_t second)
 {
     static char text[REDIS_CLUSTER_NODES_MAX * 128];
@@ -271,7 +271,7 @@ static void hear_of_others(int round, int count, const char *owner, int64_t seco
     (void)hear(text, second);
 }
 
-/* A cluster whose nodes are replaced again and again: the map has room for those of now. */
+/* The nodes of a cluster are replaced again and again; the map keeps room for the present nodes. */
 static void nodes_that_are_gone_make_room(void **state)
 {
     (void)state;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_fault.c -- locks on a real Redis whose requests fail or lose their
- * connection at a fault point: the answer agrees with the state of the store. */
+/* test_redis_fault.c -- locks on a real Redis whose requests fail or lose their connection at a
+ * fault point: the status must agree with the state of the store. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <hiredis/hiredis.h>
 #include <poll.h>
@@ -161,11 +161,11 @@ static void a_release_whose_answer_is_dropped_is_unknown(void **state)
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, NAME, 0, &lease));
     arm(DLOCK_FAULT_AFTER_REPLY, DLOCK_FAULT_FAIL);
     assert_int_equal(DLOCK_UNKNOWN, dlock_release(sys, &lease));
-    assert_int_equal(0, ask("EXISTS " NAME)); /* it was done */
+    assert_int_equal(0, ask("EXISTS " NAME)); /* the release was executed */
     works();
 }
 
-/* The newest connection that the server has, but ours. */
+/* The newest connection of the server, without the test's own. */
 static long long newest_client(void)
 {
     redisReply *reply = redisCommand(server.side, "CLIENT LIST TYPE normal");
@@ -181,7 +181,7 @@ static long long newest_client(void)
     return newest;
 }
 
-/* The status of the call is true, and another connection serves afterwards. */
+/* The status of the call is correct, and later calls use another connection. */
 static void a_cut_drops_the_connection(void **state)
 {
     static const dlock_fault_point points[] = {DLOCK_FAULT_BEFORE_REQUEST,
@@ -219,7 +219,8 @@ static void setnx_without_its_expire_is_unknown_and_stays(void **state)
     use("setnx", LEASE_MS);
     arm(DLOCK_FAULT_BETWEEN_SETNX_AND_EXPIRE, DLOCK_FAULT_FAIL);
     assert_int_equal(DLOCK_UNKNOWN, dlock_acquire(sys, NAME, 0, &lease));
-    assert_int_equal(-1, ask("PTTL " NAME)); /* for ever: what this variant is known for */
+    /* No expiry, which is the known flaw of this variant. */
+    assert_int_equal(-1, ask("PTTL " NAME));
 }
 
 static void a_delete_that_fails_is_tried_again(void **state)
@@ -251,7 +252,8 @@ static void a_renewal_that_fails_is_tried_again(void **state)
     arm(DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_FAIL);
     assert_comes(caught(DLOCK_FAULT_WATCHDOG_TICK) == before + 1);
     end_ns = dlock_clock_after(dlock_clock_ns(), SHORT_MS);
-    assert_comes(dlock_clock_ns() > end_ns); /* it is there only if renewals went on */
+    /* The lock is still held only if the watchdog has renewed it. */
+    assert_comes(dlock_clock_ns() > end_ns);
     assert_true(dlock_lease_valid(sys, &lease));
     assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
 }

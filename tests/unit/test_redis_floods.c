@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_floods.c -- a server whose answer has no end and comes as fast as it is read: each
- * call ends in spite of that. */
+/* test_redis_floods.c -- a server whose answer never ends, and arrives as fast as it is read: each
+ * call has to end nevertheless. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,17 +26,17 @@ enum { LIMIT_S = 300, TIMEOUT_MS = 200, CONNS_MAX = 8, PIECES = 65536 };
 static const char BEGIN[] = "*2147483647\r\n";
 static const char PIECE[] = ":1\r\n";
 
-/* Answers the first command of each connection by an array that it never ends. */
+/* The server answers the first command of each connection with an array that never ends. */
 static struct {
     int listen_fd, port;
     pthread_t thread;
     atomic_bool stopping;
-    atomic_long sent; /* bytes, over all connections */
+    atomic_long sent; /* bytes on all connections */
     char pieces[PIECES * (sizeof(PIECE) - 1)];
     struct {
         int fd;
         bool is_asked;
-        size_t begun; /* bytes of an unfinished piece */
+        size_t begun; /* sent bytes of an unfinished piece */
     } conns[CONNS_MAX];
 } server;
 
@@ -57,7 +57,7 @@ static void begin_answer(int i)
         server.conns[i].is_asked = true;
 }
 
-/* Fill the socket, so that its reader never finds it empty. */
+/* Fill the socket, so that its reader always finds more bytes. */
 static void go_on(int i)
 {
     for (;;) {
@@ -138,8 +138,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A call to the server, with that before and behind its address in the URL, fails: the first answer
- * never ends. */
+/* A call to the server must fail, because the first answer never ends. `before` and `behind` are
+ * the parts of the URL around the server's address. */
 static void assert_call_ends(const char *before, const char *behind)
 {
     struct redis_link *link;
@@ -199,7 +199,7 @@ int main(void)
         TEST(a_subscription_is_closed),
     };
 
-    alarm(LIMIT_S); /* ends a loop that has no end */
+    alarm(LIMIT_S); /* ends the program if a loop never ends */
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests_name("redis_floods", tests, NULL, NULL);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_hold.c -- the requests that links asked together hold back, and for how long.
+/* test_redis_hold.c -- the requests that links in a group delay, and for how long.
  *
- * This program defines the clock_gettime() of the C library and the calls of
- * base/redis/wire.h, so clock and network are its own. */
+ * This program defines the clock_gettime() of the C library and the functions of base/redis/wire.h,
+ * so that the test controls the clock and the network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -36,16 +36,16 @@ int clock_gettime(clockid_t id, struct timespec *ts)
     return 0;
 }
 
-/* The wire to a node.  The port of a link's URL is the index of its wire. */
+/* The connection to a node. The port in a link's URL is the index of its connection. */
 struct redis_wire {
     int send_count;
     size_t sent_len;
-    size_t room_len;     /* bytes that it still takes          */
-    int reply_count;     /* replies that are to be received    */
+    size_t room_len;     /* the bytes that it accepts now */
+    int reply_count;     /* the replies that can be received */
 };
 
 static struct redis_wire wires[NODES];
-static int64_t slept_until_ns; /* the wait of the driver */
+static int64_t slept_until_ns; /* the end of the driver's sleep */
 
 struct redis_wire *redis_wire_open(const struct redis_url *url, char why[REDIS_WHY_SIZE])
 {
@@ -126,7 +126,7 @@ static struct redis_leg legs[MANY];
 static struct redis_request_leg trips[MANY];
 static int asked_count;
 
-/* The group has a driver, which is awake. */
+/* A group with a driver that is awake. */
 static int set_up(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Another caller asks the first node, and would have it sent. */
+/* Another caller sends a request to the first node, and wants it to be sent at once. */
 static void ask(void)
 {
     int n = asked_count++;
@@ -208,7 +208,7 @@ static void a_server_that_does_not_answer_gets_it_after_a_while(void **state)
     now_ns += 1;
     redis_link_send(links[0]);
     assert_int_equal(2, wires[0].send_count);
-    now_ns += HELD_NS - 1; /* and so on */
+    now_ns += HELD_NS - 1; /* the delay begins again after each send */
     ask();
     assert_int_equal(2, wires[0].send_count);
     now_ns += 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_link.c -- commands to a server that misbehaves: the outcome and the reason
- * of each failure. */
+/* test_redis_link.c -- commands to a server that misbehaves: the status and the error of each
+ * failure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <poll.h>
 #include <pthread.h>
@@ -23,8 +23,8 @@
 
 enum { TIMEOUT_MS = 120, LONG_MS = 60000, CONNS_MAX = 8 };
 
-/* A server that says to every request what it is told to say.  A connection that it left
- * without an answer gets the late one, if there is one, together with the next. */
+/* A server that answers every request with the text that the test sets. When a connection got no
+ * answer, its next answer is sent together with the late one, if there is one. */
 static struct {
     char dir[40];
     char url[80];
@@ -32,8 +32,8 @@ static struct {
     int listen_fd;
     pthread_t thread;
     atomic_bool stopping;
-    const char *_Atomic says; /* NULL: hangs up */
-    const char *_Atomic then; /* says it to all but the first request */
+    const char *_Atomic says; /* NULL: closes the connection */
+    const char *_Atomic then; /* the answer to all requests but the first */
     const char *_Atomic late;
     atomic_int accepted_count;
     atomic_int heard_count;
@@ -208,9 +208,9 @@ static void what_left_and_is_not_answered_is_unknown(void **state)
     int64_t begun_ms = now_ms();
 
     (void)state;
-    assert_int_equal(DLOCK_UNKNOWN, call_to(NULL, &out)); /* hangs up */
+    assert_int_equal(DLOCK_UNKNOWN, call_to(NULL, &out)); /* closes the connection */
     assert_true(now_ms() - begun_ms < 40 * TIMEOUT_MS);
-    assert_int_equal(DLOCK_UNKNOWN, call_to("", &out)); /* says nothing */
+    assert_int_equal(DLOCK_UNKNOWN, call_to("", &out)); /* does not answer */
     assert_int_equal(DLOCK_UNKNOWN, call_to("$100\r\nhalf", &out));
     assert_true(now_ms() - begun_ms >= 2 * TIMEOUT_MS);
 }
@@ -227,7 +227,7 @@ static void a_failed_connection_is_not_used_again(void **state)
     assert_int_equal(DLOCK_OK, call(link, &out));
     assert_string_equal("second", out.text);
     assert_int_equal(2, atomic_load(&server.accepted_count));
-    /* A connection without an error is used again. */
+    /* A connection without an error is used for the next command. */
     assert_int_equal(DLOCK_OK, call(link, &out));
     assert_int_equal(2, atomic_load(&server.accepted_count));
     redis_link_close(link);
@@ -279,7 +279,7 @@ static void a_dead_server_is_left_alone_for_a_while(void **state)
     assert_true(redis_link_is_left_alone(link));
     assert_int_equal(DLOCK_IO, call(link, &out));
     assert_non_null(strstr(dlock_error(), "/nonexistent/s"));
-    assert_int_equal(DLOCK_IO, redis_ping(link)); /* insists */
+    assert_int_equal(DLOCK_IO, redis_ping(link)); /* always tries to connect */
     redis_link_close(link);
 }
 
@@ -293,7 +293,8 @@ static bool is_answered(struct redis_talk *talk)
     return out.outcome == REDIS_ANSWERED;
 }
 
-/* So long that a server which is left alone until then is seen on a slow machine too. */
+/* With LONG_MS, the time in which the link leaves a dead server alone is noticed on a slow machine
+ * too. */
 static void a_conversation_ends_leaving_alone(void **state)
 {
     struct redis_talk talk = {0};
@@ -306,7 +307,7 @@ static void a_conversation_ends_leaving_alone(void **state)
     assert_int_equal(0, rename(server.address.sun_path, away));
     assert_false(is_answered(&talk));
     assert_int_equal(0, rename(away, server.address.sun_path));
-    while (!is_answered(&talk)) /* it may be left alone for a moment */
+    while (!is_answered(&talk)) /* the server may be left without a request for a moment */
         poll(NULL, 0, 1);
     assert_false(redis_link_is_left_alone(talk.link));
     redis_talk_end(&talk, true);
@@ -326,7 +327,7 @@ static void an_unknown_script_is_sent_by_its_text(void **state)
     assert_int_equal(DLOCK_OK, redis_script_run(link, &one, INT64_MAX, &out));
     assert_int_equal(1, out.integer);
     assert_int_equal(2, atomic_load(&server.heard_count));
-    /* But nothing else is ever sent twice. */
+    /* No other command is ever sent twice. */
     atomic_store(&server.then, "-ERR no\r\n");
     assert_int_equal(DLOCK_PROTOCOL, redis_script_run(link, &one, INT64_MAX, &out));
     assert_int_equal(3, atomic_load(&server.heard_count));

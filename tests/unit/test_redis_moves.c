@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_moves.c -- waiters whose channel moves to another server of a cluster, at any moment
- * of a join. */
+/* test_redis_moves.c -- waiters whose channel moves to another server of a cluster, at each moment
+ * of their beginning. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 enum { SERVERS = 3 };
 
 static struct redis_channels servers[SERVERS];
-static int owner;       /* the server that has the channel, */
-static int owner_later; /* and the one that has it after the next question; -1: the same */
+static int owner;       /* the server that has the channel now */
+static int owner_later; /* the server that has it after the next question; -1: the same one */
 static char said[256];
 
 static void nudge(void *arg)
@@ -67,7 +67,7 @@ static bool say(void *arg, const char *verb, const char *name)
     return true;
 }
 
-/* The commands that server `i` has to get now. */
+/* The commands that server `i` is sent now. */
 static const char *settle(int i)
 {
     said[0] = '\0';
@@ -104,7 +104,7 @@ static void a_waiter_goes_with_its_channel(void **state)
     assert_string_equal("SUBSCRIBE c;", settle(0));
     owner = 1;
     redis_channels_sift(&servers[0], stays, NULL);
-    assert_true(woken(waiter)); /* it asks the store, */
+    assert_true(woken(waiter)); /* the waiter asks the store */
     assert_string_equal("", settle(1));
     assert_false(woken(waiter)); /* and sleeps at the other server */
     assert_string_equal("SUBSCRIBE c;", settle(1));
@@ -113,8 +113,8 @@ static void a_waiter_goes_with_its_channel(void **state)
     redis_waiter_leave(waiter, true);
 }
 
-/* The waiter has chosen the server before the move, and joins after the server's channels were
- * sifted. */
+/* The waiter has chosen its server before the move, and subscribes after the moved channels of this
+ * server were removed. */
 static void a_waiter_that_joins_behind_a_move_goes_on(void **state)
 {
     struct redis_waiter *waiter;
@@ -123,7 +123,8 @@ static void a_waiter_that_joins_behind_a_move_goes_on(void **state)
     owner = 1;
     redis_channels_sift(&servers[0], stays, NULL);
     waiter = join(0);
-    assert_string_equal("", settle(0)); /* the server would refuse it, and all with it */
+    /* The server would refuse it and all other channels of the command. */
+    assert_string_equal("", settle(0));
     assert_true(woken(waiter));
     assert_false(woken(waiter));
     assert_string_equal("SUBSCRIBE c;", settle(1));
@@ -138,7 +139,7 @@ static void a_waiter_that_follows_behind_a_move_goes_on(void **state)
     owner = 1;
     redis_channels_sift(&servers[0], stays, NULL);
     assert_true(woken(waiter));
-    owner_later = 2; /* moves between the choice and the attaching */
+    owner_later = 2; /* the channel moves between the choice of a server and the subscription */
     assert_true(woken(waiter));
     assert_string_equal("", settle(1));
     assert_false(woken(waiter));

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "base/redis/reader.h"
 #include "lock/stores/redis_shapes.h"
 
-/* Every shape but ANY. */
+/* All shapes without ANY. */
 #define SHAPES(X)                                                                      \
     X(PING) X(DONE) X(QUEUED) X(EXEC) X(SHA) X(SET) X(TEXT) X(NUMBER) X(TIME) X(PTTL)  \
     X(YES_NO) X(COUNT) X(REPLICAS) X(BALANCE) X(ACQUIRE) X(ACQUIRE_MORE) X(READ_MORE) X(PERMIT)    \
@@ -37,7 +37,7 @@ static const struct redis_shape *shape_at(int at)
     return all[at];
 }
 
-/* Read `len` bytes of a reply as a connection does, and hold it against the shape. */
+/* Read `len` bytes of a reply as a connection does, and compare the reply with the shape. */
 static bool fits(const struct redis_shape *shape, const char *bytes, size_t len,
                  int64_t *number)
 {
@@ -59,7 +59,7 @@ static bool fits(const struct redis_shape *shape, const char *bytes, size_t len,
     return fit;
 }
 
-/* The shapes that a reply has, and no other of them all. */
+/* The reply must have exactly these of all shapes. */
 static void check(const char *bytes, size_t len, uint64_t shapes)
 {
     for (int shape = 0; shape < SHAPE_COUNT; shape++) {
@@ -188,7 +188,7 @@ static void a_number_has_a_range(void **state)
                                    &number));
     assert_false(dlock_number_read("5", 1, 6, 9, &number));
     assert_false(dlock_number_read("", 0, 0, 9, &number));
-    assert_true(number == INT64_MIN); /* as it was */
+    assert_true(number == INT64_MIN); /* unchanged */
 }
 
 int main(void)

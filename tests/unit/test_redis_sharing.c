@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,14 +23,14 @@
 enum {
     THREADS_MAX = 200,
     SHORT_MS = 200,
-    BIG_SIZE = 1 << 20, /* more than any socket's buffer */
+    BIG_SIZE = 1 << 20, /* more than the buffers of a socket hold */
 };
 
 static struct redis_link *shared;
 
 /* ---- the server ---- */
 
-/* The number of the link's connection. */
+/* The number of the link's connection at the server. */
 static int64_t connection_id(void)
 {
     static const struct redis_command id = {2, {"CLIENT", "ID"}, REDIS_SHAPE_ANY};
@@ -43,7 +43,7 @@ static int64_t connection_id(void)
 static int set_up(void **state)
 {
     (void)state;
-    alarm(120); /* a hang ends the program: the runner sees it */
+    alarm(120); /* a hang ends the program by a signal */
     make_server();
     assert_int_equal(DLOCK_OK,
                      redis_link_open(&shared, server.url, PATIENCE_MS, false));
@@ -58,12 +58,12 @@ static int tear_down(void **state)
     return rmdir(server.dir);
 }
 
-/* ---- threads that talk to it ---- */
+/* ---- threads that use the link ---- */
 
 static atomic_bool stopping;
 static atomic_int ok_count, unknown_count, io_count, wrong_count;
 
-/* Ask for what only this caller can have asked for. */
+/* Send a request whose answer only this caller can get. */
 static dlock_status echo(struct redis_link *link, const char *value, int64_t give_up_ns)
 {
     struct redis_command command = {2, {"ECHO", value}, REDIS_SHAPE_ANY};
@@ -127,7 +127,7 @@ static void *run_scripts(void *arg)
 }
 
 static pthread_t threads[THREADS_MAX];
-static char stacks[THREADS_MAX]; /* an address of its own for each */
+static char stacks[THREADS_MAX]; /* a different address for each thread */
 
 static void begin(void *(*run)(void *), int thread_count, void *arg)
 {
@@ -176,7 +176,7 @@ static void two_hundred_threads_share_one_connection(void **state)
     (void)state;
     begin(echo_on, THREADS_MAX, NULL);
     assert_comes(atomic_load(&ok_count) > 20 * THREADS_MAX);
-    assert_int_equal(2, tell("CLIENT LIST")); /* ours, and the one that asks */
+    assert_int_equal(2, tell("CLIENT LIST")); /* the link's connection, and the one that asks */
     finish(THREADS_MAX);
     assert_int_equal(2, tell("CLIENT LIST"));
     assert_int_equal(0, atomic_load(&unknown_count));
@@ -197,7 +197,7 @@ static void answers_find_their_callers_through_cuts(void **state)
         assert_comes(atomic_load(&ok_count) > ok_before + THREADS);
     }
     finish(THREADS);
-    /* Each cut ends only what was under way, at most one per thread. */
+    /* Each cut ends only requests that were under way, at most one per thread. */
     failed_count = atomic_load(&unknown_count) + atomic_load(&io_count);
     assert_true(failed_count < atomic_load(&ok_count));
     assert_int_equal(DLOCK_OK, echo(shared, "after", INT64_MAX));
@@ -232,11 +232,11 @@ static void a_late_answer_is_nobody_elses(void **state)
     assert_int_equal(DLOCK_OK, echo(shared, "one more", INT64_MAX));
     assert_int_equal(0, atomic_load(&wrong_count));
     assert_int_equal(0, queued());
-    /* The refusal cost no connection. */
+    /* The refusal did not cost the connection. */
     assert_int_equal(id, connection_id());
 }
 
-/* More than fits: the server is stopped, and half of a big request has left. */
+/* The server is stopped, and a request that is larger than the buffers was sent in part. */
 static dlock_status jam(void)
 {
     char *big = malloc(BIG_SIZE + 1);
@@ -309,7 +309,7 @@ static void a_hung_server_holds_nobody(void **state)
         finish(THREADS);
         assert_int_equal(THREADS,
                          atomic_load(&unknown_count) + atomic_load(&io_count));
-        assert_true(queued() <= THREADS); /* and not what the rounds add up to */
+        assert_true(queued() <= THREADS); /* not the sum over the rounds */
     }
     kill(server.pid, SIGCONT);
     assert_comes(echo(shared, "after", INT64_MAX) == DLOCK_OK);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_url.c -- reading Redis URLs. */
+/* test_redis_url.c -- parses the URLs of Redis. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <string.h>
 
@@ -165,7 +165,7 @@ static void refuses_what_is_nearly_right(void **state)
     assert_false(redis_url_parse(NULL, &url, why, sizeof(why)));
 }
 
-/* Each refusal begins with the place, counted from 1. */
+/* Each refusal begins with the position of the mistake, counted from 1. */
 static void names_the_place(void **state)
 {
     static const struct {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_yields.c -- when the threads of a link stop yielding.
+/* test_redis_yields.c -- when the threads of a link stop yielding the processor.
  *
- * This program defines the clock_gettime() and sched_yield() of the C library.  A group
- * without links has nothing to send, so its driver only yields and sleeps. */
+ * This program defines the clock_gettime() and sched_yield() of the C library. A group without
+ * links has nothing to send, so its driver only yields and sleeps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -18,10 +18,10 @@
 #include "base/redis/link_group.h"
 
 enum {
-    READING_NS = 100, /* by which each reading moves the clock */
+    READING_NS = 100, /* each reading of the clock moves it by this time */
     SHORT_NS = 2000,
-    LONG_NS = 5000000, /* another program had the processor */
-    PAUSE_MS = 100,    /* without any yield after a long yield */
+    LONG_NS = 5000000, /* a yield after which another program had the processor */
+    PAUSE_MS = 100,    /* the time without yields after a long yield */
 };
 
 static struct redis_link_group *group;
@@ -63,8 +63,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A thread drives for an answer that does not come, while another thread is expected to ask.
- * Answers the number of yields of the driver. */
+/* A thread waits as the driver for an answer that does not come, while another thread is expected
+ * to ask. Returns the number of the driver's yields. */
 static int drive(void)
 {
     struct redis_wait wait = {.open_count = 1};
@@ -125,7 +125,8 @@ static void the_driver_stops_yielding_beside_a_busy_program(void **state)
     assert_int_equal(1, drive());
     for (int i = 0; i < 10; i++)
         assert_int_equal(0, drive());
-    assert_false(redis_link_group_yield(group)); /* nor do those who wait for it */
+    /* Threads that wait for the driver do not yield either. */
+    assert_false(redis_link_group_yield(group));
     now_ns = dlock_clock_after(begin_ns, PAUSE_MS + 1);
     yield_ns = SHORT_NS;
     assert_true(drive() > 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_report_data.c -- a report is a whole page of whatever a run's files hold. */
+/* test_report_data.c -- a report is a complete page, whatever the files of a run contain. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,8 +55,8 @@ static size_t scripts(const char *page)
     return count;
 }
 
-/* The page of the text, and of the text beside itself: whole, with no script but its own.
- * Returns the status of the reader. */
+/* Make the page of the text, and the page that compares the text with itself. Each must be
+ * complete, with no script but its own. Returns the exit status of the reader. */
 static enum exit_code page_of(const char *text, size_t size)
 {
     struct run_data data;
@@ -121,8 +121,8 @@ static void bytes_behind_a_zero_are_not_passed_over(void **state)
     assert_int_equal(page_of(text, strlen(text)), EXIT_VALID);
 }
 
-/* The document with `value` in the place of the value number `at`, counted over the whole tree;
- * NULL when there are no so many. */
+/* The document with `value` in place of value number `at`, counted over the whole tree; NULL if the
+ * document has fewer values. */
 static bool put(json_t *json, int *at, json_t *value)
 {
     const char *key;
@@ -165,7 +165,7 @@ static json_t *rubbish_at(size_t i)
     return value;
 }
 
-/* Each value of the run in turn is each kind of rubbish. */
+/* Each value of the run in turn is replaced by each kind of wrong value. */
 static void a_value_of_a_wrong_kind_counts_as_missing(void **state)
 {
     size_t replaced = 0;
@@ -210,7 +210,7 @@ static void deep_nesting_and_long_texts_are_survived(void **state)
     free(text);
 }
 
-/* Files beside data.json: sums of their numbers must not overflow. */
+/* The files beside data.json have huge numbers, and the sums of these must not overflow. */
 static void files_of_a_run_with_huge_numbers_are_read(void **state)
 {
     static const struct {
@@ -246,8 +246,8 @@ static void files_of_a_run_with_huge_numbers_are_read(void **state)
     assert_true(files_remove_tree(dir));
 }
 
-/* A comparison of `locks` locks in three runs each, whose speeds and p99 are alike; the first
- * `apart` of these values lie apart from those of a comparison with 0. */
+/* A comparison of `locks` locks with three runs each, whose speeds and p99 are alike. The first
+ * `apart` values differ from those of a comparison with 0. */
 static json_t *comparison(int locks, int apart)
 {
     json_t *cells = json_array();
@@ -270,7 +270,7 @@ static json_t *comparison(int locks, int apart)
                      "summary", "cells", cells);
 }
 
-/* The page of one comparison, or of two; the caller frees it. */
+/* The page of one comparison, or of two; the caller frees the page. */
 static char *page_of_comparisons(json_t *a, json_t *b)
 {
     struct run_data data[2] = {{.json = a}, {.json = b}};
@@ -287,7 +287,7 @@ static char *page_of_comparisons(json_t *a, json_t *b)
     return page;
 }
 
-/* With three runs each, one value of ten lies apart by chance: two of eight say nothing yet. */
+/* With three runs each, one of ten values differs by chance, so two of eight are no evidence. */
 static void values_that_lie_apart_by_chance_make_no_difference(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_report_verdict.c -- the first sentence of a report says what the run's own files say of its
- * cells, also where the runs of a cell look better than its outcome. */
+/* test_report_verdict.c -- the first sentence of a report has the verdict of the run's own files
+ * about its cells, even if the runs of a cell look better than its outcome. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 static const char begin_of_verdict[] = "<p class=\"verdict ";
 
-/* The report of one run, or of two; the runs and the page end. */
+/* Make the report of one run, or of two, and check its sentence. Frees the runs and the page. */
 static void expect(json_t *a, json_t *b, const char *sentence, const char *text)
 {
     struct run_data data[2] = {{.json = a}, {.json = b}};
@@ -43,7 +43,7 @@ static void expect(json_t *a, json_t *b, const char *sentence, const char *text)
     run_data_free(&data[1]);
 }
 
-/* A cell of a comparison whose runs have these outcomes, with commas between them. */
+/* A cell of a comparison whose runs have these outcomes, separated by commas. */
 static json_t *cell(const char *lock, const char *outcome, const char *runs)
 {
     json_t *list = json_array();
@@ -57,7 +57,7 @@ static json_t *cell(const char *lock, const char *outcome, const char *runs)
                      "lock", lock, "outcome", outcome, "runs", list);
 }
 
-/* A comparison with a sound cell and this one. */
+/* A comparison with a sound cell and a cell of this outcome. */
 static json_t *comparison(const char *outcome, const char *runs)
 {
     return json_pack("{s:i, s:s, s:{s:{s:[o, o]}}}", "format", 1, "kind", "compare", "results",
@@ -125,7 +125,7 @@ static void two_runs_differ_if_the_outcomes_of_a_cell_do(void **state)
     }
 }
 
-/* A matrix of two cells of three seeds each, of which the second has `done`. */
+/* A matrix of two cells of three seeds each; `done` seeds of the second cell are done. */
 static json_t *matrix(int done, const char *verdict)
 {
     json_t *runs = json_array(), *all = json_array();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scenario_data.c -- the texts and data that every scenario must have. */
+/* test_scenario_data.c -- checks the texts and data of every scenario. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,8 @@ static void test_each_is_told_in_both_languages(void **state)
 
     (void)state;
     for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++) {
-        assert_ptr_equal(scenario_find(scenario->name), scenario); /* the only one */
+        /* No other scenario has this name. */
+        assert_ptr_equal(scenario_find(scenario->name), scenario);
         assert_true(scenario->number != NULL && scenario->source != NULL);
         assert_true(scenario->title != NULL && scenario->title_zh != NULL);
         assert_true(scenario->actors[0] == NULL || scenario->actors[0][0] != '+');
@@ -30,7 +31,7 @@ static void test_each_is_told_in_both_languages(void **state)
     }
 }
 
-/* Names in a text with spaces, each of which has to be a lock's. */
+/* Each name in a text, separated by spaces, has to be that of a lock. */
 static void check_names(const struct expectation *e)
 {
     const char *names = e->locks;
@@ -46,7 +47,7 @@ static void check_names(const struct expectation *e)
     }
 }
 
-/* The name of a file in the command: with dashes. */
+/* The name in the command, with dashes. */
 static const char *name_of(const struct expectation *e)
 {
     static char name[64];

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scenario_measure.c -- the counts of a measurement, and its use of random
- * numbers. */
+/* test_scenario_measure.c -- the counts of a measurement, and its use of random numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 #include "loadtest/scenario/stage.h"
 
 
-/* A stage on which nothing was played. */
+/* A stage on which nothing has happened. */
 struct empty {
     struct scenario scenario;
     struct scenario_setup setup;
@@ -47,7 +46,7 @@ static void assert_near(double expected, double found)
     assert_true(found > expected - 0.05 && found < expected + 0.05);
 }
 
-/* The values of a textbook's table of Wilson's interval. */
+/* The values are those of a textbook's table of the Wilson interval. */
 static void test_the_interval_is_known(void **state)
 {
     double low, high;
@@ -80,7 +79,8 @@ static void test_the_same_seed_draws_the_same(void **state)
         int64_t x = stage_draw(a.stage, 3, 2001);
 
         assert_in_range(x, 0, 2000);
-        stage_draw(b.stage, 4, 2001); /* another stream does not matter to this one */
+        /* Draws of another stream do not change the draws of this one. */
+        stage_draw(b.stage, 4, 2001);
         assert_int_equal(stage_draw(b.stage, 3, 2001), x);
         differ += stage_draw(c.stage, 3, 2001) != x;
     }
@@ -105,7 +105,7 @@ static void test_its_length_is_its_own_or_what_is_asked(void **state)
     end(&e);
 }
 
-/* Count, of a stock of 1000. */
+/* Count a sale with a stock of 1000. */
 static bool count(struct empty *e, int64_t told, int64_t unsure, int64_t sold,
                   int64_t left)
 {
@@ -132,7 +132,7 @@ static void test_what_is_not_in_the_stock_is_lost(void **state)
     assert_true(count(&e, 90, 0, 90, 925));
     assert_int_equal(e.result.tally.updates, 90);
     assert_int_equal(e.result.tally.lost, 15);
-    /* Two COMMITs went unanswered; one of them is there, and counts. */
+    /* Two COMMITs got no answer; the row of one of them exists, and counts. */
     assert_true(count(&e, 90, 2, 91, 910));
     assert_int_equal(e.result.tally.updates, 91);
     assert_int_equal(e.result.tally.lost, 1);
@@ -143,10 +143,10 @@ static void test_what_does_not_add_up_is_not_counted(void **state)
     struct empty e;
 
     (void)state;
-    assert_false(count(&e, 0, 3, 3, 997)); /* nobody was told anything            */
-    assert_false(count(&e, 90, 0, 89, 911)); /* an order that is gone             */
-    assert_false(count(&e, 90, 1, 92, 908)); /* one that nobody has made          */
-    assert_false(count(&e, 90, 0, 90, 909)); /* more taken than sold              */
+    assert_false(count(&e, 0, 3, 3, 997)); /* no client got an answer */
+    assert_false(count(&e, 90, 0, 89, 911)); /* an order has disappeared */
+    assert_false(count(&e, 90, 1, 92, 908)); /* a row that no client has ordered */
+    assert_false(count(&e, 90, 0, 90, 909)); /* more units taken than sold */
     assert_true(e.result.why[0] != '\0');
 }
 

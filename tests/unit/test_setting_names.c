@@ -24,8 +24,8 @@ static const struct setting_program *const PROGRAMS[] = {
 
 enum { PROGRAM_COUNT = sizeof PROGRAMS / sizeof PROGRAMS[0] };
 
-/* The keys that several programs have, with one meaning.  A name that is not among them
- * may stand in one program only. */
+/* The keys that several programs have, with one meaning. Any other key may exist in one program
+ * only. */
 static const char *const SHARED[] = {
     "color",    "database-url", "lab-database-url", "lab-dir",        "lock",   "no-pager",
     "out",      "redis-url",    "redlock-urls",     "token-key-file", "tokens", "zookeeper-url",
@@ -58,7 +58,7 @@ static bool has_same_choices(const struct setting *a, const struct setting *b)
     }
 }
 
-/* Both programs accept the same values for the setting. */
+/* Both programs must accept the same values for the setting. */
 static void compare(const struct setting_program *a, const struct setting *one,
                     const struct setting_program *b, const struct setting *other)
 {
@@ -165,7 +165,7 @@ static bool is_known(const char *variable)
     return is_variable(variable + strlen("SECKILL_"));
 }
 
-/* Every SECKILL_... in the text is the name of a variable. */
+/* Every SECKILL_... in the text must be the name of a variable. */
 static size_t check_script(const char *path)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_settings.c -- defaults, file, environment and flags, and the values that each
- * refuses. */
+/* test_settings.c -- the defaults, the file, the environment and the flags, and the values that
+ * each of them refuses. */
 #include "tests/unit/settings_run.h"
 
 static void defaults_stand_when_nobody_says_otherwise(void **state)
@@ -119,7 +119,7 @@ static void a_wrong_value_is_refused_with_what_was_expected(void **state)
     }
 }
 
-/* Load while the variable has that value. */
+/* Load the settings while the variable has that value. */
 static void load_with(struct run *run, const char *variable, const char *value)
 {
     setenv(variable, value, 1);

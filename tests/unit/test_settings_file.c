@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_settings_file.c -- the settings file: accepted and refused lines. */
+/* test_settings_file.c -- the settings file: the lines that are accepted and refused. */
 #include "tests/unit/settings_run.h"
 
-/* Load with a file of these bytes. */
+/* Load the settings from a file of these bytes. */
 static void load_file(struct run *run, const char *bytes, size_t size)
 {
     char path[] = "/tmp/seckill-settings-XXXXXX", flag[64];

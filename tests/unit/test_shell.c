@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_shell.c -- a shell reads each printed word as it was given. */
+/* test_shell.c -- a shell reads each printed word as the word that was given. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

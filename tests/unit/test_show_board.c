@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_show_board.c -- the state names the time of the next request, and many browsers are
- * told of every second state. */
+/* test_show_board.c -- each state names the time of the next request, and many browsers get every
+ * second state only. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static void publish(struct show_board *board, int due_ms)
                        (struct show_pace){next_ns, STEP_MS});
 }
 
-/* Ask once, as a browser does. */
+/* Ask for the state once, as a browser does. */
 static json_int_t ask(struct show_board *board)
 {
     char *document = show_board_document(board);
@@ -91,7 +91,7 @@ static void without_a_due_time_a_browser_asks_four_times_a_second(void **state)
     show_board_destroy(&board);
 }
 
-/* The greatest of the answers to `count` browsers. */
+/* The greatest number in the answers to `count` browsers. */
 static json_int_t ask_all(struct show_board *board, int count)
 {
     json_int_t greatest = 0;
@@ -114,7 +114,7 @@ static void many_browsers_leave_out_every_second_state_until_most_have_gone(void
     assert_in_range(ask_all(&board, FEW), 1, STEP_MS);
     publish(&board, STEP_MS);
     assert_in_range(ask_all(&board, MANY), STEP_MS + 1, 2 * STEP_MS);
-    /* All forty leave this state out; one more browser comes. */
+    /* All forty browsers skip this state; then one more browser comes. */
     publish(&board, STEP_MS);
     assert_in_range(ask(&board), STEP_MS + 1, 2 * STEP_MS);
     publish(&board, STEP_MS);

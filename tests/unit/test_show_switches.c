@@ -46,8 +46,8 @@ static void the_switches_of_the_service_become_flags(void **state)
     assert_int_equal(0, count_of(&flags, "--stock=1000"));
 }
 
-/* The service has PostgreSQL end an idle transaction after 20 s by default, and a frozen process
- * has one. */
+/* By default PostgreSQL ends an idle transaction after 20 s, and a frozen process has an idle
+ * transaction. */
 static void a_frozen_process_can_write_for_ten_minutes(void **state)
 {
     struct show_flags flags;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_suggest.c -- a typing error finds its name, rubbish finds none. */
+/* test_suggest.c -- a name with a typing error finds the right name; a random text finds none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

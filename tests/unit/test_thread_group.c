@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_thread_group.c -- threads that repeat one operation and count it. */
+/* test_thread_group.c -- a group of threads repeats one operation and counts it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -14,9 +14,9 @@ enum { THREADS = 4, TIMES = 1000 };
 
 struct tally {
     atomic_int calls;
-    atomic_int seen[THREADS]; /* calls of each thread                               */
+    atomic_int seen[THREADS]; /* calls of each thread */
     enum thread_group_answer answer;
-    int fail_at; /* the call that fails; 0: none                                    */
+    int fail_at; /* the call that fails; 0: none */
 };
 
 static enum thread_group_answer count(void *arg, int index)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_timeline.c -- the contents of a drawn part of a history. */
+/* test_timeline.c -- the drawing of a part of a history. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 enum { LABEL = 21 };
 
-/* The drawing of 0..to of a text, for lock "a"; the caller frees it. */
+/* The drawing of 0..to of a history for the lock "a"; the caller frees it. */
 static char *draw(const char *text, int64_t to_ns, int width)
 {
     struct check_example example = {.to_ns = to_ns};
@@ -30,7 +30,7 @@ static char *draw(const char *text, int64_t to_ns, int width)
     return drawn;
 }
 
-/* The `row`th line without its label. */
+/* Check the `row`th line without its label. */
 static void assert_row(const char *drawn, int row, const char *expected)
 {
     for (; row > 0; row--)

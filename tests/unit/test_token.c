@@ -63,8 +63,8 @@ static void a_token_is_what_others_compute(void **state)
                                "a7e2a76e4a2220ba45caae82da9d9b02");
 }
 
-/* The second of its expiry is the first in which it is refused; a clock that is set back
- * makes it good again, as base/http/token.h says. */
+/* A token is refused from the second of its expiry on. If the clock is set back, it is accepted
+ * again, as base/http/token.h says. */
 static void a_token_is_good_before_its_expiry(void **state)
 {
     char token[TOKEN_LEN + 1];
@@ -108,7 +108,7 @@ static void any_changed_digit_is_refused(void **state)
     assert_int_equal(judge(token), TOKEN_GOOD);
 }
 
-/* A forger writes what he likes into the digits that anybody can read. */
+/* A forger can change the readable digits of a token. */
 static void a_role_or_an_expiry_cannot_be_written_in(void **state)
 {
     char buyer[TOKEN_LEN + 1], operator[TOKEN_LEN + 1], forged[TOKEN_LEN + 1];
@@ -123,7 +123,7 @@ static void a_role_or_an_expiry_cannot_be_written_in(void **state)
     assert_int_equal(judge(forged), TOKEN_FORGED);
     make(42, NOW - 1, TOKEN_BUYER, buyer);
     buyer[TOKEN_LEN - 1] = buyer[TOKEN_LEN - 1] == '0' ? '1' : '0';
-    assert_int_equal(judge(buyer), TOKEN_FORGED); /* and not: it has expired */
+    assert_int_equal(judge(buyer), TOKEN_FORGED); /* not TOKEN_EXPIRED */
 }
 
 static void a_text_that_is_no_token_is_refused(void **state)
@@ -152,7 +152,7 @@ static void a_text_that_is_no_token_is_refused(void **state)
     free(all);
     assert_int_equal(judge("0000000000000001a993bf9a15a13ab84e73894058918a6a"),
                      TOKEN_OLD_FORM);
-    /* The right code of what cannot be. */
+    /* The MAC is right, and the claim is impossible. */
     make(0, LATER, TOKEN_BUYER, token);
     assert_int_equal(judge(token), TOKEN_MALFORMED);
     make(INT64_MIN, LATER, TOKEN_BUYER, token);
@@ -165,7 +165,7 @@ static void a_text_that_is_no_token_is_refused(void **state)
     }
 }
 
-/* The first key makes, all of them verify: what an exchange of keys needs. */
+/* The first key makes tokens, and all keys verify them, so that keys can be exchanged. */
 static void every_key_of_the_file_verifies(void **state)
 {
     static const struct token_keys BOTH = {.at = {{8, {9}}, {7, {1, 2, 3, 4}}},
@@ -187,7 +187,7 @@ static void every_key_of_the_file_verifies(void **state)
     assert_int_equal(token_verify(&OTHER, old, NOW, &got), TOKEN_FORGED);
 }
 
-/* The reason why a file with these contents is refused; NULL: it is loaded, into *keys. */
+/* The reason for which a file with these contents is refused; NULL: it is loaded into *keys. */
 static const char *refusal(const char *contents, mode_t mode, uid_t owner,
                            struct token_keys *keys)
 {
@@ -281,7 +281,7 @@ static void a_key_file_is_its_users_alone(void **state)
         assert_true(token_keys_load(path, 12345, &keys, why));
         (void)close(fd);
         (void)unlink(path);
-        /* Root's file is as good as one's own. */
+        /* A file of root is accepted like a file of the user. */
         assert_null(refusal(HEX60 "cdef", 0600, 12345, &keys));
     } else {
         assert_non_null(strstr(refusal(HEX60 "cdef", 0600, geteuid() + 1, &keys),
@@ -312,7 +312,7 @@ static void a_new_key_is_the_owners_alone_and_made_once(void **state)
     assert_true(token_keys_load(path, geteuid(), &again, why));
     assert_memory_equal(&first, &again, sizeof(first));
     unlink(path);
-    assert_int_equal(rmdir(dir), 0); /* nothing else is left there */
+    assert_int_equal(rmdir(dir), 0); /* fails if a file is left */
     assert_false(token_keys_make(path));
 }
 

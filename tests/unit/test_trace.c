@@ -22,7 +22,7 @@ static void a_valid_value_is_read(void **state)
     } GOOD[] = {
         {"00-" TRACE "-" SPAN "-01", true},
         {"00-" TRACE "-" SPAN "-00", false},
-        {"00-" TRACE "-" SPAN "-ff", true},  /* bits that this version does not know */
+        {"00-" TRACE "-" SPAN "-ff", true},  /* flags that this version does not know */
         {"00-" TRACE "-" SPAN "-0a", false},
         {"01-" TRACE "-" SPAN "-01", true},  /* a later version, with no more fields */
         {"cc-" TRACE "-" SPAN "-01-what the future will be like", true},

@@ -67,7 +67,7 @@ static void a_masked_text_is_masked_already(void **state)
     }
 }
 
-/* Of passwords that JSON, HTML and a shell write in other ways, too. */
+/* Passwords that JSON, HTML and a shell write in an escaped form are masked too. */
 static const char *const PASSWORDS[] = {"SECRET", "'SECRET", "S<>&SECRET", "a\\SECRET",
                                         "\\nSECRET", "SECRET%22", ";SECRET=", "\xc3\xa9SECRET"};
 

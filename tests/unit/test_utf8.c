@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_utf8.c -- which bytes are UTF-8, and the replacement of other bytes. */
+/* test_utf8.c -- the bytes that are UTF-8, and the replacement of other bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <string.h>
 
@@ -13,7 +13,8 @@
 
 #define R UTF8_REPLACEMENT
 
-/* Too long for what they say, halves of pairs, above the last, cut off, no beginning. */
+/* Overlong forms, surrogates, numbers above the last one, characters that are cut off, bytes that
+ * begin no character. */
 static const char *const WRONG[] = {"\xc0\x80",         "\xc1\xbf",     "\xe0\x80\x80",
                                     "\xf0\x80\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
                                     "\xf8\x88\x80\x80", "\xff",         "\x80",
@@ -39,7 +40,8 @@ static void bytes_that_are_no_text_are_replaced(void **state)
 
     (void)state;
     utf8_clean("k\xc3\xa4se \xff\x1b[m\n", out, sizeof(out));
-    assert_string_equal("k\xc3\xa4se " R R "[m", out); /* the last did not fit */
+    /* There was no room for the last replacement. */
+    assert_string_equal("k\xc3\xa4se " R R "[m", out);
     utf8_clean("ab\xc3\xa4", out, 4);
     assert_string_equal("ab", out);
     utf8_clean("", out, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_verdict.c -- several verdicts become the worst of them, in words, in JSON and as an
- * exit status. */
+/* test_verdict.c -- several verdicts give the worst of them, in words, in JSON and as an exit
+ * status. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,7 @@ static void each_verdict_has_its_words_and_its_status(void **state)
     }
 }
 
-/* The first status of each row is the answer to any two of its statuses and of later ones. */
+/* The first status of each row is the result for any two statuses of this and of later rows. */
 static void a_failure_of_the_tool_hides_every_verdict(void **state)
 {
     static const enum exit_code ORDER[] = {EXIT_BUG, EXIT_UNAVAILABLE, EXIT_INVALID,

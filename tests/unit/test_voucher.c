@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_voucher.c -- a sale's window to the microsecond, vouchers as JSON, hints. */
+/* test_voucher.c -- a sale window to the microsecond, vouchers in JSON, hints of a sold-out
+ * voucher. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,7 @@ static void both_ends_belong_to_the_sale(void **state)
     assert_int_equal(voucher_phase_at(&instant, 1001), VOUCHER_ENDED);
 }
 
-/* The window is judged by the database's clock, not by this machine's. */
+/* The database's clock decides about the window, not this machine's. */
 static void the_clock_is_the_databases(void **state)
 {
     const struct voucher_window w = {.clock_ahead_us = 7000000};
@@ -139,7 +140,7 @@ static void the_wrong_field_is_named(void **state)
         {"[[[[[]]]]]", "JSON: is nested too deeply"},
         {"{\"a\\\"\":[{\"b\":[[", "JSON: is nested too deeply"},
         {"{\"a\":1}", "a: no such field"},
-        /* 39 bytes and then one of 3 bytes, which would not fit in 40. */
+        /* A text of 39 bytes before a character of 3 bytes, which does not fit into 40 bytes. */
         {"{\"" TEN TEN TEN "123456789\xe4\xbb\xa3\":1}",
          TEN TEN TEN "123456789: no such field"},
         {"{\"" TEN TEN TEN "1234567\xe4\xbb\xa3z\":1}",
@@ -175,7 +176,7 @@ static void a_hint_of_sold_out_ends_by_itself(void **state)
     assert_true(sold_out_hint(&s, 5, end_ns - 1));
     assert_false(sold_out_hint(&s, 5, end_ns));
     assert_false(sold_out_hint(&s, 6, asked_ns));
-    /* Two vouchers in one slot: the later one has it. */
+    /* Two vouchers use one slot, and the later one overwrites the earlier one. */
     sold_out_note(&s, 5 + SOLD_OUT_SLOTS, asked_ns);
     assert_false(sold_out_hint(&s, 5, asked_ns));
     assert_true(sold_out_hint(&s, 5 + SOLD_OUT_SLOTS, asked_ns));

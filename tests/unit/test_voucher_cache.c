@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_voucher_cache.c -- one thread reads a window for all threads that need it. */
+/* test_voucher_cache.c -- one thread reads a sale window for all threads that need it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,12 +17,12 @@
 
 enum { ASKERS = 16, KNOWN = 7, OTHER = KNOWN + VOUCHER_CACHE_SLOTS };
 
-/* A database of which a read can be held up. */
+/* A database whose reads the test can delay. */
 struct source {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    int reads;       /* that have begun */
-    int let_through; /* so many may end */
+    int reads;       /* reads that have begun */
+    int let_through; /* the number of reads that may end */
     int ended;
     enum outcome outcome;
 };
@@ -40,7 +40,7 @@ static enum outcome read_slowly(void *arg, int64_t voucher_id,
     (void)arg;
     (void)pthread_mutex_lock(&source.mutex);
     mine = ++source.reads;
-    outcome = source.outcome; /* as of its beginning, as with a snapshot */
+    outcome = source.outcome; /* the state when the read began, as with a snapshot */
     (void)pthread_cond_broadcast(&source.changed);
     while (source.let_through < mine)
         (void)pthread_cond_wait(&source.changed, &source.mutex);
@@ -140,7 +140,7 @@ static void nothing_is_remembered_of_a_voucher_that_is_not_there(void **state)
     assert_int_equal(source.reads, 2);
 }
 
-/* The voucher was created while a read was under way that could not see it. */
+/* The voucher was created while a read was under way that could not see it yet. */
 static void a_read_that_began_before_the_question_cannot_say_no(void **state)
 {
     struct asker early, late;
@@ -171,7 +171,7 @@ static bool has_begun_again(int reads)
     return has;
 }
 
-/* While one reads an old window again, the others go on with it. */
+/* While one thread reads an old window again, the other threads use the old one. */
 static void an_old_window_serves_while_it_is_read_again(void **state)
 {
     struct voucher_window window;
@@ -182,7 +182,7 @@ static void an_old_window_serves_while_it_is_read_again(void **state)
     let_through(1);
     assert_int_equal(voucher_cache_get(cache, KNOWN, read_slowly, NULL, &window),
                      OUTCOME_ACCEPTED);
-    /* Its age is set, since waiting would say nothing on a slow machine. */
+    /* The test sets the age of the window, since waiting proves nothing on a slow machine. */
     atomic_store(&cache->slots[KNOWN].read_ns,
                  begin_ns - (int64_t)(VOUCHER_CACHE_MS + 1) * 1000000);
     start(&reader, KNOWN);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wire_text.c -- messages as people read them, however they are cut, and never a
- * password. */
+/* test_wire_text.c -- the readable text of messages, in whatever pieces they arrive, and without
+ * passwords. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct sample {
     uint64_t number;
     const char *bytes;
     size_t size;
-    const char *text; /* NULL: nothing that a reader would miss */
+    const char *text; /* NULL: the message has nothing for a reader */
 };
 
 #define S(text) text, sizeof(text) - 1
@@ -66,7 +66,8 @@ static const struct sample samples[] = {
 
 enum { SAMPLE_COUNT = sizeof samples / sizeof samples[0] };
 
-/* From a heap of exactly that size, so that a byte read beyond is noticed. */
+/* The bytes are in heap memory of exactly that size, so that a sanitizer notices a read behind
+ * them. */
 static bool show(const struct sample *sample, size_t size, char *out, size_t room)
 {
     unsigned char *bytes = malloc(size > 0 ? size : 1);

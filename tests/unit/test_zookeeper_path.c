@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka.h needs these four first. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 
 #include "lock/stores/zookeeper_path.h"
@@ -20,7 +20,7 @@ static uint32_t number_of(const char *node)
     return number;
 }
 
-/* The server counts on from the greatest number to the least. */
+/* The server's numbers grow to the greatest one, and go on with the least one. */
 static void numbers_grow_through_the_overflow(void **state)
 {
     (void)state;
