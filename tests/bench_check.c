@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_check.c -- how long the checker takes, and how much memory, for histories of 10^3 to
- * 10^6 calls of four kinds: from the files to the verdict and its JSON.
+/* bench_check.c -- measures the processor time and memory of the checker for histories of 10^3 to
+ * 10^6 calls of four kinds, from the files to the verdict and its JSON.
  *
  *     make bench-check                   prints a table; 1 if a limit is passed
- *     bench_check CALLS                  up to so many calls
+ *     bench_check CALLS                  histories of up to CALLS calls
  *
- * Each history is recorded by the recorder itself, and each measurement is a process of its
- * own, so that memory is its own too; time is the processor's, with the kernel's.  Limits:
- * 10^6 calls take 1.5 s and 256 MiB at most, and ten times the calls at most thirteen times
- * as long.
+ * The recorder writes each history.  Each measurement has a process of its own, whose memory is
+ * measured; the time is processor time, including the kernel's.  Limits: 10^6 calls take at most
+ * 1.5 s and 256 MiB, and ten times the calls take at most thirteen times as long.
  *
- * A smaller size is measured with ten histories that one process judges and keeps, so that as
- * many calls lie in as much memory: to clear new memory takes long, and differs with what
- * other programs and the machine's host have taken of it.  Sizes are measured in turn.  The time
- * is that of the best round; the growth is the median of the rounds, each of which compares
- * what was measured right after each other. */
+ * For a smaller size one process judges ten histories and keeps them, so that as many calls use as
+ * much memory as with the next size: the kernel needs long to clear new memory, and its time
+ * depends on other programs.  The sizes are measured in turn.  The time is that of the best round;
+ * the growth is the median over the rounds, each of which compares consecutive measurements. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,18 +34,18 @@ enum {
     LIMIT_MS = 1500,
     LIMIT_MIB = 256,
     LIMIT_TIMES = 13,
-    NOISE_US = 5000, /* a smaller time says nothing of growth */
+    NOISE_US = 5000, /* below this time the growth is not judged */
     ROUNDS = 5,
-    TOGETHER = 10, /* histories of a smaller size */
+    TOGETHER = 10, /* the number of histories of a smaller size */
     LEASE_MS = 30000,
     SIZES_MAX = 4,
 };
 
-/* A history being recorded. */
+/* A history while it is recorded. */
 struct tale {
     dlock_recorder *rec;
     int64_t now_ns;
-    int64_t left; /* calls */
+    int64_t left; /* calls that are left */
 };
 
 static uint64_t ask(struct tale *t, const char *name, uint64_t owner, int64_t wait_ms)
@@ -109,7 +107,7 @@ static void tell_one(struct tale *t)
         hold(t, "a", 1 + i % 16);
 }
 
-/* Ten calls a name. */
+/* Each name has ten calls. */
 static void tell_many(struct tale *t)
 {
     char name[32];
@@ -120,7 +118,8 @@ static void tell_many(struct tale *t)
     }
 }
 
-/* Whoever is let in was waiting, and was woken by who let go; a thousand names. */
+/* Each holder waited, and the release of the holder before it woke it; there are a thousand
+ * names. */
 static void tell_waits(struct tale *t)
 {
     enum { NAMES = 1000 };
@@ -142,8 +141,7 @@ static void tell_waits(struct tale *t)
     }
 }
 
-/* Of twenty grants, one is beside another holder, whose lease is long and who gives nothing back
- * for a while. */
+/* One of twenty grants overlaps another hold with a long lease, which is released much later. */
 static void tell_overlaps(struct tale *t)
 {
     uint64_t kept = 0;
@@ -196,7 +194,8 @@ struct measured {
     int64_t us, mib;
 };
 
-/* Of this process, which has one thread: what others take of the machine is not in it. */
+/* The processor time of this process, which has one thread; the time of other programs is not in
+ * it. */
 static int64_t cpu_us(void)
 {
     struct timespec now;
@@ -213,7 +212,7 @@ static int64_t used_mib(void)
     return usage.ru_maxrss / 1024;
 }
 
-/* A history of so many calls, as often as it is judged together, and the best measured. */
+/* A size: its calls, the number of histories that are judged together, and the best measurement. */
 struct size {
     char dir[40];
     int64_t calls;
@@ -227,7 +226,7 @@ static void copy_path(char out[FILES_PATH_MAX], const struct size *size, int cop
     snprintf(out, FILES_PATH_MAX, "%s/%d", size->dir, copy);
 }
 
-/* Nothing is freed. */
+/* Judge one history. Nothing is freed. */
 static void judge_one(int kind, const char *dir)
 {
     struct check_options options = check_options_default();
@@ -249,7 +248,7 @@ static void judge_one(int kind, const char *dir)
     }
 }
 
-/* Write to `to` what a history takes, and end. */
+/* Judge the histories, write the measurements to `to`, and end the process. */
 static void judge(int kind, const struct size *size, int to)
 {
     struct measured measured = {.us = -cpu_us()};
@@ -265,7 +264,7 @@ static void judge(int kind, const struct size *size, int to)
     _exit(write(to, &measured, sizeof(measured)) == sizeof(measured) ? 0 : 70);
 }
 
-/* In a process of its own.  False: it failed. */
+/* Measure in a process of its own. Returns false if it failed. */
 static bool measure(int kind, struct size *size, int round)
 {
     struct measured got;
@@ -323,7 +322,7 @@ static double growth(const struct size *size, const struct size *before)
     return times[ROUNDS / 2];
 }
 
-/* False: it passed a limit. */
+/* Returns false if a limit was passed. */
 static bool report(int kind, const struct size *size, const struct size *before)
 {
     const struct measured *m = &size->best;
@@ -344,7 +343,7 @@ static bool report(int kind, const struct size *size, const struct size *before)
     return is_fast && is_linear;
 }
 
-/* Sizes from CALLS_MIN to `max`.  False: one passed a limit, or failed. */
+/* Measure the sizes from CALLS_MIN to `max`. Returns false if one passed a limit, or failed. */
 static bool run(int kind, int64_t max)
 {
     struct size sizes[SIZES_MAX];

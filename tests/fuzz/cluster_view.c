@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster_view.c -- fuzz: the answers of nodes to CLUSTER NODES, and the map that is
- * made of several such answers.  The answers are separated by a byte 0. */
+/* cluster_view.c -- fuzz: the answers of nodes to CLUSTER NODES, and the map that is built from
+ * several answers. A byte 0 separates the answers. */
 #include "base/redis/cluster_map.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -22,7 +22,7 @@ static void check_view(void)
                    (view.owners[slot] >= 0 && view.owners[slot] < view.node_count));
 }
 
-/* An era never goes back, and a place that is told has a port. */
+/* An era never decreases, and an address that the map returns has a port. */
 static void check_map(uint64_t era_before)
 {
     fuzz_check(map.is_known && map.era >= era_before && map.era > 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gate.c -- fuzz: the head of a request.  A head that is let in has to read in one way only. */
+/* gate.c -- fuzz: the head of a request. An accepted head must have only one meaning. */
 #include <strings.h>
 
 #include "base/http/gate.h"
@@ -30,7 +30,7 @@ static void check_admitted(const struct gate_verdict *verdict,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *bytes = fuzz_text(data, size); /* a NUL behind them is not theirs */
+    char *bytes = fuzz_text(data, size); /* with a NUL behind them, which is not judged */
     char *again = fuzz_text(data, size);
     struct gate_request request, twin;
     struct gate_verdict verdict = gate_check(bytes, size, &request);

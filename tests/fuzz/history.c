@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* history.c -- fuzz: a file of records, and everything that is made of it: the verdict, as
- * text and as JSON, and the page.
+/* history.c -- fuzz: a file of records, and everything that is made of it: the verdict as text and
+ * as JSON, and the page.
  *
- * The header is a sound one, but for what its process says of itself, and the commit word
- * of a slot gets its place; all else of the slots is the fuzzer's.  Files with seals and
- * without take turns; the seals are those of what is there. */
+ * The header is correct, except for the fields about the process. Each slot gets a correct commit
+ * word; the fuzzer chooses all other bytes of the slots. Files with checksums and without are tried
+ * in turn; the checksums fit the bytes. */
 #include "loadtest/check/check.h"
 #include "loadtest/check/history.h"
 #include "loadtest/page/page.h"
@@ -16,7 +16,8 @@ enum { SLOTS_MAX = 64, SAID = 16 };
 static const uint64_t COMMITS[] = {DLOCK_RECORD_BEGUN, DLOCK_RECORD_DONE, DLOCK_RECORD_MORE,
                                    DLOCK_RECORD_RELEASING, DLOCK_RECORD_RELEASED};
 
-/* Make it a file of today's version.  The last slot of a block that is whole is its seal. */
+/* Make the file one of the present version. The last slot of each full block has the block's
+ * checksum. */
 static void add_seals(dlock_record_header *header)
 {
     dlock_record *slots =

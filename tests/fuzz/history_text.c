@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* history_text.c -- fuzz: a history as people write it, its verdict and its pictures. */
+/* history_text.c -- fuzz: a history as text, its verdict and its drawings. */
 #include "loadtest/check/check.h"
 #include "loadtest/check/history.h"
 #include "loadtest/page/page.h"

@@ -3,7 +3,7 @@
 #include "loadtest/open_loop/http_answer.h"
 #include "tests/fuzz/fuzz.h"
 
-/* A whole answer is the same without what follows it, and not whole in any part of it. */
+/* A complete answer is the same without the bytes after it, and no part of it is complete. */
 static void check_whole(const char *bytes, const struct received_answer *whole)
 {
     struct received_answer again;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* proxy_message.c -- fuzz: where messages end on a wire.  The first byte says in which
- * protocol and direction, the second in how large pieces they come: that changes nothing. */
+/* proxy_message.c -- fuzz: the ends of messages. The first byte chooses the protocol and direction,
+ * and the second the size of the pieces in which the bytes arrive, which must not change the
+ * ends. */
 #include "loadtest/proxy/message.h"
 #include "tests/fuzz/fuzz.h"
 
-/* The places where messages end, folded into one number. */
+/* The positions at which messages end, as one hash. */
 static uint64_t scan(struct proxy_scanner s, const uint8_t *data, size_t size, size_t piece)
 {
     uint64_t ends = 0;

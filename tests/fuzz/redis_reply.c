@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_reply.c -- fuzz: replies of a server, against the shapes of all commands and
+/* redis_reply.c -- fuzz: replies of a server, compared with the shapes of all commands and
  * scripts. */
 #include "base/redis/reader.h"
 #include "lock/info.h"
@@ -19,7 +19,7 @@ static const struct redis_shape *const SHAPES[] = {
     REDIS_SHAPE_INSPECT_OR_NIL,
 };
 
-/* The variants rely on this once an answer has passed. */
+/* Check what the variants rely on after a reply has its shape. */
 static void check_passed(const struct redis_shape *shape, const struct redis_answer *answer)
 {
     dlock_info info;
@@ -49,7 +49,7 @@ static void judge(const struct redis_answer *answer)
     }
 }
 
-/* The first byte says after how many bytes the rest of them arrives. */
+/* The first byte is the number of bytes after which the rest arrives. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct redis_reading reading;

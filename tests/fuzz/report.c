@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c -- fuzz: the data of a run, and the page that is made of it.  The first byte says
- * which of the files that a run has the bytes are; of data.json they are also compared with
- * themselves, and with what follows a NUL. */
+/* report.c -- fuzz: the data of a run, and the page that is made of it. The first byte chooses the
+ * file of a run to which the bytes belong. A data.json is also compared with itself, and with the
+ * bytes after its first NUL. */
 #include "loadtest/report/report.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -14,7 +14,7 @@ static size_t count_of(const char *text, const char *word)
     return count;
 }
 
-/* Whatever the data is, the page is whole, and has no element but its own. */
+/* The page must be complete, and must have only its own elements. */
 static void print_page(const struct run_data *a, const struct run_data *b)
 {
     static const char end[] = "</html>\n";

@@ -5,7 +5,7 @@
 
 enum { FLAGS_MAX = 8 };
 
-/* Up to the first NUL it is the file, then flags, each ended by a NUL. */
+/* The bytes up to the first NUL are the file; the others are flags, each ended by a NUL. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[128], flag[160];

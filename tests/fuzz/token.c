@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* token.c -- fuzz: tokens.  A token that was made is good; any other text is not. */
+/* token.c -- fuzz: tokens. A token that was made is accepted; any other text is not. */
 #include "base/http/token.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -11,7 +11,7 @@ static const struct token_keys KEYS = {
     .count = 2,
 };
 
-/* The first bytes as a claim: made, it has to come back as it was. */
+/* The first bytes are a claim: the token that is made of it has to give the same claim. */
 static void check_made(const uint8_t *data, char *token)
 {
     struct token_claim claim = {.role = TOKEN_BUYER}, back;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.c -- a C program that uses libdlock as it is told: one command a line, one
- * answer a line with the command's tag before it.  The commands of one named thread run
- * in order, in a thread of its own; so a re-entry is one by the same thread, and who
- * waits keeps nobody else waiting.
+/* peer.c -- a C program that uses libdlock by commands: one command a line, and one line with the
+ * command's tag for each answer. The commands of a named thread run in order in a thread of their
+ * own, so the same thread re-enters a lock, and a waiting command delays no other thread.
  *
  *     peer REDIS-URL NODE-URLS WATCHDOG-MS [HANDOVER RECORD-DIR [slow]]
  *
- * The program ends with its input.  Locks that are held stay held.  With HANDOVER the fair
- * lock is handed over so often inside the program, calls are recorded, and the systems are
- * closed at the end; `slow` lifts the limit of time, which a driver by lines is too slow for. */
+ * The program ends with its input.  Locks that are held then are not released.  With HANDOVER the
+ * fair lock is handed over up to HANDOVER times inside the program, calls are recorded, and the
+ * systems are closed at the end.  `slow` removes the limit of time for a process, since a driver
+ * that sends single lines is too slow for it. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ struct actor {
     pthread_mutex_t mutex;
     pthread_cond_t given;
     struct command *first;
-    struct held held[HELD_MAX]; /* of this thread, innermost last */
+    struct held held[HELD_MAX]; /* of this thread, the innermost hold last */
     size_t held_count;
 };
 
@@ -63,7 +63,7 @@ static int handover;
 static const char *record_dir; /* NULL: nothing is recorded */
 static struct opened systems[SYSTEMS_MAX];
 static pthread_mutex_t systems_mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct actor *actors; /* the main thread's */
+static struct actor *actors; /* used by the main thread only */
 
 static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -88,7 +88,7 @@ static const struct kind *find_kind(const char *name)
     return NULL;
 }
 
-/* NULL: dlock_error() says why. */
+/* NULL: dlock_error() has the reason. */
 static dlock_system *system_open(const char *variant)
 {
     dlock_options opts = dlock_options_default();
@@ -130,7 +130,7 @@ void peer_answer(dlock_status st, char answer[ANSWER_MAX])
         snprintf(answer, ANSWER_MAX, "%s", dlock_status_id(st));
 }
 
-/* A reader's lock is not a writer's, nor the other way round. */
+/* The lock of a reader and that of a writer are different locks of this kind. */
 static void run_look(const struct kind *kind, dlock_system *sys, const char *name,
                      char answer[ANSWER_MAX])
 {
@@ -159,7 +159,7 @@ static void run_lock(struct actor *actor, const struct command *command,
                      const struct kind *kind, dlock_system *sys, const char *name,
                      char answer[ANSWER_MAX])
 {
-    /* With a lease of its own it is not renewed; without one the watchdog does. */
+    /* A request with a lease is not renewed; without a lease the watchdog renews the lock. */
     dlock_request request = {
         .wait_ms = command_number(command, "wait"),
         .lease_ms = (int)command_number(command, "lease"),

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* peer_contention.c -- many threads of the C peer contend for one lock for a given time.
  *
- * Each section reads a number in Redis, sleeps for as long as it was told, and writes the
- * next number: two holders at once lose an update, so the number is the count of sections
- * only if the lock excluded.
+ * Each section reads a number in Redis, sleeps for the given time, and writes the next number. Two
+ * holders at once lose an update, so the number is the count of sections only if the lock excluded.
  *
- * With `places=FILE names=N` the number is in a file that all peers map, because two requests
- * to Redis take longer than everything else does, and the threads contend for N locks. */
+ * With `places=FILE names=N` the threads contend for N locks, and the numbers are in a file that
+ * all peers map, because two requests to Redis take longer than everything else. */
 #include <fcntl.h>
 #include <hiredis/hiredis.h>
 #include <inttypes.h>
@@ -23,10 +22,10 @@
 
 enum { THREADS_MAX = 64, WAITS_MAX = 1 << 20 };
 
-/* Of one lock, in the file; Contention.java has the same. */
+/* The counters of one lock in the file; Contention.java has the same struct. */
 struct place {
-    _Atomic int64_t inside; /* holders */
-    _Atomic int64_t count;  /* sections */
+    _Atomic int64_t inside; /* the number of holders */
+    _Atomic int64_t count;  /* the number of sections */
     int64_t padding[6];
 };
 
@@ -34,20 +33,20 @@ struct contention {
     dlock_system *sys;
     bool shared;
     const char *name;
-    const char *key;     /* of the number */
+    const char *key;     /* the key of the number */
     const char *server;  /* redis://... */
     struct place *places; /* NULL: the number is in Redis */
-    int name_count;      /* of the places, and of the locks */
-    atomic_int begun_count; /* threads */
+    int name_count;      /* the number of places and of locks */
+    atomic_int begun_count; /* threads that have begun */
     int64_t end_ns;
     int64_t section_us;  /* how long a section sleeps */
-    bool has_faults;     /* connections are cut: a release may go unanswered */
+    bool has_faults;     /* connections are cut, so a release may get no answer */
     int threads;
     pthread_t thread[THREADS_MAX];
     pthread_mutex_t mutex;
-    int64_t *waits_us; /* how long each grant was waited for */
+    int64_t *waits_us; /* the time that each grant took */
     size_t grant_count;
-    char wrong[256]; /* "": nothing */
+    char wrong[256]; /* the first error; "": none */
 };
 
 static int64_t now_ns(void)
@@ -77,7 +76,7 @@ static redisContext *connect_to(const char *text)
     redis = redisConnect(url.host, url.port);
     if (redis != NULL && url.password[0] != '\0')
         freeReplyObject(redisCommand(redis, "AUTH %s", url.password));
-    if (redis != NULL) /* so that whoever cuts connections can spare this one */
+    if (redis != NULL) /* so that a program that cuts connections can spare this one */
         freeReplyObject(redisCommand(redis, "CLIENT SETNAME number"));
     return redis;
 }
@@ -90,7 +89,7 @@ static void sleep_us(int64_t us)
         (void)nanosleep(&t, NULL);
 }
 
-/* Read the number and write the next.  False: the server did not do it. */
+/* Read the number and write the next. Returns false if the server failed. */
 static bool count_up(redisContext *redis, const struct contention *c)
 {
     redisReply *got = redisCommand(redis, "GET %s", c->key);
@@ -106,7 +105,7 @@ static bool count_up(redisContext *redis, const struct contention *c)
     return done;
 }
 
-/* The same in the file.  False: another was inside. */
+/* The same in the file. Returns false if another holder was inside. */
 static bool count_up_in_file(struct place *place, int64_t section_us)
 {
     bool is_alone = atomic_fetch_add(&place->inside, 1) == 0;
@@ -118,7 +117,7 @@ static bool count_up_in_file(struct place *place, int64_t section_us)
     return is_alone;
 }
 
-/* `place`: NULL, or where to count. */
+/* `place`: the counters in the file; NULL: the number is in Redis. */
 static bool take_turn(struct contention *c, const char *name, redisContext *redis,
                       struct place *place)
 {
@@ -199,7 +198,7 @@ static void tell(const struct contention *c, char answer[ANSWER_MAX])
              c->waits_us[n - 1]);
 }
 
-/* False: the file cannot be mapped, or has too few places. */
+/* Map the file. Returns false if it cannot be mapped, or has too few places. */
 static bool map_places(struct contention *c, const char *path)
 {
     size_t bytes = (size_t)c->name_count * sizeof(struct place);

@@ -9,7 +9,7 @@
 
 enum { TIMEOUT_MS = 2000 };
 
-/* A command, taken apart. */
+/* The parts of a command. */
 struct order {
     dlock_primitives *prims;
     const char *name;
@@ -86,7 +86,7 @@ static void latch(struct order *o, const char *verb)
         say_count(o, dlock_latch_count(o->prims, o->name, &count), &count);
 }
 
-/* The primitives of the whole program; NULL: dlock_error() says why. */
+/* The primitives of the program; NULL: dlock_error() has the reason. */
 static dlock_primitives *primitives_of(const char *redis_url)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_lies.c -- the wrong answers of an etcd that lies: in JSON, in HTTP, and in neither. */
+/* etcd_lies.c -- the wrong answers of a lying etcd: in JSON, in HTTP, and in neither of them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void add(const char *name, const char *status, const char *body)
     add_bytes(name, text, (size_t)len, false);
 }
 
-/* Answers that are JSON, and to another question, or to none. */
+/* Answers in JSON to another request, or to none. */
 static void add_json(void)
 {
     static const char *const BODIES[] = {
@@ -139,7 +139,8 @@ size_t etcd_lies(const struct lie **out)
     return count;
 }
 
-/* A key that does not wait is put if the lock has none, and then the transaction succeeded. */
+/* A key that does not wait is put only if the lock has no key, and then the transaction answers
+ * `succeeded`. */
 bool etcd_is_grant(const struct lie *lie, const char *asked)
 {
     return strstr(asked, "request_put") != NULL && strstr(asked, "\"compare\"") != NULL &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* etcd_server.c -- a proxy before a real etcd that can send wrong answers.
+/* etcd_server.c -- a proxy in front of a real etcd that can send wrong answers.
  *
- * A watch is never answered, so a waiter asks by itself. */
+ * The proxy answers no watch, so waiters look by themselves. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +20,10 @@ static struct listener listener;
 /* One message of HTTP: a head and a body of a known length. */
 struct message {
     char bytes[ROOM];
-    size_t len; /* of what has come, which may be more than one message */
+    size_t len; /* the received bytes, which may be more than one message */
 };
 
-/* The length of the message that the bytes begin with; 0: it is not there as a whole. */
+/* The length of the message at the beginning of the bytes; 0: it is not complete. */
 static size_t whole_message(struct message *m)
 {
     char *end, *length;
@@ -44,7 +44,7 @@ static size_t whole_message(struct message *m)
     return m->len >= head ? head : 0;
 }
 
-/* Read a whole message behind what is left of the last one; 0: the other end is gone. */
+/* Read a whole message after the rest of the last one; 0: the other end has closed. */
 static size_t read_message(int fd, struct message *m)
 {
     size_t len;
@@ -65,11 +65,11 @@ static void forget(struct message *m, size_t len)
     m->len -= len;
 }
 
-/* Pass a request on and its answer back.  False: hang up. */
+/* Forward a request, and its answer. Returns false if the connection is to be closed. */
 static bool pass(int client, int real, struct message *asked, size_t len)
 {
     static const char WATCH[] = "POST /v3/watch";
-    /* No thread is waited for at the end, nor freed for. */
+    /* Thread-local memory, which is not freed, since the end of the test waits for no thread. */
     static _Thread_local struct message answered;
     char text[SCRIPT_ASKED_SIZE];
     const char *body = strstr(asked->bytes, "\r\n\r\n");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* liar.c -- every lock in Redis, PostgreSQL and etcd against a server that lies: each kind of
- * answer at each step of each call, and of opening a connection.
+/* liar.c -- every lock in Redis, PostgreSQL and etcd with a lying server: each kind of wrong answer
+ * at each step of each call, and of the opening of a connection.
  *
  *     liar [PATTERN...]     the variants whose names fit a shell pattern (default: all)
  *
- * The server is a real one behind a wire that replaces one answer.  A lock that another
- * owner holds must not be granted, unless the lie was a grant in due form; no call may
- * send commands without end; and afterwards the system has to work. */
+ * The server is a real one behind a proxy that replaces one answer.  A lock that another owner holds
+ * must not be granted, unless the wrong answer was a well-formed grant; no call may send commands
+ * without end; and afterwards the system has to work. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,15 +24,16 @@
 enum {
     WAIT_MS = 5,
     STEPS_MAX = 16,
-    OPENING_STRIDE = 4, /* PostgreSQL's passwords take long: each step gets its quarter */
-    ANSWERS_MOST = 60, /* of one call, its cleaning up and its pauses, if it takes no time */
+    /* PostgreSQL's passwords take long, so each step gets a quarter of the wrong answers. */
+    OPENING_STRIDE = 4,
+    ANSWERS_MOST = 60, /* of a call with its clean-up and its pauses, if it takes no time */
     ANSWER_MS = 4,     /* and another for each of so many milliseconds: the watchdog's,
                         * polls.  A call that asks without a pause gets dozens in them. */
     LIMIT_S = 890,
     TESTS_MAX = 64,
 };
 
-/* The calls that are made, whatever they answer; the lie is told at one step of a call. */
+/* The calls that are made, whatever they answer. The wrong answer is sent at one step of a call. */
 enum call {
     OPEN,
     TAKE,
@@ -58,7 +59,7 @@ static bool is_possible(const struct rig *rig, enum call call)
     return call != RENEW || (caps & DLOCK_CAP_RENEW);
 }
 
-/* The lock that the calls work on, with up to two levels. */
+/* The lock of the calls, with up to two levels. */
 struct subject {
     const char *name;
     dlock_lease levels[2];
@@ -112,7 +113,7 @@ static dlock_status perform(enum call call, struct rig *rig, struct subject *sub
     }
 }
 
-/* As many levels as the call begins with. */
+/* Acquire the levels with which the call begins. */
 static void prepare(struct rig *rig, enum call call, struct subject *subject)
 {
     int level_count = call == OPEN || call == TAKE_FREE ? 0 : call == GIVE_BACK_ONE ? 2 : 1;
@@ -122,7 +123,8 @@ static void prepare(struct rig *rig, enum call call, struct subject *subject)
         rig_take_free(rig->sys, subject->name, &subject->levels[subject->level_count++]);
 }
 
-/* Numbers that a store can take as fences; above the first epoch, if there are epochs. */
+/* The fence must be a number that a database accepts; above the first epoch, if there are
+ * epochs. */
 static void assert_fence(const struct rig *rig, const dlock_lease *lease,
                          const struct lie *lie)
 {
@@ -132,7 +134,7 @@ static void assert_fence(const struct rig *rig, const dlock_lease *lease,
                  lie->name);
 }
 
-/* Let `call` be lied to at one step.  False: it has no such step. */
+/* Send a wrong answer at one step of `call`. Returns false if the call has no such step. */
 static bool call_lied_to(struct rig *rig, enum call call, struct subject *subject,
                          int step, bool is_cold, const struct lie *lie,
                          const dlock_lease *held)
@@ -201,7 +203,7 @@ static int tell_lies(struct rig *rig, enum call call, bool is_cold)
     return told_count;
 }
 
-/* Answers may come in pieces of any size: here byte by byte, also while the connection is
+/* Answers may arrive in pieces of any size: here byte by byte, also while the connection is
  * opened. */
 static void reads_single_bytes(struct rig *rig)
 {
@@ -226,10 +228,9 @@ static void reads_single_bytes(struct rig *rig)
     script_send_bytes(false);
 }
 
-/* A message that comes before a command was sent is no answer: a lock that is held is not
- * granted by it, neither at once nor by answers that are out of step from then on.  Only a
- * grant in due form that arrives late, after a command was sent, cannot be told from an
- * answer. */
+/* A message that arrives before a command was sent is no answer. A held lock must not be granted by
+ * it, neither at once nor by later answers that are shifted by one. Only a well-formed grant that
+ * arrives after a command was sent cannot be told from an answer. */
 static void hears_nothing_unasked(struct rig *rig)
 {
     const struct lie *lies;

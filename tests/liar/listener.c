@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* listener.c -- a port of the loopback, and a thread for each client. */
+/* listener.c -- listens on a port of the loopback, with a thread for each client. */
 #include "tests/liar/listener.h"
 
 #include <arpa/inet.h>

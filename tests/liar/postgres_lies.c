@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* postgres_lies.c -- the wrong answers of a PostgreSQL that lies.
+/* postgres_lies.c -- the wrong answers of a lying PostgreSQL.
  *
- * Each is written in the server's protocol, version 3: messages of a letter, a length
- * that counts itself, and contents. */
+ * They are written in version 3 of the server's protocol: each message is a letter, a length that
+ * counts itself, and contents. */
 #include <arpa/inet.h>
 #include <stdint.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static struct lie lies[LIES_MAX];
 static char bytes[LIES_MAX][BYTES_SIZE];
 static size_t count;
 
-/* ---- writing messages; each function goes on where `at` is, and answers the end ---- */
+/* ---- writing messages; each function writes at `at`, and returns the end ---- */
 
 static char *put16(char *at, int value)
 {
@@ -57,7 +57,7 @@ static char *put_done(char *at, const char *tag)
     return put_message(at, 'C', tag, strlen(tag) + 1);
 }
 
-/* The columns of rows to come, all of one type. */
+/* The columns of the rows that follow, all of one type. */
 static char *put_columns(char *at, int columns, int type, int format)
 {
     char contents[256];
@@ -75,7 +75,7 @@ static char *put_columns(char *at, int columns, int type, int format)
     return put_message(at, 'T', contents, (size_t)(end - contents));
 }
 
-/* A row of equal values; NULL is one. */
+/* A row of equal values; NULL is the value NULL. */
 static char *put_row(char *at, int columns, const char *value, size_t len)
 {
     char contents[BYTES_SIZE / 2];
@@ -98,7 +98,7 @@ static char *put_rows(char *at, int columns, int rows, int type, const char *val
     return put_done(at, "SELECT 1");
 }
 
-/* ---- the lies ---- */
+/* ---- the wrong answers ---- */
 
 static char *begin(void)
 {
@@ -274,7 +274,7 @@ size_t postgres_lies(const struct lie **out)
     return count;
 }
 
-/* The row that is the grant of a statement. */
+/* The wrong answer that is a well-formed grant for each statement. */
 static const struct grant {
     const char *sql;
     const char *lie;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* postgres_server.c -- a proxy before a real PostgreSQL that can send wrong answers.
+/* postgres_server.c -- a proxy in front of a real PostgreSQL that can send wrong answers.
  *
- * An answer is everything that the real server says until it is the client's turn again:
- * up to ReadyForQuery, or up to a request for a password. */
+ * An answer is everything that the real server sends until it is the client's turn again: up to
+ * ReadyForQuery, or up to the request for a password. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@ enum {
     STATEMENTS_MAX = 16,
     NAME_SIZE = 64,
     HEAD = 5,           /* a letter and the length, which counts itself */
-    AUTH_SASL_LAST = 11, /* above it the client has nothing more to say  */
+    AUTH_SASL_LAST = 11, /* above it the client sends nothing more */
 };
 
 static int real_port;
@@ -35,7 +35,7 @@ struct stream {
 struct talk {
     int client, real;
     struct stream asked, answered;
-    bool has_begun; /* the first message, which has no letter, has been passed on */
+    bool has_begun; /* the first message, which has no letter, was forwarded */
     struct {
         char name[NAME_SIZE];
         char text[SCRIPT_ASKED_SIZE];
@@ -51,8 +51,7 @@ static uint32_t read_length(const char *at)
     return ntohl(length);
 }
 
-/* The length of the message at `begin`, with its letter if it has one; 0: it is not there
- * as a whole. */
+/* The length of the message at `begin`, with its letter if it has one; 0: it is not complete. */
 static size_t whole_message(const struct stream *s, size_t begin, size_t letter)
 {
     size_t length;
@@ -77,7 +76,7 @@ static bool fill(int fd, struct stream *s)
     return got > 0;
 }
 
-/* The place of the text of the statement `name`; there is room for as many as a lock has. */
+/* The room for the text of the statement `name`; there is room for all statements of a lock. */
 static char *prepared_as(struct talk *talk, const char *name)
 {
     size_t i = 0;
@@ -89,7 +88,7 @@ static char *prepared_as(struct talk *talk, const char *name)
     return talk->prepared[i].text;
 }
 
-/* Note the command that the message of the client carries. */
+/* Note the command in the client's message. */
 static void note(struct talk *talk, const char *message)
 {
     const char *first = message + HEAD;

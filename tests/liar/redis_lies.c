@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_lies.c -- the wrong answers of a Redis that lies. */
+/* redis_lies.c -- the wrong answers of a lying Redis. */
 #include <string.h>
 
 #include "tests/liar/lies.h"
 
 #define LIE(bytes) {bytes, bytes, sizeof(bytes) - 1, false}
-#define CUT(bytes) {bytes, bytes, sizeof(bytes) - 1, true} /* and hang up */
+#define CUT(bytes) {bytes, bytes, sizeof(bytes) - 1, true} /* and close the connection */
 
 static const struct lie LIES[] = {
     LIE("+OK\r\n"), LIE("+QUEUED\r\n"), LIE("+\r\n"), LIE("+abc\r\n"), LIE("+OK\0more\r\n"),

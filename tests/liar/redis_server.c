@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_server.c -- a server in front of a real Redis, which may lie. */
+/* redis_server.c -- a server in front of a real Redis that can send wrong answers. */
 #include "tests/liar/servers.h"
 
 #include <hiredis/hiredis.h>
@@ -18,7 +18,7 @@ enum { ANSWER_SIZE = 65536 };
 static struct redis_url real;
 static struct listener listener;
 
-/* As the real server wrote it. */
+/* Encode the reply as the real server did. */
 static size_t encode(const redisReply *reply, bool is_exec, char *at, size_t room)
 {
     size_t len;
@@ -45,7 +45,7 @@ static size_t encode(const redisReply *reply, bool is_exec, char *at, size_t roo
     }
 }
 
-/* This server publishes no message: a waiter looks by itself. */
+/* This server publishes no message, so waiters look by themselves. */
 static size_t answer_subscriber(const redisReply *command, char *out)
 {
     char verb[16];
@@ -79,7 +79,7 @@ static size_t ask_redis(redisContext *redis, const redisReply *command, char *ou
     return len;
 }
 
-/* Answer one command.  False: hang up. */
+/* Answer one command. Returns false if the connection is to be closed. */
 static bool answer(int fd, redisContext *redis, const redisReply *command)
 {
     char honest[ANSWER_SIZE];
@@ -92,7 +92,7 @@ static bool answer(int fd, redisContext *redis, const redisReply *command)
     return script_answer(fd, command->element[0]->str, honest, len);
 }
 
-/* The client logs in by itself, and its login goes to the real server too. */
+/* The client's login goes to the real server, too. */
 static void serve(int fd)
 {
     redisReader *reader = redisReaderCreate();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* rig.c -- systems of the variant under test, and a try that does not end on a slow machine. */
+/* rig.c -- the systems of the variant under test, and a try that is repeated on a slow machine. */
 #include "tests/liar/rig.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-/* cmocka.h needs these two, stddef.h and stdint.h first. */
+/* cmocka.h needs the two headers above, stddef.h and stdint.h. */
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ int64_t rig_now_ms(void)
     return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* With a server that is honest by now, or was all the time. */
+/* Open a system while its server answers correctly. */
 static dlock_system *open_system(const struct subject_of_lies *of, const struct store *liar)
 {
     dlock_options opts = rig_options(of, liar);
@@ -107,7 +107,7 @@ static dlock_system *open_system(const struct subject_of_lies *of, const struct 
 void rig_begin(struct rig *rig, const struct subject_of_lies *of)
 {
     rig->of = of;
-    script_be_honest(); /* the last lie may not have been told */
+    script_be_honest(); /* the last wrong answer may not have been sent */
     rig->other = open_system(of, NULL);
     rig->sys = open_system(of, of->liar);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* script.c -- which answer of a server that lies is to be which lie. */
+/* script.c -- the choice of the answer that a lying server replaces. */
 #include "tests/liar/script.h"
 
 #include <pthread.h>
@@ -11,14 +11,14 @@
 enum { CLIENTS_MAX = 64 };
 
 static struct {
-    pthread_mutex_t mutex; /* of what follows */
+    pthread_mutex_t mutex; /* guards the fields below */
     int answer_count;
-    int subscription_count; /* those of them to SUBSCRIBE and UNSUBSCRIBE */
+    int subscription_count; /* answers to SUBSCRIBE and UNSUBSCRIBE */
     int step;
     const struct lie *lie;
     bool one_by_one;
-    char asked[SCRIPT_ASKED_SIZE]; /* of what was answered with the lie */
-    char last[SCRIPT_ASKED_SIZE];  /* of what was answered at all       */
+    char asked[SCRIPT_ASKED_SIZE]; /* the request that got the wrong answer */
+    char last[SCRIPT_ASKED_SIZE];  /* the last request that got an answer */
     int clients[CLIENTS_MAX];
     size_t client_count;
 } script = {.mutex = PTHREAD_MUTEX_INITIALIZER};

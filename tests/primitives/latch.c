@@ -37,7 +37,7 @@ static void a_latch_is_a_redisson_latch(void **state)
     assert_status(OK, dlock_latch_count_down(prims, "l", &left));
     assert_int_equal(0, left);
     prim_hear(listener, "0");
-    assert_status(OK, dlock_latch_count_down(prims, "l", NULL)); /* says nothing more */
+    assert_status(OK, dlock_latch_count_down(prims, "l", NULL)); /* publishes nothing */
     assert_int_equal(0, servers_ask(0, "DBSIZE"));
     assert_status(OK, dlock_latch_set(prims, "l", 1));
     prim_hear(listener, "1");
@@ -103,7 +103,7 @@ static void a_closed_latch_keeps_who_waits(void **state)
     assert_int_equal(1, left_of(prims));
 }
 
-/* Its waiters do not take that for the start. */
+/* The waiters must not take the deletion for the end of the count. */
 static void a_deleted_latch_opens_for_nobody(void **state)
 {
     dlock_primitives *prims = prim_open(TIMEOUT_MS);
@@ -115,7 +115,7 @@ static void a_deleted_latch_opens_for_nobody(void **state)
         calls[i] = prim_begin(wait_for_it, prims);
     assert_comes(prim_listeners(CHANNEL) == 1);
     for (int i = 0; i < WAITERS; i++)
-        assert_stays(!prim_is_done(calls[i]), 20); /* each listens */
+        assert_stays(!prim_is_done(calls[i]), 20); /* each call subscribes */
     assert_status(OK, dlock_latch_delete(prims, "l"));
     for (int i = 0; i < WAITERS; i++)
         assert_status(LOST, prim_end(calls[i]));
@@ -132,7 +132,7 @@ static void a_missed_message_is_made_up_for(void **state)
     assert_comes(prim_listeners(CHANNEL) == 1);
     servers_tell(0, "CLIENT KILL TYPE pubsub");
     assert_comes(prim_listeners(CHANNEL) == 1);
-    servers_ask(0, "DEL l"); /* as if it was opened while nobody listened */
+    servers_ask(0, "DEL l"); /* as if the latch was opened while no waiter listened */
     assert_status(OK, prim_end(call));
 }
 

@@ -87,7 +87,7 @@ static void permits_are_redisson_permits(void **state)
     prim_hang_up(listener);
 }
 
-/* A name may hold braces, and a semaphore an end. */
+/* A name may contain braces, and a semaphore may have an expiry. */
 static void names_and_ends_are_carried_over(void **state)
 {
     dlock_primitives *prims = prim_open(TIMEOUT_MS);
@@ -123,7 +123,7 @@ static void holders_never_exceed_the_permits(void **state)
     assert_int_equal(0, acquired(prims[1]));
 }
 
-/* As rig_acquire_short(). */
+/* The same as rig_acquire_short() for a permit. */
 static int64_t acquire_short(dlock_primitives *prims, int lease_ms, dlock_permit *out)
 {
     int64_t asked_ms = rig_now_ms();
@@ -149,7 +149,7 @@ static void a_permit_ends_with_its_lease(void **state)
                            dlock_permits_acquire(prims, "p", 0, 1000, &next.permit));
     assert_status(OK, prim_end(prim_begin(acquire, &next)));
     assert_string_not_equal(permit.id, next.permit.id);
-    /* The late release is told so, and frees nobody. */
+    /* The late release answers LOST, and frees no other permit. */
     assert_status(LOST, dlock_permits_release(prims, "p", &permit));
     assert_status(LOST, dlock_permits_renew(prims, "p", &permit, 1000));
     assert_int_equal(0, available(prims));
@@ -159,7 +159,7 @@ static void a_permit_ends_with_its_lease(void **state)
     assert_int_equal(1, available(prims));
 }
 
-/* No call came in between: the late release itself is the first to notice. */
+/* No other call was made in between, so the late release itself is the first to notice the end. */
 static void a_release_after_the_end_is_lost_and_counts_once(void **state)
 {
     dlock_primitives *prims = prim_open(TIMEOUT_MS);
@@ -168,7 +168,7 @@ static void a_release_after_the_end_is_lost_and_counts_once(void **state)
     (void)state;
     assert_status(OK, dlock_permits_set(prims, "p", 1));
     acquire_short(prims, STRETCHED(DLOCK_LEASE_MIN_MS), &permit);
-    rig_pause_ms(STRETCHED(DLOCK_LEASE_MIN_MS) + 5); /* its end, by the clock */
+    rig_pause_ms(STRETCHED(DLOCK_LEASE_MIN_MS) + 5); /* until its end, by the clock */
     assert_status(LOST, dlock_permits_release(prims, "p", &permit));
     assert_string_equal("1", servers_tell(0, "GET p")->str);
     assert_int_equal(1, available(prims));
@@ -224,7 +224,7 @@ static void a_waiter_is_woken_by_the_release(void **state)
     assert_provided(is_steady(AT_ONCE_MS), best_ms < AT_ONCE_MS);
 }
 
-/* As a Java program takes it that gives no lease. */
+/* A Java program takes a permit without a lease. */
 static void a_permit_without_an_end_stays_taken(void **state)
 {
     dlock_primitives *prims = prim_open(TIMEOUT_MS);
@@ -263,7 +263,7 @@ static void a_request_that_comes_twice_counts_once(void **state)
     assert_int_equal(PERMITS, available(prims));
 }
 
-/* The acquire and its clean-up both lay before a server that did not listen. */
+/* The acquire and its clean-up were both sent to a stopped server. */
 static void an_unanswered_acquire_leaves_nothing(void **state)
 {
     dlock_primitives *other = prim_open(TIMEOUT_MS);
@@ -300,8 +300,8 @@ static dlock_status renew(void *arg)
                                renewal->lease_ms);
 }
 
-/* The server did not listen for longer than the new lease, which counts from when it
- * was asked: by now the permit may be somebody else's. */
+/* The server was stopped for longer than the new lease, which counts from the request. By now
+ * another owner may have the permit. */
 static void a_renewal_that_took_longer_than_its_lease_is_lost(void **state)
 {
     enum { BRIEF_MS = 50 };
@@ -315,7 +315,7 @@ static void a_renewal_that_took_longer_than_its_lease_is_lost(void **state)
                   dlock_permits_acquire(prims, "p", 0, LONG_LEASE_MS, &renewal.permit));
     servers_signal(0, 1, SIGSTOP);
     call = prim_begin(renew, &renewal);
-    rig_pause_ms(4 * BRIEF_MS); /* its end, by the clock */
+    rig_pause_ms(4 * BRIEF_MS); /* until its end, by the clock */
     servers_signal(0, 1, SIGCONT);
     assert_status(LOST, prim_end(call));
     renewal.lease_ms = LONG_LEASE_MS;
@@ -334,7 +334,7 @@ static void what_cannot_be_meant_is_refused_to_permits(void **state)
     assert_status(INVALID, dlock_permits_release(prims, "p", &permit));
     assert_status(INVALID, dlock_permits_release(prims, "p", NULL));
     assert_status(INVALID, dlock_permits_renew(prims, "p", &permit, 1000));
-    memset(permit.id, 'a', sizeof(permit.id)); /* no end */
+    memset(permit.id, 'a', sizeof(permit.id)); /* an id without an end */
     assert_status(INVALID, dlock_permits_release(prims, "p", &permit));
     permit.id[DLOCK_TOKEN_LEN] = '\0';
     assert_status(LOST, dlock_permits_release(prims, "p", &permit));

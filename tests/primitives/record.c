@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c -- the records that the calls leave. */
+/* record.c -- the records of the calls. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { SLOTS_READ = DLOCK_RECORD_BLOCK_RECORDS };
 
-/* The first records of the only file in DIR, which are this thread's. */
+/* The first records of the only file in DIR, which are those of this thread. */
 static void read_slots(const char *dir, dlock_record slots[SLOTS_READ])
 {
     DIR *entries = opendir(dir);

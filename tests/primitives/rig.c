@@ -20,7 +20,7 @@ struct prim_call {
     dlock_status status;
 };
 
-/* Those that nobody has ended. */
+/* Calls that no test has ended. */
 static struct prim_call *calls[CALLS_MAX];
 
 static void close_all(void)
@@ -29,7 +29,7 @@ static void close_all(void)
     servers_wake();
     for (int i = 0; i < CALLS_MAX; i++)
         if (calls[i] != NULL) {
-            servers_stop(); /* then it fails */
+            servers_stop(); /* then the call fails */
             prim_end(calls[i]);
         }
     while (open_count > 0)
@@ -182,7 +182,7 @@ static dlock_status visit(void *arg)
         now = atomic_fetch_add(visits->inside, 1) + 1;
         if (now > atomic_load(visits->most))
             atomic_store(visits->most, now);
-        /* The count takes long enough for another thread to come in. */
+        /* The count takes long enough for another thread to take a permit. */
         st = entry->count(visits->prims, &left);
         atomic_fetch_sub(visits->inside, 1);
         if (st == DLOCK_OK)

@@ -48,10 +48,10 @@ static void a_semaphore_is_a_redisson_semaphore(void **state)
     assert_status(OK, dlock_semaphore_acquire(prims, "s", 2, 0));
     assert_string_equal("3", servers_tell(0, "GET s")->str);
     assert_status(OK, dlock_semaphore_release(prims, "s", 1));
-    prim_hear(listener, "4"); /* what there is, not what was given */
+    prim_hear(listener, "4"); /* the number of free permits, not that of the released ones */
     assert_status(OK, dlock_semaphore_add(prims, "s", 6));
     prim_hear(listener, "10");
-    assert_status(OK, dlock_semaphore_add(prims, "s", -11)); /* says nothing */
+    assert_status(OK, dlock_semaphore_add(prims, "s", -11)); /* publishes nothing */
     assert_int_equal(-1, available(prims));
     assert_status(OK, dlock_semaphore_release(prims, "s", 3));
     prim_hear(listener, "2");
@@ -80,15 +80,15 @@ static void a_semaphore_is_set_once(void **state)
 
     (void)state;
     assert_int_equal(0, available(prims));
-    assert_status(BUSY, dlock_semaphore_acquire(prims, "s", 1, 0)); /* it has none */
+    assert_status(BUSY, dlock_semaphore_acquire(prims, "s", 1, 0)); /* there are no permits */
     assert_status(OK, dlock_semaphore_set(prims, "s", PERMITS));
     assert_status(BUSY, dlock_semaphore_set(prims, "s", PERMITS + 1));
     assert_int_equal(PERMITS, available(prims));
     assert_status(BUSY, dlock_semaphore_acquire(prims, "s", PERMITS + 1, 0));
-    assert_int_equal(PERMITS, available(prims)); /* all or nothing */
+    assert_int_equal(PERMITS, available(prims)); /* a refused acquire takes none */
 }
 
-/* Redisson's shape, and the documented flaw. */
+/* The form in Redis is Redisson's, with its documented flaw. */
 static void a_release_makes_permits_out_of_nothing(void **state)
 {
     dlock_primitives *prims = prim_open(TIMEOUT_MS);
@@ -121,9 +121,9 @@ static void threads_never_exceed_its_permits(void **state)
     assert_int_equal(PERMITS, available(prims[0]));
 }
 
-/* A waiter that needs more permits than there are does not keep the message from a waiter that
- * needs fewer.  That waiter would also look by itself, but far later than in the best of
- * several turns. */
+/* A waiter that needs more permits than are free must not keep the message from a waiter that needs
+ * fewer. That waiter would also look by itself, but far later than in the fastest of several
+ * turns. */
 static void waiters_are_woken_by_what_is_enough_for_them(void **state)
 {
     enum { AT_ONCE_MS = 40 };
@@ -190,7 +190,7 @@ static void waiting_has_an_end(void **state)
     assert_int_equal(0, servers_ask(0, "DBSIZE"));
 }
 
-/* A foreign program may take permits away, or give them without a word. */
+/* A foreign program may take permits, or add some without a message. */
 static void a_look_stands_behind_the_message(void **state)
 {
     struct wish one = {prim_open(TIMEOUT_MS), 1, -1};
@@ -198,7 +198,7 @@ static void a_look_stands_behind_the_message(void **state)
 
     (void)state;
     assert_comes(prim_listeners(CHANNEL) == 1);
-    servers_ask(0, "INCR s"); /* not published */
+    servers_ask(0, "INCR s"); /* without a message */
     assert_status(OK, prim_end(call));
 }
 
@@ -230,7 +230,8 @@ static void calls_survive_cut_connections_and_lost_scripts(void **state)
     }
 }
 
-/* The answer is lost, so whether the permit was taken is unknown, and is not guessed. */
+/* The answer is lost, so it is unknown whether the permit was taken, and the library must not
+ * guess. */
 static void an_unanswered_acquire_leaks_no_more_than_it_wanted(void **state)
 {
     dlock_primitives *other = prim_open(TIMEOUT_MS);

@@ -13,7 +13,7 @@ enum { ROWS_AT_ONCE = 5000 };
 
 #define OF_VOUCHERS " voucher_id IN ($1, $2) "
 
-/* Each finds those that must not be: an example, and how many. */
+/* Each query finds rows that must not exist: their number and an example. */
 static const struct question {
     const char *says;
     struct postgres_statement ask;
@@ -108,7 +108,7 @@ static size_t add_some(size_t first, struct books *books)
     return i - first;
 }
 
-/* The backend of a killed process hears of its end at the next word it wants to send. */
+/* The backend of a killed process notices the end only when it sends something. */
 static bool is_quiet(void *arg)
 {
     static const struct postgres_statement BUSY = {
@@ -120,7 +120,7 @@ static bool is_quiet(void *arg)
     return db_run_one(rig_db(), &BUSY, NULL) == DB_OK && db_int(rig_db(), 0, 0, 0) == 0;
 }
 
-/* The number of rows that the statement finds; an example stays in the second column. */
+/* The number of rows that the statement finds; the second column has an example. */
 static int64_t count_of(const struct postgres_statement *ask, const int64_t vouchers[2])
 {
     if (db_run_one(rig_db(), ask, DB_VALUES(DB_INT(vouchers[0]), DB_INT(vouchers[1]))) !=

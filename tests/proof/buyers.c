@@ -12,7 +12,8 @@
 
 enum {
     REQUESTS_MAX = 200000,
-    HANGS_UP_EVERY = 16, /* so many requests of a buyer are sent to one that it gives up */
+    /* One in this many requests of a buyer is sent without waiting for the answer. */
+    HANGS_UP_EVERY = 16,
     PAUSE_MS = 20,       /* after a connection that was refused */
 };
 
@@ -22,7 +23,7 @@ static struct buyer {
     bool runs;
 } buyers[BUYERS_COUNT];
 
-static struct buyers_request *requests; /* REQUESTS_MAX */
+static struct buyers_request *requests; /* an array of REQUESTS_MAX */
 static atomic_size_t request_count;
 static int64_t vouchers[2];
 static atomic_int ports[BUYERS_SERVICES];
@@ -54,8 +55,8 @@ static bool is_one_of(const char *outcome, const char *const *list)
     return *list != NULL;
 }
 
-/* Keep what the answer says.  Is it the last word?  An answer after one that did not come says
- * nothing of the request that was not answered, unless it has the order. */
+/* Keep the answer. Returns true if it is definite. An answer to a repeated request does not show
+ * the fate of the first one, unless it has the order. */
 static bool keep_answer(struct buyers_request *request, const struct rig_answer *answer,
                         bool is_first)
 {
@@ -86,7 +87,7 @@ static bool keep_answer(struct buyers_request *request, const struct rig_answer 
     return true;
 }
 
-/* Send it and hang up. */
+/* Send the request and close the connection. */
 static void send_only(const struct buyers_request *request, int port)
 {
     char bytes[1024], token[TOKEN_LEN + 1];

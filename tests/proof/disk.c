@@ -14,15 +14,15 @@
 
 #include "tests/service/rig.h"
 
-/* Room for a new cluster, some segments of its log, and the orders of a round. */
+/* Room for a new cluster, some segments of its WAL, and the orders of a round. */
 #define DISK_OPTIONS "size=320m,mode=1777"
 
 static char path[] = "/tmp/seckill-proof-disk-XXXXXX";
 static char ballast[sizeof(path) + 16];
 static bool is_mounted, has_namespace;
-static char *data_before; /* SECKILL_LAB_DATA without the disk; NULL: unset */
+static char *data_before; /* SECKILL_LAB_DATA before the disk was mounted; NULL: it was unset */
 
-/* The laboratories that come after the disk's keep their data where they did before. */
+/* Later laboratories keep their data where earlier ones did. */
 static void restore_data(void)
 {
     if (data_before != NULL)
@@ -61,7 +61,7 @@ void disk_unmount(void)
     is_mounted = false;
 }
 
-/* Blocks by the megabyte first, and then whatever is left. */
+/* First write blocks of a megabyte, and then fill the rest. */
 void disk_fill(void)
 {
     int fd = open(ballast, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* orders.c -- the answers to clients stay true, whatever breaks: two services sell
- * under load, a server or process fails meanwhile, and afterwards the database is
- * compared with every answer.  The path `stream` breaks promises where its Redis loses
- * its data, and nowhere else.
+/* orders.c -- the answers to clients stay true after any fault: two services sell under load, a
+ * server or process fails meanwhile, and afterwards the database is compared with every answer. The
+ * path `stream` breaks promises when its Redis loses its data, and in no other case.
  *
  *     prove-orders [--order-path=NAME|all] [--times=N] [PATTERN]
  *
@@ -47,7 +46,7 @@ static void postgres_ends_at_once(void **state)
     (void)state;
     for (int n = 0; n < times; n++) {
         round_begin(n, false);
-        /* Either way it has to recover from its log. */
+        /* After SIGQUIT and after SIGKILL the server has to recover from its WAL. */
         if (n % 2 == 0)
             assert_int_equal(kill(rig_lab_pid("postgres"), SIGQUIT), 0);
         else
@@ -64,8 +63,8 @@ static void end_redis(int n)
     rig_lab_restart("redis");
 }
 
-/* Redis keeps nothing on disk.  Where orders wait in it, those that no writer has in its hands
- * are lost. */
+/* Redis keeps nothing on its disk. Of the orders in the stream, those that no writer has taken are
+ * lost. */
 static void redis_ends_at_once(void **state)
 {
     bool is_queued = round_is_queued();
@@ -82,7 +81,7 @@ static void redis_ends_at_once(void **state)
     }
 }
 
-/* Each write is on disk before it is answered. */
+/* Redis writes to its disk before it answers. */
 static void redis_with_a_log_ends_at_once(void **state)
 {
     bool is_queued = round_is_queued();
@@ -105,7 +104,7 @@ static bool are_dropped(void *count)
     return commit_proxy_dropped() >= *(int *)count;
 }
 
-/* The COMMIT goes through and its answer is lost, or the COMMIT itself is lost. */
+/* The COMMIT is executed and its answer is lost, or the COMMIT itself is lost. */
 static void a_commit_is_not_answered(void **state)
 {
     char flag[512];
@@ -142,7 +141,7 @@ static bool has_ended(pid_t pid)
     return state == 'Z';
 }
 
-/* A server that had no room for its log ends, and cannot recover as long as there is none. */
+/* A server without room for its WAL ends, and cannot recover until there is room. */
 static void the_disk_is_full(void **state)
 {
     bool is_disk = *(bool *)*state;
@@ -173,7 +172,7 @@ static void the_disk_is_full(void **state)
 static int lab_up(void **state)
 {
     (void)state;
-    round_now.database_flag = NULL; /* the test before may have failed */
+    round_now.database_flag = NULL; /* an earlier test may have failed */
     rig_lab_up();
     return 0;
 }

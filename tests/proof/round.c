@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* round.c -- services, buyers and books of one sale. */
+/* round.c -- the services, the buyers and the comparison of one sale. */
 #include "tests/proof/round.h"
 
 #include <stdio.h>
@@ -13,11 +13,12 @@ enum {
     MANY = 1000000,
     FEW = 300,
     BATCH_OF_A_WRITER = 128,
-    /* More than the writers can have in their hands. */
+    /* More than the writers can take at once. */
     MANY_WAITING = BUYERS_SERVICES * BATCH_OF_A_WRITER + ROUND_ORDERS,
 };
 
-/* By turns; the last of them sells by the fence, which a Redis that forgets does not survive. */
+/* The rounds use these in turn. The last one sells by the fence, which a Redis that loses its data
+ * would break. */
 static const char *const CONFIGS[][4] = {
     {"--lock=none", "--lock-scope=user", "--stock-guard=conditional", NULL},
     {"--lock=reentrant", "--lock-scope=user", "--stock-guard=version", NULL},
@@ -29,7 +30,7 @@ enum { CONFIG_COUNT = sizeof(CONFIGS) / sizeof(CONFIGS[0]), KEEPS_FENCES = CONFI
 /* The differences between the order paths that are proved. */
 static const struct path {
     const char *name, *flag;
-    const char *metric; /* counts the orders that were sold as the path sells them */
+    const char *metric; /* a metric that counts the orders that the path has sold */
     bool is_queued;
 } PATHS[] = {
     {"combined", "--order-path=combined", "seckill_batched_orders_total ", false},
@@ -38,7 +39,7 @@ static const struct path {
 
 struct round round_now;
 static const struct path *path = &PATHS[0];
-static const char *const *config; /* of the round that goes on */
+static const char *const *config; /* of the present round */
 
 const char *round_path_at(int i)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* batch.c -- buyers in threads, and a lock on a voucher's row that the test holds. */
+/* batch.c -- buyers in threads, and a row lock on a voucher that the test holds. */
 #include "tests/service/batch.h"
 
 #include <pthread.h>
@@ -103,8 +103,8 @@ void batch_let_go(void)
         (void)pthread_join(buyers[i].thread, NULL);
 }
 
-/* The second to wait for a row waits for the first.  In one transaction pg_stat_activity would
- * always read the same; pg_locks does not. */
+/* A session that waits for the row may wait for another waiting session. Within one transaction
+ * pg_stat_activity always has the same contents; pg_locks does not. */
 static bool is_blocking(void *count)
 {
     static const struct postgres_statement BLOCKED = {

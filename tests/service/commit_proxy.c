@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* commit_proxy.c -- a proxy before PostgreSQL that drops one COMMIT, or the answer to
- * one. */
+/* commit_proxy.c -- a proxy in front of PostgreSQL that drops one COMMIT, or the answer to one. */
 #include "tests/service/commit_proxy.h"
 
 #include <arpa/inet.h>
@@ -27,7 +26,7 @@ static struct proxy {
     atomic_int dropped;
     atomic_bool stop;
     struct pipe_pair {
-        int client, server; /* client is -1 after it was cut off */
+        int client, server; /* -1 after the client was cut off */
         bool eats_answer;
     } pipes[PIPES_MAX];
     int pipe_count;
@@ -42,7 +41,7 @@ static bool has_commit(const char *bytes, size_t len)
 
 static void cut_client(struct pipe_pair *p)
 {
-    atomic_fetch_add(&proxy.dropped, 1); /* before the client can learn that it was cut off */
+    atomic_fetch_add(&proxy.dropped, 1); /* before the client can notice its end */
     (void)close(p->client);
     p->client = -1;
 }
@@ -53,7 +52,7 @@ static void shut_if(bool shuts)
         atomic_store(&proxy.is_shut, true);
 }
 
-/* Pass on the client's messages.  The first COMMIT that fits the mode is caught, no other. */
+/* Forward the client's messages, except the first COMMIT that fits the mode. */
 static bool pass_to_server(struct pipe_pair *p)
 {
     static char bytes[BYTES];
@@ -66,7 +65,7 @@ static bool pass_to_server(struct pipe_pair *p)
         shut_if(mode == DROP_AND_SHUT || mode == ANSWER_AND_SHUT);
         atomic_store(&proxy.mode, PASS);
         if (mode == DROP_COMMIT || mode == DROP_AND_SHUT) {
-            cut_client(p); /* the server keeps waiting at its end */
+            cut_client(p); /* the server's end stays open */
             return true;
         }
         p->eats_answer = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file_limit.c -- limits of PostgreSQL's processes, set from outside. */
+/* file_limit.c -- sets limits of PostgreSQL's processes from outside. */
 #include "tests/service/file_limit.h"
 
 #include <dirent.h>
@@ -42,7 +42,7 @@ static pid_t parent_of(pid_t pid)
     return parent;
 }
 
-/* The number of the server's processes that were given the limit. */
+/* Limit all processes of the server; returns their number. */
 static int limit_all(pid_t postmaster, rlim_t bytes)
 {
     DIR *dir = opendir("/proc");
@@ -59,8 +59,8 @@ static int limit_all(pid_t postmaster, rlim_t bytes)
     return limited;
 }
 
-/* Limit every process of the server, and those that it will start.  Even root may need to
- * be the server's user for that. */
+/* Limit every process of the server, and those that it will start. Even root may need the rights of
+ * the server's user for that. */
 static void limit_files(rlim_t bytes)
 {
     pid_t postmaster = rig_lab_pid("postgres");
@@ -92,7 +92,7 @@ static int64_t table_bytes(void)
     return db_int(rig_db(), 0, 0, 0);
 }
 
-/* Larger than a segment of the log, which the limit must not meet. */
+/* Make the table larger than a segment of the WAL, to which the limit must not apply. */
 void file_limit_prepare(void)
 {
     int64_t voucher = rig_voucher(1);

@@ -60,7 +60,7 @@ static void url_of(const char *name, const char *database, char out[PARTS_URL_MA
     (void)snprintf(out, PARTS_URL_MAX, "%.*s/%s", (int)(strrchr(url, '/') - url), url, database);
 }
 
-/* The tables of the locks are in the first alone. */
+/* Make a partition. Only the first one has the tables of the locks. */
 static void partition_make(size_t i)
 {
     char sql[400];
@@ -145,6 +145,6 @@ void parts_shut(size_t partition, bool is_shut)
                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                    " WHERE datname = '%s'",
                    parts.names[partition]);
-    if (is_shut) /* after the other is committed: nobody comes in between */
+    if (is_shut) /* after the ALTER DATABASE was committed, so that no client can connect again */
         parts_run(rig_environment("SECKILL_LAB_DATABASE_URL"), sql);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* relay.c -- passes bytes on, and counts the messages of the client. */
+/* relay.c -- forwards bytes, and counts the messages of the client. */
 #include "tests/service/relay.h"
 
 #include <arpa/inet.h>
@@ -16,13 +16,13 @@
 
 enum { CONNECTIONS_MAX = 64, BYTES = 65536, HEAD = 5, NAME_MAX_LEN = 64 };
 
-/* A connection.  A message of the client is a type, a length that counts itself, and the
- * rest; those before the session begins have no type. */
+/* A connection. A message of the client has a type, a length that counts itself, and contents; a
+ * message before the session begins has no type. */
 struct connection {
     int client, server; /* -1: closed */
     char head[HEAD + NAME_MAX_LEN]; /* the first bytes of the message under way */
-    size_t have;                    /* how many of its bytes have come */
-    bool is_begun;                  /* messages have a type from now on */
+    size_t have;                    /* the number of its bytes that have arrived */
+    bool is_begun;                  /* messages have a type now */
     int syncs;
     bool inserts;
 };
@@ -31,7 +31,7 @@ struct relay {
     pthread_t thread;
     int listener, port, target_port;
     atomic_bool stop;
-    pthread_mutex_t mutex; /* of what follows */
+    pthread_mutex_t mutex; /* guards the fields below */
     struct connection connections[CONNECTIONS_MAX];
     int count;
 };
@@ -84,7 +84,7 @@ static void hang_up(struct connection *c)
     c->client = c->server = -1;
 }
 
-/* False: one of both ends has closed. */
+/* Forward bytes in one direction. Returns false if an end has closed. */
 static bool pass(struct relay *r, struct connection *c, bool to_server)
 {
     static char bytes[BYTES];

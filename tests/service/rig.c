@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rig.c -- start services and stop them. */
+/* rig.c -- starts services and stops them. */
 #include "tests/service/rig.h"
 
 #include <dirent.h>
@@ -34,8 +34,8 @@ bool rig_until(bool (*is_true)(void *arg), void *arg, int64_t ms)
     return true;
 }
 
-/* Start a program; its output goes to the two files.  The program dies with the thread that
- * started it, which is the test's main one, so a test that fails leaves nothing behind.
+/* Start a program; its output goes to the two files. The program is killed when the thread that
+ * started it ends, which is the main thread of the test, so a failed test leaves no program behind.
  */
 static pid_t spawn(const char *const *argv, int out, int err)
 {
@@ -80,7 +80,7 @@ static int status_of(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The admin tokens of the newest listeners for operators, by their ports: each port once. */
+/* The admin tokens of the newest listeners for operators, by their ports; each port occurs once. */
 static struct {
     int port;
     char token[80];
@@ -107,7 +107,7 @@ static bool take_admin_token(struct rig_service *s, const char *line)
         return false;
     for (size_t other = 0; other < count; other++)
         if (admins[other].port == s->admin_port)
-            admins[other].port = 0; /* a service that has ended had the same port */
+            admins[other].port = 0; /* a service with the same port has ended */
     admins[i].port = s->admin_port;
     is_read = fscanf(file, "%79s", admins[i].token) == 1;
     (void)fclose(file);
@@ -191,7 +191,7 @@ static void remove_records(void)
 
 const char *rig_record_flag(void)
 {
-    static bool is_made; /* the name of the directory may end with an X, too */
+    static bool is_made; /* a flag, since the name of the directory may end with an X, too */
 
     if (!is_made) {
         assert_non_null(mkdtemp(strchr(record_flag, '/')));
@@ -239,7 +239,7 @@ static bool has_ended(void *arg)
     return waitpid(e->pid, &e->status, WNOHANG) == e->pid;
 }
 
-/* As rig_wait(), and the log stays. */
+/* As rig_wait(), but the log stays. */
 static int await_end(struct rig_service *s, int64_t ms)
 {
     struct ending e = {.pid = s->pid};

@@ -5,7 +5,7 @@
 
 #include "tests/service/rig.h"
 
-/* cmocka hands nothing to a group's first function. */
+/* cmocka passes no argument to the first function of a group. */
 static struct rig_service *shared;
 static const char *const *shared_args;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rig_held.c -- faults of a service, and orders that are held at one. */
+/* rig_held.c -- fault points of a service, and orders that are held at one. */
 #include <stdio.h>
 #include <string.h>
 

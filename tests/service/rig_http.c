@@ -48,7 +48,7 @@ static bool wait_readable(int fd, int64_t deadline_ns)
     return poll(&p, 1, left_ms > 0 ? (int)left_ms : 0) > 0;
 }
 
-/* The value of a header in the head, "" if it is not there. */
+/* The value of a header in the head, "" if the head has no such header. */
 static void copy_header(const char *head, const char *name, char *out, size_t size)
 {
     size_t len = strlen(name);

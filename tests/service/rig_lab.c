@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rig_lab.c -- a lab of the test's own. */
+/* rig_lab.c -- starts a lab for one test. */
 #include "tests/service/rig.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "tests/service/rig_inside.h"
 
 static char lab_dir[RIG_PATH_MAX];
-/* The variables that name the shared lab; a private one has them while it is up. */
+/* The variables of the shared lab; while a lab of the test is up, they have its values. */
 static const char *const LAB_NAMES[] = {
     "SECKILL_DATABASE_URL", "SECKILL_LAB_DATABASE_URL", "SECKILL_REDIS_URL",
     "SECKILL_REDLOCK_URLS", "SECKILL_ZOOKEEPER_URL",    "SECKILL_TOKEN_KEY_FILE",
@@ -61,7 +61,7 @@ static void read_environment(void)
     (void)fclose(file);
 }
 
-/* Close the connection to the lab before, and drop its keys. */
+/* Close the connection to the earlier lab, and forget its keys. */
 static void forget_lab(void)
 {
     rig_forget_database();
@@ -77,7 +77,7 @@ void rig_lab_up(void)
         const char *value = getenv(LAB_NAMES[i]);
 
         lab_saved[i] = value != NULL ? strdup(value) : NULL;
-        (void)unsetenv(LAB_NAMES[i]); /* it may have no such server */
+        (void)unsetenv(LAB_NAMES[i]); /* the lab may have no such server */
     }
     (void)lab("up", "");
     forget_lab();

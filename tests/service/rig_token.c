@@ -7,7 +7,7 @@
 
 #include "tests/service/rig_inside.h"
 
-/* Threads of a test that order at the same time load the keys once. */
+/* Several threads of a test may order at the same time; only one of them loads the keys. */
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 static struct token_keys keys;
 static bool has_keys;

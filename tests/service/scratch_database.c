@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scratch_database.c -- a database of the test's own in the lab's PostgreSQL, with the schema. */
+/* scratch_database.c -- makes a database with the schema for one test program, in the lab's
+ * PostgreSQL. */
 #include "tests/service/scratch_database.h"
 
 #include <stdio.h>

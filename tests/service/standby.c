@@ -17,7 +17,7 @@ static pid_t standby;
 static char standby_dir[] = "/tmp/seckill-test-standby-XXXXXX";
 static char standby_url[256];
 
-/* Of postgresql://user:password@host:port/database. */
+/* The port in postgresql://user:password@host:port/database. */
 static int port_of(const char *url)
 {
     return atoi(strchr(strchr(url, '@'), ':') + 1);
@@ -50,7 +50,8 @@ static void launch(void)
     copy_database();
     (void)snprintf(standby_url, sizeof(standby_url), "--database-url=%.*s@127.0.0.1:%d%s",
                    (int)(at - url), url, port, strchr(at, '/'));
-    /* PostgreSQL does not run as root; it gets the user's rights, and ends with us. */
+    /* PostgreSQL does not run as root, so setpriv changes the user; the server ends with this
+     * program. */
     (void)snprintf(line, sizeof(line),
                    "as=; if [ $(id -u) = 0 ]; then"
                    " as='--reuid=postgres --regid=postgres --clear-groups'; fi;"

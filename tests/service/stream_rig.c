@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream_rig.c -- a stream of a test's own, and a look at it. */
+/* stream_rig.c -- a stream of one test program, and its contents. */
 #include "tests/service/stream_rig.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_admin_access.c -- every route of the listener for operators, asked without the
- * admin token. */
+/* test_admin_access.c -- requests to every route of the listener for operators without the admin
+ * token. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static struct rig_service service;
 static struct rig_answer answer;
 static char good[128]; /* the header line with the admin token */
 
-/* Ask with exactly these header lines. */
+/* Send a request with exactly these header lines. */
 static void ask(const char *method, const char *path, const char *lines)
 {
     char bytes[1024];
@@ -46,7 +46,7 @@ static void expect(const struct route *r, const char *who, int status,
                  answer.status, answer.outcome, status, outcome);
     if (status >= 400 && strstr(answer.body, "\"detail\":\"") == NULL)
         fail_msg("%s %s by %s: no reason in %s", r->method, r->path, who, answer.body);
-    /* A page of another site may read an answer only if it says so. */
+    /* A page of another site may read an answer only with these headers. */
     assert_null(strcasestr(answer.head, "Access-Control-"));
 }
 
@@ -62,7 +62,7 @@ static void every_operators_route_refuses_strangers(void **state)
     int looked = 0;
 
     (void)state;
-    rig_operator_token(buyer); /* is for the other listener */
+    rig_operator_token(buyer); /* the token is one for the other listener */
     for (size_t i = 0; route_at(i) != NULL; i++) {
         const struct route *r = route_at(i);
 

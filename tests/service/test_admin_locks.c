@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_admin_locks.c -- the operators' listener: the state of one lock, and the counts of
- * all. */
+/* test_admin_locks.c -- the operators' listener: the state of one lock, and the counts of all
+ * locks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +10,7 @@
 static struct rig_service service;
 static struct rig_answer answer;
 
-/* A client that is no service holds the lock: an operator looks at the lock, and frees
- * it. */
+/* A client outside the service holds the lock. An operator inspects the lock, and frees it. */
 static void a_lock_is_shown_and_freed_by_force(void **state)
 {
     int port = service.admin_port;
@@ -54,7 +53,7 @@ static void a_lock_is_shown_and_freed_by_force(void **state)
     rig_expect(&answer, 404, "not-found");
 }
 
-/* The probe of the service's readiness takes a lock from time to time. */
+/* The check for readiness takes a lock from time to time. */
 static bool has_no_request_in_flight(void *arg)
 {
     (void)arg;

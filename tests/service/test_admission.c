@@ -22,7 +22,7 @@ static char name[64];
 static dlock_primitives *prims;
 static int64_t voucher;
 
-/* A name of each test's own, since the tests share the Redis. */
+/* Each test uses a name of its own, since the tests share a Redis. */
 static void begin(void)
 {
     static unsigned drawn;
@@ -34,7 +34,7 @@ static void begin(void)
 
 static void end(void)
 {
-    (void)dlock_latch_delete(prims, name); /* whatever it is, a key */
+    (void)dlock_latch_delete(prims, name); /* deletes the key, whatever its kind is */
     dlock_primitives_close(prims);
     prims = NULL;
 }
@@ -50,8 +50,8 @@ static int64_t free_places(int kind)
     return places;
 }
 
-/* With a Redis that gets no processor for longer than the timeout, an order is answered with
- * "unavailable", so only the test of such a Redis has a short one. */
+/* If Redis gets no processor for longer than the timeout, an order is answered with "unavailable".
+ * So only the test of such a Redis has a short timeout. */
 static struct rig_service start_with(int kind, int lease_ms, int timeout_ms)
 {
     char admission[64], named[96], lease[64], timeout[64];
@@ -89,7 +89,7 @@ static void expect(int port, int64_t user, const char *outcome)
         fail_msg("%s instead of %s: %s", answer.outcome, outcome, answer.body);
 }
 
-/* An order that is held in each of two processes fills both. */
+/* One held order in each of two processes uses all places. */
 static void no_more_are_inside_than_may_be(void **state)
 {
     (void)state;
@@ -144,7 +144,7 @@ static void a_refused_client_is_told_to_come_again(void **state)
                    (long long)voucher);
     (void)snprintf(header, sizeof(header), "authorization: %s\r\n", token);
     assert_true(rig_request(s.orders_port, "POST", path, header, "", &answer));
-    assert_int_equal(answer.status, 200); /* the courses' face */
+    assert_int_equal(answer.status, 200); /* the course face */
     assert_string_equal(answer.outcome, "admission-full");
     assert_non_null(strstr(answer.body, "\"success\":false"));
     assert_non_null(strstr(answer.head, "Retry-After: 1"));
@@ -179,7 +179,7 @@ static void *buy(void *arg)
     return NULL;
 }
 
-/* Under overload nobody is told anything else, and in the end every place is back. */
+/* Under overload a client gets no other answer, and in the end every place is free. */
 static void an_overload_leaves_every_place_free(void **state)
 {
     (void)state;
@@ -236,7 +236,7 @@ static void every_way_out_gives_the_place_back(void **state)
         let_go(&held, &s);
         expect(s.orders_port, 3, "sold-out");
         assert_int_equal(free_places(kind), INSIDE);
-        /* The transaction is ended under the order's feet. */
+        /* The session of the order's transaction is ended. */
         voucher = rig_voucher(2);
         hold_one(&held, &s, 4);
         assert_int_equal(
@@ -260,7 +260,8 @@ static bool are_free(void *arg)
     return free_places(p->kind) == p->wanted;
 }
 
-/* The flaw that a semaphore has in Redisson too: nobody knows whose places they were. */
+/* A semaphore has this flaw in Redisson too: the store does not know which process has its
+ * places. */
 static void a_killed_process_takes_its_places_along(void **state)
 {
     for (int kind = 0; kind < KIND_COUNT; kind++) {
@@ -281,7 +282,7 @@ static void a_killed_process_takes_its_places_along(void **state)
             assert_true(rig_until(are_free, &all, 10 * LEASE_MS));
         } else {
             assert_false(rig_until(are_free, &all, 2 * LEASE_MS));
-            s = start(kind); /* a new process does not mend it */
+            s = start(kind); /* a new process does not free the places */
             assert_int_equal(free_places(kind), INSIDE - 1);
             rig_stop(&s);
         }
@@ -289,7 +290,7 @@ static void a_killed_process_takes_its_places_along(void **state)
     }
 }
 
-/* A connection that broke is left alone for a moment. */
+/* After a connection broke, the library does not open another one for a moment. */
 static bool is_accepted(void *arg)
 {
     const struct rig_service *s = arg;
@@ -298,7 +299,7 @@ static bool is_accepted(void *arg)
     return strcmp(answer.outcome, "accepted") == 0;
 }
 
-/* Without Redis the number of admitted requests is not known, so none is admitted. */
+/* Without Redis the number of admitted orders is unknown, so no order is admitted. */
 static void without_redis_nobody_is_let_in(void **state)
 {
     struct places all = {PERMITS, INSIDE};
@@ -320,7 +321,7 @@ static void without_redis_nobody_is_let_in(void **state)
     assert_int_equal(kill(redis, SIGCONT), 0);
     assert_true(rig_until(are_free, &all, RIG_PATIENCE_MS));
     assert_true(rig_until(is_accepted, &s, RIG_PATIENCE_MS));
-    /* A Redis that forgot everything is full of nobody: the places are made anew. */
+    /* A Redis that lost its data has no places, so they are made again. */
     rig_lab_restart("redis");
     voucher = rig_voucher(100);
     assert_true(rig_until(is_accepted, &s, RIG_PATIENCE_MS));

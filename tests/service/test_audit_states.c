@@ -2,9 +2,9 @@
 /* test_audit_states.c -- the audit gives databases in known states the expected
  * verdicts.
  *
- * The states are rows of audit_states.def.  A database of this program's own is filled by
- * each row's SQL, a directory by its ledger, and the audit reads both as `seckill audit`
- * does.  Every part of a verdict that a row does not name must come out valid.
+ * The states are rows of audit_states.def. Each row's SQL fills a database of this program, and its
+ * ledger a directory; the audit reads both as `seckill audit` does. Every part of a verdict that a
+ * row does not name must be valid.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ struct found {
 
 struct state {
     const char *name, *sql, *ledger, *ledger_2;
-    bool is_open; /* a request that was sent may still become an order */
+    bool is_open; /* a request was sent that may still become an order */
     struct found found[FOUND_MAX];
     int found_count;
 };
@@ -88,7 +88,7 @@ static void run(lab_db *on, const char *sql)
         fail_msg("%s: %s", sql, lab_db_error(on));
 }
 
-/* 0: made.  The directory of the ledgers is made anew for each state. */
+/* Returns 0 if the database was made. The directory of the ledgers is made for each state. */
 static int make_database(void **state)
 {
     (void)state;
@@ -121,7 +121,8 @@ static void write_ledgers(const struct state *s)
 
 static const int64_t VOUCHERS[] = {1, 2};
 
-/* Every state has both vouchers; one that it does not sell is issued with nothing sold. */
+/* Every state has both vouchers; a voucher that the state does not use is issued, and none of it is
+ * sold. */
 static void fill(const struct state *s)
 {
     run(db, EMPTY);
@@ -178,7 +179,7 @@ static int wrong_findings(const struct state *s, const struct audit_verdict *v)
     return wrong;
 }
 
-/* From the database and from the files of a run, which must not differ. */
+/* The verdict from the database and the verdict from the files of a run must be the same. */
 static void every_state_gets_its_verdict(void **state)
 {
     int wrong = 0;
@@ -200,7 +201,8 @@ static const struct state CALM = {
     "calm", "SELECT issue(1, 5, 4), buy(1, 1, 1)",
     "accepted\tr-1\t1\t1\t1\nend\t1\t1\t1\t0\n", NULL, false, {{0}}, 0};
 
-/* An order that is committed after the reading began is not seen, nor is its unit. */
+/* An order that is committed after the audit has begun to read is not seen, and neither is its
+ * unit. */
 static void all_is_read_at_one_instant(void **state)
 {
     struct evidence_reading reading = {0};
@@ -234,7 +236,7 @@ static void a_lost_connection_ends_the_reading(void **state)
     again = evidence_from_database(&evidence, &reading, VOUCHERS, 2);
     evidence_free(&evidence);
     assert_false(first);
-    assert_true(again); /* on a connection that was made again, in no snapshot */
+    assert_true(again); /* on a new connection, outside of a snapshot */
     assert_false(evidence_end(&reading));
 }
 

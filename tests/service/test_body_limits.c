@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_body_limits.c -- bodies at every route: too large, of just the limit, and not wanted.
+/* test_body_limits.c -- bodies at every route: over the limit, exactly at the limit, and not
+ * accepted.
  *
  * The service answers a request that it refuses before it reads the body.  The unread body
  * would be taken for the next request, so the connection has to be closed. */
@@ -47,8 +48,8 @@ static int connect_to(const struct route *r)
     return fd;
 }
 
-/* Send the head and a body of `length` brackets at once, and read one answer.  `lines` are
- * header lines, each with its CR LF. */
+/* Send the head and a body of `length` brackets at once, and read one answer. `lines` are header
+ * lines, each with its CR LF. */
 static void ask(int fd, const struct route *r, const char *lines, size_t length)
 {
     static char bytes[3 * LIMIT];
@@ -78,7 +79,7 @@ static void expect(const struct route *r, int status, const char *outcome, bool 
                  connection, answer.head, answer.body);
 }
 
-/* Ask on a new connection, which the service has to answer and close. */
+/* Send the request on a new connection, which the service has to answer and close. */
 static void expect_end(const struct route *r, const char *lines, size_t length, int status,
                        const char *outcome)
 {
@@ -122,8 +123,8 @@ static void a_route_without_a_body_answers_400_to_one_and_closes(void **state)
     assert_true(looked > 0);
 }
 
-/* Brackets are not the JSON that these routes want, so the service has read the body if it
- * answers 400 and keeps the connection. */
+/* Brackets are not the JSON of these routes. If the service answers 400 and keeps the connection,
+ * it has read the body. */
 static void a_body_of_the_limit_is_read_and_the_connection_stays_open(void **state)
 {
     char lines[256];

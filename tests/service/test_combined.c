@@ -53,7 +53,7 @@ static void a_batch_is_one_transaction(void **state)
     batch_expect("accepted", 11);
     assert_int_equal(db_run_one(rig_db(), &TRANSACTIONS, DB_VALUES(DB_INT(voucher))),
                      DB_OK);
-    assert_int_equal(db_int(rig_db(), 0, 0, 0), 2); /* the first alone, then ten */
+    assert_int_equal(db_int(rig_db(), 0, 0, 0), 2); /* the first order alone, then ten orders */
     assert_int_equal(db_int(rig_db(), 0, 0, 1), 11);
     assert_true(rig_metric(&service, "seckill_batched_orders_total ") == 10);
     assert_true(rig_metric(&service, "seckill_batch_size_orders_bucket{le=\"9\"}") == 0);
@@ -63,7 +63,7 @@ static void a_batch_is_one_transaction(void **state)
     rig_stop(&service);
 }
 
-/* Users 3 and 4 have bought before, and user 5 has sent the same request twice. */
+/* Users 3 and 4 have orders already, and user 5 sends the same request twice. */
 static void buy_beside_bad_neighbours(const char *duplicate_guard)
 {
     int64_t voucher = rig_voucher(20);
@@ -82,7 +82,7 @@ static void buy_beside_bad_neighbours(const char *duplicate_guard)
     batch_await_waiting(&service, 8);
     batch_let_go();
     batch_expect("duplicate", 2);
-    batch_expect("accepted", 7); /* 1, 2, 5 twice with one order, 6, 7, 8 */
+    batch_expect("accepted", 7); /* users 1, 2, 5 twice with one order, 6, 7, 8 */
     assert_int_equal(rig_orders(voucher), 8);
     assert_int_equal(rig_stock(voucher), 12);
     assert_int_equal(rig_duplicates(voucher), 0);
@@ -98,7 +98,7 @@ static void no_order_fails_by_its_neighbours(void **state)
 
 /* ---- locks ---- */
 
-/* The same four users at two processes at once. */
+/* The same four users order at two processes at once. */
 static void buy_at_two(const char *lock, const char *scope, const char *guard)
 {
     int64_t voucher = rig_voucher(100);
@@ -209,7 +209,7 @@ static void every_order_of_a_refused_batch_is_counted(void **state)
     rig_stop(&other);
 }
 
-/* Under the voucher's lock a count must not miss the other order of the same batch. */
+/* Under the voucher's lock, a count of orders must not miss the other order of the same batch. */
 static void two_orders_of_a_user_do_not_share_a_counted_batch(void **state)
 {
     int64_t voucher = rig_voucher(20);

@@ -16,7 +16,8 @@ static void arm(const char *point, const char *action, const char *key)
     rig_fault(&service, "arm", query, 200);
 }
 
-/* A fault of user 3's order; user 1 waits in a transaction, users 2 to 6 make the batch. */
+/* Cause a fault in the order of user 3; user 1 waits in a transaction, and users 2 to 6 are the
+ * batch. */
 static void buy_with_a_fault(const char *point, const char *action, const char *outcome,
                              int with_that_outcome)
 {
@@ -42,7 +43,7 @@ static void a_fault_meets_the_order_that_it_is_armed_for(void **state)
     buy_with_a_fault("after-acquire", "cut", "accepted", 6);
 }
 
-/* Each order of the batch asks whether the COMMIT happened. */
+/* For each order of the batch, the service asks whether the COMMIT was executed. */
 static void a_commit_without_an_answer_is_settled_for_each_order(void **state)
 {
     (void)state;

@@ -23,7 +23,7 @@ static void one_order_more_than_may_wait_is_503(void **state)
     for (int user = 2; user <= 4; user++)
         batch_buy(&service, voucher, user, "");
     batch_await_waiting(&service, 3);
-    /* At once: those that wait may do so for most of a minute. */
+    /* The answer comes at once, although the orders that wait may do so for almost a minute. */
     assert_true(rig_order(service.orders_port, voucher, 5, &answer));
     assert_int_equal(answer.status, 503);
     assert_string_equal(answer.outcome, "database-busy");
@@ -37,8 +37,8 @@ static void one_order_more_than_may_wait_is_503(void **state)
     rig_stop(&service);
 }
 
-/* The service holds the lock of the voucher for longer than the --database-wait of the other
- * process, whose first order leads and waits for the lock, and whose second order waits behind
+/* A client holds the lock of the voucher for longer than the --database-wait of the other process.
+ * The first order of that process leads and waits for the lock, and its second order waits behind
  * the first. */
 static void a_wait_for_the_lock_takes_no_time_from_the_wait_for_the_database(void **state)
 {
@@ -68,9 +68,9 @@ static void a_wait_for_the_lock_takes_no_time_from_the_wait_for_the_database(voi
     rig_stop(&service);
 }
 
-/* ---- clients that have gone ---- */
+/* ---- clients that have disconnected ---- */
 
-/* Send an order, and read nothing. */
+/* Send an order without reading the answer. */
 static int send_order(int64_t voucher, int64_t user)
 {
     char bytes[1024], token[TOKEN_LEN + 1];
@@ -92,7 +92,7 @@ static bool are_all_sold(void *voucher)
     return rig_orders(*(int64_t *)voucher) == 10;
 }
 
-/* An order that was sent is sold, as it would be alone. */
+/* An order that was sent is sold, as without a batch. */
 static void clients_that_hang_or_hang_up_keep_nobody_waiting(void **state)
 {
     enum { GONE = 3 };
@@ -127,7 +127,7 @@ static void clients_that_hang_or_hang_up_keep_nobody_waiting(void **state)
     }
 }
 
-/* ---- a lock that nobody may give back ---- */
+/* ---- a lock that must not be released ---- */
 
 static bool is_sold_now(void *voucher)
 {
@@ -163,7 +163,7 @@ static void the_lock_of_a_batch_that_nobody_can_settle_is_left_to_its_lease(void
     commit_proxy_open();
     do
         assert_true(rig_order(service.orders_port, voucher, 9, &answer));
-    while (strcmp(answer.outcome, "unavailable") == 0); /* until it is connected */
+    while (strcmp(answer.outcome, "unavailable") == 0); /* until the service has connected */
     assert_string_equal(answer.outcome, "lock-busy");
     assert_true(rig_metric(&service, "seckill_lock_abandoned_total") == 1);
     assert_true(rig_until(is_sold_now, &voucher, RIG_PATIENCE_MS));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_connections.c -- clients that are slow, silent, many or gone. */
+/* test_connections.c -- clients that are slow, silent, many or disconnected. */
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,8 +14,8 @@
 static struct rig_service service;
 static char token[TOKEN_LEN + 1];
 
-/* The bytes that an earlier connection left in the thread's buffer are no part of this request.
- * A single thread gets the same head with another end. */
+/* Bytes of an earlier connection in the thread's buffer are no part of this request. One thread
+ * gets the same head with different ends. */
 static void the_end_of_a_head_is_its_own(void **state)
 {
     static const char *const HEADS[] = {
@@ -40,7 +40,7 @@ static void the_end_of_a_head_is_its_own(void **state)
     rig_stop(&one);
 }
 
-/* A head that comes slowly is answered at the end of its time. */
+/* A head that arrives slowly is answered at the end of its time limit. */
 static void half_a_head_is_answered(void **state)
 {
     static struct rig_answer answer;
@@ -81,7 +81,8 @@ static void *be_honest(void *arg)
     return NULL;
 }
 
-/* Silent and dripping sockets are cut; are they cut in time, and does nobody wait for it? */
+/* Are silent sockets, and those that send single bytes, closed in time, and does the honest client
+ * not wait for it? */
 static bool are_cut_in_time(void)
 {
     enum { SILENT = 3, HEAD_DRIPS = 1, BODY_DRIPS = 2, ALL = 6 };
@@ -124,9 +125,8 @@ static bool are_cut_in_time(void)
     return monotonic_ns() - start_ns < 4000000000 && honest.worst_ns < 1000000000;
 }
 
-/* Sockets that say nothing, or too little, are cut at the request timeout of 1 s, and an
- * honest client waits for none of them.  A loaded machine may be late now and then, but not
- * each time. */
+/* Sockets that send nothing, or too little, are closed at the request timeout of 1 s, and an honest
+ * client waits for none of them. A loaded machine may be late sometimes, but not in every try. */
 static void silent_and_dripping_sockets_are_cut(void **state)
 {
     enum { TRIES = 10 };
@@ -138,7 +138,8 @@ static void silent_and_dripping_sockets_are_cut(void **state)
     assert_true(is_in_time);
 }
 
-/* More silent sockets than workers: the honest wait, but only until those are cut. */
+/* There are more silent sockets than workers: an honest client waits only until these are
+ * closed. */
 static void a_flood_of_silent_sockets_passes(void **state)
 {
     enum { FLOOD = 16 };
@@ -190,8 +191,8 @@ static void wait_for(const struct rig_service *s, const char *line_start, double
         fail_msg("%s is not %g", line_start, value);
 }
 
-/* More clients than connections, and nothing would end them for a minute: silent ones, and
- * ones whose head or body does not come to its end. */
+/* More clients than connections, which the service would otherwise keep for a minute: silent
+ * clients, and clients whose head or body is not complete. */
 static void a_newcomer_never_waits_for_one_that_is_idle(void **state)
 {
     enum { ROOM = 8, FLOOD = 32 };
@@ -234,8 +235,8 @@ static void *order_once(void *arg)
     return NULL;
 }
 
-/* An order waits for the row of its voucher: it keeps its worker and its connection, the
- * next request waits for a worker, and in vain. */
+/* An order waits for the row of its voucher, so it keeps its worker and its connection. The next
+ * request waits in vain for a worker. */
 static void a_request_in_progress_keeps_its_connection(void **state)
 {
     enum { FLOOD = 20 };
@@ -284,8 +285,8 @@ struct sender {
     double answered;
 };
 
-/* Send until the socket takes no more.  True: the service waits for this client to
- * read.  The pieces are large, since a receive buffer holds few small ones. */
+/* Send until the socket takes no more bytes. Returns true if the service waits for this client to
+ * read. The pieces are large, since a receive buffer holds few small ones. */
 static bool is_waited_for(void *arg)
 {
     static const char GET[] = "GET /api/v1/vouchers HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -320,8 +321,8 @@ static int connect_narrow(int port)
     return fd;
 }
 
-/* A client sends many requests at once, reads nothing, and disconnects when an answer
- * fits no more: the service works on only a few of the requests. */
+/* A client sends many requests at once, reads nothing, and disconnects when the buffers are full.
+ * The service executes only a few of these requests. */
 static void a_client_that_hung_up_is_not_worked_for(void **state)
 {
     enum { WAITING = 100, AFTERWARDS = 8 };

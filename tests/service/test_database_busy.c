@@ -10,7 +10,7 @@ static const struct postgres_statement BEGIN = {"busy_begin", "BEGIN", ""};
 static struct rig_service service;
 static int64_t voucher;
 
-/* On a busy machine opening the only connection may take longer than --database-wait. */
+/* On a busy machine the opening of the only connection may take longer than --database-wait. */
 static void *order_as_first(void *arg)
 {
     struct rig_answer *got = arg;
@@ -26,8 +26,8 @@ static bool is_in_use(void *arg)
     return rig_metric(&service, "seckill_database_connections_in_use ") == *(double *)arg;
 }
 
-/* A session waits for a row that this program's transaction has locked.  Other programs
- * wait for locks on the same server. */
+/* Does a session wait for a row that this program's transaction has locked? Other programs wait for
+ * locks on the same server, too. */
 static bool is_row_waited_for(void *arg)
 {
     static const struct postgres_statement WAITS = {
@@ -75,7 +75,7 @@ static void a_request_that_waits_too_long_hears_database_busy(void **state)
     rig_stop(&service);
 }
 
-/* Three slow statements time out one after the other, and each gives its slot back. */
+/* Three slow statements time out one after the other, and each frees its connection. */
 static void a_statement_that_times_out_gives_its_connection_back(void **state)
 {
     static const struct postgres_statement HOLD = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_double_click.c -- users click twice while their locks are freed by force: with the
- * service's defaults nobody has two orders. */
+/* test_double_click.c -- users click twice while their locks are freed by force: with the service's
+ * defaults no user has two orders. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,13 +11,14 @@
 
 enum { GROUPS = 8, USERS_OF_A_GROUP = 100, CLICKS = 2 };
 
-/* No other test has these users: their locks are in one Redis, and are freed here. */
+/* No other test has these users, because their locks are in a shared Redis, and this test frees
+ * them. */
 enum { FIRST_USER = 700001 };
 
 static struct rig_service service;
 static int64_t voucher;
 
-/* The threads of one group are with the same user at the same time. */
+/* The threads of one group order for the same user at the same time. */
 struct group {
     pthread_barrier_t together;
     atomic_int clicking;
@@ -47,7 +48,7 @@ static void *click(void *arg)
     return NULL;
 }
 
-/* Frees the lock of the group's user for as long as somebody clicks. */
+/* Free the lock of the group's user for as long as a thread orders. */
 static void *free_by_force(void *arg)
 {
     static _Thread_local struct rig_answer answer;

@@ -10,8 +10,8 @@
 static struct rig_service service;
 static struct rig_answer answer;
 
-/* Send a request of user 1.  A request with a body creates a voucher, and is an
- * operator's. */
+/* Send a request of user 1; a request with a body creates a voucher, so it has an operator's
+ * token. */
 static void ask(const char *method, const char *path, const char *body)
 {
     char token[TOKEN_LEN + 1];
@@ -213,7 +213,7 @@ static void the_other_listener_answers(void **state)
         3);
 }
 
-/* As a GET would be answered, but for the body, which the client would take for the
+/* The answer to HEAD is that to GET without the body: the client would take a body for the
  * beginning of the next answer on the same connection. */
 static void head_is_get_without_the_body(void **state)
 {
@@ -249,8 +249,7 @@ static void head_is_get_without_the_body(void **state)
     rig_expect_in_head(&answer, "Allow: GET, HEAD\r\n");
 }
 
-/* The last microsecond of the last day that can be written, and the first of one before
- * 1970. */
+/* The last microsecond of the last possible day, and an instant before 1970. */
 static void times_keep_every_microsecond(void **state)
 {
     static const struct postgres_statement TIMES = {
@@ -272,7 +271,7 @@ static void times_keep_every_microsecond(void **state)
     rig_expect_in_body(&answer, "\"endTime\":\"9999-12-31T23:59:59Z\"");
 }
 
-/* A sale that never ends has no end that could be shown. */
+/* The end of a sale without end could not be shown. */
 static void a_sale_without_an_end_is_refused_by_the_schema(void **state)
 {
     static const char *const TIMES[] = {"begin_time = '-infinity'",
@@ -299,8 +298,8 @@ static int counted(struct rig_service *s, const char *outcome)
     return (int)rig_metric(s, line);
 }
 
-/* Every request for an order is counted, also when it was refused before it reached the sale;
- * and as many are counted as accepted as were sold. */
+/* Every request for an order is counted, also if it was refused before the sale. The count of
+ * accepted orders is the number of sold units. */
 static void every_request_for_an_order_is_counted(void **state)
 {
     struct rig_service s = RIG_START("--lock=none");

@@ -46,7 +46,7 @@ static void a_fence_that_cannot_hold_is_refused_at_the_start(void **state)
 
 /* --- the guard by itself --- */
 
-/* A sale of its own user and request; *id keeps the request's. */
+/* A sale of a new user and request; *id keeps the text of the request. */
 static struct sale read_under(struct db_conn *db, int64_t voucher, int64_t fence,
                               char id[64])
 {
@@ -76,7 +76,7 @@ static void an_older_fence_is_refused_and_an_equal_one_is_not(void **state)
     (void)state;
     assert_int_equal(sell_under(voucher, 33), SALE_SOLD);
     assert_int_equal(row_fence(voucher), 33);
-    assert_int_equal(sell_under(voucher, 33), SALE_SOLD); /* the same holder again */
+    assert_int_equal(sell_under(voucher, 33), SALE_SOLD); /* a second write of the same holder */
     assert_int_equal(sell_under(voucher, 32), SALE_STALE);
     assert_int_equal(sell_under(voucher, 35), SALE_SOLD);
     assert_int_equal(sell_under(voucher, 34), SALE_STALE);
@@ -84,11 +84,11 @@ static void an_older_fence_is_refused_and_an_equal_one_is_not(void **state)
     assert_int_equal(rig_stock(voucher), 7);
 }
 
-/* The later holder has read, and the late one writes before it does. */
+/* The later holder has read the stock, and the earlier holder writes before the later one does. */
 static void a_late_write_between_read_and_write_costs_no_unit(void **state)
 {
     struct db_options opts = db_options_default(getenv("SECKILL_LAB_DATABASE_URL"));
-    static const int64_t LATE[] = {33, 32}; /* as the row says, and before that */
+    static const int64_t LATE[] = {33, 32}; /* the number of the row, and a smaller number */
     struct db_conn *other = db_new(&opts);
 
     (void)state;
@@ -140,7 +140,7 @@ static struct rig_service start(const char *more)
                      "--allow-faults", "--workers=4", rig_record_flag(), more);
 }
 
-/* S1: the holder stops for longer than its lease, and writes. */
+/* The holder stops for longer than its lease, and then writes. */
 static void a_holder_that_comes_back_too_late_sells_nothing(void **state)
 {
     int64_t voucher = rig_voucher(10);
@@ -166,7 +166,7 @@ static void a_holder_that_comes_back_too_late_sells_nothing(void **state)
     rig_stop(&first);
 }
 
-/* A transaction that is still open, and then never ends, leaves nothing at all. */
+/* A transaction that is open, and one that is rolled back, leave no line in the record. */
 static void the_record_is_of_the_orders_transaction(void **state)
 {
     int64_t voucher = rig_voucher(10);
@@ -209,7 +209,7 @@ static void a_refusal_says_by_whom(void **state)
     assert_int_equal(rig_orders(voucher), 1);
     assert_int_equal(rig_stock(voucher), 4);
     rig_stop(&first);
-    first = RIG_START("--lock=none"); /* which keeps none */
+    first = RIG_START("--lock=none"); /* without a lock there is no fence */
     assert_true(rig_order(first.orders_port, voucher, 7, &answer));
     expect("accepted");
     assert_int_equal(rig_writes(voucher, "accepted", NULL), 1);

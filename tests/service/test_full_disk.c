@@ -24,7 +24,7 @@ static void a_full_disk_is_503_and_nothing_is_lost(void **state)
     assert_int_equal(answer.status, 201);
     accepted++;
     file_limit_set();
-    do { /* what is left of the last page */
+    do { /* fill the rest of the last page */
         assert_true(rig_order(service.orders_port, voucher, user++, &answer));
         accepted += answer.status == 201;
     } while (answer.status == 201 && user < TRIES);
@@ -40,7 +40,7 @@ static void a_full_disk_is_503_and_nothing_is_lost(void **state)
     assert_int_equal(rig_orders(voucher), accepted + 1);
 }
 
-/* The server's own words for its troubles, by a real server. */
+/* A real server raises the errors that pass by themselves, and those that do not. */
 static void troubles_that_pass_are_told_from_mistakes(void **state)
 {
     static const struct {

@@ -14,7 +14,7 @@ static int64_t voucher;
 static char token[TOKEN_LEN + 1];
 static char operator_token[TOKEN_LEN + 1];
 
-/* Put the voucher, the token and the port in. */
+/* Replace the marks by the voucher, the token and the port. */
 static void fill_in(const char *bytes, char *out, size_t size)
 {
     size_t n = 0;
@@ -64,8 +64,7 @@ static void bad_input_is_refused_by_name(void **state)
     assert_int_equal(rig_stock(voucher), 1000);
 }
 
-/* A head with `count` headers, or with a path of `length` bytes, or with one long
- * value. */
+/* Send a head with `count` headers, or with a path of `length` bytes, or with one long value. */
 static void a_head_over_the_limits_is_refused(void **state)
 {
     static char bytes[40000];
@@ -94,7 +93,7 @@ static void a_head_over_the_limits_is_refused(void **state)
     }
 }
 
-/* 59 headers, and a length of zero, are fine. */
+/* 59 headers and a length of zero are accepted. */
 static void a_head_of_just_the_limits_is_accepted(void **state)
 {
     static char bytes[4096];
@@ -114,7 +113,7 @@ static void a_head_of_just_the_limits_is_accepted(void **state)
     assert_true(rig_read(fd, &answer, RIG_PATIENCE_MS));
     assert_int_equal(answer.status, 200);
     assert_string_equal(answer.outcome, "accepted");
-    /* The connection is kept, and two requests at once are two answers in order. */
+    /* The connection is kept, and two requests at once get two answers in order. */
     n = (size_t)snprintf(bytes, sizeof(bytes),
                          "GET /voucher/list/1 HTTP/1.1\r\nHost: x\r\n\r\n"
                          "GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -132,7 +131,7 @@ static void a_head_of_just_the_limits_is_accepted(void **state)
     (void)close(fd);
 }
 
-/* A client that asks first is told to go on, and then answered. */
+/* A client with `Expect: 100-continue` is told to send the body, and is then answered. */
 static void a_client_that_asks_first_is_told_to_go_on(void **state)
 {
     static struct rig_answer answer;
@@ -154,7 +153,7 @@ static void a_client_that_asks_first_is_told_to_go_on(void **state)
     (void)close(fd);
 }
 
-/* A worker's stack is small, and a parser may need some of it for every level. */
+/* A worker's stack is small, and a parser might use some of it for each level of brackets. */
 static void a_body_of_brackets_is_refused(void **state)
 {
     static const int LEVELS[] = {5, 1000, 8191};
@@ -197,7 +196,7 @@ static void an_empty_line_ahead_is_refused(void **state)
     }
 }
 
-/* The answer to a request that is refused says which line of its head, and why. */
+/* The answer to a refused request names the line of the head, and the reason. */
 static void a_refusal_names_the_line_and_the_form(void **state)
 {
     static struct rig_answer answer;

@@ -35,8 +35,8 @@ static void expect(const char *outcome)
         fail_msg("%s instead of %s: %s", answer.outcome, outcome, answer.body);
 }
 
-/* Each row names its writer, and the time of the window's check, which is before the
- * write. */
+/* Each row names its process, and the time at which the sale window was checked, which is before
+ * the write. */
 static int64_t rows_of(int64_t voucher, const char *stock_guard,
                        const char *duplicate_guard)
 {
@@ -106,7 +106,7 @@ struct buyer {
     int accepted, odd;
 };
 
-/* `first_user` of 0: always the same user. */
+/* `first_user` 0: always the same user. */
 static void *buy(void *arg)
 {
     struct buyer *b = arg;
@@ -141,7 +141,7 @@ static int buy_at_once(int port, int64_t voucher, bool all_are_one)
     return accepted;
 }
 
-/* Without any lock, three of them are still right when everybody comes at once. */
+/* Three of the stock guards are correct without a lock, even if all buyers come at once. */
 static void sound_stock_guards_need_no_lock(void **state)
 {
     static const char *const SOUND[] = {"conditional", "version", "row-lock"};
@@ -174,7 +174,7 @@ static void the_unique_index_needs_no_lock(void **state)
 
 static struct rig_service faulty;
 
-/* Hold user 1 between the read and the write, and let `user` order meanwhile. */
+/* Hold user 1 between the read and the write, and let `user` order in this time. */
 static void order_inside_another(struct rig_held *held, const char *meanwhile, int64_t user)
 {
     char point[80];
@@ -191,7 +191,8 @@ static void order_inside_another(struct rig_held *held, const char *meanwhile, i
     rig_fault(&faulty, "release", "point=after-read", 409);
 }
 
-/* Time between the read and the write: the textbook's lost update, and its cure. */
+/* An order between the read and the write of another one shows a lost update, or how a guard
+ * prevents it. */
 static void time_between_read_and_write_breaks_the_broken(void **state)
 {
     static const struct {
@@ -200,8 +201,9 @@ static void time_between_read_and_write_breaks_the_broken(void **state)
         const char *first;
         int64_t orders;
     } CASES[] = {
-        {"read-write", 0, "accepted", 2}, /* two orders for one unit, and no trace */
-        {"decrement", -1, "accepted", 2}, /* two orders for one unit, and it shows */
+        /* Two orders for one unit, and the stock does not show it. */
+        {"read-write", 0, "accepted", 2},
+        {"decrement", -1, "accepted", 2}, /* two orders for one unit, and the stock shows it */
         {"version", 0, "sold-out", 1},
         {"conditional", 0, "sold-out", 1},
     };
@@ -220,7 +222,7 @@ static void time_between_read_and_write_breaks_the_broken(void **state)
     }
 }
 
-/* The lock is load-bearing: under it, the same broken guard sells one. */
+/* With the lock, the same broken guard sells one unit. */
 static void a_lock_saves_a_broken_guard(void **state)
 {
     static struct rig_held held;
@@ -240,7 +242,8 @@ static void a_lock_saves_a_broken_guard(void **state)
     rig_stop(&faulty);
 }
 
-/* Unlock before commit: the next one enters before the first one's order is seen. */
+/* The lock is released before the COMMIT, so the next order enters before the first one's row is
+ * visible. */
 static void unlocking_too_early_sells_twice_to_one(void **state)
 {
     static const char *const UNLOCKS[] = {"--unlock=before-commit",
@@ -254,8 +257,8 @@ static void unlocking_too_early_sells_twice_to_one(void **state)
                            "--statement-timeout=1s", UNLOCKS[i]);
         held = (struct rig_held){.voucher = rig_voucher(5)};
         rig_hold(&held, &faulty, "before-commit", held.voucher, 1);
-        /* The stock's row is still locked by the open transaction, so this one waits at
-         * its update, past its look for earlier orders; or it is refused at the lock.
+        /* The open transaction has locked the stock's row, so this order waits at its update, after
+         * its look for earlier orders; or it is refused at the lock.
          */
         assert_true(rig_order(faulty.orders_port, held.voucher, 1, &answer));
         expect(i == 0 ? "unavailable" : "lock-busy");
@@ -287,7 +290,7 @@ static struct sale sale_of(const struct sale_terms *terms, int64_t voucher)
                          .request_id = "a-sale-of-the-test"};
 }
 
-/* A sale_watch: the unit is taken inside the transaction, which then goes no further. */
+/* A sale_watch: the unit is taken inside the transaction, which is then not committed. */
 static bool stop_before_commit(enum sale_point point, struct db_conn *db, void *sale)
 {
     const struct sale *s = sale;
@@ -302,8 +305,8 @@ static bool stop_before_commit(enum sale_point point, struct db_conn *db, void *
     return false;
 }
 
-/* A guard that reads nothing has no round trip for BEGIN alone.  The row is touched inside
- * the transaction all the same: what is not committed leaves no trace. */
+/* A guard that reads nothing sends no BEGIN in a round trip of its own. The row is still changed
+ * inside the transaction: without a COMMIT nothing is changed. */
 static void a_guard_without_a_read_begins_with_its_take(void **state)
 {
     const struct sale_terms terms = {.stock_guard = guard_find("conditional"),
@@ -336,7 +339,7 @@ static bool break_before_commit(enum sale_point point, struct db_conn *db, size_
     return true;
 }
 
-/* A sale_batch_watch: whoever has a unit gives up before the COMMIT. */
+/* A sale_batch_watch: each order that has a unit gives up before the COMMIT. */
 static bool give_up_before_commit(enum sale_point point, struct db_conn *db, size_t i,
                                   void *arg)
 {
@@ -346,8 +349,8 @@ static bool give_up_before_commit(enum sale_point point, struct db_conn *db, siz
     return point != SALE_BEFORE_COMMIT;
 }
 
-/* Two orders for one unit share a transaction that is not committed: the unit is there still,
- * so the order that got none is not sold out. */
+/* Two orders for one unit share a transaction that is not committed. The unit is still there, so
+ * the order that got none is not sold out. */
 static void expect_no_sold_out(sale_batch_watch *watch, enum sale_answer expected)
 {
     const struct sale_terms terms = {.stock_guard = guard_find("row-lock"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_handover.c -- services with --handover hand the voucher's lock over inside
- * the process: the orders and the record of the locks are right. */
+/* test_handover.c -- services with --handover hand the voucher's lock over inside the process: the
+ * orders and the record of the lock calls are correct. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ static double local_grants(void)
     return count;
 }
 
-/* The stock has no other guard than the lock. */
+/* Only the lock guards the stock. */
 static void no_unit_is_sold_twice_and_the_record_is_valid(void **state)
 {
     int64_t voucher = rig_voucher(STOCK);

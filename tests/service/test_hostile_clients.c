@@ -50,8 +50,8 @@ static bool is_working(void *arg)
     return rig_metric(arg, "seckill_http_workers_busy") == 1;
 }
 
-/* Close a socket without a word to the other end, as a client does whose machine loses its
- * power.  False: this process may not (CAP_NET_ADMIN). */
+/* Close a socket without a packet to the other end, like a client whose machine loses its power.
+ * Returns false if this process may not do so (CAP_NET_ADMIN). */
 static bool vanish(int fd)
 {
     const int on = 1;
@@ -66,7 +66,7 @@ static bool may_vanish(void)
     return vanish(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
 }
 
-/* Half of the connections' room is taken by clients that are no more: before their request,
+/* Vanished clients occupy half of the connections: clients that vanished before their request,
  * inside of its head, and after an answer. */
 static void clients_that_vanished_leave_their_room(void **state)
 {
@@ -151,7 +151,7 @@ static void thousands_of_idle_sockets_shut_nobody_out(void **state)
     rig_stop(&s);
 }
 
-/* Buyers that send orders until the service takes no more. */
+/* A buyer sends orders until the service accepts no more connections. */
 struct buyer {
     const struct rig_service *service;
     pthread_t thread;
@@ -181,8 +181,8 @@ static bool is_busy(void *arg)
     return atomic_load(&accepted_by_all) >= 100;
 }
 
-/* Buyers, silent sockets, and bodies that never come to their end.  Exit status 0 says that
- * the service was done within --drain-timeout. */
+/* Buyers, silent sockets, and bodies that are never complete. Exit status 0 shows that the service
+ * was done within --drain-timeout. */
 static void a_stop_in_a_flood_answers_every_order(void **state)
 {
     enum { BUYERS = 8, FLOOD = 120 };
@@ -227,7 +227,7 @@ static void a_stop_in_a_flood_answers_every_order(void **state)
     assert_int_equal(rig_stock(voucher), 1000000 - accepted);
 }
 
-/* A new descriptor gets the lowest number that is free. */
+/* Count descriptors: a new one gets the lowest free number. */
 static int count_descriptors(pid_t pid)
 {
     char path[64];
@@ -249,7 +249,7 @@ static bool has_named_the_limit(void *arg)
            rig_has_logged(arg, "raise `ulimit -n`, or lower --connections");
 }
 
-/* The limit stays as low when the clients have left. */
+/* The limit stays low after the clients have left. */
 static void file_descriptors_run_out_and_come_back(void **state)
 {
     enum { FREE = 8, FLOOD = 32 };

@@ -23,7 +23,7 @@ enum {
 static struct rig_service service;
 static struct rig_answer answer;
 
-/* Vouchers of a shop whose texts are so many of one character, as far as they may. */
+/* Make vouchers of a shop whose texts repeat one character, up to the longest text. */
 static void make_vouchers(int shop, int count, int length, const char *character)
 {
     char sql[700];
@@ -45,7 +45,7 @@ static void ask(const char *path)
         rig_request(service.orders_port, "GET", path, NULL, NULL, &answer));
 }
 
-/* The ids of the answer in their order; how many. */
+/* The ids of the answer in their order; returns their number. */
 static int ids_in_answer(int64_t *ids, int max)
 {
     int count = 0;
@@ -59,7 +59,7 @@ static int ids_in_answer(int64_t *ids, int max)
     return count;
 }
 
-/* The address of the next page, by the answer.  False: this is the last page. */
+/* The address of the next page from the answer. Returns false on the last page. */
 static bool next_page(char *path, size_t size)
 {
     const char *link = strstr(answer.head, "\r\nLink: <");
@@ -75,8 +75,8 @@ static bool next_page(char *path, size_t size)
     return true;
 }
 
-/* Follow the pages from here to the last: every voucher comes once, the newest first, and no
- * page has more than `page_max` or more bytes than it may. */
+/* Read the pages from here to the last one: every voucher occurs once, the newest first, and no
+ * page has more than `page_max` vouchers, or more bytes than allowed. */
 static void follow(const char *first, int expected, int page_max)
 {
     int64_t ids[VOUCHERS];
@@ -131,7 +131,7 @@ static void the_pages_of_a_list_have_every_voucher_once(void **state)
     assert_null(strstr(answer.head, "Link:"));
 }
 
-/* The longest texts there can be, in UTF-8 and in JSON. */
+/* The texts are the longest that are possible, in UTF-8 and in JSON. */
 static void no_answer_is_larger_than_64_kib(void **state)
 {
     (void)state;
@@ -175,7 +175,7 @@ static void a_bad_limit_or_cursor_is_refused(void **state)
     assert_int_equal(answer.status, 400);
 }
 
-/* The memory that the service holds, as the kernel counts it. */
+/* The memory of the service, as the kernel counts it. */
 static long resident_kb(void)
 {
     char path[64];
@@ -193,7 +193,7 @@ static long resident_kb(void)
     return kb;
 }
 
-/* Connections of one client thread, and how many of their answers were as expected. */
+/* The connections of one client thread, and the number of their answers that were as expected. */
 struct reader {
     pthread_t thread;
     int fds[CONNECTIONS / 4];
@@ -223,7 +223,7 @@ static void *read_lists(void *arg)
     return NULL;
 }
 
-/* Ask on every connection so often; how many were answered. */
+/* Send `rounds` requests on every connection; returns the number of correct answers. */
 static int ask_all(struct reader readers[4], const char *path, int rounds)
 {
     int good = 0;
@@ -242,7 +242,7 @@ static int ask_all(struct reader readers[4], const char *path, int rounds)
     return good;
 }
 
-/* The connections stay open, so the memory that their threads keep is counted. */
+/* The connections stay open, so that the memory of their threads is counted. */
 static void ten_thousand_large_lists_leave_no_memory_behind(void **state)
 {
     static struct reader readers[4];
@@ -271,7 +271,7 @@ static void ten_thousand_large_lists_leave_no_memory_behind(void **state)
 static int start(void **state)
 {
     (void)state;
-    /* Those of an earlier run are off the lists. */
+    /* Take the vouchers of an earlier run off the lists. */
     assert_int_equal(db_script(rig_db(), "UPDATE tb_voucher SET status = 2"
                                          " WHERE shop_id BETWEEN 4711 AND 4713"),
                      DB_OK);

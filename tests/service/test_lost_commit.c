@@ -17,7 +17,7 @@
 static struct rig_service service;
 static struct rig_answer answer;
 
-/* Start the proxy, and a service whose way to PostgreSQL leads through it. */
+/* Start the proxy, and a service whose connections to PostgreSQL go through it. */
 static void start_proxy_for(const char *lock)
 {
     char moved[512];
@@ -41,7 +41,7 @@ static void stop_proxy(void)
     commit_proxy_stop();
 }
 
-/* Order under a name while the proxy is in this mode. */
+/* Order with a request id while the proxy has this mode. */
 static void order_by(int64_t user, enum commit_mode mode, int64_t voucher, const char *name)
 {
     commit_proxy_set(mode);
@@ -59,8 +59,8 @@ static void name_for(char *out, size_t size, int64_t voucher)
     (void)snprintf(out, size, "lost:%lld", (long long)voucher);
 }
 
-/* The voucher's record of writes says the same as its orders, request by request: it was
- * written in their transactions. */
+/* The voucher's record of writes has the same requests as its orders, because both are written in
+ * one transaction. */
 static void expect_recorded(int64_t voucher)
 {
     static const struct postgres_statement APART = {
@@ -77,7 +77,8 @@ static void expect_recorded(int64_t voucher)
     assert_int_equal(rig_writes(voucher, "accepted", NULL), rig_orders(voucher));
 }
 
-/* The order was committed and only the answer is lost: found by a query, accepted. */
+/* The order was committed and only the answer is lost: a query finds the order, so it is
+ * accepted. */
 static void a_lost_answer_is_found_to_be_sold(void **state)
 {
     int64_t voucher = rig_voucher(5);
@@ -111,7 +112,8 @@ static void create(const char *title)
     assert_true(rig_request(service.orders_port, "POST", "/api/v1/vouchers", extra, body, &answer));
 }
 
-/* A client that repeats the request makes a second voucher, so the service does not ask for it. */
+/* If a client repeats the request, it makes a second voucher, so the service does not look for the
+ * first one. */
 static void a_voucher_without_an_answer_may_have_been_created(void **state)
 {
     static const struct postgres_statement COUNT = {
@@ -133,8 +135,8 @@ static void a_voucher_without_an_answer_may_have_been_created(void **state)
     stop_proxy();
 }
 
-/* The COMMIT never arrived.  The server's end still waits in its transaction; it is
- * told to give up, and then it is certain that nothing was sold. */
+/* The COMMIT never arrived, and the server's session still waits in its transaction. The session is
+ * ended, and then it is certain that nothing was sold. */
 static void a_lost_commit_is_found_to_be_not_sold(void **state)
 {
     int64_t voucher = rig_voucher(5);
@@ -156,8 +158,8 @@ static void a_lost_commit_is_found_to_be_not_sold(void **state)
     stop_proxy();
 }
 
-/* Accepted before, and now the answer that says so is lost: the same order again, which
- * is no further sale. */
+/* The order was accepted before, and now the answer to a repeated request is lost: the same order
+ * again, which is no further sale. */
 static void a_lost_answer_to_a_repeated_request_is_a_replay(void **state)
 {
     int64_t voucher = rig_voucher(5);
@@ -183,8 +185,8 @@ static void a_lost_answer_to_a_repeated_request_is_a_replay(void **state)
     stop_proxy();
 }
 
-/* The id of the lost request turns up in an order: that of another voucher is not its
- * own. */
+/* The id of the lost request is in an order of another voucher, so it is not the order of this
+ * request. */
 static void an_id_of_another_order_is_a_conflict(void **state)
 {
     int64_t voucher = rig_voucher(5);
@@ -208,7 +210,7 @@ static void an_id_of_another_order_is_a_conflict(void **state)
     stop_proxy();
 }
 
-/* Another user's order of the same id says nothing of this one. */
+/* An order of another user with the same id does not settle this request. */
 static void an_id_of_another_user_settles_nothing(void **state)
 {
     int64_t voucher = rig_voucher(5);
@@ -239,8 +241,7 @@ static enum order_settled settle(struct db_pool *pool, const char *xid)
     return order_settle(pool, &commit, 0, &id);
 }
 
-/* The pool has one connection, so a setting that is left on it would meet the next
- * caller. */
+/* The pool has one connection, so a setting that is left on it would affect the next caller. */
 static void run_script(struct db_pool *pool, const char *script)
 {
     struct db_taken taken;
@@ -284,8 +285,8 @@ static bool is_accepted_now(void *arg)
            strcmp(answer.outcome, "accepted") == 0;
 }
 
-/* The database cannot be asked: the answer says so and names the request, and the same name
- * settles the request later: one order, whether the lost COMMIT had counted or not. */
+/* The database cannot be asked: the answer says this and names the request. A request with the same
+ * id settles it later: there is one order, whether the lost COMMIT was executed or not. */
 static void an_order_is_unknown_until_the_database_answers(void **state)
 {
     static const enum commit_mode MODES[] = {DROP_AND_SHUT, ANSWER_AND_SHUT};
@@ -303,8 +304,8 @@ static void an_order_is_unknown_until_the_database_answers(void **state)
         assert_non_null(strstr(answer.head, "Retry-After: "));
         assert_non_null(strstr(answer.body, name));
         assert_int_equal(rig_orders(voucher), MODES[i] == ANSWER_AND_SHUT);
-        /* The transaction whose COMMIT was lost is still open at the server.  Its end
-         * is only heard of when the connection goes, which the proxy now lets happen.
+        /* The transaction whose COMMIT was lost is still open at the server. The server notices the
+         * end of the client only when the connection ends, which the proxy now allows.
          */
         commit_proxy_end_orphans();
         commit_proxy_open();
@@ -322,8 +323,8 @@ static bool is_sold_now(void *voucher)
            strcmp(answer.outcome, "accepted") == 0;
 }
 
-/* The server may still be in the lost transaction, and the next attempt comes without
- * the id of the first: until the lease is over it does not get the lock. */
+/* The server may still be in the lost transaction, and the next attempt comes without the id of the
+ * first. It must not get the lock before the lease has ended. */
 static void an_unknown_order_keeps_its_lock(void **state)
 {
     int64_t voucher = rig_voucher(5);
@@ -336,7 +337,7 @@ static void an_unknown_order_keeps_its_lock(void **state)
     commit_proxy_open();
     do
         assert_true(rig_order(service.orders_port, voucher, 1, &answer));
-    while (strcmp(answer.outcome, "unavailable") == 0); /* until it is connected */
+    while (strcmp(answer.outcome, "unavailable") == 0); /* until the service has connected */
     rig_expect(&answer, 503, "lock-busy");
     assert_true(rig_metric(&service, "seckill_lock_abandoned_total") == 1);
     assert_true(rig_until(is_sold_now, &voucher, RIG_PATIENCE_MS));

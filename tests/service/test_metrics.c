@@ -34,7 +34,7 @@ static char *next_line(char **rest)
     return line;
 }
 
-/* Step over NAME="VALUE" and the comma behind it.  `text` is in `line`. */
+/* Return the position after NAME="VALUE" and its comma. `text` is a part of `line`. */
 static const char *pass_label(const char *line, const char *text, const char *name)
 {
     size_t len = strlen(name);
@@ -49,7 +49,7 @@ static const char *pass_label(const char *line, const char *text, const char *na
     return *end == ',' ? end + 1 : end;
 }
 
-/* A histogram never falls, and its _count is its last bucket. */
+/* The buckets of a histogram never decrease, and its _count is its last bucket. */
 static void check_histogram(const char *line, const char *ending, double value)
 {
     if (strncmp(ending, "_bucket", 7) == 0) {
@@ -61,7 +61,7 @@ static void check_histogram(const char *line, const char *ending, double value)
     }
 }
 
-/* A line with a figure has its name, its labels in the order of the list, and its value. */
+/* A line with a value has its name, its labels in the order of the list, and its value. */
 static void check_line(const struct metrics_entry *e, const char *line)
 {
     static const char *const ENDINGS[] = {"_bucket", "_sum", "_count"};
@@ -97,7 +97,7 @@ static void check_line(const struct metrics_entry *e, const char *line)
         check_histogram(line, ending, value);
 }
 
-/* The head of each metric once, in the order of the list, and below it lines of its own. */
+/* The head of each metric occurs once, in the order of the list, with its lines below it. */
 static void check_answer(void)
 {
     const struct metrics_entry *e = NULL;

@@ -19,7 +19,7 @@ static const char *arm(const char *point, const char *action, int status)
     return rig_fault(&service, "arm", query, status);
 }
 
-/* User 1 orders while the point is armed, and again after it. */
+/* Let user 1 order while the point is armed, and again after it. */
 static void order_past(const char *point, const char *action, const char *outcome,
                        int64_t sold)
 {
@@ -53,13 +53,13 @@ static void before_the_commit_nothing_is_sold(void **state)
     rig_stop(&service);
 }
 
-/* No transaction was open on the connection, so another connection does as well. */
+/* No transaction was open on the connection, so the service can use another one. */
 static void a_connection_that_was_idle_is_made_again(void **state)
 {
     (void)state;
     service = RIG_START("--allow-faults", "--lock=local", "--workers=2");
     order_past("after-acquire", "cut", "accepted", 1);
-    /* The guards by default read nothing, so the transaction begins with the take. */
+    /* The default guards read nothing, so the transaction begins with the update of the stock. */
     order_past("after-read", "cut", "accepted", 1);
     rig_stop(&service);
 }
@@ -76,7 +76,7 @@ static void after_the_commit_it_is_sold(void **state)
     rig_stop(&service);
 }
 
-/* A COMMIT that a dead connection swallowed is asked about as well. */
+/* If the COMMIT was sent on a dead connection, the service also asks whether it was executed. */
 static void a_commit_that_was_never_sent_is_settled(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_outage.c -- PostgreSQL or Redis goes away while orders come in, and comes back.
  *
- * The servers are the test's own.  In the end the answers of the clients and the rows of
+ * The servers are the test's own. In the end the answers to the clients agree with the rows of the
+ * database.
  * the database agree. */
 #include <pthread.h>
 #include <signal.h>
@@ -32,7 +33,7 @@ struct buyer {
 
 static struct buyer buyers[BUYERS];
 
-/* Until this very request has an answer that is one: the same name again and again. */
+/* Repeat this request with the same id until it gets a definite answer. */
 static bool order_until_settled(struct buyer *b, int64_t user)
 {
     static _Thread_local struct rig_answer got;
@@ -122,9 +123,9 @@ static int64_t start_buying(const char *lock)
 {
     int64_t voucher = rig_voucher(STOCK);
 
-    /* Two connections for six buyers, so that some wait for one at every moment.  A Redis
-     * that hung runs an acquire that was given up when it goes on, and its user's lock
-     * stays for the lease, which is therefore far below the time that is waited for. */
+    /* Six buyers use two connections, so some of them always wait for one. A Redis that hung
+     * executes an acquire that was given up when it goes on, and the user's lock then stays until
+     * its lease ends. So the lease is far shorter than the time that the test waits. */
     service = RIG_START(lock, "--statement-timeout=1s", "--redis-timeout=500ms",
                         "--database-connections=2", "--lock-lease=3s",
                         "--idle-transaction-timeout=2s");
@@ -138,7 +139,7 @@ static int64_t start_buying(const char *lock)
     return voucher;
 }
 
-/* The slot of a lost connection would be lost, too, if the connection were not opened again. */
+/* If a lost connection were not opened again, its slot in the pool would be lost, too. */
 static bool is_every_slot_back(void *arg)
 {
     (void)arg;
@@ -147,8 +148,8 @@ static bool is_every_slot_back(void *arg)
            rig_metric(&service, "seckill_database_connections_open ") == 2;
 }
 
-/* All clients stop, and every answer is compared with the rows.  Requests that were given up
- * while they were unsettled may have become orders or not. */
+/* Stop all clients, and compare every answer with the rows. Requests that were given up before a
+ * definite answer may have become orders or not. */
 static void settle_accounts(int64_t voucher)
 {
     int accepted = 0;
@@ -190,7 +191,7 @@ static void postgres_is_restarted(void **state)
     settle_accounts(voucher);
 }
 
-/* All connections at once, in the middle of whatever they do. */
+/* All connections are ended at once, whatever they do. */
 static void every_connection_is_killed(void **state)
 {
     static const struct postgres_statement KILL_ALL = {
@@ -209,9 +210,8 @@ static void every_connection_is_killed(void **state)
     settle_accounts(voucher);
 }
 
-/* A server process dies hard: PostgreSQL throws everybody out and recovers. */
-/* The crash ends every connection; the one of these tests is opened again when the server
- * has recovered. */
+/* The crash ends every connection; the connection of the tests is opened again when the server has
+ * recovered. */
 static bool has_another_backend(void *arg)
 {
     static const struct postgres_statement BACKEND = {"outage_backend", "SELECT pg_backend_pid()",
@@ -222,6 +222,7 @@ static bool has_another_backend(void *arg)
            db_int(rig_db(), 0, 0, 0) != *before;
 }
 
+/* A backend is killed, so PostgreSQL ends all sessions and recovers. */
 static void postgres_crashes(void **state)
 {
     static const struct postgres_statement ONE = {
@@ -267,14 +268,13 @@ static void redis_hangs(void **state)
     settle_accounts(voucher);
 }
 
-/* The whole cluster: the postmaster and each of its children. */
+/* Send the signal to the postmaster and each of its children. */
 static void signal_postgres(int signal_number)
 {
     char command[96];
     pid_t postmaster = rig_lab_pid("postgres");
 
-    /* The children first, so that none is forgotten that the parent starts meanwhile.
-     */
+    /* SIGSTOP goes to the postmaster first, so that it starts no further child; SIGCONT last. */
     (void)kill(postmaster, signal_number == SIGSTOP ? SIGSTOP : 0);
     (void)snprintf(command, sizeof(command), "kill -%d $(ps -o pid= --ppid %d)",
                    signal_number, (int)postmaster);

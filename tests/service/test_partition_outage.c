@@ -48,7 +48,7 @@ static bool is_sold(void *arg)
            answer.status == 201;
 }
 
-/* /readyz names the database and stays ready; orders of the others are accepted. */
+/* /readyz names the database and stays ready; orders of the other databases are accepted. */
 static void a_database_that_is_down_stops_its_own_orders_alone(void **state)
 {
     struct rig_service s = RIG_START(parts_flag_all());
@@ -66,9 +66,9 @@ static void a_database_that_is_down_stops_its_own_orders_alone(void **state)
         rig_expect(&answer, i == 1 ? 503 : 201, i == 1 ? "unavailable" : "accepted");
     }
     get(&s, 1, "/api/v1/vouchers?limit=100");
-    rig_expect(&answer, 503, "unavailable"); /* and not a list without some */
+    rig_expect(&answer, 503, "unavailable"); /* and no list without the vouchers of one database */
     get(&s, 1, "/api/v1/requests/none-of-this-id");
-    rig_expect(&answer, 503, "unavailable"); /* the database that is down may have it */
+    rig_expect(&answer, 503, "unavailable"); /* the database that is down may have the order */
     assert_true(rig_metric(&s, "seckill_partition_takes_total{partition=\"1\",result=\"lost\"}") >
                 0);
     parts_shut(1, false);
@@ -98,8 +98,8 @@ static bool is_full(void *service)
     return rig_metric(service, "seckill_partition_turned_away_total{partition=\"1\"}") > 0;
 }
 
-/* More orders than there are workers are for a database that hangs, as when somebody has
- * locked its table: some workers are left for the others. */
+/* More orders than there are workers wait for a database that hangs, because its table is locked.
+ * Some workers must be left for the other databases. */
 static void a_database_that_hangs_leaves_workers_to_the_others(void **state)
 {
     static struct buyer buyers[BUYERS];
@@ -110,7 +110,7 @@ static void a_database_that_hangs_leaves_workers_to_the_others(void **state)
     int turned_away = 0;
 
     (void)state;
-    assert_true(rig_order(s.orders_port, slow, 99, &answer)); /* the window is known then */
+    assert_true(rig_order(s.orders_port, slow, 99, &answer)); /* reads the sale window */
     rig_expect(&answer, 201, "accepted");
     assert_int_equal(db_script(db, "BEGIN; LOCK TABLE tb_seckill_voucher"), DB_OK);
     for (int i = 0; i < BUYERS; i++) {
@@ -141,7 +141,7 @@ static bool is_written(void *arg)
     return parts_number(partition_of_voucher(voucher, parts.count), sql) == 1;
 }
 
-/* Queued orders of all partitions are written, those of one that is down once it is up. */
+/* Queued orders of all partitions are written; those of a database that is down, once it is up. */
 static void the_writer_of_the_stream_serves_all_databases(void **state)
 {
     char stream[60];
@@ -159,7 +159,7 @@ static void the_writer_of_the_stream_serves_all_databases(void **state)
     }
     parts_shut(1, true);
     assert_true(rig_until(names_partition, &s, RIG_PATIENCE_MS));
-    assert_true(rig_order(s.orders_port, vouchers[1], 2, &answer)); /* its stock is known */
+    assert_true(rig_order(s.orders_port, vouchers[1], 2, &answer)); /* reads the stock */
     vouchers[0] = parts_voucher(0, 5);
     assert_true(rig_order(s.orders_port, vouchers[0], 2, &answer));
     rig_expect(&answer, 202, "queued");
@@ -174,8 +174,8 @@ static bool is_aside(void *unused)
     return STREAM_NUMBER("XLEN", stream_key("poison")) == 1;
 }
 
-/* PostgreSQL refuses the entry, because it has the number of another order, and the entry is the
- * only one in the writer's hands. */
+/* PostgreSQL refuses the entry, because the entry has the number of another order. The writer has
+ * taken no other entry. */
 static void an_entry_that_a_database_refuses_goes_aside(void **state)
 {
     struct rig_service s;

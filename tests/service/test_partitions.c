@@ -31,7 +31,7 @@ static int64_t number_after(const char *name)
     return strtoll(p + strlen(name) + 1, NULL, 10);
 }
 
-/* Create vouchers through the service: they go to the databases in turn. */
+/* Vouchers that are created through the service go to the databases in turn. */
 static void vouchers_are_made_in_each_database(void **state)
 {
     static const char BODY[] =
@@ -59,8 +59,8 @@ static void vouchers_are_made_in_each_database(void **state)
     rig_stop(&s);
 }
 
-/* One user orders a voucher of each database, twice; the order is found by its number and by
- * its request's id. */
+/* One user orders a voucher of each database, twice. The order is found by its number and by the id
+ * of its request. */
 static void orders_go_to_the_database_of_their_voucher(void **state)
 {
     struct rig_service s = RIG_START(parts_flag_all());
@@ -130,7 +130,7 @@ static void a_request_id_belongs_to_its_partition(void **state)
     rig_stop(&s);
 }
 
-/* Every voucher comes once, the highest id first, however long the pages are. */
+/* Every voucher occurs once, the highest id first, with pages of any size. */
 static void pages_go_through_all_databases(void **state)
 {
     struct rig_service s = RIG_START(parts_flag_all());
@@ -166,7 +166,7 @@ static void pages_go_through_all_databases(void **state)
     rig_stop(&s);
 }
 
-/* The service says which database stands where another belongs. */
+/* The service names the database that is in the wrong place. */
 static void a_wrong_list_is_refused(void **state)
 {
     static const size_t SWAPPED[] = {1, 0, 2, 3}, TWICE[] = {0, 0, 2, 3}, ONE[] = {0},
@@ -193,7 +193,8 @@ static void a_wrong_list_is_refused(void **state)
                    parts.count);
     assert_non_null(strstr(log, said));
     assert_non_null(strstr(log, "name all partitions"));
-    assert_null(strstr(log, "become_partition")); /* which would make the loss of one lasting */
+    /* A call of it would make the wrong order permanent. */
+    assert_null(strstr(log, "become_partition"));
     assert_int_equal(
         rig_run((const char *const[]){parts_flag(SECOND, 1), NULL}, log, sizeof(log)), 69);
     assert_int_equal(rig_run((const char *const[]){"--database-url=postgresql://x/y redis://z",
@@ -212,7 +213,7 @@ static void a_wrong_list_is_refused(void **state)
                      64);
 }
 
-/* A voucher cannot come into the database of another partition by become_partition(). */
+/* become_partition() cannot make a database another partition. */
 static void a_database_keeps_its_partition(void **state)
 {
     struct db_conn *db = parts_connect(parts.owners[1]);
@@ -233,7 +234,8 @@ static void a_database_keeps_its_partition(void **state)
                                                 : "UPDATE tb_partition SET count = 4");
 }
 
-/* Sell a voucher of each database under this lock; each row's fence is as the guard says. */
+/* Sell a voucher of each database with this lock; the fence of each row is as the guard
+ * requires. */
 static void sell_under(const char *lock, const char *guard, bool has_fence)
 {
     struct rig_service s = RIG_START(parts_flag_all(), lock, guard, "--lock-scope=voucher",
@@ -253,8 +255,8 @@ static void sell_under(const char *lock, const char *guard, bool has_fence)
     rig_stop(&s);
 }
 
-/* Only the first database has the tables of the pg locks and the epochs of fences; a fence
- * guards the rows of all. */
+/* Only the first database has the tables of the pg locks and the epochs of fences. A fence guards
+ * the rows of all databases. */
 static void the_locks_are_in_the_first_database(void **state)
 {
     (void)state;
@@ -263,7 +265,7 @@ static void the_locks_are_in_the_first_database(void **state)
     assert_true(parts_number(0, "SELECT last_value FROM dlock_fence_epoch") > 1);
 }
 
-/* --lock-database-url names another one. */
+/* --lock-database-url names another database. */
 static void the_locks_are_where_the_setting_says(void **state)
 {
     char flag[PARTS_URL_MAX + 32], log[4096];

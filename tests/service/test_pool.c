@@ -141,7 +141,7 @@ static void callers_are_served_in_the_order_of_their_arrival(void **state)
     db_pool_free(line.pool);
 }
 
-/* A caller that gives up in the middle of the queue leaves the others in their order. */
+/* A caller in the middle of the queue gives up, and the others keep their order. */
 static void a_caller_that_gives_up_leaves_the_line_whole(void **state)
 {
     struct line line = {.pool = pool_of(1, NULL)};
@@ -198,7 +198,8 @@ static void *come_and_go(void *arg)
         struct db_taken taken;
         int inside;
 
-        /* Some are in a hurry, so that giving up meets being served. */
+        /* Some callers wait for a very short time, so that giving up and getting a connection
+         * happen at once. */
         if (db_pool_take(c->pool, i % 4 == 0 ? 1 : 20000, &taken) != DB_OK) {
             atomic_fetch_add(&c->timed_out, 1);
             continue;
@@ -283,7 +284,8 @@ static void end_backends(void)
     assert_int_equal(db_run_one(rig_db(), &END, DB_VALUES(DB_TEXT(application))), DB_OK);
 }
 
-/* All free connections are dead: none of them is handed out, and a caller need not know. */
+/* All free connections are dead: the pool must give none of them to a caller, and callers see no
+ * error. */
 static void a_dead_connection_is_not_handed_out(void **state)
 {
     struct db_pool *pool = pool_of(4, NULL);
@@ -318,8 +320,8 @@ static void a_lost_connection_is_opened_again(void **state)
     db_pool_free(pool);
 }
 
-/* No server listens: the first caller is told so as soon as it is known, and later callers at
- * once and not after their time. */
+/* No server listens: the first caller is refused as soon as this is known, and later callers at
+ * once, before their time is over. */
 static void without_a_server_callers_are_refused_at_once(void **state)
 {
     struct db_pool *pool = pool_of(2, "postgresql://nobody@127.0.0.1:1/x");

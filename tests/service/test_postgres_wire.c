@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_postgres_wire.c -- base/postgres beside a real server: deadlines, signals, loss. */
+/* test_postgres_wire.c -- base/postgres with a real server: deadlines, signals, loss. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static void a_statement_is_prepared_once_and_takes_every_type(void **state)
         assert_string_equal(postgres_result_text(result, 0, 1), "a 'text'");
         assert_string_equal(postgres_result_text(result, 0, 2), "\\x01ff");
         assert_true(postgres_result_is_null(result, 0, 3));
-        assert_string_equal(postgres_result_text(result, 1, 0), ""); /* not there */
+        assert_string_equal(postgres_result_text(result, 1, 0), ""); /* there is no such row */
         postgres_result_free(result);
         assert_true(postgres_wire_receive(wire, soon(), &result));
         assert_null(result);
@@ -89,7 +89,7 @@ static void a_statement_is_prepared_once_and_takes_every_type(void **state)
     postgres_connection_close(connection);
 }
 
-/* The deadline is over before the answer is asked for, and the answer is there. */
+/* The deadline has passed before the answer is read, and the answer has arrived. */
 static void an_answer_that_has_arrived_counts_after_the_deadline(void **state)
 {
     struct postgres_connection *connection = open_one();
@@ -103,8 +103,8 @@ static void an_answer_that_has_arrived_counts_after_the_deadline(void **state)
     postgres_connection_close(connection);
 }
 
-/* The server sends the answers to a batch in one piece when it reads the batch's end.  So
- * the second stands in libpq's buffer when the first is read, and the socket is silent. */
+/* The server sends the answers to a batch together when it reads the batch's end. So the second
+ * answer is in libpq's buffer when the first is read, and the socket has no more bytes. */
 static void an_answer_in_the_buffer_counts_after_the_deadline(void **state)
 {
     struct postgres_connection *connection = open_one();
@@ -155,7 +155,7 @@ static void ring_every(suseconds_t us)
     assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
 }
 
-/* Every call of the system is interrupted; none is begun anew by the kernel. */
+/* Every system call is interrupted, and the kernel restarts none. */
 static void a_wait_goes_on_after_a_signal(void **state)
 {
     const struct sigaction action = {.sa_handler = on_alarm};
@@ -183,7 +183,7 @@ static void a_cut_wire_is_noticed_before_the_next_statement(void **state)
     postgres_connection_close(connection);
 }
 
-/* The reason of a refusal is told with its SQLSTATE; the password is not repeated. */
+/* The error of a refusal has its SQLSTATE, and does not contain the password. */
 static void a_refusal_has_its_state_and_one_line(void **state)
 {
     char url[256];

@@ -39,7 +39,7 @@ static void read_line(pid_t pid, const char *thread, const char *name, char *out
         (void)fclose(file);
 }
 
-/* The status of every thread of the service has this line.  Answers how many threads. */
+/* Every thread of the service must have this line in its status. Returns the number of threads. */
 static int expect_of_threads(pid_t pid, const char *expected)
 {
     char path[64];
@@ -57,7 +57,7 @@ static int expect_of_threads(pid_t pid, const char *expected)
             continue;
         read_line(pid, e->d_name, name, line, sizeof(line));
         if (line[0] == '\0')
-            continue; /* the thread has ended meanwhile */
+            continue; /* the thread has ended */
         if (strcmp(line, expected) != 0)
             fail_msg("thread %s: %s instead of %s", e->d_name, line, expected);
         count++;
@@ -139,7 +139,7 @@ static void a_user_that_there_is_not_is_refused(void **state)
                          "machine: there is none of that name");
 }
 
-/* The child is the test program under another user; the key is not looked at first. */
+/* The child is this test program as another user; the service reads the key later. */
 static void a_user_that_is_not_root_cannot_become_another(void **state)
 {
     static const char *const ARGS[] = {"--user=daemon", "--lock=none", NULL};

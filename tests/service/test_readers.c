@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_readers.c -- queries of the stock beside orders, under a read/write lock. */
+/* test_readers.c -- reads of the stock during orders, with a read/write lock. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void expect_order(int64_t user, const char *outcome)
         fail_msg("%s instead of %s: %s", answer.outcome, outcome, answer.body);
 }
 
-/* A query or an order that is held at the moment when it has the lock. */
+/* A read or an order that is held after it got the lock. */
 static struct rig_held held;
 
 static void *query_held(void *arg)

@@ -51,7 +51,7 @@ static void await_refusal(const char *words)
         fail_msg("the answer does not say \"%s\": %d %s", words, answer.status, answer.body);
 }
 
-/* Of redis://[:password@]host:port; redis-cli 7.0 takes no URL without a user's name. */
+/* Run a command on redis://[:password@]host:port; redis-cli 7.0 accepts no URL without a user. */
 static const char *redis(const char *url, const char *command)
 {
     const char *begin = url + strlen("redis://:");
@@ -67,7 +67,7 @@ static const char *redis(const char *url, const char *command)
     return said;
 }
 
-/* Each 1 or 0, as /readyz has just said. */
+/* Check the metrics, each 1 or 0, which must agree with the last answer of /readyz. */
 static void assert_metrics_say(int ready, int locks, int postgresql)
 {
     assert_int_equal(ready, (int)rig_metric(&service, "seckill_ready "));
@@ -108,7 +108,7 @@ static bool node_answers(void *arg)
     return strncmp(redis(node_url, "PING || true"), "PONG", 4) == 0;
 }
 
-/* The node has ended if another program took one of its ports meanwhile. */
+/* The node ends if another program has taken one of its ports. */
 static bool node_answers_or_has_ended(void *arg)
 {
     if (waitpid(node, NULL, WNOHANG) == node)
@@ -161,8 +161,8 @@ static void end_node(void)
     (void)shell(line);
 }
 
-/* The node answers a PING, and has lost all of the slots, or half of them.  A service does not
- * start before a node without slots. */
+/* The node answers PING, and has lost all of its slots, or half of them. A service would not start
+ * with a node without slots. */
 static void a_node_of_a_cluster_is_not_ready(void **state)
 {
     char flag[96];
@@ -207,7 +207,7 @@ static void a_database_that_takes_no_writes_is_not_ready(void **state)
     rig_stop(&service);
 }
 
-/* The lock's table can be read, and that is not enough. */
+/* The service can read the table of the locks, but not write to it. */
 static void a_lock_in_a_database_that_takes_no_writes_is_not_ready(void **state)
 {
     (void)state;
@@ -220,7 +220,7 @@ static void a_lock_in_a_database_that_takes_no_writes_is_not_ready(void **state)
     rig_stop(&service);
 }
 
-/* Without the attribute the service would not start there. */
+/* Without target_session_attrs the service would not start with the standby. */
 static void a_standby_is_not_ready(void **state)
 {
     char flag[300];
@@ -245,8 +245,8 @@ static long commands_of_redis(void)
     return strtol(strchr(at, ':') + 1, NULL, 10);
 }
 
-/* Five hundred questions are asked in less time than as many probes would need seconds.
- * A probe that found its connection closed needs as many commands again. */
+/* The test sends five hundred requests in less time than as many checks would need seconds. A check
+ * that finds its connection closed needs its commands twice. */
 static void a_probe_serves_all_that_ask_in_its_second(void **state)
 {
     enum { QUESTIONS = 500, COMMANDS_OF_A_PROBE = 8 };
@@ -272,7 +272,7 @@ static bool has_waited_in_vain(void *arg)
     return rig_metric(&service, "seckill_database_takes_total{result=\"timeout\"}") >= 1;
 }
 
-/* Orders that wait for the only connection do not make it unready. */
+/* Orders that wait for the only connection do not make the service unready. */
 static void a_busy_service_is_ready(void **state)
 {
     static const struct postgres_statement BEGIN = {"ready_begin", "BEGIN", ""};
@@ -306,7 +306,7 @@ static void a_busy_service_is_ready(void **state)
     rig_stop(&service);
 }
 
-/* A fault without a lock's name is meant for an order. */
+/* A fault without a lock's name is meant for an order, so a check must not trigger it. */
 static void a_probe_springs_no_fault(void **state)
 {
     (void)state;

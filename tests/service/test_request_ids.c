@@ -10,7 +10,7 @@
 static struct rig_service service;
 static struct rig_answer answer;
 
-/* A question of user 1. */
+/* Send a request of user 1. */
 static void ask(const char *method, const char *path, const char *body)
 {
     char token[TOKEN_LEN + 1];
@@ -30,7 +30,7 @@ static int64_t number_after(const char *name)
     return strtoll(p + strlen(name) + 1, NULL, 10);
 }
 
-/* An order whose key begins with a dot can be asked about by this key. */
+/* A key that begins with a dot is possible in the address of a request. */
 static void a_key_may_begin_with_a_dot(void **state)
 {
     int64_t voucher = rig_voucher(5);
@@ -79,7 +79,8 @@ static void a_named_request_is_answered_once(void **state)
     assert_int_equal(rig_stock(voucher), 4);
 }
 
-/* A user who sends another user's key neither learns of that order nor blocks it. */
+/* A user who sends another user's key learns nothing of that user's order, and does not block
+ * it. */
 static void a_request_id_belongs_to_its_user(void **state)
 {
     int64_t voucher = rig_voucher(1);
@@ -94,7 +95,7 @@ static void a_request_id_belongs_to_its_user(void **state)
     rig_expect(&answer, 201, "accepted");
     orders[2] = number_after("\"id\":");
     assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
-    /* Neither 201 nor 422, which would tell of the other user's order. */
+    /* Neither 201 nor 422, which would reveal the other user's order. */
     rig_expect(&answer, 409, "sold-out");
     ask("GET", path, NULL);
     rig_expect_in_body(&answer, "\"outcome\":\"none\"");
@@ -107,7 +108,8 @@ static void a_request_id_belongs_to_its_user(void **state)
     assert_int_equal(number_after("\"id\":"), orders[1]);
 }
 
-/* A buyer that was accepted is told so again, even when everything is sold since. */
+/* A buyer whose order was accepted gets the same answer again, even if everything is sold by
+ * now. */
 static void a_named_request_survives_the_end_of_the_stock(void **state)
 {
     int64_t voucher = rig_voucher(1);
@@ -146,8 +148,8 @@ static void *order_as_twin(void *arg)
     return NULL;
 }
 
-/* The same key several times at once: one order, and every answer that names an order
- * names this one. */
+/* The same key is sent several times at once: there is one order, and every answer that names an
+ * order names this one. */
 static void a_named_request_at_once_is_one_order(void **state)
 {
     static struct twin twins[TWINS];

@@ -44,8 +44,8 @@ static bool log_has(void *words)
     return is_there;
 }
 
-/* From now on the server writes each statement of the service into its log, after the name
- * of the service process and the number of the server process. */
+/* Make the server log each statement of the service, after the name of the service process and the
+ * number of the server process. */
 static void make_the_server_log(void)
 {
     run_sql("ALTER SYSTEM SET log_line_prefix = '<%a %p> '");
@@ -61,8 +61,8 @@ static bool prefix_is_in_force(void *arg)
     return log_has("<test ");
 }
 
-/* The server process that inserted the orders of this service process, as the prefix says
- * it: "<NAME PID> ". */
+/* Find the server process that inserted the orders of this service process, and return the prefix
+ * of its lines: "<NAME PID> ". */
 static void find_prefix(FILE *log, const char *name, char prefix[RIG_PATH_MAX])
 {
     char line[LINE_MAX_LEN], begin[64];
@@ -111,7 +111,8 @@ static void order(const struct rig_service *service, int64_t voucher, int64_t us
         fail_msg("%s instead of %s", answer.outcome, outcome);
 }
 
-/* Two units; a second order of one user; a third user, who finds nothing left. */
+/* Sell two units: an order, a second order of the same user, and an order of a third user, for whom
+ * nothing is left. */
 static void sell(const char *name, const char *const *flags, struct sent *sent)
 {
     const char *url = rig_environment("SECKILL_DATABASE_URL");
@@ -136,7 +137,7 @@ static void sell(const char *name, const char *const *flags, struct sent *sent)
     read_statements(name, sent);
 }
 
-/* Both sell under these settings. */
+/* Both services sell with these settings. */
 static void compare(const char *stock_guard, const char *duplicate_guard,
                     const char *unlock)
 {
@@ -162,8 +163,8 @@ static void compare(const char *stock_guard, const char *duplicate_guard,
                  unlock, plain.trips, faulty.trips);
 }
 
-/* A guard that reads nothing, one that reads, one that may read again; each duplicate guard
- * that refuses; both moments of the unlock. */
+/* A guard that reads nothing, a guard that reads, and a guard that may read again; each duplicate
+ * guard that refuses; both moments of the release. */
 static void allowing_faults_changes_no_statement(void **state)
 {
     (void)state;

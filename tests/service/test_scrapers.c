@@ -15,11 +15,11 @@ static struct rig_service service;
 
 struct scraper {
     pthread_t thread;
-    long long sold; /* as the last answer said */
-    char wrong[200]; /* "": every answer was whole */
+    long long sold; /* the count in the last answer */
+    char wrong[200]; /* "": every answer was complete */
 };
 
-/* The whole of the metrics, of which the last line is whole, too; what is counted never falls. */
+/* The answer has all metrics, its last line is complete, and no counter decreases. */
 static const char *flaw_of_metrics(struct scraper *s, const struct rig_answer *got)
 {
     static const char SOLD[] = "\nseckill_orders_total{lock=\"reentrant\",outcome=\"accepted\"} ";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sharing.c -- the number of connections of a service to Redis.
  *
- * The servers are the test's own, so that every connection is accounted for. */
+ * The servers are the test's own, so that the test knows every connection. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static bool has_all_of_it(const char *text)
            begin != NULL && strlen(begin) >= strtoul(list + 1, NULL, 10) + 4;
 }
 
-/* The lab's Redis is asked in its inline form, past every library. */
+/* Count the clients of the lab's Redis by an inline command, without a library. */
 static int count_clients(void)
 {
     static char text[LIST_MAX];
@@ -52,7 +52,7 @@ static int count_clients(void)
     size_t len = 0;
     int port = 0;
     int fd;
-    int count = -1; /* the one that asks */
+    int count = -1; /* without the connection that asks */
 
     assert_int_equal(2, sscanf(getenv("SECKILL_REDIS_URL"),
                                "redis://:%127[^@]@127.0.0.1:%d", password, &port));
@@ -78,7 +78,8 @@ static bool has_sold(void *order_count)
     return atomic_load(&accepted_count) >= *(int *)order_count;
 }
 
-/* A connection for commands, and at most one for the threads that wait for a release. */
+/* The service has one connection for commands, and at most one for threads that wait for a
+ * release. */
 static void sixty_four_workers_share_one_connection(void **state)
 {
     pthread_t threads[BUYERS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_start.c -- the messages of a service that cannot start, and the settings of one
- * that does. */
+/* test_start.c -- the messages of a service that cannot start, and the settings of a service that
+ * starts. */
 #include <arpa/inet.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -81,8 +81,8 @@ static void a_wrong_setting_is_usage(void **state)
     EXPECT_EXIT(64, "", "surplus");
 }
 
-/* An address in a file is named with the file and the line, one in the environment with the
- * variable. The environment goes before the file, and the laboratory's has an etcd. */
+/* The error names the source of an address: the file and the line, or the variable. A variable has
+ * precedence over the file, and the environment of the laboratory has an etcd. */
 static void a_bad_address_is_named_with_its_source(void **state)
 {
     char path[64] = "/tmp/seckill-test-config-XXXXXX";
@@ -114,7 +114,7 @@ static void a_bad_address_is_named_with_its_source(void **state)
                 "--database-url=mysql://h/d");
 }
 
-/* A key that others may read is no secret. */
+/* The service refuses a key file that other users may read. */
 static void the_token_key_is_checked(void **state)
 {
     char path[64] = "/tmp/seckill-test-key-XXXXXX";
@@ -135,7 +135,7 @@ static void the_token_key_is_checked(void **state)
     EXPECT_EXIT(64, "No such file", flag);
 }
 
-/* A port where nobody listens: it is taken, so nobody will, but not listened on. */
+/* Bind a port without listening on it, so that no server can listen there. */
 static int silent_port(int *fd)
 {
     struct sockaddr_in at = {.sin_family = AF_INET};
@@ -173,7 +173,7 @@ static void a_missing_server_is_named(void **state)
     (void)close(fd);
 }
 
-/* Does a service that listens so, and is stopped by a store that is not there, warn? */
+/* Does a service warn that listens on this address, and cannot start because a store is missing? */
 static bool warns_of_exposure(const char *listen, const char *more)
 {
     const char *const args[] = {"--lock=none", "--start-timeout=0",
@@ -195,7 +195,7 @@ static void an_exposed_listener_is_warned_of(void **state)
     assert_false(warns_of_exposure("--listen=0.0.0.0:0", "--connections-per-address=0"));
 }
 
-/* A list of 32 addresses is the longest. */
+/* 32 addresses are accepted, and no more. */
 static void fronts_are_counted(void **state)
 {
     char list[33 * 10 + 16] = "--front=10.0.0.1";
@@ -208,7 +208,7 @@ static void fronts_are_counted(void **state)
     EXPECT_EXIT(64, "--front must be 1 to 32", list);
 }
 
-/* A role of the test's own, for which the server has this many connections. */
+/* Make a role for this test, which may have this many connections. */
 static void limited_role(char *url, size_t size, int connections)
 {
     static const char DROP[] = "DROP ROLE IF EXISTS seckill_limited";
@@ -226,7 +226,7 @@ static void limited_role(char *url, size_t size, int connections)
                    at);
 }
 
-/* The server gives fewer connections than the pool wants: requests share those. */
+/* The server allows fewer connections than the pool wants, so requests share them. */
 static void requests_share_the_connections_that_there_are(void **state)
 {
     enum { BUYERS_AT_ONCE = 8 };
@@ -277,7 +277,7 @@ static void a_port_in_use_is_named(void **state)
     rig_stop(&s);
 }
 
-/* Both the warnings before the start and the error that ends the start are objects. */
+/* The warnings before the start and the error that ends the start are objects. */
 static void a_log_in_json_has_no_other_line(void **state)
 {
     const char *const args[] = {"--log-format=json", "--lock=none", "--start-timeout=0",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stop.c -- a stop of the service: orders under way are finished, or their clients
- * are told. */
+/* test_stop.c -- a stop of the service: orders in progress are finished, or their clients get an
+ * answer. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -19,10 +19,10 @@ struct buyer {
     int64_t next_user;
     atomic_bool *stop;
     atomic_int *accepted;
-    int broken; /* connections that were made and then not answered */
+    int broken; /* connections that got no answer */
 };
 
-/* Order on one connection after another until the service is gone. */
+/* Order on one connection after another until the service has ended. */
 static void *buy(void *arg)
 {
     struct buyer *b = arg;
@@ -47,8 +47,8 @@ static bool is_under_way(void *accepted)
     return atomic_load((atomic_int *)accepted) >= 100;
 }
 
-/* SIGTERM under load: each client that was told of an order has that order, and no client
- * has another. */
+/* SIGTERM under load: each client that was told of an order has this order, and there is no other
+ * order. */
 static void a_stop_loses_no_order(void **state)
 {
     static const char *const LOCKS[] = {"--lock=none", "--lock=reentrant"};
@@ -80,7 +80,7 @@ static void a_stop_loses_no_order(void **state)
 
 static struct rig_service faulty;
 
-/* An order that is held at a fault point is let go, finished and answered. */
+/* An order that is held at a fault point is released, finished and answered. */
 static void a_stop_lets_held_orders_finish(void **state)
 {
     static struct rig_held held;
@@ -95,7 +95,7 @@ static void a_stop_lets_held_orders_finish(void **state)
     assert_int_equal(rig_orders(voucher), 1);
 }
 
-/* A silent connection does not hold up a stop. */
+/* A silent connection does not delay a stop. */
 static void a_stop_does_not_wait_for_the_silent(void **state)
 {
     struct rig_service s = RIG_START("--lock=none", "--request-timeout=60s");
@@ -105,11 +105,11 @@ static void a_stop_does_not_wait_for_the_silent(void **state)
     (void)state;
     assert_true(fd >= 0);
     rig_stop(&s);
-    assert_true(monotonic_ns() - start_ns < 30000000000); /* half of its time */
+    assert_true(monotonic_ns() - start_ns < 30000000000); /* half of the request timeout */
     (void)close(fd);
 }
 
-/* Its request has looked the voucher up, which is the last thing before the lock. */
+/* The waiter's request has read the voucher, which is its last statement before the lock. */
 static bool is_waiting(void *arg)
 {
     static const struct postgres_statement LOOKED_UP = {
@@ -130,8 +130,8 @@ static void expect_in_log(const struct rig_service *s, const char *said)
         fail_msg("no \"%s\" in %s", said, s->log);
 }
 
-/* Another process has the lock, and the request waits for it longer than the stop waits
- * for the request.  1 is the audit's and would say that a run is invalid. */
+/* Another process holds the lock, and the request waits for it longer than the stop waits for the
+ * request. The exit status is not 1, with which the audit says that a run is invalid. */
 static void a_stop_that_leaves_a_request_exits_with_70(void **state)
 {
     struct rig_service holder = RIG_START("--lock=lua", "--allow-faults");
@@ -208,7 +208,8 @@ static void a_second_signal_ends_it_at_once(void **state)
     assert_int_equal(rig_orders(voucher), 0);
 }
 
-/* Supervisors send it beside SIGTERM, and a terminal that is closed sends it to all. */
+/* Supervisors send SIGHUP together with SIGTERM, and a closed terminal sends it to all
+ * processes. */
 static void a_hangup_stops_in_order_and_cuts_no_stop_short(void **state)
 {
     static struct rig_held held;
@@ -230,7 +231,7 @@ static void a_hangup_stops_in_order_and_cuts_no_stop_short(void **state)
     assert_int_equal(rig_orders(voucher), 1);
 }
 
-/* nohup has it ignored. */
+/* nohup starts a process with SIGHUP ignored. */
 static void a_hangup_that_is_ignored_changes_nothing(void **state)
 {
     static struct rig_answer got;
@@ -257,7 +258,8 @@ static bool tells_fronts(void *arg)
            got.status == 503 && strstr(got.body, "\"stopping\":true") != NULL;
 }
 
-/* A front learns from /readyz, and meanwhile its orders are taken; but no connection stays. */
+/* A front notices a stop by /readyz. Until then its orders are accepted, but no connection stays
+ * open. */
 static void a_stop_is_told_to_fronts_before_it_begins(void **state)
 {
     static struct rig_answer got;
@@ -270,7 +272,7 @@ static void a_stop_is_told_to_fronts_before_it_begins(void **state)
     assert_true(rig_order(faulty.orders_port, voucher, 1, &got));
     rig_expect(&got, 201, "accepted");
     rig_expect_in_head(&got, "Connection: close");
-    rig_signal(&faulty, SIGTERM); /* 10 minutes are long */
+    rig_signal(&faulty, SIGTERM); /* the delay of 10 minutes would be too long */
     assert_int_equal(rig_wait(&faulty, RIG_PATIENCE_MS), 128 + SIGTERM);
     (void)unlink(faulty.log);
     assert_int_equal(rig_orders(voucher), 1);
@@ -282,7 +284,7 @@ static void a_delayed_stop_ends_by_itself(void **state)
     int64_t start_ns = monotonic_ns();
 
     (void)state;
-    rig_stop(&s); /* with 0 */
+    rig_stop(&s); /* expects exit status 0 */
     assert_true(monotonic_ns() - start_ns >= 300000000);
 }
 

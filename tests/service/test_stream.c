@@ -54,7 +54,8 @@ static void the_courses_are_told_success_and_the_rows_number(void **state)
     rig_stop(&service);
 }
 
-/* While the voucher's row is held no order gets its row, and all are promised by Redis alone. */
+/* While the voucher's row is locked no order gets its row, so Redis alone decides on all
+ * promises. */
 static void as_many_are_let_in_as_there_are_units(void **state)
 {
     enum { STOCK = 5, USERS = 8 };
@@ -149,7 +150,7 @@ static void no_more_orders_wait_than_may(void **state)
     rig_stop(&service);
 }
 
-/* More than a writer takes at once; a transaction for each time that it takes. */
+/* More orders than a writer takes at once; each time it takes some, it makes one transaction. */
 static void many_orders_share_few_transactions(void **state)
 {
     enum { USERS = 300 };
@@ -173,7 +174,8 @@ static void many_orders_share_few_transactions(void **state)
         stream_expect_row(orders[user], voucher, user);
     assert_int_equal(rig_stock(voucher), 0);
     assert_int_equal(db_run_one(rig_db(), &TRANSACTIONS, DB_VALUES(DB_INT(voucher))), DB_OK);
-    assert_int_equal(db_int(rig_db(), 0, 0, 0), 4); /* the first alone, then 128, 128 and 43 */
+    /* The first order alone, then 128, 128 and 43. */
+    assert_int_equal(db_int(rig_db(), 0, 0, 0), 4);
     assert_true(rig_metric(&service, "seckill_stream_queued_total ") == USERS);
     assert_true(rig_metric(&service, "seckill_stream_written_total ") == USERS);
     assert_true(rig_metric(&service, "seckill_stream_length ") == 0);
@@ -221,7 +223,8 @@ static void every_guard_writes_what_was_let_in(void **state)
                "--duplicate-guard=unique");
 }
 
-/* Two writers without a lock compute from the same stock; the voucher's lock keeps one out. */
+/* Two writers without a lock compute with the same stock; the voucher's lock excludes one of
+ * them. */
 static void the_writers_need_the_voucher_lock(void **state)
 {
     struct rig_service other;
@@ -320,8 +323,8 @@ static bool are_taken(void *count)
 
 enum { STOP_VOUCHERS = 30 };
 
-/* The writer has these orders, and the test holds the rows of their vouchers.  A writer that tried
- * all of them after --drain-timeout would not end before the test gives up. */
+/* The writer has taken these orders, and the test has locked the rows of their vouchers. A writer
+ * that tried all of them after --drain-timeout would not end before the test's time limit. */
 static void stop_a_writer_with(int count, int users)
 {
     int64_t first = rig_voucher(1), vouchers[STOP_VOUCHERS], orders = (int64_t)count * users;

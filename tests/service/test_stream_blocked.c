@@ -10,7 +10,8 @@
 
 static struct rig_service service;
 
-/* The orders that a writer has left are claimed at once, or not before a test ends. */
+/* Start a service; other writers claim orders that a writer has left after `claim`: at once, or
+ * only after the end of the test. */
 #define START(claim, ...)                                                              \
     RIG_START("--order-path=stream", stream_flag(), claim, "--statement-timeout=50s",  \
               "--database-wait=50s", __VA_ARGS__)
@@ -22,14 +23,14 @@ static void lock_of_voucher(int64_t voucher, char *name, size_t size)
     (void)snprintf(name, size, "lock:voucher:%lld", (long long)voucher);
 }
 
-/* A client outside the service has the lock until its key is deleted. */
+/* A client outside the service holds the lock until its key is deleted. */
 static void occupy(const char *name)
 {
     (void)STREAM_NUMBER("HSET", name, "somebody:1", "1");
 }
 
-/* The test holds the voucher's row while these orders are queued, so that a writer has the
- * first of them in its hands, and takes the others together. */
+/* The test locks the voucher's row while these orders are queued. So a writer takes the first of
+ * them alone, and then all others together. */
 static void queue_together(int64_t voucher, int64_t blocked, int users, int64_t other)
 {
     batch_begin(voucher);
@@ -50,7 +51,7 @@ static void expect_all(int64_t voucher, int64_t users)
     assert_true(rig_metric(&service, "seckill_stream_poison_total ") == 0);
 }
 
-/* More orders than the writer takes at once are blocked, and those of the other voucher are
+/* More orders than the writer takes at once are blocked, and the orders of the other voucher are
  * behind them. */
 static void orders_behind_a_busy_lock_do_not_stop_the_others(void **state)
 {
@@ -75,8 +76,8 @@ static void orders_behind_a_busy_lock_do_not_stop_the_others(void **state)
     rig_stop(&service);
 }
 
-/* A writer that meets a busy lock keeps its orders, and writes them when the lock is free,
- * although nobody claims orders. */
+/* A writer with a busy lock keeps its orders, and writes them when the lock is free, although no
+ * writer claims orders. */
 static void a_few_blocked_orders_stay_with_their_writer(void **state)
 {
     enum { USERS = 20 };
@@ -100,8 +101,8 @@ static void a_few_blocked_orders_stay_with_their_writer(void **state)
     rig_stop(&service);
 }
 
-/* A writer that waited for the voucher's lock once for each order would not come to the other
- * voucher before the test gives up. */
+/* If a writer waited for the voucher's lock once for each order, it would not reach the other
+ * voucher before the test's time limit. */
 static void a_voucher_lock_is_waited_for_once_in_a_round(void **state)
 {
     enum { USERS = 30 };
@@ -165,8 +166,8 @@ static bool is_queued(void *voucher)
     return strcmp(answer.outcome, "queued") == 0;
 }
 
-/* The COMMIT gets no answer, so the writer leaves its lock until the lease ends, and the lease
- * lasts longer than the test. */
+/* The COMMIT gets no answer, so the writer does not release its lock, whose lease lasts longer than
+ * the test. */
 static void an_abandoned_lock_does_not_stop_the_others(void **state)
 {
     int64_t blocked = rig_voucher(5), other = rig_voucher(5);
@@ -180,7 +181,7 @@ static void an_abandoned_lock_does_not_stop_the_others(void **state)
                         "--lock=reentrant", "--lock-scope=user", "--lock-lease=1h",
                         "--settle-timeout=1s", "--database-connections=1",
                         "--idle-transaction-timeout=1s");
-    (void)stream_buy(&service, other, 3, "", 202, "queued"); /* both vouchers are known */
+    (void)stream_buy(&service, other, 3, "", 202, "queued"); /* reads the stock of both vouchers */
     stream_await_waiting(0);
     batch_begin(blocked);
     order = stream_buy(&service, blocked, 1, "", 202, "queued");

@@ -23,8 +23,7 @@ static bool is_ordering_again(void *arg)
     return strcmp(answer.outcome, "queued") == 0;
 }
 
-/* Orders of users 1 to USERS that wait: the writer has the first in its hands, and cannot
- * write it yet. */
+/* Queue orders of users 1 to USERS: the writer has taken the first one, and cannot write it yet. */
 static void queue_orders(int64_t voucher, int64_t *orders)
 {
     char request[48];
@@ -51,8 +50,8 @@ static void await_reader(int64_t voucher)
         fail_msg("nobody is let in: %s", answer.outcome);
 }
 
-/* The writer that has one order in memory writes it.  The other orders are lost, no client
- * is told, and Redis gets its stock from PostgreSQL again. */
+/* The writer writes the order that it has in memory. The other orders are lost without an answer to
+ * their clients, and Redis gets its stock from PostgreSQL again. */
 static void a_redis_that_keeps_nothing_breaks_promises(void **state)
 {
     int64_t voucher = rig_voucher(STOCK), orders[USERS + 1];
@@ -69,7 +68,7 @@ static void a_redis_that_keeps_nothing_breaks_promises(void **state)
     await_reader(voucher);
     stream_await_waiting(0);
     rig_stop(&service);
-    assert_int_equal(rig_orders(voucher), 2); /* the first, and the one after the restart */
+    assert_int_equal(rig_orders(voucher), 2); /* the first order, and the order after the restart */
     assert_int_equal(rig_stock(voucher), STOCK - 2);
     service = STREAM_START("--lock=none");
     (void)snprintf(request, sizeof(request), "kept:%lld:%d", (long long)voucher, USERS);
@@ -103,7 +102,7 @@ static void a_redis_with_a_log_breaks_none(void **state)
     rig_stop(&service);
 }
 
-/* The writer goes on by itself. */
+/* The writer goes on without a restart of the service. */
 static void a_postgresql_that_restarts_breaks_none(void **state)
 {
     int64_t voucher = rig_voucher(STOCK), orders[USERS + 1];
@@ -124,7 +123,7 @@ static void a_postgresql_that_restarts_breaks_none(void **state)
     rig_stop(&service);
 }
 
-/* Without Redis nobody is let in, and nobody is promised anything. */
+/* Without Redis no order is admitted, and no client gets a promise. */
 static void without_redis_nobody_is_let_in(void **state)
 {
     int64_t voucher = rig_voucher(STOCK);

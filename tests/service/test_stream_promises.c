@@ -9,8 +9,8 @@
 
 static struct rig_service first, second;
 
-/* The user has bought on another path, which the script cannot know: the promise is broken,
- * its unit is free again, and the request's address says so. */
+/* The user has an order of another order path, which the script cannot know. The promise is broken,
+ * its unit is free again, and the address of the request says this. */
 static void a_refusal_breaks_the_promise_and_says_so(void **state)
 {
     int64_t voucher = rig_voucher(2), order;
@@ -32,8 +32,8 @@ static void a_refusal_breaks_the_promise_and_says_so(void **state)
     rig_stop(&second);
 }
 
-/* Another path has used the request's id for another voucher, so this voucher has no order of the
- * user: a second request of the user is let in. */
+/* Another order path has used the request's id for another voucher, so this voucher has no order of
+ * the user. A second request of the user is admitted. */
 static void a_conflict_lets_its_user_buy_again(void **state)
 {
     int64_t voucher = rig_voucher(1), other = rig_voucher(1), order;
@@ -49,7 +49,8 @@ static void a_conflict_lets_its_user_buy_again(void **state)
     stream_await_waiting(0);
     assert_int_equal(rig_orders(voucher), 0);
     (void)stream_buy(&second, voucher, 1, request, 422, "conflict");
-    order = stream_buy(&second, voucher, 1, "", 202, "queued"); /* the unit came back too */
+    /* Shows that the unit is free again. */
+    order = stream_buy(&second, voucher, 1, "", 202, "queued");
     stream_await_rows(voucher, 1);
     stream_expect_row(order, voucher, 1);
     (void)stream_buy(&second, voucher, 1, "", 409, "duplicate");
@@ -57,7 +58,7 @@ static void a_conflict_lets_its_user_buy_again(void **state)
     rig_stop(&second);
 }
 
-/* Orders are out of the stream before their end is counted and logged. */
+/* An order is removed from the stream before its end is counted and logged. */
 static bool has_broken_a_promise(void *service)
 {
     return rig_has_logged(service, "a promise is broken");
@@ -71,8 +72,8 @@ static void expect_ends(struct rig_service *s, int written, int refused)
     assert_true(rig_metric(s, "seckill_stream_written_total ") == written);
 }
 
-/* Another path has written the row of the request, which the script cannot know either: the row
- * has another number than the promise. */
+/* Another order path has written the row of the request, which the script cannot know either. The
+ * row has another number than the promise. */
 static void promise_another_number(const char *guard)
 {
     int64_t voucher = rig_voucher(2), written, promised;
@@ -88,7 +89,7 @@ static void promise_another_number(const char *guard)
     expect_ends(&second, 0, 1);
     assert_int_equal(stream_buy(&second, voucher, 1, request, 201, "accepted"), written);
     stream_expect_request(&second, 1, request, "accepted", written);
-    (void)stream_buy(&second, voucher, 2, "", 202, "queued"); /* the unit came back */
+    (void)stream_buy(&second, voucher, 2, "", 202, "queued"); /* the unit is free again */
     stream_await_rows(voucher, 2);
     assert_int_equal(rig_stock(voucher), 0);
     rig_stop(&first);

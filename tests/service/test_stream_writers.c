@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stream_writers.c -- --order-path=stream: writers die, freeze, lose the answer to
- * a COMMIT or read an invalid entry, and in the end every order that was let in has one
- * row. */
+/* test_stream_writers.c -- --order-path=stream: writers die, freeze, lose the answer to a COMMIT or
+ * read an invalid entry, and in the end every admitted order has one row. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +33,7 @@ static void expect_all(int64_t voucher, int users, const int64_t *orders)
         stream_expect_row(orders[user], voucher, user);
 }
 
-/* No order was refused, and none was taken for an entry that cannot be written. */
+/* No order was refused, and none was taken for a poison entry. */
 static void expect_nothing_aside(const struct rig_service *s)
 {
     assert_true(rig_metric(s, "seckill_stream_refused_total ") == 0);
@@ -47,8 +46,8 @@ static void user_lock_name(int user, char *name, size_t size)
     (void)snprintf(name, size, "lock:order:%lld", (long long)rig_user(user));
 }
 
-/* Another client has the locks of most users of a batch.  A writer that waited for each of them
- * would not come to the last order before the test gives up. */
+/* Another client holds the locks of most users of a batch. If a writer waited for each of them, it
+ * would not reach the last order before the test's time limit. */
 static void a_batch_waits_once_for_all_its_locks(void **state)
 {
     enum { USERS = 30 };
@@ -101,8 +100,8 @@ static void the_orders_of_a_killed_writer_are_claimed(void **state)
     (void)unlink(first.log);
 }
 
-/* The COMMIT is done and the order is not settled: the stock is sold out by then, the user
- * has an order, and both could be taken for a refusal. */
+/* The COMMIT was executed, and the writer died before it noted that. By now the stock is sold out
+ * and the user has an order, and both could be taken for a refusal. */
 static void die_after_commit(const char *stock_guard, const char *duplicate_guard)
 {
     int64_t voucher = rig_voucher(1), orders[2];
@@ -131,8 +130,8 @@ static void an_order_that_was_committed_is_not_refused(void **state)
     die_after_commit("--stock-guard=read-write", "--duplicate-guard=none");
 }
 
-/* The first writer stands still before its COMMIT until the second has claimed its order and
- * waits for its transaction; then both go on. */
+/* The first writer is stopped before its COMMIT until the second writer has claimed its order and
+ * waits for the transaction; then both go on. */
 static void an_order_in_two_hands_gets_one_row(void **state)
 {
     int64_t voucher = rig_voucher(10), orders[2];
@@ -155,8 +154,7 @@ static void an_order_in_two_hands_gets_one_row(void **state)
     rig_stop(&second);
 }
 
-/* An order of a batch has its row already, and the batch needs one unit more than is
- * left. */
+/* One order of a batch already has its row, and the batch needs one unit more than are left. */
 static void claim_beside_new_orders(const char *stock_guard)
 {
     enum { USERS = 6 };
@@ -189,7 +187,7 @@ static void an_order_that_comes_twice_takes_no_unit_of_another(void **state)
     claim_beside_new_orders("--stock-guard=conditional");
 }
 
-/* ---- entries that are none ---- */
+/* ---- entries that are no orders ---- */
 
 static void add_entry(int64_t voucher, int64_t user, int64_t order, const char *request)
 {

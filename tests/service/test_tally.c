@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tally.c -- the counts of a sale that goes on: those of new orders agree with those of all,
- * and read new orders only. */
+/* test_tally.c -- the counts of a sale in progress: the counts of new orders agree with those of
+ * all orders, and read only new orders. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static int drop_database(void **state)
     return scratch_database_drop(&db) ? 0 : -1;
 }
 
-/* Three old orders; the second one of user 1 is a double. */
+/* Sell three orders; the second order of user 1 is a duplicate. */
 static int sell_three(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void new_orders_are_added(void **state)
     counts(TALLY_ALL, &again, 6, 3);
 }
 
-/* The transaction drew its number long before it committed. */
+/* The transaction drew the order's number long before it committed. */
 static void a_late_order_is_found_by_a_count_of_all(void **state)
 {
     struct tally_kept kept = {0};
@@ -104,7 +104,7 @@ static void no_such_voucher(void **state)
     assert_true(kept.below == 5 && kept.orders == 6 && kept.doubles == 7 && tally.orders == 8);
 }
 
-/* PostgreSQL knows no statistics of a table that has just been filled. */
+/* PostgreSQL has no statistics of a table that was just filled. */
 static void new_orders_alone_are_read(void **state)
 {
     struct tally_kept kept = {0};
@@ -112,7 +112,7 @@ static void new_orders_alone_are_read(void **state)
     (void)state;
     run("SELECT buy(n, n) FROM generate_series(100, 20000) AS n");
     counts(TALLY_ALL, &kept, 19904, 1);
-    run("SELECT pg_stat_force_next_flush()"); /* so that what was read before counts no more */
+    run("SELECT pg_stat_force_next_flush()"); /* so that earlier reads are not counted */
     run("BEGIN");
     counts(TALLY_NEW_ORDERS, &kept, 19904, 1);
     counts(TALLY_NEW, &kept, 19904, 1);

@@ -92,7 +92,7 @@ static void an_expired_token_is_told_so(void **state)
                    (long long)voucher);
     ask("POST", path, token, NULL);
     expect(401, "unauthorized", "");
-    assert_string_equal(answer.body, ""); /* as the courses do it */
+    assert_string_equal(answer.body, ""); /* as in the course projects */
     rig_expect_in_head(&answer, "WWW-Authenticate: Bearer error=\"invalid_token\", "
                    "error_description=\"the token has expired; get a new one\"\r\n");
     rig_token_of(&(struct token_claim){1, token_now_s() - 1, TOKEN_OPERATOR}, token);
@@ -106,7 +106,7 @@ static bool is_over(void *arg)
     return token_now_s() >= *(int64_t *)arg;
 }
 
-/* The same token, over the same connection, before and after. */
+/* The same token is used on the same connection, before and after its expiry. */
 static void a_token_expires_while_it_is_used(void **state)
 {
     int64_t voucher = rig_voucher(10);
@@ -144,7 +144,8 @@ static void write_file(const char *path, const char *text)
     (void)close(fd);
 }
 
-/* The service as it is after each step of an exchange: add, switch, take away. */
+/* The service after each step of an exchange of keys: add a key, switch to it, remove the old
+ * key. */
 static void a_key_is_changed_without_an_outage(void **state)
 {
     static const char *const FILES[] = {"1:$1\n", "1:$1\n2:$2\n", "2:$2\n1:$1\n",

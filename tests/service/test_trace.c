@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_trace.c -- a request that brings a trace gets a span, in its answer and in the log. */
+/* test_trace.c -- a request with a trace gets a span, which is in its answer and in the log. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ enum { SPAN_LEN = 16 };
 static struct rig_service service;
 static struct rig_answer answer;
 
-/* Order with these header lines; a trace changes nothing about the sale. */
+/* Order with these header lines; a trace does not change the sale. */
 static void order(int64_t voucher, int64_t user, const char *lines)
 {
     char path[80], extra[2048], token[512];
@@ -31,7 +31,7 @@ static void order(int64_t voucher, int64_t user, const char *lines)
     assert_int_equal(answer.status, 201);
 }
 
-/* The span of the answer's trace. */
+/* The span in the answer's trace. */
 static void read_span(char span[SPAN_LEN + 1])
 {
     const char *at = strstr(answer.head, ANSWER);
@@ -44,7 +44,7 @@ static void read_span(char span[SPAN_LEN + 1])
     (void)snprintf(span, SPAN_LEN + 1, "%.*s", (int)SPAN_LEN, at);
 }
 
-/* The log has the span between these words. */
+/* The log must have the span between these words. */
 static void assert_logged(const char *before, const char *span, const char *after)
 {
     char words[256];
@@ -122,10 +122,10 @@ static void a_trace_that_is_invalid_is_none(void **state)
 
 /* ---- hostile headers ---- */
 
-/* The bytes that must show up nowhere. */
+/* Bytes that must occur in no output. */
 #define EVIL "evil"
 
-/* Each line is one that the service wrote, and none has what a client sent. */
+/* Each line must be one of the service, and must contain nothing that a client sent. */
 static void assert_log_is_clean(bool is_json)
 {
     char *text = NULL, *rest;
@@ -149,8 +149,8 @@ static void assert_log_is_clean(bool is_json)
     free(text);
 }
 
-/* Send an order with these bytes among the lines of its head; it is accepted, or refused as a
- * request that is none. */
+/* Send an order with these bytes among the lines of its head. It is accepted, or refused as a
+ * malformed request. */
 static void order_hostile(int64_t voucher, int64_t user, const char *lines, int status)
 {
     static char text[16384];
@@ -183,7 +183,8 @@ static const struct {
     {"traceparent: %s%n%999999d" EVIL "\r\n", 201},
     {"traceparent: \xff\xfe\xc0\x80" EVIL "\r\n", 201},
     {"tracestate: " EVIL "=\"},{\"\r\n", 201},
-    /* A later version may have more behind its flags: the trace counts, the rest is dropped. */
+    /* A later version may have more fields after the flags: the trace is used, and the rest is
+     * dropped. */
     {"traceparent: 01-" TRACE "-" SPAN "-01-" EVIL "\"}\r\n", 201},
     {"traceparent: 00-" TRACE "-" SPAN "-01\n" EVIL "\r\n", 400},
     {"traceparent: 00-" TRACE "-" SPAN "-01\r" EVIL "\r\n", 400},

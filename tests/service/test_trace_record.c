@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_trace_record.c -- the record of the locks names the traces of the requests that a hold
- * serves, on every order path. */
+/* test_trace_record.c -- the record of the locks has the traces of the requests that a hold serves,
+ * on every order path. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ static void trace_of(int64_t user, char out[TRACE_ID_LEN + 1])
     (void)snprintf(out, TRACE_ID_LEN + 1, "%032llx", (unsigned long long)rig_user(user));
 }
 
-/* Send a request of the user's trace; answers the connection, on which the answer comes. */
+/* Send a request with the user's trace. Returns the connection, on which the answer comes. */
 static int ask(const char *method, const char *path, int64_t user)
 {
     char trace[TRACE_ID_LEN + 1], token[TOKEN_LEN + 1], text[1024];
@@ -55,7 +55,7 @@ static void expect(int fd, int status)
         fail_msg("%d instead of %d: %s", answer.status, status, answer.body);
 }
 
-/* Is the user's trace one of these? */
+/* Is the user's trace in the list? */
 static bool has_trace(const struct history *h, const struct history_trace *traces, size_t count,
                       int64_t user)
 {
@@ -68,8 +68,7 @@ static bool has_trace(const struct history *h, const struct history_trace *trace
     return false;
 }
 
-/* The number of traces that the hold of `lock` serves which serves the user's; 0: there is no
- * such hold. */
+/* The number of traces of the hold of `lock` that serves this user; 0: there is no such hold. */
 static size_t count_beside(const char *lock, int64_t user)
 {
     struct history h = {0};
@@ -161,7 +160,7 @@ static void a_queued_order_takes_its_trace_to_the_writers_lock(void **state)
     expect_own(21, 0);
 }
 
-/* The writer is busy with the first order while the other two come. */
+/* The writer works on the first order while the other two come. */
 static void queued_orders_of_a_batch_are_named_beside_the_vouchers_lock(void **state)
 {
     int64_t voucher = rig_voucher(5);
@@ -182,7 +181,7 @@ static void queued_orders_of_a_batch_are_named_beside_the_vouchers_lock(void **s
     expect_voucher(voucher, 32, 2);
 }
 
-/* An entry of another program, or of a service before. */
+/* The entry is of another program, or of an earlier version of the service. */
 static void a_trace_in_the_stream_that_is_none_costs_the_order_nothing(void **state)
 {
     static const char *const TRACES[] = {

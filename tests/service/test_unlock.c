@@ -29,7 +29,8 @@ static bool owes_nothing(void *ignored)
     return owed() == 0;
 }
 
-/* Each order of one user finds the lock given back: a process asks behind its own releases. */
+/* Each order of one user finds the lock free: a process sends its acquire after its own
+ * releases. */
 static void one_user_is_never_told_that_the_lock_is_held(void **state)
 {
     (void)state;
@@ -40,9 +41,9 @@ static void one_user_is_never_told_that_the_lock_is_held(void **state)
     rig_stop(&service);
 }
 
-/* The release is sent before the client is answered, so the client's next order finds the lock
- * free at the other process too.  The network may let that order overtake the release, so a
- * few may be refused; they come through when they are tried again. */
+/* The release is sent before the client is answered, so the client's next order finds the lock free
+ * at the other process too. The network may deliver that order before the release, so a few may be
+ * refused; these are accepted when they are tried again. */
 static void the_next_order_may_go_to_another_process(void **state)
 {
     struct rig_service *at[] = {&service, &other};
@@ -67,7 +68,8 @@ static void the_next_order_may_go_to_another_process(void **state)
     rig_stop(&service);
 }
 
-/* A lock that was left to its lease of 30 s would refuse the user at the other process. */
+/* If the lock stayed until the end of its lease of 30 s, the other process would refuse the
+ * user. */
 static void a_stop_gives_back_what_is_owed(void **state)
 {
     (void)state;
@@ -81,7 +83,7 @@ static void a_stop_gives_back_what_is_owed(void **state)
     rig_stop(&other);
 }
 
-/* These have no release that can be left to itself. */
+/* These locks cannot release without waiting. */
 static void other_locks_wait_all_the_same(void **state)
 {
     static const char *const LOCKS[] = {"--lock=naive", "--lock=redlock", "--lock=pg-row",
@@ -108,7 +110,7 @@ static void buy_while_redis_stops(const char *unlock)
     batch_expect("accepted", 1);
 }
 
-/* A thread that waits for the release is told that Redis gave no answer. */
+/* A thread that waits for the release learns that Redis gave no answer. */
 static void the_client_does_not_wait_for_redis(void **state)
 {
     (void)state;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wait_record.c -- a waiter of pg-advisory that is granted the lock as its wait ends
- * gives the lock back, and its record explains why others were refused meanwhile. */
+/* test_wait_record.c -- a waiter of pg-advisory that is granted the lock as its wait ends releases
+ * it, and its record explains why others were refused in this time. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "tests/unit/recorder_run.h"
-#undef TEST /* of either */
+#undef TEST /* both headers define one */
 #include "tests/service/rig.h"
 
 enum { WAIT_MS = 300, SHORT_MS = 20, TRIES_MAX = 50 };
@@ -44,7 +44,7 @@ static void *wait_once(void *arg)
     return NULL;
 }
 
-/* The process of PostgreSQL whose session waits for an advisory lock; 0: none does. */
+/* The process of PostgreSQL whose session waits for an advisory lock; 0: there is none. */
 static pid_t waiting_backend(void)
 {
     static const struct postgres_statement WAITING = {
@@ -57,7 +57,8 @@ static pid_t waiting_backend(void)
     return (pid_t)db_int(rig_db(), 0, 0, 0);
 }
 
-/* True: the waiter waits in the server, in the process *backend, which was stopped in time. */
+/* Stop the process of PostgreSQL in which the waiter waits. Returns true if it was stopped in
+ * time. */
 static bool stop_waiting(pid_t *backend)
 {
     int64_t give_up_ns = dlock_clock_ns() + WAIT_MS * DLOCK_NS_PER_MS;
@@ -67,8 +68,8 @@ static bool stop_waiting(pid_t *backend)
     return *backend > 1 && kill(*backend, SIGSTOP) == 0 && waiting_backend() == *backend;
 }
 
-/* The waiter is granted the lock while its process in the server is stopped, until after
- * its wait.  Another owner asks meanwhile.  False: the machine was too busy for that. */
+/* The waiter's process in the server is stopped until the wait has ended, and then grants the lock.
+ * Another owner asks in this time. Returns false if the machine was too busy for that. */
 static bool does_grant_meet_the_end(dlock_system *holder, struct waiter *waiter)
 {
     dlock_lease lease;

@@ -19,7 +19,8 @@ static void expect_said(const char *words)
         fail_msg("no \"%s\" in:\n%s", words, said);
 }
 
-/* Start it with these settings: it ends with `status`, and says all of `words`. */
+/* Start a service with these settings: it must end with `status`, and its log must have all of
+ * `words`. */
 static void expect_end(const char *const *args, int status, const char *const *words)
 {
     int got = rig_run(args, said, sizeof(said));
@@ -40,7 +41,7 @@ static int line_count(const char *words)
     return n;
 }
 
-/* The lab's URL of PostgreSQL as a flag, with another user or password or database. */
+/* The lab's URL of PostgreSQL as a flag, with another user, password or database. */
 static const char *database_flag(const char *user, const char *password,
                                  const char *database)
 {
@@ -54,7 +55,7 @@ static const char *database_flag(const char *user, const char *password,
     return flag;
 }
 
-/* A port that is bound; with `listens` clients are let in, but nobody ever answers. */
+/* A bound port; with `listens` the kernel accepts clients, but no program answers. */
 static int taken_port(int *fd, bool listens)
 {
     struct sockaddr_in at = {.sin_family = AF_INET};
@@ -90,7 +91,7 @@ static void a_store_that_does_not_answer_is_waited_for_and_named(void **state)
     (void)close(fd);
 }
 
-/* libpq begins a sentence with the server's address, and has no end for it. */
+/* libpq begins a sentence with the server's address, and does not complete it. */
 static void a_silent_server_has_a_reason_too(void **state)
 {
     char postgres[96];
@@ -109,7 +110,7 @@ static void a_silent_server_has_a_reason_too(void **state)
     (void)close(fd);
 }
 
-/* None of these gets better by waiting, so the 30 s are not used. */
+/* None of these errors passes by itself, so the service does not try for 30 s. */
 static void a_refusal_for_good_ends_the_start_at_once(void **state)
 {
     (void)state;
@@ -150,7 +151,8 @@ static void missing_tables_end_the_start_at_once(void **state)
     (void)memset(with_password, 0, sizeof(with_password));
 }
 
-/* A message of several lines is one line of the log, with nothing lost and nothing odd. */
+/* A message of several lines becomes one line of the log; nothing is lost, and nothing unreadable
+ * is left. */
 static void several_lines_of_libpq_become_one(void **state)
 {
     (void)state;
@@ -176,7 +178,7 @@ static void await_complaint(const char *words)
         fail_msg("no \"%s\" in %s", words, service.log);
 }
 
-/* Answers how long a service takes to end that is stopped while it waits for PostgreSQL. */
+/* The time that a service needs to end when it is stopped while it waits for PostgreSQL. */
 static int64_t stop_during_the_start(const char *postgres)
 {
     int64_t stopped_ns;
@@ -192,8 +194,8 @@ static int64_t stop_during_the_start(const char *postgres)
     return (monotonic_ns() - stopped_ns) / 1000000;
 }
 
-/* An attempt lasts 2 s, and 30 s are left.  A loaded machine may be late now and then, but
- * not each time. */
+/* An attempt lasts 2 s, and the start may take 30 s more. A loaded machine may be late sometimes,
+ * but not in every try. */
 static void a_stop_during_the_start_is_heard_at_once(void **state)
 {
     enum { TRIES = 10, AT_ONCE_MS = 1500 };
@@ -211,8 +213,8 @@ static void a_stop_during_the_start_is_heard_at_once(void **state)
     (void)close(fd);
 }
 
-/* To the server and to its children, of which some may end meanwhile.  A server that has
- * been stopped starts no more. */
+/* Send the signal to the server and to its children, of which some may end meanwhile. A stopped
+ * server starts no further child. */
 static void signal_servers(pid_t pid, int signal_number)
 {
     char command[192];
@@ -224,7 +226,7 @@ static void signal_servers(pid_t pid, int signal_number)
     assert_int_equal(system(command), 0);
 }
 
-/* The server hangs when the service is started, and goes on when the service has said so. */
+/* The server hangs when the service is started, and goes on when the service has reported that. */
 static void a_server_that_hangs_at_first_only_delays_the_start(void **state)
 {
     static const struct {
@@ -250,7 +252,7 @@ static void a_server_that_hangs_at_first_only_delays_the_start(void **state)
     rig_lab_down();
 }
 
-/* A majority hangs, so that the lock cannot be taken, and one of them comes back. */
+/* A majority of the nodes hangs, so that the lock cannot be taken, and then one of them goes on. */
 static void redlock_waits_for_a_majority(void **state)
 {
     static const char *const NODES[] = {"redlock-1", "redlock-2", "redlock-3"};
