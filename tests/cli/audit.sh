@@ -5,7 +5,7 @@
 . "$(dirname "$0")/support/tap.sh"
 plan 17
 
-# make_run NAME ISSUED LEFT: a run without orders; then use order and told.
+# make_run NAME ISSUED LEFT: make a run without orders; then call order and told.
 make_run() {
     dir=$work/$1
     mkdir -p "$dir"

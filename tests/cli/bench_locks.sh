@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# bench_locks.sh -- what `seckill bench-locks` measures and prints, never how fast it is.
+# bench_locks.sh -- checks what `seckill bench-locks` measures and prints, and no speed.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 33
@@ -13,8 +13,8 @@ pid() { "$seckill" lab status --dir "$lab" | sed -n "s/^$1 .* pid \([0-9]*\).*/\
 REDISCLI_AUTH=$(sed -n 's|.*REDIS_URL=.*redis://:\(.*\)@.*|\1|p' "$lab/env")
 export REDISCLI_AUTH
 
-# bench PART [OPTION...]: one short round; its table is in $work/PART, its JSON in
-# $work/out/latest.  A missed target is no mistake here.
+# bench PART [OPTION...]: run one short round; its table is in $work/PART, its JSON in
+# $work/out/latest. A missed threshold is no failure of the test.
 bench() {
     local part=$1 status=0
     shift
@@ -27,7 +27,7 @@ bench() {
     }
     said_so "$work/$part" "$status"
 }
-# Exactly the missed targets make the exit status 3.
+# The exit status is 3 if and only if a threshold was missed.
 said_so() {
     if grep -q '^  "missed": 0' "$work/out/latest/bench-locks.json"; then
         ! grep -q MISSED "$1" && [ "$2" -eq 0 ]
@@ -36,8 +36,8 @@ said_so() {
     fi
 }
 
-# rows FILE WANTED PATTERN FIRST LAST: so many lines fit, and columns FIRST to LAST of
-# them are above zero.
+# rows FILE WANTED PATTERN FIRST LAST: do WANTED lines fit the pattern, with columns FIRST to LAST
+# above zero?
 rows() {
     cat "$1"
     awk -v wanted="$2" -v pattern="$3" -v first="$4" -v last="$5" '
@@ -71,7 +71,7 @@ check 'for two locks and four numbers of threads, each beside three others' \
 check 'each line has a target' \
     rows "$work/pairs" 8 '^(lua|reentrant) .* [12]\.[0-5] (reached|MISSED)$' 3 5
 
-# Each competitor sends the same four commands, but for tokens, owners and numbers.
+# Each library sends the same four commands; only tokens, owners and numbers differ.
 shapes() {
     sed -nE '/\[9 127.* "bench:pairs:/{
         s/^[^"]*//; s/bench:pairs:[0-9]+/NAME/g; s/"[0-9a-f]{32}"/TOKEN/
@@ -92,7 +92,7 @@ check 'a bare build is measured beside this one' bench idle
 check 'for two locks on 1 and 64 threads, without and with the recorder' \
     rows "$work/idle" 4 '^(lua|reentrant) +(1|64) .*(reached|MISSED) .*(reached|MISSED)' 3 6
 check 'whose records are not kept' test ! -e "$work/out/latest/records"
-# A record or a fault that is asked of a bare program.
+# A record, or a fault, is requested of a program without recorder and fault points.
 refuses() {
     local out got=0
     out=$(timeout 20 "$@" 2>&1) || got=$?
@@ -109,7 +109,7 @@ check 'a bare service refuses to record' served --record="$work/none"
 check 'and to be given faults' served --allow-faults
 check 'and leaves nothing' test ! -e "$work/none"
 
-# idle_fails STATUS PATTERN LIBRARY: it is measured against that library, in vain.
+# idle_fails STATUS PATTERN LIBRARY: the measurement beside that library has to fail.
 idle_fails() {
     local got=0
     "$seckill" bench-locks --only=idle --rounds=1 --duration=50ms --dir "$lab" \
@@ -139,8 +139,8 @@ check 'with a target for 64 threads' \
 check 'with its calls while one node hangs' \
     rows "$work/redlock" 2 '^(acquire|release) .*(reached|MISSED)$' 2 3
 check 'memory is measured' bench memory --names=500
-# ZooKeeper counts all of its nodes, of which some are its own and the library's: there it
-# is enough that they have not become more, which is what "reached" says.
+# ZooKeeper counts all of its nodes, also those that it and the library need. So the count must only
+# not have grown, which the word "reached" shows.
 nothing_left() {
     rows "$work/memory" 5 '^(lua|reentrant|fair|redlock|pg-unique) .* 0 +0 .*reached$' 2 4 &&
         rows "$work/memory" "$("$seckill" locks | grep -cE '^zk-seq ')" '^zk-seq .*reached$' 2 4 &&
@@ -153,8 +153,8 @@ check 'no key of the measured locks is left in Redis' test \
 state() { sed -nE 's/^State:[[:space:]]*(.).*/\1/p' "/proc/$1/status"; }
 is_stopped() { [ "$(state "$1")" = T ]; }
 runs() { ! is_stopped "$1"; }
-# The bench is killed while it lets a node hang.  On a busy machine too few nodes may answer a bench,
-# which then ends before that.
+# The bench is killed while it has stopped a node. On a busy machine too few nodes may answer, and
+# the bench then ends before that.
 killed() {
     local node bench
     node=$(pid redlock-3)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# bench_peers.sh -- what `make bench-peers` says and checks, never how fast anything is: its
-# help, its tables from results that are fixed here, a run of ours alone, and a library that
-# takes no lock.  Nothing is fetched.
+# bench_peers.sh -- checks what `make bench-peers` prints and verifies, and no speed: its help, its
+# tables from fixed results, a run of this library alone, and a library whose locks exclude nobody.
+# Nothing is downloaded.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 peers=$root/loadtest/peers/peers.py
@@ -10,7 +10,7 @@ python=$(python3 -c 'import sys; print(sys.executable)')
 
 bench_peers() { "$peers" --out="$work/out" --cache="$work/cache" "$@"; }
 
-# results OURS THEIRS FAILURES MISSING: results of two contestants on one name.
+# results OURS THEIRS FAILURES MISSING: print the results of two libraries on one name.
 results() {
     cat <<END
 {"head": {}, "slices": 3, "slice_ms": 1000, "processors": 2, "load": ["0.10", "0.20"],
@@ -22,7 +22,7 @@ results() {
    "text": "goroutines", "file": "mutex.go", "beside": "fair:64", "per_s": [$2]}]}
 END
 }
-# report STATUS PATTERN RESULTS...: the report of such results.
+# report STATUS PATTERN RESULTS...: check the report of these results.
 report() {
     local wanted=$1 pattern=$2
     shift 2
@@ -30,7 +30,8 @@ report() {
     says "$pattern" status "$wanted" "$peers" --report="$work/results.json"
 }
 
-# ensemble OURS PEER THEIRS: results of etcd beside one of its two peers, whose limits differ.
+# ensemble OURS PEER THEIRS: print results of etcd beside one of its two peers, whose thresholds
+# differ.
 ensemble() {
     results "$1" "$3" | sed -e 's/"part": "hot"/"part": "ensemble"/; s/fair:64 x2/etcd/; s/fair:64/etcd/g' \
         -e "s/\"redsync\", \"name\": \"redsync pool x2\"/\"etcd\", \"name\": \"$2\"/" >"$work/results.json"
@@ -41,8 +42,8 @@ of_etcd() {
     says "$pattern" status "$wanted" "$peers" --report="$work/results.json"
 }
 
-# A redis-py that says it has locked and asks no server; `fetched` is what the driver writes
-# once its files are there.
+# A fake redis-py that answers "locked" and asks no server. The driver writes `fetched` when its
+# files are there.
 make_liar() {
     local lib=$work/cache/redis-py/lib
     mkdir -p "$lib/redis/asyncio"
@@ -60,7 +61,7 @@ liar() { bench_peers --peers=redis-py --parts="$1" --slices=1 --slice=50; }
 liar_is_seen() { cat "$work/liar" && grep -q '^FAILED: hot: redis-py threads x2' "$work/liar"; }
 no_ours_failed() { cat "$work/liar" && ! grep -q 'FAILED: .*: ours' "$work/liar"; }
 
-# Each exit status of its help is a row of the project's list.
+# Each exit status in its help is a row of the project's list.
 statuses_are_listed() {
     local numbers number
     numbers=$("$peers" --help | sed -nE '/^exit status:/,$s/^  ([0-9]+) .*/\1/p')

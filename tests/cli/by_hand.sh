@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# by_hand.sh -- a person's own wrk line against a service with its defaults.
+# by_hand.sh -- runs a plain wrk against a service with its defaults.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 10
@@ -32,7 +32,7 @@ adds_up() {
              on && $1 == "no" {sum += $3; next}
              on {sum += $2}' "$work/wrk"
 }
-# wrk counts the answers itself.
+# The script of wrk counts the answers.
 as_wrk_counted() {
     local answered
     answered=$(sed -n 's/^ *\([0-9]*\) requests in .*/\1/p' "$work/wrk")
@@ -51,7 +51,8 @@ wait "$service"
 got=$?
 check 'the service ends with 0' test "$got" -eq 0
 
-# A service with one connection to the database, which waits for a row that somebody holds.
+# The service has one connection to the database, which waits for a row that another session has
+# locked.
 SECKILL_VOUCHER=$("$seckill" seed --users=0 --stock=100 | sed -n 's/^voucher \([0-9]*\):.*/\1/p')
 psql -qAt "$SECKILL_LAB_DATABASE_URL" >"$work/holder" 2>&1 <<SQL &
 BEGIN;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# check.sh -- two service processes, one of whose threads is slow: `seckill check` and its
-# HTML timeline find the two holders of a naive lock, and no fault under reentrant.
+# check.sh -- two service processes, one of which has a slow thread: `seckill check` and its HTML
+# timeline find the two holders of a naive lock, and find nothing with reentrant.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 32
@@ -28,7 +28,8 @@ serve() {
     admin[$1]=$(sed -n 's/.*admin=\([^ ]*\).*/\1/p' "$work/ready-$1")
 }
 trace_of() { printf '4bf92f3577b34da6a3ce929d0e0e%04x' "$(($1 + 1))"; }
-# order NAME USER: by way of that process; fails unless it was accepted.  Each order has a trace of its own.
+# order NAME USER: order at that process; fails unless the order was accepted. Each order has a
+# trace of its own.
 order() {
     curl -sf -m 60 -X POST -H "authorization: ${tokens[$2]}" \
         -H "traceparent: 00-$(trace_of "$2")-00f067aa0ba902b7-01" \
@@ -37,16 +38,17 @@ order() {
 arm() { operator -sf -o /dev/null -X POST "${admin[$1]}/faults/arm?point=after-read&action=hold&key=$key"; }
 let_go() { operator -sf -o /dev/null -X POST "${admin[$1]}/faults/release?point=after-read"; }
 is_held() { grep -q '"after-read":{"armed":[a-z]*,"holding":true' < <(operator -sf "${admin[$1]}/faults"); }
-# slow_order NAME USER: an order that is held with the lock in its hands.  The request
-# ends with its service process, at the latest.
+# slow_order NAME USER: start an order that is held while it holds the lock. The request ends with
+# its service process at the latest.
 slow_order() {
     arm "$1" || return 1
     order "$1" "$2" >/dev/null 2>&1 &
     soon is_held "$1"
 }
 
-# The first outlives its lease, the second gets in, the first frees the second's lock, and
-# the third gets in while the second is still there, whose lease ends long after that.
+# The first holder outlives its lease, the second one gets the lock, the first frees the second's
+# lock, and the third gets the lock while the second still has it; the second's lease ends long
+# after that.
 records=$work/naive
 serve a 2s && serve b 120s
 check 'the first order is slow' slow_order a 0
@@ -60,7 +62,7 @@ for name in a b; do
 done
 
 html=$work/timeline.html
-# Whom the terminal, and whom the page, call the holders.
+# The holders in the output of the terminal and on the page.
 in_terminal() {
     "$seckill" check "$records" --only=exclusion |
         sed -n 's/.* acquire  *ok  *\(pid [0-9]*, [^ ]*\) .*/\1/p' | sort -u
@@ -106,7 +108,7 @@ check 'the lease that was outlived is found too' \
 check 'a page that cannot be written is said: 73' \
     says "cannot write $work/none/x.html [(]--html[)]: No such file" \
     status 73 "$seckill" check "$records" --html="$work/none/x.html"
-# As if the disk were full: no file may be larger than 1 KiB.
+# The limit of 1 KiB for the size of a file acts like a full disk.
 full() (
     trap '' XFSZ
     ulimit -f 1

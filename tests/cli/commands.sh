@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# commands.sh -- the help of every program and command, and its message about a missing
-# argument.
+# commands.sh -- the help of every program and command, and the message for a missing argument.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 mapfile -t commands < <("$seckill" help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p')
 "$seckill" help environment >"$work/environment"
 
-# Each of them: a program, perhaps with a command.
+# The programs, some with a command.
 programs=(seckilld)
 for command in "${commands[@]}"; do programs+=("seckill $command"); done
 
@@ -22,7 +21,7 @@ run() {
 # The flags that `seckill help environment` lists for a program.
 flags_of() { sed -n "s/^SECKILL_[A-Z_]* *$1 --\([a-z-]*\)\$/\1/p" "$work/environment"; }
 
-# for_each FUNCTION: it answers for every program; those for which it fails are named.
+# for_each FUNCTION: call it for every program; the programs for which it fails are printed.
 for_each() {
     local program out failures=0
     for program in "${programs[@]}"; do
@@ -59,13 +58,13 @@ help_has_an_example() {
     run "$1" --help >"$work/help" && grep -q "^  *$1\( \|\$\)" "$work/help"
 }
 
-# A line for each status that the program ends with; 0 and 64 are among them for every program.
+# The help has a line for each exit status of the program, which include 0 and 64.
 help_tells_the_exit_status() {
     run "$1" --help | sed -n '/^Exit status$/,$p' >"$work/help"
     grep -q '^  0   ' "$work/help" && grep -q '^  64  ' "$work/help"
 }
 
-# Each status in a manual page's section of its own.
+# Each exit status is in that section of the manual page.
 manual_tells_the_exit_status() {
     run "$1" --help | awk -v page=x -v version=0 -v what=x -f "$root/tools/manual-program.awk" |
         sed -n '/^\.SH "EXIT STATUS"$/,/^\.SH/p' | grep -q '^  64  '
@@ -118,8 +117,8 @@ outputs_of() {
     esac
 }
 
-# proc takes no files, even from root.  The service reads its secrets before it tries outputs,
-# and reaches for its stores afterwards.
+# /proc accepts no new files, not even from root. The service reads its secrets before it opens its
+# outputs, and connects to its stores after that.
 unwritable=/proc/nothing/here
 stores=(SECKILL_TOKEN_KEY_FILE="$work/token.key" SECKILL_REDIS_URL=redis://127.0.0.1:1
     SECKILL_DATABASE_URL=postgresql://nobody@127.0.0.1:1/nothing)
@@ -141,7 +140,7 @@ some_have_outputs() {
     [ "$count" -ge 11 ]
 }
 
-# cannot_write COMMAND...: 73, and the path.
+# cannot_write COMMAND...: the command ends with 73, and names the path.
 cannot_write() { says "cannot (write|make) .*$unwritable.*: No such file" status 73 "$@"; }
 unwritable_secrets() {
     local keys=(--users=0 --vouchers=0)
@@ -171,7 +170,7 @@ probing_leaves_nothing() {
     [ -z "$(ls -A "$work/empty")" ]
 }
 
-# The files of a run may be read by others, as the files beside them may.
+# The files of a run can be read by other users, like the files beside them.
 page_may_be_read() {
     local histories=("$root"/tests/histories/good/*.txt)
     umask 022
@@ -185,7 +184,7 @@ check_without_records() {
         says "no records in $work/no-records" "$seckill" check "$work/no-records"
 }
 
-# An odd value of a setting is answered with 64 and one line of at most 1000 bytes.
+# A malformed value of a setting gives exit status 64 and one line of at most 1000 bytes.
 odd_values() {
     local value out long
     long=$(head -c 100000 /dev/zero | tr '\0' 9)
@@ -204,7 +203,7 @@ one_table_of_exit_codes() {
 }
 
 docs_have_the_exit_codes() {
-    # A long text goes on in the next line.
+    # A long text is continued in the next line.
     "$seckill" help | awk '
         /^Exit status:/ { inside = 1; next }
         inside && /^  [0-9]/ { if (row) print row " |"; row = "| " $1 " | " $2 " |"; $1 = $2 = ""; sub(/^ +/, " ") }
@@ -239,7 +238,7 @@ check 'check says that a directory has no records, with 64' check_without_record
 check 'odd numbers give 64 and one short line' odd_values
 check 'the help has the table of exit codes' one_table_of_exit_codes
 check 'the documentation has the same table' docs_have_the_exit_codes
-# Each of the five is a command, with options that it has.
+# Each of the five names a command, with options that the command has.
 for_newcomers() {
     local line words word
     status 64 "$seckill" 2>"$work/newcomer" || return 1

@@ -22,7 +22,7 @@ check 'each run can be audited later' status 1 "$seckill" audit --dir="$lab" \
     "$work/runs/latest/oversell/calm/none-1"
 check 'the comparison took its servers down' test ! -e "$lab"
 
-# Each process has one leader, so two compete, and the locks matter as before.
+# Each process has one leader, so the two leaders compete, and the lock still decides.
 combined() {
     "$seckill" compare --dir="$lab" --out="$work/combined" --order-path=combined --locks=none,lua \
         --experiments=oversell --hazards=calm --repeats=1

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# compare_judges.sh -- a lock with another outcome than expected is UNEXPECTED, and a
-# hazard that did not happen is unknown.
+# compare_judges.sh -- a lock with another outcome than the expected one is UNEXPECTED, and a hazard
+# that did not happen gives unknown.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 10
@@ -9,7 +9,7 @@ lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >"$work/up" 2>&1
 
-# A seckilld that takes one lock for another, as $SWAP says.
+# A seckilld that uses one lock in place of another, as $SWAP says.
 wrap_seckilld <<'SCRIPT'
 for swap in $SWAP; do
     for arg; do
@@ -52,7 +52,7 @@ compare frozen 'lua:pg-advisory' --locks=lua --experiments=oversell --hazards=fr
 check 'freeze: a lock that outlives its stopped process where it must not is UNEXPECTED' \
     grep -q 'UNEXPECTED: oversell, freeze, lua: expected broken; runs: sound' "$work/frozen"
 
-# `lua` never comes to the gap, so nobody is caught there.
+# `lua` never reaches the gap, so no process is stopped there.
 compare missed 'owner:lua' --locks=owner --experiments=one-per-user --hazards=check-gap
 check 'a hazard that did not come about is unknown, never UNEXPECTED' grep -q \
     'exit 2: 1 cell is unknown: one-per-user/check-gap/owner' "$work/missed"

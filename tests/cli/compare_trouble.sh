@@ -9,7 +9,7 @@ lab=$work/lab
 labs+=("$lab")
 json=$work/runs/latest/summary.json
 
-# A seckilld that never starts under `naive`, and under `lua` not the first time.
+# A seckilld that never starts with `naive`, and with `lua` only at the second try.
 wrap_seckilld <<'SCRIPT'
 case " $* " in
 *" --lock=naive "*) echo "2026-01-31T12:00:00.000Z ERROR the store refuses naive" >&2 && exit 69 ;;
@@ -39,7 +39,7 @@ check 'the cell that failed once came out as expected' grep -Eq '^lua +sound' "$
 check 'the cell that failed once was tried again' test -d "$work/runs/latest/oversell/calm/lua-1.try-1"
 check 'and somebody was told why' grep -q 'lua: .*not yet.*trying again (2 of 3)' "$work/progress"
 
-# A server of the lab that ended is started again, and the comparison goes on.
+# If a server of the lab has ended, it is started again, and the comparison goes on.
 lose_redis() {
     local redis
     compare --locks=lua --hazards=slow,calm --hazard-repeats=2 >"$work/lost" 2>&1 &
@@ -55,7 +55,7 @@ rm "$work/runs/latest"
 check 'a Redis server that was killed is started again' lose_redis
 check "after which every cell came out as expected" grep -q "exit 0: all 2 cells" "$work/lost"
 
-# A service process that dies, which no hazard does.
+# A service process dies, which no hazard causes.
 lose_service() {
     local run=$work/runs/latest/oversell/slow/none-1 compare service
     "$wrapped" compare --dir="$lab" --out="$work/runs" --locks=none --experiments=oversell \

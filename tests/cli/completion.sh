@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# completion.sh -- what bash completes of a command line of seckill or seckilld.
+# completion.sh -- bash's completion of a command line of seckill or seckilld.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 cd "$root" || exit 70
@@ -10,14 +10,15 @@ tools/completion.sh bash build >"$work/completion" || exit 1
 # shellcheck disable=SC1091  # written just now
 . "$work/completion"
 
-# complete_at WORD...: the words of a line as bash breaks them; the last is being typed.
+# complete_at WORD...: complete a line with these words as bash splits them; the last word is
+# incomplete.
 complete_at() {
     COMP_WORDS=("$@")
     COMP_CWORD=$(($# - 1))
     _seckill
     printf '%s\n' "${COMPREPLY[@]}"
 }
-# completes WANTED WORD...: just these, with blanks between.
+# completes WANTED WORD...: are the results exactly these, with blanks between them?
 completes() {
     local wanted=$1 got
     shift
@@ -29,7 +30,7 @@ knows_every_flag() {
     local line words count=0
     while read -r line; do
         words=' '$(_seckill_words "${line% *}" | tr -d =)' '
-        # A second name is understood, and not offered.
+        # The older name of a flag is accepted, and not offered.
         # shellcheck disable=SC2086  # words
         [[ $words == *" ${line##* } "* ]] || "$root/build/"${line% *} --help | grep -q -- "; ${line##* } is understood too" || { echo "not completed: $line" && return 1; }
         count=$((count + 1))

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# completion_zsh.sh -- how zsh completes a command line of seckill or seckilld.
+# completion_zsh.sh -- zsh's completion of a command line of seckill or seckilld.
 #
-# A zsh with a terminal of its own loads the file as it would from its own directories.  A line
-# is typed with a key behind it that inserts every match, and another that writes down the line.
+# A zsh on a terminal of its own loads the file as from its own directories. The test types a line,
+# then a key that inserts every match, and then a key that writes the line to a file.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 cd "$root" || exit 70
@@ -14,11 +14,11 @@ tools/completion.sh zsh build >"$work/functions/_seckill" || exit 1
 touch "$work/one-file"
 
 cat >"$work/typed.zsh" <<'END'
-# typed.zsh WORK: complete every line of WORK/asked, and write what comes out to WORK/told.
+# typed.zsh WORK: complete every line of WORK/asked, and write the results to WORK/told.
 zmodload zsh/zpty || exit 69
 work=$1
 zpty shell zsh -f -i
-# say LINE: the shell in the terminal gets it.
+# say LINE: type the line.
 say() { zpty -w shell "$1" }
 say "PS1= PS2= work=${(q)work}; stty -echo; unsetopt beep"
 say 'fpath=($work/functions $fpath); autoload -Uz compinit; compinit -u -D 2>$work/errors'
@@ -26,10 +26,10 @@ say "zstyle ':completion:*' completer _all_matches _complete"
 say "zstyle ':completion:*' insert true; zstyle ':completion:*' old-matches false"
 say 'tell() { print -r -- "$BUFFER" >>$work/told; BUFFER= }; zle -N tell'
 say "bindkey -e; bindkey '^I' complete-word; bindkey '^T' tell"
-# The editor itself says that it reads keys.
+# Zsh's line editor reports that it reads keys.
 say 'zle-line-init() { print -r -- ready >>$work/told }; zle -N zle-line-init'
 count=1
-# Until there are $count lines: the shell has completed that one.
+# Wait until there are $count lines, so that the shell has completed this one.
 wait_for() {
     until (( $(wc -l <$work/told) >= count )); do
         zpty -t shell || return 1

@@ -8,8 +8,8 @@ export PYTHONDONTWRITEBYTECODE=1
 
 crosscheck() { "$root/tests/crosscheck/crosscheck.py" --out="$work/found" "$@"; }
 
-# smallest PROPERTY CALLS: is one of the files of $work/found about this property, with so
-# many calls at most?
+# smallest PROPERTY CALLS: is one of the files of $work/found about this property, with at most
+# CALLS calls?
 smallest() {
     local file
     for file in "$work"/found/*; do
@@ -20,7 +20,7 @@ smallest() {
     return 1
 }
 
-# A judge that is asked in the place of seckill, and finds nothing against any fence.
+# A fake judge in place of seckill that never finds a broken fence.
 cat >"$work/blind" <<END
 #!/bin/bash
 "$seckill" "\$@" | sed '/"property": "fence"/,/"claimed"/s/"verdict": "invalid"/"verdict": "valid"/'

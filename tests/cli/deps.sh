@@ -16,7 +16,7 @@ fi
 deps=$root/tools/deps.sh
 export LC_ALL=C
 
-# A package uthash-dev without files; its preinst is the text $1.
+# Make a package uthash-dev without files, whose preinst is the text $1.
 pack() {
     local dir=$work/package
     rm -rf "$dir" && mkdir -p "$dir/DEBIAN" "$work/repo"
@@ -34,7 +34,7 @@ pack() {
     } >"$work/repo/Packages"
 }
 
-# A world for apt in which every package of the group run is installed but uthash-dev.
+# Make a root for apt in which every package of the group run is installed, except uthash-dev.
 make_world() {
     local package
     rm -rf "$work/world"
@@ -55,7 +55,7 @@ make_world() {
     done >"$work/world/dpkg/status"
 }
 
-# in_world COMMAND...: run it where apt and dpkg know that world only.
+# in_world COMMAND...: run it where apt and dpkg use only that root.
 in_world() {
     # shellcheck disable=SC2016  # it is the inner shell that expands them
     "${isolate[@]}" bash -c 'set -e
@@ -87,7 +87,8 @@ shows_progress() {
     says '^deps: +[0-9]+ % .*uthash-dev' in_world "$deps"
 }
 
-# hold LOCK: a process, $holder, takes it as apt and dpkg do, by fcntl, until $work/go.
+# hold LOCK: start a process, $holder, that holds the lock by fcntl, as apt and dpkg do, until
+# $work/go exists.
 hold() {
     rm -f "$work/go" "$work/held"
     perl -MFcntl -e '
@@ -127,7 +128,8 @@ gives_up_after_its_time() {
     [ "$status" -eq 69 ] && grep -q "E: Could not get lock .*process $holder" "$work/out"
 }
 
-# fails_with WORDS...: deps gives 69, those words, and no word of how it went before.
+# fails_with WORDS...: deps ends with 69 and prints those words, and does not print the progress
+# before the failure.
 fails_with() {
     local status=0 word
     in_world "$deps" >"$work/out" 2>&1 || status=$?

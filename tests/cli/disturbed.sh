@@ -39,7 +39,7 @@ sold_more_than() {
     n=$(sold) && [ -n "$n" ] && [ "$n" -gt "$1" ]
 }
 
-# disturb NAME COMMAND...: run it in the middle of a run, and judge the run at its end.
+# disturb NAME COMMAND...: run the command in the middle of a run, and audit the run at its end.
 disturb() {
     local name=$1 wrk before
     shift
@@ -47,7 +47,7 @@ disturb() {
         sed -n 's/^voucher \([0-9]*\):.*/\1/p')
     export SECKILL_VOUCHER SECKILL_LEDGER_DIR=$work/$name
     mkdir "$work/$name"
-    # The test ends wrk when it has seen everything: 600 s never pass.
+    # The test ends wrk when it has seen everything, so the 600 s never pass.
     (cd "$root" && exec wrk -t2 -c16 -d600s --timeout 30s -s loadtest/wrk/order.lua "${orders[a]}") \
         >"$work/$name/wrk.txt" 2>&1 &
     wrk=$!
@@ -67,7 +67,7 @@ disturb() {
 kill_and_restart() {
     send KILL "${pid_of[a]}"
     wait "${pid_of[a]}" 2>/dev/null
-    # Another test may have been given one of its ports meanwhile.
+    # Another test may have got one of its ports meanwhile.
     serve a "${orders[a]#http://}" "${admin[a]#http://}" ||
         { sed 's/^/# /' "$work/log-a" | tail -n 5; serve a 127.0.0.1:0 127.0.0.1:0; }
     SECKILL_URLS=${orders[a]},${orders[b]}

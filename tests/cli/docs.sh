@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# docs.sh -- every command that a page shows does what the page says; docs_tutorials.sh follows
-# the tutorials, which take as long again.
+# docs.sh -- every command on the pages does what its page says. docs_tutorials.sh executes the
+# tutorials, which take as long again.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 # shellcheck source=tests/cli/support/pages.sh
@@ -12,7 +12,7 @@ mapfile -t pages < <(tools/pages.py runnable | grep -v ^docs/tutorial/)
 split_pages "${pages[@]}"
 plan $((steps + 1))
 
-# Commands that a sentence names: is there such a command, and does it know these options?
+# For commands that a sentence names: does the command exist, and does it know these options?
 known_commands() {
     local page line command help word wrong=0
     while IFS=$'\t' read -r page line; do

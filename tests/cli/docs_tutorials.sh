@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# docs_tutorials.sh -- every command of the tutorials does what its page says; that of the articles
-# has docs_articles.sh, since it takes as long as all others.
+# docs_tutorials.sh -- every command of the tutorials does what its page says. docs_articles.sh
+# executes the tutorial of the articles, which takes as long as all others.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 # shellcheck source=tests/cli/support/pages.sh

@@ -27,7 +27,7 @@ declare -A port
 for name in postgres redis redlock-1 redlock-2 redlock-3 redlock-4 redlock-5 zookeeper; do
     port[$name]=$(port_of "$name")
 done
-# ask SERVER COMMAND...: of that Redis.
+# ask SERVER COMMAND...: send a command to that Redis.
 ask() {
     local server=$1
     shift
@@ -61,9 +61,9 @@ check 'a lock without an end is not evicted: 1' says 'has no end' \
     status 1 fault run eviction --key=forever
 check '--help teaches' says 'seckill fault run redis-failover' "$seckill" fault --help
 
-# ---- those that last, all at once, each on a server of its own ----
+# ---- faults that last, all at once, each on a server of its own ----
 declare -A going
-# begin SERVER FAULT...: it goes on until end_all.
+# begin SERVER FAULT...: start the fault, which lasts until end_all.
 begin() {
     local server=$1
     shift
@@ -114,7 +114,7 @@ check 'PostgreSQL is stopped as a whole' all_stopped
 check 'a server that is down: 69' says 'does not run' \
     status 69 fault run server-kill --server=redlock-5
 
-# Ctrl-C ends them early, and they are undone all the same.
+# Ctrl-C ends the faults early, and they are undone all the same.
 undone() {
     cat "$work/out-$1"
     grep -q '^ended' "$work/out-$1" && grep -qx 'exit status 130' "$work/out-$1"
@@ -137,7 +137,7 @@ check 'PostgreSQL answers' psql -qAt "$SECKILL_LAB_DATABASE_URL" -c 'SELECT 1'
 no_files() { ! find "$lab" -maxdepth 1 -name '*.rdb' -o -maxdepth 1 -name '*.clock' | grep .; }
 check 'no file is left of it' no_files
 
-# ---- instants ----
+# ---- faults of an instant ----
 hold_key() { ask redis set "$key" held px 600000 >/dev/null; }
 ask redis del forever >/dev/null
 hold_key
@@ -190,7 +190,7 @@ check 'the new primary can be killed and come back with its data, as the one bef
     run server-kill --server=redis --key=b --for=0s
 check 'which is there' answers redis 1 get b
 
-# Connected before it happens: this stays with the old master.
+# A connection from before the fault stays with the old master.
 exec 4<>"/dev/tcp/127.0.0.1/${port[redis]}"
 on_old() {
     local said
@@ -256,7 +256,7 @@ before=$(started)
 check 'server-kill of PostgreSQL' run server-kill --server=postgres --for=0s
 check 'PostgreSQL was started anew after server-kill' test "$before" != "$(started)"
 
-# ---- what `seckill check` makes of it ----
+# ---- the verdict of `seckill check` ----
 "$seckill" seed --users=100 --stock=100 >"$work/seed"
 voucher=$(sed -n 's/^voucher \([0-9]*\):.*/\1/p' "$work/seed")
 key=lock:voucher:$voucher
@@ -283,13 +283,13 @@ order() {
         "${orders[$1]}/voucher-order/seckill/$voucher"
 }
 is_held() { grep -q '"after-read":{"armed":[a-z]*,"holding":true' <<<"$(operator -sf "${admin[$1]}/faults")"; }
-# first NAME USER: an order that holds the lock, in the middle of its work.
+# first NAME USER: start an order that holds the lock, and is held in the middle of its work.
 first() {
     operator -sf -o /dev/null -X POST "${admin[$1]}/faults/arm?point=after-read&action=hold&key=$key"
     order "$1" "$2" >/dev/null 2>&1 &
     soon is_held "$1"
 }
-# lose LOCK FAULT USER: the holder loses its lock by that, and the next user gets it.
+# lose LOCK FAULT USER: the fault takes the lock from its holder, and the next user gets it.
 lose() {
     serve a "$1" "$work/run-$1" && serve b "$1" "$work/run-$1" && first a "$3" &&
         "$seckill" fault run "$2" --key="$key" --dir="$lab" --record="$work/run-$1" &&
@@ -319,7 +319,7 @@ refuses() {
         grep 'cannot cut; it can hold, stop and kill'
 }
 check 'a point that cannot cut refuses' refuses
-# has_name NAME: in a record a name goes on after 20 bytes, behind the 8 of a commit word.
+# has_name NAME: in a record a name continues after 20 bytes, after the 8 bytes of a commit word.
 has_name() {
     cat "$records"/laboratory-* |
         perl -0777 -e 'my ($head, $tail) = $ARGV[0] =~ /^(.{1,20})(.*)$/; my $all = <STDIN>;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# fencing.sh -- a process that stops beyond its lease, under a guard that looks at fences:
-# nothing is sold too much, and the voucher's own record of writes proves it.
+# fencing.sh -- a process that is stopped beyond its lease, with a guard that compares fences: no
+# unit is oversold, and the voucher's record of writes proves it.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 10

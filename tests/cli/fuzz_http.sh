@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# fuzz_http.sh -- malformed requests are refused by a service with sanitizers, and the
-# floods run beside an honest client, in small.
+# fuzz_http.sh -- a service with sanitizers refuses malformed requests, and the floods run beside an
+# honest client, in small sizes.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 4

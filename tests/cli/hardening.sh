@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# hardening.sh -- what the build asks of a compiler, and the check that reads the binaries.
+# hardening.sh -- the options that the build passes to a compiler, and the check that reads the
+# binaries.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 cd "$root" || exit 70
@@ -19,7 +20,7 @@ int main(int argc, char **argv)
 }
 END
 
-# build COMPILER FLAG...: as the Makefile does; the flags come last, so they win.
+# build COMPILER FLAG...: build as the Makefile does; the flags come last, so they win.
 build() {
     local compiler=$1
     shift
@@ -28,7 +29,8 @@ build() {
         -Wl,-z,relro,-z,now,-z,noexecstack "$@" -o "$work/program" "$work/program.c"
 }
 passes() { build "$@" && tools/check-hardening.sh "$work/program"; }
-# refuses WORDS FLAG...: what those flags take away is named, and the exit status is 1.
+# refuses WORDS FLAG...: the check names the protection that those flags remove, and its exit status
+# is 1.
 refuses() {
     local words=$1
     shift
@@ -87,7 +89,7 @@ case $(uname -m) in
     *) check 'only x86 marks objects for control-flow protection' true ;;
 esac
 
-# A compiler that knows fewer flags is asked for each of them by itself.
+# A compiler that knows fewer flags is asked for each flag.
 cat >"$work/old" <<'END'
 #!/bin/sh
 case $* in *-fstack-clash-protection*|*FORTIFY_SOURCE=3*) exit 1 ;; esac
@@ -100,7 +102,7 @@ lacks() { ! says "$@"; }
 check 'and no flag that it does not know' \
     lacks 'clash|SOURCE=3' tools/hardening.sh "$work/old"
 
-# would ARGUMENT...: the commands that make would run for one object and the library.
+# would ARGUMENT...: print the commands by which make would build one object and the library.
 would() {
     make -nB V=1 "$@" "build/$library" | sed -e ':a' -e '/\\$/N; s/\\\n//; ta' |
         grep -E -- '-o build/(obj/lock/name.o|libdlock)' | cut -c 1-900

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# known_bugs.sh -- docs/reference/known-bugs.md names laws that there are, as TAP.
+# known_bugs.sh -- checks that docs/reference/known-bugs.md names laws that exist, and prints TAP.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 70
 page=docs/reference/known-bugs.md

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# lab.sh -- the private servers come and go, as root and as an ordinary user, and leave
-# nothing: no process, no port, no directory.
+# lab.sh -- the private servers start and stop, as root and as an ordinary user, and leave nothing:
+# no process, no port, no directory.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 34
 
-# as USER COMMAND...: as that user, from a copy that the user can reach.
+# as USER COMMAND...: run the command as that user, from a copy that the user can read.
 copy=$work/copy
 mkdir -p "$copy" "$work/home"
 cp "$seckill" "$copy/"
@@ -115,8 +115,8 @@ killed_in_the_middle() {
     wait "$pid"
     test -n "$(ls -A "$work/home/data")" && "$seckill" lab down --dir "$lab"
 }
-# works_in PREFIX: does a process that runs have its working directory there?  (A Redis
-# server names no directory in its command line.)
+# works_in PREFIX: does a process run whose working directory is there? (A Redis server has no
+# directory in its command line.)
 works_in() {
     local link
     for link in /proc/[0-9]*/cwd; do
@@ -124,7 +124,7 @@ works_in() {
     done
     return 1
 }
-# Most of these times are while it starts its servers, one after another.
+# At most of these times the lab is starting its servers, one after another.
 killed_starting() {
     local lab i
     for i in {1..25}; do

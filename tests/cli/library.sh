@@ -11,7 +11,7 @@ howto=$root/docs/how-to/use-the-lock-library.md
 export HOME=$work/home
 mkdir "$HOME" "$work/c"
 
-# block LANGUAGE PATTERN: the how-to's block in that language that has a line like this.
+# block LANGUAGE PATTERN: print the how-to's block in that language with a line that fits.
 block() {
     awk -v language="$1" -v pattern="$2" '
         !/^```/ { text = text $0 "\n"; next }
@@ -123,7 +123,7 @@ check 'a C++ program links it statically' static_cpp
 check 'and runs so' run '^reentrant: held by ' env -u LD_LIBRARY_PATH ./static-holder
 
 # --- another dlock.h than the library's ---
-# with_header EDIT PROGRAM SOURCE: build it with a dlock.h that was edited so.
+# with_header EDIT PROGRAM SOURCE: build the program with an edited dlock.h.
 with_header() {
     mkdir -p "$work/other" && cp "$HOME/.local"/include/dlock/*.h "$work/other/" &&
         sed -i "$1" "$work/other/dlock.h" && ! cmp -s "$work/other/dlock.h" lock/dlock.h &&
@@ -194,7 +194,7 @@ installed_clock() {
 labs+=("$work/installed")
 check 'and load the service with wrk, behind a front' says '^VALID' status 0 installed_load
 check 'and move the clock of a server' installed_clock
-# removed ROOT ARGUMENT...: ROOT is there, and `make uninstall ARGUMENT...` leaves nothing in it.
+# removed ROOT ARGUMENT...: ROOT exists, and `make uninstall ARGUMENT...` leaves nothing in it.
 removed() {
     local root=$1
     shift
@@ -230,7 +230,7 @@ foreign_directory() {
 check 'of directories only those stay that were there before, also after two installs' foreign_directory
 
 # --- by a user without rights ---
-# A clone of the user's own, with what was built here, so that nothing is compiled again.
+# The user gets a clone with the files that were built here, so that nothing is compiled again.
 user_home=$work/user
 own_clone() {
     chmod 711 "$work" && mkdir -p "$user_home/clone/build" &&

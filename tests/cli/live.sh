@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# live.sh -- what `seckill load` and `seckill compare` show while they run: on a terminal, in a
-# log, and for programs.
+# live.sh -- the progress of `seckill load` and `seckill compare`: on a terminal, in a log, and for
+# programs.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 # shellcheck source=tests/cli/support/watched.sh

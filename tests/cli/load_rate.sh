@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# load_rate.sh -- `seckill load --rate`: orders at a fixed rate, whatever the answers do.
+# load_rate.sh -- `seckill load --rate` sends orders at a fixed rate, whatever the answers do.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 21
@@ -22,7 +22,7 @@ check 'a quantile that wrk does not tell is refused' refuses 'p50, p90, p95' --o
 check 'a pause longer than half of a step is refused' \
     refuses 'half of --duration' --rate=100 --duration=1s --pause=600ms
 
-# the_run: the directory of the run that was made last.
+# the_run: print the directory of the newest run.
 the_run() { printf '%s\n' "$work"/runs/* | tail -n 1; }
 step() { jq -r ".steps[$1].$2" "$(the_run)/rate.json"; }
 
@@ -43,7 +43,7 @@ check 'the audit reads the same from the run' status 0 "$seckill" audit "$(the_r
 check 'limits that no rate holds end with 3' \
     says 'No .*holds|No step counts' status 3 "${load[@]}" --rate=50 --duration=1s --objective='accepted>100%'
 
-# Objectives of the audit, one that no sound sale keeps; the rates keep the other.
+# Objectives of the audit: every correct sale meets one, and misses the other.
 audited_apart() {
     jq -e '.objectives == ["failed<=100%"]' "$(the_run)/rate.json" &&
         jq -e 'map([.objective, .state]) == [["oversold=0", "holds"], ["oversold>0", "missed"]]' "$(the_run)/objectives.json"
@@ -61,7 +61,7 @@ check 'the report shows the one that is missed, and does not call it held' page_
 # 500 ms of 3 s: a sixth of all requests is due while the service is stopped.
 "${load[@]}" --rate=100 --duration=3s --pause=500ms --connections=4 --beside-wrk >"$work/paused" 2>&1
 got=$?
-# wrk's run, which has no rate.json, was made after the open loop's.
+# A later run of wrk has no rate.json, unlike the run of the open loop before it.
 paused=$(dirname "$(printf '%s\n' "$work"/runs/*/rate.json | tail -n 1)")
 stalled() { jq -e '.steps[0].latency["p99_ms"] >= 400 and .steps[0].latency["p99.9_ms"] >= 400' "$paused/rate.json"; }
 check 'a run beside wrk ends with 0' test "$got" -eq 0
@@ -72,7 +72,7 @@ check 'and in the same table' says 'wrk, 4 connections: a closed loop' cat "$wor
 check 'orders that wait in a stream when the load ends are written before the audit' says '^VALID' \
     "${load[@]}" --rate=2000 --duration=2s -- --order-path stream --drain-timeout=1s --lock=reentrant
 
-# SIGTERM in the middle: what was told so far is audited.
+# After SIGTERM in the middle, the answers so far are audited.
 "${load[@]}" --out="$work/cut-runs" --rate=100 --duration=600s >"$work/cut" 2>&1 &
 cut=$!
 own "$cut"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# locks.sh -- the table of locks, the help texts, and what is said about mistakes.
+# locks.sh -- the table of locks, the help texts, and the messages for mistakes.
 redis_url=$SECKILL_REDIS_URL
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
@@ -32,7 +32,7 @@ for command in compare lab seed load audit locks lock proxy bench bench-locks; d
     check "$command --help has an example" says "^  (seckill|SECKILL_).*$command" \
         "$seckill" "$command" --help
 done
-# The lock as Redisson has it, of an owner of ours.
+# A lock in Redisson's form, with an owner in this library's form.
 name=cli:$$
 address=${redis_url##*[@/]} password=${redis_url%@*}
 redis() {

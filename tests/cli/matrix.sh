@@ -1,18 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# matrix.sh -- a part of the matrix that takes three minutes.  The matrix can fail, a
-# seed gives the same result again, and finished cells are kept if the run is
-# interrupted.
+# matrix.sh -- a part of the matrix, which takes three minutes. The matrix can fail, the same seed
+# gives the same result, and finished cells are kept if the run is interrupted.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 28
 lab=$work/lab
 labs+=("$lab")
-# A lock of each store, and what has none.
+# A lock of each store, and a lock without a store.
 some=local,naive,lua,fenced,redlock,pg-advisory,zk-seq
 
 matrix() { "$seckill" matrix --dir "$lab" --out "$work/runs" "$@"; }
-# total NAME FILE: a number of its totals.
+# total NAME FILE: print a number of the totals.
 total() { sed -nE '/"totals"/,/\}/s/.*"'"$1"'": ([0-9]+).*/\1/p' "$2"; }
 lacks() { ! grep -Eq -- "$1" "$2"; }
 

@@ -8,7 +8,7 @@ cd "$root" || exit 70
 export MUTANTS_DIR=$work/mutants
 mkdir -p "$MUTANTS_DIR"
 
-# mutant NAME TEST SED-SCRIPT: of lock/token.c.
+# mutant NAME TEST SED-SCRIPT: make a mutant of lock/token.c.
 mutant() {
     sed "$3" lock/token.c >"$work/token.c"
     {

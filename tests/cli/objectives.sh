@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# objectives.sh -- limits that a run of wrk and a comparison have to keep, how they end, and the users
-# of a run.
+# objectives.sh -- objectives of a load with wrk and of a comparison, the exit statuses for them,
+# and the users of a run.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 13
@@ -32,12 +32,12 @@ first_missed() { [[ $(grep -A1 '^Objectives' "$work/missed" | tail -n 1) =~ ^'  
 check 'the one that is missed stands first' first_missed
 check 'the last line names it' says '^seckill load: exit 3: oversold=0 is MISSED: [0-9]' tail -n 1 "$work/missed"
 
-# An objective that no run was measured for: under a lock that never sells there are no orders.
+# Nothing is measured for this objective, since a lock that never sells gets no orders.
 "${load[@]}" --stock=0 --objective='p99<100s' -- --lock=reentrant >"$work/unjudged" 2>&1
 cat "$work/unjudged"
 check 'an objective without a figure is not judged, and not reached' says '^  not judged  p99<100s: nothing was measured' cat "$work/unjudged"
 
-# A user buys once: with 20,000 users a faster machine sells the last orders to the same users again.
+# A user buys once: with 20,000 users a faster machine would order for the same users again.
 "${load[@]}" --stock=1000000 --duration=500ms --quiet -- --lock=none >"$work/many" 2>&1
 cat "$work/many"
 check 'a run that may sell 25,000 orders has 25,000 users' test "$(wc -l <"$lab/tokens.txt")" -eq 25000

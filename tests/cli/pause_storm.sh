@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# pause_storm.sh -- clients that stop for longer than their lease: losses are counted,
-# the fence and the guards that need no lock lose nothing, and a storm that was too
-# short to lose anything does not pass.
+# pause_storm.sh -- clients that stop for longer than their lease: losses are counted, the fence and
+# the guards that need no lock lose nothing, and a storm that was too short for a loss does not
+# pass.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 25
@@ -10,7 +10,7 @@ lab=$work/lab
 labs+=("$lab")
 
 storm() { "$seckill" scenario run pause-storm "$@" --dir "$lab" --out "$work/runs"; }
-# row LOCK GUARD: its numbers of the table: updates, lost
+# row LOCK GUARD: print its numbers of the table: updates, lost
 row() { awk -v lock="$1" -v guard="$2" '$1 == lock && $2 == guard {print $3, $4}' "$table"; }
 updates() { [ "$(row "$1" "$2" | cut -d' ' -f1)" -ge "$3" ]; }
 loses_nothing() { [ "$(row "$1" "$2" | cut -d' ' -f2)" = 0 ]; }
@@ -29,7 +29,7 @@ check 'and says how long it takes' grep -q 'measured: 120 s for each lock; run b
     "$work/list.txt"
 check 'a story has no duration' status 64 "$seckill" scenario run wrong-delete --duration=3s
 check 'all stories together have no duration' status 64 "$seckill" scenario run all --duration=3s
-# Only a storm is performed without a lock under this guard.
+# Without a lock only a storm is performed with this guard.
 check 'the measurement is no part of all' status 64 "$seckill" scenario run all --lock=none --guard=version
 
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
@@ -37,7 +37,8 @@ table=$work/table.txt
 storm --lock=lua,fenced,none,pg-row --duration=12s --seed=3 --html="$work/storm.html" \
     >"$table" 2>"$work/news.txt"
 ended=$?
-# Whether somebody was hit in so short a time is chance: 2 says that nobody can tell.
+# Chance decides whether a pause hits a holder in so short a time; exit status 2 says that there is
+# no verdict.
 check 'the measurement comes to an end' test "$ended" -eq 0 -o "$ended" -eq 2
 check 'the published figure stands beside it' grep -q 'about 18 % of the acknowledged' "$table"
 check 'the fence loses nothing' loses_nothing fenced fence

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# plan.sh -- `seckill plan` computes from rates that a file has, says where each comes from, and
-# refuses to guess.
+# plan.sh -- `seckill plan` computes from the rates of a file, prints the origin of each rate, and
+# does not guess missing ones.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 26
 cd "$work" || exit 1
 
-# Round figures, for the arithmetic; they were measured on no machine.
+# Round figures, for the arithmetic; no machine was measured.
 mkdir run
 cat >run/bench.json <<'JSON'
 [{"order_path": "each", "lock": "reentrant", "clients": 64, "http_per_s": 7},
@@ -52,7 +52,8 @@ check 'a sale that nobody has is taken for a wrong unit' \
 check 'a window has a unit' says 'expected a duration' status 64 "$seckill" plan --buyers=5 --window=60 --bench=run
 check 'a file that is not there is named' \
     says 'nowhere' status 64 "$seckill" plan "${sale[@]}" --bench=nowhere.json
-# Of the 1000 us, 100 are those of an eighth of a transaction; a replica adds 50 and two partitions 40.
+# Of the 1000 us, 100 us are those of an eighth of a transaction; a replica adds 50 us, and two
+# partitions 40 us.
 cat >points.json <<'JSON'
 [{"partitions": 1, "replicas": 1, "vouchers": 8, "connections": 64, "orders_per_s": 1000, "cpu_us": 1000, "own_cores": 1, "idle_cores": 0.5, "others_cores": 0},
  {"partitions": 1, "replicas": 1, "vouchers": 16, "connections": 64, "orders_per_s": 900, "cpu_us": 1100, "own_cores": 1, "idle_cores": 0.5, "others_cores": 0},

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# prometheus.sh -- Debian's Prometheus watches a service under load: promtool accepts what the
-# service says and the alert rules, and each query of the rules and of the dashboard has an
-# answer.  Each alert is raised by promtool, and those of servers that die by such deaths.
+# prometheus.sh -- Debian's Prometheus reads a service under load: promtool accepts the metrics and
+# the alert rules, and each query of the rules and of the dashboard has an answer. promtool raises
+# each alert, and the death of real servers raises the alerts about servers.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 # shellcheck source=tests/cli/support/prometheus.sh
 . "$(dirname "$0")/support/prometheus.sh"
 plan 20
 rules=$root/docker/prometheus-rules.yml
-# An alert that has to hold for minutes is raised at once.
+# The time that an alert has to hold is removed, so that it is raised at once.
 sed "s/^        for: .*/        for: 0s/" "$rules" >"$work/rules.yml"
 dashboard=$root/docker/grafana-dashboard.json
 lab=$work/lab

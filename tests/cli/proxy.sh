@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# proxy.sh -- the fault proxy, started by hand before a private Redis.
+# proxy.sh -- the fault proxy, started by hand in front of a private Redis.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 13
@@ -10,7 +10,7 @@ redis-server --port 0 --unixsocket "$socket" --save '' --dir "$work" >/dev/null 
 own "$!"
 soon redis-cli -s "$socket" ping >/dev/null 2>&1
 
-# begin FAULT...: a proxy before it; $port and $proxy are its own.
+# begin FAULT...: start a proxy; $port and $proxy belong to it.
 begin() {
     local flags=() fault
     for fault in "$@"; do flags+=("--fault=$fault"); done
@@ -22,7 +22,7 @@ begin() {
     soon grep -qs '^127.0.0.1:' "$work/out" || return 1
     port=$(sed -n 's/^127.0.0.1:\([0-9]*\) .*/\1/p' "$work/out")
 }
-# Ctrl-C, or another signal, once; its exit status is then in $ended.
+# Send Ctrl-C, or another signal, once; the exit status is then in $ended.
 stop() {
     send "${1:-INT}" "$proxy"
     soon gone "$proxy" || send KILL "$proxy"

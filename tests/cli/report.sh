@@ -8,7 +8,7 @@ lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
 
-# load NAME FLAG...: a load with these flags for each seckilld, in $work/NAME.
+# load NAME FLAG...: run a load with these flags for each seckilld, in $work/NAME.
 load() {
     local name=$1
     shift
@@ -16,10 +16,10 @@ load() {
         --lock-scope=voucher --lock-wait=20s --stock-guard=read-write --duplicate-guard=none
 }
 
-# verdict FILE: the first sentence of a report, in English.
+# verdict FILE: print the first sentence of a report, in English.
 verdict() { sed -n 's/^<p class="verdict[^>]*><span class="en" lang="en">\([^<]*\)<.*/\1/p' "$1"; }
 
-# whole FILE: no request can leave it, its elements are closed, it is below 1 MB.
+# whole FILE: the page can send no request, its elements are closed, and it is below 1 MB.
 whole() {
     [ "$(stat -c %s "$1")" -lt 1000000 ] && [ "$(tail -n 1 "$1")" = '</html>' ] &&
         ! grep -Eiq '(src|href)="?(https?:)?//|@import|url\(["'\'']?http' "$1" &&
@@ -47,7 +47,7 @@ load again --lock=reentrant >"$work/said" 2>&1
 sound=$work/sound/latest again=$work/again/latest
 check 'a sound run is said to be sound' says '^✓ Sound: 100 orders for 100 vouchers' verdict "$sound/report.html"
 
-# compared RUN RUN2: the report of both.
+# compared RUN RUN2: make the report of both.
 compared() { "$seckill" report "$1" "$2" --out="$work/both.html" && whole "$work/both.html"; }
 same_twice() {
     compared "$sound" "$again" && grep -q 'data-same="yes"' "$work/both.html" &&
@@ -78,7 +78,7 @@ truncated() {
         says '^✗ Oversold' verdict "$work/cut/report.html" && whole "$work/cut/report.html"
 }
 check 'a truncated file is told, and the others are shown' truncated
-# The lock uses no Redis of its own, so the service does not ask the URL, and the sale goes on.
+# The lock uses no Redis, so the service does not use the URL, and the sale goes on.
 masked() {
     local secret=pw-7f3a9c51e8
     load masked --lock=none --redlock-urls="redis://ann:$secret@127.0.0.1:1" >"$work/said" 2>&1
@@ -109,7 +109,7 @@ hostile() {
 }
 check 'names with tags in them are shown as text' hostile
 
-# A limit of each state: one that no sale misses, one that the sale misses.
+# An objective for each result: one that every sale meets, and one that this sale misses.
 thresholds() {
     "$seckill" load --dir="$lab" --out="$work/limits" --stock=100 --connections=16 --duration=30s --objective='oversold=0' \
         --objective='lost<=1000000' -- --lock=none --lock-scope=voucher --stock-guard=read-write --duplicate-guard=none >"$work/said" 2>&1

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# run.sh -- in which order tests/run runs programs, which failed ones --again runs once more,
-# and what it prints.
+# run.sh -- the order in which tests/run runs programs, the failed programs that --again runs once
+# more, and the output.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 20
 
-# A test program: the last part of its path says how it ends the first time, or always.
+# A test program; the last part of its path says how it ends at the first run, or at each.
 cat >"$work/program" <<'END'
 #!/bin/bash
 runs=$(($(cat "$1" 2>/dev/null || echo 0) + 1))
@@ -37,7 +37,7 @@ echo "end ${1##*/}" >>"${1%/*}/order"
 END
 chmod +x "$work/program"
 
-# run_programs AGAIN NAME...: the names as programs, two at once.
+# run_programs AGAIN NAME...: run the names as programs, two at once.
 run_programs() {
     local again=$1
     shift
@@ -66,7 +66,7 @@ ran() {
     runs=$(cat "$work/run/$1")
     [ "$runs" = "$2" ] || { echo "$1 ran $runs times" && return 1; }
 }
-# fails_at_once NAME: its first failure is the end.
+# fails_at_once NAME: the program is not run again after its first failure.
 fails_at_once() {
     says '^[0-9]+ passed, [01] failed, [01] skipped$' status 1 run_programs true passes "$1" &&
         ran "$1" 1
@@ -142,7 +142,7 @@ failed_crash_passes_alone() {
 }
 killed_passes_alone() { says '1 only alone: killed$' status 0 run_programs true killed && ran killed 2; }
 reports_are_final() { fails_at_once race && fails_at_once overflow; }
-# If a program failed by a cause of its own, the run has failed: the others need no second try.
+# If a program failed for a reason of its own, the run has failed, so the others need no second try.
 others_need_no_second_try() {
     says '^2 passed, 2 failed, 0 skipped$' status 1 run_programs true first crash && ran first 1
 }

@@ -10,10 +10,10 @@ lab=$work/lab
 labs+=("$lab")
 
 tell() { "$seckill" scenario run "$@" --dir "$lab" --out "$work/runs"; }
-# has COUNT PATTERN FILE: does the pattern stand there so many times?
+# has COUNT PATTERN FILE: does the pattern occur COUNT times?
 has() { [ "$(grep -Eo -- "$2" "$3" | wc -l)" -eq "$1" ]; }
 lacks() { ! grep -Eq -- "$1" "$2"; }
-# beneath STEP PATTERN: is that a command of the page's step?
+# beneath STEP PATTERN: is that a command of this step of the page?
 beneath() { grep -Eq -- "$2" < <(sed -n "/<li data-x=.*$1/,/^<\/ul>/p" "$broken"); }
 
 check 'the list names a story' says '^S4 +wrong-delete' "$seckill" scenario list

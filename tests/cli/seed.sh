@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# seed.sh -- a seed that is run at every start makes its vouchers once, tokens can go to
-# a pipe, and they expire when they are said to.
+# seed.sh -- a seed that runs at every start makes its vouchers once, tokens can be written to a
+# pipe, and they expire at the given time.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 18
@@ -14,7 +14,7 @@ labs+=("$lab")
 query() { psql -qAt "$SECKILL_LAB_DATABASE_URL" -c "$1"; }
 vouchers() { query 'SELECT count(*) FROM tb_voucher'; }
 
-# Two vouchers each, so that a seed that saw half of another's work would be noticed.
+# Each seed makes two vouchers, so that the test notices a seed that saw half of another's work.
 seeds=()
 for i in {1..8}; do
     "$seckill" seed --once --users=0 --vouchers=2 >"$work/seed-$i" 2>&1 &
@@ -24,7 +24,7 @@ every_seed_succeeds() {
     local pid
     for pid in "${seeds[@]}"; do wait "$pid" || return 1; done
 }
-# Not through check(), which runs its command in another shell, where wait knows no seed.
+# Not in check(), whose subshell cannot wait for the seeds.
 all=0
 every_seed_succeeds || all=$?
 check 'eight seeds with --once at the same time all succeed' test "$all" -eq 0
@@ -62,7 +62,7 @@ check 'without a lab --operator needs the key file alone' \
     "$seckill" seed --operator --token-key-file="$work/fresh.key"
 check 'and made it for its owner alone' test "$(stat -c %a "$work/fresh.key")" = 600
 
-# Tokens that are about to expire would end a long run in the middle.
+# Tokens that expire soon would end a long run in the middle.
 "$seckill" seed --users=50 --vouchers=0 --lifetime=1s >/dev/null
 "$seckill" load --duration=1s --stock=5 --out="$work/runs" -- --lock=none >"$work/load" 2>&1 || true
 check 'a command of the laboratory makes tokens anew that will not last' \
@@ -81,7 +81,7 @@ check 'an interrupted seed ends with 130' test $? -eq 130
 check 'and leaves the tokens as they were, and no other file' \
     test "$(md5sum <"$lab/tokens.txt") $(vouchers) $(compgen -G "$lab/tokens.txt.*")" = "$sum 4 "
 
-# As in a container of the service, which has the key and no way to the owner's database.
+# As in a container of the service, which has the key and no access as the database's owner.
 unset SECKILL_LAB_DIR SECKILL_LAB_DATABASE_URL
 (cd "$work" && SECKILL_TOKEN_KEY_FILE=$lab/token.key \
     "$seckill" seed --users=3 --vouchers=0 --tokens=-) >"$work/tokens" 2>/dev/null

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# series.sh -- what `seckill bench`, `seckill scenario` and `seckill matrix` show while they run: on
-# a terminal, in a log, and for programs.
+# series.sh -- the progress of `seckill bench`, `seckill scenario` and `seckill matrix`: on a
+# terminal, in a log, and for programs.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 # shellcheck source=tests/cli/support/watched.sh

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # simulate.sh -- the command line of the simulation: a seed repeats itself, alone and in a batch,
-# and every wrong variant, class and seed is named together with the accepted ones.
+# and the error for a wrong variant, class or seed lists the accepted ones.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 
 simulate() { "$root/build/tests/simulate" "$@"; }
 
-# refuses FLAG...: does it end with 64, and say the words of $says on stderr?
+# refuses FLAG...: does the command end with 64, and print the words of $says on stderr?
 refuses() {
     local code=0
     simulate "$@" >"$work/out" 2>"$work/err" || code=$?
@@ -15,7 +15,7 @@ refuses() {
     [ "$code" -eq 64 ] && [ ! -s "$work/out" ] && grep -q -- "$says" "$work/err"
 }
 
-# alone VARIANT CLASS SEED: the hash of the seed, played in a process of its own.
+# alone VARIANT CLASS SEED: print the hash of the seed, played in a process of its own.
 alone() { simulate --variant="$1" --class="$2" --seed="$3" --quiet | sed -n 's/.*hash //p'; }
 
 # repeats VARIANT CLASS: have the seeds 5 to 8 the same hash in a batch of one job, in one of
@@ -59,7 +59,7 @@ differs() {
         [ "$(alone lua calm 1)" != "$(alone lua net 1)" ]
 }
 
-# strict: a lock whose server loses its data, and no expectation that it breaks.
+# strict: does a lock fail that breaks because its server loses its data, if no break is expected?
 strict() {
     simulate --variant=lua --class=store --seeds=40 --strict --failed="$work/failed" >"$work/table"
 }
@@ -75,7 +75,7 @@ names_failed() {
         grep -q "^# make simulate VARIANT=lua CLASS=store SEED=$lowest\$" "$work/table"
 }
 
-# field NAME LINE: the number before that word.
+# field NAME LINE: print the number before that word.
 field() { printf '%s\n' "$2" | sed -n "s/.* \([0-9]*\) $1,.*/\1/p"; }
 
 # shrinks: the first failed seed is followed by a smaller world with the same verdict.
@@ -107,7 +107,8 @@ tells() {
     done
 }
 
-# draws: the page has the violation, who held the lock, and the fault; the seed is the same one.
+# draws: does the page have the violation, the holders and the fault, and is the seed's hash
+# unchanged?
 draws() {
     local seed less
     read -r seed less < <(sed -n 's/^# make simulate VARIANT=lua CLASS=store SEED=\(.*\) LESS=/\1 /p' "$work/told")

@@ -13,8 +13,8 @@ good=${histories[0]}
 histories=("$root"/tests/histories/bad/*.txt)
 bad=${histories[0]}
 
-# on-terminal COMMAND...: stdin, stdout and stderr are a terminal; its carriage returns are
-# left out.
+# on-terminal COMMAND...: run it with stdin, stdout and stderr on a terminal, and remove its
+# carriage returns.
 mkdir "$work/bin"
 export PATH=$PATH:$work/bin
 cat >"$work/bin/on-terminal" <<'END'
@@ -22,7 +22,7 @@ cat >"$work/bin/on-terminal" <<'END'
 set -o pipefail
 script -qefc "$(printf '%q ' "$@")" /dev/null </dev/null | tr -d '\r'
 END
-# The pagers say that they ran, and pass on what they read.
+# The fake pagers print that they ran, and then their input.
 mkdir "$work/pagers"
 cat >"$work/pagers/less" <<'END'
 #!/bin/bash
@@ -34,8 +34,8 @@ sed 's/^echo.*/echo "mine with $*"/' "$work/pagers/less" >"$work/pagers/mine"
 printf '#!/bin/bash\nread -r line\necho "left after $line"\n' >"$work/pagers/early"
 chmod +x "$work"/bin/* "$work"/pagers/*
 
-# colored COMMAND...: there are escapes in its output.  plain COMMAND...: there is output, and
-# no escape in it.
+# colored COMMAND...: does its output have escape sequences? plain COMMAND...: is there output
+# without escape sequences?
 output() {
     out=$("$@" 2>&1)
     cat -v <<<"$out" | head -n 5
@@ -43,7 +43,7 @@ output() {
 }
 colored() { output "$@" && [[ $out == *$'\033['* ]]; }
 plain() { output "$@" && [[ $out != *$'\033['* ]]; }
-# has TEXT COMMAND..., lacks TEXT COMMAND...: escapes count.
+# has TEXT COMMAND..., lacks TEXT COMMAND...: escape sequences are part of the text.
 has() { output "${@:2}" && [[ $out == *"$1"* ]]; }
 lacks() { output "${@:2}" && [[ $out != *"$1"* ]]; }
 

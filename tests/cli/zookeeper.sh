@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# zookeeper.sh -- a lab with ZooKeeper comes and goes, gets one later, and restarts it; the
-# laboratory's commands start it when a lock needs it; as root and as an ordinary user.
+# zookeeper.sh -- a lab with ZooKeeper starts and stops, gets ZooKeeper later, and restarts it; the
+# laboratory's commands start ZooKeeper when a lock needs it; as root and as an ordinary user.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 plan 20
@@ -78,7 +78,7 @@ check 'and takes it down' test ! -e "$lab"
 empty=$work/bin
 mkdir "$empty" && ln -s /usr/bin/redis-server "$empty/"
 
-# A java that loses its port to another server at the last moment, the first time.
+# A fake java whose port is taken by another server at the last moment of the first try.
 robbed=$work/robbed
 thief_pid=$work/thief.pid
 mkdir "$robbed"

@@ -73,7 +73,7 @@ check 'and the tokens are good after it' sells_to 1 2
 
 # --- an order that was sent ----------------------------------------------------------
 
-# hold TABLE MODE: take that lock until release is called.
+# hold TABLE MODE: lock the table until release is called.
 hold() {
     mkfifo "$work/hold"
     docker exec -i "$(container postgres)" psql -qAtX -U seckill_lab -d seckill <"$work/hold" >/dev/null 2>&1 &
@@ -86,7 +86,7 @@ is_held() {
         AND mode IN ('AccessExclusiveLock', 'ShareRowExclusiveLock')")" -gt 0 ]
 }
 release() { exec 8>&-; rm -f "$work/hold"; }
-# The replica whose connection waits for that lock.
+# Print the replica whose connection waits for that lock.
 waiting_replica() {
     local address
     address=$(sql "SELECT host(client_addr) FROM pg_stat_activity
@@ -99,7 +99,8 @@ waiting_replica() {
 }
 has_waiting() { waiting_replica >/dev/null; }
 
-# cut COMMAND...: begin it, kill the replica that works on it, and say what it printed.
+# cut COMMAND...: start the command, kill the replica that works on it, and print the command's
+# output.
 cut_short() {
     local replica
     "$@" >"$work/answer" &
@@ -140,7 +141,7 @@ start_probe
 start_load "$voucher" 600
 check 'wrk orders' soon has_orders "$voucher" 100
 
-# calm SINCE: no honest GET failed for longer than two seconds.
+# calm SINCE: no GET of the honest client failed for longer than two seconds.
 calm() {
     local said
     said=$(probed "$1")

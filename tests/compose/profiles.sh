@@ -19,7 +19,7 @@ inside() { docker exec "$(container "$1")" "${@:2}"; }
 
 # --- who leads ---------------------------------------------------------------------------
 
-# leader_of PROFILE: the service that leads, as the servers say themselves.
+# leader_of PROFILE: print the service that is the leader, as the servers report it.
 leader_of() {
     local service
     case $1 in
@@ -45,7 +45,7 @@ leader_of() {
     esac
     return 1
 }
-# follows PROFILE SERVICE: is that server, which led, back and in order?
+# follows PROFILE SERVICE: has the killed leader come back as a follower?
 follows() {
     case $1 in
     sentinel) inside "$2" redis-cli INFO replication | grep -q 'master_link_status:up' ;;
@@ -60,7 +60,7 @@ follows() {
     esac
 }
 
-# --- what is checked ----------------------------------------------------------------------
+# --- the checks -----------------------------------------------------------------------------
 
 sells_without() {
     local before
@@ -83,7 +83,8 @@ changed_leader() {
     is=$(leader_of "$1") || return 1
     [ "$1" = pgbouncer ] || [ "$is" != "$2" ]
 }
-# As a machine that is lost: Docker leaves it down, so that it takes no orders beside the new primary.
+# As after the loss of a machine, Docker does not restart the container, so that it takes no orders
+# beside the new primary.
 primary_dies() {
     local began before
     [ "$(sql "SELECT sync_state FROM pg_stat_replication WHERE application_name = 'standby'")" = sync ] || return 1

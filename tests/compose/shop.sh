@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154,SC2034  # root and work are tap.sh's; others read the rest
-# shop.sh -- a shop on containers for tests/compose/run: start it, hurt it, ask it, audit it.
-#
-# Source it after tap.sh.  $COMPOSE is the command, perhaps of two words; the shop has a
-# project name and ports of its own and stands in a copy of the tree, $shop.  $profile_flags are
-# the options of a profile, and $database is the service that has the primary.
+# shop.sh -- a shop on containers for tests/compose/run: functions to start it, break it, order and
+# audit. Source it after tap.sh. $COMPOSE is the command, perhaps of two words. The shop has its own
+# project name and ports, in a copy of the tree, $shop. $profile_flags are the options of a profile,
+# and $database is the service that has the primary.
 
 export COMPOSE_PROJECT_NAME=seckill-test-$$
 shop=$work/shop
@@ -13,11 +12,11 @@ stock=1000000 # of the vouchers that the test makes
 { read -r FRONT_PORT && read -r GRAFANA_PORT; } < <("$root/tools/free_ports.py" 2)
 export FRONT_PORT GRAFANA_PORT
 url=http://127.0.0.1:$FRONT_PORT
-# An order that is held has to stay under way until its replica was found and killed, which
-# takes a busy machine longer than the default of 5 s.
+# The limit is longer than the default of 5 s: a held order has to stay in progress until its
+# replica was found and killed, also on a busy machine.
 export SECKILL_STATEMENT_TIMEOUT=30s
 
-# The files that a clone would have, with what is not committed yet.
+# The copy has the files of a clone, and changes that are not committed yet.
 check_out() {
     mkdir -p "$shop"
     git -C "$root" ls-files -z --cached --others --exclude-standard |
@@ -42,7 +41,8 @@ database=postgres
 # shellcheck disable=SC2086  # it may be two words
 compose() { (cd "$shop" && ${COMPOSE:-docker-compose} ${profile_flags[@]+"${profile_flags[@]}"} "$@"); }
 
-# containers SERVICE...: those of a service in the order of their numbers, dead ones too.
+# containers SERVICE...: print the containers of a service in the order of their numbers, dead ones
+# too.
 containers() {
     local service
     for service in "$@"; do
@@ -82,10 +82,10 @@ sql() { docker exec -i "$(container "$database")" psql -qAtX -U seckill_lab -d s
 
 token_of() { awk -v user="$1" '$1 == user {print $2}' "$shop/tokens.txt"; }
 
-# The stock that this test issued, without asking a server: "VOUCHER STOCK" per line.
+# The stock that this test has issued, known without a server: "VOUCHER STOCK" per line.
 issued() { echo "$1 $2" >>"$work/issued"; }
 
-# new_voucher: by the operator, over HTTP; prints its number.
+# new_voucher: create a voucher over HTTP, and print its number.
 new_voucher() {
     local number
     number=$(make_voucher) && issued "$number" "$stock" && echo "$number"
@@ -121,9 +121,8 @@ replicas_ready() {
 }
 has_replicas() { [ "$(replicas_ready)" -eq "$1" ]; }
 
-# signal SIGNAL CONTAINER: to its main process and from outside, as the kernel kills a
-# process for its memory.  `docker kill` would be a person's wish, after which Docker leaves the
-# container down.
+# signal SIGNAL CONTAINER: send the signal to the main process from outside, as the kernel does when
+# it has no memory. After `docker kill`, Docker would not restart the container.
 signal() {
     local pid
     pid=$(docker inspect -f '{{.State.Pid}}' "$2") && [ "$pid" -gt 0 ] &&
@@ -137,7 +136,7 @@ now() { date +%s.%N; }
 since() { awk -v a="$1" -v b="$(now)" 'BEGIN {printf "%.1f", b - a}'; }
 note() { echo "# $*"; }
 
-# Load that goes on until stop_load; the ledger of what clients were told stays.
+# Load until stop_load; the ledger of the answers stays.
 loads=0
 start_load() {
     loads=$((loads + 1))
@@ -149,8 +148,8 @@ start_load() {
     load=$!
     pids+=("$load")
 }
-# wrk ends and prints its summary when it is interrupted; a signal that comes before it
-# listens to signals is lost.
+# wrk ends and prints its summary when it is interrupted; a signal before wrk installs its handler
+# is lost.
 stop_load() {
     soon has_ended "$load" || kill -KILL "$load"
     wait "$load"
@@ -165,10 +164,10 @@ start_probe() {
     probe=$!
     pids+=("$probe")
 }
-# probed SINCE: what that client saw from then to now.
+# probed SINCE: print what the honest client measured from then to now.
 probed() { python3 "$root/tests/compose/probe.py" --report "$work/probe" "$1" "$(now)"; }
 
-# audit: says what is wrong with what was sold, and succeeds if nothing is.
+# audit: print what is wrong with the sale; succeed if nothing is.
 audit() {
     local wrong
     wrong=$({
@@ -188,7 +187,7 @@ audit() {
     [ -z "$wrong" ]
 }
 
-# back NAME SINCE COMMAND...: note how long it took until that succeeded.
+# back NAME SINCE COMMAND...: wait until the command succeeds, and note the time since SINCE.
 back() {
     local name=$1 began=$2
     shift 2
@@ -196,7 +195,7 @@ back() {
     echo "$name: $(since "$began") s" >>"$work/times"
 }
 
-# The audit is about what clients were told, so they must have been told something.
+# The audit compares the answers to clients, so there must be some.
 ledger_is_whole() {
     outcomes
     grep -q '= the sum of the lines above' "$work/wrk-$loads" &&

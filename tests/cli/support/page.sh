@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# page.sh -- a page of docs/how-to that changes the project, followed word for word in a copy
-# of the tree.  Source it after tap.sh.
+# page.sh -- executes the commands of a page of docs/how-to that changes the project, in a copy of
+# the tree. Source it after tap.sh.
 #
-# The blocks of a page say by the word behind the three backticks what is done with them:
+# The word after the three backticks says what is done with a block:
 #
 #     c FILE               the block is the new file FILE
 #     sh                   commands, each of which succeeds
@@ -26,8 +26,8 @@ copy_tree() {
             git -c user.name=test -c user.email=test@localhost commit -qm 'the tree as it was')
 }
 
-# split_page PAGE: its blocks in order; 01.info has what stands behind the backticks, 01.text
-# has the lines.
+# split_page PAGE: write the blocks of the page in order; 01.info has the words after the backticks,
+# 01.text the lines.
 split_page() {
     rm -rf "$work/blocks" && mkdir "$work/blocks"
     awk -v dir="$work/blocks/" '
@@ -38,24 +38,24 @@ split_page() {
     mapfile -t infos < <(cat "$work"/blocks/*.info)
 }
 
-# run_block BLOCK STATUS: every command of the block; all but the last must succeed.
+# run_block BLOCK STATUS: run every command of the block; all but the last must succeed.
 run_block() { (cd "$copy" && status "$2" bash -euo pipefail "$1"); }
 
-# write_block BLOCK FILE: the file must be new.
+# write_block BLOCK FILE: write the block to a file, which must not exist yet.
 write_block() { [ ! -e "$copy/$2" ] && cp "$1" "$copy/$2"; }
 
-# files_are BLOCK: the copy differs from the tree as it was in these files.
+# files_are BLOCK: do exactly the files of the block differ from the original tree?
 files_are() {
     (cd "$copy" && git status --porcelain --untracked-files=all) | cut -c4- | sort |
         diff <(sort "$1") -
 }
 
-# page_checks PAGE: how many checks follow_page makes.
+# page_checks PAGE: print the number of checks that follow_page makes.
 page_checks() {
     echo $(($(grep -c '^```' "$1") / 2 + 1))
 }
 
-# follow_page PAGE: in a new copy of the tree; page_checks PAGE checks.
+# follow_page PAGE: execute the page in a new copy of the tree, with page_checks PAGE checks.
 follow_page() {
     local i block info first
     split_page "$1"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # tap.sh sets work, root and seckill
-# pages.sh -- follow a Markdown page as a reader would; tools/pages.py says how a page is
-# marked up.  Source tap.sh first.
+# pages.sh -- executes the blocks of Markdown pages; tools/pages.py describes the marks of a page.
+# Source tap.sh first.
 #
 #     split_pages PAGE...     read the pages; $steps is how many checks follow_pages makes
 #     follow_pages            follow them, each in a directory and with a lab of its own
@@ -23,16 +23,16 @@ split_pages() {
     done
 }
 
-# make_place DIR: what a reader has after `make`.  The sources are a copy, so that no page can
-# change those of the clone.
+# make_place DIR: make the files that a reader has after `make`. The sources are copies, so that no
+# page can change those of the clone.
 make_place() {
     mkdir -p "$1" &&
         (cd "$root" && git ls-files -co --exclude-standard -z | xargs -0 cp -a --parents -t "$1") &&
         ln -s "$root/build" "$1/build"
 }
 
-# begin_lab: the page's lab, if it uses one, is up before the page's own `lab up` says that it
-# is: a busy machine may need more than one attempt.
+# begin_lab: start the lab of a page that uses one, before the page's own `lab up`, which then
+# reports that it is up. A busy machine may need more than one attempt.
 begin_lab() {
     local with=()
     ! grep -qs -- --zookeeper "$1"/*.text || with=(--zookeeper)
@@ -40,7 +40,7 @@ begin_lab() {
     (cd "$place" && soon "$seckill" lab up "${with[@]}" >"$1/lab" 2>&1)
 }
 
-# step_script STEP: the commands of a block, with the ports of this page's service, and with
+# step_script STEP: print the commands of a block, with the ports of this page's service, and with
 # the variables that earlier blocks have set.
 step_script() {
     local directory=${1%/*}
@@ -57,8 +57,8 @@ run_step() {
     [ ! -s "$1.says" ] || grep -Eq -- "$(cat "$1.says")" "$1.out" || { echo "it does not say $(cat "$1.says")"; return 1; }
 }
 
-# begin_step STEP: a process group of its own, until the page ends.  Not in a check, whose
-# shell would be the parent of the group and keep the list of groups for itself.
+# begin_step STEP: run the step as a process group of its own, until the page ends. It is not run in
+# a check, because the subshell of the check would own the job.
 begin_step() {
     # The shell that leads the group ends after the program that it runs.
     { echo "trap 'exit 143' TERM" && step_script "$1"; } >"$1.script"
@@ -74,7 +74,7 @@ write_step() {
     mkdir -p "${path%/*}" && cp "$1.text" "$path"
 }
 
-# leave_page: end what it left running, and its lab.
+# leave_page: end the processes and the lab of a page.
 leave_page() {
     local group
     for group in ${groups[@]+"${groups[@]}"}; do

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# tap.sh -- what the tests of the command line share: TAP, a directory, labs.
+# tap.sh -- functions that the tests of the command line share: TAP, a directory, labs.
 #
-# Source it, say `plan N`, then make N checks.  Everything that a test makes is below
-# $work.  At the end, whatever happens, every process that the test gave to `own` is killed
-# and every lab in $labs is taken down.
+# Source it, call `plan N`, then make N checks. A test keeps all its files below $work. At the end,
+# also after a failure, every process that the test gave to `own` is killed and every lab in $labs
+# is stopped.
 
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
@@ -17,29 +17,30 @@ wrapped=
 library=$(sed -n 's/^#define SECKILL_LIBRARY "\(.*\)"/\1/p' "$root/base/text/version.h")
 work=$(mktemp -d /tmp/seckill-cli-XXXXXX)
 labs=()
-# Lines "PID START-TIME".  A check runs its command in another shell, which can add to a file
-# and to no array of this one.
+# Lines "PID START-TIME". A check runs its command in a subshell, which can append to this file, but
+# cannot change an array of this shell.
 owned=$work/owned
 : >"$owned"
 number=0
 failed=0
 
-# A lab of somebody else's must not be used by accident; where labs write is no lab.
+# The variables of another lab are removed, so that no test uses it by accident. SECKILL_LAB_DATA
+# only says where labs write.
 for name in $(compgen -e SECKILL_ || true); do
     [ "$name" = SECKILL_LAB_DATA ] || unset "$name"
 done
 
-# start_of PID: when that process started, in clock ticks since the machine did.
+# start_of PID: print the start time of the process, in clock ticks since the machine was started.
 start_of() {
     local stat
     { read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
-    stat=${stat##*) } # the name of the program may hold blanks
+    stat=${stat##*) } # the name of the program may contain blanks
     # shellcheck disable=SC2086  # fields
     set -- $stat
     echo "${20}"
 }
 
-# own PID...: processes that were just started; finish kills them.
+# own PID...: note processes that were just started, so that finish kills them.
 own() {
     local pid start
     for pid; do
@@ -47,23 +48,23 @@ own() {
     done
 }
 
-# is_own PID: does the process that was given to `own` still exist?  Once a process has been
+# is_own PID: does a process that was given to `own` still exist? After a process has ended and was
 # waited for, the kernel may give its number to a process of another test.
 is_own() {
     local start
     start=$(start_of "$1") && grep -qx "$1 $start" "$owned"
 }
 
-# hears PID: has that process, if it still runs, asked for SIGINT?  What a script starts in
-# the background ignores SIGINT until then.
+# hears PID: does the process, if it still runs, handle SIGINT? A program that a script starts in
+# the background ignores SIGINT until it installs a handler.
 hears() {
     local mask
     mask=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null)
     [ -z "$mask" ] || ((0x$mask & 2)) || gone "$1"
 }
 
-# send SIGNAL PID...: to those processes of `own` that still exist; SIGINT as soon as they
-# hear it.
+# send SIGNAL PID...: send the signal to those processes of `own` that still exist; SIGINT only
+# after they handle it.
 send() {
     local name=$1 pid missed=0
     shift
@@ -82,7 +83,7 @@ finish() {
     for lab in ${labs[@]+"${labs[@]}"}; do
         [ ! -e "$lab" ] || "$seckill" lab down --dir "$lab" >/dev/null 2>&1
     done
-    # Those that a test has made and was interrupted in have their servers still.
+    # A test that was interrupted in `lab up` has a lab that is not in $labs.
     while read -r lab; do
         "$seckill" lab down --dir "${lab%/state.json}" </dev/null >/dev/null 2>&1
     done < <(find "$work" -name state.json)
@@ -91,12 +92,12 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-# operator CURL-ARGUMENTS...: a request to a service's listener for operators.
+# operator CURL-ARGUMENTS...: send a request to a service's listener for operators.
 operator() { curl -H "Authorization: Bearer $(cat "$SECKILL_ADMIN_TOKEN_FILE")" "$@"; }
 
 plan() { echo "1..$1"; }
 
-# check NAME COMMAND...: ok if the command succeeds; its output is shown if it does not.
+# check NAME COMMAND...: print ok if the command succeeds; else print its output and not ok.
 check() {
     local name=$1 out
     shift
@@ -110,7 +111,7 @@ check() {
     fi
 }
 
-# status WANTED COMMAND...: does it exit with that status?
+# status WANTED COMMAND...: does the command exit with that status?
 status() {
     local wanted=$1 got=0
     shift
@@ -121,19 +122,19 @@ status() {
     }
 }
 
-# says PATTERN COMMAND...: does its output (both streams) fit the extended pattern?  The exit
-# status counts only where the command is `status WANTED ...`.
+# says PATTERN COMMAND...: does the output of the command (both streams) fit the extended pattern?
+# The exit status counts only if the command is `status WANTED ...`.
 says() {
     local pattern=$1 out got=0
     shift
     out=$("$@" 2>&1) || got=$?
     printf '%s\n' "$out"
     [ "$1" != status ] || [ "$got" -eq 0 ] || return 1
-    # Not through a pipe, which a grep that has found it leaves while it is written.
+    # Not through a pipe: grep -q ends at the first match, and the writer would then get SIGPIPE.
     grep -Eq -- "$pattern" <<<"$out"
 }
 
-# soon COMMAND...: try it until it succeeds, for as long as the slowest machine may need.
+# soon COMMAND...: repeat the command until it succeeds, for up to two minutes.
 soon() {
     local deadline=$((SECONDS + 120))
     until "$@"; do
@@ -142,7 +143,7 @@ soon() {
     done
 }
 
-# gone PID...: none of them runs.
+# gone PID...: has each of these processes ended?
 gone() {
     local pid
     for pid in "$@"; do
@@ -150,7 +151,7 @@ gone() {
     done
 }
 
-# closed PORT...: nobody listens there.
+# closed PORT...: does no server listen on these ports?
 closed() {
     local port
     for port in "$@"; do
@@ -158,11 +159,11 @@ closed() {
     done
 }
 
-# wrap_seckilld <SCRIPT: the laboratory beside a seckilld of the test's own, which is a bash
-# script and may call "$seckilld"; the laboratory that runs it is then $wrapped.
+# wrap_seckilld <SCRIPT: make a copy of the laboratory beside a seckilld that is a bash script of
+# the test; the script may call "$seckilld". $wrapped is the laboratory that starts the script.
 wrap_seckilld() {
     mkdir "$work/bin"
-    # /proc/self/exe decides where seckilld is looked for, so these are no links.
+    # The laboratory looks for seckilld beside /proc/self/exe, so it has to be a copy and no link.
     cp "$seckill" "$root"/build/libdlock.so.? "$work/bin/"
     ln -s "$root/loadtest" "$root/docker" "$work/"
     {

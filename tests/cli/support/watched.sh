@@ -3,8 +3,8 @@
 # shellcheck disable=SC2154  # tap.sh sets work, root and seckill
 # watched.sh -- commands that a program of this directory watches on a terminal.  Source tap.sh first.
 
-# watch_by PROGRAM: run it beside a lab of its own; a check that it came to its end, and one for each
-# line of its results.
+# watch_by PROGRAM: run the program beside a lab of its own; one check for its exit status, and one
+# for each line of its results.
 watch_by() {
     local lab=$work/lab watcher state what
     labs+=("$lab")
