@@ -76,7 +76,7 @@ PREPROCESS := -I. -Ibuild $(shell pkg-config --cflags $(PKGS) 2>/dev/null) $(CPP
 PIC      := -fPIE
 COMPILE   = $(CSTD) $(WARN) $(OPT.$(BUILD)) $(if $(filter 1,$(WERROR)),-Werror) -pthread \
             $(PIC) $(CFLAGS)
-# All symbols are resolved at the start, and then the tables of addresses are read-only.
+# The linker resolves all symbols at the start, and then makes the tables of addresses read-only.
 LINK     := $(if $(findstring sanitize,$(OPT.$(BUILD))),$(OPT.$(BUILD))) -pthread \
             -Wl,--as-needed -Wl,-z,relro,-z,now,-z,noexecstack $(CFLAGS) $(LDFLAGS)
 # The client library of ZooKeeper comes without a .pc file.
@@ -91,7 +91,7 @@ comma := ,
 sources = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 
-# The library is built with what it stands on.
+# The library is built with the files that it depends on.
 LOCK_SRC := $(call sources,lock lock/record lock/variants lock/primitives lock/stores base/os base/redis base/postgres)
 BASE_SRC := $(call sources,base/text base/http)
 DB_SRC   := $(call sources,db db/guards)
@@ -132,7 +132,7 @@ INTEROP_PEER  := $(OUT)/tests/interop-peer
 BENCH_PEER    := $(OUT)/peers-ours
 BENCH_CHECK   := $(OUT)/bench-check
 PROGRAMS      := $(OUT)/seckilld $(OUT)/seckill
-# Loaded into a server that is not ours, so never with a sanitizer.
+# This library is loaded into servers of other projects, so it is never built with a sanitizer.
 WALL_CLOCK    := build/wall_clock.so
 
 ifeq ($(V),0)
@@ -407,7 +407,7 @@ $(PROVE_ORDERS): $(call objects,$(call sources,tests/proof)) $(SERVICE_HELP) $(A
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.app) \
 	  $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
 
-# Its calls pass tests/conformance/by_async.c.
+# The linker redirects its calls to tests/conformance/by_async.c.
 BY_ASYNC := $(addprefix -Wl$(comma)--wrap=dlock_,acquire acquire_with release renew abandon close)
 $(CONFORMANCE): $(call objects,$(call sources,tests/conformance tests/conformance/wrong)) $(LIBRARY) | $(WALL_CLOCK)
 	@mkdir -p $(@D)
@@ -428,9 +428,9 @@ $(LIAR): $(call objects,$(call sources,tests/liar)) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.lock)
 
-# Its own os and wire stand in for those of base/, which the archive has too; mutexes are inline,
-# and loops are the library's own above a kernel that is simulated.  What the recorder is told is
-# put on the world's clock.
+# The simulation's own os and wire replace those of base/ in the archive. Mutexes are inline, and
+# the loops are the library's own on a simulated kernel. The recorder's times are converted to the
+# world's clock.
 BY_TASKS := $(addprefix -Wl$(comma)--wrap=pthread_mutex_,init destroy lock unlock) \
     $(addprefix -Wl$(comma)--wrap=,epoll_create1 epoll_ctl epoll_wait timerfd_create \
     timerfd_settime dlock_stack_switch) \
@@ -440,7 +440,7 @@ $(SIMULATE): $(call objects,$(call sources,tests/simulation)) $(APP_LIB) $(LAB_L
 	$(call say,LINK)$(CC) $(LINK) -pie $(BY_TASKS) -o $@ $^ $(LIBS.app) $(LIBS.lab) $(LIBS.db) \
 	  $(LIBS.lock) $(LIBS.base) -llua5.1
 
-# Loaded into a redis-server, so without the sanitizers of this build.
+# This library is loaded into a redis-server, so it is built without the sanitizers of this build.
 $(FROZEN_CLOCK): tests/simulation/frozen/clock.c
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CSTD) -O2 -Wall -Wextra -fPIC -shared -o $@ $<

@@ -1,13 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# start.sh -- what the service's container runs: seckilld, with the guard that its lock
-# needs, and with its addresses as names of the listener for operators.
+# start.sh -- the command of the service's container: starts seckilld with the stock guard that its
+# lock needs, and with its addresses as names of the listener for operators.
 #
-# fenced gives every holder a number that grows.  The number protects the stock only if
-# the voucher's row compares it, which is --stock-guard=fence, and the numbers of one row
-# are comparable only under a lock per voucher.  seckilld leaves every switch alone, since
-# it shows what each of them does; a shop wants what belongs together.  Either variable
-# may be set to something else.
+# The lock fenced gives every holder a number that grows. The number protects the stock only if the
+# voucher's row compares it (--stock-guard=fence), and the numbers of one row are comparable only
+# with a lock per voucher. seckilld itself combines no settings, since the laboratory shows what
+# each of them does; a shop needs the combination. Either variable may have another value.
 set -eu
 if [ "${SECKILL_LOCK:-}" = fenced ]; then
     export SECKILL_LOCK_SCOPE="${SECKILL_LOCK_SCOPE:-voucher}"

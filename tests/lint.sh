@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# lint.sh -- what can be seen without running anything, as TAP.
+# lint.sh -- checks that run no program of the project, as TAP.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 70
 number=0 status=0

@@ -3,16 +3,16 @@
 # programs.sh -- runs test programs that print TAP, several at once, and counts their tests.
 #
 # Source it, set $logs to a directory, call `queue` for each program, the longest first, then
-# `run_queue`, then `run_again` if that is wanted, then `conclude`, whose status is that of
-# the whole run.  $logs/times has a line for each program: the seconds that it took, and the seconds
-# of processor time that it and the children that it waited for took.  `slowest` prints the
-# programs that took most.  The output of a program that failed is printed whole as soon as the
-# program has ended.
+# `run_queue`, then `run_again` if failed programs are to be run again, then `conclude`, whose
+# status is that of the whole run. $logs/times has a line for each program: its seconds, and the
+# seconds of processor time of the program and of the children that it waited for. `slowest` prints
+# the programs with the most processor time. The whole output of a failed program is printed as soon
+# as it has ended.
 
-# Programs are of five kinds.  So many of each kind run at once, and all kinds run at once:
-# a program that waits leaves the processors to builds, checks of the sources, and programs that
-# compute.  A topology has six to twelve servers of its own, which time each other out where
-# they get no processor.
+# Programs are of five kinds, and $at_once is the number of each kind that runs at the same time.
+# All kinds run at the same time: a program that waits leaves the processors to builds, checks of
+# the sources, and programs that compute. A topology has six to twelve servers of its own, which
+# reach their timeouts if they get no processor.
 declare -A at_once=([builds]=1 [checks]=1 [computes]=2 [topologies]=4 [waits]=8)
 declare -A running=([builds]=0 [checks]=0 [computes]=0 [topologies]=0 [waits]=0)
 again_at_most=8
@@ -20,13 +20,13 @@ tries_alone=3
 only_alone=()
 queued=()
 timed=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/timed
-# By process: its label.  By label: its kind, the label of the build that it needs, the
-# command, when it began, its exit status, the numbers of its tests.
+# By process: its label. By label: its kind, the label of the build that it needs, its command, its
+# start, its exit status, the numbers of its tests.
 declare -A label_of=() kind_of=() needs_of=() command_of=() began_at=() status_of=()
 declare -A ok_of=() bad_of=() skip_of=()
 
-# end_programs: end what still runs.  Each program is a process group of its own (setsid),
-# so its children go with it.
+# end_programs: end the programs that still run. Each program is a process group of its own
+# (setsid), so its children end with it.
 end_programs() {
     local pid
     for pid in $(jobs -p); do kill -TERM -- "-$pid" 2>/dev/null || true; done
@@ -40,7 +40,7 @@ log_of() { printf '%s/%s.tap' "$logs" "${1//[ \/]/_}"; }
 count() {
     local label=$1 status=$2 file ok bad skip plan
     file=$(log_of "$label")
-    # Programs end by the hundred, so one process reads the whole file.
+    # Hundreds of programs end, so one process reads the whole file.
     read -r ok bad skip plan < <(awk '
         /^ok /     { if (tolower($0) ~ /# skip/) skip++; else ok++ }
         /^not ok / { bad++ }
@@ -72,7 +72,7 @@ say_result() {
 launch() {
     local file
     file=$(log_of "$1")
-    # The & stands inside, so that $! is the leader of the new session and of its group.
+    # The & is inside of eval, so that $! is the leader of the new session and of its group.
     began_at[$1]=$EPOCHREALTIME
     eval "CMOCKA_MESSAGE_OUTPUT=TAP setsid ${command_of[$1]} >\"\$file\" 2>&1 </dev/null &"
     label_of[$!]=$1
@@ -83,7 +83,8 @@ launch() {
 reap() {
     local pid status=0 label
     wait -n -p pid || status=$?
-    # When two end at the same moment, bash forgets one here, but knows its status by its id.
+    # When two programs end at the same moment, `wait -n` may name none of them, but a wait for the
+    # process id returns its status.
     if [ -z "${pid:-}" ]; then
         for pid in "${!label_of[@]}"; do break; done
         status=0 && wait "$pid" || status=$?
@@ -100,8 +101,8 @@ reap() {
 
 drain() { while [ ${#label_of[@]} -gt 0 ]; do reap; done; }
 
-# queue KIND BUILD SECONDS LABEL COMMAND...: a program that may take so long.  LABEL needs
-# the program BUILD to have passed before, if that is in the queue, too; - is none.
+# queue KIND BUILD SECONDS LABEL COMMAND...: queue a program that may take SECONDS. The program
+# BUILD must have passed before, if it is in the queue too; - is none.
 queue() {
     local label=$4
     kind_of[$label]=$1 needs_of[$label]=$2
@@ -109,14 +110,14 @@ queue() {
     queued+=("$label")
 }
 
-# is_due LABEL: has its kind room, and has its build ended?
+# is_due LABEL: may another program of its kind run, and has its build ended?
 is_due() {
     local kind=${kind_of[$1]} build=${needs_of[$1]}
     [ "${running[$kind]}" -lt "${at_once[$kind]}" ] &&
         { [ -z "${kind_of[$build]:-}" ] || [ -n "${status_of[$build]:-}" ]; }
 }
 
-# begin LABEL: launch it; without its build it has failed.
+# begin LABEL: launch the program; if its build has failed, it has failed too.
 begin() {
     local build=${needs_of[$1]}
     if [ -n "${status_of[$build]:-}" ] && ! has_passed "$build"; then
@@ -145,9 +146,9 @@ failures() {
     for label in "${!bad_of[@]}"; do has_passed "$label" || echo "$label"; done | sort
 }
 
-# has_crashed LABEL: did a signal end it that says that it is wrong?  SIGKILL and SIGTERM come
-# from outside: from `timeout` if not from elsewhere.  cmocka leaves a failed test by longjmp(), and
-# the threads of that test go on in memory that the next test uses: a crash after a failed test can
+# has_crashed LABEL: did a signal end the program that shows a mistake in it? SIGKILL and SIGTERM
+# come from outside, for example from `timeout`. cmocka leaves a failed test by longjmp(), and the
+# threads of that test go on in memory that the next test uses; so a crash after a failed test may
 # be a consequence of that failure.
 has_crashed() {
     case ${status_of[$1]} in
@@ -158,11 +159,11 @@ has_crashed() {
 
 has_failed_test() { grep -qE '^not ok [0-9]' "$(log_of "$1")"; }
 
-# may_run_again LABEL: could another program, or a slow machine, have made it fail?  Neither
-# causes a sanitizer's report, a crash or a skipped test, and lint neither waits nor measures.
+# may_run_again LABEL: can another program, or a slow machine, have made it fail? Neither causes a
+# sanitizer's report, a crash or a skipped test; and lint neither waits nor measures.
 may_run_again() {
     local consequence='^$'
-    # A test that fails leaves its memory behind.
+    # A failed test does not free its memory.
     ! has_failed_test "$1" || consequence='LeakSanitizer|byte\(s\) leaked'
     [[ ${kind_of[$1]} != @(builds|checks) ]] && ! has_crashed "$1" && [ "${skip_of[$1]}" -eq 0 ] &&
         ! grep -vE "$consequence" "$(log_of "$1")" | grep -E "$(
@@ -173,11 +174,11 @@ may_run_again() {
         )" >/dev/null
 }
 
-# before_again: the caller may define it: what must stand before a program runs again.
+# before_again: a function that the caller may define; it prepares the second run of a program.
 before_again() { :; }
 
-# try_alone LABEL: run it alone until it passes, at most $tries_alone times; but one that takes
-# too long alone, too, hangs, and each further attempt would take as long.
+# try_alone LABEL: run the program alone until it passes, at most $tries_alone times. A program that
+# also takes too long alone hangs, and is not tried again.
 try_alone() {
     local label=$1 try
     for ((try = 1; try <= tries_alone; try++)); do
@@ -195,13 +196,12 @@ try_alone() {
     done
 }
 
-# run_again: run each program that failed again, alone.  A program that passes then was
-# disturbed by the programs beside it, or the machine was too slow for it: continuous
-# integration shares a loaded machine, and such a failure says nothing about the code under
-# test.  That does not excuse the test, which has to be mended (CONTRIBUTING.md): the output of
-# each attempt that failed is printed, and the last line names the program.  Nothing is run
-# again if the failure of any program has a cause of its own, or if more than $again_at_most
-# programs failed.
+# run_again: run each failed program again, alone. If it passes then, the programs beside it
+# disturbed it, or the machine was too slow: continuous integration shares a loaded machine, and
+# such a failure says nothing about the code. The test still has to be repaired (CONTRIBUTING.md):
+# the output of each failed attempt is printed, and the last line names the program. Nothing is run
+# again if the failure of any program has another cause, or if more than $again_at_most programs
+# failed.
 run_again() {
     local label tried
     mapfile -t tried < <(failures)
@@ -210,7 +210,7 @@ run_again() {
     for label in "${tried[@]}"; do try_alone "$label"; done
 }
 
-# slowest COUNT: the programs of $logs/times that took most processor time, and all together.
+# slowest COUNT: print the programs of $logs/times with the most processor time, and the sum of all.
 slowest() {
     printf '%9s %9s\n' processor took
     sort -k3,3nr "$logs/times" | awk -v most="$1" '
@@ -219,7 +219,7 @@ slowest() {
     awk '{sum += $3} END {printf "%7.1f s            all %d programs\n", sum, NR}' "$logs/times"
 }
 
-# conclude: name the tests that failed, and show the sums.
+# conclude: print the failed tests, and the sums.
 conclude() {
     local label passed=0 failed=0 skipped=0
     while read -r label; do

@@ -15,8 +15,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 jobs=${JOBS:-$(nproc)}
 
-# clang_reads FILE NUMBER: its reports go to a file of their own, and one line to the standard
-# output says that it is done.
+# clang_reads FILE NUMBER: write the reports to a file for this source, and one line to the standard
+# output when it is done.
 clang_reads() {
     # shellcheck disable=SC2086  # the flags are words
     clang --analyze -std=c11 -D_GNU_SOURCE $CPPFLAGS -Xclang -analyzer-output=text \
@@ -28,7 +28,7 @@ clang_reads() {
 export -f clang_reads
 export CPPFLAGS work
 
-# progress COUNT: one line for every fiftieth line that is read.
+# progress COUNT: print a line after every fiftieth line of input.
 progress() {
     local done_count=0
     while read -r _; do
@@ -45,12 +45,12 @@ clang_says() {
     cat "$work"/clang.*
 }
 
-# The same report of a header comes once for each file that includes it.
+# A report in a header occurs once for each file that includes it.
 reports_of() { grep -E '(warning|error):' "$1" | sort -u; }
 
 cppcheck_says() {
     local status=0
-    mkdir "$work/between" # with it cppcheck follows values from one source into another
+    mkdir "$work/between" # with this directory cppcheck follows values from one source into another
     cppcheck --quiet -j "$jobs" --cppcheck-build-dir="$work/between" --std=c11 --language=c -D_GNU_SOURCE --include=tools/analyze_facts.h \
         -I. -Ibuild --enable=warning,performance,portability --inline-suppr --error-exitcode=2 \
         --suppressions-list="$work/suppressions" --suppress=missingIncludeSystem \

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 # check-circles.sh -- no two files use each other, neither directly nor through others.
 #
-# A header and the .c file of the same name are one.  A file uses what it includes, and the
-# files that define what its object file leaves undefined, so `make all` has to have run.
-# Files that can be reached both ways are printed as a circle.  app/ defines some functions of the C
-# library anew for civetweb, so what it defines is used only by itself.
+# A header and the .c file of the same name count as one file. A file uses the files that it
+# includes, and the files that define the undefined symbols of its object file, so `make all` must
+# have run. Files that use each other, also through others, are printed as a circle. app/ defines
+# some functions of the C library for civetweb, so these definitions count only inside of app/.
 set -euo pipefail
-# A program and a library of their own: `make all` does not build them, so there are no object
-# files of theirs, and their files are known by what they include alone.
+# `make all` does not build these programs and this library, so they have no object files, and only
+# their includes are known.
 not_built='loadtest/peers/ours|loadtest/fault/preload'
 rooms=(base lock db app loadtest)
 
@@ -54,7 +54,7 @@ uses=$(
 )
 [ -n "$uses" ] || { echo 'check-circles: no file uses another, which cannot be' >&2; exit 70; }
 
-# An arrow is a part of a circle if there is a way back from its end to its beginning.
+# An arrow belongs to a circle if a path leads from its end to its beginning.
 circles=$(awk '
     function way(here, there,    i, n, next_ones) {
         if (here == there) return 1

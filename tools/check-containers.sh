@@ -7,8 +7,9 @@ export LC_ALL=C
 cd "$(dirname "$0")/.."
 status=0
 
-# Not for containers: no faults in a shop, no records on a disk that nobody reads, the
-# process is named by its container, and its image starts it as a user who is not root.
+# Settings that a container does not need: a shop has no faults, nobody reads records on its disk,
+# the container's name is the name of the process, and its image starts it as a user who is not
+# root.
 left_out='SECKILL_ALLOW_FAULTS SECKILL_PROCESS SECKILL_RECORD SECKILL_USER'
 
 settings=$(grep -oE '^(TEXT|SECRET|CHOICE|COUNT|DURATION|SWITCH)\([a-z0-9_]+, *"[a-z0-9-]+"' app/config.def |
@@ -17,7 +18,7 @@ variables=$(awk '/^  [a-z]/ { inside = $1 == "seckilld:" } inside' docker-compos
     grep -oE '^ +SECKILL_[A-Z0-9_]+:' | tr -d ' :' | sort)
 examples=$(grep -oE '^#?SECKILL_[A-Z0-9_]+' .env.example | tr -d '#' | sort -u)
 
-# differ PREFIX A B: what A has and B has not.
+# differ PREFIX A B: print the lines of A that are not in B.
 differ() {
     local out
     out=$(comm -23 <(printf '%s\n' "$2") <(printf '%s\n' "$3"))

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# check-docs.sh -- are the pages of docs/reference, the wrk scripts' outcomes, and the alert
-# rules and the dashboard in docker/ what the programs' lists say, and do links, names and the blocks of every page hold?  Needs `make all`.
+# check-docs.sh -- do the pages of docs/reference, the outcomes in the wrk scripts, and the alert
+# rules and the dashboard in docker/ agree with the lists of the programs, and are the links, names
+# and blocks of every page correct? Needs `make all`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 written=$(mktemp -d)

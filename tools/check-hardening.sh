@@ -18,9 +18,9 @@ lacks() {
     failed=1
 }
 
-# needs FILE TEXT PATTERN WHAT: the text has a line that matches.
+# needs FILE TEXT PATTERN WHAT: a line of the text must match.
 needs() { grep -qE -- "$3" <<<"$2" || lacks "$1" "$4"; }
-# forbids FILE TEXT PATTERN WHAT: it has none.
+# forbids FILE TEXT PATTERN WHAT: no line of the text may match.
 forbids() { grep -qE -- "$3" <<<"$2" && lacks "$1" "$4"; }
 
 examine() {
@@ -41,7 +41,7 @@ examine() {
     needs "$file" "$symbols" '_chk(@|$)' 'no checked calls (-D_FORTIFY_SOURCE)'
 }
 
-# examine_marks ARCHIVE: every object in it is marked for control-flow protection.
+# examine_marks ARCHIVE: is every object in it marked for control-flow protection?
 examine_marks() {
     local archive=$1 marked
     marked=$(readelf -nW -- "$archive" 2>/dev/null | awk '

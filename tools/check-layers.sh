@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# check-layers.sh -- which room may include what, and that every list names its folder's files.
+# check-layers.sh -- which room may include which headers, and whether every list names the files of
+# its directory.
 #
 # tools/check-circles.sh looks for files that use each other.
 set -euo pipefail
 failed=0
 
-# Rooms: which files, and which of the project's headers they may include.
+# The files of each room, and the headers of the project that they may include.
 rooms='
 base/os/      base/os/
 base/text/    base/(os|text)/
@@ -19,7 +20,7 @@ db/           base/(os|text|postgres)/|db/
 app/          base/(os|text|http|redis)/|db/|lock/|app/
 '
 
-# The rooms of the laboratory, from the bottom up: each may include those before it.
+# The rooms of the laboratory, from the bottom up: each may include the rooms before it.
 below=''
 outcomes=''
 for room in kit objective plan lab proxy probe audit check fault live sale open_loop expect compare bench scenario matrix page report show command; do
@@ -31,7 +32,7 @@ for room in kit objective plan lab proxy probe audit check fault live sale open_
     outcomes=''
 done
 
-# Programs that measure this library and use it as any program does.
+# Programs that measure this library, and use it as any other program does.
 rooms+='loadtest/peers/ lock/dlock(_async)?\.h|loadtest/peers/
 '
 
@@ -90,7 +91,7 @@ not_named() {
 complain "only base/os/ knows threads, polling, clocks and random bytes of the system" \
     "$(not_named "$system_names" 'base/os/' $system_rooms)"
 complain 'only base/redis/wire.c and tls_stream.c know sockets' "$(not_named "$socket_names" 'base/redis/(wire|tls_stream)\.c' base/redis)"
-# received.c defines poll() anew for civetweb, which has to go through it.
+# received.c defines poll() for civetweb, whose calls have to go through it.
 complain 'base/os/ gives threads, polling, clocks and sleep' \
     "$(not_named 'pthread_|PTHREAD_|sem_(init|post|wait)|p?poll\(|eventfd|clock_gettime|nanosleep|usleep' 'base/http/received\.c' app base/http base/text)"
 

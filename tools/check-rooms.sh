@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# check-rooms.sh -- every room has a README.md of at most 20 lines that says what lives in the room,
-# and the files that it names are there.
+# check-rooms.sh -- does every directory have a README.md of at most 20 lines, and do the files
+# exist that it names?
 set -euo pipefail
 cd "$(dirname "$0")/.."
 most=20

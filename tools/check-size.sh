@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # check-size.sh -- no function over 60 lines, no file over 400, no line of C over 100 columns.
-# A function is what stands between a "{" and a "}" that each begin a line.
+# A function is the text between a "{" and a "}" that each begin a line.
 set -euo pipefail
 failed=0
 mapfile -t files < <(git ls-files -co --exclude-standard -- '*.c' '*.h' '*.lua' '*.sh' '*.sql' '*.py' '*.java' tests/run tests/interop/run)

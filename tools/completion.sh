@@ -11,14 +11,14 @@ set -euo pipefail
 shell=$1 build=$2
 mapfile -t commands < <("$build/seckill" --help | sed -n '/^Commands/,/^$/s/^  \([a-z-]*\) .*/\1/p')
 
-# help_of PROGRAM: of "seckilld" or "seckill COMMAND".
+# help_of PROGRAM: print the help of "seckilld" or of "seckill COMMAND".
 help_of() {
     local words
     read -r -a words <<<"$1"
     env -i "$build/${words[0]}" "${words[@]:1}" --help
 }
 
-# words_of PROGRAM: what may follow it: the words of its synopsis, and its flags.
+# words_of PROGRAM: print the words that may follow it: those of its synopsis, and its flags.
 words_of() {
     help_of "$1" | awk -v program="$1" '
         /^Usage: / { sub("^Usage: " program " ?", ""); count = split($0, parts, /[ |]+/)
@@ -59,7 +59,8 @@ texts_of() {
 
 quoted() { printf '%s' "${1//\'/\'\\\'\'}"; }
 
-# table NAME FUNCTION: a function of the shell, NAME PROGRAM, that prints what FUNCTION says.
+# table NAME FUNCTION: print a shell function NAME that prints, for each PROGRAM, the output of
+# FUNCTION.
 table() {
     local program
     printf '%s() {\n    case $1 in\n' "$1"

@@ -144,8 +144,8 @@ follow() {
     done
 }
 
-# reason: what apt and dpkg say was wrong, without what they did before and without the
-# names of all the packages that were not installed because of it.
+# reason: print the errors of apt and dpkg, without their progress before and without the names of
+# all the packages that were not installed because of the error.
 reason() {
     awk '
         /^Errors were encountered while processing:/ { skips = 1; next }

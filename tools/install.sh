@@ -19,7 +19,7 @@ for name in PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DATADIR DOCDIR ZSHDIR; do
     [[ ${!name} == /* ]] || { echo "install: $name is ${!name}; it has to begin with /" >&2; exit 64; }
 done
 
-# row MODE SOURCE DESTINATION; a link's source is what it points to.
+# row MODE SOURCE DESTINATION; the source of a link is its target.
 row() { printf '%s\t%s\t%s\n' "$@"; }
 
 pages() {
@@ -93,7 +93,7 @@ write_pc() {
     done <lock/dlock.pc.in >"$OUT/dlock.pc"
 }
 
-# missing DIRECTORY: print those of it and its parents that are not there.
+# missing DIRECTORY: print the directory and those of its parents that do not exist.
 missing() {
     local directory=$1
     while [ -n "$directory" ] && [ ! -d "$destdir$directory" ]; do

@@ -13,7 +13,7 @@ version=$(sed -n 's/^#define SECKILL_VERSION "\(.*\)"/\1/p' base/text/version.h)
 rm -rf "$out"
 mkdir -p "$out"
 
-# whole HEADER: the header, with the groups of its parts in the places of their includes.
+# whole HEADER: print the header, with the headers of its groups in place of their includes.
 whole() {
     awk '
         /^#include "dlock_/ && FILENAME ~ /dlock\.h$/ {
@@ -29,7 +29,7 @@ whole() {
         { print }' "lock/$1"
 }
 
-# from_header HEADER ALSO: its groups of functions, and its overview.
+# from_header HEADER ALSO: make the pages of its groups of functions, and of its overview.
 from_header() {
     whole "$1" | awk -v out="$out" -v version="$version" -v header="$1" -v manual="${1%.h}" -v also="$2" \
         -f tools/manual-library.awk

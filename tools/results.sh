@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# results.sh [NAME...] -- measure the pages of docs/results anew (default: all), each with the
-# command that docs/results/README.md names.  A missed target (exit status 3) is a result too.
+# results.sh [NAME...] -- measure the pages of docs/results again (default: all), each with the
+# command that docs/results/README.md names. A missed threshold (exit status 3) is a result too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PWD/build:$PATH PYTHONDONTWRITEBYTECODE=1

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # cluster-join.sh -- make the six nodes of the profile `cluster` one Redis Cluster.
 #
-# Nodes know each other by their IP addresses, and Docker may give them others when they are all
-# started again.  So a cluster that exists is told the addresses of now.
+# Nodes know each other by their IP addresses, and Docker may give them other addresses when all are
+# started again. So the nodes of an existing cluster are told their present addresses.
 set -eu
 all='cluster-1 cluster-2 cluster-3 cluster-4 cluster-5 cluster-6'
 addresses=

@@ -3,9 +3,9 @@
 # redis-behind-sentinel.sh -- one of the Redis servers that the profile `sentinel` watches, as a
 # replica of the server that the Sentinels name.
 #
-# The server keeps nothing on a disk, so it starts empty.  A master that died and was started again
-# would pass its emptiness on to its replicas, and every lock would be gone.  So it waits until the
-# Sentinels have named another server, and becomes a replica of that one.
+# The server keeps nothing on a disk, so it starts empty. If a master that died was started again,
+# its replicas would copy its empty data, and every lock would be lost. So it waits until the
+# Sentinels have named another server, and becomes a replica of that server.
 set -eu
 me=$(hostname)
 
@@ -19,7 +19,7 @@ named() {
 
 master=$(named)
 tries=0
-# If all servers died at once, no other server can become the master; therefore the wait has an end.
+# If all servers died at once, no other server can become the master, so the wait has a limit.
 while [ "$master" = "$me" ] && [ "$tries" -lt 30 ]; do
     sleep 0.5
     tries=$((tries + 1))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # sentinel.sh -- one of the three Sentinels of the profile `sentinel`.
 #
-# A Sentinel does not start if it cannot find the address of its master's name, and the name of a
-# container that is down has none.  So it asks the others for the master of now.
+# A Sentinel does not start if the name of its master has no address, and the name of a stopped
+# container has none. So it asks the other Sentinels for the present master.
 set -eu
 me=$(hostname)
 master=sentinel-redis-1

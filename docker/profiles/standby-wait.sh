@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# standby-wait.sh -- from now on every COMMIT of the primary waits for the standby, so that a
-# promotion loses no order that was acknowledged.
+# standby-wait.sh -- makes every COMMIT of the primary wait for the standby, so that a promotion
+# loses no acknowledged order.
 set -eu
 primary='postgresql://seckill_lab@postgres:5432,standby:5432/seckill?target_session_attrs=read-write'
 ask() { psql "$primary" --no-psqlrc -qAtX -v ON_ERROR_STOP=1 "$@"; }

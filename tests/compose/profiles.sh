@@ -45,7 +45,7 @@ leader_of() {
     esac
     return 1
 }
-# follows PROFILE SERVICE: has the killed leader come back as a follower?
+# follows PROFILE SERVICE: is the killed server, which was the leader, a part of the system again?
 follows() {
     case $1 in
     sentinel) inside "$2" redis-cli INFO replication | grep -q 'master_link_status:up' ;;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# planted.sh SEEDS EXPLAINED [PATTERN] [MARKDOWN] -- plant bugs in the lock library and the
-# service, one after another, and say how many seeds the simulation takes to find each.
+# planted.sh SEEDS EXPLAINED [PATTERN] [MARKDOWN] -- plant bugs in the lock library and the service,
+# one after another, and print the number of seeds that the simulation needs to find each.
 #
 # The bugs are the patches of tests/mutants whose head has lines
 #
@@ -9,9 +9,9 @@
 #     Hunted-by: simulation VARIANT CLASS
 #     Not-found: why                if no seed finds it: the reason
 #
-# Each line plays at most SEEDS seeds, from 1 on, and at most EXPLAINED of them if there is a
-# reason, so the figures repeat as long as the code stays.  A page is written to MARKDOWN.
-# Exit: 0 all are found but those with a reason, 1 not, 70 one does not apply or build.
+# Each line plays at most SEEDS seeds, from 1 on, or at most EXPLAINED seeds if it has a reason, so
+# the figures are the same until the code changes. MARKDOWN is the file of the page. Exit: 0 all are
+# found but those with a reason, 1 not, 70 a patch does not apply or build.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 unset MAKEFLAGS MFLAGS MAKELEVEL

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# planted_page.sh ROWS SEEDS EXPLAINED PATTERN FILE FOUND COUNT COMMIT -- the page of docs/results
-# about planted bugs: the rows of planted.sh, and why the other patches of tests/mutants are not hunted.
+# planted_page.sh ROWS SEEDS EXPLAINED PATTERN FILE FOUND COUNT COMMIT -- prints the page of
+# docs/results about planted bugs: the rows of planted.sh, and the reasons why the other patches of
+# tests/mutants are not hunted.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 rows=$1 seeds=$2 explained=$3 pattern=$4 file=$5 found=$6 count=$7 commit=$8
@@ -9,7 +10,8 @@ rows=$1 seeds=$2 explained=$3 pattern=$4 file=$5 found=$6 count=$7 commit=$8
 header() { sed -n "/^diff /q; s/^$2: *//p" "$1"; }
 touched() { sed -n 's|^diff --git a/.* b/||p' "$1"; }
 
-# class_of FILE: why no change of it is hunted; nothing if a patch has to say so itself.
+# class_of FILE: print why no change of this file is hunted; nothing if each patch has to give its
+# reason.
 class_of() {
     # shellcheck disable=SC2016  # the backquotes are those of markdown
     case $1 in

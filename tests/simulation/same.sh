@@ -9,11 +9,11 @@ shift 2
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# alone PROGRAM: the hash of each seed that is listed, which a process of its own plays.
+# alone PROGRAM: print the hash of each listed seed, played in a process of its own.
 alone() {
     local variant class seed hash
     while read -r variant class seed hash; do
-        # The exit status tells of the verdict, which may be a bad one of a lock that has to break.
+        # The exit status is that of the verdict, which may be bad for a lock that has to break.
         hash=$({ "$1" --variant="$variant" --class="$class" --seed="$seed" --quiet || true; } |
             sed -n 's/.*hash //p')
         printf '%s %s %s %s\n' "$variant" "$class" "$seed" "$hash"
@@ -29,7 +29,7 @@ alone "$unoptimized" <"$dir/batch" >"$dir/alone-o0"
 wait "$first"
 wait "$second"
 
-# The batch at -O2 is what the others are compared with.
+# The batch at -O2 is compared with the others.
 awk '
     FNR == 1 { file++ }
     file == 1 {

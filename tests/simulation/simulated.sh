@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # simulated.sh FILE COMMAND SIMULATE... -- play the table of simulated worlds, and write FILE, the
-# page of docs/results about it.  COMMAND is what a reader runs to write the page anew.  Exits as
-# SIMULATE does.
+# page of docs/results about it. COMMAND is the command in the page by which a reader writes the
+# page again. The exit status is that of SIMULATE.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 file=$1 command=$2
