@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""again.py -- the same state again: by the command line that the live page says, and by its link."""
+"""again.py -- a state of the live page is started again by the command line on the page, and by its link."""
 import os
 import shlex
 import sys
@@ -39,7 +39,7 @@ def every_switch_is_a_flag():
 
 
 def started_by(command, is_begun=lambda state: True):
-    """The state that the command line starts, once it has begun."""
+    """Start the command line of the page, and return the state after its begin."""
     words = shlex.split(command)
     assert words[:2] == ["seckill", "show"], words
     other = Show(*words[2:])
@@ -56,7 +56,7 @@ def the_command_starts_the_same():
 
 
 def change_all():
-    """Every setting has another value."""
+    """Give every setting another value than its default."""
     post("/api/offer", {"lock": "none", "scope": "voucher", "stock_guard": "read-write", "duplicate_guard": "none", "watchdog": "on",
                         "order_path": "each", "lease_ms": 900, "processes": 2, "connections": 6, "users": "different", "rate": 60,
                         "stock": 321})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""faults.py -- every fault that the live page gives: what comes of it, that the same button takes
-it back, that several go together, and why one cannot be given."""
+"""faults.py -- every fault of the live page: its effect, its end by the same button, several faults at once, and the
+reason when a fault is refused."""
 import os
 import signal
 import sys
@@ -18,7 +18,7 @@ def fault(name):
 
 
 def give(name, status=202, **more):
-    """Until no other request is being carried out."""
+    """Wait until no other request is being executed."""
     def attempt():
         got, answer = show.ask("/api/fault", {"name": name, **more})
         return None if got == 409 and answer.get("code") == "wish-busy" else (got, answer)
@@ -51,7 +51,7 @@ def run(**settings):
 
 
 def sells():
-    """Orders come: everything that the sale needs is well."""
+    """Wait for new orders, which show that everything works that the sale needs."""
     before = show.state()["stock"]["sold"]
     soon("more orders", lambda: show.state()["stock"]["sold"] > before)
 
@@ -61,12 +61,12 @@ def lock():
 
 
 def said(name, text):
-    """The events of the fault that say so."""
+    """The events of the fault whose text fits."""
     return [e for e in show.state()["events"] if e["fault"] == name and text in (e["said"] or "")]
 
 
 def says(name, text):
-    """An event of the fault says so: the newest may be of the next step already."""
+    """Wait for an event of the fault whose text fits; the newest event may already be of the next step."""
     return soon(f"{name} says {text}", lambda: said(name, text))
 
 
@@ -206,7 +206,7 @@ def gone():
 
 
 def gone_by_itself():
-    """Killed from outside: the button that starts a killed process starts it."""
+    """A process that was killed from outside is started by the button that starts killed processes."""
     os.kill(show.state()["processes"][1]["pid"], signal.SIGKILL)
     soon("it is dead", lambda: show.state()["processes"][1]["state"] == "dead")
     assert fault("kill")["state"] == "off"
@@ -229,7 +229,7 @@ def undone_with_the_store_away():
 
 
 def cut_often():
-    """More often than a proxy has room for the faults that it was given."""
+    """Give and end more faults than a proxy can keep."""
     for _ in range(66):
         give("cut", target=1)
         becomes("cut", "on")
@@ -238,7 +238,7 @@ def cut_often():
 
 
 def out_of_a_lesson():
-    """A run of one's own that fits the voucher of a lesson is none of the lesson's."""
+    """A user's own run does not count for a lesson, even if it fits the voucher of the lesson."""
     settings = show.state()["run"]["settings"]
     soon("the load ends", lambda: show.ask("/api/run/stop", {})[0] == 202)
     soon("the sale has ended", lambda: show.state()["phase"] == "ended")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""freeze.py -- freeze the holder by button, and let it go: what the page shows, in this order."""
+"""freeze.py -- the holder is frozen and continued by buttons: what the page shows, and in which order."""
 import os
 import sys
 
@@ -34,7 +34,7 @@ def begin(lock, guard):
 
 
 def choose(name, value):
-    """As a person does, unless it has the value."""
+    """Set the value as a person does, unless it is set already."""
     if page.js("document.getElementById('set-' + arguments[0]).value", name) == value:
         return
     before = int(page.data("run"))

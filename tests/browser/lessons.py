@@ -43,7 +43,7 @@ def lesson():
 
 
 def state_if(condition):
-    """The state of now if the condition holds of it, else None."""
+    """The present state if the condition holds for it, else None."""
     now = show.state()
     return now if condition(now) else None
 
@@ -91,7 +91,7 @@ def press_theme():
 
 
 def is_fit(*selectors):
-    """Before a screen and before a class, in both themes and both languages."""
+    """On a screen and in a classroom, in both themes and both languages."""
     for check in (checks.contrast, checks.no_overlap, checks.names, checks.live_regions, checks.calm, checks.sizes, checks.tab_order):
         check(page)
     checks.widths(page, page.wait_shown, (320, 390, 640, 1024, 1920))
@@ -150,7 +150,7 @@ def go_to(number):
 
 
 def predict():
-    """Once: the prediction is locked."""
+    """Make the prediction, which is then locked."""
     if stage() != "asked":
         return
     page.press("1")
@@ -165,7 +165,7 @@ def predict():
 
 
 def play_once():
-    """True: it came out as the lesson says, in the page and in the database."""
+    """Returns true if the result is that of the lesson, on the page and in the database."""
     runs = lesson()["runs"]
     page.press(" ")
     # A lesson that was played before is done already: the page may show that for a while.

@@ -24,7 +24,7 @@ def press(key, changed):
 
 
 def replace(parts):
-    """From now on the page is told these parts of the state, in place of the laboratory's own."""
+    """From now on the page gets these parts of the state in place of the laboratory's."""
     page.driver.execute_script("""const real = window.fetch;
         window.parts = arguments[0];
         window.fetch = async (...a) => { const r = await real(...a); if (!String(a[0]).endsWith('/state')) { return r; }
@@ -131,7 +131,7 @@ def both_languages():
 
 
 def numbers_of_the_address():
-    """The link starts the same again, without the token in it after it was opened."""
+    """The link starts the same state again, and loses its token when it is opened."""
     settings = page.js("Object.fromEntries(new URLSearchParams(document.getElementById('link').hash.slice(1)))")
     settings.update(lock="none", stock="77")
     page.driver.get(show.base + "/#" + "&".join(f"{k}={v}" for k, v in settings.items()))
@@ -149,7 +149,7 @@ def hostile_address():
 
 
 def hostile_names():
-    """What the laboratory could say of users, vouchers, locks and owners, in every field of text."""
+    """Put the hostile name into every text of the state: users, vouchers, locks and owners."""
     page.driver.execute_script("""const name = arguments[0], spoil = (v, key) => typeof v === 'string' && !['phase', 'state', 'boot_id', 'kind', 'lane'].includes(key) ? name
           : Array.isArray(v) ? v.map((x) => spoil(x, key)) : v && typeof v === 'object' ? Object.fromEntries(Object.entries(v).map(([k, x]) => [k, spoil(x, k)])) : v;
         const real = window.fetch;
@@ -177,7 +177,7 @@ def labels_of_the_bar():
 
 
 def sold_much():
-    """Numbers of any length, a detail of two lines and stacked labels: still one screen."""
+    """Long numbers, a detail of two lines and stacked labels must still fit on one screen."""
     for is_presented in (False, True):
         for sold in (1, 1457, 12345, 199999, 200000, 499999, 500999, 1234567):
             replace({**trouble, "stock": {"issued": 500000, "left": max(0, 500000 - sold), "sold": sold}})

@@ -66,7 +66,7 @@ def written():
 
 
 def without_live_region(name):
-    """Nothing changes by itself on a matrix, so that nothing has to be said."""
+    """Nothing changes by itself on a matrix, so it needs no live region."""
     assert page.js("document.querySelectorAll('[aria-live], [role=status], output').length") == 0, name
 
 
@@ -91,7 +91,7 @@ def open_everything():
 
 
 def all_in_chinese(*names):
-    """Every text that can be seen, whatever element it is in, has a Chinese letter or is a name."""
+    """Every visible text, in any element, has a Chinese character or is a name."""
     script = checks.COMMON + """return seen().filter(({e}) => !e.closest('kbd, code, bdi')).map(({text, e}) => [named(e), text]);"""
     for name in names:
         show(name, "lang=zh")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""sale.py -- the page of `seckill show` in a browser: what a person presses, and what the page says then."""
+"""sale.py -- the page of `seckill show` in a browser: what the page shows after each key and button."""
 import os
 import signal
 import sys

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""server.py -- what `seckill show` answers, to a client that is no browser: who may ask, what is
-refused, and that the counts of a sale are those of the database."""
+"""server.py -- the answers of `seckill show` to a client that is no browser: the clients that are accepted, the requests
+that are refused, and the counts of a sale, which must be those of the database."""
 import glob
 import http.client
 import json
@@ -29,7 +29,7 @@ def wait_phase(*wanted):
 
 
 def post(path, body=None):
-    """Until no other request is being carried out, and no process being started."""
+    """Wait until no other request is being executed, and no process is being started."""
     def attempt():
         status, answer = show.ask(path, body or {})
         return None if status == 409 and ("being" in answer["error"]) else (status, answer)
@@ -128,7 +128,7 @@ def post_text(path, text):
 
 
 def run(settings):
-    """The state of the sale that this begins, not of the one before."""
+    """Begin a sale, and return a state of it, not of the sale before."""
     before = show.state()
     status, answer = post("/api/run", settings)
     assert status == 202, answer
@@ -145,7 +145,7 @@ def a_sale(settings):
 
 
 def wrk_count():
-    """What wrk itself has counted as accepted, at its end."""
+    """The number of accepted orders in wrk's own summary."""
     paths = glob.glob(os.path.join(show.directory, "show-*", "load.json"))
     with open(max(paths, key=os.path.getmtime), encoding="utf-8") as summary:
         return json.load(summary)["outcomes"]["accepted"]
@@ -182,7 +182,7 @@ def orders_come_at_the_rate():
 
 
 def one_user_orders_from_everywhere():
-    """The guard counts a user's orders, and only a lock lets it count right."""
+    """The guard counts a user's orders, and its count is right only with a lock."""
     run({"lock": "none", "stock": 500000, "users": "same", "duplicate_guard": "count", "stock_guard": "conditional", "rate": 0})
     soon("a second order of a user", lambda: show.state()["verdict"]["duplicates"] > 0)
     assert show.state()["verdict"]["valid"] is False
@@ -217,7 +217,7 @@ def a_frozen_holder_loses_its_lock():
 
 
 def silent_clients_hold_nobody_up():
-    """A silent client is given five seconds; one that connects after a thousand of them must not wait for those."""
+    """A silent client is disconnected after five seconds; a client behind a thousand silent ones must not wait for them."""
     sold, address = show.state()["stock"]["sold"], ("127.0.0.1", int(show.base.rsplit(":", 1)[1]))
     silent = [socket.create_connection(address) for _ in range(1000)]
     begin = time.monotonic()
@@ -289,7 +289,7 @@ def a_change_restarts_the_sale():
 
 
 def a_change_under_load_starts_all_anew():
-    """While a process is dead, whose answers nobody has: the old sale ends, and then the new one begins."""
+    """A process is dead, and the answers to its clients are lost: the old sale ends, and then the new one begins."""
     begin()
     assert post("/api/fault", {"name": "kill", "target": 2})[0] == 202
     soon("it is dead", lambda: show.state()["processes"][1]["state"] == "dead")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""silent.py -- the live page while servers of the laboratory are gone or hang, which no button did:
-the page says so and starts a server that was killed again, nothing waits without end, and an
-interrupt takes everything down."""
+"""silent.py -- the live page while servers of the laboratory have ended or hang, without a press of a button: the page
+reports this and starts a killed server again, no wait is endless, and an interrupt ends everything."""
 import json
 import os
 import signal
@@ -44,7 +43,7 @@ def stuck(is_so):
 
 
 def postgres_hangs():
-    """The page must not go on to call its last count young."""
+    """The page must not show its last count as a new one."""
     global page
     run()
     page = Page(show.address)
@@ -125,7 +124,7 @@ def the_next_sale_starts_it():
 
 
 def life(pid):
-    """When the process began, in ticks; None: it has ended, and at most its parent has yet to ask how."""
+    """The start time of the process in ticks; None: it has ended, and its parent may not have waited for it yet."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
             fields = stat.read().rsplit(")", 1)[1].split()

@@ -28,7 +28,7 @@ def scenario(name, *flags):
 
 
 def show(path, fragment="step=1"):
-    """The page anew, at a step that the address names."""
+    """Open the page again, at a step that the address names."""
     open_file(page, path, fragment, "a step", lambda p: p.data("step") is not None)
 
 
@@ -41,7 +41,7 @@ def steps():
 
 
 def seen():
-    """All that a step says and draws."""
+    """All texts and drawings of a step."""
     return page.js("[document.querySelector('.say').textContent, document.querySelector('.plot').innerHTML, document.querySelector('.where').textContent]")
 
 
@@ -267,7 +267,7 @@ def presenter():
 
 
 def names_its_origin():
-    """What it takes to have the story again: the commit of the program, and the seed."""
+    """The page has the commit of the program and the seed, which are needed to repeat the story."""
     with open(os.path.join(os.path.dirname(pages["naive"]), "data.json"), encoding="utf-8") as kept:
         run = json.load(kept)
     with open(pages["naive"], encoding="utf-8") as story:

@@ -24,7 +24,7 @@ ending = threading.Event()
 
 
 class Viewer(threading.Thread):
-    """Polls as the page does, each request on a connection of its own, until it is told to end."""
+    """Poll as the page does, each request on a connection of its own, until `ending` is set."""
 
     def __init__(self, number):
         super().__init__(daemon=True)
@@ -62,14 +62,14 @@ viewers = []
 
 
 def all_are_served():
-    """Every viewer was answered once more, and none in another way than well."""
+    """Every viewer got another answer, and no viewer got a wrong one."""
     before = [v.good for v in viewers]
     soon("every viewer is answered", lambda: all(v.good > b for v, b in zip(viewers, before)))
     assert not any(v.wrong for v in viewers), [v.wrong[:3] for v in viewers]
 
 
 def post(path, body):
-    """Until no other request is being carried out, and no process is being started."""
+    """Wait until no other request is being executed, and no process is being started."""
     def attempt():
         status, answer = show.ask(path, body)
         return None if status == 409 and "being" in answer["error"] else (status, answer)
@@ -122,14 +122,14 @@ def server_faults():
 
 
 def many_press_at_once():
-    """One at a time is carried out; who comes meanwhile is told."""
+    """One request is executed at a time; other requests are told so."""
     answers = []
 
     def push(body):
         answers.append(show.ask("/api/fault", body)[0])
 
     def one_is_taken():
-        """All are refused while the request before is still being carried out."""
+        """Send eight requests at once.  Returns true if one was accepted: all are refused while an earlier one is executed."""
         answers.clear()
         bodies = [{"name": name} for name in ("freeze", "slow", "server-stop", "cut")] * 2
         pushers = [threading.Thread(target=push, args=(body,)) for body in bodies]
@@ -198,7 +198,7 @@ def the_end():
 
 
 def nobody_complains():
-    """No sanitizer says anything, neither of the laboratory nor of the service."""
+    """No sanitizer has a report about the laboratory or the service."""
     paths = [os.path.join(show.directory, "errors"), *glob.glob(os.path.join(show.directory, "show-*", "seckilld-*.log"))]
     assert len(paths) > 1, paths
     for path in paths:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""beside.py -- Porcupine beside both judges, over the histories that it can be asked about.
+"""beside.py -- compares Porcupine with both judges, for the histories that Porcupine can judge.
 """
 import collections
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""compare.py -- both judges on one history, and what they disagree about."""
+"""compare.py -- asks both judges about one history, and lists the properties about which they disagree."""
 import differences
 import judge
 from judge import UNDECIDED, VALID
@@ -9,7 +9,7 @@ FIRST_ONLY = ("wakes", "liveness", "resource", "orders")
 
 
 class Judges:
-    """`ignored`: a property of which the second judge is told to know nothing."""
+    """`ignored`: a property that the second judge does not judge."""
 
     def __init__(self, first, ignored=None, budget=judge.BUDGET):
         self.first, self.ignored, self.budget = first, ignored, budget

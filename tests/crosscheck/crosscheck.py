@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compare `seckill check` with a second judge that was written apart from it.
+"""Compare `seckill check` with a second judge that was written independently.
 
-Makes histories from a seed, most of them changed so that something may be wrong, lets
-both judges look at each, and compares their verdicts, property by property and overall.
-A disagreement is shrunk to its smallest history, printed, and written to --out.
+The program makes histories from a seed, most of them with changes that may make them illegal, asks both judges about
+each, and compares their verdicts, for each property and in total.  A disagreement is shrunk to the smallest history,
+printed, and written to --out.
 
-The differences of the judges that are on purpose are listed in differences.py, counted and
-printed.
+differences.py lists the intentional differences of the judges; the program counts and prints them.
 """
 import argparse
 import collections

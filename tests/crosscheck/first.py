@@ -11,7 +11,7 @@ class Broken(Exception):
 
 
 class First:
-    """Asks the program for a verdict after another; close() removes its file."""
+    """Asks `seckill check` for one verdict after another; close() removes the file of the history."""
 
     def __init__(self, program):
         self.program = program
@@ -23,7 +23,7 @@ class First:
             os.remove(self.path)
 
     def judge(self, history):
-        """{property: verdict}, with "overall"; what it does not claim is missing."""
+        """{property: verdict}, with "overall"; properties that the lock does not promise are missing."""
         with open(self.path, "w", encoding="utf-8") as file:
             file.write(history.text())
         done = subprocess.run([self.program, "check", "--json", self.path],

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""generator.py -- histories that a lock which is right could have made, from a seed.
+"""generator.py -- makes histories, from a seed, that a correct lock could have made.
 
-Owners call a store (store.py) one call after another, but for renewals, which are the
-watchdog's and may overlap the rest.  Most calls are answered soon; some late, some
-never, some owners work beyond their lease, and processes die.
+Each owner calls a store (store.py), one call after another; only renewals, which the watchdog makes, may overlap
+other calls.  Most calls are answered soon, some late, and some never.  Some owners work beyond their lease, and
+processes die.
 """
 import heapq
 import random

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""mutations.py -- histories that a lock may not have made, from ones that it did.
+"""mutations.py -- changes histories of a correct lock, so that they may become illegal.
 
-Each mutation changes one thing.  The result is well formed: an owner makes one call
-after another but for renewals, nothing is answered before it was asked, the dead do
-nothing.  The result may be a history that a lock can make all the same.
+Each mutation changes one thing.  The result is well formed: an owner makes one call after another, except renewals,
+no answer comes before its call, and dead processes make no calls.  The changed history may still be legal.
 """
 import history
 from generator import OVERLAP_MAX

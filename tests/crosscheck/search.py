@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """search.py -- every order in which the calls of one lock may have happened.
 
-A call is executed once, at some moment from when it was made to when it was answered; a
-call without an answer, at any moment after it was made, or never.  Of a call that was
-answered and one that was made at the same instant, by different threads, nobody can say
-which was first: they are tried in both orders, or, if the search is `is_strict`, in the
-order of the answer before the call.  Every order is tried at once: the search goes
-from instant to instant and keeps each state that the lock may be in, with the fewest
-rules that are broken on the way there.
+A call is executed once, at a moment between the call and its answer; a call without an answer is executed at any
+moment after it was made, or never.  If an answer and a call of different threads are at the same instant, their order
+is unknown: the search tries both orders, or, with `is_strict`, only the answer before the call.  All orders are tried
+at once: the search goes from instant to instant, and keeps each possible state of the lock with the smallest number of
+rules that are broken on the way to this state.
 
 The effect of an unanswered call matters only when another answer needs it, so the call is
 executed then: a release when its hold contradicts an answer, an acquire or a renewal when
@@ -25,7 +23,7 @@ NONE = (0,) * len(pages.ALL)
 
 
 class Undecided(Exception):
-    """There are more states than the budget allows."""
+    """The search has more states than the budget allows."""
 
 
 class Event:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""shrink.py -- the smallest history of which something is still true."""
+"""shrink.py -- searches for the smallest history that still meets a condition."""
 import mutations
 
 TRIES = 3000
 
 
 def _leave_out(history):
-    """Everything that could be left out, larger pieces first."""
+    """Every part that can be left out, larger parts first."""
     for size in (16, 8, 4, 2, 1):
         for start in range(0, len(history.calls), size):
             smaller = history.copy()
@@ -28,7 +28,7 @@ _PLAIN = {"wait": 0, "sent": 0, "fence": 0, "mode": ""}
 
 
 def _simplify(history):
-    """Everything that could be said more simply."""
+    """Every simplification of the history."""
     for i, call in enumerate(history.calls):
         for field, plain in _PLAIN.items():
             if getattr(call, field) != plain:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""store.py -- a lock that is right, for the generator to run: what a store would answer.
+"""store.py -- a correct lock for the generator, with the answers of a store.
 
-The store keeps times of its own: a lease counts from when the request arrives, so it never ends
-before the time that its owner was promised, and not long after.
+The store has its own clock: a lease counts from the arrival of the request, so it never ends before the time that its
+owner was promised, and ends soon after it.
 """
 import history
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""untie.py -- a history whose events of one instant come a moment apart."""
+"""untie.py -- separates the events of one instant in a history by a moment."""
 import mutations
 from history import NEVER
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Behaviours of two programs with one lock between them.
+"""Behaviours of two programs that use one lock.
 
-Each behaviour is a function of a case: its first line is what the report says, {a}
-holds or begins, {b} is the other program. A failure raises; whatever else happens, the
-next behaviour has a name of its own."""
+Each behaviour is a function of a case. The first line of its docstring is its line in the report, in which {a} is the
+program that holds or begins, and {b} the other one. A failure raises an exception. Each behaviour uses a new name, so a
+failure does not affect the next one."""
 
 import re
 
@@ -54,7 +54,7 @@ class Case:
         return any(server.exists(self.name) for server in self.servers)
 
     def holders(self):
-        """Owner to levels, on every server the same number of owners."""
+        """Return {owner: levels}; every server must have the same number of owners."""
         found = [server.hgetall(self.name) for server in self.servers]
         return [
             [(owner, int(n)) for owner, n in one.items() if owner != "mode"]

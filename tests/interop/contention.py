@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""contention.py -- the shares of as many threads of ours and of Redisson on one lock.
+"""contention.py -- measures the shares of equally many threads of this library and of Redisson on one lock.
 
     contention.py JAVA-CLASSPATH C-PEER [ROUNDS]
 
-Both programs run THREADS threads that take the lock, count a number in Redis up by a GET
-and a SET, with a sleep of SECTIONS_US between the two, and give the lock back, for
-ROUND_MS. On a Redis Cluster the number is in a file that both programs map. Each round measures both together and each alone. The program prints TAP: a kind passes
+For ROUND_MS, both programs run THREADS threads that acquire the lock, increment a number in Redis by a GET and a SET,
+with a sleep of SECTIONS_US between the two, and release the lock. On a Redis Cluster the number is in a file that both programs map. Each round measures both together and each alone. The program prints TAP: a kind passes
 when no count was lost and the median of Redisson's shares is at least SHARE_LEAST. The
 cost of the shares is printed beside them: the total, and the total that the two programs would
 reach together if a change of the program cost nothing, computed from what each reaches

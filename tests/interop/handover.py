@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""handover.py -- a lock that two of our processes hand over inside, beside Redisson.
+"""handover.py -- two processes of this library hand a lock over inside, while Redisson contends for it.
 
     handover.py JAVA-CLASSPATH C-PEER RECORD-DIR [HOLDS]
 
-First Redisson looks while a process of ours hands its fair lock from thread to thread: it
-sees one owner with one level, and its own request is granted after that process gives the
-lock back. Then two of our processes and Redisson contend for NAMES (8) locks, with
+First Redisson inspects the fair lock while a process of this library hands it over from thread to thread: Redisson
+sees one owner with one level, and its own request is granted after that process has released the lock. Then two of our processes and Redisson contend for NAMES (8) locks, with
 connections cut and the server paused, until HOLDS (2000000) of ours are made. All three map
 one file. Each section says there that it is inside, so that a second holder is seen, and
 reads a number and writes the next, so that two holders at once lose a count. `seckill check`

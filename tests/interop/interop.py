@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""interop.py -- our locks beside Redisson's and redis-py's, in both directions, as TAP.
+"""interop.py -- tests the locks of this library together with those of Redisson and redis-py, in both directions; TAP.
 
     interop.py JAVA-CLASSPATH C-PEER [PATTERN]
 
@@ -60,7 +60,7 @@ def main():
             if not isinstance(error, Failed):
                 traceback.print_exc()
             print(f"# {error}\nnot ok {number} - {text}", flush=True)
-            for peer_name in (a, b):  # whatever it waits for is of no use any more
+            for peer_name in (a, b):  # its waits no longer matter
                 rig.peer(peer_name).restart()
     versions = ", ".join(f"{p.name} {p.version}" for p in rig.peers.values())
     print(f"# beside each other: {versions}; {len(chosen) - failed} of {len(chosen)}")

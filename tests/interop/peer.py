@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A Python program that uses redis-py's Lock as it is told: one command a line, one
-answer a line with the command's tag before it. The commands of one named thread run in
+"""A Python program that uses redis-py's Lock by commands: one command a line, and one line
+with the command's tag for each answer. The commands of one named thread run in
 order, in a thread of its own, since the Lock keeps its token per thread.
 
     peer.py REDIS-URL

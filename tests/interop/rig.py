@@ -13,12 +13,12 @@ import redis
 
 from cluster_redis import connect, servers_of
 
-PATIENCE_S = 60  # for what has to come; nothing is judged by how soon
+PATIENCE_S = 60  # the limit for states that have to come; no test measures with it
 PAUSE_S = 0.01
 
 
 class Failed(Exception):
-    """A behaviour is not as it should be."""
+    """A behaviour has failed."""
 
 
 def expect(condition, text):
@@ -126,7 +126,7 @@ class Peer:
         return pending
 
     def kill(self):
-        """As a crash: it gives nothing back."""
+        """Kill the peer, as a crash does: it releases nothing."""
         self.process.kill()
         self.process.wait()
         self.pending.clear()

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""checks.py -- what every page of the laboratory has to keep: contrast, sizes, names, the keyboard,
-widths, calm, languages, and that text stays text.
+"""checks.py -- checks for every page of the laboratory: contrast, sizes, names, the keyboard, widths, motion,
+languages, and names that must stay text.
 
-Each function takes a Page that shows what is to be judged, and raises AssertionError with the
-elements that fail.  Each one looks at every element with text, or at every control, that can be
-seen; none has a list of elements.
+Each function takes a Page, checks its visible elements with text, or its visible controls, and raises AssertionError
+with the elements that fail.  No function has a list of elements.
 """
 import json
 
@@ -88,7 +87,7 @@ return [...document.querySelectorAll('*')].filter((e) => { const s = getComputed
 
 
 def contrast(page, least=4.5):
-    """The colour of every text against what is behind it."""
+    """The contrast of every text with its background."""
     bad = page.driver.execute_script(CONTRAST, least)
     assert not bad, f"contrast below {least}: {bad[:8]}"
 
@@ -135,7 +134,7 @@ def fits_one_screen(page, selectors):
 
 
 def controls(page):
-    """The controls that can be seen and used."""
+    """The visible controls that can be used."""
     script = COMMON + "return [...document.querySelectorAll(arguments[0])].filter((e) => visible(e) && e.getClientRects().length && (!document.querySelector('dialog[open]') || e.closest('dialog')));"
     return page.driver.execute_script(script, CONTROLS)
 
@@ -250,7 +249,7 @@ def is_quiet(page, base=None):
 
 
 def everything(page, redraw=None, least_px=16.7):
-    """What holds of a page in any state, in the theme that it has."""
+    """The checks for a page in any state, in its present theme."""
     for check in (contrast, no_overlap, names, live_regions, calm):
         check(page)
     sizes(page, least_px)

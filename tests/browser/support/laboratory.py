@@ -18,7 +18,7 @@ PATIENCE_S = 180  # as long as the slowest machine may need
 
 
 def end_as_asked(*_):
-    """A test that is ended from outside ends its browser and its laboratory first."""
+    """On SIGTERM, end the browser and the laboratory before the test."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(143)
 
@@ -27,7 +27,7 @@ signal.signal(signal.SIGTERM, end_as_asked)
 
 
 def soon(what, condition):
-    """Try until the condition holds; its answer.  An AssertionError names what was waited for."""
+    """Repeat until the condition holds, and return its value.  An AssertionError names the awaited state."""
     deadline = time.monotonic() + PATIENCE_S
     answer = None
     while time.monotonic() < deadline:
@@ -57,7 +57,7 @@ class Show:
         self.address, self.base, self.token = found.groups()
 
     def ask(self, path, body=None, headers=None, method=None):
-        """(status, JSON) of a request of our own."""
+        """Send a request without the browser.  Return (status, JSON)."""
         if headers is None:
             headers = {"Authorization": "Bearer " + self.token}
         data = None if body is None else json.dumps(body).encode()

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""page.py -- a browser without a window, before a page of the laboratory or before a file.
+"""page.py -- a browser without a window, with a page of the laboratory or with a file.
 
-Everything that is waited for is a state that the page writes onto <html> (data-phase, data-seq,
-data-verdict, data-gone), or something else that can be seen.  Nothing sleeps for a fixed time and
-then looks.
+The functions wait for states that the page writes as attributes of <html> (data-phase, data-seq, data-verdict,
+data-gone), or for other visible states, and never for a fixed time.
 """
 import base64
 import os
@@ -68,7 +67,7 @@ class Page:
         self.wait_frames()
 
     def wait_frames(self):
-        """Until the page has drawn itself: the event of a new size comes with the next frame."""
+        """Wait until the page has been drawn: the event of a new size comes with the next frame."""
         self.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
 
     def prefer(self, **features):
@@ -88,7 +87,7 @@ class Page:
         ActionChains(self.driver).send_keys(keys).perform()
 
     def click(self, selector):
-        """As a person does, at the place where it is seen."""
+        """Click as a person does, at the place where the element is visible."""
         ActionChains(self.driver).click(self.driver.find_element("css selector", selector)).perform()
 
     def click_slowly(self, selector, until=None):
@@ -131,7 +130,7 @@ class Page:
         return self.js("[document.documentElement.dataset.phase, Number(document.documentElement.dataset.run)]")
 
     def wait_shown(self):
-        """Until the page has drawn a state that is newer than the one of now."""
+        """Wait until the page has drawn a newer state than the present one."""
         before = int(self.data("seq") or 0)
         return self.wait("a newer state", lambda page: int(page.data("seq") or 0) > before)
 
