@@ -4,9 +4,9 @@
  *
  *     liar [PATTERN...]     the variants whose names fit a shell pattern (default: all)
  *
- * The server is a real one behind a proxy that replaces one answer.  A lock that another owner holds
- * must not be granted, unless the wrong answer was a well-formed grant; no call may send commands
- * without end; and afterwards the system has to work. */
+ * The server is a real one behind a proxy that replaces one answer.  A lock that another owner
+ * holds must not be granted, unless the wrong answer was a well-formed grant; no call may send
+ * commands without end; and afterwards the system has to work. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

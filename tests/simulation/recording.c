@@ -177,8 +177,8 @@ static void note(const char *what, dlock_fault_phase phase, dlock_assumption ass
 
     if (faults == NULL)
         return;
-    /* A recorder records nothing in a forked child.  The world's recorder belongs to no process, so the
-     * forks of the running task's process are hidden from it. */
+    /* A recorder records nothing in a forked child.  The world's recorder belongs to no process,
+     * so the forks of the running task's process are hidden from it. */
     if (task_here != NULL)
         task_here->site->fork_count = 0;
     dlock_recorder_note(faults, &event);

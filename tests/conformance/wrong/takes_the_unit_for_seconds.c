@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* takes_the_unit_for_seconds.c -- a lease that each attempt after the first multiplies by 1000, as in
- * RedissonMultiLock. */
-/* takes_the_unit_for_seconds.c -- a lease that is multiplied by 1000 in each attempt after the first, a mistake in the
- * waiting loop, as in RedissonMultiLock. */
+/* takes_the_unit_for_seconds.c -- a lease that is multiplied by 1000 in each attempt after the
+ * first, a mistake in the waiting loop, as in RedissonMultiLock. */
 #include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"
 
