@@ -27,7 +27,7 @@ def look(judges, history):
 
 def compare(chosen, make, looked):
     """Compare over the first histories in scope of `looked`: pairs of an index and what
-    look() says.  True: nobody disagrees."""
+    look() returns.  True: no judge disagrees with Porcupine."""
     program = porcupine.build(os.path.join(chosen.out, "go"))
     counts, waiting = collections.Counter(), []
     for index, found in looked:

@@ -203,7 +203,7 @@ def _with_short_makings(history):
 
 
 def _without_other_refusals(history):
-    """A history for each refusal, without the others; and without any."""
+    """For each refusal a history without the other refusals; and a history without any refusal."""
     refusals = [i for i, c in enumerate(history.calls)
                 if c.kind in ("sem-take", "permit-take") and c.status == "busy"]
     if len(refusals) < 2:

@@ -41,7 +41,7 @@ def measure(options, thread_count, names, addresses):
 
 
 def judge(ratio, high, target):
-    """Is the target met?  A median below it in an interval that reaches it says nothing."""
+    """Is the target met?  A median below the target proves nothing while the interval includes the target."""
     if ratio >= target:
         return "yes"
     return "no" if high < target else "not told: the target is in the interval"

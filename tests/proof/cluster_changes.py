@@ -30,7 +30,7 @@ FLAGS = ("--lock-scope=voucher", "--lock-wait=3s")
 
 
 class Cluster:
-    """Three masters, each with so many replicas.  A node is a port."""
+    """Three masters, each with `replicas` replicas.  A node is named by its port."""
 
     def __init__(self, folder, replicas=1):
         self.folder, self.children, self.replicas = folder, {}, replicas
@@ -41,7 +41,7 @@ class Cluster:
         self.slot = None
 
     def form(self):
-        """Start the nodes, make them a cluster, and wait until all see that it stands."""
+        """Start the nodes, make them a cluster, and wait until every node sees a complete cluster."""
         for port in self.ports:
             self.start(port)
         for port in self.ports:
@@ -62,7 +62,7 @@ class Cluster:
         self.children[port] = subprocess.Popen(["redis-server", *flags], stdout=subprocess.DEVNULL)
 
     def ask(self, port, *words):
-        """What the node answers; "" if that is nothing."""
+        """The node's answer; "" if there is none within a second."""
         command = ["timeout", "1", "redis-cli", "-p", str(port), *map(str, words)]
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
@@ -71,13 +71,13 @@ class Cluster:
             "role:master" in (told := self.ask(port, "INFO", "replication")) or "master_link_status:up" in told)
 
     def nodes(self, port):
-        """As that node says: id, port, the id of its master or "-", its slots."""
+        """For each node, as the asked node lists them: id, port, the id of its master or "-", its slots."""
         for line in self.ask(port, "CLUSTER", "NODES").splitlines():
             node, place, _, master, _, _, _, _, *slots = line.split()
             yield node, int(re.search(r":(\d+)", place).group(1)), master, slots
 
     def owner(self, asked):
-        """The node that has the slot of the lock, as the asked one says; None: it does not say."""
+        """The node that has the slot of the lock, as the asked node lists it; None: the list has no such node."""
         for _, port, _, slots in self.nodes(asked):
             for text in slots:
                 first, _, last = text.partition("-")

@@ -32,7 +32,7 @@ TARGET_OF_ONE, TARGET_OF_MANY = 0.9, 0.8
 
 
 def start_alone(cluster, folder):
-    """A server that is no node; its port."""
+    """Start a Redis server outside the cluster; return its port."""
     [port] = free_ports(1)
     cluster.children[port] = subprocess.Popen(
         ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""],

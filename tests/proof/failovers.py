@@ -53,7 +53,7 @@ STORIES = (("sentinel-partition", "breaks"), ("sentinel-acknowledged", "holds"))
 
 
 def soon(what, state, pause_s=0.02):
-    """Wait until `state` answers something true, which is answered."""
+    """Wait until state() returns a true value, and return that value."""
     end = time.monotonic() + PATIENCE_S
     while not (answer := state()):
         if time.monotonic() > end:
@@ -94,7 +94,7 @@ class Company:
                                             stdout=subprocess.DEVNULL)
 
     def ask(self, i, *words):
-        """What server i answers; "" if that is nothing."""
+        """The answer of server i; "" if there is none within a second."""
         command = ["timeout", "1", "redis-cli", "-p", str(self.ports[i]), *words]
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
@@ -120,8 +120,8 @@ class Company:
             self.start(0)
 
     def old_scripts(self):
-        """The scripts that the old master runs for clients in the next seconds.  What was sent to it while it
-        was stopped is done before."""
+        """The scripts that the old master runs for clients in the next seconds.  Commands
+        that arrived while it was stopped are done before the count begins."""
         soon("the old master answers", lambda: "PONG" in self.ask(0, "PING"))
         soon("the old master forgets its counts", lambda: "OK" in self.ask(0, "CONFIG", "RESETSTAT"))
         time.sleep(WATCH_OLD_S)

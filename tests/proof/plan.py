@@ -3,12 +3,12 @@
 """plan.py [--rounds=5] [--seconds=6] [--vouchers=8] [--points=FILE] [--markdown=FILE] -- orders per second at 1, 2 and 4
 partitions, with 1 and 2 replicas, beside what `seckill plan` predicts from four of these points.
 
-One partition and one replica say what an order costs.  Each of the three others says one cost more: twice the vouchers,
-whose transactions have half the orders, that of a transaction; two replicas that of a replica; two partitions that of
-orders that are spread over databases.
+The point of one partition and one replica gives the cost of an order.  Each of three other points gives one more cost:
+twice the vouchers, with half the orders in a transaction, the cost of a transaction; two replicas the cost of a replica;
+two partitions the cost of spreading orders over databases.
 
-Each number of partitions has a laboratory of its own, whose PostgreSQL has so many databases.  The same load goes to
-each in turn, round after round, so that a busy machine troubles all of them alike; the figures are medians.  The
+Each number of partitions has a laboratory of its own, whose PostgreSQL has one database for each partition.  The same load
+goes to each in turn, round after round, so that a busy machine slows all of them alike; the figures are medians.  The
 processor time of an order is that of all processes of the run: seckilld, wrk, Redis and PostgreSQL.  It is measured
 while wrk runs, and so without the start and the audit.
 
@@ -27,9 +27,9 @@ import tempfile
 import time
 
 SECKILL = os.environ.get("SECKILL", "build/seckill")
-# Partitions, replicas, and by how much the vouchers are multiplied.  The first four are what the others are predicted from.
+# Partitions, replicas, and the factor of the number of vouchers.  The first four points predict the others.
 CASES = ((1, 1, 1), (1, 1, 2), (1, 2, 1), (2, 1, 1), (2, 2, 1), (4, 1, 1), (4, 2, 1))
-# More users than any run has orders: wrk searches for a user who has not bought yet.
+# More users than any run has orders, because wrk needs a user who has not bought yet for each order.
 CONNECTIONS, USERS, TICKS = 64, 200000, os.sysconf("SC_CLK_TCK")
 WARM_UP_S, LOOK_S = 1.5, 0.1
 RATE = re.compile(r"^([0-9]+) accepted orders per second", re.M)
@@ -83,7 +83,7 @@ def is_wrk(pid):
 
 
 class Laboratory:
-    """A laboratory with so many partitions."""
+    """A laboratory with the given number of partitions."""
 
     def __init__(self, folder, partitions):
         self.dir, self.out = f"{folder}/lab-{partitions}", f"{folder}/runs-{partitions}"

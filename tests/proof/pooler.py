@@ -23,7 +23,7 @@ DOWN_S = 1.0
 
 
 def sell(mode, lock, seconds):
-    """The outcomes, the verdict, and what the load said."""
+    """The outcomes, the verdict, and the output of the load."""
     lab, sale, pooler = Laboratory(), None, None
     try:
         pooler = Pgbouncer(lab, mode)

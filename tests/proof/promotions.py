@@ -53,7 +53,7 @@ class Sale:
         return self.said.read()
 
     def end(self):
-        """What the load said, and its run's directory."""
+        """The output of the load, and the directory of its run."""
         self.process.wait()
         text = self.text()
         runs = [path for path in glob.glob(f"{self.out}/*/") if os.path.exists(f"{path}/run.json")]
@@ -66,7 +66,7 @@ class Sale:
 
 
 def acknowledged(run):
-    """The requests of the ledgers that were told an order, as user and request."""
+    """The requests in the ledgers whose answer was an order, as user and request."""
     found = set()
     for path in glob.glob(f"{run}/ledger-*.tsv"):
         with open(path, encoding="utf-8") as file:

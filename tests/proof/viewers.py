@@ -33,13 +33,13 @@ from laboratory import Show, soon  # noqa: E402  the folder has to be known firs
 
 LIMIT = 1.02
 PAIRS_LEAST = 10
-SHARE, FIND_S = 0.8, 5  # of what wrk reaches in so many seconds
+SHARE, FIND_S = 0.8, 5  # the share of the rate that wrk reaches in FIND_S seconds
 # The thread of the laboratory that sends orders at a fixed rate is a load, as wrk is.
 LOAD_THREAD = "orders"
 
 
 async def poll(stream, request):
-    """One answer of the connection, whole: the seconds until the next request.  None: the answer is not 200."""
+    """Send one request and read its whole answer: the seconds until the next request.  None: the answer is not 200."""
     reader, writer = stream
     writer.write(request)
     head = await reader.readuntil(b"\r\n\r\n")
@@ -48,7 +48,7 @@ async def poll(stream, request):
 
 
 async def view(port, token, every_ms, wanted, counts):
-    """One browser: polls while it is wanted, on one connection as long as the server keeps it."""
+    """One browser: polls while `wanted` is set, on one connection for as long as the server keeps it open."""
     request = (f"GET /api/state HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n\r\n").encode()
     stream = None
     while True:
