@@ -7,7 +7,7 @@
 
 #include "db/lab_db_ask.h"
 
-bool db_replication_part(lab_db *db, enum db_part *part)
+bool db_replication_role(lab_db *db, enum db_role *role)
 {
     static const char ASK[] =
         "SELECT CASE WHEN NOT pg_is_in_recovery() THEN 'primary' WHEN EXISTS (SELECT FROM"
@@ -15,9 +15,9 @@ bool db_replication_part(lab_db *db, enum db_part *part)
     struct postgres_result *result = lab_db_ask(db, ASK, 0, NULL);
     const char *said = result ? postgres_result_text(result, 0, 0) : "";
 
-    *part = strcmp(said, "primary") == 0     ? DB_PART_PRIMARY
-            : strcmp(said, "streaming") == 0 ? DB_PART_STREAMING
-                                             : DB_PART_ALONE;
+    *role = strcmp(said, "primary") == 0     ? DB_ROLE_PRIMARY
+            : strcmp(said, "streaming") == 0 ? DB_ROLE_STREAMING
+                                             : DB_ROLE_ALONE;
     postgres_result_free(result);
     return result != NULL;
 }

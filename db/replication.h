@@ -9,14 +9,14 @@
 #include "db/lab_db.h"
 
 /* The role of a server in replication. */
-enum db_part {
-    DB_PART_PRIMARY,    /* it takes writes                             */
-    DB_PART_STREAMING,  /* a standby that gets the log of its primary  */
-    DB_PART_ALONE,      /* a standby that is connected to no primary   */
+enum db_role {
+    DB_ROLE_PRIMARY,    /* it takes writes                             */
+    DB_ROLE_STREAMING,  /* a standby that gets the log of its primary  */
+    DB_ROLE_ALONE,      /* a standby that is connected to no primary   */
 };
 
 /* Read the role of a server.  False: lab_db_error() has the reason. */
-bool db_replication_part(lab_db *db, enum db_part *part);
+bool db_replication_role(lab_db *db, enum db_role *role);
 
 /* Ask a primary: *has_all is true if at least one standby is connected, and every
  * connected standby has all commits on its disk.  False: lab_db_error() has the

@@ -24,9 +24,9 @@
     X(LOST_UPDATE, "lost-update", "stock left and orders do not add up to the issue")  \
     X(DUPLICATE, "duplicate", "a user has more than one order for a voucher")          \
     X(UNDERSOLD, "undersold", "clients were told \"sold out\" while stock was left")   \
-    X(TOLD_NOT_THERE, "phantom-told", "a client was told of an order that is none")    \
+    X(TOLD_NOT_THERE, "phantom-told", "a client was told of an order that does not exist") \
     X(THERE_NOT_TOLD, "phantom-untold",                                                \
-      "an order exists that nobody was told of and nobody is unsure about")            \
+      "an order exists that no answer names and no request without an answer explains") \
     X(BROKEN_PROMISE, "broken-promise",                                                \
       "a client was told that its order is queued, and the order never got its row")   \
     X(TOLD_TWICE, "told-twice",                                                        \

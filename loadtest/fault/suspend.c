@@ -10,14 +10,19 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STOP_TRIES = 1000, STOP_PAUSE_NS = 1000000, END_MS = 5000 };
+enum {
+    STOP_TRIES = 1000,
+    STOP_PAUSE_NS = 1000000,
+    END_MS = 5000,
+    STOPPED_MAX = CHILD_CHILDREN_MAX + 1, /* the server and its children */
+};
 
 /* In the helper process: remember the processes that are told on the pipe, and continue
  * them, the last first, when the pipe ends.  After a fork in a program with threads only
  * async-signal-safe calls are allowed. */
 static void wait_and_continue(int line)
 {
-    pid_t pids[CHILD_CHILDREN_MAX + 1];
+    pid_t pids[STOPPED_MAX + 1]; /* room for a read at the end of the pipe */
     size_t count = 0;
     ssize_t n;
 
@@ -29,7 +34,7 @@ static void wait_and_continue(int line)
     signal(SIGHUP, SIG_IGN);
     for (;;) {
         n = read(line, &pids[count], sizeof pids[count]);
-        if (n == (ssize_t)sizeof pids[count] && count < CHILD_CHILDREN_MAX)
+        if (n == (ssize_t)sizeof pids[count] && count < STOPPED_MAX)
             count++;
         else if (n == 0 || (n < 0 && errno != EINTR))
             break;

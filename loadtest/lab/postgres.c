@@ -203,13 +203,13 @@ bool lab_postgres_fill(const struct lab *lab)
 static void describe(const struct lab *lab, const struct lab_server *server,
                      char out[LAB_PART_MAX])
 {
-    static const char *const PARTS[] = {[DB_PART_PRIMARY] = "primary",
-                                        [DB_PART_STREAMING] = "standby",
-                                        [DB_PART_ALONE] = "standby without a primary"};
-    enum db_part part;
+    static const char *const ROLES[] = {[DB_ROLE_PRIMARY] = "primary",
+                                        [DB_ROLE_STREAMING] = "standby",
+                                        [DB_ROLE_ALONE] = "standby without a primary"};
+    enum db_role role;
 
-    if (lab_standby_part(lab, server, &part))
-        snprintf(out, LAB_PART_MAX, "%s", PARTS[part]);
+    if (lab_standby_role(lab, server, &role))
+        snprintf(out, LAB_PART_MAX, "%s", ROLES[role]);
 }
 
 const struct lab_kind_row lab_kind_postgres = {

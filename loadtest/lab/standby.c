@@ -67,9 +67,9 @@ static bool copy(struct lab *lab, struct lab_server *server, const char *data)
            await_copy(lab, server);
 }
 
-/* ---- the part of a server ---- */
+/* ---- the role of a server ---- */
 
-/* The lab's connection to one server, whatever its part.  NULL: `why` says why. */
+/* The lab's connection to one server, whatever its role.  NULL: `why` says why. */
 static lab_db *open_server(const struct lab *lab, const struct lab_server *server,
                            char why[LAB_WHY_MAX])
 {
@@ -84,12 +84,12 @@ static lab_db *open_server(const struct lab *lab, const struct lab_server *serve
     return db;
 }
 
-bool lab_standby_part(const struct lab *lab, const struct lab_server *server,
-                      enum db_part *part)
+bool lab_standby_role(const struct lab *lab, const struct lab_server *server,
+                      enum db_role *role)
 {
     char why[LAB_WHY_MAX];
     lab_db *db = open_server(lab, server, why);
-    bool ok = db && db_replication_part(db, part);
+    bool ok = db && db_replication_role(db, role);
 
     lab_db_close(db);
     return ok;
@@ -110,13 +110,13 @@ bool lab_standby_promote(const struct lab *lab, const struct lab_server *server,
 static bool stands(const struct lab *lab, enum lab_role role, char why[LAB_WHY_MAX])
 {
     const struct lab_server *server = lab_server((struct lab *)(uintptr_t)lab, role, 0);
-    enum db_part part;
+    enum db_role found;
 
-    if (!lab_standby_part(lab, server, &part))
+    if (!lab_standby_role(lab, server, &found))
         snprintf(why, LAB_WHY_MAX, "%s does not answer", server->name);
-    else if (part == DB_PART_PRIMARY)
+    else if (found == DB_ROLE_PRIMARY)
         snprintf(why, LAB_WHY_MAX, "%s was promoted, and has no standby", server->name);
-    else if (part == DB_PART_ALONE)
+    else if (found == DB_ROLE_ALONE)
         snprintf(why, LAB_WHY_MAX, "%s is connected to no primary", server->name);
     else
         return true;

@@ -6,9 +6,9 @@
 #include "db/replication.h"
 #include "loadtest/lab/lab.h"
 
-/* The part of one PostgreSQL server of the lab, by its own port.  False: it did not say. */
-bool lab_standby_part(const struct lab *lab, const struct lab_server *server,
-                      enum db_part *part);
+/* The role of one PostgreSQL server of the lab, by its own port.  False: it did not say. */
+bool lab_standby_role(const struct lab *lab, const struct lab_server *server,
+                      enum db_role *role);
 
 /* Promote a standby, and wait until it takes writes.  False: `why` says why not. */
 bool lab_standby_promote(const struct lab *lab, const struct lab_server *server,

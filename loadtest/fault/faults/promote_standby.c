@@ -9,11 +9,11 @@
 
 static bool is_standby(const struct fault_scene *scene)
 {
-    enum db_part part;
+    enum db_role role;
 
-    if (!lab_standby_part(scene->lab, scene->server, &part))
+    if (!lab_standby_role(scene->lab, scene->server, &role))
         return server_fault_complain(scene, "it does not answer");
-    return part != DB_PART_PRIMARY ||
+    return role != DB_ROLE_PRIMARY ||
            server_fault_complain(scene, "it was promoted before\n"
                                         "  make a new lab: seckill lab down, seckill lab up "
                                         "--%s",
@@ -26,7 +26,7 @@ static bool begin(struct fault_scene *scene)
     int pid = (int)primary->child.pid;
     char why[LAB_WHY_MAX];
     int64_t since_ns;
-    enum db_part part;
+    enum db_role role;
 
     if (!is_standby(scene))
         return false;
@@ -35,7 +35,7 @@ static bool begin(struct fault_scene *scene)
     since_ns = dlock_clock_ns();
     if (!lab_standby_promote(scene->lab, scene->server, why))
         return server_fault_complain(scene, "%s", why);
-    if (!lab_standby_part(scene->lab, scene->server, &part) || part != DB_PART_PRIMARY)
+    if (!lab_standby_role(scene->lab, scene->server, &role) || role != DB_ROLE_PRIMARY)
         return server_fault_complain(scene, "it says that it is no primary");
     server_fault_note(scene,
                       "%s: process %d was killed; %s is the primary after %" PRId64 " ms",
