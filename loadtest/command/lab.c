@@ -184,12 +184,28 @@ static enum exit_code kill_one(const char *dir, const struct request *request)
 static const struct action {
     const char *name;
     enum exit_code (*run)(const char *dir, const struct request *request);
-} actions[] = {{"up", up}, {"down", down}, {"status", status}, {"restart", restart},
-             {"kill", kill_one}};
+    const char *instead; /* of a server: the advice; NULL: the action takes a server */
+} actions[] = {
+    {"up", up, "a topology is a flag, such as --sentinel"},
+    {"down", down, "down removes the whole lab; to end one server: seckill lab kill SERVER"},
+    {"status", status, "status shows all servers"},
+    {"restart", restart, NULL},
+    {"kill", kill_one, NULL},
+};
 
 static const char *action_name(size_t i)
 {
     return i < sizeof actions / sizeof actions[0] ? actions[i].name : NULL;
+}
+
+static enum exit_code act(const struct action *action, const char *dir,
+                          const struct request *request)
+{
+    if (!request->server || !action->instead)
+        return action->run(dir, request);
+    fprintf(stderr, "seckill lab %s: unexpected \"%s\"\n  %s\n", action->name, request->server,
+            action->instead);
+    return EXIT_USAGE;
 }
 
 static enum exit_code run(const struct settings *s, const void *values)
@@ -206,7 +222,7 @@ static enum exit_code run(const struct settings *s, const void *values)
         request.wanted |= v->wanted[t] ? 1u << t : 0;
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
         if (strcmp(actions[i].name, word) == 0)
-            return actions[i].run(dir, &request);
+            return act(&actions[i], dir, &request);
     }
     if (*word)
         fprintf(stderr, "seckill lab: unknown command \"%s\"", word);

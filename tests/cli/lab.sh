@@ -4,7 +4,7 @@
 # no process, no port, no directory.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 34
+plan 36
 
 # as USER COMMAND...: run the command as that user, from a copy that the user can read.
 copy=$work/copy
@@ -82,6 +82,12 @@ kill_servers() { # PostgreSQL and three Redis servers
 }
 "$seckill" lab up --dir "$lab" >/dev/null
 "$seckill" seed --users=0 --vouchers=2 --dir "$lab" >/dev/null
+removes_nothing() {
+    says 'kill SERVER' status 64 "$seckill" lab down redis --dir "$lab" &&
+        "$seckill" lab status --dir "$lab" >/dev/null
+}
+check 'down of one server is refused, and the lab stays' removes_nothing
+check 'up of a topology without its dashes is refused' says '--sentinel' status 64 "$seckill" lab up sentinel --dir "$lab"
 kill_servers
 check 'a lab with dead servers is not up' status 69 "$seckill" lab status --dir "$lab"
 check 'a command that needs the lab names the command that starts the dead server' \
