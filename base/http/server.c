@@ -35,10 +35,10 @@ static int on_message(const struct mg_connection *conn, const char *message)
     const struct mg_context *context = conn != NULL ? mg_get_context(conn) : NULL;
     struct listener *l = context != NULL ? mg_get_user_data(context) : NULL;
 
-    if (l != NULL && l->port == 0)
-        (void)snprintf(l->trouble, sizeof(l->trouble), "%s", message);
-    else
+    if (l == NULL || l->port != 0)
         LIMITED_WARN("civetweb: %s", message);
+    else if (l->trouble[0] == '\0') /* the first message has the cause */
+        (void)snprintf(l->trouble, sizeof(l->trouble), "%s", message);
     return 1;
 }
 

@@ -271,9 +271,9 @@ static void a_port_in_use_is_named(void **state)
 
     (void)state;
     (void)snprintf(flag, sizeof(flag), "--listen=127.0.0.1:%d", s.orders_port);
-    EXPECT_EXIT(69, "cannot listen on", "--lock=none", flag);
+    EXPECT_EXIT(69, "Address already in use", "--lock=none", flag);
     (void)snprintf(flag, sizeof(flag), "--admin-listen=127.0.0.1:%d", s.orders_port);
-    EXPECT_EXIT(69, "cannot listen on", "--lock=none", flag);
+    EXPECT_EXIT(69, "Address already in use", "--lock=none", flag);
     rig_stop(&s);
 }
 
