@@ -41,6 +41,8 @@ void dlock_metrics_read_sized(dlock_system *sys, dlock_metrics *out, size_t size
 {
     dlock_metrics sums = {0};
 
+    if (out == NULL)
+        return;
     if (sys != NULL)
         add_up(sys, &sums);
     dlock_hand_out(out, size, &sums, sizeof(sums));

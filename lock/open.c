@@ -74,6 +74,8 @@ dlock_status dlock_open(dlock_system **out, const dlock_options *given)
     dlock_status st;
 
     dlock_error_clear();
+    if (out == NULL)
+        return dlock_fail(DLOCK_INVALID, "there is no pointer for the system");
     *out = NULL;
     st = dlock_options_read(&opts, given);
     if (st != DLOCK_OK)

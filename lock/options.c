@@ -71,6 +71,8 @@ static const dlock_options DEFAULTS = {
 
 void dlock_options_init(dlock_options *opts, size_t size)
 {
+    if (opts == NULL)
+        return;
     memset(opts, 0, size);
     memcpy(opts, &DEFAULTS, size < sizeof(DEFAULTS) ? size : sizeof(DEFAULTS));
     if (size >= END_OF(size))

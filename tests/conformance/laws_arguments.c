@@ -36,6 +36,9 @@ void refuses_bad_names(const char *variant)
     strcat(name, rig_is_on_cluster() ? " {a} %s %n '\"[]* \xc3\xa9\xff"
                                      : " %s %n '\"{}[]* \xc3\xa9\xff");
     assert_status(OK, rig_try(sys, name));
+    assert_status(INVALID, dlock_open(NULL, &opts));
+    dlock_options_init(NULL, sizeof(opts));
+    dlock_metrics_read(sys, NULL);
     assert_status(INVALID, dlock_acquire(NULL, "name", 0, &lease));
     assert_status(INVALID, dlock_acquire(sys, "name", 0, NULL));
     assert_status(INVALID, dlock_check(NULL));
