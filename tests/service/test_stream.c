@@ -359,7 +359,7 @@ static void stop_a_writer_with(int count, int users)
 static void a_stop_begins_no_further_sale_after_its_time(void **state)
 {
     (void)state;
-    stop_a_writer_with(STOP_VOUCHERS, 1);
+    stop_a_writer_with(STOP_VOUCHERS, 2);
     stop_a_writer_with(1, 30);
 }
 
