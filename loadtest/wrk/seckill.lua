@@ -7,18 +7,15 @@
 --   SECKILL_VOUCHER     voucher number, or several with commas     (1)
 --   SECKILL_FACE        hmdp or v1: which of the service's faces   (hmdp)
 --   SECKILL_URLS        several addresses with commas: wrk's threads take one each
---   SECKILL_RUN         prefix of the request ids                  (made from the
--- clock)
---   SECKILL_IDS         off: name no requests, so that the service need not look for
--- them;
---                       then there is no ledger and no latency             (on)
+--   SECKILL_RUN         prefix of the request ids                  (made from the clock)
+--   SECKILL_IDS         off: requests have no ids, so the service need not look for
+--                       earlier ones; then there is no ledger and no latency      (on)
 --   SECKILL_LEDGER_DIR  where to write ledger-<thread>.tsv and load.json
 --   SECKILL_CONTROL     a file that the laboratory shares with us, see control.lua
 --   SECKILL_START_SIGNAL         all threads start in one moment, see start_signal.lua
---   SECKILL_CLIENTS     this is one of several wrk processes in one run: how many are
---                       there,
---   SECKILL_CLIENT      which of them is this, from 1; all have as many threads, and
---                       the one that ends last prints the summary of all
+--   SECKILL_CLIENTS     the number of wrk processes of one run, all with as many threads
+--   SECKILL_CLIENT      the number of this process, from 1; the process that ends last
+--                       prints the summary of all
 --
 -- Properties of wrk 4.1.0 that this script depends on:
 --   * It calls request() once more than it sends, in the first thread, to see what a
