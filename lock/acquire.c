@@ -61,12 +61,10 @@ static bool wants_watchdog(const struct acquiring *job)
                                            job->request->lease_ms == 0);
 }
 
-/* Note that the last attempt may have been granted, and that its release was not
- * answered. */
-static void note_doubt(struct acquiring *job)
+/* Note that the last attempt may have been granted, and that its release failed. */
+static void note_doubt(struct acquiring *job, dlock_status released)
 {
-    if (job->until_ns != 0) /* otherwise there is no other attempt */
-        dlock_doubts_note(&job->doubts, job->sys, &job->hold->facts, &job->claim);
+    dlock_doubts_note(&job->doubts, job->sys, &job->hold->facts, &job->claim, released);
 }
 
 /* Give the thread, or the line, another owner number, because the store may hold the
@@ -92,14 +90,14 @@ static void clean_up(struct acquiring *job)
                              job->sent_ns);
     job->has_waited = false;
     if (variant->blind_release) {
-        note_doubt(job);
+        note_doubt(job, DLOCK_UNKNOWN);
         return;
     }
     strncpy(why, dlock_error(), sizeof(why) - 1);
     why[sizeof(why) - 1] = '\0';
     st = variant->release(job->sys->state, &job->claim);
     if (dlock_is_failure(st))
-        note_doubt(job);
+        note_doubt(job, st);
     if (dlock_is_failure(st) || job->place.asks)
         part(job);
     (void)dlock_fail(st, "%s", why);
@@ -228,6 +226,7 @@ static dlock_status give_back(struct acquiring *job)
 
     if (!dlock_is_failure(st))
         return DLOCK_CANCELLED;
+    note_doubt(job, st);
     part(job);
     return dlock_fail(DLOCK_CANCELLED, "the lock was granted, and its release failed: %s",
                       dlock_status_text(st));
@@ -359,7 +358,7 @@ static dlock_status acquire(struct acquiring *job, const char *name, dlock_lease
                                  job->begun_ns);
     job->hold->recorded = call;
     st = obtain(job);
-    dlock_doubts_free(&job->doubts);
+    dlock_doubts_end(&job->doubts, sys, st);
     job->answered_ns = dlock_clock_ns();
     if (st == DLOCK_OK && job->place.is_given)
         dlock_recording_end_given(sys, call, &job->claim, job->place.gift.deadline_ns,

@@ -50,25 +50,37 @@ static struct dlock_debts *debts_of(dlock_system *sys)
     return debts;
 }
 
-bool dlock_debts_owe(dlock_system *sys, const struct dlock_hold_facts *facts, uint64_t call,
-                     bool is_counted)
+/* Add a debt to the list.  NULL: no memory, or no thread. */
+static struct dlock_debt *add(dlock_system *sys, const struct dlock_hold_facts *facts)
 {
     struct dlock_debts *debts = debts_of(sys);
     struct dlock_debt *debt = debts != NULL ? dlock_debts_add(debts) : NULL;
-    dlock_claim claim;
-    dlock_status st;
 
     if (debt == NULL)
-        return false;
+        return NULL;
     debt->debts = debts;
     debt->facts = *facts;
-    debt->call = call;
-    debt->is_counted = is_counted;
+    debt->call = 0;
+    debt->is_counted = true;
     debt->was_unanswered = false;
     debt->until_ns = dlock_clock_after(
         debt->made_ns, (int64_t)facts->lease_ms + sys->opts.redis_timeout_ms);
     debt->post.end = dlock_debt_read_answer;
     dlock_metrics_add(&sys->metrics, DLOCK_METRIC_debts, 1);
+    return debt;
+}
+
+bool dlock_debts_owe(dlock_system *sys, const struct dlock_hold_facts *facts, uint64_t call,
+                     bool is_counted)
+{
+    struct dlock_debt *debt = add(sys, facts);
+    dlock_claim claim;
+    dlock_status st;
+
+    if (debt == NULL)
+        return false;
+    debt->call = call;
+    debt->is_counted = is_counted;
     claim = dlock_claim_of(sys, facts, 1);
     claim.post = &debt->post;
     /* From here on the debt may be paid at any moment, and its memory used for another
@@ -79,6 +91,14 @@ bool dlock_debts_owe(dlock_system *sys, const struct dlock_hold_facts *facts, ui
         dlock_error_clear();
     }
     return true;
+}
+
+void dlock_debts_owe_attempt(dlock_system *sys, const struct dlock_hold_facts *facts)
+{
+    struct dlock_debt *debt = add(sys, facts);
+
+    if (debt != NULL)
+        dlock_debt_settle(debt, DLOCK_UNKNOWN, true); /* the payer sends the release */
 }
 
 void dlock_debts_pay_name(dlock_system *sys, const char *name)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* debts.h -- the debts of a system: releases that no thread waits for, until the store
- * has answered each.
+ * has answered each.  They are the releases of dlock_release_later(), and the releases of
+ * attempts that failed without an answer.
  *
  * The thread that releases queues the request.  The thread that reads the store's
  * answer settles the debt.  The system starts a thread of its own with the first debt,
@@ -22,6 +23,12 @@
  * was queued. */
 bool dlock_debts_owe(dlock_system *sys, const struct dlock_hold_facts *facts, uint64_t call,
                      bool is_counted);
+
+/* Make a debt of the release of an attempt that was not answered and that the store may
+ * have granted, or may still grant when the request arrives.  No later acquire may use
+ * the owner of `facts`.  Without memory or a thread nothing is done, and the lock ends
+ * with its lease. */
+void dlock_debts_owe_attempt(dlock_system *sys, const struct dlock_hold_facts *facts);
 
 /* Send the failed releases of the lock `name` once more, if there are any.  An acquire
  * of `name` calls this first. */

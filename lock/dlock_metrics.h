@@ -22,7 +22,7 @@
     X(wake_ups, "times that a waiter was told of a release")                           \
     X(useless_wake_ups, "wake-ups after which the waiter found the lock held")         \
     X(local_grants, "locks handed over inside the process, without the store")         \
-    X(debts, "releases whose caller did not wait for the answer")                      \
+    X(debts, "releases that no caller waits for, also of unanswered acquires")         \
     X(debts_paid, "such releases that the store has answered")                         \
     X(debts_given_up, "such releases without an answer until the lease had ended")     \
     X(fail_overs, "fail-overs: changes to another master")                             \

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/os/clock.h"
+#include "lock/debts.h"
 #include "lock/lease.h"
 #include "lock/status.h"
 
@@ -17,6 +18,7 @@ struct dlock_doubt {
     struct dlock_hold_facts facts;
     int level;
     bool is_for_ever; /* no release is safe, so only the lease ends it */
+    bool is_refused;  /* the store answered the release, and refused it */
     int64_t until_ns; /* the lease has certainly ended by then */
 };
 
@@ -32,7 +34,8 @@ static int64_t in_doubt_until_ns(const dlock_system *sys, const dlock_claim *cla
 }
 
 void dlock_doubts_note(struct dlock_doubts *doubts, const dlock_system *sys,
-                       const struct dlock_hold_facts *facts, const dlock_claim *claim)
+                       const struct dlock_hold_facts *facts, const dlock_claim *claim,
+                       dlock_status released)
 {
     struct dlock_doubt *doubt;
 
@@ -47,6 +50,7 @@ void dlock_doubts_note(struct dlock_doubts *doubts, const dlock_system *sys,
     doubt->facts.note = claim->note;
     doubt->level = claim->level;
     doubt->is_for_ever = sys->variant->blind_release;
+    doubt->is_refused = released == DLOCK_PROTOCOL;
     doubt->until_ns = in_doubt_until_ns(sys, claim);
 }
 
@@ -89,7 +93,18 @@ dlock_status dlock_doubts_answer(struct dlock_doubts *doubts, dlock_system *sys,
                       why[0] != '\0' ? "; " : "", why);
 }
 
-void dlock_doubts_free(struct dlock_doubts *doubts)
+/* May the release be sent again at any time?  The owner of an outermost level was given up
+ * with the note, so no later acquire uses it. */
+static bool can_be_owed(const struct dlock_doubt *doubt, const dlock_system *sys)
 {
+    return sys->variant->read_release != NULL && !doubt->is_for_ever && !doubt->is_refused &&
+           doubt->level == 1 && dlock_clock_ns() < doubt->until_ns;
+}
+
+void dlock_doubts_end(struct dlock_doubts *doubts, dlock_system *sys, dlock_status st)
+{
+    for (int i = 0; i < doubts->count && st != DLOCK_OK; i++)
+        if (can_be_owed(&doubts->at[i], sys))
+            dlock_debts_owe_attempt(sys, &doubts->at[i].facts);
     free(doubts->at);
 }

@@ -15,11 +15,13 @@ struct dlock_doubts {
     int count;
 };
 
-/* Note that the store may hold the lock for `claim`.  Without memory the note is lost;
+/* Note that the store may hold the lock for `claim`, whose release answered `released`, a
+ * failure.  Without memory the note is lost;
  * if there are many notes, the oldest is lost.  A lock whose note is lost ends with its
  * lease. */
 void dlock_doubts_note(struct dlock_doubts *doubts, const dlock_system *sys,
-                       const struct dlock_hold_facts *facts, const dlock_claim *claim);
+                       const struct dlock_hold_facts *facts, const dlock_claim *claim,
+                       dlock_status released);
 
 /* Release the lock of each note once more.  A note is removed when the store has
  * answered, or when the lease of the attempt has certainly ended.  After the first
@@ -32,7 +34,10 @@ void dlock_doubts_settle(struct dlock_doubts *doubts, dlock_system *sys);
 dlock_status dlock_doubts_answer(struct dlock_doubts *doubts, dlock_system *sys,
                                  dlock_status st);
 
-/* Free the notes.  The locks of notes that are left end with their leases. */
-void dlock_doubts_free(struct dlock_doubts *doubts);
+/* Free the notes.  If the acquire ended with another answer than OK, each release that is
+ * left becomes a debt (debts.h), so that the lock is free soon after the store answers
+ * again.  If the variant cannot have debts, the store refused the release, or the note is of
+ * an inner level, the lock ends with its lease. */
+void dlock_doubts_end(struct dlock_doubts *doubts, dlock_system *sys, dlock_status st);
 
 #endif /* DLOCK_DOUBTS_H */

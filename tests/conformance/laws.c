@@ -249,6 +249,8 @@ const struct law laws[] = {
      a_debt_ends_with_its_lease, NULL, 0},
     {"a debt outlives a restart of its server", LAW_LATER, a_debt_outlives_a_restart, NULL, 0},
     {"a debt outlives a pause of its server", LAW_LATER, a_debt_outlives_a_pause, NULL, 0},
+    {"an unanswered acquire becomes a debt", LAW_LATER, an_unanswered_acquire_becomes_a_debt, NULL,
+     0},
     {"a debt outlives a flush of scripts", LAW_LATER, a_debt_outlives_a_script_flush, NULL, 0},
     {"a close pays its debts", LAW_LATER | LAW_ONE_WIRE, a_close_pays_its_debts, NULL, 0},
     {"a child owes nothing", LAW_LATER | LAW_ONE_WIRE, a_child_owes_nothing, NULL, 0},

@@ -284,6 +284,7 @@ law_fn an_acquire_pays_the_debts_of_its_name;
 law_fn a_debt_ends_with_its_lease;
 law_fn a_debt_outlives_a_restart;
 law_fn a_debt_outlives_a_pause;
+law_fn an_unanswered_acquire_becomes_a_debt;
 law_fn a_debt_outlives_a_script_flush;
 law_fn a_close_pays_its_debts;
 law_fn a_child_owes_nothing;

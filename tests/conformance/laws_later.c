@@ -278,6 +278,30 @@ void a_debt_outlives_a_pause(const char *variant)
     assert_true(has_paid(pair.a, 1));
 }
 
+/* Neither the acquire nor the release after it is answered.  The server executes the acquire when
+ * it goes on. */
+void an_unanswered_acquire_becomes_a_debt(const char *variant)
+{
+    enum { LEASE_MS = 3600 * 1000 };
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_pair pair;
+    dlock_lease lease;
+
+    servers_start(&opts);
+    opts.lease_ms = LEASE_MS;
+    pair.b = rig_open(&opts);
+    opts.redis_timeout_ms = TIMEOUT_MS;
+    pair.a = rig_open(&opts);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    assert_status(OK, dlock_release(pair.a, &lease));
+    servers_signal(0, 1, SIGSTOP);
+    assert_status(UNKNOWN, dlock_acquire(pair.a, name, 0, &lease));
+    servers_signal(0, 1, SIGCONT);
+    assert_comes(has_paid(pair.a, 1));
+    assert_comes(rig_try(pair.b, name) == DLOCK_OK);
+}
+
 /* The server has forgotten the script of the release. */
 void a_debt_outlives_a_script_flush(const char *variant)
 {
