@@ -18,3 +18,4 @@ serves_the_honest() { cat "$work/floods" && [ "$ended" -eq 0 ]; }
 check 'no request of an honest client fails beside the floods' serves_the_honest
 check 'and there is a line for each flood, address and way' \
     test "$(grep -cE '^(silent|polite|slow)' "$work/floods")" -eq 12
+done_testing

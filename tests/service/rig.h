@@ -163,6 +163,9 @@ void rig_lab_restart(const char *server);
 /* Kill a server of it with SIGKILL; rig_lab_restart() starts it again. */
 void rig_lab_kill(const char *server);
 pid_t rig_lab_pid(const char *server);
+/* Send the signal to the server and to its children, of which some may end meanwhile.  A
+ * stopped server starts no further child. */
+void rig_lab_signal(pid_t server, int signal_number);
 
 /* Run the tests of a program beside one service with these additional arguments, which *service
  * describes while they run; or in a lab of their own, as with rig_lab_up(). Returns the number of

@@ -120,3 +120,14 @@ pid_t rig_lab_pid(const char *server)
     fail_msg("the lab has no server %s", server);
     return 0;
 }
+
+void rig_lab_signal(pid_t pid, int signal_number)
+{
+    char command[192];
+
+    (void)snprintf(command, sizeof(command),
+                   "kill -%d %d || exit 1; for child in $(ps -o pid= --ppid %d); do"
+                   " kill -%d $child 2>&- || [ ! -e /proc/$child ] || exit 1; done",
+                   signal_number, (int)pid, (int)pid, signal_number);
+    assert_int_equal(system(command), 0);
+}

@@ -268,29 +268,15 @@ static void redis_hangs(void **state)
     settle_accounts(voucher);
 }
 
-/* Send the signal to the postmaster and each of its children. */
-static void signal_postgres(int signal_number)
-{
-    char command[96];
-    pid_t postmaster = rig_lab_pid("postgres");
-
-    /* SIGSTOP goes to the postmaster first, so that it starts no further child; SIGCONT last. */
-    (void)kill(postmaster, signal_number == SIGSTOP ? SIGSTOP : 0);
-    (void)snprintf(command, sizeof(command), "kill -%d $(ps -o pid= --ppid %d)",
-                   signal_number, (int)postmaster);
-    assert_int_equal(system(command), 0);
-    assert_int_equal(kill(postmaster, signal_number), 0);
-}
-
 static void postgres_hangs(void **state)
 {
     int64_t voucher = start_buying("--lock=none");
 
     (void)state;
-    signal_postgres(SIGSTOP);
+    rig_lab_signal(rig_lab_pid("postgres"), SIGSTOP);
     expect_refusals("while PostgreSQL hangs");
     expect_ready(503, "\"locks\":\"ok\"");
-    signal_postgres(SIGCONT);
+    rig_lab_signal(rig_lab_pid("postgres"), SIGCONT);
     expect_progress("after PostgreSQL goes on");
     settle_accounts(voucher);
 }

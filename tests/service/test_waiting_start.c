@@ -142,7 +142,7 @@ static void missing_tables_end_the_start_at_once(void **state)
     expect_end(ARGS("--lock=none",
                     database_flag("seckill_service", with_password, "postgres")),
                69, ARGS("PostgreSQL is not available: the tables of db/schema.sql are "
-                        "missing or from before: ", "does not exist"));
+                        "missing or of an earlier version: ", "does not exist"));
     assert_int_equal(line_count("has not answered"), 0);
     expect_end(ARGS("--lock=none",
                     database_flag("seckill_service", with_password, "no_such_database")),
@@ -213,19 +213,6 @@ static void a_stop_during_the_start_is_heard_at_once(void **state)
     (void)close(fd);
 }
 
-/* Send the signal to the server and to its children, of which some may end meanwhile. A stopped
- * server starts no further child. */
-static void signal_servers(pid_t pid, int signal_number)
-{
-    char command[192];
-
-    (void)snprintf(command, sizeof(command),
-                   "kill -%d %d || exit 1; for child in $(ps -o pid= --ppid %d); do"
-                   " kill -%d $child 2>&- || [ ! -e /proc/$child ] || exit 1; done",
-                   signal_number, (int)pid, (int)pid, signal_number);
-    assert_int_equal(system(command), 0);
-}
-
 /* The server hangs when the service is started, and goes on when the service has reported that. */
 static void a_server_that_hangs_at_first_only_delays_the_start(void **state)
 {
@@ -242,10 +229,10 @@ static void a_server_that_hangs_at_first_only_delays_the_start(void **state)
     for (size_t i = 0; i < sizeof(STARTS) / sizeof(STARTS[0]); i++) {
         pid_t pid = rig_lab_pid(STARTS[i].server);
 
-        signal_servers(pid, SIGSTOP);
+        rig_lab_signal(pid, SIGSTOP);
         service = rig_launch(ARGS(STARTS[i].lock));
         await_complaint(STARTS[i].complaint);
-        signal_servers(pid, SIGCONT);
+        rig_lab_signal(pid, SIGCONT);
         rig_await_ready(&service);
         rig_stop(&service);
     }

@@ -55,3 +55,4 @@ check 'an address that cannot be read is refused, with what is wrong' \
 check 'and with the forms that are accepted' says 'begins with none of the schemes.*redis://.*redis-sentinel://.*redis-cluster://.*rediss' \
     status 64 "$seckill" lock show seat --redis-url=http://h
 check 'no password is shown' test "$(grep -c 'hush-hush' all)" = 0 -a "$(grep -c WRONGPASS all)" -ge 2
+done_testing

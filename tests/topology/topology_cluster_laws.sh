@@ -22,3 +22,4 @@ holds() { [ "$(cat "$work/$1.status")" = 0 ] || { grep -A3 -E '^(not ok|Bail)' "
 for variant in "${variants[@]}"; do
     check "$variant keeps its laws on a cluster" holds "$variant"
 done
+done_testing

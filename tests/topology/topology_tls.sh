@@ -105,3 +105,4 @@ soon listens "${ports[9]}"
 refuses 'a server without TLS 1.2' "rediss://127.0.0.1:${ports[9]}?$ca" 'the server speaks no TLS 1.2'
 refuses 'a file that is not there' "$one?ca=/nowhere" 'ca=/nowhere cannot be used: No such file or directory'
 refuses 'a key with a passphrase' "$one?$ca&cert=$work/client.pem&key=$work/locked.key" 'locked.key cannot be used'
+done_testing
