@@ -265,12 +265,11 @@ static inline dlock_options dlock_options_default(void)
 /* Make a system of the variant opts->variant and connect to its stores.  The library
  * copies every string of the options.
  *   OK        *out is the new system, which the caller closes with dlock_close()
- *   INVALID   an argument is NULL; the variant is unknown; a URL is missing or malformed; lease_ms is below
- *             DLOCK_LEASE_MIN_MS; a timeout is not above 0; the retry policy cannot be
- *             read; handover is out of range, or is above 0 with another variant than
- *             fair or another policy than push; replicas_acknowledge is out of range, or is
- *             above 0 with a variant that cannot ask for it; `size` is too small to reach
- *             `variant`; or an option is set that only a newer library knows
+ *   INVALID   an argument is NULL; the variant is unknown; a URL is missing or malformed;
+ *             lease_ms is below DLOCK_LEASE_MIN_MS; a timeout is not above 0; the retry
+ *             policy cannot be read; handover or replicas_acknowledge is out of range, or
+ *             is above 0 with a variant or a policy that cannot have it; `size` does not
+ *             reach `variant`; or an option is set that only a newer library knows
  *   IO        a store did not answer (of redlock's nodes: a majority did not), or the
  *             record cannot be made; dlock_error() says which
  *   PROTOCOL  a store refused: the password is wrong, the server is no Redis, or the
@@ -324,10 +323,8 @@ typedef struct dlock_request {
  *             and the lock stays held as after UNKNOWN
  *   UNKNOWN   a request was sent, and no answer came.  The library sent a release with
  *             the same token (naive, setnx and getset have none, and send nothing).  If
- *             that had no answer either, the lock may stay held until its lease ends;
- *             with lua, reentrant, spin, fenced and fair the release of an outermost
- *             level becomes a debt (dlock_later.h), which is sent again until the store
- *             has answered it, so the lock is free soon after the store is back.
+ *             that had no answer either, the lock may stay held until its lease ends, or
+ *             until the library has paid the debt (dlock_later.h).
  *             The same holds if the store granted the lock, and fewer than
  *             replicas_acknowledge replicas acknowledged the grant.  After a wait, the
  *             unanswered request is the last attempt, or an earlier one that could not be

@@ -45,8 +45,9 @@ enum { DLOCK_LATER_MS = 1 };
  * without memory for the debt.  dlock_metrics.debts counts the releases that did not
  * wait.
  *
- * The release of an acquire that was not answered is a debt too, if a first release was
- * not answered either (dlock_acquire_with(), UNKNOWN).
+ * If neither an acquire nor the library's release after it is answered, the release of
+ * an outermost level becomes a debt too, with the same five variants: the library sends
+ * it again, so the lock is free soon after the store answers again.
  *
  * After fork() the debts stay the parent's, and the child sends none of them. */
 dlock_status dlock_release_later(dlock_system *sys, dlock_lease *lease);
