@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text/output_file.h"
+
 /* Room for the name of a probe behind the longest path. */
 enum { PROBE_MAX = 32 };
 
@@ -35,24 +37,39 @@ static bool has_room_for_more(const char *dir)
     return mkdtemp(path) != NULL && rmdir(path) == 0;
 }
 
-static bool is_possible(const char *path, enum setting_output output)
+/* What is written directly, such as a FIFO, needs no room beside it. */
+static bool is_file_possible(const char *path)
+{
+    char target[PATH_MAX], parent[PATH_MAX];
+
+    if (!output_file_find(path, target))
+        return false;
+    if (target[0] == '\0')
+        return access(path, W_OK) == 0;
+    parent_of(target, parent);
+    return has_room_for_more(parent);
+}
+
+static bool is_directory_possible(const char *path)
 {
     char parent[PATH_MAX];
     struct stat st;
 
+    parent_of(path, parent);
+    if (stat(path, &st) != 0)
+        return errno == ENOENT && has_room_for_more(parent);
+    errno = ENOTDIR;
+    return S_ISDIR(st.st_mode) && has_room_for_more(path);
+}
+
+static bool is_possible(const char *path, enum setting_output output)
+{
     if (strlen(path) >= PATH_MAX - PROBE_MAX) {
         errno = ENAMETOOLONG;
         return false;
     }
-    parent_of(path, parent);
-    if (stat(path, &st) != 0)
-        return errno == ENOENT && has_room_for_more(parent);
-    if (output == SETTING_WRITES_DIRECTORY) {
-        errno = ENOTDIR;
-        return S_ISDIR(st.st_mode) && has_room_for_more(path);
-    }
-    errno = EISDIR;
-    return !S_ISDIR(st.st_mode) && has_room_for_more(parent);
+    return output == SETTING_WRITES_DIRECTORY ? is_directory_possible(path)
+                                              : is_file_possible(path);
 }
 
 bool outputs_are_possible(const struct settings *s, const void *values,
@@ -67,7 +84,7 @@ bool outputs_are_possible(const struct settings *s, const void *values,
             settings_is_default(s, setting->offset))
             continue;
         path = *(const char *const *)((const char *)values + setting->offset);
-        if (strcmp(path, "-") == 0) /* standard output */
+        if (setting->output == SETTING_WRITES_STREAM && strcmp(path, "-") == 0)
             continue;
         if (!is_possible(path, setting->output)) {
             (void)snprintf(why, OUTPUTS_WHY_MAX, "cannot write %.300s (--%s): %s", path,

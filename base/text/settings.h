@@ -43,7 +43,8 @@ enum { SETTING_NAME_MAX = 80 };
 /* The kind of output that a setting names. */
 enum setting_output {
     SETTING_WRITES_NOTHING,
-    SETTING_WRITES_FILE,      /* a file that is replaced                          */
+    SETTING_WRITES_FILE,      /* a file that is replaced; never "-"               */
+    SETTING_WRITES_STREAM,    /* the same, or "-" for standard output             */
     SETTING_WRITES_DIRECTORY, /* a directory in which others are made             */
 };
 

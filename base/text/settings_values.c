@@ -141,6 +141,10 @@ static bool assign_text(struct loading *l, const struct setting *setting, const 
 {
     if (*text == '\0')
         return refuse_value(l, setting, text, "a value; leave it out for the default");
+    if (setting->output == SETTING_WRITES_FILE && strcmp(text, "-") == 0)
+        return refuse_value(l, setting, text,
+                            "the name of a file, because standard output has the text for "
+                            "people; ./- is a file of this name");
     *(const char **)where = text;
     return true;
 }

@@ -2,6 +2,7 @@
 /* report.c -- `seckill report`: a run, or two, as one HTML file; and the same at the end of
  * every command that leaves a run. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text/settings.h"
 #include "loadtest/command/commands.h"
@@ -15,9 +16,9 @@ struct report_settings {
 
 #define AT(field) offsetof(struct report_settings, field)
 static const struct setting settings[] = {
-    OPTION(TEXT, "out", AT(out), .output = SETTING_WRITES_FILE, .meta = "FILE",
-           .help = "the file to write; default: report.html in RUN, or comparison.html in RUN2 "
-                   "if two runs are given"),
+    OPTION(TEXT, "out", AT(out), .output = SETTING_WRITES_STREAM, .meta = "FILE",
+           .help = "the file to write; -: standard output; default: report.html in RUN, or "
+                   "comparison.html in RUN2 if two runs are given"),
 };
 
 const struct setting_program command_report_program = {
@@ -44,7 +45,7 @@ static enum exit_code run(const struct settings *s, const void *values)
 {
     const struct report_settings *v = values;
     struct run_data a = {0}, b = {0};
-    bool is_two = s->operand_count == 2;
+    bool is_two = s->operand_count == 2, is_printed = v->out && strcmp(v->out, "-") == 0;
     char path[FILES_PATH_MAX];
     enum exit_code rc = EXIT_USAGE;
 
@@ -57,8 +58,8 @@ static enum exit_code run(const struct settings *s, const void *values)
         files_join(path, is_two ? b.dir : a.dir, is_two ? "comparison.html" : "report.html");
         if (v->out)
             files_path(path, "%s", v->out);
-        rc = report_write(path, &a, is_two ? &b : NULL);
-        if (rc != EXIT_CANNOT_WRITE)
+        rc = report_write(is_printed ? NULL : path, &a, is_two ? &b : NULL);
+        if (rc != EXIT_CANNOT_WRITE && !is_printed)
             printf("report: %s\n", path);
     }
     run_data_free(&a);

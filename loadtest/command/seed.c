@@ -74,7 +74,7 @@ static const struct setting settings[] = {
                 .help = "the token of the admin listener of the service; created if it "
                         "is missing; default: admin.token beside the token key file"),
     WITHOUT_LAB(TEXT, "tokens", AT(tokens_path), .meta = "FILE", .shared = "tokens",
-                .output = SETTING_WRITES_FILE,
+                .output = SETTING_WRITES_STREAM,
                 .help = "the file for the tokens; -: standard output"),
 };
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/text/exit_codes.h"
+#include "base/text/output_file.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/url_mask.h"
 
@@ -74,51 +75,19 @@ char *files_read(const char *path, size_t *size)
     return text;
 }
 
-/* write() on a disk that fills up takes a part first, and gives the errno at the next call. */
-static bool write_all(int fd, const char *text, size_t size)
+static bool replace(const char *path, const char *text, bool is_secret)
 {
-    while (size > 0) {
-        ssize_t n = write(fd, text, size);
+    size_t size = strlen(text);
+    struct output_file file;
 
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        text += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
-static bool replace(const char *path, const char *text, mode_t mode)
-{
-    char fresh[FILES_PATH_MAX];
-    bool ok;
-    int fd;
-
-    files_path(fresh, "%s.new", path);
-    /* A file that an earlier attempt left may have another mode. */
-    if (unlink(fresh) != 0 && errno != ENOENT)
-        return false;
-    fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd < 0)
-        return false;
-    ok = write_all(fd, text, strlen(text));
-    ok = close(fd) == 0 && ok;
-    ok = ok && rename(fresh, path) == 0;
-    if (!ok) {
-        int error = errno;
-
-        unlink(fresh);
-        errno = error;
-    }
-    return ok;
+    return output_file_open(&file, path, is_secret) &&
+           output_file_close(&file, fwrite(text, 1, size, file.stream) == size);
 }
 
 bool files_write(const char *path, const char *text)
 {
     char *masked = url_mask(text);
-    bool ok = replace(path, masked, 0644);
+    bool ok = replace(path, masked, false);
     int error = errno;
 
     free(masked);
@@ -128,7 +97,7 @@ bool files_write(const char *path, const char *text)
 
 bool files_write_secret(const char *path, const char *text)
 {
-    return replace(path, text, 0600);
+    return replace(path, text, true);
 }
 
 static bool write_json(const char *path, const json_t *json,

@@ -25,8 +25,8 @@ bool files_is_directory(const char *path);
  * caller frees it. */
 char *files_read(const char *path, size_t *size);
 
-/* Write url_mask(text) to the file, with mode 0644 less the umask, because other users may read
- * it.  A new file replaces the old one.  False (and errno): the old file is unchanged, and
+/* Write url_mask(text) to the file as base/text/output_file.h does.  A new file has mode 0644 less
+ * the umask, because other users may read it.  False (and errno): the old file is unchanged, and
  * nothing of the new file is left. */
 bool files_write(const char *path, const char *text);
 bool files_write_json(const char *path, const json_t *json);

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,9 @@
 #include "loadtest/lab/topology.h"
 
 enum { SPARE_END_MS = 3000 };
+
+/* The name of a state.json that is being written, as base/text/output_file.c makes it. */
+#define STATE_FRESH "state.json.[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]"
 
 const char *lab_choose_dir(const char *given)
 {
@@ -94,7 +98,7 @@ static bool is_ours_to_use(const char *path)
     while (dir && (entry = readdir(dir)) != NULL)
         ours = ours && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
                         strcmp(entry->d_name, "lock") == 0 ||
-                        strcmp(entry->d_name, "state.json.new") == 0);
+                        fnmatch(STATE_FRESH, entry->d_name, 0) == 0);
     if (dir)
         closedir(dir);
     return ours;

@@ -7,6 +7,7 @@
 
 #include "gen/report_html.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/kit/url_mask.h"
 #include "loadtest/page/page.h"
 #include "loadtest/page/scene.h"
 #include "loadtest/report/parts.h"
@@ -162,15 +163,31 @@ static void tell_problems(const struct run_data *data)
     }
 }
 
+/* The end of the program says whether standard output could be written. */
+static void print_page(FILE *page, char **text)
+{
+    char *masked;
+
+    if (fclose(page) != 0)
+        abort(); /* there is no memory */
+    masked = url_mask(*text);
+    (void)fputs(masked, stdout);
+    free(masked);
+    free(*text);
+}
+
 enum exit_code report_write(const char *path, const struct run_data *a, const struct run_data *b)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = memory_need(open_memstream(&text, &size));
-    bool ok;
+    bool ok = true;
 
     report_print(out, a, b);
-    ok = page_keep(out, &text, path, "seckill report");
+    if (path)
+        ok = page_keep(out, &text, path, "seckill report");
+    else
+        print_page(out, &text);
     tell_problems(a);
     if (b)
         tell_problems(b);

@@ -3,13 +3,13 @@
 #include "loadtest/sale/users.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text/output_file.h"
 #include "loadtest/kit/files.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/lab/lab.h"
@@ -49,29 +49,13 @@ static bool print_tokens(FILE *out, const struct token_keys *keys, int64_t count
     return fflush(out) == 0 && !ferror(out) && !interrupted();
 }
 
-/* The new file has a name of its own, because two commands may write tokens of one lab at once. */
 static bool replace_tokens(const char *path, const struct token_keys *keys,
                            int64_t count, int64_t expires_s)
 {
-    char fresh[FILES_PATH_MAX];
-    int fd, reason;
-    FILE *out;
-    bool ok;
+    struct output_file file;
 
-    files_path(fresh, "%s.XXXXXX", path);
-    fd = mkostemp(fresh, O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    out = fdopen(fd, "w");
-    if (!out)
-        close(fd);
-    ok = out && print_tokens(out, keys, count, expires_s);
-    ok = out && fclose(out) == 0 && ok && rename(fresh, path) == 0;
-    reason = errno;
-    if (!ok)
-        unlink(fresh);
-    errno = reason;
-    return ok;
+    return output_file_open(&file, path, true) &&
+           output_file_close(&file, print_tokens(file.stream, keys, count, expires_s));
 }
 
 enum exit_code users_write_tokens(const char *path, const struct token_keys *keys, int64_t count,

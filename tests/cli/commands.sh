@@ -170,6 +170,34 @@ probing_leaves_nothing() {
     [ -z "$(ls -A "$work/empty")" ]
 }
 
+# An output that is a FIFO gets the text, and stays; the file of a symbolic link is replaced.
+outputs_keep_their_kind() {
+    local histories=("$root"/tests/histories/good/*.txt) there=$work/kinds reader
+    mkdir -p "$there/far" && mkfifo "$there/pipe" && ln -s far/page "$there/link" && echo mine >"$there/far/page.new"
+    cat "$there/pipe" >"$there/text" &
+    reader=$!
+    own "$reader"
+    "$seckill" check "${histories[0]}" --html="$there/pipe" && wait "$reader" && [ -p "$there/pipe" ] &&
+        grep -q '</html>' "$there/text" && "$seckill" check "${histories[0]}" --html="$there/link" &&
+        [ -L "$there/link" ] && cmp "$there/text" "$there/far/page" && [ "$(cat "$there/far/page.new")" = mine ]
+}
+tokens_keep_their_kind() {
+    local there=$work/token-kinds reader
+    mkdir -p "$there" && mkfifo "$there/pipe"
+    cat "$there/pipe" >"$there/text" &
+    reader=$!
+    own "$reader"
+    "$seckill" seed --users=3 --vouchers=0 --token-key-file="$there/key" --tokens="$there/pipe" && wait "$reader" &&
+        [ -p "$there/pipe" ] && [ "$(wc -l <"$there/text")" -eq 3 ] && ln -s tokens "$there/link" &&
+        "$seckill" seed --users=3 --vouchers=0 --token-key-file="$there/key" --tokens="$there/link" &&
+        [ -L "$there/link" ] && [ "$(stat -c %a "$there/tokens")" = 600 ]
+}
+dash_is_no_page() {
+    local histories=("$root"/tests/histories/good/*.txt)
+    says 'html "-" \(flag\): expected the name of a file' status 64 "$seckill" check "${histories[0]}" --html=- &&
+        says 'markdown "-" \(flag\): expected the name of a file' status 64 "$seckill" compare --markdown=-
+}
+
 # The files of a run can be read by other users, like the files beside them.
 page_may_be_read() {
     local histories=("$root"/tests/histories/good/*.txt)
@@ -213,7 +241,7 @@ docs_have_the_exit_codes() {
         diff "$work/codes" <(grep '^| [0-9]' "$root/docs/reference/exit-codes.md")
 }
 
-plan 27
+plan 30
 check 'the help lists the commands' there_are_commands
 check '--help exits with 0 and names every setting' for_each help_names_its_flags
 check 'help COMMAND says what COMMAND --help says' for_each help_command_is_the_same
@@ -234,6 +262,9 @@ check 'a lab that cannot be made gives 73 and its path' unwritable_lab
 check 'an output must not be a directory, nor stand in a file' output_over_a_directory
 check 'to try an output leaves nothing behind' probing_leaves_nothing
 check 'a page may be read by others' page_may_be_read
+check 'an output that is a FIFO or a symbolic link stays one' outputs_keep_their_kind
+check 'the file of the tokens too' tokens_keep_their_kind
+check 'a page goes to a file, not to standard output: 64' dash_is_no_page
 check 'check says that a directory has no records, with 64' check_without_records
 check 'odd numbers give 64 and one short line' odd_values
 check 'the help has the table of exit codes' one_table_of_exit_codes

@@ -3,7 +3,7 @@
 # report.sh -- the report of real small runs of each kind, of two runs, and of damaged ones.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 24
+plan 25
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
@@ -102,6 +102,11 @@ check 'a directory without data is told' empty
 check 'a run that does not exist is refused' says 'no run at' status 64 "$seckill" report "$work/nowhere"
 check 'a report needs a run' says 'name a run' status 64 "$seckill" report
 check 'a file that cannot be written is refused' says 'cannot write' status 73 "$seckill" report "$sound" --out="$work/no/such/place.html"
+printed() {
+    "$seckill" report "$sound" --out=- >"$work/printed.html" && cmp "$work/printed.html" "$sound/report.html" &&
+        "$seckill" report "$sound" --out=/dev/fd/3 3> >(cat >"$work/piped.html") && soon cmp "$work/piped.html" "$sound/report.html"
+}
+check '--out=- prints the page and nothing else, and a pipe gets the page' printed
 hostile() {
     mkdir "$work/hostile" && jq '.kind = "<script>alert(1)</script>" | .results.runs["."].run.lock = "</script><script>alert(2)</script>" |
         del(.results.runs["."].run.seckilld_flags) | .kind = "load"' "$sound/data.json" >"$work/hostile/data.json" &&
