@@ -77,7 +77,8 @@ const struct setting_program config_program = {
     EXITS({EXIT_VALID, "stopped"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, "a store did not answer, or a port is taken"},
           {EXIT_BUG, "requests were in progress when --drain-timeout was over"},
-          {EXIT_CANNOT_WRITE, "--record or the admin token cannot be written"}),
+          {EXIT_CANNOT_WRITE, "--record, the admin token or the text of an option such as "
+                              "--help cannot be written"}),
     .settings = SETTINGS,
     .count = sizeof(SETTINGS) / sizeof(SETTINGS[0]),
     .max_operands = 0,

@@ -18,6 +18,7 @@
 #include "base/os/thread.h"
 #include "base/text/exit_codes.h"
 #include "base/text/outputs.h"
+#include "base/text/standard_output.h"
 #include "lock/fault.h"
 
 /* Shared by main() and the thread that waits for signals. */
@@ -300,6 +301,8 @@ int main(int argc, char **argv)
         rc = EXIT_USAGE;
         break;
     case SETTINGS_EXIT:
+        if (!standard_output_end("seckilld"))
+            rc = EXIT_CANNOT_WRITE;
         break;
     }
     settings_free(&settings);

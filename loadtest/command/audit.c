@@ -57,7 +57,8 @@ const struct setting_program command_audit_program = {
         "  seckill audit --lost runs/latest       after a promotion: the lost orders\n"
         "  SECKILL_LEDGER_DIR=/tmp/r wrk ... && seckill audit --voucher=7 /tmp/r",
     EXITS({EXIT_VALID, "the run is valid"}, {EXIT_INVALID, "the run is invalid"},
-          {EXIT_UNKNOWN, NULL}, {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL}),
+          {EXIT_UNKNOWN, NULL}, {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL},
+          {EXIT_CANNOT_WRITE, "standard output cannot be written"}),
     SETTINGS(settings),
     .max_operands = 1,
 };

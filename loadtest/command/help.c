@@ -32,7 +32,8 @@ const struct setting_program command_help_program = {
              "programs; on a terminal in a pager.  `seckill COMMAND --help` uses no pager.\n\n"
              "  seckill help scenario\n"
              "  seckill help environment",
-    EXITS({EXIT_VALID, "done"}, {EXIT_USAGE, "there is no such command, or a flag is wrong"}),
+    EXITS({EXIT_VALID, "done"}, {EXIT_USAGE, "there is no such command, or a flag is wrong"},
+          {EXIT_CANNOT_WRITE, "standard output cannot be written"}),
     SETTINGS(settings),
     .max_operands = 1,
 };

@@ -63,7 +63,7 @@ const struct setting_program command_lock_program = {
     EXITS({EXIT_VALID, "done; of force: the lock is free now"},
           {EXIT_INVALID, "of force: nobody held the lock"},
           {EXIT_UNKNOWN, "the store did not answer, so the result is unknown"}, {EXIT_USAGE, NULL},
-          {EXIT_UNAVAILABLE, NULL}),
+          {EXIT_UNAVAILABLE, NULL}, {EXIT_CANNOT_WRITE, "standard output cannot be written"}),
     SETTINGS(settings),
     .max_operands = 2,
 };

@@ -34,7 +34,8 @@ const struct setting_program command_locks_program = {
              "conditions that break it.\n\n"
              "  seckill locks\n"
              "  seckill locks --json | jq -r '.[].name'",
-    EXITS({EXIT_VALID, "done"}, {EXIT_USAGE, NULL}),
+    EXITS({EXIT_VALID, "done"}, {EXIT_USAGE, NULL},
+          {EXIT_CANNOT_WRITE, "standard output cannot be written"}),
     SETTINGS(settings),
 };
 

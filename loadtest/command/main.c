@@ -4,10 +4,13 @@
 #include <string.h>
 
 #include "base/text/exit_codes.h"
+#include "base/text/standard_output.h"
 #include "base/text/suggest.h"
 #include "base/text/version.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/json_lines.h"
+#include "loadtest/kit/verdict.h"
 
 static const struct command {
     const char *name;
@@ -40,7 +43,7 @@ static void help_newcomer(void)
         stderr);
 }
 
-int main(int argc, char **argv)
+static int run_named(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
     char no_pager[] = "--no-pager", *plainly[] = {argv[0], no_pager, NULL};
@@ -64,4 +67,15 @@ int main(int argc, char **argv)
     fprintf(stderr, "seckill: unknown command \"%s\"", word);
     suggest_tell(word, command_name);
     return EXIT_USAGE;
+}
+
+/* A verdict, or a failure that the command itself has met, says more than that its text is
+ * incomplete: only a command that would have ended with 0 ends with EXIT_CANNOT_WRITE. */
+int main(int argc, char **argv)
+{
+    enum exit_code rc = (enum exit_code)run_named(argc, argv);
+
+    if (standard_output_end("seckill") && standard_output_tell("seckill", json_lines_reason()))
+        return (int)rc;
+    return (int)verdict_worse_exit(rc, EXIT_CANNOT_WRITE);
 }

@@ -52,7 +52,8 @@ const struct setting_program command_proxy_program = {
         "\n" PROXY_GRAMMAR,
     EXITS({EXIT_VALID, "every fault happened"}, {EXIT_INVALID, "a fault did not happen"},
           {EXIT_USAGE, "a flag is wrong, or a fault is not understood"},
-          {EXIT_UNAVAILABLE, "the port is taken"}),
+          {EXIT_UNAVAILABLE, "the port is taken"},
+          {EXIT_CANNOT_WRITE, "standard output cannot be written"}),
     SETTINGS(settings),
 };
 

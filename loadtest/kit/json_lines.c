@@ -2,6 +2,7 @@
 /* json_lines.c -- one JSON object a line on stdout while a command runs. */
 #include "loadtest/kit/json_lines.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static FILE *lines; /* NULL: no JSON lines are wanted */
 static int64_t begin_ns;
+static int reason; /* why a line could not be written; 0: all were */
 
 bool json_lines_begin(bool is_quiet)
 {
@@ -45,11 +47,18 @@ void json_lines_write(const char *event, json_t *rest)
                          (json_int_t)((monotonic_ns() - begin_ns) / 1000000));
         json_object_update(json, rest);
         pthread_mutex_lock(&mutex);
+        errno = 0;
         json_dumpf(json, lines, JSON_COMPACT);
         fputc('\n', lines);
-        fflush(lines); /* a reader that has gone away is no failure of the command */
+        if ((fflush(lines) != 0 || ferror(lines)) && reason == 0)
+            reason = errno;
         pthread_mutex_unlock(&mutex);
         json_decref(json);
     }
     json_decref(rest);
+}
+
+int json_lines_reason(void)
+{
+    return reason;
 }

@@ -25,4 +25,8 @@ bool json_lines_are_on(void);
  * unless JSON lines are wanted. */
 void json_lines_write(const char *event, json_t *rest);
 
+/* The errno of the first line that could not be written, which is EPIPE if the reader has left; 0:
+ * all could. */
+int json_lines_reason(void);
+
 #endif /* LOADTEST_KIT_JSON_LINES_H */

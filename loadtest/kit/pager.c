@@ -100,6 +100,7 @@ void pager_end(void)
     if (pager == 0)
         return;
     (void)fflush(stdout);
+    clearerr(stdout); /* a user who leaves the pager has seen enough */
     nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0)
         close(nowhere);
