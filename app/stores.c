@@ -18,6 +18,7 @@
 #include "db/sale.h"
 #include "db/voucher.h"
 #include "lock/fault.h"
+#include "lock/record/recorder.h"
 #include "lock/store.h"
 
 enum {
@@ -34,6 +35,7 @@ enum attempt_answer {
     ATTEMPT_AGAIN,   /* the store did not answer, or is still starting */
     ATTEMPT_REFUSED, /* a lasting refusal */
     ATTEMPT_USAGE,   /* the settings are wrong */
+    ATTEMPT_RECORD,  /* the file of --record cannot be made */
 };
 
 typedef enum attempt_answer store_attempt(struct service *s, char why[WHY_MAX]);
@@ -125,6 +127,13 @@ static dlock_status try_one_lock(const struct config *c, char why[WHY_MAX])
     return st == DLOCK_BUSY || st == DLOCK_TIMEOUT || st == DLOCK_LOST ? DLOCK_OK : st;
 }
 
+/* The library reports a record that cannot be made as IO, as it reports a store that does not
+ * answer. */
+static bool is_of_record(const char *said)
+{
+    return strncmp(said, DLOCK_RECORD_CANNOT_WRITE, strlen(DLOCK_RECORD_CANNOT_WRITE)) == 0;
+}
+
 static enum attempt_answer try_locks(struct service *s, char why[WHY_MAX])
 {
     dlock_options opts = stores_lock_options(s->config);
@@ -135,6 +144,10 @@ static enum attempt_answer try_locks(struct service *s, char why[WHY_MAX])
     opts.on_lost = count_lost_lock;
     opts.on_lost_arg = s;
     st = dlock_open(&s->locks, &opts);
+    if (st == DLOCK_IO && is_of_record(dlock_error())) {
+        (void)snprintf(why, WHY_MAX, "%s", dlock_error());
+        return ATTEMPT_RECORD;
+    }
     explain_lock(st, why);
     return judge_lock(st, why);
 }
@@ -276,12 +289,16 @@ static enum exit_code reach(struct service *s, struct start_timeout *patience,
         return EXIT_VALID;
     if (answer == ATTEMPT_USAGE)
         log_error("%s=%s cannot be used with these settings: %s", flag, value, why);
+    else if (answer == ATTEMPT_RECORD)
+        log_error("%s; make room on its disk, or name another directory with --record", why);
     else if (answer == ATTEMPT_REFUSED)
         log_error("%s is not available%s: %s", store, wanted, why);
     else
         log_error("%s is not available%s, after %lld s of trying (--start-timeout): %s",
                   store, wanted, (long long)start_timeout_seconds(patience), why);
-    return answer == ATTEMPT_USAGE ? EXIT_USAGE : EXIT_UNAVAILABLE;
+    return answer == ATTEMPT_USAGE    ? EXIT_USAGE
+           : answer == ATTEMPT_RECORD ? EXIT_CANNOT_WRITE
+                                      : EXIT_UNAVAILABLE;
 }
 
 enum exit_code stores_open(struct service *s)

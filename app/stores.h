@@ -13,7 +13,8 @@
  *   USAGE         the lock, the admission or the stream cannot be used with these
  *                 settings
  *   UNAVAILABLE   a store did not answer, or refused
- * After any other answer than VALID the log names the store and its reason. */
+ *   CANNOT_WRITE  the file of --record cannot be made
+ * After any other answer than VALID the log names the store, or the record, and its reason. */
 enum exit_code stores_open(struct service *s);
 
 #endif /* APP_STORES_H */

@@ -23,6 +23,7 @@
 #include "base/os/clock.h"
 #include "base/os/fork.h"
 #include "lock/status.h"
+#include "lock/record/recorder.h"
 #include "lock/record/seal.h"
 
 enum {
@@ -174,6 +175,11 @@ static void fill_header(const struct dlock_record_file *file,
     memcpy(header->magic, DLOCK_RECORD_MAGIC, sizeof(header->magic));
 }
 
+static dlock_status cannot_write(const char *path, int reason)
+{
+    return dlock_fail(DLOCK_IO, DLOCK_RECORD_CANNOT_WRITE "%.200s: %s", path, strerror(reason));
+}
+
 static dlock_status make_file(struct dlock_record_file *file, const char *dir,
                               const char *uuid)
 {
@@ -183,10 +189,10 @@ static dlock_status make_file(struct dlock_record_file *file, const char *dir,
     if (length >= (int)sizeof(file->path))
         return dlock_fail(DLOCK_INVALID, "the path of the records is too long");
     if (mkdir(dir, 0700) != 0 && errno != EEXIST)
-        return dlock_fail(DLOCK_IO, "%.200s: %s", dir, strerror(errno));
+        return cannot_write(dir, errno);
     file->fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file->fd < 0)
-        return dlock_fail(DLOCK_IO, "%.200s: %s", file->path, strerror(errno));
+        return cannot_write(file->path, errno);
     return DLOCK_OK;
 }
 
@@ -197,10 +203,10 @@ static dlock_status map_file(struct dlock_record_file *file)
 
     while (fallocate(file->fd, 0, 0, DLOCK_RECORD_HEADER_SIZE) != 0)
         if (errno != EINTR)
-            return dlock_fail(DLOCK_IO, "%.200s: %s", file->path, strerror(errno));
+            return cannot_write(file->path, errno);
     rc = grow(file, 0);
     if (rc != 0)
-        return dlock_fail(DLOCK_IO, "%.200s: %s", file->path, strerror(rc));
+        return cannot_write(file->path, rc);
     map = mmap(NULL, file->map_size, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
     if (map == MAP_FAILED)
         return dlock_fail(DLOCK_NOMEM, "%.200s cannot be mapped: %s", file->path,
