@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text/output_file.h"
 #include "loadtest/kit/files.h"
 
 /* Files of old versions do not have the last two fields. */
@@ -320,22 +321,19 @@ static bool export_orders(const struct evidence *e, const struct evidence_readin
                           const char *dir)
 {
     char path[FILES_PATH_MAX];
-    FILE *out;
-    bool ok, is_whole;
+    struct output_file out;
+    bool ok = true;
 
     files_join(path, dir, "orders.tsv");
-    out = fopen(path, "we");
-    if (!out) {
-        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
-        return false;
+    if (output_file_open(&out, path, false)) {
+        fprintf(out.stream, "%s\n", header);
+        ok = each_order(e, reading, write_order, out.stream);
+        if (output_file_close(&out, ok))
+            return true;
     }
-    fprintf(out, "%s\n", header);
-    ok = each_order(e, reading, write_order, out);
-    is_whole = !ferror(out);
-    is_whole = fclose(out) == 0 && is_whole;
-    if (!is_whole)
-        fprintf(stderr, "seckill: cannot write %s\n", path);
-    return ok && is_whole;
+    if (ok) /* each_order() has said why it failed */
+        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+    return false;
 }
 
 static json_t *stock_to_json(const struct audit_voucher *v, int64_t read_us)

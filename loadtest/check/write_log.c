@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text/output_file.h"
 #include "loadtest/kit/compare.h"
 #include "loadtest/kit/files.h"
 #include "loadtest/kit/memory.h"
@@ -30,26 +31,22 @@ bool write_log_export(lab_db *db, const int64_t *vouchers, size_t count,
                       const char *dir)
 {
     char path[FILES_PATH_MAX];
-    FILE *out;
-    bool ok = true, is_whole;
+    struct output_file out;
+    bool ok = true;
 
     files_join(path, dir, "writes.tsv");
-    out = fopen(path, "we");
-    if (!out) {
-        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
-        return false;
+    if (output_file_open(&out, path, false)) {
+        fprintf(out.stream, "%s\n", header);
+        for (size_t i = 0; ok && i < count; i++)
+            ok = audit_db_writes(db, vouchers[i], write_line, out.stream);
+        if (output_file_close(&out, ok))
+            return true;
     }
-    fprintf(out, "%s\n", header);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = audit_db_writes(db, vouchers[i], write_line, out);
-    if (!ok)
-        fprintf(stderr, "seckill: cannot read the record of writes: %s\n",
-                lab_db_error(db));
-    is_whole = !ferror(out);
-    is_whole = fclose(out) == 0 && is_whole;
-    if (!is_whole)
-        fprintf(stderr, "seckill: cannot write %s\n", path);
-    return ok && is_whole;
+    if (ok)
+        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+    else
+        fprintf(stderr, "seckill: cannot read the record of writes: %s\n", lab_db_error(db));
+    return false;
 }
 
 bool write_log_is_in(const char *dir)

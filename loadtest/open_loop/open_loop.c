@@ -188,7 +188,7 @@ enum exit_code open_loop_run(void *arg, const struct run_stage *stage)
                                      .client = &client};
     struct generator *generator = NULL;
     struct buyers *buyers;
-    enum exit_code rc = EXIT_UNAVAILABLE;
+    enum exit_code rc;
 
     d.loop->steps = json_array();
     for (int i = 0; i < stage->entry_count; i++)
@@ -198,6 +198,7 @@ enum exit_code open_loop_run(void *arg, const struct run_stage *stage)
         d.buyers = buyers_client(buyers);
         generator = generator_open(&sending);
     }
+    rc = buyers ? EXIT_UNAVAILABLE : EXIT_CANNOT_WRITE;
     if (generator)
         rc = run_steps(&d, generator);
     else

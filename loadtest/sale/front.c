@@ -78,16 +78,17 @@ static char *fit(char *shop, const struct service *services, int count)
     return NULL;
 }
 
-static bool write_config(const char *path, const struct service *services, int count, char *why)
+static enum exit_code write_config(const char *path, const struct service *services, int count,
+                                   char *why)
 {
     char shop[FILES_PATH_MAX];
     char *text = NULL, *fitted = NULL;
     size_t size;
-    bool ok = false;
+    enum exit_code rc = EXIT_UNAVAILABLE;
 
     if (!files_find_data(shop, "docker/haproxy.cfg")) {
         why_say(why, "cannot find docker/haproxy.cfg beside or above this program");
-        return false;
+        return rc;
     }
     text = files_read(shop, &size);
     fitted = text ? fit(text, services, count) : NULL;
@@ -95,11 +96,13 @@ static bool write_config(const char *path, const struct service *services, int c
         why_say(why, "cannot read %s: %s", shop, strerror(errno));
     else if (!fitted)
         why_say(why, "%s has no lines `bind :8080` and `server-template`", shop);
-    else if (!(ok = files_write(path, fitted)))
+    else
+        rc = files_write(path, fitted) ? EXIT_VALID : EXIT_CANNOT_WRITE;
+    if (rc == EXIT_CANNOT_WRITE)
         why_say(why, "cannot write %s: %s", path, strerror(errno));
     free(fitted);
     free(text);
-    return ok;
+    return rc;
 }
 
 /* Debian has it in /usr/sbin, which is in root's PATH alone. */
@@ -158,9 +161,10 @@ enum exit_code front_start(struct service *front, const struct service *services
     listener = listen_anywhere(front->orders_url);
     if (listener < 0)
         why_say(why, "cannot listen on 127.0.0.1 for HAProxy: %s", strerror(errno));
-    else if (write_config(config, services, count, why) &&
-             run_haproxy(front, config, listener, why))
-        rc = EXIT_VALID;
+    else
+        rc = write_config(config, services, count, why);
+    if (rc == EXIT_VALID && !run_haproxy(front, config, listener, why))
+        rc = EXIT_UNAVAILABLE;
     if (listener >= 0)
         close(listener);
     if (rc == EXIT_VALID)

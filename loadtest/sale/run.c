@@ -53,7 +53,7 @@ static enum exit_code start_services(struct running *r)
     files_join(record, plan->dir, "locks");
     if (plan->record && !(r->history = fault_history_open(record))) {
         why_say(running_why(r), "cannot begin the record of the locks in %s", record);
-        return EXIT_UNAVAILABLE;
+        return EXIT_CANNOT_WRITE;
     }
     rc = service_start(r->services, &services);
     if (rc != EXIT_VALID)
@@ -61,7 +61,7 @@ static enum exit_code start_services(struct running *r)
     r->service_count = plan->processes;
     if (!service_settings_write(&services)) {
         why_say(running_why(r), "cannot write into %s: %s", plan->dir, strerror(errno));
-        rc = EXIT_UNAVAILABLE;
+        rc = EXIT_CANNOT_WRITE;
     } else if (plan->has_front) {
         rc = front_start(&r->front, r->services, r->service_count, plan->dir, running_why(r));
     }
@@ -152,7 +152,8 @@ static enum exit_code wrk_has_ended(struct running *r)
     files_join(path, r->plan->dir, "wrk.txt");
     files_last_line(path, last, sizeof last);
     why_say(running_why(r), "wrk ended by itself: %s", last);
-    return EXIT_UNAVAILABLE;
+    /* The words of loadtest/wrk/seckill.lua about a ledger that it cannot make. */
+    return strstr(last, ": cannot write ") ? EXIT_CANNOT_WRITE : EXIT_UNAVAILABLE;
 }
 
 /* The run begins after wrk has read its users and connected. */
@@ -339,6 +340,21 @@ static void look_for_dead(struct running *r)
                 r->front.log);
 }
 
+/* `so_far` unless the run cannot be judged. */
+static enum exit_code judge(struct running *r, bool is_drained, enum exit_code so_far)
+{
+    enum exit_code rc = EXIT_CANNOT_WRITE;
+
+    if (running_write(r, is_drained))
+        rc = running_judge(r, is_drained);
+    if (rc != EXIT_VALID && !*r->result->reason)
+        why_say(running_why(r), "the run could not be audited: %s",
+                rc == EXIT_CANNOT_WRITE      ? "its files cannot be written"
+                : *lab_db_error(r->plan->db) ? lab_db_error(r->plan->db)
+                                             : "the database cannot be read");
+    return rc == EXIT_VALID ? so_far : rc;
+}
+
 enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
 {
     struct running *r = calloc(1, sizeof *r);
@@ -350,9 +366,10 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
     *result = (struct run_result){0};
     r->plan = plan;
     r->result = result;
-    if (!run_issue_vouchers(r) || !running_write(r, false)) {
+    rc = run_issue_vouchers(r) ? EXIT_CANNOT_WRITE : EXIT_UNAVAILABLE;
+    if (rc == EXIT_UNAVAILABLE || !running_write(r, false)) {
         free(r);
-        return EXIT_UNAVAILABLE;
+        return rc;
     }
     running_show(r);
     rc = start_services(r);
@@ -363,20 +380,14 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
         is_drained = running_wait_drained(r);
         if (!stopped_write(plan->dir, r->services, r->service_count) && rc == EXIT_VALID) {
             why_say(running_why(r), "cannot write into %s: %s", plan->dir, strerror(errno));
-            rc = EXIT_UNAVAILABLE;
+            rc = EXIT_CANNOT_WRITE;
         }
         r->services_ended_well = service_stop(r->services, r->service_count);
         running_wait_settled(r);
         live_set_phase(plan->live, LIVE_JUDGING);
         running_read_load(r);
-        if ((rc == EXIT_VALID || rc == EXIT_INTERRUPTED) &&
-            (!running_write(r, is_drained) || !running_judge(r, is_drained))) {
-            rc = EXIT_UNAVAILABLE;
-            if (!*result->reason)
-                why_say(running_why(r), "the run could not be audited: %s",
-                        *lab_db_error(plan->db) ? lab_db_error(plan->db)
-                                                : "its files cannot be written");
-        }
+        if (rc == EXIT_VALID || rc == EXIT_INTERRUPTED)
+            rc = judge(r, is_drained, rc);
     }
     live_end(plan->live);
     if (!fault_history_close(r->history) && rc == EXIT_VALID)

@@ -189,34 +189,51 @@ void running_wait_settled(struct running *r)
     }
 }
 
+static bool has_error(const struct evidence_reading *reading)
+{
+    for (size_t i = 0; i < reading->count; i++)
+        if (*lab_db_error(reading->dbs[i]))
+            return true;
+    return false;
+}
+
 /* Export the orders of the sale and the record of writes, from one snapshot of the
- * database. */
-static bool export_evidence(const struct running *r)
+ * database.  EXIT_UNAVAILABLE: the database could not be read; EXIT_CANNOT_WRITE: the files could
+ * not be written. */
+static enum exit_code export_evidence(const struct running *r)
 {
     const struct run_plan *plan = r->plan;
     size_t count = (size_t)plan->voucher_count;
     struct evidence_reading reading = {0};
     char urls[LAB_DATABASE_URLS_MAX];
-    bool ok;
+    bool is_written, is_read;
 
     lab_database_urls(plan->lab, urls);
-    ok = evidence_begin(&reading, urls) &&
-         evidence_export(&reading, r->vouchers, count, plan->dir) &&
-         (!plan->record || write_log_export(reading.dbs[0], r->vouchers, count, plan->dir));
-    return evidence_end(&reading) && ok;
+    is_read = evidence_begin(&reading, urls);
+    is_written =
+        is_read && evidence_export(&reading, r->vouchers, count, plan->dir) &&
+        (!plan->record || write_log_export(reading.dbs[0], r->vouchers, count, plan->dir));
+    is_read = is_read && !has_error(&reading);
+    is_read = evidence_end(&reading) && is_read;
+    return !is_read      ? EXIT_UNAVAILABLE
+           : !is_written ? EXIT_CANNOT_WRITE
+                         : EXIT_VALID;
 }
 
-bool running_judge(struct running *r, bool is_settled)
+enum exit_code running_judge(struct running *r, bool is_settled)
 {
     const struct run_plan *plan = r->plan;
     struct evidence evidence;
     struct ledger ledger = {0};
     char path[FILES_PATH_MAX];
     json_t *json;
-    bool ok = export_evidence(r) && evidence_from_files(&evidence, plan->dir);
+    enum exit_code rc = export_evidence(r);
+    bool ok;
 
-    if (!ok)
-        return false;
+    if (rc != EXIT_VALID)
+        return rc;
+    if (!evidence_from_files(&evidence, plan->dir))
+        return EXIT_UNAVAILABLE;
     ok = ledger_read(&ledger, plan->dir);
     if (ok) {
         struct audit_input input = evidence_input(&evidence, &ledger, is_settled);
@@ -229,5 +246,5 @@ bool running_judge(struct running *r, bool is_settled)
     }
     ledger_free(&ledger);
     evidence_free(&evidence);
-    return ok;
+    return ok ? EXIT_VALID : EXIT_CANNOT_WRITE;
 }

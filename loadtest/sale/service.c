@@ -107,9 +107,11 @@ static enum exit_code explain(struct service *s, const struct service_plan *plan
         fprintf(stderr, "  the end of its log, %s:\n", s->log);
         files_print_tail(s->log);
     }
-    if (ended && status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_USAGE)
-        return EXIT_USAGE;
-    return EXIT_UNAVAILABLE;
+    if (!ended || status < 0 || !WIFEXITED(status))
+        return EXIT_UNAVAILABLE;
+    return WEXITSTATUS(status) == EXIT_USAGE          ? EXIT_USAGE
+           : WEXITSTATUS(status) == EXIT_CANNOT_WRITE ? EXIT_CANNOT_WRITE
+                                                      : EXIT_UNAVAILABLE;
 }
 
 /* The file is there as soon as a service of this lab was ready once. */

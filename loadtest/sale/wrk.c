@@ -78,18 +78,27 @@ static void end_all(struct wrk *w)
     start_signal_remove(&w->start_signal);
 }
 
+/* The file decides which of several processes prints the summary. */
+static bool write_token(const struct wrk_plan *plan)
+{
+    char path[FILES_PATH_MAX];
+
+    files_join(path, plan->dir, "part-token");
+    if (plan->clients <= 1 || files_write(path, ""))
+        return true;
+    why_say(plan->why, "cannot write %s: %s", path, strerror(errno));
+    return false;
+}
+
 /* Start the processes one after another; the start signal lets them send at the same moment. */
 static bool spawn_all(struct wrk *w, const struct wrk_plan *plan, const char *script,
                       const char **extra, size_t n)
 {
-    char path[FILES_PATH_MAX];
     int count = plan->clients > 1 ? plan->clients : 1;
     bool ok = true;
 
     if (count == 1)
         return spawn(w, plan, script, extra);
-    files_join(path, plan->dir, "part-token"); /* the process whose summary this is */
-    ok = files_write(path, "");
     for (int i = 0; ok && i < count && i < WRK_CLIENTS_MAX; i++) {
         char which[32], of[32];
 
@@ -119,8 +128,10 @@ enum exit_code wrk_start(struct wrk *w, const struct wrk_plan *plan)
     files_join(w->control_path, plan->dir, "control");
     if (!control_open(&w->control, w->control_path)) {
         why_say(plan->why, "cannot make %s: %s", w->control_path, strerror(errno));
-        return EXIT_UNAVAILABLE;
+        return EXIT_CANNOT_WRITE;
     }
+    if (!write_token(plan))
+        return EXIT_CANNOT_WRITE;
     control_aim(&w->control, plan->target);
     extra[n++] = variable("SECKILL_URLS", plan->urls);
     extra[n++] = variable("SECKILL_VOUCHER", plan->vouchers);

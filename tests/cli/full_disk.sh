@@ -4,7 +4,7 @@
 # name.  A limit of the size of files stands for the disk, because mounting one needs root.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 1
+plan 6
 lab=$work/lab
 labs+=("$lab")
 
@@ -23,4 +23,19 @@ record() {
         [ $((SECONDS - begin)) -lt 20 ]
 }
 check 'a record without room: seckilld ends at once with 73, and names the file' record
+
+# load_in KIB FLAG...: in a lab whose servers and tokens are there, with an empty directory of runs.
+load_in() {
+    local room=$1
+    shift
+    rm -rf "$work/runs" && mkdir "$work/runs"
+    with_room "$room" "$seckill" load --dir="$lab" --out="$work/runs" --stock=1000 --connections=8 --quiet "$@"
+}
+"$seckill" load --dir="$lab" --out="$work/first" --stock=10 --connections=2 --quiet >/dev/null 2>&1
+check 'a run whose settings have no room ends with 73' says 'cannot write .*: File too large' status 73 load_in 2
+check 'a run whose orders have no room ends with 73' says 'cannot write .*/orders.tsv: File too large' status 73 load_in 64
+check 'a run at a fixed rate too' says 'cannot write .*: File too large' status 73 load_in 32 --rate=1000 --duration=1s
+check 'a run whose record has no room ends with 73' says 'cannot write the record .*: File too large' status 73 load_in 64 --record
+json_lines_on_full_disk() { "$seckill" load --dir="$lab" --out="$work/lines" --stock=10 --connections=2 --json-lines >/dev/full; }
+check 'JSON lines without room end with 73' says 'cannot write standard output: No space left on device' status 73 json_lines_on_full_disk
 done_testing
