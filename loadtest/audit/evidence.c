@@ -290,7 +290,7 @@ bool evidence_from_files(struct evidence *e, const char *dir)
     files_join(path, dir, "orders.tsv");
     e->file = files_read(path, &size);
     if (!e->file) {
-        fprintf(stderr, "seckill: cannot read %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "seckill: cannot read %s: %s\n", path, files_reason());
         return false;
     }
     end = e->file + size;

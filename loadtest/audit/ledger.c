@@ -159,7 +159,7 @@ static bool read_file(struct reading *r, const char *path)
     }
     l->texts[l->files] = files_read(path, &size);
     if (!l->texts[l->files]) {
-        fprintf(stderr, "seckill: cannot read %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "seckill: cannot read %s: %s\n", path, files_reason());
         return false;
     }
     l->paths[l->files] = strdup(name);

@@ -9,7 +9,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,7 +227,7 @@ static void read_bytes(struct reading *r, const char *bytes, size_t size)
 /* NULL, and errno, if it cannot be read. */
 static void *map_file(const char *path, size_t *size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = files_open_input(path);
     struct stat st;
     void *map = MAP_FAILED;
 
@@ -254,7 +253,7 @@ static void read_file(struct reading *r, const char *dir)
     bytes = map_file(path, &size);
     r->is_mapped = bytes != NULL;
     if (bytes == NULL && errno != 0)
-        history_damage(r->h, "%s: %s", r->file, strerror(errno));
+        history_damage(r->h, "%s: %s", r->file, files_reason());
     else
         read_bytes(r, bytes != NULL ? bytes : (const char *)nothing, size);
     if (bytes != NULL)

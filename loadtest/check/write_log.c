@@ -118,7 +118,7 @@ bool write_log_read(struct write_log *log, struct history *h, const char *dir)
     files_join(path, dir, "writes.tsv");
     log->file = files_read(path, NULL);
     if (!log->file) {
-        fprintf(stderr, "seckill: cannot read %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "seckill: cannot read %s: %s\n", path, files_reason());
         return false;
     }
     rest = log->file;

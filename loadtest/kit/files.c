@@ -19,6 +19,8 @@
 #include "loadtest/kit/url_mask.h"
 
 enum { LEVELS_ABOVE = 4, TAIL_LINES = 10 };
+/* The errno of files_open_input() that no file gives otherwise. */
+enum { NOT_REGULAR = EMEDIUMTYPE };
 
 static void too_long(void)
 {
@@ -50,9 +52,38 @@ bool files_is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* An open descriptor, as /dev/stdin and the /dev/fd/63 of a shell's <(...) are, is read whatever it
+ * is, because the user has given it on purpose. */
+static bool is_descriptor(const char *path)
+{
+    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
+int files_open_input(const char *path)
+{
+    /* O_NONBLOCK, because opening a FIFO would otherwise wait for a writer. */
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat st = {0};
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || is_descriptor(path)) &&
+        fcntl(fd, F_SETFL, 0) == 0)
+        return fd;
+    close(fd);
+    errno = S_ISDIR(st.st_mode) ? EISDIR : NOT_REGULAR;
+    return -1;
+}
+
+const char *files_reason(void)
+{
+    return errno == NOT_REGULAR ? "it is no regular file" : strerror(errno);
+}
+
 char *files_read(const char *path, size_t *size)
 {
-    FILE *file = fopen(path, "re");
+    int fd = files_open_input(path);
+    FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
     char *text = NULL;
     size_t used = 0, room = 0;
 
@@ -130,10 +161,14 @@ int files_open_log(const char *path)
 json_t *files_read_json(const char *path)
 {
     json_error_t error;
-    json_t *json = json_load_file(path, 0, &error);
+    size_t size = 0;
+    char *text = files_read(path, &size);
+    json_t *json = text ? json_loadb(text, size, 0, &error) : NULL;
 
     if (!json)
-        fprintf(stderr, "seckill: cannot read %s: %s\n", path, error.text);
+        fprintf(stderr, "seckill: cannot read %s: %s\n", path,
+                text ? error.text : files_reason());
+    free(text);
     return json;
 }
 

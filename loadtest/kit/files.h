@@ -21,8 +21,16 @@ void files_path(char *out, const char *fmt, ...) __attribute__((format(printf, 2
 /* Is there a directory at `path`?  A file that can be executed is none. */
 bool files_is_directory(const char *path);
 
-/* The whole file, with a NUL after it; NULL (and errno) if it cannot be read.  The
- * caller frees it. */
+/* Open a file for reading.  -1 (and errno): it cannot be opened, or is no regular file.  A FIFO in
+ * its place would have no end, or no writer, for whom the program would wait.  But an open
+ * descriptor (/dev/stdin, /dev/fd/3) may be of any kind. */
+int files_open_input(const char *path);
+
+/* The reason in errno after files_open_input(), files_read() or files_read_json(). */
+const char *files_reason(void);
+
+/* The whole file as files_open_input() opens it, with a NUL after it; NULL (and errno) if it
+ * cannot be read.  The caller frees it. */
 char *files_read(const char *path, size_t *size);
 
 /* Write url_mask(text) to the file as base/text/output_file.h does.  A new file has mode 0644 less

@@ -51,11 +51,9 @@ fail:
 
 void runs_say_unreadable(const char *program, const char *path)
 {
-    int reason = errno;
-
-    if (reason == ENOENT)
+    if (errno == ENOENT)
         fprintf(stderr, "%s: there is no run at %s\n", program, path);
     else
-        fprintf(stderr, "%s: cannot read the run at %s: %s\n", program, path, strerror(reason));
+        fprintf(stderr, "%s: cannot read the run at %s: %s\n", program, path, files_reason());
     fputs("  the runs are in runs/, the last is runs/latest\n", stderr);
 }

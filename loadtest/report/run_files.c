@@ -55,7 +55,7 @@ json_t *run_data_file(const char *dir, const char *name, struct run_data *data)
     text = files_read(path, &size);
     if (!text) {
         if (errno != ENOENT)
-            run_data_add_problem(data, DATA_DAMAGED, "%s: %s", name, strerror(errno));
+            run_data_add_problem(data, DATA_DAMAGED, "%s: %s", name, files_reason());
         return NULL;
     }
     json = json_loadb(text, size, 0, &error);

@@ -3,7 +3,7 @@
 # audit.sh -- `seckill audit` on hand-made runs: verdicts and exit statuses.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 17
+plan 19
 
 # make_run NAME ISSUED LEFT: make a run without orders; then call order and told.
 make_run() {
@@ -56,6 +56,12 @@ make_run odd 5 4 && sold 1 1 && end && printf '2\tx\t9\tr-2\tnone\tread-write\tn
 check 'an order that is none: 64, with its line' says 'orders.tsv:2: this is no order' audit "$dir"
 make_run stock 5 4 && sold 1 1 && end && printf '[{"voucher": 9, "issued": "5", "left": 4}]\n' >"$dir/stock.json"
 check 'stock that is no number: 64, with its entry' says 'stock.json: entry 0 is no voucher' audit "$dir"
+
+make_run fifo 5 4 && sold 1 1 && end && mkfifo "$dir/ledger-2.tsv"
+check 'a ledger that is a FIFO: 64, at once' \
+    says 'cannot read .*/ledger-2.tsv: it is no regular file' status 64 timeout 60 "$seckill" audit --from=files --dir="$work/nowhere" "$dir"
+make_run fifos 5 4 && sold 1 1 && end && rm "$dir/stock.json" && mkfifo "$dir/stock.json"
+check 'and stock that is one' says 'cannot read .*/stock.json: it is no regular file' status 64 timeout 60 "$seckill" audit --from=files --dir="$work/nowhere" "$dir"
 
 check 'no such run: 64' status 64 audit "$work/none"
 check 'a live audit without a lab: 69' status 69 "$seckill" audit --from=database \

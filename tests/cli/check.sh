@@ -4,7 +4,7 @@
 # timeline find the two holders of a naive lock, and find nothing with reentrant.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 32
+plan 35
 lab=$work/lab
 labs+=("$lab")
 
@@ -141,12 +141,19 @@ head -c 100000 /dev/urandom >"$work/rubbish/x.dlockrec"
 check 'a file of rubbish is refused, and named, with what was expected: 64' \
     says 'x\.dlockrec: byte 0: expected "dlockrec"' status 64 "$seckill" check "$work/rubbish"
 check 'rubbish as a text is refused: 64' status 64 "$seckill" check "$work/rubbish/x.dlockrec"
+mkfifo "$work/pipe" && mkdir "$work/piped" && mkfifo "$work/piped/x.dlockrec"
+check 'a FIFO is refused at once: 64' says 'pipe: it is no regular file' status 64 timeout 60 "$seckill" check "$work/pipe"
+check 'a record that is one is damaged, and named' says 'x\.dlockrec: it is no regular file' timeout 60 "$seckill" check "$work/piped"
+through_descriptors() {
+    "$seckill" check <(cat "$work/x") && tee <"$work/x" | "$seckill" check /dev/stdin && "$seckill" check /dev/stdin <"$work/x"
+}
 printf '\0' >"$work/zero"
 check 'a text that ends before its file does is refused: 64' \
     says 'the byte at offset 0 is 0' status 64 "$seckill" check "$work/zero"
 printf '10 p1 t1 acquire a -> 11 ok until=40\n20 p1 t1 release a -> 21 ok\n' >"$work/x"
 chmod +x "$work/x"
 check 'an x bit makes no directory of a text' status 0 "$seckill" check "$work/x"
+check 'a pipe that is an open descriptor is read' through_descriptors
 printf '20 p1 t1 acquire a -> 11 ok until=40\n' >"$work/early"
 check 'an answer before its call is refused, with its line: 64' \
     says 'line 1: answered at 11, before it was called' status 64 "$seckill" check "$work/early"
