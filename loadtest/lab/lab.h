@@ -293,6 +293,8 @@ void lab_redis_data_path(const struct lab *lab, const struct lab_server *server,
                          char *out);
 void lab_redis_clock_path(const struct lab *lab, const struct lab_server *server,
                           char *out);
+/* Write the setting of a Redis server or a Sentinel that it works in the directory of the lab. */
+void lab_redis_print_dir(const struct lab *lab, FILE *out);
 /* The directory of its append-only file, if it was told to keep one. */
 void lab_redis_log_path(const struct lab *lab, const struct lab_server *server, char *out);
 /* By how much the wall clock of a server with own_clock is ahead of the machine's, from

@@ -104,12 +104,35 @@ static bool is_ours_to_use(const char *path)
     return ours;
 }
 
+/* No configuration of a server can have a path with an end of line. */
+static bool has_line_end(const char *path)
+{
+    return path && strpbrk(path, "\r\n");
+}
+
+static bool are_paths_lines(const char *dir)
+{
+    char here[FILES_PATH_MAX] = "";
+    bool is_relative = *dir != '/' && getcwd(here, sizeof here);
+
+    if (!has_line_end(dir) && !(is_relative && has_line_end(here)) &&
+        !has_line_end(getenv("SECKILL_LAB_DATA")))
+        return true;
+    fprintf(stderr, "seckill: the directory of a lab has an end of line in its path, which no "
+                    "server can read\n  name another one, such as --dir=/tmp/lab\n");
+    return false;
+}
+
 static enum exit_code make_dir(struct lab *lab, const char *dir)
 {
+    if (!are_paths_lines(dir))
+        return EXIT_USAGE;
     if (!files_make_dir(dir) || !realpath(dir, lab->dir)) {
         fprintf(stderr, "seckill: cannot make %s: %s\n", dir, strerror(errno));
         return EXIT_CANNOT_WRITE;
     }
+    if (!are_paths_lines(lab->dir)) /* a symbolic link led there */
+        return EXIT_USAGE;
     if (!is_ours_to_use(lab->dir)) {
         fprintf(stderr,
                 "seckill: %s holds other things, and stopping a lab removes its whole "

@@ -12,7 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "loadtest/kit/backslash.h"
 #include "loadtest/kit/memory.h"
+
 enum { LOG_NAME_MAX = 24, INFO_MAX = 8192, REQUEST_MAX = 256, DISCARD_MS = 3000 };
 
 /* The name of the directory of its append-only file. */
@@ -41,6 +43,13 @@ static bool keeps_log(const struct lab *lab, const struct lab_server *server)
     return !*server->replaces && access(path, F_OK) == 0;
 }
 
+void lab_redis_print_dir(const struct lab *lab, FILE *out)
+{
+    fputs("dir \"", out);
+    backslash_print(out, lab->dir, "\"\\");
+    fputs("\"\n", out);
+}
+
 static bool write_config(const struct lab *lab, const struct lab_server *server,
                          const struct lab_topology_row *topology, const char *path)
 {
@@ -61,7 +70,6 @@ static bool write_config(const struct lab *lab, const struct lab_server *server,
             "appendonly %s\n"
             "appendfsync always\n"
             "appenddirname \"%s\"\n"
-            "dir \"%s\"\n"
             "dbfilename %s.rdb\n"
             "repl-diskless-sync-delay 0\n"
             "daemonize no\n"
@@ -70,7 +78,8 @@ static bool write_config(const struct lab *lab, const struct lab_server *server,
             "tcp-backlog 128\n",
             server->port, lab->redis_password, lab->redis_password,
             keeps_log(lab, server) ? "yes" : "no", log_name(server, name, sizeof name),
-            lab->dir, server->name);
+            server->name);
+    lab_redis_print_dir(lab, out);
     if (topology->configure)
         topology->configure(lab, server, out);
     fclose(out);

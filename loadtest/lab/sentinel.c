@@ -7,9 +7,11 @@
  * Sentinels wrote. */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "loadtest/kit/memory.h"
 #include "loadtest/lab/kind.h"
 
 enum {
@@ -25,26 +27,33 @@ enum {
 static bool write_config(const struct lab *lab, const struct lab_server *server,
                          const char *path)
 {
-    char text[FILES_PATH_MAX + 1024];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out;
+    bool ok;
 
     if (access(path, F_OK) == 0)
         return true;
-    snprintf(text, sizeof text,
-             "bind 127.0.0.1\n"
-             "port %d\n"
-             "dir \"%s\"\n"
-             "daemonize no\n"
-             "requirepass %s\n"
-             "sentinel sentinel-pass %s\n"
-             "sentinel monitor " MASTER_NAME " 127.0.0.1 %d %d\n"
-             "sentinel auth-user " MASTER_NAME " " LAB_PEER_USER "\n"
-             "sentinel auth-pass " MASTER_NAME " %s\n"
-             "sentinel down-after-milliseconds " MASTER_NAME " %d\n"
-             "sentinel failover-timeout " MASTER_NAME " %d\n",
-             server->port, lab->dir, lab->redis_password, lab->redis_password,
-             lab_port(lab, LAB_WATCHED, 0), QUORUM, lab->redis_password, DOWN_AFTER_MS,
-             FAILOVER_TIMEOUT_MS);
-    return files_write_secret(path, text);
+    out = memory_need(open_memstream(&text, &size));
+    lab_redis_print_dir(lab, out);
+    fprintf(out,
+            "bind 127.0.0.1\n"
+            "port %d\n"
+            "daemonize no\n"
+            "requirepass %s\n"
+            "sentinel sentinel-pass %s\n"
+            "sentinel monitor " MASTER_NAME " 127.0.0.1 %d %d\n"
+            "sentinel auth-user " MASTER_NAME " " LAB_PEER_USER "\n"
+            "sentinel auth-pass " MASTER_NAME " %s\n"
+            "sentinel down-after-milliseconds " MASTER_NAME " %d\n"
+            "sentinel failover-timeout " MASTER_NAME " %d\n",
+            server->port, lab->redis_password, lab->redis_password,
+            lab_port(lab, LAB_WATCHED, 0), QUORUM, lab->redis_password, DOWN_AFTER_MS,
+            FAILOVER_TIMEOUT_MS);
+    fclose(out);
+    ok = files_write_secret(path, text);
+    free(text);
+    return ok;
 }
 
 static bool start(struct lab *lab, struct lab_server *server,

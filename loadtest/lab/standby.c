@@ -6,12 +6,15 @@
 #include "loadtest/lab/standby.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "loadtest/kit/backslash.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/memory.h"
 #include "loadtest/lab/topology.h"
 
-enum { ERROR_MAX = 512, POLL_MS = 10 };
+enum { ERROR_MAX = 512, POLL_MS = 10, PRIMARY_AT = 2 };
 
 /* ---- the copy ---- */
 
@@ -46,25 +49,41 @@ static bool write_password(const struct lab *lab, const struct lab_server *serve
     return lab_postgres_write(path, text);
 }
 
+/* The caller frees it. */
+static char *describe_primary(const struct lab *lab, const struct lab_server *server,
+                              const char *password)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = memory_need(open_memstream(&text, &size));
+
+    fprintf(out, "host=127.0.0.1 port=%d user=seckill_lab application_name=%s passfile='",
+            lab_port(lab, LAB_POSTGRES, 0), server->name);
+    backslash_print(out, password, "'\\");
+    fputc('\'', out);
+    fclose(out);
+    return text;
+}
+
 static bool copy(struct lab *lab, struct lab_server *server, const char *data)
 {
-    char program[FILES_PATH_MAX], password[FILES_PATH_MAX], primary[FILES_PATH_MAX + 128];
-    const char *argv[] = {program, "-d", primary, "-D", data, "-R", "-X", "stream",
+    char program[FILES_PATH_MAX], password[FILES_PATH_MAX], *primary;
+    const char *argv[] = {program, "-d", NULL, "-D", data, "-R", "-X", "stream",
                           "-c",    "fast", NULL};
     struct child_options options = child_options_default(argv);
+    bool ok;
 
     if (access(data, F_OK) == 0)
         return true;
     if (!lab_postgres_program(program, "pg_basebackup") ||
         !write_password(lab, server, password))
         return false;
-    snprintf(primary, sizeof primary,
-             "host=127.0.0.1 port=%d user=seckill_lab application_name=%s passfile='%s'",
-             lab_port(lab, LAB_POSTGRES, 0), server->name, password);
+    argv[PRIMARY_AT] = primary = describe_primary(lab, server, password);
     options.user = lab_postgres_user();
     options.death_signal = SIGKILL;
-    return lab_server_run(lab, server, &options, "postgresql") &&
-           await_copy(lab, server);
+    ok = lab_server_run(lab, server, &options, "postgresql") && await_copy(lab, server);
+    free(primary);
+    return ok;
 }
 
 /* ---- the role of a server ---- */

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "loadtest/kit/backslash.h"
 #include "loadtest/kit/memory.h"
 
 enum { ANSWER_MAX = 2048, DISCARD_MS = 3000 };
@@ -28,8 +29,10 @@ static bool write_config(const struct lab *lab, const struct lab_server *server,
     FILE *out = memory_need(open_memstream(&text, &size));
     bool ok;
 
+    fputs("dataDir=", out);
+    backslash_print(out, lab->data_root, "\\");
     fprintf(out,
-            "dataDir=%s/%s\n"
+            "/%s\n"
             "clientPort=%d\n"
             "clientPortAddress=127.0.0.1\n"
             "maxClientCnxns=0\n"
@@ -38,7 +41,7 @@ static bool write_config(const struct lab *lab, const struct lab_server *server,
             "maxSessionTimeout=86400000\n"
             "admin.enableServer=false\n"
             "4lw.commands.whitelist=ruok,conf,srvr,mntr,cons,dump,wchs,wchp\n",
-            lab->data_root, server->name, server->port);
+            server->name, server->port);
     if (topology->configure)
         topology->configure(lab, server, out);
     fclose(out);

@@ -68,6 +68,21 @@ interrupt_at() {
 check 'Ctrl-C while the lab comes up leaves nothing' interrupt_at redis.log
 check 'nor a moment later' interrupt_at redlock-5.log
 
+# In a path that the configurations of the servers have to escape: quotes and a backslash.
+odd=$work/'o"d\nd'"'s"
+labs+=("$odd/lab")
+odd_path() {
+    mkdir -p "$odd/data" && chmod 1777 "$odd/data" &&
+        SECKILL_LAB_DATA=$odd/data "$seckill" lab up --dir="$odd/lab" --sentinel --standby --zookeeper &&
+        answers "$odd/lab" && status 0 "$seckill" lab down --dir="$odd/lab" && [ -z "$(ls -A "$odd/data")" ]
+}
+check 'a lab comes up in a path with quotes and a backslash' odd_path
+two_lines() {
+    says 'has an end of line in its path' status 64 "$seckill" lab up --dir="$work/home/a"$'\n'b && [ -z "$(compgen -G "$work/home/a*")" ] &&
+        SECKILL_LAB_DATA=$'/tmp/a\nb' status 64 "$seckill" lab up --dir="$work/home/never" && [ ! -e "$work/home/never" ]
+}
+check 'and not in one with an end of line: 64' two_lines
+
 check 'a wrong flag of the service is refused before a lab is started' \
     says 'did you mean "lua"' status 64 "$seckill" load --dir="$work/home/none" --out="$work/none" -- --lock=lau
 check 'and leaves no directory' test ! -e "$work/home/none" -a ! -e "$work/none"
