@@ -4,13 +4,13 @@
 
 #include <stdio.h>
 
+#include "base/http/address.h"
 #include "base/text/settings.h"
 #include "db/guard.h"
 #include "db/order_paths.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/name_list.h"
-#include "loadtest/kit/run_directory.h"
 #include "loadtest/sale/users.h"
 #include "loadtest/show/sale.h"
 
@@ -87,16 +87,29 @@ const struct setting_program command_show_program = {
 
 static enum exit_code show(struct lab *lab, lab_db *db, const struct show_settings *v)
 {
-    char dir[FILES_PATH_MAX];
     struct show_plan plan = {.lab = lab,
                              .db = db,
-                             .dir = dir,
+                             .out = v->out,
                              .listen = v->listen,
                              .switches = v->switches,
                              .limit_ms = v->limit_ms,
                              .lesson = (int)v->lesson};
 
-    return runs_make_named(dir, v->out, "show-") ? show_run(&plan) : EXIT_CANNOT_WRITE;
+    return show_run(&plan);
+}
+
+static bool is_address(const char *text)
+{
+    char host[64];
+    int port = 0;
+
+    if (address_parse(text, host, &port))
+        return true;
+    fprintf(stderr,
+            "seckill show: --listen must be HOST:PORT with one IPv4 address as its HOST, such "
+            "as 127.0.0.1:8090, not \"%s\"\n",
+            text);
+    return false;
 }
 
 static enum exit_code run(const struct settings *s, const void *values)
@@ -107,6 +120,8 @@ static enum exit_code run(const struct settings *s, const void *values)
     enum exit_code rc;
 
     (void)s;
+    if (!is_address(v->listen))
+        return EXIT_USAGE;
     rc = lab_open(&lab, lab_choose_dir(v->dir),
                   (v->zookeeper ? LAB_WITH(ZOOKEEPER) : 0) | lab_lock_needs(v->switches.lock));
     if (rc != EXIT_VALID)

@@ -22,8 +22,8 @@ struct show_server {
     int port;
 };
 
-/* Listen on `address`, HOST:PORT, with a token that was never used before; `board` and
- * `topologies` are set.  False: the log says why, and nothing is left. */
+/* Listen on `address`, which address_parse() has accepted, with a token that was never used before;
+ * `board` and `topologies` are set.  False: the log says why, and nothing is left. */
 bool show_server_open(struct show_server *server, const char *address);
 void show_server_close(struct show_server *server);
 

@@ -11,6 +11,7 @@
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/kit/run_directory.h"
 #include "loadtest/show/document.h"
 #include "loadtest/show/lesson_wish.h"
 #include "loadtest/show/server.h"
@@ -36,6 +37,7 @@ struct show {
     struct lesson_script script;
     enum show_phase phase;
     char boot_id[2 * BOOT_BYTES + 1];
+    char dir[FILES_PATH_MAX]; /* of this run */
     int64_t seq, run_id, look_ns; /* look_ns: of the last look; 0: look now */
 };
 
@@ -335,6 +337,26 @@ static void say_address(const struct show *show)
     fflush(stdout);
 }
 
+/* The server listens. */
+static enum exit_code serve_run(struct show *show)
+{
+    const struct show_plan *plan = show->plan;
+    enum exit_code rc;
+
+    if (!runs_make_named(show->dir, plan->out, "show-"))
+        return EXIT_CANNOT_WRITE;
+    rc = offer(show, &plan->switches);
+    if (rc == EXIT_VALID) {
+        say_address(show);
+        if (plan->lesson > 0)
+            show_lesson(show, plan->lesson);
+        serve(show);
+    } else if (rc != EXIT_INTERRUPTED) {
+        fprintf(stderr, "seckill show: %s\n", show->sale.why);
+    }
+    return rc;
+}
+
 enum exit_code show_run(const struct show_plan *plan)
 {
     struct show *show = memory_need(calloc(1, sizeof *show));
@@ -343,7 +365,7 @@ enum exit_code show_run(const struct show_plan *plan)
     show->plan = plan;
     show->sale = (struct show_sale){.lab = plan->lab,
                                     .db = plan->db,
-                                    .dir = plan->dir,
+                                    .dir = show->dir,
                                     .switches = plan->switches};
     show->journal.begin_ns = monotonic_ns();
     show->trouble.servers = show_servers_new(plan->lab, &show->journal);
@@ -359,17 +381,8 @@ enum exit_code show_run(const struct show_plan *plan)
     show_board_init(&show->board, &plan->switches);
     show->server.board = &show->board;
     show->server.topologies = lab_has_which(plan->lab);
-    if (show_server_open(&show->server, plan->listen)) {
-        rc = offer(show, &plan->switches);
-        if (rc == EXIT_VALID) {
-            say_address(show);
-            if (plan->lesson > 0)
-                show_lesson(show, plan->lesson);
-            serve(show);
-        } else if (rc != EXIT_INTERRUPTED) {
-            fprintf(stderr, "seckill show: %s\n", show->sale.why);
-        }
-    }
+    if (show_server_open(&show->server, plan->listen))
+        rc = serve_run(show);
     /* The thread of the servers defers interrupts itself while it undoes something. */
     show_servers_heal(show->trouble.servers);
     interrupt_defer(true);

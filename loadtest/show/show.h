@@ -11,16 +11,17 @@
 struct show_plan {
     struct lab *lab;    /* afterwards its servers may be other processes               */
     lab_db *db;
-    const char *dir;    /* of this run; exists                                        */
-    const char *listen; /* HOST:PORT                                                  */
+    const char *out;    /* in which this run makes its own directory                  */
+    const char *listen; /* HOST:PORT, which address_parse() has accepted              */
     struct show_switches switches;
     int64_t limit_ms;   /* the longest that a load goes on                            */
     int lesson;         /* the lesson to begin with, by its number; 0: none            */
 };
 
-/* Start the processes, print the address of the page on stdout, and serve the page until an
- * interrupt.  EXIT_VALID: the page was served.  Anything else: the reason is on stderr.  In no
- * case a process is left running. */
+/* Listen, make the directory of the run, start the processes, print the address of the page on
+ * stdout, and serve the page until an interrupt.  EXIT_VALID: the page was served.  Anything else:
+ * the reason is on stderr.  In no case a process is left running.  If the address cannot be used,
+ * there is no directory. */
 enum exit_code show_run(const struct show_plan *plan);
 
 #endif /* LOADTEST_SHOW_SHOW_H */
