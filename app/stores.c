@@ -18,7 +18,7 @@
 #include "db/sale.h"
 #include "db/voucher.h"
 #include "lock/fault.h"
-#include "lock/record/recorder.h"
+#include "lock/record/about.h"
 #include "lock/store.h"
 
 enum {

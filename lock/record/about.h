@@ -17,4 +17,9 @@ typedef struct dlock_recorder_about {
     int64_t limit_bytes; /* of the file; 0: 1 GiB, which is eight million holds */
 } dlock_recorder_about;
 
+/* The beginning of dlock_error() after dlock_recorder_open() or dlock_open() has answered IO
+ * because the directory or the file of the record cannot be made.  A caller that repeats after IO
+ * until a store answers sees by it that repeating is of no use. */
+#define DLOCK_RECORD_CANNOT_WRITE "cannot write the record "
+
 #endif /* DLOCK_RECORD_ABOUT_H */

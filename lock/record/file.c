@@ -23,7 +23,6 @@
 #include "base/os/clock.h"
 #include "base/os/fork.h"
 #include "lock/status.h"
-#include "lock/record/recorder.h"
 #include "lock/record/seal.h"
 
 enum {

@@ -41,11 +41,6 @@ typedef struct dlock_event {
     uint32_t detail;
 } dlock_event;
 
-/* The beginning of dlock_error() after dlock_recorder_open() or dlock_open() has answered IO
- * because the directory or the file of the record cannot be made.  A caller that repeats after IO
- * until a store answers sees by it that repeating is of no use. */
-#define DLOCK_RECORD_CANNOT_WRITE "cannot write the record "
-
 /* Make DIR (but not its parents) if there is none, and a new file in it.
  *   OK       *out is the recorder, and OPEN is recorded
  *   INVALID  a limit too small for one block, a path that is too long, or a bare build
