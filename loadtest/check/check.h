@@ -16,8 +16,8 @@
  * not hold, and the finding names the assumption.
  *
  * The verdict is invalid if any property is invalid.  Otherwise the verdict is unknown if there is
- * no hold to judge, if the history has holes, or if a property cannot be decided.  Otherwise the
- * verdict is valid.
+ * no hold to judge, if the history has holes, if a property cannot be decided, or if the history
+ * has no case for any property of check_options.only.  Otherwise the verdict is valid.
  */
 #ifndef LOADTEST_CHECK_CHECK_H
 #define LOADTEST_CHECK_CHECK_H

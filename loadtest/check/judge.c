@@ -20,12 +20,14 @@ enum {
 enum { PARTS, WHOLE };
 
 static const struct property {
-    const char *name, *text;
+    const char *name, *text, *nothing;
     unsigned caps;
     int needs;
     void (*look)(struct check *c);
 } properties[] = {
-#define CHECK(name, caps, whole, text) {#name, text, caps, whole, check_##name},
+#define CHECK(name, caps, whole, text) \
+    {#name, text, "the run has nothing for the property " #name " to judge", caps, whole, \
+     check_##name},
 #include "loadtest/check/checks.def"
 #undef CHECK
 };
@@ -165,7 +167,22 @@ static void look_at_lock(struct check *c)
     }
 }
 
-static void settle(struct check *c)
+/* NULL: the run has a case for one of the properties that were chosen, or all were chosen. */
+static const char *nothing_judged(const struct check *c)
+{
+    const char *nothing = NULL;
+
+    for (size_t i = 0; i < CHECK_COUNT; i++) {
+        if (!(c->options->only & 1u << i))
+            continue;
+        if (c->out->findings[i].looked > 0)
+            return NULL;
+        nothing = properties[i].nothing;
+    }
+    return nothing;
+}
+
+static void settle_findings(struct check *c)
 {
     struct check_verdict *out = c->out;
 
@@ -186,6 +203,14 @@ static void settle(struct check *c)
             out->why_unknown = finding->why_unknown;
         }
     }
+}
+
+static void settle(struct check *c)
+{
+    struct check_verdict *out = c->out;
+    const char *nothing = nothing_judged(c);
+
+    settle_findings(c);
     if (out->valid == VERDICT_INVALID) {
         out->why_unknown = NULL;
     } else if (out->holds == 0) {
@@ -197,6 +222,9 @@ static void settle(struct check *c)
     } else if (out->overlap[0] != '\0') {
         out->valid = VERDICT_UNKNOWN;
         out->why_unknown = out->overlap;
+    } else if (out->valid == VERDICT_VALID && nothing != NULL) {
+        out->valid = VERDICT_UNKNOWN;
+        out->why_unknown = nothing;
     }
 }
 

@@ -4,7 +4,7 @@
 # timeline find the two holders of a naive lock, and find nothing with reentrant.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 35
+plan 39
 lab=$work/lab
 labs+=("$lab")
 
@@ -125,6 +125,18 @@ check 'and the old page stays, and nothing else' \
 check 'a run of reentrant is valid: 0' status 0 "$seckill" check "$work/runs/latest" \
     --html="$work/good.html"
 check 'its page says so' grep -q 'No violation was found' "$work/good.html"
+part=$work/part
+cp -r "$(readlink -f "$work/runs/latest")" "$part"
+check_part() { "$seckill" check "$part" "$@"; }
+check 'a property that the run says nothing about is unknown: 2' \
+    says 'unknown: the run has nothing for the property fence to judge' \
+    status 2 check_part --only=fence
+check 'as JSON too' says '"why_unknown": "the run has nothing for the property latch' \
+    check_part --only=latch --json
+check 'a property with cases is valid: 0' status 0 check_part --only=exclusion
+rm "$part/writes.tsv"
+check 'orders without the log of the resource are unknown: 2' \
+    says 'nothing for the property orders to judge' status 2 check_part --only=orders
 check 'load says how to check' grep -q "seckill check $work/runs/" "$work/load"
 
 strange=$(printf 'a\033[31m<b>\377')
