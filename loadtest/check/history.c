@@ -215,7 +215,7 @@ void history_scale(struct history *h, int64_t factor)
 void history_clear(struct history *h)
 {
     h->process_count = h->call_count = h->mark_count = h->trace_count = 0;
-    h->damage_count = h->nonsense_count = 0;
+    h->damage_count = h->nonsense_count = h->unread_count = 0;
 }
 
 void history_free(struct history *h)

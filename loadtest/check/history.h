@@ -25,6 +25,9 @@
  * up: 18 years, if it is nanoseconds. */
 #define HISTORY_TIME_MAX (INT64_MAX / 16)
 
+/* The variant of a file of faults, with which its name begins too. */
+#define HISTORY_LABORATORY "laboratory"
+
 /* A lock system of a process.  A process with several lock systems counts several times. */
 struct history_process {
     char uuid[40];
@@ -104,6 +107,7 @@ struct history {
     char (*damages)[HISTORY_DAMAGE_MAX]; /* reasons for which the verdict cannot be valid */
     size_t damage_count;
     size_t nonsense_count; /* of the damages, those that no recorder can have caused */
+    size_t unread_count; /* the files that cannot be read, or whose header is damaged */
     struct history_names *index; /* private */
     size_t process_room, call_room, mark_room, trace_room, name_room, damage_room;
 };
@@ -152,6 +156,11 @@ size_t history_traces_of(const struct history *h, const struct history_call *cal
  * cannot be read, with a line on stderr.  A file that is damaged, torn, incomplete or
  * of another version becomes a damage of the history. */
 bool history_read(struct history *h, const char *dir);
+
+/* Add a damage for each process that the run.json of the directory `run` names and whose file was
+ * not read, and for the file of the faults.  To be called after history_read().  A directory
+ * without run.json says nothing about its processes. */
+void history_note_missing(struct history *h, const char *run);
 
 /* Add the records of one file.  `bytes` is a copy of the file, aligned as malloc() aligns; `file`
  * is its name in the damages.  Does not sort. */

@@ -97,6 +97,7 @@ static bool check_header(const struct reading *r, const char *bytes, size_t size
     size_t at = 0;
 
     if (what != NULL) {
+        r->h->unread_count++;
         history_damage(r->h, "%s: %s", r->file, what);
         return false;
     }
@@ -252,10 +253,12 @@ static void read_file(struct reading *r, const char *dir)
     errno = 0;
     bytes = map_file(path, &size);
     r->is_mapped = bytes != NULL;
-    if (bytes == NULL && errno != 0)
+    if (bytes == NULL && errno != 0) {
         history_damage(r->h, "%s: %s", r->file, files_reason());
-    else
+        r->h->unread_count++;
+    } else {
         read_bytes(r, bytes != NULL ? bytes : (const char *)nothing, size);
+    }
     if (bytes != NULL)
         munmap(bytes, size);
 }

@@ -81,9 +81,23 @@ static bool read_text(struct history *h, const char *path)
     return ok;
 }
 
+/* The directory of the run whose records are in `records`: its parent, if it is named locks.
+ * False: the name says nothing about a run. */
+static bool run_of(char run[FILES_PATH_MAX], const char *records)
+{
+    char *path = realpath(records, NULL);
+    char *name = path != NULL ? strrchr(path, '/') : NULL;
+    bool is_locks = name != NULL && strcmp(name + 1, "locks") == 0;
+
+    if (is_locks)
+        files_path(run, "%.*s/", (int)(name - path), path);
+    free(path);
+    return is_locks;
+}
+
 static bool read_run(struct history *h, const char *run)
 {
-    char path[FILES_PATH_MAX];
+    char path[FILES_PATH_MAX], parent[FILES_PATH_MAX];
 
     if (!files_is_directory(run))
         return read_text(h, run);
@@ -92,6 +106,8 @@ static bool read_run(struct history *h, const char *run)
         files_path(path, "%s", run);
     if (!history_read(h, path))
         return false;
+    if ((h->process_count > 0 || h->damage_count > 0) && run_of(parent, path))
+        history_note_missing(h, parent);
     for (size_t i = 0; h->nonsense_count > 0 && i < h->damage_count; i++)
         fprintf(stderr, "seckill check: %s/%s\n", path, h->damages[i]);
     if (h->nonsense_count > 0)

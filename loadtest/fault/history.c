@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loadtest/check/history.h"
 #include "loadtest/kit/files.h"
 #include "lock/record/recorder.h"
 
@@ -21,11 +22,11 @@ struct fault_history *fault_history_open(const char *dir)
     struct fault_history *h = calloc(1, sizeof *h);
     char uuid[40];
     dlock_recorder_about about = {
-        .variant = "laboratory", .uuid = uuid, .limit_bytes = FILE_BYTES};
+        .variant = HISTORY_LABORATORY, .uuid = uuid, .limit_bytes = FILE_BYTES};
 
     if (!h)
         abort();
-    memcpy(uuid, "laboratory-", sizeof "laboratory-");
+    memcpy(uuid, HISTORY_LABORATORY "-", sizeof HISTORY_LABORATORY "-");
     files_random_hex(uuid + strlen(uuid), UUID_BYTES);
     if (dlock_recorder_open(&h->recorder, dir, &about) != DLOCK_OK) {
         fprintf(stderr, "seckill: the faults cannot be recorded: %s\n", dlock_error());

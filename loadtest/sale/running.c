@@ -59,6 +59,17 @@ static json_t *times_json(const struct running *r)
     return json;
 }
 
+/* The pid of each process by its name.  Each process has a file of records with its pid. */
+static json_t *pids_json(const struct running *r)
+{
+    json_t *json = json_object();
+
+    for (int i = 0; i < r->service_count; i++)
+        json_object_set_new(json, r->services[i].name,
+                            json_integer(r->services[i].pid));
+    return json;
+}
+
 bool running_write(struct running *r, bool is_settled)
 {
     const struct run_plan *plan = r->plan;
@@ -71,7 +82,7 @@ bool running_write(struct running *r, bool is_settled)
     for (int i = 0; i < plan->voucher_count; i++)
         json_array_append_new(vouchers, json_integer(r->vouchers[i]));
     json = json_pack("{s:s*, s:s, s:s*, s:s, s:o, s:o, s:I, s:i, s:i, s:o*, s:b, s:b, s:s, "
-                     "s:o*, s:b}",
+                     "s:o*, s:b, s:o*}",
                      "experiment", plan->experiment, "hazard", plan->hazard->name,
                      "lock", plan->lock, "lab", plan->lab->id, "seckilld_flags", flags,
                      "vouchers", vouchers, "stock", (json_int_t)plan->stock,
@@ -79,7 +90,8 @@ bool running_write(struct running *r, bool is_settled)
                      "start", r->result->start.fired ? start_json(&r->result->start) : NULL,
                      "settled", is_settled, "services_ended_well",
                      r->services_ended_well, "hazard_note", r->scene.note, "times",
-                     r->began_us ? times_json(r) : NULL, "front", plan->has_front);
+                     r->began_us ? times_json(r) : NULL, "front", plan->has_front, "pids",
+                     r->service_count > 0 ? pids_json(r) : NULL);
     files_join(path, plan->dir, "run.json");
     ok = json && files_write_json(path, json);
     json_decref(json);

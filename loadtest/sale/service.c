@@ -43,6 +43,7 @@ static bool start_one(struct service *s, const struct service_plan *plan, int in
     ok = child_start(&s->child, &options);
     if (!ok)
         why_say(plan->why, "cannot start %s: %s", words.program, strerror(errno));
+    s->pid = s->child.pid;
     close(out[1]);
     if (log >= 0)
         close(log);

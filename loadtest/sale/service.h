@@ -20,6 +20,7 @@ enum { SERVICE_MAX = 8, SERVICE_URL_MAX = 64 };
 
 struct service {
     struct child child;
+    pid_t pid;     /* of the process, also after it has ended                      */
     char name[16]; /* --process: the name in its rows of orders                    */
     char orders_url[SERVICE_URL_MAX];
     char admin_url[SERVICE_URL_MAX];

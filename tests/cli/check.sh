@@ -127,6 +127,7 @@ check 'a run of reentrant is valid: 0' status 0 "$seckill" check "$work/runs/lat
 check 'its page says so' grep -q 'No violation was found' "$work/good.html"
 part=$work/part
 cp -r "$(readlink -f "$work/runs/latest")" "$part"
+missing() { rm "$(find "$part/locks" -name '*.dlockrec' | grep "$1" laboratory | head -n 1)"; }
 check_part() { "$seckill" check "$part" "$@"; }
 check 'a property that the run says nothing about is unknown: 2' \
     says 'unknown: the run has nothing for the property fence to judge' \
@@ -137,6 +138,15 @@ check 'a property with cases is valid: 0' status 0 check_part --only=exclusion
 rm "$part/writes.tsv"
 check 'orders without the log of the resource are unknown: 2' \
     says 'nothing for the property orders to judge' status 2 check_part --only=orders
+missing -v
+check 'a run without the record of a process is unknown: 2' \
+    says 'unknown: the record of process p[12] [(]pid [0-9]+[)] is missing: run.json says 2 processes, 1 file was found' \
+    status 2 check_part
+check 'its records alone as well' status 2 "$seckill" check "$part/locks"
+cp -r "$(readlink -f "$work/runs/latest")" "$work/calm" && part=$work/calm
+missing -e
+check 'a run without the record of the faults is unknown: 2' \
+    says 'hole: the record of the faults is missing' status 2 check_part
 check 'load says how to check' grep -q "seckill check $work/runs/" "$work/load"
 
 strange=$(printf 'a\033[31m<b>\377')
