@@ -181,7 +181,7 @@ bool ledger_read(struct ledger *ledger, const char *dir)
     glob_t found;
 
     *ledger = (struct ledger){.is_complete = true};
-    files_join(pattern, dir, "ledger-*.tsv");
+    files_join(pattern, dir, LEDGER_PATTERN);
     if (glob(pattern, 0, NULL, &found) == 0) {
         for (size_t i = 0; ok && i < found.gl_pathc; i++)
             ok = read_file(&reading, found.gl_pathv[i]);

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jansson.h>
+
 enum ledger_what {
     LEDGER_ACCEPTED,
     LEDGER_QUEUED,
@@ -32,7 +34,10 @@ struct ledger_entry {
     int file, line;      /* where it stands: ledger_path(), and the line's number    */
 };
 
-enum { LEDGER_FILES_MAX = 256 };
+/* The names of the files, as glob() takes them. */
+#define LEDGER_PATTERN "ledger-*.tsv"
+
+enum { LEDGER_FILES_MAX = 256, LEDGER_NAME_MAX = 64, LEDGER_MISSING_MAX = 160 };
 
 struct ledger {
     struct ledger_entry *entries;
@@ -40,6 +45,8 @@ struct ledger {
     int64_t sent, answered, accepted; /* of the end lines, all threads together     */
     int files;
     bool is_complete; /* there are files, each has its end line, and they add up    */
+    char missing[LEDGER_MISSING_MAX]; /* the first ledger that is not there; "": none is
+                                       * missing                                    */
     char *texts[LEDGER_FILES_MAX]; /* the files' contents ...                       */
     char *paths[LEDGER_FILES_MAX]; /* ... and names, without their directory        */
 };
@@ -48,6 +55,13 @@ struct ledger {
  * sense; said on stderr, with the file and the line.  No files at all is an incomplete
  * ledger, not a failure. */
 bool ledger_read(struct ledger *ledger, const char *dir);
+
+/* If the run.json in `dir` names a ledger that was not read, the ledger is incomplete.  To be
+ * called after ledger_read(). */
+void ledger_note_missing(struct ledger *ledger, const char *dir);
+
+/* The names of the ledgers in `dir`, for its run.json. */
+json_t *ledger_list(const char *dir);
 
 /* The file that an entry stands in. */
 const char *ledger_path(const struct ledger *ledger, const struct ledger_entry *entry);

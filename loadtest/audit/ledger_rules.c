@@ -100,6 +100,8 @@ void audit_check_untold(const struct audit_case *c, struct audit_finding *f)
 {
     bool is_complete = c->in->ledger->is_complete;
 
+    if (c->in->ledger->missing[0] != '\0')
+        audit_example(f, "%s", c->in->ledger->missing);
     for (size_t i = 0; i < c->in->order_count; i++) {
         const struct audit_order *o = &c->in->orders[i];
 
@@ -110,7 +112,7 @@ void audit_check_untold(const struct audit_case *c, struct audit_finding *f)
                       "order %" PRId64 " of user %" PRId64 ", request %s, voucher %" PRId64,
                       o->id, o->user, o->request, o->voucher);
     }
-    /* Without its end line the ledger may lack any number of answers. */
+    /* Without a file, or the end line of one, the ledger may lack any number of answers. */
     if (!is_complete)
         audit_worsen(f, VERDICT_UNKNOWN, 0);
 }

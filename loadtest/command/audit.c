@@ -181,6 +181,7 @@ static enum exit_code judge(struct subject *s, const char *run, const char *sour
         ledger_free(&ledger);
         return EXIT_USAGE;
     }
+    ledger_note_missing(&ledger, run);
     input = evidence_input(e, &ledger, s->is_settled);
     audit_judge(&input, &verdict);
     if (v->lost)

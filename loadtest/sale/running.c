@@ -75,14 +75,14 @@ bool running_write(struct running *r, bool is_settled)
     const struct run_plan *plan = r->plan;
     char path[FILES_PATH_MAX];
     json_t *flags = json_array(), *vouchers = json_array(), *json;
-    bool ok;
+    bool ok, has_run = r->service_count > 0;
 
     for (const char *const *flag = plan->flags; flag && *flag; flag++)
         json_array_append_new(flags, json_string(*flag));
     for (int i = 0; i < plan->voucher_count; i++)
         json_array_append_new(vouchers, json_integer(r->vouchers[i]));
     json = json_pack("{s:s*, s:s, s:s*, s:s, s:o, s:o, s:I, s:i, s:i, s:o*, s:b, s:b, s:s, "
-                     "s:o*, s:b, s:o*}",
+                     "s:o*, s:b, s:o*, s:o*}",
                      "experiment", plan->experiment, "hazard", plan->hazard->name,
                      "lock", plan->lock, "lab", plan->lab->id, "seckilld_flags", flags,
                      "vouchers", vouchers, "stock", (json_int_t)plan->stock,
@@ -91,7 +91,8 @@ bool running_write(struct running *r, bool is_settled)
                      "settled", is_settled, "services_ended_well",
                      r->services_ended_well, "hazard_note", r->scene.note, "times",
                      r->began_us ? times_json(r) : NULL, "front", plan->has_front, "pids",
-                     r->service_count > 0 ? pids_json(r) : NULL);
+                     has_run ? pids_json(r) : NULL, "ledgers",
+                     has_run ? ledger_list(plan->dir) : NULL);
     files_join(path, plan->dir, "run.json");
     ok = json && files_write_json(path, json);
     json_decref(json);

@@ -3,7 +3,7 @@
 # audit.sh -- `seckill audit` on hand-made runs: verdicts and exit statuses.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 19
+plan 26
 
 # make_run NAME ISSUED LEFT: make a run without orders; then call order and told.
 make_run() {
@@ -62,6 +62,27 @@ check 'a ledger that is a FIFO: 64, at once' \
     says 'cannot read .*/ledger-2.tsv: it is no regular file' status 64 timeout 60 "$seckill" audit --from=files --dir="$work/nowhere" "$dir"
 make_run fifos 5 4 && sold 1 1 && end && rm "$dir/stock.json" && mkfifo "$dir/stock.json"
 check 'and stock that is one' says 'cannot read .*/stock.json: it is no regular file' status 64 timeout 60 "$seckill" audit --from=files --dir="$work/nowhere" "$dir"
+# Two ledgers, each with one order.  Without the second, the second order is one that nobody was told of.
+make_pair() {
+    make_run "$1" 5 3 && sold 1 1 && end
+    there 2 2
+    printf 'accepted\tr-2\t2\t2\t9\nend\t1\t1\t1\t0\n' >"$dir/ledger-2.tsv"
+    printf '{"vouchers": [9], "settled": true, %s}\n' "$2" >"$dir/run.json"
+}
+make_pair two '"ledgers": ["ledger-1.tsv", "ledger-2.tsv"]'
+check 'two ledgers are valid: 0' status 0 audit "$dir"
+rm "$dir/ledger-2.tsv"
+check 'without one of them the verdict is unknown: 2' status 2 audit "$dir"
+check 'and names the ledger' \
+    says 'ledger-2.tsv is missing: run.json says 2 ledgers, 1 file was found' audit "$dir"
+check 'in JSON too' says '"ledger-2.tsv is missing' audit --json "$dir"
+make_pair threads '"start": {"threads": 2}' && mv "$dir/ledger-1.tsv" "$dir/old.tsv"
+check 'a run from before the list has the number of its threads: 2' \
+    says 'ledger-1.tsv is missing: run.json says 2 ledgers' status 2 audit "$dir"
+make_pair foreign '"ledgers": ["ledger-1.tsv"], "start": {"threads": 1}'
+check 'a ledger beyond those of run.json is read: 0' status 0 audit "$dir"
+make_pair odd-list '"ledgers": [7, "x", "ledger-\u001b.tsv"], "start": 1'
+check 'a list of other things names no ledger: 0' status 0 audit "$dir"
 
 check 'no such run: 64' status 64 audit "$work/none"
 check 'a live audit without a lab: 69' status 69 "$seckill" audit --from=database \
