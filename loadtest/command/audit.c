@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* audit.c -- `seckill audit RUN`. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,16 @@ struct subject {
     char lab_id[LAB_SECRET_LEN + 1];
 };
 
+/* A voucher that is named twice is audited once. */
+static void add_voucher(struct subject *s, int64_t id)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->vouchers[i] == id)
+            return;
+    if (s->count < EVIDENCE_VOUCHERS_MAX)
+        s->vouchers[s->count++] = id;
+}
+
 static bool vouchers_from_text(struct subject *s, const char *text)
 {
     while (*text && s->count < EVIDENCE_VOUCHERS_MAX) {
@@ -80,7 +91,7 @@ static bool vouchers_from_text(struct subject *s, const char *text)
             fprintf(stderr, "seckill audit: --voucher: expected numbers with commas\n");
             return false;
         }
-        s->vouchers[s->count++] = id;
+        add_voucher(s, id);
         text = *end ? end + 1 : end;
     }
     return true;
@@ -106,10 +117,7 @@ static bool read_subject(struct subject *s, const char *run, const char *voucher
         return vouchers_from_text(s, voucher ? voucher : "1");
     json = files_read_json(path);
     json_array_foreach(json_object_get(json, "vouchers"), i, entry)
-    {
-        if (s->count < EVIDENCE_VOUCHERS_MAX)
-            s->vouchers[s->count++] = json_integer_value(entry);
-    }
+        add_voucher(s, json_integer_value(entry));
     s->is_settled = json_is_true(json_object_get(json, "settled"));
     lab_id = json_string_value(json_object_get(json, "lab"));
     snprintf(s->lab_id, sizeof s->lab_id, "%s", lab_id ? lab_id : "");
@@ -202,7 +210,9 @@ static enum exit_code run_audit(const struct audit_settings *v, const char *run)
     enum exit_code rc = EXIT_USAGE;
     bool live, ok;
 
-    if (access(run, R_OK | X_OK) != 0) {
+    if (!files_is_directory(run) || access(run, R_OK | X_OK) != 0) {
+        if (access(run, F_OK) == 0 && !files_is_directory(run))
+            errno = ENOTDIR;
         runs_say_unreadable("seckill audit", run);
         return EXIT_USAGE;
     }

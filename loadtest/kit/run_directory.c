@@ -53,6 +53,8 @@ void runs_say_unreadable(const char *program, const char *path)
 {
     if (errno == ENOENT)
         fprintf(stderr, "%s: there is no run at %s\n", program, path);
+    else if (reason == ENOTDIR)
+        fprintf(stderr, "%s: %s is not the directory of a run\n", program, path);
     else
         fprintf(stderr, "%s: cannot read the run at %s: %s\n", program, path, files_reason());
     fputs("  the runs are in runs/, the last is runs/latest\n", stderr);

@@ -84,6 +84,10 @@ check 'a ledger beyond those of run.json is read: 0' status 0 audit "$dir"
 make_pair odd-list '"ledgers": [7, "x", "ledger-\u001b.tsv"], "start": 1'
 check 'a list of other things names no ledger: 0' status 0 audit "$dir"
 
+check 'a file is no run: 64' says "$work/good/run.json is not the directory of a run" \
+    status 64 audit "$work/good/run.json"
+check 'nor is something below a file: 64' says 'is not the directory of a run' \
+    status 64 audit "$work/good/run.json/x"
 check 'no such run: 64' status 64 audit "$work/none"
 check 'a live audit without a lab: 69' status 69 "$seckill" audit --from=database \
     --dir="$work/nowhere" "$work/good"

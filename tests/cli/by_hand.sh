@@ -3,7 +3,7 @@
 # by_hand.sh -- runs a plain wrk against a service with its defaults.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 10
+plan 11
 lab=$work/lab
 labs+=("$lab")
 
@@ -46,6 +46,8 @@ check 'no user has two' \
 check 'the histogram adds up to what was sent' adds_up
 check 'and to what wrk counted' as_wrk_counted
 check 'the audit agrees' status 0 "$seckill" audit "$work/run"
+check 'and counts a voucher once that is named twice' says 'issued 100, orders 100,' \
+    status 0 "$seckill" audit --voucher="$SECKILL_VOUCHER,$SECKILL_VOUCHER" "$work/run"
 send TERM "$service"
 wait "$service"
 got=$?
