@@ -13,7 +13,8 @@
 #define EXIT_CODES(X)                                                                  \
     X(VALID, 0, "valid", "done; of an audit or a check: the run is valid")             \
     X(INVALID, 1, "invalid", "the run is invalid, or a cell is unexpected")            \
-    X(UNKNOWN, 2, "unknown", "the verdict depends on requests that got no answer")     \
+    X(UNKNOWN, 2, "unknown",                                                           \
+      "the verdict is unknown: the evidence is not complete, or nothing was shown")    \
     X(THRESHOLD, 3, "threshold", "a target or an objective was not reached")           \
     X(USAGE, 64, "usage", "the command line, a variable or a settings file is wrong")  \
     X(UNAVAILABLE, 69, "unavailable",                                                  \

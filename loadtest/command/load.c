@@ -114,7 +114,7 @@ const struct setting_program command_load_program = {
              "  seckill load --front --processes=4 -- --lock=local",
     EXITS({EXIT_VALID, "the audit says that the run is valid"},
           {EXIT_INVALID, "the audit says that the run is invalid"},
-          {EXIT_UNKNOWN, "the verdict depends on requests that got no answer"},
+          {EXIT_UNKNOWN, NULL},
           {EXIT_THRESHOLD, "an objective is missed, or nothing was measured for it; with "
                            "--rate: no rate keeps them"},
           {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL},

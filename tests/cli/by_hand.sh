@@ -3,7 +3,7 @@
 # by_hand.sh -- runs a plain wrk against a service with its defaults.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 11
+plan 12
 lab=$work/lab
 labs+=("$lab")
 
@@ -71,6 +71,9 @@ url=$(sed -n 's/.*orders=\([^ ]*\).*/\1/p' "$work/ready")
 SECKILL_LEDGER_DIR='' wrk -t1 -c16 -d3s --timeout 30s -s loadtest/wrk/order.lua "$url" >"$work/wrk"
 check 'a refusal for want of a connection is counted by its name' \
     grep -Eq '^  database-busy +[1-9]' "$work/wrk"
+check 'a load that sells nothing says why its verdict is unknown: 2' \
+    says 'exit 2: .*the evidence is not complete, or nothing was shown' \
+    status 2 "$seckill" load --dir="$lab" --out="$work/runs" --stock=0 --duration=1s
 lacks_others() { cat "$work/wrk" && ! grep -q 'other (' "$work/wrk"; }
 check 'and no outcome is without a name' lacks_others
 done_testing
