@@ -192,8 +192,9 @@ void history_read_bytes(struct history *h, const char *file, const void *bytes,
  * `-> ?`: no answer.  n: how many permits, or what is left of a latch's count.  id: of a
  * permit, and of a trace that of the hold's acquire.  A p that no `system` line names is made, with
  * the caps of HISTORY_TEXT_CAPS.  t is the number of the owner.  `lease` and times are plain
- * numbers of at most 18 years in ms.  False, with what is wrong and in which line in
- * `error`. */
+ * numbers of at most 18 years in ms.  A line may end with CR LF.  A line has each attribute once;
+ * no lease ends before its acquire or renewal was called, and no process has a record after it was
+ * killed.  False, with what is wrong and in which line in `error`. */
 bool history_parse(struct history *h, const char *text, char *error, size_t size);
 
 /* Multiply every time: for a text whose numbers are not nanoseconds. */

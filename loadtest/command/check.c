@@ -13,6 +13,7 @@
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/page/page.h"
 #include "base/os/clock.h"
+#include "base/text/printable.h"
 
 struct check_settings {
     const char *name, *only, *html, *color;
@@ -59,7 +60,7 @@ const struct setting_program command_check_program = {
 
 static bool read_text(struct history *h, const char *path)
 {
-    char error[256];
+    char error[256], line[256];
     size_t size = 0;
     char *text = files_read(path, &size);
     bool ok;
@@ -75,7 +76,7 @@ static bool read_text(struct history *h, const char *path)
     else
         ok = history_parse(h, text, error, sizeof(error));
     if (!ok)
-        fprintf(stderr, "seckill check: %s: %s\n", path, error);
+        fprintf(stderr, "seckill check: %s: %s\n", path, printable(error, line, sizeof(line)));
     history_scale(h, DLOCK_NS_PER_MS);
     free(text);
     return ok;

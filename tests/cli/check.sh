@@ -4,7 +4,7 @@
 # timeline find the two holders of a naive lock, and find nothing with reentrant.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 39
+plan 42
 lab=$work/lab
 labs+=("$lab")
 
@@ -179,4 +179,12 @@ check 'a pipe that is an open descriptor is read' through_descriptors
 printf '20 p1 t1 acquire a -> 11 ok until=40\n' >"$work/early"
 check 'an answer before its call is refused, with its line: 64' \
     says 'line 1: answered at 11, before it was called' status 64 "$seckill" check "$work/early"
+printf '10 p1 t1 acquire a -> 11 ok until=40\r\n20 p1 t1 release a -> 21 ok\r\n' >"$work/crlf"
+check 'a text with the line ends of Windows is read' status 0 "$seckill" check "$work/crlf"
+printf '10 p1 t1 acquire a -> 11 fi\033ne\n' >"$work/esc"
+check 'a control character of a text does not reach the terminal' \
+    says 'line 1: there is no answer "fi[?]ne"' "$seckill" check "$work/esc"
+printf 'system p1 killed=50\n10 p1 t1 acquire a -> 11 ok\n60 p1 t1 release a -> 61 ok\n' >"$work/dead"
+check 'a call of a process that was killed is refused, with its line: 64' \
+    says 'line 3: p1 records at 61, after it was killed at 50' status 64 "$seckill" check "$work/dead"
 done_testing

@@ -21,14 +21,22 @@ ANSWERS = {"acquire": ("ok", "ok", "busy", "timeout", "unknown", "cancelled"),
 LOCKS = ("acquire", "release", "renew")
 
 
+def _is_after_kill(h, process, at):
+    killed = h.processes[process].killed
+    return killed is not None and killed < at < history.NEVER
+
+
 def is_well_formed(h):
     last = {}
+    if any(_is_after_kill(h, mark.process, mark.at) for mark in h.marks):
+        return False
     for call in sorted(h.calls, key=lambda c: (c.invoke, c.answer)):
-        killed = h.processes[call.process].killed
         if call.answer < call.invoke or call.invoke < 0:
             return False
-        if killed is not None and (call.invoke > killed or
-                                   history.NEVER > call.answer > killed):
+        if _is_after_kill(h, call.process, call.invoke) or \
+                _is_after_kill(h, call.process, call.answer):
+            return False
+        if call.kind in ("acquire", "renew") and call.until and call.until < call.invoke:
             return False
         if call.kind == "renew":
             continue

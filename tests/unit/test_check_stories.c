@@ -286,7 +286,11 @@ static void a_text_that_makes_no_sense_is_refused_with_its_line(void **state)
         "10 p1 t1 acquire a -> 11 fine", "10 p1 t1 acquire a -> 11 ok colour=3",
         "10 p1 t1 acquire a -> 9 ok",
         "10 p1 t1 acquire a -> 11 ok fence=-1", "system p1 pid=-1", "system p1 dropped=@3",
-        "10 fault", "system p1 caps=strong", "system p1 colour=red"};
+        "10 fault", "system p1 caps=strong", "system p1 colour=red",
+        "10 p1 t1 acquire a -> 11 ok until=30 until=90",
+        "10 p1 t1 acquire a -> 11 ok shared shared", "system p1 pid=1 lease=3 pid=2",
+        "10 fault freeze begun ended", "10 fault freeze begun pid=1 pid=2",
+        "10 p1 t1 acquire a -> 11 ok until=9", "10 p1 t1 renew a -> 11 ok until=9"};
     char text[128], error[128];
 
     (void)state;
@@ -300,6 +304,53 @@ static void a_text_that_makes_no_sense_is_refused_with_its_line(void **state)
     }
 }
 
+static bool parses(const char *text, const char *error_line)
+{
+    struct history h = {0};
+    char error[128] = "";
+    bool ok = history_parse(&h, text, error, sizeof(error));
+
+    if (!ok)
+        assert_non_null(strstr(error, error_line));
+    history_free(&h);
+    return ok;
+}
+
+static void a_process_writes_nothing_after_it_was_killed(void **state)
+{
+    (void)state;
+    assert_true(parses("system p1 killed=50\n10 p1 t1 acquire a -> 50 ok\n", ""));
+    assert_false(parses("system p1 killed=50\n10 p1 t1 acquire a -> 51 ok\n", "line 2: "));
+    assert_false(parses("system p1 killed=50\n10 p1 t1 acquire a -> 11 ok\n"
+                        "60 p1 t1 release a -> ?\n70 p2 t1 acquire a -> 71 ok\n", "line 3: "));
+    assert_false(parses("60 p1 t1 wait a\nsystem p1 killed=50\n", "line 1: "));
+    assert_false(parses("60 p1 t1 abandon a\nsystem p1 killed=50\n", "line 1: "));
+}
+
+/* A grant may be heard of after its lease, and a permit ends by the wall clock. */
+static void an_early_end_that_a_recorder_can_write_is_accepted(void **state)
+{
+    (void)state;
+    assert_true(parses("10 p1 t1 acquire a -> 50 ok until=10\n", ""));
+    assert_true(parses("10 p1 t1 acquire a -> 50 busy until=20\n", ""));
+    assert_true(parses("10 p1 t1 permit-take s -> 11 ok id=7 until=9\n", ""));
+}
+
+static void lines_may_end_as_windows_ends_them(void **state)
+{
+    struct history h = {0};
+    char error[128] = "";
+
+    (void)state;
+    assert_true(history_parse(&h, "# one\r\n\r\n10 p1 t1 acquire a -> 11 ok\r\n12 p1 t1 lost a\r\n"
+                                  "13 p1 t1 abandon b\r", error, sizeof(error)));
+    assert_int_equal(2, h.call_count);
+    assert_int_equal(1, h.mark_count);
+    assert_int_equal(h.calls[0].name, h.marks[0].name);
+    assert_true(history_find_name(&h, "b") >= 0);
+    history_free(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +362,9 @@ int main(void)
         cmocka_unit_test(the_resource_is_judged_by_its_own_log),
         cmocka_unit_test(orders_and_the_log_tell_one_story),
         cmocka_unit_test(a_text_that_makes_no_sense_is_refused_with_its_line),
+        cmocka_unit_test(a_process_writes_nothing_after_it_was_killed),
+        cmocka_unit_test(an_early_end_that_a_recorder_can_write_is_accepted),
+        cmocka_unit_test(lines_may_end_as_windows_ends_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
