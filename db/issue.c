@@ -11,6 +11,15 @@
 
 enum { NUMBER_MAX = 24 };
 
+bool lab_issue_reads_time(lab_db *db, const char *text, bool *is_time)
+{
+    struct postgres_result *result = lab_db_ask(db, "SELECT $1::timestamptz", 1, &text);
+
+    *is_time = result != NULL;
+    postgres_result_free(result);
+    return *is_time || (db->wire != NULL && !postgres_wire_is_broken(db->wire));
+}
+
 bool lab_issue_begin(lab_db *db, bool *has_vouchers)
 {
     struct postgres_result *result;

@@ -21,6 +21,10 @@ struct lab_voucher {
     const char *end;   /* NULL: in a year                                          */
 };
 
+/* Does PostgreSQL read the text as a time?  To be called outside a transaction, which a refused
+ * text would end.  False: there is no answer, and *is_time is false. */
+bool lab_issue_reads_time(lab_db *db, const char *text, bool *is_time);
+
 /* Begin a transaction during which no other session can make a voucher.  *has_vouchers:
  * there are vouchers already. lab_issue_commit() ends the transaction; closing the
  * connection rolls it back. */

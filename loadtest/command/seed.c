@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include "base/http/admin_token.h"
-#include "base/text/settings.h"
 #include "base/http/token.h"
+#include "base/text/printable.h"
+#include "base/text/settings.h"
 #include "db/issue.h"
 #include "db/partition.h"
 #include "loadtest/command/commands.h"
@@ -22,6 +23,7 @@ enum {
     USERS_MAX = 10000000,
     STOCK_MAX = 2000000000,
     VOUCHERS_MAX = 1000,
+    TIME_SHOWN_MAX = 80, /* bytes of a wrong time in a message */
     OPERATOR_ID = 1, /* the user's number in an operator's token */
 };
 #define LIFETIME_MAX_MS (10LL * 365 * 24 * 3600 * 1000)
@@ -172,10 +174,35 @@ static bool issue_all(lab_db *db, const struct seed_settings *v, struct share sh
     return true;
 }
 
+/* EXIT_VALID: PostgreSQL reads the value of the flag as a time, or there is none.  Otherwise stderr
+ * says why not. */
+static enum exit_code check_time(lab_db *db, const char *flag, const char *text)
+{
+    char shown[TIME_SHOWN_MAX];
+    bool is_time = true;
+
+    if (text && !lab_issue_reads_time(db, text, &is_time)) {
+        fprintf(stderr, "seckill seed: no voucher was made: %s\n", lab_db_error(db));
+        return EXIT_UNAVAILABLE;
+    }
+    if (!is_time)
+        fprintf(stderr,
+                "seckill seed: %s: expected a time, such as \"2030-01-31 20:00+08\", not \"%s\"\n",
+                flag, printable(text, shown, sizeof shown));
+    return is_time ? EXIT_VALID : EXIT_USAGE;
+}
+
+static enum exit_code check_times(lab_db *db, const struct seed_settings *v)
+{
+    enum exit_code rc = check_time(db, "--begin", v->begin);
+
+    return rc == EXIT_VALID ? check_time(db, "--end", v->end) : rc;
+}
+
 static enum exit_code make_share(const char *url, const struct seed_settings *v,
                                  struct share share, FILE *report, int64_t *first)
 {
-    enum exit_code rc = EXIT_VALID;
+    enum exit_code rc;
     bool has_vouchers = false;
     char error[512];
     lab_db *db = NULL;
@@ -184,9 +211,12 @@ static enum exit_code make_share(const char *url, const struct seed_settings *v,
         fprintf(stderr, "seckill: %s\n", error);
         return EXIT_UNAVAILABLE;
     }
-    if (!lab_issue_begin(db, &has_vouchers) ||
-        (!(v->once && has_vouchers) && !issue_all(db, v, share, report, first)) ||
-        !lab_issue_commit(db)) {
+    rc = check_times(db, v);
+    if (rc != EXIT_VALID) {
+        *first = 0;
+    } else if (!lab_issue_begin(db, &has_vouchers) ||
+               (!(v->once && has_vouchers) && !issue_all(db, v, share, report, first)) ||
+               !lab_issue_commit(db)) {
         fprintf(stderr, "seckill: no voucher was made: %s\n", lab_db_error(db));
         *first = 0;
         rc = EXIT_USAGE;

@@ -4,7 +4,7 @@
 # pipe, and they expire at the given time.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 18
+plan 23
 lab=$work/lab
 labs+=("$lab")
 
@@ -80,6 +80,17 @@ wait "$cut"
 check 'an interrupted seed ends with 130' test $? -eq 130
 check 'and leaves the tokens as they were, and no other file' \
     test "$(md5sum <"$lab/tokens.txt") $(vouchers) $(compgen -G "$lab/tokens.txt.*")" = "$sum 4 "
+
+times=$(vouchers)
+check 'a beginning that is no time is refused, with an example: 64' \
+    says '^seckill seed: --begin: expected a time, such as "2030-01-31 20:00[+]08", not "foo"$' \
+    status 64 "$seckill" seed --users=0 --begin=foo
+check 'so is an end: 64' says '^seckill seed: --end: expected a time.* not "2030-13-01"$' \
+    status 64 "$seckill" seed --users=0 --end=2030-13-01
+check 'and no voucher is made' test "$(vouchers)" = "$times"
+check 'the time of the example is taken' status 0 "$seckill" seed --users=0 \
+    --begin='2030-01-31 20:00+08' --end='2031-01-31 20:00+08'
+check 'and a word of PostgreSQL' status 0 "$seckill" seed --users=0 --begin=tomorrow
 
 # As in a container of the service, which has the key and no access as the database's owner.
 unset SECKILL_LAB_DIR SECKILL_LAB_DATABASE_URL
