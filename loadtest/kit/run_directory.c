@@ -53,7 +53,7 @@ void runs_say_unreadable(const char *program, const char *path)
 {
     if (errno == ENOENT)
         fprintf(stderr, "%s: there is no run at %s\n", program, path);
-    else if (reason == ENOTDIR)
+    else if (errno == ENOTDIR)
         fprintf(stderr, "%s: %s is not the directory of a run\n", program, path);
     else
         fprintf(stderr, "%s: cannot read the run at %s: %s\n", program, path, files_reason());
