@@ -3,7 +3,7 @@
 # audit.sh -- `seckill audit` on hand-made runs: verdicts and exit statuses.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 26
+plan 28
 
 # make_run NAME ISSUED LEFT: make a run without orders; then call order and told.
 make_run() {

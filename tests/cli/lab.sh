@@ -4,7 +4,7 @@
 # no process, no port, no directory.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 36
+plan 38
 
 # as USER COMMAND...: run the command as that user, from a copy that the user can read.
 copy=$work/copy
