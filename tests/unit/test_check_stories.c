@@ -336,6 +336,36 @@ static void an_early_end_that_a_recorder_can_write_is_accepted(void **state)
     assert_true(parses("10 p1 t1 permit-take s -> 11 ok id=7 until=9\n", ""));
 }
 
+static enum verdict judge_only(const char *text, enum check_property property)
+{
+    struct check_options options = check_options_default();
+    struct check *c = check_new();
+    struct check_verdict verdict;
+    struct history h = {0};
+    char error[128];
+
+    assert_true(history_parse(&h, text, error, sizeof(error)));
+    options.only = 1u << property;
+    check_judge(c, &h, &options, &verdict);
+    assert_true((verdict.valid == VERDICT_UNKNOWN) == (verdict.why_unknown != NULL));
+    check_free(c);
+    history_free(&h);
+    return verdict.valid;
+}
+
+static void one_property_without_a_case_is_unknown(void **state)
+{
+    static const char text[] = "10 p1 t1 acquire a -> 11 ok until=40\n"
+                               "20 p1 t1 release a -> 21 ok\n";
+
+    (void)state;
+    assert_int_equal(VERDICT_VALID, judge_only(text, CHECK_exclusion));
+    assert_int_equal(VERDICT_UNKNOWN, judge_only(text, CHECK_fence));
+    assert_int_equal(VERDICT_UNKNOWN, judge_only(text, CHECK_permits));
+    assert_int_equal(VERDICT_UNKNOWN, judge_only(text, CHECK_refusal));
+    assert_int_equal(VERDICT_UNKNOWN, judge_only(text, CHECK_orders));
+}
+
 static void lines_may_end_as_windows_ends_them(void **state)
 {
     struct history h = {0};
@@ -364,6 +394,7 @@ int main(void)
         cmocka_unit_test(a_text_that_makes_no_sense_is_refused_with_its_line),
         cmocka_unit_test(a_process_writes_nothing_after_it_was_killed),
         cmocka_unit_test(an_early_end_that_a_recorder_can_write_is_accepted),
+        cmocka_unit_test(one_property_without_a_case_is_unknown),
         cmocka_unit_test(lines_may_end_as_windows_ends_them),
     };
 

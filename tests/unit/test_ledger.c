@@ -165,6 +165,24 @@ static void nothing_may_stand_behind_the_end(void **state)
     }
 }
 
+static void a_ledger_that_run_json_names_and_that_is_missing_is_named(void **state)
+{
+    struct ledger ledger;
+
+    put(state, "ledger-1.tsv", "accepted\tr-1-1\t100\t1\t9\nend\t1\t1\t1\t0\n");
+    put(state, "run.json", "{\"ledgers\": [\"ledger-1.tsv\"], \"start\": {\"threads\": 1}}");
+    assert_true(ledger_read(&ledger, *state));
+    ledger_note_missing(&ledger, *state);
+    assert_true(ledger.is_complete);
+    assert_string_equal(ledger.missing, "");
+    put(state, "run.json", "{\"ledgers\": [\"ledger-1.tsv\", \"ledger-2.tsv\"]}");
+    ledger_note_missing(&ledger, *state);
+    assert_false(ledger.is_complete);
+    assert_string_equal(ledger.missing,
+                        "ledger-2.tsv is missing: run.json says 2 ledgers, 1 file was found");
+    ledger_free(&ledger);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +198,8 @@ int main(void)
                                         remove_dir),
         cmocka_unit_test_setup_teardown(nor_without_files, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(nonsense_is_refused, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(
+            a_ledger_that_run_json_names_and_that_is_missing_is_named, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(nothing_may_stand_behind_the_end, make_dir,
                                         remove_dir),
     };
