@@ -47,7 +47,8 @@ static json_t *names_of_threads(const json_t *run)
  * terminal. */
 static bool is_name(const char *name)
 {
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789-_.";
 
     return name != NULL && strncmp(name, "ledger-", strlen("ledger-")) == 0 &&
            strspn(name, allowed) == strlen(name) && strlen(name) < LEDGER_NAME_MAX;
