@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_check_stories.c -- judges the histories in tests/histories, each of which is named after its
- * story.
- *
- * The first line of each history is the expected result: "# expect VERDICT PROPERTY ASSUMPTION",
- * with "-" for a word that does not apply. A line "# only" says that no other property is
- * broken. */
+/* test_check_stories.c -- judges the histories in tests/histories.  The name of each is its story.
+ * Its first line is the expected result: "# expect VERDICT PROPERTY ASSUMPTION", with "-" for a
+ * word that does not apply.  A line "# only" says that no other property is broken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
