@@ -23,8 +23,7 @@
       "the program itself failed; of a service that was stopped: requests were in "    \
       "progress when --drain-timeout was over")                                        \
     X(CANNOT_WRITE, 73, "cannot-write",                                                \
-      "an output file or directory cannot be written, "                                \
-      "or standard output cannot")                                 \
+      "an output file, a directory or standard output cannot be written")              \
     X(INTERRUPTED, 130, "interrupted", "interrupted; the results so far are kept")
 
 enum exit_code {

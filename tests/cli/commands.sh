@@ -227,7 +227,7 @@ odd_values() {
 
 one_table_of_exit_codes() {
     "$seckill" help >"$work/help" &&
-        grep -q '^  73   cannot-write  an output file or directory cannot be written' "$work/help"
+        grep -q '^  73   cannot-write  an output file, a directory or standard output' "$work/help"
 }
 
 docs_have_the_exit_codes() {
