@@ -103,7 +103,9 @@ static bool can_be_owed(const struct dlock_doubt *doubt, const dlock_system *sys
 
 void dlock_doubts_end(struct dlock_doubts *doubts, dlock_system *sys, dlock_status st)
 {
-    for (int i = 0; i < doubts->count && st != DLOCK_OK; i++)
+    bool is_owed = st != DLOCK_OK && st != DLOCK_PROTOCOL;
+
+    for (int i = 0; i < doubts->count && is_owed; i++)
         if (can_be_owed(&doubts->at[i], sys))
             dlock_debts_owe_attempt(sys, &doubts->at[i].facts);
     free(doubts->at);

@@ -34,10 +34,10 @@ void dlock_doubts_settle(struct dlock_doubts *doubts, dlock_system *sys);
 dlock_status dlock_doubts_answer(struct dlock_doubts *doubts, dlock_system *sys,
                                  dlock_status st);
 
-/* Free the notes.  If the acquire ended with another answer than OK, each release that is
- * left becomes a debt (debts.h), so that the lock is free soon after the store answers
- * again.  If the variant cannot have debts, the store refused the release, or the note is of
- * an inner level, the lock ends with its lease. */
+/* Free the notes.  If the acquire ended with an answer other than OK and PROTOCOL, each
+ * release that is left becomes a debt (debts.h), so that the lock is free soon after the
+ * store answers again.  If the store refused the acquire or the release, the variant cannot
+ * have debts, or the note is of an inner level, the lock ends with its lease. */
 void dlock_doubts_end(struct dlock_doubts *doubts, dlock_system *sys, dlock_status st);
 
 #endif /* DLOCK_DOUBTS_H */
