@@ -281,8 +281,8 @@ dlock_status dlock_open(dlock_system **out, const dlock_options *opts) DLOCK_MUS
 /* Stop the watchdog, close every connection and free the system.  NULL is fine.  Held
  * locks are not released: a lock with a lease is free when its lease ends, a lock of a
  * session is free because the session ends, and a lock of the variant local stays held
- * until the process ends.  The call waits for releases that dlock_release_later() has
- * left unanswered, up to DLOCK_CLOSE_PAYS_MS.  No other thread may be inside a call. */
+ * until the process ends.  The call waits for the debts (dlock_later.h), up to
+ * DLOCK_CLOSE_PAYS_MS.  No other thread may be inside a call. */
 void dlock_close(dlock_system *sys);
 
 /* Ask every store of the system once whether it answers.  Changes nothing.  Any thread.

@@ -37,7 +37,7 @@ static bool has_room_for_more(const char *dir)
     return mkdtemp(path) != NULL && rmdir(path) == 0;
 }
 
-/* What is written directly, such as a FIFO, needs no room beside it. */
+/* A FIFO or a device is written directly, and needs no room in its directory. */
 static bool is_file_possible(const char *path)
 {
     char target[PATH_MAX], parent[PATH_MAX];

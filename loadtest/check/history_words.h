@@ -7,7 +7,7 @@
 
 enum { WORDS_MAX = 32, LINE_MAX_BYTES = 512, PROCESSES_MAX = 64 };
 
-/* What the lines say of a process, in the times of the text. */
+/* The facts about a process that the lines of a text have, in the times of the text. */
 struct parsed_process {
     int index;          /* index + 1 in the history; 0: not there yet        */
     bool is_killed;

@@ -109,7 +109,7 @@ void refuses_bad_urls(const char *variant)
     assert_non_null(strstr(dlock_error(), "/nonexistent/redis.sock"));
 }
 
-/* What a child inherits by fork(). */
+/* The objects of the parent that a child inherits by fork(). */
 struct inheritance {
     const dlock_options *opts;
     dlock_system *sys;

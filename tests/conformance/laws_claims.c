@@ -4,8 +4,8 @@
 #include "tests/conformance/laws.h"
 #include "tests/conformance/slots.h"
 
-/* A network, or a client that tries again, may deliver a request twice. Whatever the second answer
- * is, one release must be enough to free the lock. */
+/* A network, or a client that tries again, may deliver a request twice. The second request may
+ * get any answer, and one release must be enough to free the lock. */
 void counts_a_claim_once(const char *variant)
 {
     dlock_options opts = rig_options(variant);

@@ -343,7 +343,7 @@ void a_close_pays_its_debts(const char *variant)
     cutter_stop();
 }
 
-/* What a child inherits by fork(). */
+/* The objects of the parent that a child inherits by fork(). */
 struct inheritance {
     dlock_system *sys;
     dlock_lease *other;

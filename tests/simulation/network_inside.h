@@ -51,7 +51,8 @@ void network_lose(struct way *way);
 
 struct redis_wire *network_find(int number); /* NULL: there is none */
 
-/* What poll() would report for the connection of that number; and was the connection closed? */
+/* The events that poll() would report for the connection of that number; and whether the
+ * connection was closed. */
 uint32_t network_events(int number);
 bool network_is_closed(int number);
 

@@ -316,8 +316,8 @@ static inline int64_t cpu_ms(void)
     return used.tv_sec * 1000 + used.tv_nsec / 1000000;
 }
 
-/* Acquire the lock. Whatever the nodes answer, the call has to end in its time, without computing
- * all the time, and without sending requests all the time. */
+/* Acquire the lock. With any answers of the nodes, the call has to end in its time, without
+ * computing all the time, and without sending requests all the time. */
 static inline dlock_status take(dlock_system *sys, int64_t wait_ms, dlock_lease *lease)
 {
     int64_t begun_ns = dlock_clock_ns(), begun_cpu_ms = cpu_ms(), ms;
