@@ -141,6 +141,9 @@ void settings_free(struct settings *s);
 /* Has the setting whose value is at `offset` its default, because no source set it? */
 bool settings_is_default(const struct settings *s, size_t offset);
 
+/* Has the setting whose value is at `offset` its value from a flag? */
+bool settings_is_flag(const struct settings *s, size_t offset);
+
 /* The value of the program's setting that code common to several programs reads, in
  * `values`; NULL: the program has no such setting, or it was not given.  Lent. */
 const char *settings_common(const struct setting_program *program,

@@ -206,13 +206,23 @@ enum settings_result settings_load(struct settings *s,
     return asked == OPTION_SHOW ? answer(s, asked) : SETTINGS_OK;
 }
 
-bool settings_is_default(const struct settings *s, size_t offset)
+static enum setting_rank rank_of(const struct settings *s, size_t offset)
 {
     for (size_t i = 0; i < s->program->count; i++) {
         if (s->program->settings[i].offset == offset)
-            return s->origins[i].rank == SETTING_DEFAULT;
+            return s->origins[i].rank;
     }
-    return true;
+    return SETTING_DEFAULT;
+}
+
+bool settings_is_default(const struct settings *s, size_t offset)
+{
+    return rank_of(s, offset) == SETTING_DEFAULT;
+}
+
+bool settings_is_flag(const struct settings *s, size_t offset)
+{
+    return rank_of(s, offset) == SETTING_FLAG;
 }
 
 const char *settings_common(const struct setting_program *program,

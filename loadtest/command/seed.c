@@ -61,6 +61,10 @@ static const struct setting settings[] = {
                    "minute ago"),
     OPTION(TEXT, "end", AT(end), .meta = "TIME",
            .help = "the end of the sale; default: in a year"),
+    OPTION(TEXT, "tokens", AT(tokens_path), .meta = "FILE", .shared = "tokens",
+           .output = SETTING_WRITES_STREAM,
+           .help = "the file for the tokens; -: standard output; default in a lab: tokens.txt in "
+                   "its directory, which SECKILL_TOKENS does not change"),
     COMMAND_DIR(AT(dir)),
     WITHOUT_LAB(SECRET, "lab-database-url", AT(database_url), .meta = "URL",
                 .shared = "lab-database-url",
@@ -75,9 +79,6 @@ static const struct setting settings[] = {
     WITHOUT_LAB(TEXT, "admin-token-file", AT(admin_path), .meta = "FILE",
                 .help = "the token of the admin listener of the service; created if it "
                         "is missing; default: admin.token beside the token key file"),
-    WITHOUT_LAB(TEXT, "tokens", AT(tokens_path), .meta = "FILE", .shared = "tokens",
-                .output = SETTING_WRITES_STREAM,
-                .help = "the file for the tokens; -: standard output"),
 };
 
 const struct setting_program command_seed_program = {
@@ -114,7 +115,8 @@ static bool is_without_lab(const struct seed_settings *v)
            !getenv("SECKILL_LAB_DIR");
 }
 
-static enum exit_code find_target(const struct seed_settings *v, struct target *target)
+static enum exit_code find_target(const struct settings *s, const struct seed_settings *v,
+                                  struct target *target)
 {
     struct lab lab;
     enum exit_code rc;
@@ -142,7 +144,8 @@ static enum exit_code find_target(const struct seed_settings *v, struct target *
     lab_database_urls(&lab, target->database_urls);
     files_join(target->key_path, lab.dir, "token.key");
     files_join(target->admin_path, lab.dir, "admin.token");
-    if (v->tokens_path && users_is_output(v->tokens_path))
+    /* SECKILL_TOKENS may come from the env file of another lab. */
+    if (settings_is_flag(s, AT(tokens_path)))
         files_path(target->tokens_path, "%s", v->tokens_path);
     else
         files_join(target->tokens_path, lab.dir, "tokens.txt");
@@ -245,7 +248,8 @@ static enum exit_code make_vouchers(const char *urls, const struct seed_settings
     return rc;
 }
 
-static void print_next(const char *dir, int64_t voucher)
+/* The commands that sell the new vouchers; `tokens` is NULL if the env file names that file. */
+static void print_next(const char *dir, const char *tokens, int64_t voucher)
 {
     char script[FILES_PATH_MAX];
 
@@ -257,8 +261,12 @@ static void print_next(const char *dir, int64_t voucher)
     shell_print_path(stdout, dir, "env");
     printf(" && build/seckilld\nin another:    . ");
     shell_print_path(stdout, dir, "env");
-    printf(" && SECKILL_VOUCHER=%" PRId64 " \\\n"
-           "  wrk -t2 -c64 -d10s --timeout 30s -s ", voucher);
+    printf(" && SECKILL_VOUCHER=%" PRId64, voucher);
+    if (tokens) {
+        printf(" SECKILL_TOKENS=");
+        shell_print_word(stdout, tokens);
+    }
+    printf(" \\\n  wrk -t2 -c64 -d10s --timeout 30s -s ");
     shell_print_word(stdout, script);
     printf(" http://127.0.0.1:8081\n");
 }
@@ -298,10 +306,9 @@ static enum exit_code run(const struct settings *s, const void *values)
     struct target target;
     struct token_keys keys;
     int64_t first = 0;
-    enum exit_code rc = find_target(v, &target);
+    enum exit_code rc = find_target(s, v, &target);
     FILE *report = stdout;
 
-    (void)s;
     if (rc != EXIT_VALID)
         return rc;
     rc = make_keys(&target, &keys);
@@ -321,7 +328,8 @@ static enum exit_code run(const struct settings *s, const void *values)
     if (v->vouchers > 0)
         rc = make_vouchers(target.database_urls, v, report, &first);
     if (rc == EXIT_VALID && first && !is_without_lab(v) && report == stdout)
-        print_next(lab_choose_dir(v->dir), first);
+        print_next(lab_choose_dir(v->dir),
+                   settings_is_flag(s, AT(tokens_path)) ? v->tokens_path : NULL, first);
     return rc;
 }
 

@@ -4,7 +4,7 @@
 # pipe, and they expire at the given time.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 23
+plan 25
 lab=$work/lab
 labs+=("$lab")
 
@@ -43,6 +43,9 @@ only_tokens() {
         [ "$(wc -l <"$work/tokens")" -eq 3 ]
 }
 check '--tokens=- prints the tokens and nothing else to the standard output' only_tokens
+"$seckill" seed --users=3 --tokens="$work/tokens" >"$work/next"
+check '--tokens=FILE writes them into that file, in a lab too' only_tokens
+check 'and the wrk line that is printed reads that file' grep -qF " SECKILL_TOKENS=$work/tokens " "$work/next"
 
 # The 25th to the 40th digit are the second of the expiry, the 3rd and the 4th the role.
 expiry_of() { printf '%d' "0x$(head -n 1 "$1" | sed 's/.* //' | cut -c25-40)"; }
@@ -79,7 +82,7 @@ send INT "$cut"
 wait "$cut"
 check 'an interrupted seed ends with 130' test $? -eq 130
 check 'and leaves the tokens as they were, and no other file' \
-    test "$(md5sum <"$lab/tokens.txt") $(vouchers) $(compgen -G "$lab/tokens.txt.*")" = "$sum 4 "
+    test "$(md5sum <"$lab/tokens.txt") $(vouchers) $(compgen -G "$lab/tokens.txt.*")" = "$sum 5 "
 
 times=$(vouchers)
 check 'a beginning that is no time is refused, with an example: 64' \
