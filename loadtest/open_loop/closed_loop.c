@@ -61,9 +61,7 @@ static enum exit_code drive(const struct closed_loop *loop, const struct run_sta
     pause_end(&pause);
     if (interrupted())
         return EXIT_INTERRUPTED;
-    if (!ran)
-        why_say(stage->why, "wrk ended by itself; see %s/wrk.txt", stage->dir);
-    return ran ? EXIT_VALID : EXIT_UNAVAILABLE;
+    return ran ? EXIT_VALID : wrk_explain_end(wrk, stage->dir, stage->why);
 }
 
 enum exit_code closed_loop_run(void *arg, const struct run_stage *stage)

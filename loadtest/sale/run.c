@@ -145,17 +145,6 @@ static int64_t since_begin_ms(const struct running *r)
     return (monotonic_ns() - r->begin_ns) / 1000000;
 }
 
-static enum exit_code wrk_has_ended(struct running *r)
-{
-    char path[FILES_PATH_MAX], last[WHY_MAX];
-
-    files_join(path, r->plan->dir, "wrk.txt");
-    files_last_line(path, last, sizeof last);
-    why_say(running_why(r), "wrk ended by itself: %s", last);
-    /* The words of loadtest/wrk/seckill.lua about a ledger that it cannot make. */
-    return strstr(last, ": cannot write ") ? EXIT_CANNOT_WRITE : EXIT_UNAVAILABLE;
-}
-
 /* The run begins after wrk has read its users and connected. */
 static enum exit_code wait_fired(struct running *r)
 {
@@ -165,7 +154,7 @@ static enum exit_code wait_fired(struct running *r)
     for (start_signal_read(&r->wrk.control, &start); start.fired < r->wrk.client_count;
          start_signal_read(&r->wrk.control, &start)) {
         if (!wrk_runs(&r->wrk))
-            return wrk_has_ended(r);
+            return wrk_explain_end(&r->wrk, r->plan->dir, running_why(r));
         if (monotonic_ns() > by_ns) {
             why_say(running_why(r), "%d of %d wrk processes sent nothing for %d s",
                     r->wrk.client_count - start.fired, r->wrk.client_count,
@@ -240,7 +229,7 @@ static enum exit_code drive(struct running *r)
         if (state == HAZARD_MISSED || state == HAZARD_FAILED)
             break;
         if (!wrk_runs(&r->wrk))
-            return wrk_has_ended(r);
+            return wrk_explain_end(&r->wrk, r->plan->dir, running_why(r));
         if (is_late(r, state) || !interrupt_sleep_ms(POLL_MS))
             break;
     }

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/text/duration.h"
@@ -159,6 +160,28 @@ bool wrk_runs(const struct wrk *w)
         if (!child_runs(&w->clients[i]))
             return false;
     return w->client_count > 0;
+}
+
+enum exit_code wrk_explain_end(struct wrk *w, const char *dir, char *why)
+{
+    char path[FILES_PATH_MAX], last[WHY_MAX];
+    int status = -1;
+
+    for (int i = 0; i < w->client_count; i++)
+        if (!child_runs(&w->clients[i])) {
+            child_wait(&w->clients[i], END_MS, &status);
+            break;
+        }
+    if (status >= 0 && WIFSIGNALED(status)) {
+        why_say(why, "wrk was ended by signal %d (%s)", WTERMSIG(status),
+                strsignal(WTERMSIG(status)));
+        return EXIT_UNAVAILABLE;
+    }
+    files_join(path, dir, "wrk.txt");
+    files_last_line(path, last, sizeof last);
+    why_say(why, "wrk ended by itself: %s", last);
+    /* The words of loadtest/wrk/seckill.lua about a ledger that it cannot make. */
+    return strstr(last, ": cannot write ") ? EXIT_CANNOT_WRITE : EXIT_UNAVAILABLE;
 }
 
 static bool is_drained(const struct wrk *w)

@@ -45,6 +45,12 @@ enum exit_code wrk_start(struct wrk *w, const struct wrk_plan *plan);
 
 bool wrk_runs(const struct wrk *w);
 
+/* After wrk_runs() has answered false: say in `why` (WHY_MAX bytes; NULL: on stderr) how the first
+ * wrk process that does not run has ended, with the last line of wrk.txt in `dir` unless a signal
+ * ended the process.  EXIT_CANNOT_WRITE: the process could not write its ledger; else
+ * EXIT_UNAVAILABLE. */
+enum exit_code wrk_explain_end(struct wrk *w, const char *dir, char *why);
+
 /* Let wrk send no more requests, wait for missing answers for `drain_ms` at most, and end wrk,
  * which then writes its summary.  False: wrk had to be killed. */
 bool wrk_stop(struct wrk *w, int64_t drain_ms);

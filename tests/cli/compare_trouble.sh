@@ -4,7 +4,7 @@
 # unknown, and do not affect other cells.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 14
+plan 15
 lab=$work/lab
 labs+=("$lab")
 json=$work/runs/latest/summary.json
@@ -55,20 +55,23 @@ rm "$work/runs/latest"
 check 'a Redis server that was killed is started again' lose_redis
 check "after which every cell came out as expected" grep -q "exit 0: all 2 cells" "$work/lost"
 
-# A service process dies, which no hazard causes.
-lose_service() {
-    local run=$work/runs/latest/oversell/slow/none-1 compare service
+# lose NAME REASON: a process of that name dies in a run, which no hazard causes.
+lose() {
+    local run=$work/runs/latest/oversell/slow/none-1 compare
     "$wrapped" compare --dir="$lab" --out="$work/runs" --locks=none --experiments=oversell \
         --hazards=slow >"$work/died" 2>&1 &
     compare=$!
     own "$compare"
     soon test -s "$run/ledger-1.tsv" || return 1
-    service=$(pgrep -P "$compare" -x seckilld | tail -n 1)
-    kill -KILL "$service"
+    kill -KILL "$(pgrep -P "$compare" -x "$1" | tail -n 1)"
     wait "$compare"
     cat "$work/died"
-    grep -q 'slow, none: seckilld (p[12]) died in the middle of the run.*trying again' "$work/died"
+    grep -q "slow, none: $2.*trying again" "$work/died"
 }
 rm "$work/runs/latest"
-check 'a run in which a service process died is tried again' lose_service
+check 'a run in which a service process died is tried again' \
+    lose seckilld 'seckilld (p[12]) died in the middle of the run'
+rm "$work/runs/latest"
+check 'so is a run in which wrk was killed, and the signal is named' \
+    lose wrk 'wrk was ended by signal 9 (Killed)'
 done_testing
