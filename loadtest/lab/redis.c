@@ -243,8 +243,11 @@ static void describe(const struct lab *lab, const struct lab_server *server,
 
 static void write_url(const struct lab *lab, int port, int database, char *out, size_t size)
 {
-    snprintf(out, size, database > 0 ? "redis://:%s@127.0.0.1:%d/%d" : "redis://:%s@127.0.0.1:%d",
-             lab->redis_password, port, database);
+    /* redis-cli -u of Redis 7.0 cannot log in with a URL without a user. */
+    int used = snprintf(out, size, "redis://default:%s@127.0.0.1:%d", lab->redis_password, port);
+
+    if (database > 0)
+        snprintf(out + used, size - (size_t)used, "/%d", database);
 }
 
 const struct lab_kind_row lab_kind_redis = {

@@ -10,7 +10,7 @@ labs+=("$lab")
 
 port() { "$seckill" lab status --dir "$lab" | sed -n "s/^$1 .*127.0.0.1:\([0-9]*\).*/\1/p"; }
 pid() { "$seckill" lab status --dir "$lab" | sed -n "s/^$1 .* pid \([0-9]*\).*/\1/p"; }
-REDISCLI_AUTH=$(sed -n 's|.*REDIS_URL=.*redis://:\(.*\)@.*|\1|p' "$lab/env")
+REDISCLI_AUTH=$(sed -n 's|.*REDIS_URL=.*redis://default:\(.*\)@.*|\1|p' "$lab/env")
 export REDISCLI_AUTH
 
 # bench PART [OPTION...]: run one short round; its table is in $work/PART, its JSON in

@@ -4,7 +4,7 @@
 # no process, no port, no directory.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 38
+plan 40
 
 # as USER COMMAND...: run the command as that user, from a copy that the user can read.
 copy=$work/copy
@@ -34,6 +34,10 @@ vouchers() {
     bash -c '. "$1/env" && psql -qAt "$SECKILL_DATABASE_URL" -c "SELECT count(*) FROM tb_voucher"' vouchers "$1"
 }
 answers() { [ "$(vouchers "$1")" = 0 ]; }
+pong() {
+    # shellcheck disable=SC2016  # the inner shell has the variables
+    bash -c '. "$1/env" && redis-cli --no-auth-warning -u "$SECKILL_REDIS_URL" PING' pong "$1"
+}
 
 users=("$(id -un)")
 [ "$(id -u)" -ne 0 ] || users+=(nobody)
@@ -46,6 +50,7 @@ for user in "${users[@]}"; do
     check "$user: it is private" private "$lab"
     remember "$lab"
     check "$user: its database answers the service" answers "$lab"
+    check "$user: redis-cli takes the URL of its Redis server" test "$(pong "$lab")" = PONG
     check "$user: up again says that it is up" says '^already up' \
         as "$user" "$copy/seckill" lab up --dir "$lab"
     check "$user: it goes down" as "$user" "$copy/seckill" lab down --dir "$lab"

@@ -55,7 +55,7 @@ static int count_clients(void)
     int count = -1; /* without the connection that asks */
 
     assert_int_equal(2, sscanf(getenv("SECKILL_REDIS_URL"),
-                               "redis://:%127[^@]@127.0.0.1:%d", password, &port));
+                               "redis://default:%127[^@]@127.0.0.1:%d", password, &port));
     fd = rig_connect(port);
     assert_true(fd >= 0);
     (void)snprintf(ask, sizeof(ask), "AUTH %s\r\nCLIENT LIST\r\n", password);
