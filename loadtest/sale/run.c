@@ -336,11 +336,6 @@ static enum exit_code judge(struct running *r, bool is_drained, enum exit_code s
 
     if (running_write(r, is_drained))
         rc = running_judge(r, is_drained);
-    if (rc != EXIT_VALID && !*r->result->reason)
-        why_say(running_why(r), "the run could not be audited: %s",
-                rc == EXIT_CANNOT_WRITE      ? "its files cannot be written"
-                : *lab_db_error(r->plan->db) ? lab_db_error(r->plan->db)
-                                             : "the database cannot be read");
     return rc == EXIT_VALID ? so_far : rc;
 }
 

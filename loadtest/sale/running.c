@@ -233,31 +233,58 @@ static enum exit_code export_evidence(const struct running *r)
                          : EXIT_VALID;
 }
 
-enum exit_code running_judge(struct running *r, bool is_settled)
+static enum exit_code write_verdict(struct running *r, const struct audit_input *input)
 {
-    const struct run_plan *plan = r->plan;
-    struct evidence evidence;
-    struct ledger ledger = {0};
     char path[FILES_PATH_MAX];
     json_t *json;
-    enum exit_code rc = export_evidence(r);
     bool ok;
 
-    if (rc != EXIT_VALID)
-        return rc;
-    if (!evidence_from_files(&evidence, plan->dir))
-        return EXIT_UNAVAILABLE;
-    ok = ledger_read(&ledger, plan->dir);
-    if (ok) {
-        struct audit_input input = evidence_input(&evidence, &ledger, is_settled);
+    audit_judge(input, &r->result->verdict);
+    json = audit_to_json(&r->result->verdict, "the database, after the run");
+    files_join(path, r->plan->dir, "verdict.json");
+    ok = files_write_json(path, json);
+    json_decref(json);
+    return ok ? EXIT_VALID : EXIT_CANNOT_WRITE;
+}
 
-        audit_judge(&input, &r->result->verdict);
-        json = audit_to_json(&r->result->verdict, "the database, after the run");
-        files_join(path, plan->dir, "verdict.json");
-        ok = files_write_json(path, json);
-        json_decref(json);
+/* A reason that was found before stays. */
+static void say_no_audit(struct running *r, const char *because)
+{
+    if (!*r->result->reason)
+        why_say(running_why(r), "the run could not be audited: %s", because);
+}
+
+/* Audit what the files of the run say. */
+static enum exit_code audit_files(struct running *r, bool is_settled)
+{
+    struct evidence evidence = {0};
+    struct ledger ledger = {0};
+    struct audit_input input;
+    enum exit_code rc = EXIT_UNAVAILABLE;
+
+    if (!evidence_from_files(&evidence, r->plan->dir)) {
+        say_no_audit(r, "its orders.tsv or stock.json cannot be read");
+    } else if (!ledger_read(&ledger, r->plan->dir)) {
+        say_no_audit(r, "a ledger of it cannot be read");
+    } else {
+        input = evidence_input(&evidence, &ledger, is_settled);
+        rc = write_verdict(r, &input);
     }
     ledger_free(&ledger);
     evidence_free(&evidence);
-    return ok ? EXIT_VALID : EXIT_CANNOT_WRITE;
+    return rc;
+}
+
+enum exit_code running_judge(struct running *r, bool is_settled)
+{
+    lab_db *db = r->plan->db;
+    enum exit_code rc = export_evidence(r);
+
+    if (rc == EXIT_VALID)
+        rc = audit_files(r, is_settled);
+    else if (rc == EXIT_UNAVAILABLE)
+        say_no_audit(r, *lab_db_error(db) ? lab_db_error(db) : "the database cannot be read");
+    if (rc == EXIT_CANNOT_WRITE)
+        say_no_audit(r, "a file of it cannot be written");
+    return rc;
 }

@@ -51,7 +51,8 @@ bool running_wait_drained(const struct running *r);
 void running_wait_settled(struct running *r);
 /* Export the evidence from the database, audit it into the result, and write verdict.json.
  * `is_settled`: nothing that was sent can still become an order.
- * EXIT_VALID: done, whatever the verdict; EXIT_UNAVAILABLE: the database could not be read;
+ * EXIT_VALID: done, whatever the verdict.  Else running_why() or stderr says why.
+ * EXIT_UNAVAILABLE: the database, or a file that was written before, could not be read.
  * EXIT_CANNOT_WRITE: a file of the run could not be written. */
 enum exit_code running_judge(struct running *r, bool is_settled);
 

@@ -4,7 +4,7 @@
 # unknown, and do not affect other cells.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 15
+plan 16
 lab=$work/lab
 labs+=("$lab")
 json=$work/runs/latest/summary.json
@@ -55,23 +55,29 @@ rm "$work/runs/latest"
 check 'a Redis server that was killed is started again' lose_redis
 check "after which every cell came out as expected" grep -q "exit 0: all 2 cells" "$work/lost"
 
-# lose NAME REASON: a process of that name dies in a run, which no hazard causes.
-lose() {
-    local run=$work/runs/latest/oversell/slow/none-1 compare
+# disturbed REASON HARM...: in the middle of a run the command HARM is run; the reason of the second
+# try is REASON.
+disturbed() {
+    local reason=$1
+    shift
+    run=$work/runs/latest/oversell/slow/none-1
+    rm "$work/runs/latest"
     "$wrapped" compare --dir="$lab" --out="$work/runs" --locks=none --experiments=oversell \
-        --hazards=slow >"$work/died" 2>&1 &
+        --hazards=slow >"$work/disturbed" 2>&1 &
     compare=$!
     own "$compare"
     soon test -s "$run/ledger-1.tsv" || return 1
-    kill -KILL "$(pgrep -P "$compare" -x "$1" | tail -n 1)"
+    "$@"
     wait "$compare"
-    cat "$work/died"
-    grep -q "slow, none: $2.*trying again" "$work/died"
+    cat "$work/disturbed"
+    grep -q "slow, none: $reason.*trying again" "$work/disturbed"
 }
-rm "$work/runs/latest"
+end_one() { kill -KILL "$(pgrep -P "$compare" -x "$1" | tail -n 1)"; }
+damage_ledger() { printf 'rubbish\n' | dd of="$run/ledger-1.tsv" conv=notrunc 2>&1; }
 check 'a run in which a service process died is tried again' \
-    lose seckilld 'seckilld (p[12]) died in the middle of the run'
-rm "$work/runs/latest"
+    disturbed 'seckilld (p[12]) died in the middle of the run' end_one seckilld
 check 'so is a run in which wrk was killed, and the signal is named' \
-    lose wrk 'wrk was ended by signal 9 (Killed)'
+    disturbed 'wrk was ended by signal 9 (Killed)' end_one wrk
+check 'so is a run whose ledger cannot be read' \
+    disturbed 'the run could not be audited: a ledger of it cannot be read' damage_ledger
 done_testing
