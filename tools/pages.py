@@ -183,7 +183,7 @@ def first_table(path, in_chinese):
         rows = [line for line in lines.read().split('\n## ')[1].split('\n') if line.startswith('|')]
     table = '\n'.join(re.sub(r', [\d.]+/s, p99 [\d.]+ ms', '', row) for row in rows) + '\n'
     if in_chinese:
-        table = re.sub(r'(\d+) over', r'超卖 \1', table).replace('sound', '正确').replace('| lock |', '| 锁 |')
+        table = re.sub(r'(\d+) over', r'超卖 \1', table).replace('sound', '通过').replace('| lock |', '| 锁 |')
     return table
 
 

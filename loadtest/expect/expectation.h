@@ -38,7 +38,7 @@ enum scenario_outcome {
 #define SCENARIO_SIGNS(X)                                                              \
     X(TWO_HOLDERS, "two holders", "同时两个持有者",                                   \
       "two holders were promised the lock for the same time")                          \
-    X(WORKED_ON, "worked on", "过期后仍在干活",                                       \
+    X(WORKED_ON, "worked on", "到期后仍在执行业务",                                   \
       "a holder worked on after its lease while another held the lock")                \
     X(LOST_EARLY, "lost early", "提前丢锁",                                            \
       "a holder lost its lock before its lease was over")                              \
@@ -55,13 +55,13 @@ enum scenario_outcome {
     X(DUPLICATE, "duplicate", "重复下单", "a user has more than one order")            \
     X(LOST_ORDER, "lost order", "订单丢失",                                            \
       "a client was told of an order that is not there")                               \
-    X(BROKEN_PROMISE, "broken promise", "失信",                                        \
+    X(BROKEN_PROMISE, "broken promise", "承诺未兑现",                                  \
       "a client was told of a queued order that never got its row")                    \
     X(UNDERSOLD, "undersold", "少卖",                                                  \
       "a client was told \"sold out\" while stock was left")                           \
-    X(STALE_WRITE, "stale write", "接受了旧写",                                       \
+    X(STALE_WRITE, "stale write", "接受了迟到的写入",                                 \
       "the resource took a write under an older fence than one before it")             \
-    X(STALE_REFUSED, "stale write refused", "拒绝了旧写",                             \
+    X(STALE_REFUSED, "stale write refused", "拒绝了迟到的写入",                       \
       "the resource refused a write under an older fence")                             \
     X(DEAD_LOCK, "dead for ever", "永久死锁", "the lock has no holder and no end")     \
     X(LEASE_WAITED, "waited for the lease", "等到租约结束",                           \

@@ -105,7 +105,7 @@ static void print_verdict(FILE *out, const struct stage *s)
     fputs("<dl>\n", out);
     print_term(out, "lock", "锁");
     fprintf(out, "<dd>%s, ", s->setup->lock->name);
-    page_both(out, "stock guard", "兜底");
+    page_both(out, "stock guard", "库存兜底");
     fprintf(out, " %s</dd>\n", s->setup->guard->name);
     print_term(out, "outcome", "结果");
     fputs("<dd>", out);

@@ -51,6 +51,20 @@ static void print_asked(FILE *out, const struct history_call *call, const char *
         page_say(out, NO_ANSWER);
 }
 
+/* The ids "unknown" and "invalid" are also verdicts, and phrases.def has the Chinese of the
+ * verdicts, so these two statuses have sentences of their own. */
+static void print_status(FILE *out, const struct history_call *call, const char *owner)
+{
+    const char *kind = dlock_event_name(call->kind);
+
+    if (call->status == DLOCK_UNKNOWN)
+        page_say(out, ANSWERED_UNKNOWN, owner, kind);
+    else if (call->status == DLOCK_INVALID)
+        page_say(out, ANSWERED_INVALID, owner, kind);
+    else
+        page_say(out, ANSWERED, owner, kind, dlock_status_id(call->status));
+}
+
 static void print_answered(FILE *out, const struct page_scene *s,
                            const struct history_call *call, const char *owner)
 {
@@ -58,7 +72,7 @@ static void print_answered(FILE *out, const struct page_scene *s,
         call->kind == DLOCK_EVENT_ACQUIRE || call->kind == DLOCK_EVENT_RENEW;
     char number[PAGE_TIME_MAX];
 
-    page_say(out, ANSWERED, owner, dlock_event_name(call->kind), dlock_status_id(call->status));
+    print_status(out, call, owner);
     page_time(number, s, call->deadline_ns);
     if (call->status == DLOCK_OK && has_lease) {
         page_say(out, LEASE_UNTIL, number);

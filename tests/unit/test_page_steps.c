@@ -34,6 +34,24 @@ static void events_before_the_view_are_no_steps(void **state)
     free(page);
 }
 
+/* "unknown" and "invalid" are verdicts, too, and the Chinese of a verdict would be wrong here. */
+static void the_chinese_of_a_status_is_not_that_of_a_verdict(void **state)
+{
+    char text[2048];
+    char *page, *figure;
+
+    (void)state;
+    snprintf(text, sizeof(text), "%s%s", cascade,
+             "43 p1 t9 acquire a -> 55 unknown\n44 p2 t9 acquire a -> 54 invalid\n");
+    page = page_of_text(text);
+    figure = figure_of(page, "exclusion");
+    assert_non_null(strstr(figure, "加锁的<b>结果不明</b>"));
+    assert_non_null(strstr(figure, "加锁的应答是<b>参数无效</b>"));
+    assert_null(strstr(figure, "无法判定"));
+    free(figure);
+    free(page);
+}
+
 /* The drawing has only the numbers of faults, so a text below explains each number. */
 static void each_number_of_a_fault_is_explained_and_has_room(void **state)
 {
@@ -123,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_call_and_fault_in_view_is_a_step),
         cmocka_unit_test(events_before_the_view_are_no_steps),
+        cmocka_unit_test(the_chinese_of_a_status_is_not_that_of_a_verdict),
         cmocka_unit_test(each_number_of_a_fault_is_explained_and_has_room),
         cmocka_unit_test(every_hold_is_a_row_of_the_table),
         cmocka_unit_test(an_act_stands_above_its_own_commands),

@@ -127,7 +127,7 @@ static void what_stands_in_a_message_is_said_in_chinese_too(void **state)
     assert_true(page_chinese("it does not show: two holders", chinese));
     assert_string_equal("没有看到：同时两个持有者", chinese);
     assert_true(page_chinese("Ann, pid 7, 1a2b3c4d:3", chinese));
-    assert_string_equal("小安，pid 7, 1a2b3c4d:3", chinese);
+    assert_string_equal("小安，进程 7，1a2b3c4d:3", chinese);
 }
 
 static void what_is_no_message_stays_as_it_is(void **state)

@@ -10,7 +10,7 @@ static void play(struct stage *s)
 
     stage_open_sale(s, ann);
     stage_tell(s, "Bo's wall clock jumps an hour ahead.  Bo asks for the lock.",
-               "小博的系统时钟往前跳了一小时。小博来申请锁。");
+               "小博的系统时钟突然快了一小时。小博来申请锁。");
     actor_shift_clock(bo, HOUR_MS);
     if (actor_try(bo) == DLOCK_OK) {
         stage_tell(s, "By Bo's clock Ann's lease is long over: Bo takes the lock, and "
@@ -25,7 +25,7 @@ static void play(struct stage *s)
     }
     stage_tell(s, "This lock does not read Bo's clock.  Now Ann's clock jumps an hour "
                   "ahead.",
-               "这把锁不看小博的时钟。现在小安的时钟也往前跳了一小时。");
+               "这把锁不看小博的时钟。现在小安的时钟也快了一小时。");
     actor_shift_clock(ann, HOUR_MS);
     stage_need_in_time(s, actor_is_protected(ann), "Ann's lease was to last");
     actor_buy(ann);

@@ -30,7 +30,7 @@ static void play(struct stage *s)
     stage_need(s, actor_try_until_answered(ann) == DLOCK_OK, "Ann is to get in");
     actor_kill(ann);
     stage_tell(s, "The server's wall clock is set back by an hour.",
-               "服务器的系统时钟被往回拨了一小时。");
+               "服务器的系统时钟被回拨了一小时。");
     stage_server_begin(s, clock);
     stage_tell(s, "Ann is dead.  Bo finds out when her lock ends.",
                "小安已死。小博来看这把锁什么时候到期。");
@@ -48,7 +48,7 @@ const struct scenario scenario_clock_back = {
     .name = "clock-back",
     .number = "S14b",
     .title = "The server's clock is set back",
-    .title_zh = "服务器时钟往回拨",
+    .title_zh = "服务器时钟回拨",
     .source = "reports of locks that do not end after a clock was corrected",
     .story = {"Ann takes the lock for two seconds and dies.",
               "The server's clock is set back by an hour.",
@@ -56,7 +56,7 @@ const struct scenario scenario_clock_back = {
               "Nobody holds the lock, and nobody can have it for that hour.",
               "Redlock needs a majority, and does not wait for one server with a wrong clock."},
     .story_zh = {"小安拿到锁，租约两秒，随后死去。",
-                 "服务器的系统时钟被往回拨了一小时。",
+                 "服务器的系统时钟被回拨了一小时。",
                  "Redis 记的是键到期的时刻：现在还差一小时。",
                  "没有人持有锁，这一小时里也没人拿得到。",
                  "红锁只要多数派，不会去等时钟出错的那一台。"},

@@ -17,7 +17,7 @@ static void play(struct stage *s)
     stage_need(s, actor_try_until_answered(ann) == DLOCK_OK, "Ann is to get in");
     actor_read(ann);
     stage_tell(s, "The server's wall clock is set an hour ahead.",
-               "服务器的系统时钟被往前拨了一小时。");
+               "服务器的系统时钟被拨快了一小时。");
     stage_server_begin(s, clocks[0]);
     if (count > 1) {
         stage_need(s, actor_try_until_answered(bo) == DLOCK_BUSY,
@@ -37,7 +37,7 @@ const struct scenario scenario_clock_forward = {
     .name = "clock-forward",
     .number = "S14",
     .title = "The server's clock jumps ahead",
-    .title_zh = "服务器时钟往前跳",
+    .title_zh = "服务器时钟被拨快",
     .source = "Kleppmann 2016 on Redlock and clocks; Redis keeps ends as wall time",
     .story = {"Ann takes the lock for twenty seconds.",
               "The server's clock is set an hour ahead.",
@@ -45,7 +45,7 @@ const struct scenario scenario_clock_forward = {
               "Bo gets the lock at once, while Ann has nineteen seconds left.",
               "Redlock survives one such clock of five, and does not survive three."},
     .story_zh = {"小安拿到锁，租约二十秒。",
-                 "服务器的系统时钟被往前拨了一小时。",
+                 "服务器的系统时钟被拨快了一小时。",
                  "Redis 记的是键到期的时刻：那早就过去了。",
                  "小博立刻拿到锁，而小安明明还剩十九秒。",
                  "五台里错一台，红锁撑得住；错三台就不行了。"},

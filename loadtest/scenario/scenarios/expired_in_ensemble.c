@@ -8,9 +8,9 @@ static void play(struct stage *s)
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
     stage_open_sale(s, ann);
-    stage_tell(s, "The ensemble ends Ann's session on every server; her shop's "
-                  "connection stays.",
-               "集群在每台服务器上都结束了小安的会话；小安到店铺的连接照常。");
+    stage_tell(s, "The ensemble ends Ann's session on every server; her "
+                  "connection to the database stays.",
+               "集群在每台服务器上都结束了小安的会话；小安到数据库的连接照常。");
     stage_server_hurt(s, "zookeeper-expire", stage_leader(s), 0);
     stage_tell(s, "Bo takes the lock and buys the last one.", "小博拿到锁，买走最后一张。");
     actor_enter(bo);

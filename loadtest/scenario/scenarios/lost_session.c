@@ -10,9 +10,9 @@ static void play(struct stage *s)
     bool waits = stage_guard(s) == &guard_row_lock;
 
     stage_open_sale(s, ann);
-    stage_tell(s, "The server ends the session that is Ann's lock; her shop's "
-                  "connection stays.",
-               "服务器结束了承载锁的会话；小安到店铺的连接照常。");
+    stage_tell(s, "The server ends the session that is Ann's lock; her "
+                  "connection to the database stays.",
+               "服务器结束了承载锁的会话；小安到数据库的连接照常。");
     stage_server_hurt(s,
                       stage_store(s) == DLOCK_STORE_POSTGRES ? "postgres-kill-backend"
                                                              : "zookeeper-expire",

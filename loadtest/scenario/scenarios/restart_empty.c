@@ -11,7 +11,7 @@ static void play(struct stage *s)
     actor_enter(ann);
     actor_read(ann);
     stage_tell(s, "Redis dies and is started again at once, with nothing from disk.",
-               "Redis 宕机，马上又启动，什么也没落盘。");
+               "Redis 宕机，马上又启动，磁盘上没有可读回的数据。");
     stage_server_hurt(s, "redis-restart-empty", stage_lock_server(s, 0), 0);
     stage_tell(s, "Ann is still at work, far within her lease.  Bo asks for the lock.",
                "小安还在干活，离租约到期还早。小博来申请锁。");
