@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""lock.py -- one lock of a history: its calls in order, and what is known of them before
-any search.
+"""lock.py -- one lock of a history: its calls in order, and the facts that need no search.
 
-A hold is made of the calls of one owner in one mode: the acquire that began it, the
-acquires that entered it again, and as many releases.  A release without an answer is a
-release; the library sends none twice.
+A hold consists of calls of one owner in one mode: the acquire that began the hold, the acquires of
+further levels, and as many releases.  A release without an answer ends a level as any other
+release does.
 """
 import history
 
-SLACK = 50       # ms that a store may keep a lock beyond what was promised
+SLACK = 50       # ms for which a store may keep a lock beyond the promised end
 TICK = 2000      # ms between the ticks of ZooKeeper's servers, at which sessions end
-# Statuses of calls that may have been executed, and of calls that were not.
+# OPEN: the statuses with which the store may have executed the call, or not.  QUIET: the statuses
+# of calls that the store did not execute; OPEN takes precedence, as for `io` of a release.
 OPEN = {"acquire": frozenset((None, "unknown", "protocol", "cancelled")),
         "release": frozenset((None, "unknown", "protocol", "io")),
         "renew": frozenset((None, "unknown", "protocol", "io")),
@@ -19,7 +19,7 @@ QUIET = frozenset(("io", "invalid", "unsupported", "nomem"))
 
 
 class Lock:
-    """Indices are those of `calls`."""
+    """The calls of one name.  All indices are those of `calls`."""
 
     def __init__(self, source, name):
         self.history, self.name = source, name
@@ -35,15 +35,15 @@ class Lock:
             for c in self.calls)
         self.is_reentrant = "reentrant" in self.caps
         self.status = [self._status(c) for c in self.calls]
-        self.last = {}  # of each process: when it last gave a sign of life
+        self.last = {}  # process -> the instant of its last call, answer or mark
         self._note_life()
         self.begun = {}  # call -> the acquire that began its hold
-        self.works = {}  # that acquire -> until when its owner is known to work
-        self.seen = {}   # and when it last asked, and was told that it still has the lock
+        self.works = {}  # that acquire -> the instant at which its owner ends its work
+        self.seen = {}   # that acquire -> when the owner sent the last call answered `ok`
         self.abandoned = set()  # acquires whose holds were abandoned
-        self.told_at = {}  # and when a call of its was first told that it is lost
+        self.told_at = {}  # that acquire -> the first answer `lost` to a call of its hold
         self.is_open = [s in OPEN.get(c.kind, ()) for c, s in zip(self.calls, self.status)]
-        self.inner = set()    # releases of a level that was not the last
+        self.inner = set()    # releases of a level above the first
         self.unanswered = {}  # acquire -> calls of its hold that may have been executed
         self._follow_owners()
         self.queued = self._queue()
@@ -53,7 +53,7 @@ class Lock:
         self.after = [self._after(i) for i in range(len(self.calls))]
 
     def _status(self, call):
-        """The answer of the call, as far as the records are whole."""
+        """Return the status of the call, or None if the records end before its answer."""
         return call.status if call.answer < self.end else None
 
     def _note_life(self):
@@ -65,7 +65,7 @@ class Lock:
             self.last[mark.process] = max(mark.at, self.last.get(mark.process, 0))
 
     def _follow_owners(self):
-        inside = {}  # (who, mode) -> [acquire that began it, depth, promised until when]
+        inside = {}  # (who, mode) -> [first acquire, number of levels, promised end]
         for i, call in enumerate(self.calls):
             key = (call.who, call.mode)
             if call.kind == "acquire" and self.status[i] == "ok":
@@ -79,7 +79,8 @@ class Lock:
                 self._follow(i, call, inside, key)
 
     def _is_entered_again(self, call, hold):
-        """Where no level is said, it was if the lease had not ended."""
+        """Is the grant a further level of the hold?  If the record has no level, the grant is a
+        further level if the lease had not ended."""
         if hold is None or not self.is_reentrant:
             return False
         return call.level > 1 or call.level == 0 and hold[2] > call.invoke
@@ -107,13 +108,13 @@ class Lock:
             del inside[key]
 
     def _is_new_during(self, j, renewal):
-        """Did call j begin a hold of the same owner while the renewal was under way?"""
+        """Did call j begin a hold of the same owner while the renewal was in progress?"""
         call = self.calls[j]
         return (self.begun[j] == j and (call.who, call.mode) == (renewal.who, renewal.mode)
                 and call.answer > renewal.invoke and call.invoke < renewal.answer)
 
     def _queue(self):
-        """call -> [(since when it is known to wait, when it gave its place up)]"""
+        """Return {call: [(the instant of its mark `wait`, the instant at which it gave up)]}."""
         queued = {}
         for mark in sorted(self.marks, key=lambda m: m.at):
             for i, call in enumerate(self.calls):
@@ -129,8 +130,9 @@ class Lock:
         return queued
 
     def _after(self, i):
-        """Calls of the same owner that touch this one and came before it.  The watchdog's
-        renewals are made beside the owner's calls, once it has the lock."""
+        """Return the earlier calls of the same owner that were answered at the instant of this
+        call.  The watchdog renews concurrently with the owner's calls, so a renewal comes only
+        after an acquire."""
         call = self.calls[i]
         kinds = ("acquire",) if call.kind == "renew" else ("acquire", "release")
         return [j for j, c in enumerate(self.calls[:i])
@@ -141,14 +143,14 @@ class Lock:
         return self.history.processes[call.process]
 
     def lingers(self, call):
-        """How much longer than its process the session of this call may last."""
+        """Return for how many ms the session of this call may outlast its process."""
         process = self.process_of(call)
         if not process.variant.startswith("zk-"):
             return 0  # the connection ends with the process
         return max(process.lease, 2 * TICK) + TICK
 
     def ends_at(self, call):
-        """Until when a request of this call without an answer may be executed."""
+        """Return the last instant at which a request of this call may be executed."""
         process = self.process_of(call)
         if call.answer < self.end and call.answer != history.NEVER:
             return call.answer
@@ -156,9 +158,9 @@ class Lock:
             self.last[call.process]
 
     def has_ties(self):
-        """Was a call made at the very instant at which another was answered, or a wait was
-        recorded?  Or did a process, with which its session ends, give its last sign of
-        life at the instant of another's call?"""
+        """Do two events of the same instant have an unknown order?  Such events are a call and
+        an answer to another call, a call and a mark `wait`, and, if a hold ends with its process,
+        the last event of that process and a call or an answer of another process."""
         known = {since for stays in self.queued.values() for since, _ in stays}
         if any(call.invoke in known or call.invoke == other.answer
                for call in self.calls for other in self.calls if call is not other):
@@ -169,12 +171,12 @@ class Lock:
             if other.process != call.process)
 
     def last_of(self, process):
-        """When it surely lived last: its session did then."""
+        """Return the last instant at which the process, and so its session, certainly existed."""
         killed = self.history.processes[process].killed
         return self.last[process] if killed is None else killed
 
     def overlapping(self):
-        """Do calls of one owner, other than renewals, overlap in time?"""
+        """Do calls of one owner overlap in time, apart from renewals?"""
         until = {}
         for call in self.calls:
             if call.kind == "renew":
@@ -186,5 +188,5 @@ class Lock:
 
 
 def conflict(mode, other):
-    """Readers share; anybody else excludes and is excluded."""
+    """Do holds of these modes exclude each other?  Only two readers share a lock."""
     return not (mode and other)

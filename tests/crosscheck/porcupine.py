@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""porcupine.py -- the published Porcupine beside both judges.
+"""porcupine.py -- compares the published Porcupine with both judges.
 
-Porcupine says whether any order of the calls of a lock explains their answers; its model
-(porcupine/model.go) has owners, levels of re-entry, readers and fences.  So it is compared
-with whether each judge finds any of RULES broken.
+Porcupine decides whether any order of the calls of a lock explains their answers.  Its model
+(porcupine/model.go) has owners, levels of re-entry, readers and fences.  Its verdict is therefore
+compared with whether each judge finds a violation of any of RULES.
 
-It is not asked about histories that its model does not cover: primitives, locks with a queue or of several
-stores, holes, news of a loss, grants heard too late, renewals without an answer, several
-events of one instant of which the owner's own two have an order, calls of one owner that
-overlap.
+Some histories are left out, because the model does not cover them: primitives; locks with a queue
+or with several stores; records with gaps; news of a loss; grants that were answered too late;
+renewals without an answer; calls of one owner that overlap; two calls of one owner that meet at an
+instant that has an event of another owner.
 """
 import json
 import os
@@ -24,25 +24,25 @@ _LAST = 1 << 62
 
 
 class Missing(Exception):
-    """Go, or Porcupine's module, cannot be had: why."""
+    """The reason for which Go or the module of Porcupine is not available."""
 
 
 def build(folder):
-    """The program, built with the module that Go's proxy has under its name."""
+    """Build the Go program with the module of Porcupine from Go's module proxy; return its path."""
     program = os.path.join(folder, "porcupine")
     os.makedirs(folder, exist_ok=True)
     try:
         done = subprocess.run(["go", "build", "-o", program, "."], cwd=HERE, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     except FileNotFoundError as error:
-        raise Missing("there is no go; install it with: tools/deps.sh peers") from error
+        raise Missing("the command go is missing; install it with: tools/deps.sh peers") from error
     if done.returncode != 0:
         raise Missing(done.stdout.decode(errors="replace").strip())
     return program
 
 
 def _is_touching(lock):
-    """Do two calls of one owner touch where another's event is?"""
+    """Do two calls of one owner meet at an instant that also has an event of another owner?"""
     events = {}
     for call in lock.calls:
         for at in {call.invoke, call.answer}:
@@ -71,7 +71,8 @@ def is_in_scope(history):
 
 
 class Translation:
-    """The operations of one lock.  An instant t is 4 t, so there is room between two."""
+    """The operations of one lock.  The instant t is written as 4 t, which leaves room for
+    operations between two instants."""
 
     def __init__(self, lock):
         self.lock, self.operations = lock, []
@@ -118,7 +119,7 @@ class Translation:
         self.add("gone", i, begin, until)
 
     def add_ends(self, i, call):
-        """Time passes for a hold after a grant or a renewal."""
+        """Add the operations by which a hold may end without a call after a grant or a renewal."""
         lock, begun = self.lock, self.lock.begun[i]
         over = min([c.answer for j, c in enumerate(lock.calls)
                     if lock.begun.get(j) == begun and j != begun
@@ -134,19 +135,19 @@ class Translation:
                             and c.kind != "release") + SLACK) + 2
             self.add("stale", i, late, late, Until=call.deadline)
         if call.kind == "acquire" and begun == i and "expires" not in lock.caps:
-            last = lock.last_of(call.process)  # for its own calls it lasts that long
+            last = lock.last_of(call.process)  # the session lasts at least until then
             self.add("dead", i, 4 * last + 2, _LAST - 1)
 
 
 def translate(history):
-    """A line of JSON for each lock, without its number."""
+    """Yield an object for the JSON line of each lock, without its number."""
     for name in history.names():
         lock = Lock(history, name)
         yield {"Caps": sorted(lock.caps), "Operations": Translation(lock).operations}
 
 
 def ask(program, histories):
-    """For each history "Ok", "Illegal" or "Unknown", the worst of its locks."""
+    """Return for each history "Ok", "Unknown" or "Illegal": the worst verdict of its locks."""
     lines, owner = [], []
     for i, history in enumerate(histories):
         for lock in translate(history):

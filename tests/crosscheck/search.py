@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
 """search.py -- every order in which the calls of one lock may have happened.
 
-A call is executed once, at a moment between the call and its answer; a call without an answer is executed at any
-moment after it was made, or never.  If an answer and a call of different threads are at the same instant, their order
-is unknown: the search tries both orders, or, with `is_strict`, only the answer before the call.  All orders are tried
-at once: the search goes from instant to instant, and keeps each possible state of the lock with the smallest number of
-rules that are broken on the way to this state.
+A call is executed once, at a moment between the call and its answer; a call without an answer is
+executed at any moment after it was made, or never.  If an answer and a call of different threads
+are at the same instant, their order is unknown: the search tries both orders, or, with `is_strict`,
+only the answer before the call.  All orders are tried at once: the search goes from instant to
+instant, and keeps each possible state of the lock with the least cost of reaching it.  A cost has
+the number of violations of each property of pages.ALL, and the first number that differs decides
+which of two costs is less.
 
-The effect of an unanswered call matters only when another answer needs it, so the call is
-executed then: a release when its hold contradicts an answer, an acquire or a renewal when
-nothing else explains a refusal.  A hold that may have ended by itself
-is taken to last until something was answered that it would forbid.
+The effect of an unanswered call matters only when another answer needs it, so the call is executed
+then: a release when its hold contradicts an answer, an acquire or a renewal when nothing else
+explains a refusal.  A hold that may have ended by itself is taken to last until something was
+answered that it would forbid.
 """
 import history
 import pages

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
 """exclusion -- no two owners were granted a lock for the same time.
 
-State: the holds.  A grant is legal when no other owner's hold stands against it: a
-writer's stands against everybody, a reader's against writers.  A hold stands from some
-moment within its acquire to some moment within its last release, or to any moment after
-its lease.  Modes of one owner do not stand against each other.
+State: the holds.  A grant is legal when no other owner has a hold that excludes it: the hold of
+a writer excludes every other owner, the hold of a reader excludes writers.  A hold begins at some
+instant within its acquire.  It ends at some instant within its last release, or at any instant
+after its lease.  Two holds of one owner in different modes do not exclude each other.
 
-A release that went unanswered may have been executed at any time after it was sent, or
-never.  An acquire that went unanswered protects nobody: its owner does not hold.
+A release without an answer may have been executed at any time after it was sent, or never.  An
+acquire without an answer makes no hold, because its owner does not know of a grant.
 
-Leaves out: what its owner did after its lease (lease); a lock that was lost within its
-lease, from when its owner was told (kept); locks of several processes of which one
-promises less than another.
+Not judged here: the work of an owner after its lease (lease); a lock that was lost within its
+lease, from the instant at which its owner was told (kept); promises that only some of the
+processes make for their lock.
 """
 CAPS = ()
 IS_WHOLE = False

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """fairness -- nobody was overtaken while waiting.
 
-State: which acquires have been served.  An acquire waits from the mark that says so until
-it is granted, or until its time is over, or until the mark that says that it gave its place
-up; a later mark says that it waits again.  A grant is legal when no other owner waits that
-had begun to before this acquire was made.
+State: the acquires that have been granted.  An acquire waits from its mark `wait` until it is
+granted, or until its time is over, or until the mark that says that it gave up its place; a later
+mark `wait` begins another stay in the queue.  A grant is legal when no other owner waits whose
+mark precedes the acquire that is granted.
 
-Leaves out: waiters that were cancelled, failed or died; entering one's own hold again;
-when a waiter's place was given away because it stopped asking.
+Not judged here: waiters that were cancelled, failed or died; a further level of a hold; the
+instant at which a waiter loses its place because it no longer asks.
 """
 CAPS = ("fair",)
 IS_WHOLE = True

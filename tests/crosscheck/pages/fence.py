@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """fence -- the fence grew with every new holder.
 
-State: the highest fence given out.  A grant of a first level is legal when its fence is
-higher.  Grants are in the order in which the lock was taken, not in which they were heard.
+State: the highest fence so far.  A grant of a first level is legal when its fence is higher.
+Grants are compared in the order in which the store made them, which may differ from the order of
+their answers.
 
-Leaves out: fences of other levels (reentry); what the protected resource accepted.
+Not judged here: the fences of further levels (reentry); the writes that the protected resource
+accepted.
 """
 CAPS = ("fenced",)
 IS_WHOLE = False

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
 """kept -- a lock was kept until it was released or its lease ended.
 
-State: the holds, and how each owner's last one went.  A release or renewal that is
-answered lost is legal when its hold had been released, or when it can have ended: with
-its lease, or with its session, which lasts as long as its process.  So is the news of a
-loss, if another got the lock.  The hold stands until the loss is told, and not after,
-whoever was right.  An owner that is told that it lost the lock, and then that it has it,
-was told wrong the first time, where only the owner can release.
+State: the holds, and the end of the last hold of each owner.  The answer `lost` to a release or a
+renewal is legal when the hold had been released, or when the lease that the last answer promised
+has ended.  A hold without a lease lasts as long as its process, so `lost` is never legal for it
+before a release.  The same rule judges the news of a loss if another owner got the lock.  The
+hold exists until its owner is told of the loss, and not afterwards, even if the news was wrong.
+If an owner is told that the lock is lost, and later that it has the lock, then the news was
+wrong, provided that only the owner can release the lock.
 
-Leaves out: why it was lost; a loss that nobody was told of, or that nobody made use of;
-a release after an abandon; a renewal during which its owner was granted the lock anew,
-since nobody can say which of the two holds it found.
+Not judged here: the reason of a loss; a loss of which no owner was told, or after which no other
+owner got the lock; a release after an abandon; a renewal during which its owner was granted the
+lock again, because the answer may concern either hold.
 """
 CAPS = ()
 IS_WHOLE = False

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
 """latch -- a latch opened once, when it had been counted down.
 
-State: what is left of its count; 0: it is open, or deleted; None: nobody knows.  A wait may
-end, and a latch be made, when 0 is left; a refusal to wait is legal when more is left, and
-so is the refusal to make it; a count leaves one less.  A latch that is deleted leaves 0.
+State: the number of counts that are left; 0: the latch is open or deleted; None: unknown.  A wait
+may end, and the latch may be set, when 0 is left.  A refusal of a wait or of a setting is legal
+when more than 0 is left.  A count lowers the number by one.  A deletion makes the number 0.
 
 A count without an answer may have been executed, or not.
 
-Leaves out: what a latch was before its first making in the run; makings that overlap, of
-which nobody knows which was the last; all that comes after a making without an answer; a
-wait that timed out.
+Not judged here: the latch before it was first set in the run; settings that overlap, because the
+last of them is unknown; every call after a setting without an answer; a wait that timed out.
 """
 from collections import namedtuple
 
@@ -26,7 +25,7 @@ def passing(state, now):
 
 
 def execute(state, call):
-    """The states that the call may lead to; none: it is not legal."""
+    """Return the states that the call may lead to; an empty list: the call is not legal."""
     left = state.left
     if call.kind == "latch-set":
         if call.status == "busy":
@@ -46,8 +45,8 @@ def execute(state, call):
 
 
 def prepare(calls):
-    """The calls as far as they are judged: until a making without an answer, from whose call
-    on no later answer says anything."""
+    """Return the calls that are judged.  A setting without an answer may be executed at any
+    later time, so no answer that arrives after its invocation is judged."""
     makings = [c for c in calls if c.kind == "latch-set" and c.status in ("ok",) + OPEN]
     end = min([c.invoke for c in makings if c.status in OPEN], default=NEVER)
     result = []

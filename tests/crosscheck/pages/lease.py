@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 """lease -- nobody worked on after its lease while another held the lock.
 
-State: the holds, and those that have ended.  An owner works from when it learns of its
-grant until it sends its last release of the hold, or abandons it; if that is the same
-instant, it does not work.  An owner that is told of a loss has no lease from that answer on.
-A grant is legal when, as its caller learns of it, no other owner works in a hold that has ended and
-would stand against it; nor has the caller's own ended by then, and another one works.
+State: the holds, and the ends of earlier holds.  An owner works from the answer that grants the
+lock until it sends the last release of the hold, or abandons the hold.  If both are at the same
+instant, the owner does not work.  An owner that is told of a loss has no lease from that answer
+on.  A grant is judged at the instant of its answer.  The grant is legal when no other owner works
+in a hold that has ended and would exclude the caller.  If the caller's own hold has ended by
+then, and the caller works, the grant is legal only when no other owner holds the lock and works.
 
-Leaves out: owners that never release, which are taken to stop in time; an owner that was
-told later that it still had the lock, where nobody else may release it (ownership).
+Not judged here: owners that never release, because they are assumed to stop in time; an owner
+that was told later that it still had the lock, if only the owner can release it (ownership).
 """
 from lock import conflict
 
@@ -23,7 +24,7 @@ def breaks(e):
               and past.why != "released" and _ended(e, past) <= e.now
               and e.lock.works.get(past.begun, -1) > _ended(e, past)
               and _works(e, past.begun) and not _is_found(e, past.begun)]
-    if e.own is None and _works(e, e.index):  # it heard of its grant too late
+    if e.own is None and _works(e, e.index):  # its lease ended before its answer came
         rivals += [hold for hold in e.state.holds if _stands(e, hold)
                    and hold.sure > e.now and e.lock.calls[hold.begun].answer <= e.now
                    and e.lock.works.get(hold.begun, hold.sure) > e.now]
@@ -31,7 +32,7 @@ def breaks(e):
 
 
 def _ended(e, past):
-    """When its owner's lease was over, or its owner was told of the loss."""
+    """Return the end of the owner's lease, or the answer that told of the loss, if earlier."""
     return min(past.sure, e.lock.told_at.get(past.begun, past.sure))
 
 

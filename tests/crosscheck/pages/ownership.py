@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """ownership -- what was released or renewed was still its owner's.
 
-State: the holds.  A release or renewal that is answered ok is legal when its owner has a
-hold.  A hold that outlived its lease is there as long as nobody else came in.
+State: the holds.  The answer `ok` to a release or a renewal is legal when its owner has a hold.
+A hold that outlived its lease exists until another owner is granted the lock.
 
-Leaves out: locks that free whoever's hold they find, since they do not claim it; a hold
-that was said to be lost and then found again (kept); a renewal during which its owner was
-granted the lock anew.
+Not judged here: locks without the promise `owned`, whose release frees the hold of any owner; a
+hold that was reported lost and found later (kept); a renewal during which its owner was granted
+the lock again.
 """
 CAPS = ("owned",)
 IS_WHOLE = False

@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: MIT
 """permits -- no more permits were held than there are, and each was given back once.
 
-State: how many are free, which permits with an end are held, by whom and until when, and
-which ids were granted.  A taking is legal when as many are free, under an id of its own; a giving back when as many were taken, or the
-permit is held, since its id, by which it is given back, proves that it was granted; a loss when the permit has ended or was given
-back; a refusal without a wait when fewer are free.  A permit ends at its end at the
-earliest, SLACK later at the latest; a history has that
-end as it was promised, 1 ms before the store's, whose clock is read in whole milliseconds.
+State: the number of free permits; the holder and the end of each permit that has an end; the ids
+that were granted.  A grant is legal when enough permits are free, and if its id is new.  A return
+of permits without an end is legal when as many were granted.  A return of a permit with an end is
+legal when the permit is held; any owner may return it, because its id proves the grant.  The
+answer `lost` is legal when the permit has ended or was returned.  A refusal without a wait is
+legal when too few permits are free.  A permit ends between its promised end and SLACK later.  The
+promised end in a history is 1 ms before the end in the store, because the clock of the store is
+read in whole milliseconds.
 
-A taking or giving back without an answer may have been executed, or not.
+A call without an answer may have been executed, or not.
 
-Leaves out: semaphores that were made before the run; a wait that timed out; that a
-draining took all there was; how many are left once some may have been taken away, which a
-history tells as adding 0.
+Not judged here: semaphores that were set before the run; a wait that timed out; whether a drain
+took all permits; refusals after permits may have been taken away, which a history records as the
+addition of 0.
 """
 from collections import namedtuple
 
 from lock import SLACK
 
-# `free` and `taken` of those that nobody in particular holds; `held`: (id, who, until);
-# `ids`: all that were granted; `is_fewer`: some may have been taken away.
+# `free`: the free permits; `taken`: the held permits without an end, which have no ids; `held`:
+# (id, who, until) of each permit with an end; `ids`: all ids that were granted; `is_fewer`: the
+# number of permits may have been lowered.
 State = namedtuple("State", "free taken held ids is_fewer")
 NOBODY = (0, 0)
 START = State(0, 0, (), frozenset(), False)
@@ -37,7 +40,7 @@ def _end(state, permit):
 
 
 def passing(state, now):
-    """Every state that the ends of permits may have led to by now."""
+    """Return every state that is possible after the ends of permits until now."""
     states = {state}
     for permit in state.held:
         if permit[1] == NOBODY:
@@ -58,7 +61,7 @@ def _take(state, call):
     state = state._replace(free=state.free - count)
     if call.kind != "permit-take":
         return [state._replace(taken=state.taken + count)]
-    # Of a permit whose taking went unanswered nobody was told, so nobody can give it back.
+    # A permit whose grant was not answered has no known id, so no owner can return it.
     who = call.who if call.status == "ok" else NOBODY
     if who != NOBODY:
         if call.ident in state.ids:
@@ -69,7 +72,7 @@ def _take(state, call):
 
 
 def _change(state, call):
-    """A permit with an end is renewed or given back."""
+    """Return the states after a renewal or a return of a permit with an end."""
     permit = _held(state, call)
     if call.status == "lost":
         return [state] if permit is None else []
@@ -83,12 +86,12 @@ def _change(state, call):
 
 
 def prepare(calls):
-    """All of them are judged."""
+    """Return the calls that are judged, which are all calls."""
     return calls
 
 
 def execute(state, call):
-    """The states that the call may lead to; none: it is not legal."""
+    """Return the states that the call may lead to; an empty list: the call is not legal."""
     if call.kind in ("sem-take", "sem-drain", "permit-take"):
         return _take(state, call)
     if call.kind == "sem-add" and call.count == 0:

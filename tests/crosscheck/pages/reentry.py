@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """reentry -- a holder that asked again was let in level by level, or not at all.
 
-State: the level of each hold.  Where a lock claims re-entry, an acquire of its holder is
-legal when it is granted the next level, under the fence of the first.  Where it does not,
-an acquire of its holder is legal when it is refused.  Level 1 is granted to owners that
-have no hold, and only level 1; and not while a hold that the owner abandoned still lasts.
+State: the level of each hold.  If the lock promises re-entry, an acquire of the holder is legal
+when it is granted the next level, with the fence of the first level.  If the lock does not promise
+re-entry, an acquire of the holder is legal when it is refused.  An owner without a hold is granted
+level 1 and no other level, and not while a hold that the owner abandoned still exists.
 
-Leaves out: calls that do not say their level; a hold of the other mode.
+Not judged here: calls without a level in the record; a hold of the other mode.
 """
 CAPS = ()
 IS_WHOLE = False

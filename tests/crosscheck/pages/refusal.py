@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: MIT
 """refusal -- nobody was refused without another who may have held the lock.
 
-State: the holds, and the requests without an answer that may have been executed.  A
-refusal is legal when at some moment within the call
-  - another owner's hold stands against it, until its lease ends, counted from the answer,
-    plus SLACK; longer, if a later call of its owner finds it there;
-  - or the owner's own does, where the lock does not claim re-entry, or where a reader asks
-    to write;
-  - or a request without an answer does, which was executed once, when the lock was free,
-    and lasts no longer than its lease plus SLACK;
-  - or, where the lock asks several stores, another acquire is under way;
-  - or, where the lock has a queue, another acquire waits, or may have died waiting;
-  - or the call itself was granted the lock, and heard of it after that lease.
+State: the holds, and the requests without an answer that may have been executed.  A refusal is
+legal when at least one of these is true at some instant within the call:
+  - the hold of another owner excludes the call.  Such a hold counts until the end of its lease,
+    counted from the answer, plus SLACK; longer, while a renewal without an answer may arrive, or
+    if a later answer to its owner proves the hold;
+  - a hold of the caller, which may be abandoned, excludes the call: if the lock promises re-entry,
+    only a reader's hold excludes, and only a call that asks to write;
+  - a request without an answer excludes the call: the store executed the request when the lock
+    was free.  If the store sets the lock and its lease in one step, the effect lasts for the lease
+    plus SLACK; if not, until the end of the session, or without an end;
+  - the lock asks several stores, and another acquire is in progress;
+  - the lock has a queue, and another acquire waits, or may have died while it waited;
+  - the call itself was granted the lock, and its answer came after that lease.
 
-Leaves out: a wait, which is legal when one moment of it is; holds that a store brought
-back after a fault, and waits that a fault kept from the store.
+A call that waits is legal when one of these is true at one instant of its wait.
+
+Not judged here: holds that a store restored after a fault; waits that did not reach the store
+because of a fault.
 """
 from lock import conflict
 
@@ -34,7 +38,7 @@ def breaks(e):
 
 
 def _is_mixed(e):
-    """Does a hold of the caller itself keep it out, in the other mode or abandoned?"""
+    """Does a hold of the caller itself exclude the call: of the other mode, or abandoned?"""
     return any(h.who == e.call.who and conflict(h.mode, e.call.mode)
                and (h.mode or not e.lock.is_reentrant) and e.is_there(h)
                for h in e.state.holds)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// Reads a lock a line, as JSON, and answers a line for each: its number, and whether any
-// order of its calls explains them: Ok, Illegal, or Unknown after two seconds.
+// Reads lines of JSON, each of which has one lock, and prints a line for each lock: its number, and
+// Ok or Illegal, depending on whether an order of its calls explains their answers, or Unknown if
+// that takes longer than two seconds.
 package main
 
 import (

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-// A lock for Porcupine: owners, levels of re-entry, readers, fences.
+// A model of a lock for Porcupine: owners, levels of re-entry, readers, fences.
 //
-// Porcupine knows no time, so what time does is an operation too: the end of a lease may
-// happen at any moment after it, and a refusal may stand on a hold only until a moment
-// that is an operation of one instant.
+// Porcupine has no clock, so operations stand for the effects of time.  The operation `expire`
+// may end a hold at any instant after its lease.  The operation `stale` has a single instant: from
+// then on a refusal needs a later answer that proves the hold.
 package main
 
 import "sort"
@@ -21,7 +21,7 @@ type ghost struct {
 	shared    bool
 }
 
-// A state is a value that is never changed: every step makes another.
+// A state is immutable: every step returns new states.
 type state struct {
 	holds   []hold
 	ghosts  []ghost
@@ -29,9 +29,11 @@ type state struct {
 }
 
 type input struct {
-	Kind   string // acquire release renew, and what time does: expire stale end dead ghost gone
+	// acquire, release, renew, or an effect of time: expire, stale, dead (a session may end), ghost
+	// and gone (the effect of an acquire without an answer begins and ends), end (of the history)
+	Kind   string
 	Who    int
-	Begun  int // the acquire that began the hold which this call concerns
+	Begun  int // the acquire that began the hold of this call
 	Call   int
 	Level  int
 	Shared bool
@@ -65,7 +67,8 @@ func (s state) without(i int) state {
 
 func stands(shared, other bool) bool { return !(shared && other) }
 
-// Holds of others, and requests without an answer, that stand against the caller.
+// The holds of other owners that exclude the caller, and whether a request without an answer, which
+// may be the caller's own, excludes it.
 func (s state) against(in input) (fresh, stale []int, haunted bool) {
 	for i, h := range s.holds {
 		if h.who == in.Who || !stands(h.shared, in.Shared) {
@@ -169,7 +172,7 @@ func find(s state, in input) []interface{} {
 	return []interface{}{then}
 }
 
-// A release without an answer: its hold goes, or nothing happens.
+// A release without an answer ends one level of its hold, or was not executed.
 func perhapsRelease(s state, in input) []interface{} {
 	i := s.own(in)
 	if i < 0 || s.holds[i].begun != in.Begun {
@@ -186,7 +189,8 @@ func perhapsRelease(s state, in input) []interface{} {
 	return []interface{}{s, s.without(i)}
 }
 
-// Time passes for the hold that `in.Begun` began, or for all holds of a dead owner.
+// The effect of time on the hold that `in.Begun` began: its lease may end (expire), only a later
+// answer proves that it still exists (stale), or its session may end with its process (dead).
 func pass(s state, in input) []interface{} {
 	for i, h := range s.holds {
 		if h.begun != in.Begun || (in.Kind != "dead" && h.until > in.Until) {
