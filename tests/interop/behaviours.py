@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Behaviours of two programs that use one lock.
 
-Each behaviour is a function of a case. The first line of its docstring is its line in the report, in which {a} is the
-program that holds or begins, and {b} the other one. A failure raises an exception. Each behaviour uses a new name, so a
-failure does not affect the next one."""
+Each behaviour is a function of a case. The first line of its docstring is its line in the report,
+in which {a} is the program that holds or begins, and {b} the other one. A failure raises an
+exception. Each behaviour uses a new name, so a failure does not affect the next behaviour."""
 
 import re
 
 from rig import expect, until
 
 LONG_MS = 30000  # a lease that no behaviour waits for
-SHORT_MS = 1000  # one whose end is waited for
-POLL_LEAST_MS = 200  # lock/wait.c: two attempts without a message are no closer
+SHORT_MS = 1000  # a lease whose end a behaviour waits for
+POLL_LEAST_MS = 200  # lock/wait.c: the least time between two attempts without a message
 ROUNDS = 30
 OWNER = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}:[0-9]+(:write)?")
 
@@ -68,8 +68,9 @@ class Case:
             expect(one[0][1] == levels, f"{one[0][1]} levels instead of {levels}")
 
     def looked_gap_ms(self, owner):
-        """Between the last two attempts of who waited and got it, by the server's
-        clock; None if it did not wait. Its release has run, as the last of all."""
+        """Return the ms between the last two attempts of the owner, by the server's clock, or None
+        if the owner did not wait. The owner has released the lock, so its last script is the
+        release and no attempt."""
         word = re.compile(re.escape(owner) + r"(?![0-9])")
         ran = self.rig.trace.matching(word.search)
         times = [e["time"] for e in ran if e["command"].startswith("EVAL")][:-1]
@@ -82,32 +83,32 @@ class Case:
         return self.rig.redis.lrange(f"redisson_lock_queue:{{{self.name}}}", 0, -1)
 
     def begin_waiting(self, peer, **words):
-        """A waiter that is known to wait, as far as the store tells."""
+        """Start a thread that waits for the lock, and return when the store shows that it waits."""
         before = len(self.queue())
         looks = len(self.rig.trace.about(self.name))
         words.setdefault("wait", -1)
         pending = self.begin(peer, **words)
         if self.kind.fair:
-            until(lambda: len(self.queue()) > before, f"{peer.name} in the queue")
+            until(lambda: len(self.queue()) > before, f"a place of {peer.name} in the queue")
         elif self.kind.push:
-            until(self.channels, f"{peer.name} listening")
-        if self.kind.push:  # it looks once more when it listens; from then on it sleeps
+            until(self.channels, f"a subscription of {peer.name}")
+        if self.kind.push:  # a waiter tries once more after its subscription, then sleeps
             until(
                 lambda: len(self.rig.trace.about(self.name)) >= looks + 2,
-                f"{peer.name} looking again",
+                f"the second attempt of {peer.name}",
             )
         expect(not pending.is_done(), f"{peer.name} did not wait")
         return pending
 
     def expect_nothing_left(self):
-        """Of this name; Redisson deletes its unlock latch a moment later."""
+        """Expect no key of this name. Redisson deletes its unlock latch after the unlock."""
         kept = {f"redisson_lock_token:{{{self.name}}}"}
         for server in self.servers:
             until(
                 lambda: set(server.keys(f"*{self.name}*")) <= kept,  # noqa: B023
-                "no keys of the lock any more",
+                "the deletion of all keys of the lock",
             )
-        until(lambda: not self.channels(), "nobody listening any more")
+        until(lambda: not self.channels(), "the end of all subscriptions")
 
 
 def excludes(case):
@@ -174,11 +175,12 @@ def wakes(case):
         granted = waiter.expect("ok")
         case.unlock(case.b)
         if case.b.name != "c":
-            # The waiter sleeps until it is told or the lease of {a} has ended; here it has not.
+            # A waiter of Redisson sleeps until a message, or until the lease of {a} ends, which has
+            # not ended here.
             return
         gap_ms = case.looked_gap_ms(granted.values["owner"])
         if gap_ms is not None and gap_ms < POLL_LEAST_MS:
-            return  # sooner after its last look than it looks by itself
+            return  # the attempt came sooner than an attempt without a message can
     expect(False, "no round was sooner than the poll")
 
 
@@ -212,7 +214,7 @@ def times_out(case):
     case.lock(case.a)
     before = {key for s in case.servers for key in s.keys(f"*{case.name}*")}
     case.lock(case.b, "timeout", wait=300)
-    until(lambda: not case.channels(), "nobody listening any more")
+    until(lambda: not case.channels(), "the end of all subscriptions")
     after = {key for s in case.servers for key in s.keys(f"*{case.name}*")}
     expect(after == before, f"keys {after} instead of {before}")
     case.unlock(case.a)
@@ -229,9 +231,9 @@ def lets_all_through(case):
             waiting[(peer, f"w{i}")] = case.begin_waiting(peer, thread=f"w{i}")
     case.unlock(case.a)
     while waiting:
-        until(lambda: any(p.is_done() for p in waiting.values()), "the next one in")
+        until(lambda: any(p.is_done() for p in waiting.values()), "a grant to the next waiter")
         done = [key for key, p in waiting.items() if p.is_done()]
-        expect(len(done) == 1, f"{len(done)} at once")
+        expect(len(done) == 1, f"{len(done)} holders at once")
         waiting.pop(done[0]).expect("ok")
         case.unlock(done[0][0], thread=done[0][1])
     case.expect_nothing_left()
@@ -242,7 +244,7 @@ def until_renewed(case):
 
     def has_risen():
         seen.append(case.left_ms())
-        expect(seen[-1] > 0, "it has ended")
+        expect(seen[-1] > 0, "the lease has ended")
         return seen[-1] > min(seen) + 100
 
     until(has_risen, "a renewal")
@@ -276,7 +278,7 @@ def frees_nobody_late(case):
     case.lock(case.a, lease=SHORT_MS)
     case.lock(case.b, wait=-1)
     case.unlock(case.a, "lost")
-    expect(case.is_locked(), "it is free")
+    expect(case.is_locked(), f"the lock of {case.b.name} was freed")
     case.lock(case.a, "busy", thread="other")
     case.unlock(case.b)
 
@@ -318,11 +320,11 @@ def lets_nobody_push_in(case):
     """{a} waits and it is its turn, {b} is refused though the lock is free"""
     case.lock(case.b)
     waiter = case.begin_waiting(case.a)
-    # As if the holder had gone without a word: free, and {a} still has to come.
+    # As after a holder that ended without a message: the lock is free, and {a} has yet to try.
     pushed = case.rig.redis.register_script(
         "redis.call('del', KEYS[1]) return redis.call('exists', KEYS[1])"
     )
-    expect(pushed(keys=[case.name]) == 0, "not free")
+    expect(pushed(keys=[case.name]) == 0, "the lock is not free")
     case.lock(case.b, "busy", thread="other")
     waiter.expect("ok")
     case.unlock(case.a)
@@ -360,8 +362,8 @@ def takes_all_or_nothing(case):
     last.pexpire(case.name, LONG_MS)
     case.lock(case.b, "busy")
     for server in case.servers[:-1]:
-        until(lambda: not server.exists(case.name), "given back")  # noqa: B023
-    expect(last.hgetall(case.name) == {owner: "1"}, "the other's is touched")
+        until(lambda: not server.exists(case.name), "the release on other servers")  # noqa: B023
+    expect(last.hgetall(case.name) == {owner: "1"}, "the hold on the last server was changed")
     last.delete(case.name)
     case.lock(case.a)
     case.unlock(case.a)
@@ -370,7 +372,7 @@ def takes_all_or_nothing(case):
 def renews_by_setting(case):
     """{a} renews, the lease is as long as before, {b} is refused"""
     case.lock(case.a, lease=SHORT_MS * 10)
-    until(lambda: case.left_ms() < SHORT_MS * 10 - 100, "some time")
+    until(lambda: case.left_ms() < SHORT_MS * 10 - 100, "a lease that is shorter by 100 ms")
     low = case.left_ms()
     case.tell(case.a, "renew").expect("ok")
     expect(low < case.left_ms() <= SHORT_MS * 10, f"{case.left_ms()} after {low}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A Redis Cluster, asked without any library under test: as far as the behaviours ask one
-server, with the same calls."""
+"""Connections to a Redis Cluster that use no library under test. They have those methods of a
+connection to one server that the behaviours use."""
 
 from redis import Redis
 from redis.crc import key_slot
@@ -14,19 +14,19 @@ def is_cluster(url):
 
 
 def node_urls(url):
-    """An address of its own for each node that the URL names."""
+    """Return one address for each node of the URL."""
     login, at, hosts = url.removeprefix(SCHEME).rpartition("@")
     return [f"redis://{login}{at}{host}" for host in hosts.split(",")]
 
 
 class Cluster:
-    """Its masters. A command goes to the one that has the key, which is its first
-    argument; what has no key goes to all of them."""
+    """The masters of a cluster. A command goes to the master that has its key, which is the first
+    argument. keys() and the questions about channels go to every master, time() to the first."""
 
     def __init__(self, url, **words):
         nodes = [Redis.from_url(node, **words) for node in node_urls(url)]
         self.masters = [node for node in nodes if node.role()[0] in ("master", b"master")]
-        self.owners = {}  # the master of each slot that was asked for
+        self.owners = {}  # the master of each slot that answered MOVED
 
     def __getattr__(self, command):
         return lambda key, *args, **words: self.run(
@@ -56,7 +56,7 @@ class Cluster:
         return lambda keys: self.run(keys[0], lambda node: node.eval(text, len(keys), *keys))
 
     def pubsub_channels(self, pattern):
-        """Those that somebody listens to in a shard, as SSUBSCRIBE does."""
+        """Return the sharded channels with a subscription (SSUBSCRIBE)."""
         ask = "PUBSUB SHARDCHANNELS"
         return [one for m in self.masters for one in m.execute_command(ask, pattern)]
 
@@ -70,10 +70,10 @@ def port_of(node):
 
 
 def connect(url, **words):
-    """What the behaviours ask: a server or a cluster."""
+    """Connect to the server or the cluster of the URL."""
     return Cluster(url, **words) if is_cluster(url) else Redis.from_url(url, **words)
 
 
 def servers_of(asked):
-    """Each server behind what was connected."""
+    """Return a connection to each server of a connection."""
     return asked.masters if isinstance(asked, Cluster) else [asked]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command.h -- one line from the driver: "TAG VERB key=value...". */
+/* command.h -- one line of the driver: "TAG VERB key=value...". */
 #ifndef INTEROP_COMMAND_H
 #define INTEROP_COMMAND_H
 
@@ -13,7 +13,8 @@ struct command {
     char line[COMMAND_LINE_MAX];
 };
 
-/* The nth word of the line, from 0: the tag and the verb; "" if there is none. */
+/* Copy the nth word of the line to `out`, and return `out`. Word 0 is the tag, word 1 the verb.
+ * The result is "" if the line has no such word. */
 static inline const char *command_word(const struct command *command, int n,
                                        char out[COMMAND_LINE_MAX])
 {
@@ -28,7 +29,7 @@ static inline const char *command_word(const struct command *command, int n,
     return out;
 }
 
-/* The value of a key; `otherwise` if it is not there. */
+/* Return the value of a key, or `otherwise` if the line does not have the key. */
 static inline const char *command_text(const struct command *command, const char *key,
                                        const char *otherwise,
                                        char out[COMMAND_LINE_MAX])

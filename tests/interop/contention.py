@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""contention.py -- measures the shares of equally many threads of this library and of Redisson on one lock.
+"""contention.py -- measures the shares of the grants of one lock that equally many threads of this
+library and of Redisson get.
 
     contention.py JAVA-CLASSPATH C-PEER [ROUNDS]
 
-For ROUND_MS, both programs run THREADS threads that acquire the lock, increment a number in Redis by a GET and a SET,
-with a sleep of SECTIONS_US between the two, and release the lock. On a Redis Cluster the number is in a file that both programs map. Each round measures both together and each alone. The program prints TAP: a kind passes
-when no count was lost and the median of Redisson's shares is at least SHARE_LEAST. The
-cost of the shares is printed beside them: the total, and the total that the two programs would
-reach together if a change of the program cost nothing, computed from what each reaches
-alone and from the shares."""
+For ROUND_MS, both programs run THREADS threads that acquire the lock, increment a number in Redis
+by a GET and a SET, with a sleep of SECTIONS_US between the two, and release the lock. On a Redis
+Cluster the number is in a file that both programs map. Each round measures both programs together
+and each program alone. The program prints TAP: a kind passes when no count was lost and the median
+of Redisson's shares is at least SHARE_LEAST. Two totals are printed with each share: the measured
+total, and the total if a grant that passes from one program to the other cost no extra time. The
+second total is computed from the share and from the rates of each program alone."""
 
 import os
 import statistics
@@ -40,10 +42,10 @@ class Contention:
         self.peers = peers
         self.kind = kind
         self.section_us = section_us
-        self.places = places  # the file; None: the number is in Redis
+        self.places = places  # the file with the numbers; None: the number is in Redis
 
     def contend(self, names, ms=ROUND_MS):
-        """Let these programs contend; what each was granted and waited."""
+        """Let these programs contend, and return the answer of each."""
         name = self.peers.name()
         words = {
             "kind": self.kind,
@@ -91,7 +93,7 @@ class Contention:
         return self.report(together, {n: statistics.median(r) for n, r in alone.items()})
 
     def report(self, together, alone):
-        """Print the figures; the median of Redisson's shares."""
+        """Print the figures, and return the median of Redisson's shares."""
         totals = [rate(sum(a.number("grants") for a in one.values())) for one in together]
         shares = [
             one["java"].number("grants") / sum(a.number("grants") for a in one.values())

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""handover.py -- two processes of this library hand a lock over inside, while Redisson contends for it.
+"""handover.py -- two processes of this library hand locks over internally, while Redisson contends.
 
     handover.py JAVA-CLASSPATH C-PEER RECORD-DIR [HOLDS]
 
-First Redisson inspects the fair lock while a process of this library hands it over from thread to thread: Redisson
-sees one owner with one level, and its own request is granted after that process has released the lock. Then two of our processes and Redisson contend for NAMES (8) locks, with
-connections cut and the server paused, until HOLDS (2000000) of ours are made. All three map
-one file. Each section says there that it is inside, so that a second holder is seen, and
-reads a number and writes the next, so that two holders at once lose a count. `seckill check`
-judges what our processes recorded in RECORD-DIR afterwards; tests/interop/run calls it.
+First Redisson inspects the fair lock while a process of this library hands it over from thread to
+thread: Redisson sees one owner with one level, and its own request is granted after that process
+has released the lock. Then two processes of this library and one of Redisson contend for NAMES (8)
+locks, while connections are cut and servers are paused, until this library has made HOLDS (2000000)
+holds. All three processes map one file. Each section increments the number of holders in the file,
+which reveals a second holder, and reads a count and writes the next, so two holders at once lose a
+count. Afterwards tests/interop/run lets `seckill check` judge the records in RECORD-DIR.
 
-The faults come FAULT_EVERY_MS (250) apart. HANDOVER (64) is how often a lock is handed over
-after a grant of Redis."""
+FAULT_EVERY_MS (250) is the time between two faults. HANDOVER (64) is the largest number of times
+that a lock is handed over after one grant of Redis."""
 
 import os
 import random
@@ -27,7 +28,7 @@ HANDOVER = int(os.environ.get("HANDOVER", "64"))
 NAMES = int(os.environ.get("NAMES", "8"))
 THREADS = 4 * NAMES
 JAVA_THREADS = NAMES
-PLACE_BYTES = 64  # of a name in the file: holders that are inside, sections so far
+PLACE_BYTES = 64  # for each name in the file: the number of holders and the number of sections
 ROUND_MS = 10000
 FAULT_S = float(os.environ.get("FAULT_EVERY_MS", "250")) / 1000
 PAUSE_MS = 20
@@ -46,7 +47,7 @@ def redisson_sees_one_owner(peers):
         return peers.redis.llen(f"redisson_lock_queue:{{{name}}}")
 
     def line_up(thread, place):
-        """The thread stands in the line of its process, at that place."""
+        """Start a waiter, and return when it has this place in the line of its process."""
         pending = c.begin("lock", thread=thread, wait=-1, lease=0, **words)
         until(
             lambda: c.tell("line", **words).expect("ok").number("count") == place,
@@ -63,12 +64,12 @@ def redisson_sees_one_owner(peers):
     until(lambda: waiting() >= 1, "Redisson in the queue")
     owner = first.values["owner"]
     for thread, pending in zip("ab", next_ones):
-        expect(look().number("locked") == 1, "Redisson finds the lock free")
-        expect(peers.redis.hgetall(name) == {owner: "1"}, "one owner with one level")
+        expect(look().number("locked") == 1, "Redisson sees a free lock")
+        expect(peers.redis.hgetall(name) == {owner: "1"}, "not one owner with one level")
         pass_on(thread)
         got = pending.expect("ok")
         expect(got.values["owner"] == owner, f"{got.values['owner']} and {owner}")
-        expect(not other.is_done(), "Redisson got a lock that is held")
+        expect(not other.is_done(), "Redisson was granted a lock that is held")
     pass_on("c")
     other.expect("ok")
     expect(list(peers.redis.hgetall(name)) != [owner], "the owner is still the first")
@@ -76,7 +77,7 @@ def redisson_sees_one_owner(peers):
 
 
 class Faults:
-    """Cuts a connection of ours that carries locks, or lets a server stand still."""
+    """Closes a connection of this library that carries lock commands, or pauses a server."""
 
     def __init__(self, redis):
         self.servers = servers_of(redis)
@@ -105,7 +106,7 @@ class Faults:
 
 
 def counted_in(places):
-    """How many sections the file has counted; nobody is inside now."""
+    """Return the number of sections in the file, and expect that no section is in progress."""
     places.seek(0)
     each = list(struct.iter_unpack(f"=qq{PLACE_BYTES - 16}x", places.read()))
     expect(all(inside == 0 for inside, _ in each), "a section has not ended")
@@ -113,7 +114,7 @@ def counted_in(places):
 
 
 def contend(peers, wanted, places):
-    """Our holds, Redisson's, and the faults."""
+    """Return the number of holds of this library, of holds of Redisson, and of faults."""
     words = {
         "kind": "fair",
         "name": peers.name(),
@@ -182,7 +183,7 @@ def main():
             lambda: contend(peers, wanted, places),
         )
     for name in ("c1", "c2", "slow"):
-        if name in peers.peers:  # with its input it closes its record
+        if name in peers.peers:  # a peer closes its record when its input ends
             process = peers.peers[name].process
             process.stdin.close()
             process.wait()

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""interop.py -- tests the locks of this library together with those of Redisson and redis-py, in both directions; TAP.
+"""interop.py -- tests the locks of this library together with those of Redisson and redis-py, in
+both directions, and prints TAP.
 
     interop.py JAVA-CLASSPATH C-PEER [PATTERN]
 
 The servers are those of the laboratory whose env file was read. PATTERN chooses lines
 of the report, as a shell pattern. If SECKILL_REDIS_URL is the address of a Redis Cluster, the
-kinds of lock that need other servers are left out. tests/interop/run calls it."""
+kinds of lock without `in_cluster` are left out. tests/interop/run starts this program."""
 
 import fnmatch
 import os
@@ -21,7 +22,7 @@ WATCHDOG_MS = 1500  # short, so that renewals and the ends of leases come soon
 
 
 def lines(pattern, url):
-    """The cases: text, kind, the two programs and the behaviour."""
+    """Yield the cases: the text, the kind, the names of the two programs, the behaviour."""
     for kind in KINDS:
         if is_cluster(url) and not kind.in_cluster:
             continue
@@ -60,10 +61,10 @@ def main():
             if not isinstance(error, Failed):
                 traceback.print_exc()
             print(f"# {error}\nnot ok {number} - {text}", flush=True)
-            for peer_name in (a, b):  # its waits no longer matter
+            for peer_name in (a, b):  # a thread that still waits would disturb the next case
                 rig.peer(peer_name).restart()
     versions = ", ".join(f"{p.name} {p.version}" for p in rig.peers.values())
-    print(f"# beside each other: {versions}; {len(chosen) - failed} of {len(chosen)}")
+    print(f"# tested together: {versions}; {len(chosen) - failed} of {len(chosen)}")
     rig.close()
     sys.exit(1 if failed or not chosen else 0)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kinds of lock: a row each, and which behaviours a kind has to have."""
+"""The kinds of lock: a row for each, and the behaviours that each kind must have."""
 
 from dataclasses import dataclass
 
@@ -12,18 +12,18 @@ import rwlocks
 @dataclass(frozen=True)
 class Kind:
     name: str
-    other: str = "java"  # the program beside ours
-    push: bool = False  # a release tells who waits
+    other: str = "java"  # the program that is tested with the C program
+    push: bool = False  # a release sends a message to the waiters
     watchdog: bool = True
     fair: bool = False
     fenced: bool = False
     on_nodes: bool = False  # one lock on each of several servers
-    token: bool = False  # a string with a token in it, instead of the hash
-    looks: tuple = ("java", "c")  # who can look at a lock of this kind
-    forces: tuple = ("java", "c")  # who can force it open
+    token: bool = False  # the key has a string with a token, instead of a hash
+    looks: tuple = ("java", "c")  # the programs that can inspect a lock of this kind
+    forces: tuple = ("java", "c")  # the programs that can force a lock of this kind open
 
     def behaviours(self, a, other):
-        """Those of {a} and {b}, in the order of the report."""
+        """Yield the behaviours of {a} and {b}, in the order of the report."""
         yield b.excludes
         if other in self.looks:
             yield b.is_seen
@@ -51,7 +51,7 @@ class Kind:
         if self.fair:
             yield b.keeps_places
             yield b.lets_nobody_push_in
-            if a == "c":  # Redisson's own dead waiters are believed for minutes
+            if a == "c":  # Redisson keeps the place of its own dead waiter for minutes
                 yield b.passes_the_dead
         if self.fenced:
             yield b.numbers_grow
@@ -62,7 +62,8 @@ class Kind:
 
     @property
     def in_cluster(self):
-        """Votes need servers that fail one by one; redis-py's Lock asks one server."""
+        """Can the kind be tested on a cluster? A multi lock needs independent servers, and
+        redis-py's Lock is tested with one server."""
         return not self.on_nodes and self.other == "java"
 
     def directions(self):
@@ -71,7 +72,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Listed:
-    """A kind with behaviours of its own."""
+    """A kind with a list of its own behaviours."""
 
     name: str
     shown: tuple
@@ -93,7 +94,7 @@ KINDS = (
     Kind("fenced", push=True, fenced=True),
     Kind("write", push=True),
     Listed("rwlock", rwlocks.BEHAVIOURS + rwlock_leases.BEHAVIOURS),
-    # Redisson's can neither be looked at nor forced open.
+    # Redisson's multi lock can neither be inspected nor forced open.
     Kind("multi", on_nodes=True, looks=("c",), forces=("c",)),
     Kind(
         "token",

@@ -34,7 +34,7 @@ static const struct kind {
     {"read", "rwlock", true},      {"write", "rwlock", false},
 };
 
-/* A system for each variant. */
+/* A lock system. Each variant has at most one. */
 struct opened {
     const char *variant;
     dlock_system *sys;
@@ -130,7 +130,8 @@ void peer_answer(dlock_status st, char answer[ANSWER_MAX])
         snprintf(answer, ANSWER_MAX, "%s", dlock_status_id(st));
 }
 
-/* The lock of a reader and that of a writer are different locks of this kind. */
+/* Say whether the name is locked in the mode of `kind`: a reader's hold does not count for the kind
+ * `write`. */
 static void run_look(const struct kind *kind, dlock_system *sys, const char *name,
                      char answer[ANSWER_MAX])
 {
@@ -146,7 +147,7 @@ static void run_look(const struct kind *kind, dlock_system *sys, const char *nam
                  info.reader_count, info.left_ms, info.owner);
 }
 
-/* The number of threads that wait in this process for the name. */
+/* Say how many threads of this process wait for the name in its line. */
 static void run_line(dlock_system *sys, const char *name, char answer[ANSWER_MAX])
 {
     unsigned count =

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A Python program that uses redis-py's Lock by commands: one command a line, and one line
-with the command's tag for each answer. The commands of one named thread run in
-order, in a thread of its own, since the Lock keeps its token per thread.
+"""A Python program that executes commands with redis-py's Lock: one command a line, and one line
+with the command's tag for each answer. Each named thread of the commands is a thread of the
+program, because a Lock keeps its token per thread.
 
     peer.py REDIS-URL
 
-The program ends with its input; locks that are held stay held.
+The program ends when its input ends. Locks that are held then are not released.
 """
 
 import os
@@ -16,7 +16,7 @@ import threading
 import redis
 from redis.exceptions import LockError
 
-SLEEP_S = 0.02  # between two attempts of a waiter: redis-py polls
+SLEEP_S = 0.02  # between two attempts of a waiter, because redis-py polls
 
 client = redis.Redis.from_url(sys.argv[1])
 out = threading.Lock()
@@ -28,7 +28,7 @@ def say(line):
 
 
 class Actor:
-    """A thread, and the Lock objects that it uses."""
+    """A thread of the program, and its Lock objects."""
 
     def __init__(self):
         self.commands = queue.Queue()
@@ -42,7 +42,7 @@ class Actor:
                 answer = getattr(self, "run_" + verb)(**words)
             except LockError:
                 answer = "lost"
-            except Exception as error:  # the driver is told, whatever it is
+            except Exception as error:  # the driver gets every error as an answer
                 answer = f"error {type(error).__name__}: {error}"
             say(f"{tag} {answer}")
 
@@ -62,12 +62,12 @@ class Actor:
         return "ok"
 
     def run_renew(self, name, **_):
-        """Set the lease anew, as dlock_renew() does."""
+        """Start the whole lease again, as dlock_renew() does."""
         self.locks[name].reacquire()
         return "ok"
 
     def run_extend(self, name, more, **_):
-        """Add to the lease, which only redis-py can."""
+        """Add time to the lease. The C library has no such call."""
         self.locks[name].extend(int(more) / 1000)
         return "ok"
 

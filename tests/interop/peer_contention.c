@@ -105,7 +105,7 @@ static bool count_up(redisContext *redis, const struct contention *c)
     return done;
 }
 
-/* The same in the file. Returns false if another holder was inside. */
+/* Read the count in the file and write the next. Returns false if another holder was inside. */
 static bool count_up_in_file(struct place *place, int64_t section_us)
 {
     bool is_alone = atomic_fetch_add(&place->inside, 1) == 0;

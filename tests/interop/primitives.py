@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Behaviours of two programs with one semaphore, one set of permits, one latch between
-them; as behaviours.py."""
+"""Behaviours of two programs that use one semaphore, one set of permits or one latch, in the form
+of behaviours.py."""
 
 from behaviours import LONG_MS, POLL_LEAST_MS, ROUNDS, SHORT_MS
 from rig import expect, until
@@ -13,19 +13,19 @@ CHANNELS = {
 
 
 def begin_waiting(case, peer, **words):
-    """A waiter that is known to listen."""
+    """Start a thread that waits, and return when its subscription is known."""
     channel = CHANNELS[case.kind.name] % case.name
     before = case.rig.redis.pubsub_numsub(channel)[0][1]
     looks = len(case.rig.trace.about(case.name))
     pending = begin(case, peer, wait=-1, **words)
     until(
         lambda: case.rig.redis.pubsub_numsub(channel)[0][1] > before,
-        f"{peer.name} listening",
+        f"a subscription of {peer.name}",
     )
-    # The waiter looks once more when it listens; from then on it sleeps.
+    # A waiter tries once more after it has subscribed, and then sleeps.
     until(
         lambda: len(case.rig.trace.about(case.name)) >= looks + 2,
-        f"{peer.name} looking again",
+        f"the second attempt of {peer.name}",
     )
     expect(not pending.is_done(), f"{peer.name} did not wait")
     return pending
@@ -49,7 +49,7 @@ def expect_count(case, peer, count, verb="count"):
 
 
 def gap_ms(case):
-    """Between the last two attempts of who waited, by the server's clock."""
+    """Return the ms between the last two attempts of the waiter, by the server's clock."""
     events = case.rig.trace.about(case.name)
     attempt = events[-1]["command"].split()[:2]
     times = [e["time"] for e in events if e["command"].split()[:2] == attempt]
@@ -84,7 +84,7 @@ def wake(case):
         waiter = begin_waiting(case, case.b)
         case.tell(case.a, "release", permits=1, **id_of(held)).expect("ok")
         waiter.expect("ok")
-        # Java's waiter sleeps until it is told or a permit ends, which none has.
+        # A waiter of Redisson sleeps until a message, or until a permit ends, and none has ended.
         if case.b.name == "java" or gap_ms(case) < POLL_LEAST_MS:
             return
     expect(False, "no round was sooner than the poll")
@@ -167,7 +167,7 @@ def open_for_both(case):
     ]
     case.tell(case.a, "release").expect("ok")
     expect_count(case, case.b, 1)
-    expect(not any(w.is_done() for w in waiters), "open before its time")
+    expect(not any(w.is_done() for w in waiters), "the latch opened at a count of 1")
     case.tell(case.b, "release").expect("ok")
     for waiter in waiters:
         waiter.expect("ok")

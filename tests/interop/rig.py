@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The base of the behaviours: the peers, which are driven by lines; the servers, which are
-asked without any library under test; and waiting for states."""
+"""The base of the behaviours: the peers, which get commands as lines; the connections to the
+servers, which use no library under test; and functions that wait for states."""
 
 import itertools
 import os
@@ -13,12 +13,12 @@ import redis
 
 from cluster_redis import connect, servers_of
 
-PATIENCE_S = 60  # the limit for states that have to come; no test measures with it
+PATIENCE_S = 60  # the longest wait for a state; no test measures with it
 PAUSE_S = 0.01
 
 
 class Failed(Exception):
-    """A behaviour has failed."""
+    """A behaviour does not hold."""
 
 
 def expect(condition, text):
@@ -27,15 +27,15 @@ def expect(condition, text):
 
 
 def until(condition, text, patience_s=PATIENCE_S):
-    """Wait until the condition holds; it has to come, however slow the machine."""
+    """Wait until the condition is true. The limit is long enough for a slow machine."""
     end = time.monotonic() + patience_s
     while not condition():
-        expect(time.monotonic() < end, f"this never came: {text}")
+        expect(time.monotonic() < end, f"timed out after {patience_s} s while waiting for: {text}")
         time.sleep(PAUSE_S)
 
 
 class Answer:
-    """An answer of a peer: a word, and key=value after it."""
+    """An answer of a peer: a word, and then pairs key=value."""
 
     def __init__(self, text):
         self.text = text
@@ -47,7 +47,7 @@ class Answer:
 
 
 class Pending:
-    """A command that was given and may not have been answered."""
+    """A command that was sent to a peer and may not have been answered yet."""
 
     def __init__(self, peer, line):
         self.peer = peer
@@ -110,7 +110,7 @@ class Peer:
                 print(f"# {self.name}: {line.rstrip()}", flush=True)
 
     def begin(self, verb, **words):
-        """Give a command; its answer may come later."""
+        """Send a command, and do not wait for its answer."""
         tag = f"t{next(self.tags)}"
         pairs = (f"{key}={value}" for key, value in words.items())
         pending = Pending(self, " ".join([verb, *pairs]))
@@ -120,13 +120,13 @@ class Peer:
         return pending
 
     def tell(self, verb, **words):
-        """Give a command and wait for its answer."""
+        """Send a command, and wait for its answer."""
         pending = self.begin(verb, **words)
         pending.answer()
         return pending
 
     def kill(self):
-        """Kill the peer, as a crash does: it releases nothing."""
+        """Kill the peer. As after a crash, no lock is released."""
         self.process.kill()
         self.process.wait()
         self.pending.clear()
@@ -137,7 +137,7 @@ class Peer:
 
 
 class Trace:
-    """Every command that the servers run, with the servers' own time."""
+    """Every command that the servers execute, with the time of the server."""
 
     def __init__(self, url):
         self.servers = servers_of(connect(url))
@@ -152,14 +152,14 @@ class Trace:
             for event in monitor.listen():
                 self.events.append(event)
         except (redis.RedisError, OSError, ValueError):
-            pass  # the server has ended
+            pass  # the server has stopped
 
     def about(self, word):
-        """The commands until now with a word among their arguments, but not in scripts."""
+        """Return the commands until now with the word as an argument, without those of scripts."""
         return self.matching(lambda command: word in command.split())
 
     def matching(self, wanted):
-        """The commands until now whose text is wanted, but not in scripts."""
+        """Return the commands until now whose text is `wanted`, without those of scripts."""
         mark = f"mark-{os.getpid()}-{time.monotonic_ns()}"
         first = len(self.events)
         for server in self.servers:
@@ -167,7 +167,7 @@ class Trace:
         until(
             lambda: sum(mark in e["command"] for e in self.events[first:])
             == len(self.servers),
-            "the servers' own account",
+            "the mark in the output of MONITOR of each server",
         )
         return [
             e
@@ -177,7 +177,7 @@ class Trace:
 
 
 class PeerSet:
-    """Peers that are started when they are first asked for, and their server."""
+    """Peers, each of which is started when it is first used, and their server."""
 
     def __init__(self, url, commands):
         self.redis = connect(url, decode_responses=True)
@@ -203,7 +203,7 @@ class Rig(PeerSet):
 
     def __init__(self, url, node_urls, commands):
         super().__init__(url, commands)
-        self.raw = connect(url)  # for what is no text
+        self.raw = connect(url)  # for answers that are not text
         self.nodes = [
             redis.Redis.from_url(node, decode_responses=True)
             for node in node_urls.split(",")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How long one read/write lock of two programs is held: renewals, deaths and leases that end."""
+"""Behaviours of two programs that use one read/write lock: renewals, deaths of holders, and ends of
+leases."""
 
 from behaviours import SHORT_MS, until_renewed
 from rig import expect, until

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Behaviours of two programs with one read/write lock between them; as behaviours.py, whose
-behaviours show what concerns writers alone."""
+"""Behaviours of two programs that use one read/write lock, in the form of behaviours.py. The kind
+`write` of kinds.py has the behaviours of writers without readers."""
 
 from behaviours import (
     LONG_MS,
@@ -15,7 +15,7 @@ READERS = ("r1", "r2", "r3")
 
 
 def level_keys(case):
-    """The keys beside the hash, one for each level of each reader."""
+    """Return the keys of the levels: besides the hash, each level of each reader has a key."""
     return case.rig.redis.keys("{%s}:*:rwlock_timeout:*" % case.name)
 
 
@@ -36,7 +36,7 @@ def end_write(case, peer, word="ok", thread="main"):
 
 
 def expect_open(case, peer):
-    """To readers and to writers."""
+    """Expect that readers and writers get the lock."""
     read(case, peer)
     end_read(case, peer)
     write(case, peer)
@@ -56,7 +56,7 @@ def expect_closed(case, peer):
 
 
 def took_ms(case, act, waiters):
-    """From before an act until all who wait are in, by the server's clock."""
+    """Return the ms from before the act until every waiter is granted, and the answers."""
     before = case.rig.redis.time()
     act()
     granted = [waiter.expect("ok") for waiter in waiters]
@@ -66,8 +66,8 @@ def took_ms(case, act, waiters):
 
 
 def is_woken(case, granted):
-    """Whether each that waited tried sooner after its last look than it looks by
-    itself. Redisson does not look by itself before the lease ends."""
+    """Did the last attempt of each waiter come sooner than an attempt without a message can? A
+    waiter of Redisson makes no attempt without a message before the lease ends."""
     if case.b.name != "c":
         return True
     gaps = [case.looked_gap_ms(one.values["owner"]) for one in granted]
@@ -75,7 +75,7 @@ def is_woken(case, granted):
 
 
 def wake(case, take, give, threads, kind):
-    """Threads of {b} wait for what {a} takes and gives back, and are woken at once."""
+    """Threads of {b} wait for the lock that {a} holds and releases, and are woken at once."""
     for _ in range(ROUNDS):
         case.name = case.rig.name()
         take()
@@ -115,7 +115,7 @@ def reader_excludes_writer(case):
     read(case, case.a)
     expect_readers_only(case, case.b)
     write(case, case.b, "timeout", wait=300)
-    until(lambda: not case.channels(), "nobody listening any more")
+    until(lambda: not case.channels(), "the end of all subscriptions")
     end_read(case, case.a)
     expect_open(case, case.b)
 
@@ -125,7 +125,7 @@ def writer_excludes_all(case):
     write(case, case.a)
     expect_closed(case, case.b)
     read(case, case.b, "timeout", wait=300)
-    until(lambda: not case.channels(), "nobody listening any more")
+    until(lambda: not case.channels(), "the end of all subscriptions")
     end_write(case, case.a)
     expect_open(case, case.b)
 
@@ -147,7 +147,7 @@ def reader_wakes_writer(case):
     def take():
         read(case, case.a)
         read(case, case.b)
-        end_read(case, case.b)  # whoever read before is of no matter
+        end_read(case, case.b)  # earlier readers must not change the result
 
     wake(case, take, lambda: end_read(case, case.a), ("writer",), "write")
     case.expect_nothing_left()
@@ -161,7 +161,7 @@ def last_reader_frees(case):
     end_read(case, case.b)
     expect(0 < case.left_ms() <= LONG_MS, f"lease {case.left_ms()}")
     write(case, case.a, "busy", thread="other")
-    expect(not waiter.is_done(), "in beside a reader")
+    expect(not waiter.is_done(), "the writer was granted while a reader holds")
     passed, _ = took_ms(case, lambda: end_read(case, case.a), [waiter])
     expect(passed < LONG_MS / 2, f"{passed} ms")
     end_write(case, case.b, thread="writer")
@@ -179,11 +179,11 @@ def all_get_through(case):
                 waiting[who] = case.begin_waiting(peer, thread=who[2], kind=kind)
     end_write(case, case.a)
     while waiting or inside:
-        until(lambda: inside or any(p.is_done() for p in waiting.values()), "the next")
+        until(lambda: inside or any(p.is_done() for p in waiting.values()), "the next grant")
         for who in [who for who, p in waiting.items() if p.is_done()]:
             inside[who] = waiting.pop(who).expect("ok")
         kinds = [kind for _, kind, _ in inside]
-        expect("write" not in kinds or len(kinds) == 1, f"at once: {kinds}")
+        expect("write" not in kinds or len(kinds) == 1, f"holders at once: {kinds}")
         peer, kind, thread = next(iter(inside))
         case.unlock(peer, thread=thread, kind=kind)
         inside.pop((peer, kind, thread))
@@ -255,7 +255,7 @@ def downgrade_wakes(case):
             end_read(case, case.b, thread=thread)
         end_read(case, case.a)
         case.expect_nothing_left()
-        # Redisson says nothing then: who waits finds out by a look of its own.
+        # Redisson sends no message then, so a waiter learns of the downgrade by its own attempt.
         if case.a.name == "java" or is_woken(case, granted):
             return
     expect(False, "no round was sooner than the poll")
@@ -271,7 +271,8 @@ def readers_are_forced(case):
     expect_closed(case, case.b)
     end_write(case, case.a, thread="writer")
     case.tell(case.b, "force", kind="read").expect("lost")
-    # Redisson leaves the levels of who was forced out; they do no harm, and expire.
+    # Redisson keeps the level keys of the readers that were forced out. The keys expire, and do not
+    # keep a writer out.
     for key in level_keys(case):
         expect(case.rig.redis.pttl(key) > 0, f"{key} stays")
     read(case, case.a, lease=SHORT_MS)

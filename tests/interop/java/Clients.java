@@ -8,8 +8,8 @@ import org.redisson.config.ClusterServersConfig;
 import org.redisson.config.Config;
 
 /**
- * The Redisson instances: one for the server or the cluster, one for each node of the multi
- * lock.
+ * The clients of Redisson: one for the server or the cluster, and one for each server of the
+ * multi lock.
  */
 final class Clients {
     private static final String CLUSTER = "redis-cluster://";
@@ -42,8 +42,8 @@ final class Clients {
         return Redisson.create(config);
     }
 
-    /** The rest of an address: [[user]:password@]host:port[,host:port...]. */
-    @SuppressWarnings("deprecation") // Config has the password too, but only since 4.0
+    /** `rest` is the URL after its scheme: [[user]:password@]host:port[,host:port...]. */
+    @SuppressWarnings("deprecation") // releases before 4.0 have the password only here
     private static void useCluster(Config config, String rest) {
         int at = rest.lastIndexOf('@');
         String[] login = rest.substring(0, Math.max(at, 0)).split(":", 2);

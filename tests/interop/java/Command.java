@@ -3,7 +3,7 @@
 import java.util.HashMap;
 import java.util.Map;
 
-/** A line from the driver: "TAG VERB key=value...". */
+/** A line of the driver: "TAG VERB key=value...". */
 record Command(String tag, String verb, Map<String, String> words) {
 
     static Command parse(String line) {

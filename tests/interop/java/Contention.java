@@ -20,11 +20,11 @@ import org.redisson.client.codec.StringCodec;
 
 /**
  * Many Java threads contend for one lock for a given time. Each section reads a number in
- * Redis, sleeps for as long as it was told, and writes the next number: two holders at once
- * lose an update.
+ * Redis, sleeps for the given time, and writes the next number. Two holders at once lose an
+ * update, so the number is the count of sections only if the lock excluded.
  *
- * <p>With places=FILE names=N the number is in a file that all peers map, and the threads
- * contend for N locks; peer_contention.c has the same.
+ * <p>With places=FILE names=N the threads contend for N locks, and the numbers are in a file
+ * that all peers map. peer_contention.c does the same.
  */
 final class Contention {
     private static final int PLACE_BYTES = 64;

@@ -8,7 +8,7 @@ import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
-/** Locks of every kind, as a program with Redisson takes and gives them back. */
+/** Executes the commands for locks of every kind with the API of Redisson. */
 final class Locks {
     private static final TimeUnit MS = TimeUnit.MILLISECONDS;
 
@@ -62,7 +62,7 @@ final class Locks {
         }
     }
 
-    /** wait: 0 is one attempt, below it is for ever; lease: 0 is with the watchdog. */
+    /** A wait of 0 is one attempt, a negative wait has no limit. A lease of 0 is renewed. */
     private static String lock(RLock lock, long wait, long lease)
             throws InterruptedException {
         long leaseOrWatchdog = lease == 0 ? -1 : lease;

@@ -11,10 +11,10 @@ import java.util.concurrent.Executors;
 import org.redisson.Version;
 
 /**
- * A Java program that uses Redisson as it is told: one command a line, one answer a
- * line with the command's tag before it. The commands of one named thread run in order,
- * on a Java thread of its own; so a re-entry is one by the same thread, and who waits
- * keeps nobody else waiting.
+ * A Java program that executes commands with Redisson: one command a line, and one line with
+ * the command's tag for each answer. The commands of a named thread run in order on a Java
+ * thread of their own, so the same thread re-enters a lock, and a waiting command delays no
+ * other thread.
  *
  * <p>Usage: Peer REDIS-URL NODE-URLS WATCHDOG-MS
  */
@@ -42,7 +42,7 @@ public final class Peer {
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             peer.start(Command.parse(line));
         }
-        // Locks that are held stay held; the driver releases those that it wants free.
+        // Locks that are held now are not released, as after a crash.
         Runtime.getRuntime().halt(0);
     }
 

@@ -6,7 +6,7 @@ import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 
-/** Semaphores, permits and latches, as a program with Redisson uses them. */
+/** Executes the commands for semaphores, permits and latches with the API of Redisson. */
 final class Primitives {
     private static final TimeUnit MS = TimeUnit.MILLISECONDS;
 
