@@ -122,7 +122,7 @@ static enum exit_code check_locks(const char *locks)
     return EXIT_VALID;
 }
 
-/* The number of performances with each outcome. */
+/* Print the locks of each expected outcome. */
 static void print_expected(const struct scenario *scenario, bool is_chinese)
 {
     struct scenario_setup *setups;

@@ -109,7 +109,7 @@ static void tell_findings(FILE *out, const struct stage *s)
 
 static void tell_signs(FILE *out, const struct stage *s)
 {
-    bool is_first = true;
+    const char *separator = s->is_chinese ? "；迹象：" : "; seen: ";
 
     fprintf(out, s->is_chinese ? "发放 %" PRId64 "，卖出 %" PRId64 "，剩余 %" PRId64
                                : "issued %" PRId64 ", sold %" PRId64 ", left %" PRId64,
@@ -117,9 +117,8 @@ static void tell_signs(FILE *out, const struct stage *s)
     for (int i = 0; i < SIGN_COUNT; i++) {
         if (!(s->result->signs & (1u << i)))
             continue;
-        fprintf(out, "%s%s", is_first ? s->is_chinese ? "；迹象：" : "; seen: " : ", ",
-                scenario_sign_name(i, s->is_chinese));
-        is_first = false;
+        fprintf(out, "%s%s", separator, scenario_sign_name(i, s->is_chinese));
+        separator = s->is_chinese ? "、" : ", ";
     }
     fputs("\n", out);
 }
@@ -127,15 +126,15 @@ static void tell_signs(FILE *out, const struct stage *s)
 static void tell_verdict(FILE *out, const struct scenario_setup *setup,
                          const struct scenario_result *r, bool is_chinese)
 {
-    fprintf(out, "%s%s%s: %s%s%s, ", report_style(out, STYLE_BOLD), setup->lock->name,
-            report_style(out, STYLE_PLAIN),
+    fprintf(out, is_chinese ? "%s%s%s：%s%s%s，" : "%s%s%s: %s%s%s, ",
+            report_style(out, STYLE_BOLD), setup->lock->name, report_style(out, STYLE_PLAIN),
             report_style(out, r->outcome == SCENARIO_HOLDS ? STYLE_GOOD : STYLE_WARN),
             scenario_outcome_name(r->outcome, is_chinese),
             report_style(out, STYLE_PLAIN));
     if (r->is_expected)
         fputs(is_chinese ? "符合预期\n" : "as expected\n", out);
     else
-        fprintf(out, "%s%s%s (%s)\n", report_style(out, STYLE_BAD),
+        fprintf(out, is_chinese ? "%s%s%s（%s）\n" : "%s%s%s (%s)\n", report_style(out, STYLE_BAD),
                 r->rc == EXIT_UNKNOWN ? is_chinese ? "无法判定" : "unknown"
                 : is_chinese          ? "与预期不符"
                                       : "UNEXPECTED",
