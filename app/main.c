@@ -15,6 +15,7 @@
 #include "base/http/address.h"
 #include "base/os/clock.h"
 #include "base/os/condition.h"
+#include "base/os/descriptor.h"
 #include "base/os/thread.h"
 #include "base/text/exit_codes.h"
 #include "base/text/outputs.h"
@@ -32,12 +33,15 @@ struct stopping {
 
 static void begin_to_stop(struct stopping *stopping, int number)
 {
+    bool was_asked;
+
     dlock_mutex_lock(&stopping->mutex);
-    if (!stopping->is_asked)
-        log_info("signal %d: stopping", number);
+    was_asked = stopping->is_asked;
     stopping->is_asked = true;
     dlock_condition_signal(&stopping->changed);
     dlock_mutex_unlock(&stopping->mutex);
+    if (!was_asked)
+        log_info("signal %d: stopping", number);
 }
 
 /* The thread that waits for signals.  A signal during the start ends the process at
@@ -291,6 +295,7 @@ int main(int argc, char **argv)
     struct settings settings = {0};
     int rc = EXIT_VALID;
 
+    dlock_descriptor_keep_standard();
     switch (config_load(&config, &settings, argc, argv)) {
     case SETTINGS_OK:
         log_set_level(config.level);

@@ -10,17 +10,27 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
+#include "base/os/descriptor.h"
+#include "base/os/mutex.h"
 #include "base/text/printable.h"
 
 enum {
     LINE_MAX_BYTES = 1024,
     TIME_BYTES = 64, /* of a time, with room for any year */
     JSON_MAX_BYTES = 2 * (LINE_MAX_BYTES + TIME_BYTES), /* each byte of a message escaped */
-    TRACE_BYTES = 128 /* the fields of a trace, in either format */
+    TRACE_BYTES = 128, /* the fields of a trace, in either format */
+    WHOLE_MAX_BYTES = JSON_MAX_BYTES + TRACE_BYTES
 };
+_Static_assert((size_t)WHOLE_MAX_BYTES <= DLOCK_DESCRIPTOR_WHOLE, "a line is one write");
 
 static atomic_int lowest = LOG_INFO;
 static atomic_int format_now = LOG_TEXT;
+
+/* One thread writes at a time: two that both saw room for one line would wait for more. */
+static struct {
+    struct dlock_mutex mutex;
+    uint64_t lost; /* lines since the last that was written */
+} writing = {.mutex = DLOCK_MUTEX_INITIALIZER};
 
 static _Thread_local const struct trace *trace_here;
 
@@ -109,11 +119,31 @@ static size_t format_json(char *line, const char *level, const char *message)
     return len + 2;
 }
 
+static size_t format_line(char line[WHOLE_MAX_BYTES], enum log_level level, const char *message)
+{
+    return atomic_load(&format_now) == LOG_JSON ? format_json(line, LEVELS[level], message)
+                                                : format_text(line, LEVELS[level], message);
+}
+
+/* Say how many lines were lost.  False: there is still no room. */
+static bool tell_lost(void)
+{
+    char line[WHOLE_MAX_BYTES], message[LINE_MAX_BYTES];
+
+    (void)snprintf(message, sizeof message,
+                   "%llu lines of the log are lost, because standard error could not be written",
+                   (unsigned long long)writing.lost);
+    if (!dlock_descriptor_write_now(STDERR_FILENO, line, format_line(line, LOG_WARN, message)))
+        return false;
+    writing.lost = 0;
+    return true;
+}
+
 void log_line(enum log_level level, const char *fmt, ...)
 {
     /* `message` has a byte more than a line, so that a message that was cut here is cut
      * there. */
-    char line[JSON_MAX_BYTES + TRACE_BYTES], message[LINE_MAX_BYTES + 1];
+    char line[WHOLE_MAX_BYTES], message[LINE_MAX_BYTES + 1];
     va_list args;
     size_t len;
 
@@ -122,8 +152,10 @@ void log_line(enum log_level level, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(message, sizeof message, fmt, args);
     va_end(args);
-    len = atomic_load(&format_now) == LOG_JSON ? format_json(line, LEVELS[level], message)
-                                               : format_text(line, LEVELS[level], message);
-    if (write(STDERR_FILENO, line, len) < 0)
-        return; /* a failed write of a log line cannot be reported */
+    len = format_line(line, level, message);
+    dlock_mutex_lock(&writing.mutex);
+    if ((writing.lost > 0 && !tell_lost()) ||
+        !dlock_descriptor_write_now(STDERR_FILENO, line, len))
+        writing.lost++;
+    dlock_mutex_unlock(&writing.mutex);
 }

@@ -2,6 +2,9 @@
 /* log.h -- one line per event on standard error: time, level, message; as text or as JSON.
  * A thread that works on a request of a trace writes that trace into its lines.
  *
+ * A line that standard error does not take at once is lost, because a reader that has stopped
+ * must not stop the sale.  Before the next line comes one with the number of lost lines.
+ *
  * Threads     Any; a line is one write.
  */
 #ifndef BASE_LOG_H

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/os/descriptor.h"
 #include "base/text/exit_codes.h"
 #include "base/text/standard_output.h"
 #include "base/text/suggest.h"
@@ -73,8 +74,10 @@ static int run_named(int argc, char **argv)
  * incomplete: only a command that would have ended with 0 ends with EXIT_CANNOT_WRITE. */
 int main(int argc, char **argv)
 {
-    enum exit_code rc = (enum exit_code)run_named(argc, argv);
+    enum exit_code rc;
 
+    dlock_descriptor_keep_standard();
+    rc = (enum exit_code)run_named(argc, argv);
     if (standard_output_end("seckill") && standard_output_tell("seckill", json_lines_reason()))
         return (int)rc;
     return (int)verdict_worse_exit(rc, EXIT_CANNOT_WRITE);

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* test_log.c -- a line that standard error does not take at once is lost and counted, and nothing
+ * waits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/os/descriptor.h"
+#include "base/text/log.h"
+
+enum { TEXT_MAX = 4096 };
+
+struct reader {
+    int stderr_before, end; /* the read end of the pipe that is standard error now */
+    char text[TEXT_MAX];
+};
+
+static void begin(struct reader *r)
+{
+    int pipe_fds[2];
+
+    assert_int_equal(pipe(pipe_fds), 0);
+    r->stderr_before = dup(STDERR_FILENO);
+    assert_int_equal(dup2(pipe_fds[1], STDERR_FILENO), STDERR_FILENO);
+    close(pipe_fds[1]);
+    r->end = pipe_fds[0];
+    assert_int_equal(fcntl(r->end, F_SETFL, O_NONBLOCK), 0);
+}
+
+static void end(struct reader *r)
+{
+    close(r->end);
+    (void)dup2(r->stderr_before, STDERR_FILENO);
+    close(r->stderr_before);
+}
+
+/* Fill the pipe as other writers would. */
+static void fill(void)
+{
+    static const char block[DLOCK_DESCRIPTOR_WHOLE];
+
+    while (dlock_descriptor_write_now(STDERR_FILENO, block, sizeof block))
+        continue;
+}
+
+static void empty(struct reader *r)
+{
+    while (read(r->end, r->text, sizeof r->text) > 0)
+        continue;
+    assert_int_equal(errno, EAGAIN);
+}
+
+static const char *read_text(struct reader *r)
+{
+    ssize_t got = read(r->end, r->text, sizeof r->text - 1);
+
+    r->text[got > 0 ? got : 0] = '\0';
+    return r->text;
+}
+
+static void a_full_pipe_loses_lines_and_stops_nobody(void **state)
+{
+    struct reader r;
+    const char *lost, *next;
+
+    (void)state;
+    begin(&r);
+    fill();
+    for (int i = 0; i < 3; i++)
+        log_warn("nobody reads this");
+    empty(&r);
+    log_warn("somebody reads again");
+    lost = strstr(read_text(&r), "warn  3 lines of the log are lost");
+    next = strstr(r.text, "somebody reads again");
+    log_warn("and again");
+    end(&r);
+    assert_non_null(lost);
+    assert_true(lost < next);
+    assert_null(strstr(r.text, "nobody reads this"));
+}
+
+static void lost_lines_are_told_once(void **state)
+{
+    struct reader r;
+
+    (void)state;
+    begin(&r);
+    fill();
+    log_warn("nobody reads this");
+    empty(&r);
+    log_warn("the first");
+    empty(&r);
+    log_warn("the second");
+    (void)read_text(&r);
+    end(&r);
+    assert_non_null(strstr(r.text, "the second"));
+    assert_null(strstr(r.text, "lost"));
+}
+
+/* In a child, since a closed descriptor 2 is that of the test program too. */
+static int descriptors_of_child(int closed)
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        char byte = 0;
+        int next;
+
+        for (int fd = 0; fd <= 2; fd++)
+            if (closed & (1 << fd))
+                (void)close(fd);
+        dlock_descriptor_keep_standard();
+        next = dup(0);
+        if ((closed & 1) != 0 && (read(0, &byte, 1) >= 0 || errno != EBADF))
+            _exit(3);
+        if ((closed & 4) != 0 && (write(2, &byte, 1) >= 0 || errno != EBADF))
+            _exit(4);
+        _exit(next > 2 ? 0 : 5);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WEXITSTATUS(status);
+}
+
+static void closed_standard_descriptors_are_kept(void **state)
+{
+    (void)state;
+    for (int closed = 0; closed < 8; closed++)
+        assert_int_equal(descriptors_of_child(closed), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_full_pipe_loses_lines_and_stops_nobody),
+        cmocka_unit_test(lost_lines_are_told_once),
+        cmocka_unit_test(closed_standard_descriptors_are_kept),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
