@@ -5,12 +5,12 @@
 
 #include "app/service.h"
 
-/* Compare the database's clock with the window of the voucher, which may be as old as
- * voucher_cache.h allows.  The worker has no connection to PostgreSQL, before and after
- * the call.
+/* Compare the database's clock with the window of the voucher, and look whether the
+ * voucher is on offer.  Both may be as old as voucher_cache.h allows.  The worker has no
+ * connection to PostgreSQL, before and after the call.
  *   ACCEPTED   the sale goes on at *admitted_us, and ends at *end_us, both by the
  *              database's clock
- *   NOT_STARTED, ENDED, UNKNOWN_VOUCHER
+ *   NOT_STARTED, ENDED, UNKNOWN_VOUCHER; ENDED also if the voucher is not on offer
  *   otherwise  as worker_take_db() and worker_db_failed() */
 enum outcome sale_window_check(struct worker *w, int64_t voucher_id,
                                int64_t *admitted_us, int64_t *end_us);

@@ -36,6 +36,7 @@ static int64_t peek(const struct voucher_slot *slot, int64_t voucher_id,
     window->begin_us = load(&slot->begin_us);
     window->end_us = load(&slot->end_us);
     window->clock_ahead_us = load(&slot->clock_ahead_us);
+    window->is_on_offer = load(&slot->is_on_offer) != 0;
     read_ns = load(&slot->read_ns);
     if (version % 2 != 0 || read_ns == 0 || window->voucher_id != voucher_id ||
         atomic_load_explicit(&slot->version, memory_order_relaxed) != version)
@@ -54,6 +55,7 @@ static void fill(struct voucher_slot *slot, const struct voucher_window *window,
     store(&slot->begin_us, window->begin_us);
     store(&slot->end_us, window->end_us);
     store(&slot->clock_ahead_us, window->clock_ahead_us);
+    store(&slot->is_on_offer, window->is_on_offer);
     store(&slot->read_ns, read_ns);
     atomic_store_explicit(&slot->version, version + 2, memory_order_release);
 }

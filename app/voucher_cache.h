@@ -30,11 +30,12 @@ enum {
 
 /* The cached facts of one voucher, and the state of its read. */
 struct voucher_slot {
-    alignas(64) _Atomic uint64_t version; /* odd while the five below change */
+    alignas(64) _Atomic uint64_t version; /* odd while the six below change */
     _Atomic int64_t voucher_id;
     _Atomic int64_t begin_us;
     _Atomic int64_t end_us;
     _Atomic int64_t clock_ahead_us;
+    _Atomic int64_t is_on_offer;
     _Atomic int64_t read_ns; /* when the window was read; 0: empty */
     /* Below: under the mutex. */
     uint64_t begun;        /* reads that have begun */

@@ -24,8 +24,9 @@ static const struct postgres_statement CREATE = {
 
 static const struct postgres_statement FIND_WINDOW = {
     "voucher_find_window",
-    "SELECT " INSTANT_US("begin_time") ", " INSTANT_US("end_time")
-    ", " INSTANT_US("clock_timestamp()") " FROM tb_seckill_voucher WHERE voucher_id = $1",
+    "SELECT " INSTANT_US("s.begin_time") ", " INSTANT_US("s.end_time")
+    ", " INSTANT_US("clock_timestamp()") ", (v.status = 1)::int FROM tb_seckill_voucher s"
+    " JOIN tb_voucher v ON v.id = s.voucher_id WHERE s.voucher_id = $1",
     "i",
 };
 
@@ -65,6 +66,8 @@ int64_t voucher_clock_us(const struct voucher_window *window)
 
 enum voucher_phase voucher_phase_at(const struct voucher_window *window, int64_t now_us)
 {
+    if (!window->is_on_offer)
+        return VOUCHER_ENDED;
     if (now_us < window->begin_us)
         return VOUCHER_NOT_STARTED;
     return now_us > window->end_us ? VOUCHER_ENDED : VOUCHER_ON_SALE;
@@ -111,6 +114,7 @@ enum db_status voucher_find_window(struct db_conn *db, int64_t voucher_id,
             .begin_us = db_int(db, 0, 0, 0),
             .end_us = db_int(db, 0, 0, 1),
             .clock_ahead_us = db_int(db, 0, 0, 2) - dlock_clock_ns() / 1000,
+            .is_on_offer = db_int(db, 0, 0, 3) != 0,
         };
     return DB_OK;
 }

@@ -21,8 +21,8 @@ struct voucher {
     int64_t end_us;
 };
 
-/* When a voucher is on sale; both ends belong to the sale.  Instants are microseconds
- * since 1970 in UTC.
+/* When a voucher is on sale; both ends belong to the sale.  A voucher that is not on
+ * offer is not on sale at any time.  Instants are microseconds since 1970 in UTC.
  *
  * The database's clock, which all services share, decides.  When the answer arrives,
  * the process stores by how many microseconds that clock is ahead of its own
@@ -34,6 +34,7 @@ struct voucher_window {
     int64_t begin_us;
     int64_t end_us;
     int64_t clock_ahead_us;
+    bool is_on_offer; /* the status of the voucher is 1 */
 };
 
 enum voucher_phase { VOUCHER_NOT_STARTED, VOUCHER_ON_SALE, VOUCHER_ENDED };
@@ -42,6 +43,7 @@ enum voucher_phase { VOUCHER_NOT_STARTED, VOUCHER_ON_SALE, VOUCHER_ENDED };
  * without I/O. */
 int64_t voucher_clock_us(const struct voucher_window *window);
 
+/* ENDED also if the voucher is not on offer. */
 enum voucher_phase voucher_phase_at(const struct voucher_window *window,
                                     int64_t now_us);
 

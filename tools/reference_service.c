@@ -75,8 +75,14 @@ static void print_answers(FILE *out)
         "A refusal on `/api/v1` and on the admin listener is `application/problem+json` with "
         "`title`, `status`, `outcome`,\n`requestId`, and often `detail`, a sentence. A refusal of "
         "the course face is `{\"success\": false, \"errorMsg\": \"...\"}`;\na 401 of the course "
-        "face has no body.\n\n"
-        "## A voucher\n\n"
+        "face has no body.\n",
+        out);
+}
+
+static void print_voucher(FILE *out)
+{
+    fputs(
+        "\n## A voucher\n\n"
         "| field | when it is created | value |\n|---|---|---|\n"
         "| `title` | required | 1 to 255 characters |\n"
         "| `payValue`, `actualValue` | required | the price and the value of the voucher, in "
@@ -88,7 +94,19 @@ static void print_answers(FILE *out)
         "| `shopId`, `type` | optional, 1 by default | a number from 1; 0 or 1 |\n"
         "| `id`, `status` | not allowed | the id, a text on `/api/v1` and a number on the course "
         "face; 1 on sale, 2 off sale, 3 expired |\n\n"
-        "## Fault points\n\n"
+        "The service sells a voucher from `beginTime` to `endTime` while its `status` is 1. An "
+        "order for a voucher with another\n`status` gets 410 and the outcome `ended`, and the "
+        "lists have only vouchers with the `status` 1. The service reads the\n`status` and both "
+        "times from PostgreSQL again within 2 s, so a change counts for each order that comes "
+        "2 s later.\n[Operate the service](../how-to/operate-the-service.md#stop-a-sale) has the "
+        "statement that stops a sale.\n",
+        out);
+}
+
+static void print_fault_points(FILE *out)
+{
+    fputs(
+        "\n## Fault points\n\n"
         "`POST /faults/arm?point=POINT&action=ACTION&key=LOCK` arms a "
         "[fault point](faults.md#points-in-a-process). ACTION is `hold`,\n`stop`, `kill`, `fail` "
         "or `cut`; without `key` the point catches a thread under any lock.\n"
@@ -142,6 +160,8 @@ void reference_routes(FILE *out)
         reference_end_row(out);
     }
     print_answers(out);
+    print_voucher(out);
+    print_fault_points(out);
 }
 
 void reference_outcomes(FILE *out)

@@ -24,10 +24,8 @@ static char *copy(const char *text)
     return made;
 }
 
-void postgres_answer_add(struct postgres_answer *answer, const char *a, const char *b,
-                         const char *c)
+void postgres_answer_add_row(struct postgres_answer *answer, const char *const *cells)
 {
-    const char *cells[POSTGRES_COLUMNS_MAX] = {a, b, c};
     size_t before = (size_t)(answer->rows * answer->columns);
     size_t count = before + (size_t)answer->columns;
 
@@ -39,6 +37,12 @@ void postgres_answer_add(struct postgres_answer *answer, const char *a, const ch
         abort();
     for (size_t i = before; i < count; i++)
         answer->cells[i] = copy(cells[i - before]);
+}
+
+void postgres_answer_add(struct postgres_answer *answer, const char *a, const char *b,
+                         const char *c)
+{
+    postgres_answer_add_row(answer, (const char *[]){a, b, c});
 }
 
 void postgres_answer_tag(struct postgres_answer *answer, const char *tag)

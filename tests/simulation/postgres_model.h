@@ -29,7 +29,6 @@
 enum {
     POSTGRES_TEXT_SIZE = 80,
     POSTGRES_VALUES_MAX = 12,
-    POSTGRES_COLUMNS_MAX = 3,
     POSTGRES_VOUCHERS_MAX = 8,
     POSTGRES_STATEMENTS_MAX = 64,
     POSTGRES_INDEXES = 3, /* the unique ones of tb_voucher_order */
@@ -195,7 +194,10 @@ uint64_t postgres_call_xid(struct postgres_call *call);
 
 enum postgres_end postgres_model_end_of(const struct postgres_model *model, uint64_t xid);
 
-/* Add a row; NULL is NULL. */
+/* Add a row, of as many cells as the answer has columns; NULL is NULL. */
+void postgres_answer_add_row(struct postgres_answer *answer, const char *const *cells);
+
+/* The same for an answer of at most three columns. */
 void postgres_answer_add(struct postgres_answer *answer, const char *a, const char *b,
                          const char *c);
 

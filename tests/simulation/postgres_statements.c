@@ -194,15 +194,19 @@ static enum postgres_run find_order(struct postgres_call *call)
 
 /* ---- about vouchers ---- */
 
+/* Every voucher of the model is on offer. */
 static enum postgres_run find_window(struct postgres_call *call)
 {
     const struct postgres_voucher *v = postgres_voucher_of(call, postgres_call_number(call, 0));
     struct postgres_digits begin, end, now;
 
     if (v != NULL)
-        postgres_answer_add(call->answer, postgres_number(&begin, v->begin_us),
-                            postgres_number(&end, v->end_us),
-                            postgres_number(&now, call->model->now_us(call->model->owner)));
+        postgres_answer_add_row(
+            call->answer, (const char *[]){postgres_number(&begin, v->begin_us),
+                                           postgres_number(&end, v->end_us),
+                                           postgres_number(&now, call->model->now_us(
+                                                                     call->model->owner)),
+                                           "1"});
     return POSTGRES_RAN;
 }
 
@@ -279,9 +283,10 @@ static const struct postgres_known readers[] = {
      3, false, find_request, "SELECT"},
     {"SELECT id, user_id, voucher_id FROM tb_voucher_order WHERE id = $1", 3, false,
      find_order, "SELECT"},
-    {"SELECT " INSTANT_US("begin_time") ", " INSTANT_US("end_time")
-     ", " INSTANT_US("clock_timestamp()") " FROM tb_seckill_voucher WHERE voucher_id = $1",
-     3, false, find_window, "SELECT"},
+    {"SELECT " INSTANT_US("s.begin_time") ", " INSTANT_US("s.end_time")
+     ", " INSTANT_US("clock_timestamp()") ", (v.status = 1)::int FROM tb_seckill_voucher s"
+     " JOIN tb_voucher v ON v.id = s.voucher_id WHERE s.voucher_id = $1",
+     4, false, find_window, "SELECT"},
     {VOUCHER_READ("stock"), 1, false, read_voucher, "SELECT"},
     {VOUCHER_READ("stock, version"), 2, false, read_voucher, "SELECT"},
     {VOUCHER_READ("stock, version, fence"), 3, false, read_voucher, "SELECT"},

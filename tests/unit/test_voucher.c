@@ -16,8 +16,8 @@
 
 static void both_ends_belong_to_the_sale(void **state)
 {
-    const struct voucher_window w = {7, 1000, 2000, 0};
-    const struct voucher_window instant = {7, 1000, 1000, 0};
+    const struct voucher_window w = {7, 1000, 2000, 0, true};
+    const struct voucher_window instant = {7, 1000, 1000, 0, true};
 
     (void)state;
     assert_int_equal(voucher_phase_at(&w, 999), VOUCHER_NOT_STARTED);
@@ -27,6 +27,16 @@ static void both_ends_belong_to_the_sale(void **state)
     assert_int_equal(voucher_phase_at(&w, 2001), VOUCHER_ENDED);
     assert_int_equal(voucher_phase_at(&instant, 1000), VOUCHER_ON_SALE);
     assert_int_equal(voucher_phase_at(&instant, 1001), VOUCHER_ENDED);
+}
+
+static void a_voucher_that_is_not_on_offer_is_on_sale_at_no_time(void **state)
+{
+    const struct voucher_window w = {7, 1000, 2000, 0, false};
+
+    (void)state;
+    assert_int_equal(voucher_phase_at(&w, 999), VOUCHER_ENDED);
+    assert_int_equal(voucher_phase_at(&w, 1500), VOUCHER_ENDED);
+    assert_int_equal(voucher_phase_at(&w, 2001), VOUCHER_ENDED);
 }
 
 /* The database's clock decides about the window, not this machine's. */
@@ -186,6 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_ends_belong_to_the_sale),
+        cmocka_unit_test(a_voucher_that_is_not_on_offer_is_on_sale_at_no_time),
         cmocka_unit_test(the_clock_is_the_databases),
         cmocka_unit_test(times_are_read),
         cmocka_unit_test(a_text_that_is_no_time_is_refused),

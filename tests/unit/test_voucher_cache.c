@@ -47,7 +47,7 @@ static enum outcome read_slowly(void *arg, int64_t voucher_id,
     source.ended++;
     (void)pthread_mutex_unlock(&source.mutex);
     *window = (struct voucher_window){voucher_id, mine, voucher_id * 1000 + mine,
-                                      voucher_id * 2000 + mine};
+                                      voucher_id * 2000 + mine, voucher_id == KNOWN};
     return outcome;
 }
 
@@ -214,6 +214,7 @@ static void vouchers_that_share_a_slot_are_not_mixed_up(void **state)
                          askers[i].voucher_id * 1000 + askers[i].window.begin_us);
         assert_int_equal(askers[i].window.clock_ahead_us,
                          askers[i].voucher_id * 2000 + askers[i].window.begin_us);
+        assert_int_equal(askers[i].window.is_on_offer, askers[i].voucher_id == KNOWN);
     }
 }
 
