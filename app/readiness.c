@@ -9,6 +9,7 @@
 #include "app/health_check.h"
 #include "app/store_options.h"
 #include "base/text/duration.h"
+#include "db/sale_needs.h"
 #include "lock/fault.h"
 #include "lock/store.h"
 
@@ -31,6 +32,7 @@ enum {
 struct database_probe {
     struct health_check check;
     struct db_conn *db;
+    bool records; /* with --record */
 };
 
 struct readiness {
@@ -160,14 +162,15 @@ static const struct postgres_statement LOOK = {
     "SELECT pg_is_in_recovery()::int, (current_setting('transaction_read_only') = 'on')::int,"
     " (SELECT count(*) FROM (SELECT stock FROM tb_seckill_voucher LIMIT 1) AS one),"
     " (SELECT coalesce(max(extract(epoch FROM clock_timestamp() - query_start)), 0)::bigint"
-    "  FROM pg_stat_activity WHERE wait_event = 'SyncRep')",
-    ""};
+    "  FROM pg_stat_activity WHERE wait_event = 'SyncRep'), coalesce(" SALE_LACKS ", '')",
+    "i"};
 
 static bool probe_database(void *probe, char said[HEALTH_SAID_MAX])
 {
-    struct db_conn *db = ((struct database_probe *)probe)->db;
+    const struct database_probe *p = probe;
+    struct db_conn *db = p->db;
 
-    if (db_run_one(db, &LOOK, NULL) != DB_OK)
+    if (db_run_one(db, &LOOK, DB_VALUES(DB_INT(p->records))) != DB_OK)
         (void)snprintf(said, HEALTH_SAID_MAX, "%s", db_error(db));
     else if (db_int(db, 0, 0, 0) != 0)
         (void)snprintf(said, HEALTH_SAID_MAX,
@@ -180,6 +183,9 @@ static bool probe_database(void *probe, char said[HEALTH_SAID_MAX])
                        "a COMMIT has waited for %lld s for a synchronous standby "
                        "(synchronous_standby_names)",
                        (long long)db_int(db, 0, 0, 3));
+    else if (db_text(db, 0, 0, 4)[0] != '\0')
+        (void)snprintf(said, HEALTH_SAID_MAX, "orders cannot be sold: %.300s",
+                       db_text(db, 0, 0, 4));
     else
         return true;
     return false;
@@ -210,6 +216,7 @@ struct readiness *readiness_start(const struct config *c)
         struct database_probe *probe = &r->databases[i];
 
         probe->db = make_connection(c, i);
+        probe->records = c->record != NULL;
         has_begun = probe->db != NULL &&
                     health_check_start(&probe->check, probe_database, probe);
     }

@@ -179,19 +179,19 @@ static enum attempt_answer judge_connection(const struct db_conn *db, char why[W
     return db_is_refused(db) ? ATTEMPT_REFUSED : ATTEMPT_AGAIN;
 }
 
-/* Are the tables there that the settings need? */
+/* Are the tables and the rights there that the settings need? */
 static enum attempt_answer look_for_tables(struct db_conn *db, bool wants_record,
                                            char why[WHY_MAX])
 {
     struct voucher_window window;
     bool is_found = false;
-    bool has_record = true;
+    const char *lacks = "";
     enum db_status st = voucher_find_window(db, 1, &window, &is_found);
 
     if (st == DB_OK)
         st = sale_look_for_table(db);
-    if (st == DB_OK && wants_record)
-        st = sale_look_for_record(db, &has_record);
+    if (st == DB_OK)
+        st = sale_look_for_needs(db, wants_record, &lacks);
     if (st == DB_LOST || st == DB_TIMEOUT)
         return judge_connection(db, why);
     if (st != DB_OK)
@@ -199,11 +199,11 @@ static enum attempt_answer look_for_tables(struct db_conn *db, bool wants_record
                                      "earlier version: %s; run db/schema.sql as the database's "
                                      "owner",
                        db_error(db));
-    else if (!has_record)
-        (void)snprintf(why, WHY_MAX, "--record needs the table tb_voucher_write, and leave "
-                                     "to add to it: run db/schema.sql as the database's "
-                                     "owner");
-    return st == DB_OK && has_record ? ATTEMPT_OK : ATTEMPT_REFUSED;
+    else if (lacks[0] != '\0')
+        (void)snprintf(why, WHY_MAX, "orders cannot be sold%s: %.400s; db/schema.sql makes the "
+                                     "tables and grants the rights",
+                       wants_record ? " with --record" : "", lacks);
+    return st == DB_OK && lacks[0] == '\0' ? ATTEMPT_OK : ATTEMPT_REFUSED;
 }
 
 static enum attempt_answer check_pooler(struct db_conn *db, const struct db_options *opts,

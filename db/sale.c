@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "db/instant.h"
+#include "db/sale_needs.h"
 #include "db/sale_steps.h"
 
 static const struct sale_statement COUNT_EARLIER = {
@@ -47,11 +48,10 @@ static const struct postgres_statement LOOK_FOR_TABLE = {
     "",
 };
 
-static const struct postgres_statement LOOK_FOR_RECORD = {
-    "order_look_for_record",
-    "SELECT to_regclass('tb_voucher_write') IS NOT NULL"
-    " AND has_table_privilege(to_regclass('tb_voucher_write'), 'INSERT')",
-    "",
+static const struct postgres_statement LOOK_FOR_NEEDS = {
+    "order_look_for_needs",
+    "SELECT coalesce(" SALE_LACKS ", '')",
+    "i",
 };
 
 /* ---- what the database refuses ---- */
@@ -169,11 +169,11 @@ enum db_status sale_look_for_table(struct db_conn *db)
     return db_run_one(db, &LOOK_FOR_TABLE, NULL);
 }
 
-enum db_status sale_look_for_record(struct db_conn *db, bool *is_there)
+enum db_status sale_look_for_needs(struct db_conn *db, bool records, const char **lacks)
 {
-    enum db_status st = db_run_one(db, &LOOK_FOR_RECORD, NULL);
+    enum db_status st = db_run_one(db, &LOOK_FOR_NEEDS, DB_VALUES(DB_INT(records)));
 
-    *is_there = st == DB_OK && strcmp(db_text(db, 0, 0, 0), "t") == 0;
+    *lacks = st == DB_OK ? db_text(db, 0, 0, 0) : "";
     return st;
 }
 

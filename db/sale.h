@@ -47,9 +47,10 @@ void sale_cancel(struct db_conn *db);
  * missing one. */
 enum db_status sale_look_for_table(struct db_conn *db);
 
-/* Check if the record of writes exists and this role may add to it.  OK: *is_there is
- * the answer. */
-enum db_status sale_look_for_record(struct db_conn *db, bool *is_there);
+/* Check if the session has all that db/sale_needs.h lists; `records`: also the right to
+ * add to the record of writes.  OK: *lacks is what it lacks, valid until the next run; "":
+ * nothing. */
+enum db_status sale_look_for_needs(struct db_conn *db, bool records, const char **lacks);
 
 /* Write the statements of one sale under these terms as a script for pgbench -M
  * prepared, whose variables have the names of SALE_VALUES.  False: `size` is too small,

@@ -203,6 +203,54 @@ static void a_database_that_takes_no_writes_is_not_ready(void **state)
     rig_stop(&service);
 }
 
+/* The service can read the vouchers, but not sell one. */
+static void a_database_without_a_right_of_orders_is_not_ready(void **state)
+{
+    static const struct {
+        const char *breaks, *says, *mends;
+    } RIGHTS[] = {
+        {"REVOKE INSERT ON tb_voucher_order FROM seckill_service",
+         "the right INSERT on tb_voucher_order is missing",
+         "GRANT INSERT ON tb_voucher_order TO seckill_service"},
+        {"REVOKE UPDATE ON tb_seckill_voucher FROM seckill_service",
+         "the right UPDATE on tb_seckill_voucher is missing",
+         "GRANT UPDATE (stock, version, fence) ON tb_seckill_voucher TO seckill_service"},
+        {"ALTER TABLE tb_voucher_order RENAME TO moved",
+         "the table tb_voucher_order is missing", "ALTER TABLE moved RENAME TO tb_voucher_order"},
+        {"REVOKE INSERT ON tb_voucher_write FROM seckill_service",
+         "the right INSERT on tb_voucher_write is missing",
+         "GRANT INSERT ON tb_voucher_write TO seckill_service"},
+    };
+    static char log[4096];
+
+    (void)state;
+    service = RIG_START("--lock=none", rig_record_flag());
+    await_ready();
+    for (size_t i = 0; i < sizeof(RIGHTS) / sizeof(RIGHTS[0]); i++) {
+        run_sql(RIGHTS[i].breaks);
+        await_refusal(RIGHTS[i].says);
+        assert_non_null(strstr(answer.body, "\"locks\":\"ok\""));
+        assert_int_equal(rig_run((const char *const[]){"--lock=none", rig_record_flag(), NULL},
+                                 log, sizeof(log)),
+                         69);
+        assert_non_null(strstr(log, "tb_"));
+        run_sql(RIGHTS[i].mends);
+        await_ready();
+    }
+    rig_stop(&service);
+}
+
+/* Without --record an order does not write to the record. */
+static void a_missing_record_leaves_a_service_without_record_ready(void **state)
+{
+    (void)state;
+    run_sql("REVOKE INSERT ON tb_voucher_write FROM seckill_service");
+    service = RIG_START("--lock=none");
+    await_ready();
+    run_sql("GRANT INSERT ON tb_voucher_write TO seckill_service");
+    rig_stop(&service);
+}
+
 /* The service can read the table of the locks, but not write to it. */
 static void a_lock_in_a_database_that_takes_no_writes_is_not_ready(void **state)
 {
@@ -318,6 +366,8 @@ int main(void)
         cmocka_unit_test(a_read_only_replica_is_not_ready),
         cmocka_unit_test(a_node_of_a_cluster_is_not_ready),
         cmocka_unit_test(a_database_that_takes_no_writes_is_not_ready),
+        cmocka_unit_test(a_database_without_a_right_of_orders_is_not_ready),
+        cmocka_unit_test(a_missing_record_leaves_a_service_without_record_ready),
         cmocka_unit_test(a_lock_in_a_database_that_takes_no_writes_is_not_ready),
         cmocka_unit_test(a_standby_is_not_ready),
         cmocka_unit_test(a_probe_serves_all_that_ask_in_its_second),
