@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* limits.c -- the timeouts of statements, of waits for a row's lock, and of idle
- * transactions.
+ * transactions, and the isolation of transactions.
  *
- * Without a pooler a session gets the timeouts when it is opened.  A pooler refuses
+ * The statements of an order are made for READ COMMITTED.  Under another level a
+ * statement that has waited for a row of another order fails.
+ *
+ * Without a pooler a session gets the settings when it is opened.  A pooler refuses
  * settings in the opening.  With a pooler of sessions they are set once after it.  With
- * a pooler of transactions they are set in each transaction, and end with it. */
+ * a pooler of transactions they are set in each transaction, and end with it.  Only the
+ * isolation cannot be set there, because the statement that sets the timeouts has taken
+ * a snapshot; the service refuses to start with another level (db/sale_needs.h). */
 #include <stdio.h>
 
 #include "db/conn_private.h"
@@ -20,7 +25,8 @@ const char *db_limits_at_start(const struct db_conn *db, char out[DB_SETTINGS_MA
         return NULL;
     (void)snprintf(out, DB_SETTINGS_MAX,
                    "-c statement_timeout=%d -c lock_timeout=%d"
-                   " -c idle_in_transaction_session_timeout=%d -c TimeZone=UTC%s",
+                   " -c idle_in_transaction_session_timeout=%d -c TimeZone=UTC"
+                   " -c default_transaction_isolation=read\\ committed%s",
                    db->opts.statement_timeout_ms, lock_timeout_ms(db),
                    db->opts.idle_timeout_ms,
                    db->opts.commits_lazily ? " -c synchronous_commit=off" : "");
@@ -38,7 +44,8 @@ bool db_limits_set(struct db_conn *db, int64_t deadline_ns)
         return true;
     (void)snprintf(sql, sizeof(sql),
                    "SET statement_timeout = %d; SET lock_timeout = %d;"
-                   " SET idle_in_transaction_session_timeout = %d; SET TimeZone = 'UTC'",
+                   " SET idle_in_transaction_session_timeout = %d; SET TimeZone = 'UTC';"
+                   " SET default_transaction_isolation = 'read committed'",
                    db->opts.statement_timeout_ms, lock_timeout_ms(db),
                    db->opts.idle_timeout_ms);
     if (!postgres_wire_put_query(wire, sql) || !postgres_wire_send(wire, deadline_ns))
