@@ -120,15 +120,15 @@ static void tell(struct stream_writer *t, const struct stream_writing *it)
         metrics_count(&cell->stream_written);
     } else if (it->state == STREAM_POISON) {
         metrics_count(&cell->stream_poison);
-        log_error("a queued order cannot be written and was moved aside: entry %s, user %lld, "
-                  "request %s: %s",
-                  e->id, (long long)e->user_id, e->request_id, it->reason);
+        LIMITED_ERROR("a queued order cannot be written and was moved aside: entry %s, user %lld, "
+                      "request %s: %s",
+                      e->id, (long long)e->user_id, e->request_id, it->reason);
     } else {
         metrics_count(&cell->stream_refused);
-        log_error("a promise is broken: order %lld of user %lld, request %s, was queued and "
-                  "is refused: %s",
-                  (long long)e->order_id, (long long)e->user_id, e->request_id,
-                  verdict_of(it));
+        LIMITED_ERROR("a promise is broken: order %lld of user %lld, request %s, was queued and "
+                      "is refused: %s",
+                      (long long)e->order_id, (long long)e->user_id, e->request_id,
+                      verdict_of(it));
     }
 }
 

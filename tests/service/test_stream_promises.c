@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/os/clock.h"
 #include "tests/service/batch.h"
 #include "tests/service/stream_rig.h"
 
@@ -134,12 +135,59 @@ static void a_row_of_another_number_breaks_the_promise(void **state)
     promise_another_number_in_a_batch();
 }
 
+static int64_t count_logged(const struct rig_service *s, const char *words)
+{
+    FILE *file = fopen(s->log, "re");
+    int64_t count = 0;
+    char line[2048];
+
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file) != NULL)
+        count += strstr(line, words) != NULL;
+    (void)fclose(file);
+    return count;
+}
+
+static bool are_all_refused(void *count)
+{
+    return rig_metric(&second, "seckill_stream_refused_total ") == *(int *)count;
+}
+
+/* The log names the first broken promises and counts the others; the metric counts all of them.
+ * The row of the voucher is locked until all orders are in the stream, so that one batch ends
+ * them. */
+static void many_broken_promises_do_not_fill_the_log(void **state)
+{
+    enum { A_SECOND = 10 }; /* lines */
+    int users = 100;
+    int64_t voucher = rig_voucher(2 * users), begin_ns, seconds, lines;
+
+    (void)state;
+    stream_anew();
+    first = RIG_START("--order-path=combined", "--lock=none");
+    second = STREAM_START("--lock=none");
+    for (int user = 1; user <= users; user++)
+        (void)stream_buy(&first, voucher, user, "", 201, "accepted");
+    batch_begin(voucher);
+    for (int user = 1; user <= users; user++)
+        (void)stream_buy(&second, voucher, user, "", 202, "queued");
+    begin_ns = dlock_clock_ns();
+    batch_let_go();
+    assert_true(rig_until(are_all_refused, &users, RIG_PATIENCE_MS));
+    seconds = (dlock_clock_ns() - begin_ns) / 1000000000;
+    lines = count_logged(&second, "a promise is broken: order ");
+    assert_in_range(lines, 1, A_SECOND * (seconds + 2));
+    rig_stop(&first);
+    rig_stop(&second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_refusal_breaks_the_promise_and_says_so),
         cmocka_unit_test(a_conflict_lets_its_user_buy_again),
         cmocka_unit_test(a_row_of_another_number_breaks_the_promise),
+        cmocka_unit_test(many_broken_promises_do_not_fill_the_log),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
