@@ -81,6 +81,11 @@ void order_lock_abandon(struct worker *w, struct order_lock *lock)
     st = dlock_abandon(w->service->locks, &lock->lease);
     metrics_count(&w->cell->abandoned);
     histogram_record(&w->cell->lock_hold, monotonic_ns() - lock->held_ns);
-    LIMITED_WARN("lock %s is left to its lease: %s %s", lock->name,
-                 dlock_status_text(st), dlock_error());
+    if (st == DLOCK_OK)
+        LIMITED_WARN("lock %s is left to its lease, because the outcome of an order under it is "
+                     "not known",
+                     lock->name);
+    else
+        LIMITED_WARN("lock %s cannot be left to its lease: %s: %s", lock->name,
+                     dlock_status_text(st), dlock_error());
 }

@@ -166,6 +166,8 @@ static void the_lock_of_a_batch_that_nobody_can_settle_is_left_to_its_lease(void
     while (strcmp(answer.outcome, "unavailable") == 0); /* until the service has connected */
     assert_string_equal(answer.outcome, "lock-busy");
     assert_true(rig_metric(&service, "seckill_lock_abandoned_total") == 1);
+    assert_true(rig_has_logged(&service, "is left to its lease, because the outcome of an order "
+                                         "under it is not known"));
     assert_true(rig_until(is_sold_now, &voucher, RIG_PATIENCE_MS));
     assert_int_equal(rig_orders(voucher), 2);
     assert_int_equal(rig_stock(voucher), 18);
