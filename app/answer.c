@@ -69,6 +69,8 @@ void answer_outcome(const struct request *rq, struct answer *an, enum face face,
 {
     const struct outcome_info *info = outcome_info(outcome);
 
+    if (outcome == OUTCOME_DATABASE_BUSY && detail == NULL && rq->worker != NULL)
+        detail = rq->worker->busy_why;
     answer_status(rq, an, face, outcome,
                   face == FACE_COURSE ? info->course_status : info->status, detail);
 }

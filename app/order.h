@@ -17,8 +17,9 @@
  *   STALE            the lock's fence was out of date: a later holder has written.
  *                    Nothing was written; the client may try again
  *   CONFLICT         the request's id belongs to another order
- *   DATABASE_BUSY    no connection to PostgreSQL became free in time, or too many orders
- *                    wait or use the database; this attempt sold nothing
+ *   DATABASE_BUSY    no connection to PostgreSQL became free in time, or the orders before
+ *                    this one were not sold in time, or too many orders wait or use the
+ *                    database; this attempt sold nothing, and w->busy_why is the reason
  *   UNAVAILABLE      a store did not answer; this attempt sold nothing and will not.
  *                    An earlier attempt of the same id may have sold: it could not be
  *                    looked up

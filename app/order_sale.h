@@ -9,7 +9,7 @@
 
 #include "app/order_lock.h"
 #include "app/order_path.h"
-#include "db/sale.h"
+#include "db/sale_batch.h"
 #include "lock/fault.h"
 
 enum { ORDER_SQLSTATE_SIZE = 6, ORDER_WHY_MAX = 128 };
@@ -45,6 +45,10 @@ void order_sale_begin(struct order_sale *e);
  * one, and find out the outcome of the COMMIT, for at most --settle-timeout.  After
  * SALE_FAILED, roll the transaction back. */
 enum outcome order_sale_conclude(struct order_sale *e);
+
+/* Log why the transaction of a batch failed, if it did.  Its orders are then sold alone, and
+ * may be sold. */
+void order_sale_warn_of_batch(const struct sale_batch *batch);
 
 /* Sell the order in its own transaction, on the connection of e->w: begin, every
  * statement, conclude.  Returns as order_sale_conclude(). */

@@ -64,7 +64,8 @@ bool request_has_query(const struct request *rq, const char *key);
  * query. */
 bool request_query_is_of(const struct request *rq, const char *const *keys);
 
-/* Answer with an outcome, without data.  `detail` is a sentence, or NULL. */
+/* Answer with an outcome, without data.  `detail` is a sentence, or NULL; the sentence of
+ * DATABASE_BUSY is then that of the worker. */
 void answer_outcome(const struct request *rq, struct answer *an, enum face face,
                     enum outcome outcome, const char *detail);
 

@@ -55,6 +55,7 @@ struct worker {
     size_t partition;   /* the database that worker_take_db() asks; 0 until it is chosen */
     bool is_inside;     /* between worker_enter() and worker_leave() */
     struct metrics_cell *cell;
+    const char *busy_why; /* after DATABASE_BUSY: a sentence for the client, and a literal */
 };
 
 /* Connect to the stores: the lock's, the admission's, the stream's, then PostgreSQL,
@@ -98,6 +99,8 @@ bool worker_choose_voucher(struct worker *w, int64_t voucher_id);
  *   DATABASE_BUSY  --database-wait has passed; the log says so
  *   UNAVAILABLE    PostgreSQL does not answer; the log has the reason */
 enum outcome worker_take_db(struct worker *w);
+/* Refuse the worker's request for the reason `why`, a literal.  Returns DATABASE_BUSY. */
+enum outcome worker_is_busy(struct worker *w, const char *why);
 /* The outcome for the client after a failed run on w->db, where no COMMIT was sent: INTERNAL
  * or UNAVAILABLE.  The log says why. */
 enum outcome worker_db_failed(struct worker *w, enum db_status st);

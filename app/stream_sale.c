@@ -168,8 +168,10 @@ static void sell_batch(struct group *g)
         g->batch.sales[g->batch.count] = &g->all[i]->sale.sale;
         g->members[g->batch.count++] = g->all[i];
     }
-    if (g->batch.count > 1)
+    if (g->batch.count > 1) {
         sale_batch_run(g->w->db, &g->batch, watch, g);
+        order_sale_warn_of_batch(&g->batch);
+    }
     for (size_t i = 0; i < g->batch.count; i++)
         if (g->batch.is_over[i])
             conclude(g, g->members[i]);

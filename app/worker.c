@@ -44,6 +44,12 @@ static const char *name_of(const struct worker *w, char name[40])
     return name;
 }
 
+enum outcome worker_is_busy(struct worker *w, const char *why)
+{
+    w->busy_why = why;
+    return OUTCOME_DATABASE_BUSY;
+}
+
 enum outcome worker_enter(struct worker *w, size_t partition)
 {
     char name[40];
@@ -53,7 +59,7 @@ enum outcome worker_enter(struct worker *w, size_t partition)
     if (w->is_inside)
         return OUTCOME_ACCEPTED;
     LIMITED_WARN("%s: the limit of requests that use one database is reached", name_of(w, name));
-    return OUTCOME_DATABASE_BUSY;
+    return worker_is_busy(w, "too many requests use the database of this voucher");
 }
 
 bool worker_choose_voucher(struct worker *w, int64_t voucher_id)
@@ -91,7 +97,10 @@ enum outcome worker_take_db(struct worker *w)
     if (st == DB_OK)
         return OUTCOME_ACCEPTED;
     LIMITED_WARN("%s: %s", name_of(w, name), taken.why);
-    return st == DB_TIMEOUT ? OUTCOME_DATABASE_BUSY : OUTCOME_UNAVAILABLE;
+    if (st == DB_TIMEOUT)
+        return worker_is_busy(w, "no connection to the database became free for as long as "
+                                 "--database-wait allows");
+    return OUTCOME_UNAVAILABLE;
 }
 
 void worker_give_db(struct worker *w)

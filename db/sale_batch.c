@@ -163,6 +163,16 @@ static void drop_repeated_users(struct run *r)
                 r->is_out[i] = true;
 }
 
+/* Keep the reason why the transaction fails, before ROLLBACK replaces it. */
+static enum db_status note(struct run *r, enum db_status st)
+{
+    if (st == DB_OK || st == DB_UNIQUE)
+        return st;
+    r->batch->status = st;
+    (void)snprintf(r->batch->why, sizeof(r->batch->why), "%s", db_error(r->db));
+    return st;
+}
+
 /* Make the reads of the guards, and after a collision those of the indexes.  False: it
  * failed, or no sale is left. */
 static bool read(struct run *r, struct columns *columns, bool looks)
@@ -184,7 +194,7 @@ static bool read(struct run *r, struct columns *columns, bool looks)
         db_queue(r->db, &LOOK_FOR_DUPLICATES, values);
     if (guard->read != NULL)
         sale_queue(r->db, guard->read, &r->head);
-    if (db_run(r->db) != DB_OK)
+    if (note(r, db_run(r->db)) != DB_OK)
         return false;
     if (counts)
         drop_users(r, i++, true);
@@ -241,8 +251,10 @@ static bool take(struct run *r)
     r->head.units = count_in(r);
     if (guard->read != NULL && r->head.units > r->head.stock)
         r->head.units = r->head.stock;
-    if (!sale_take(r->db, &r->head))
+    if (!sale_take(r->db, &r->head)) {
+        (void)note(r, r->head.status);
         return false;
+    }
     end_those_without_a_unit(r);
     return true;
 }
@@ -319,7 +331,7 @@ static enum db_status insert_and_commit(struct run *r)
     r->head.backend_pid = db_backend_pid(r->db);
     queue_rows(r, &columns);
     sale_queue(r->db, &sale_statement_commit, &r->head);
-    st = db_run(r->db);
+    st = note(r, db_run(r->db));
     if (st == DB_OK)
         keep_order_ids(r);
 out:
@@ -366,6 +378,8 @@ void sale_batch_run(struct db_conn *db, struct sale_batch *batch, sale_batch_wat
     struct run r = {.db = db, .batch = batch, .watch = watch, .arg = arg};
 
     memset(batch->is_over, 0, sizeof(batch->is_over));
+    batch->status = DB_OK;
+    batch->why[0] = '\0';
     if (try_once(&r, false))
         (void)try_once(&r, true);
 }

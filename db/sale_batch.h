@@ -20,7 +20,7 @@
 
 #include "db/sale.h"
 
-enum { SALE_BATCH_MAX = 128 };
+enum { SALE_BATCH_MAX = 128, SALE_BATCH_WHY_MAX = 256 };
 
 /* All sales are of one voucher and under the same terms.  Either all of them are
  * written into the record of writes or none. */
@@ -29,6 +29,9 @@ struct sale_batch {
     size_t count;            /* at least 1 */
     bool is_over[SALE_BATCH_MAX]; /* out: sales[i] has ended, and sales[i]->answer is
                                    * valid */
+    enum db_status status;   /* out: of the statement that failed; OK: none did, or only a
+                              * unique index refused */
+    char why[SALE_BATCH_WHY_MAX]; /* out: unless OK, what db_error() said */
 };
 
 /* Called for each sale at each point; see sale_watch.  False gives up this sale

@@ -74,10 +74,15 @@ static int64_t until_database_ns(const struct config *config)
 
 /* ---- the leader ---- */
 
+/* Answer all orders alike; after DATABASE_BUSY for the reason of the leader's worker. */
 static void answer_all(struct batch *b, enum outcome outcome)
 {
-    for (size_t i = 0; i < b->count; i++)
-        order_of(b->places[i])->outcome = outcome;
+    for (size_t i = 0; i < b->count; i++) {
+        struct waiting_order *waiting = order_of(b->places[i]);
+
+        waiting->outcome = outcome;
+        waiting->sale.order->worker->busy_why = b->w->busy_why;
+    }
 }
 
 /* A sale_batch_watch. */
@@ -101,11 +106,19 @@ static void conclude(struct waiting_order *waiting)
  * refused, so that the timeouts of several hanging orders do not add up. */
 static void sell_alone(struct batch *b, struct waiting_order *waiting)
 {
+    struct worker *own = waiting->sale.order->worker;
+
     if (monotonic_ns() >= b->until_ns) {
-        waiting->outcome = OUTCOME_DATABASE_BUSY;
+        LIMITED_WARN("an order of voucher %lld was refused: its batch was not sold, and no time of "
+                     "--database-wait is left to sell it alone",
+                     (long long)waiting->sale.order->request->voucher_id);
+        waiting->outcome = worker_is_busy(
+            own, "the transaction for this and other orders failed, and lasted as long as "
+                 "--database-wait allows");
         return;
     }
     waiting->outcome = b->w->db != NULL ? OUTCOME_ACCEPTED : worker_take_db(b->w);
+    own->busy_why = b->w->busy_why;
     if (waiting->outcome == OUTCOME_ACCEPTED)
         waiting->outcome = order_sale_run(&waiting->sale);
 }
@@ -138,6 +151,7 @@ static void sell_connected(struct batch *b)
             add_to_sale(b, order_of(b->places[i]));
     if (b->sale.count > 1) {
         sale_batch_run(b->w->db, &b->sale, watch, b);
+        order_sale_warn_of_batch(&b->sale);
         memcpy(is_over, b->sale.is_over, sizeof(is_over));
         count_batch(b);
     }
@@ -244,15 +258,39 @@ static int64_t until_lane_ns(const struct config *config)
     return until_database_ns(config) + lock_ms * DLOCK_NS_PER_MS;
 }
 
+/* Refuse an order that no leader took, after a wait since `entered_ns`. */
+static enum outcome refuse(const struct order_attempt *order, bool is_late, int64_t entered_ns)
+{
+    const struct service *service = order->worker->service;
+    long long voucher = order->request->voucher_id;
+    long long waiting = lanes_waiting(service->lanes);
+
+    if (!is_late) {
+        LIMITED_WARN("an order of voucher %lld was refused: %lld orders wait to be sold, and "
+                     "--orders-waiting is %lld",
+                     voucher, waiting, (long long)service->config->orders_waiting);
+        return worker_is_busy(order->worker, "as many orders wait as --orders-waiting allows");
+    }
+    LIMITED_WARN("an order of voucher %lld was refused: it waited %lld ms for the transaction that "
+                 "sells the orders before it; %lld orders still wait",
+                 voucher, (long long)((monotonic_ns() - entered_ns) / DLOCK_NS_PER_MS), waiting);
+    return worker_is_busy(order->worker,
+                          "the transaction that sells the orders before this one lasted as long as "
+                          "--database-wait allows");
+}
+
 /* Wait in the lane until the order is sold, or will not be sold. */
 static void go_through_lane(struct waiting_order *waiting)
 {
     const struct order_attempt *order = waiting->sale.order;
     const struct service *service = order->worker->service;
+    int64_t entered_ns = monotonic_ns();
+    enum lane_answer answer;
 
     waiting->place.order = waiting;
-    switch (lane_enter(service->lanes, order->request->voucher_id, &waiting->place,
-                       until_lane_ns(service->config))) {
+    answer = lane_enter(service->lanes, order->request->voucher_id, &waiting->place,
+                        until_lane_ns(service->config));
+    switch (answer) {
     case LANE_LEADS:
         lead(waiting);
         break;
@@ -260,10 +298,7 @@ static void go_through_lane(struct waiting_order *waiting)
         break;
     case LANE_LATE:
     case LANE_FULL:
-        LIMITED_WARN("an order of voucher %lld was refused: %lld orders wait to be sold",
-                     (long long)order->request->voucher_id,
-                     (long long)lanes_waiting(service->lanes));
-        waiting->outcome = OUTCOME_DATABASE_BUSY;
+        waiting->outcome = refuse(order, answer == LANE_LATE, entered_ns);
         break;
     }
     waiting->sale.w = order->worker;

@@ -14,6 +14,7 @@ static struct buyer {
     int64_t voucher, user;
     char request_id[64];
     struct rig_answer answer;
+    bool is_answered; /* the thread was joined */
 } buyers[BUYERS_MAX];
 static int buyer_count;
 
@@ -96,11 +97,19 @@ void batch_begin(int64_t voucher)
     run(sql);
 }
 
+void batch_await_answers(void)
+{
+    for (int i = 0; i < buyer_count; i++) {
+        if (!buyers[i].is_answered)
+            (void)pthread_join(buyers[i].thread, NULL);
+        buyers[i].is_answered = true;
+    }
+}
+
 void batch_let_go(void)
 {
     run("COMMIT");
-    for (int i = 0; i < buyer_count; i++)
-        (void)pthread_join(buyers[i].thread, NULL);
+    batch_await_answers();
 }
 
 /* A session that waits for the row may wait for another waiting session. Within one transaction

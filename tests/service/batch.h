@@ -39,6 +39,9 @@ void batch_buy_blocked(const struct rig_service *at, int64_t voucher, int64_t us
 /* Wait until `count` orders wait for the leader of a batch. */
 void batch_await_waiting(const struct rig_service *at, int count);
 
+/* Wait for every buyer's answer while the row is locked. */
+void batch_await_answers(void);
+
 /* Free the row, and wait for every buyer's answer. */
 void batch_let_go(void);
 

@@ -28,12 +28,49 @@ static void one_order_more_than_may_wait_is_503(void **state)
     assert_int_equal(answer.status, 503);
     assert_string_equal(answer.outcome, "database-busy");
     assert_non_null(strstr(answer.head, "Retry-After: "));
+    rig_expect_in_body(&answer, "\"detail\":\"as many orders wait as --orders-waiting allows\"");
+    assert_true(rig_has_logged(&service, "3 orders wait to be sold, and --orders-waiting is 3"));
     assert_true(rig_metric(&service, "seckill_orders_waiting ") == 3);
     batch_let_go();
     batch_expect("accepted", 4);
     assert_true(rig_order(service.orders_port, voucher, 5, &answer));
     assert_string_equal(answer.outcome, "accepted");
     assert_int_equal(rig_orders(voucher), 5);
+    rig_stop(&service);
+}
+
+static bool has_told_why(void *voucher)
+{
+    char line[96];
+
+    (void)snprintf(line, sizeof(line), " orders of voucher %lld failed: ",
+                   *(long long *)voucher);
+    return rig_has_logged(&service, line) &&
+           rig_has_logged(&service, "canceling statement due to lock timeout") &&
+           rig_has_logged(&service, "no time of --database-wait is left to sell it alone");
+}
+
+/* The row of the voucher is locked for longer than a statement may last, so the batch fails, and so
+ * does each of its orders that is sold alone before --database-wait is over.  On a busy machine
+ * the orders may come so far apart that no two of them share a batch. */
+static void the_log_says_why_a_batch_failed(void **state)
+{
+    long long voucher = rig_voucher(1000);
+    int64_t until_ns = dlock_clock_after(dlock_clock_ns(), RIG_PATIENCE_MS);
+
+    (void)state;
+    service = RIG_START("--order-path=combined", "--lock=none", "--workers=40",
+                        "--statement-timeout=500ms", "--database-wait=1s");
+    do {
+        batch_begin(voucher);
+        for (int user = 1; user <= 16; user++)
+            batch_buy(&service, voucher, user, "");
+        batch_await_answers();
+        batch_let_go();
+        batch_expect("accepted", 0);
+    } while (!has_told_why(&voucher) && dlock_clock_ns() < until_ns);
+    assert_true(has_told_why(&voucher));
+    assert_int_equal(rig_orders(voucher), 0);
     rig_stop(&service);
 }
 
@@ -179,6 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_order_more_than_may_wait_is_503),
+        cmocka_unit_test(the_log_says_why_a_batch_failed),
         cmocka_unit_test(a_wait_for_the_lock_takes_no_time_from_the_wait_for_the_database),
         cmocka_unit_test(clients_that_hang_or_hang_up_keep_nobody_waiting),
         cmocka_unit_test(the_lock_of_a_batch_that_nobody_can_settle_is_left_to_its_lease),

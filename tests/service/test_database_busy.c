@@ -75,6 +75,35 @@ static void a_request_that_waits_too_long_hears_database_busy(void **state)
     rig_stop(&service);
 }
 
+/* The order of another voucher needs the connection that waits for the row of the first voucher. */
+static void the_answer_says_that_no_connection_became_free(void **state)
+{
+    static const struct postgres_statement HOLD = {
+        "busy_hold_other",
+        "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $1 FOR UPDATE", "i"};
+    static const struct postgres_statement ROLLBACK = {"busy_rollback_other", "ROLLBACK", ""};
+    static struct rig_answer first, second;
+    int64_t other = rig_voucher(5);
+    pthread_t thread;
+
+    (void)state;
+    voucher = rig_voucher(5);
+    service = RIG_START("--lock=none", "--database-connections=1", "--database-wait=50ms",
+                        "--statement-timeout=20s");
+    db_queue(rig_db(), &BEGIN, NULL);
+    db_queue(rig_db(), &HOLD, DB_VALUES(DB_INT(voucher)));
+    assert_int_equal(db_run(rig_db()), DB_OK);
+    assert_int_equal(pthread_create(&thread, NULL, order_as_first, &first), 0);
+    assert_true(rig_until(is_row_waited_for, NULL, RIG_PATIENCE_MS));
+    assert_true(rig_order(service.orders_port, other, 2, &second));
+    rig_expect(&second, 503, "database-busy");
+    rig_expect_in_body(&second, "\"detail\":\"no connection to the database became free");
+    assert_true(rig_metric(&service, "seckill_database_takes_total{result=\"timeout\"} ") > 0);
+    assert_int_equal(db_run_one(rig_db(), &ROLLBACK, NULL), DB_OK);
+    (void)pthread_join(thread, NULL);
+    rig_stop(&service);
+}
+
 /* Three slow statements time out one after the other, and each frees its connection. */
 static void a_statement_that_times_out_gives_its_connection_back(void **state)
 {
@@ -107,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_that_waits_too_long_hears_database_busy),
+        cmocka_unit_test(the_answer_says_that_no_connection_became_free),
         cmocka_unit_test(a_statement_that_times_out_gives_its_connection_back),
     };
 
