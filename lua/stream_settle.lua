@@ -20,6 +20,15 @@ local function move_aside(id, reason)
                unpack(entry and entry[2] or {'fields', 'none'}))
 end
 
+-- If PostgreSQL had no unit left, Redis has too many: somebody has lowered the stock.  With 0 units
+-- here and no order that waits, the next request lets its process read the stock again.
+local function drop_stock(of_voucher)
+    local stock = redis.call('HGET', of_voucher, 'stock')
+    if stock and tonumber(stock) > 0 then
+        redis.call('HSET', of_voucher, 'stock', 0)
+    end
+end
+
 -- If PostgreSQL refused an order because of its user or its request, the unit is free again.  The
 -- user may try again, unless the user has an order of the voucher.
 local function note(verdict, voucher, user, request)
@@ -30,6 +39,8 @@ local function note(verdict, voucher, user, request)
         redis.call('HINCRBY', of_voucher, 'queued', -1)
         if verdict == 'duplicate' or verdict == 'conflict' then
             redis.call('HINCRBY', of_voucher, 'stock', 1)
+        elseif verdict == 'sold-out' then
+            drop_stock(of_voucher)
         end
     end
     if verdict ~= 'written' and verdict ~= 'duplicate' then

@@ -135,6 +135,49 @@ static void a_row_of_another_number_breaks_the_promise(void **state)
     promise_another_number_in_a_batch();
 }
 
+static void set_stock(int64_t voucher, int64_t stock)
+{
+    static const struct postgres_statement SET = {
+        "promises_set_stock", "UPDATE tb_seckill_voucher SET stock = $2 WHERE voucher_id = $1",
+        "ii"};
+
+    assert_int_equal(db_run_one(rig_db(), &SET, DB_VALUES(DB_INT(voucher), DB_INT(stock))), DB_OK);
+}
+
+static bool is_queued_now(void *voucher)
+{
+    struct rig_answer got;
+
+    assert_true(rig_order(first.orders_port, *(int64_t *)voucher, 6, &got));
+    return strcmp(got.outcome, "queued") == 0;
+}
+
+/* An operator lowers the stock in PostgreSQL after it was copied into Redis.  The promises beyond
+ * the new stock are broken, but the first broken one ends the sale.  The process that starts then
+ * does not remember by itself that the voucher is sold out. */
+static void a_lowered_stock_breaks_no_promise_that_is_given_later(void **state)
+{
+    int64_t voucher = rig_voucher(10);
+
+    (void)state;
+    stream_anew();
+    second = STREAM_START("--lock=none");
+    (void)stream_buy(&second, voucher, 1, "", 202, "queued"); /* copies the stock */
+    stream_await_rows(voucher, 1);
+    set_stock(voucher, 1);
+    (void)stream_buy(&second, voucher, 2, "", 202, "queued");
+    (void)stream_buy(&second, voucher, 3, "", 202, "queued");
+    expect_ends(&second, 2, 1);
+    first = STREAM_START("--lock=none");
+    (void)stream_buy(&first, voucher, 4, "", 409, "sold-out");
+    set_stock(voucher, 1);
+    assert_true(rig_until(is_queued_now, &voucher, RIG_PATIENCE_MS));
+    stream_await_rows(voucher, 3);
+    assert_int_equal(rig_stock(voucher), 0);
+    rig_stop(&first);
+    rig_stop(&second);
+}
+
 static int64_t count_logged(const struct rig_service *s, const char *words)
 {
     FILE *file = fopen(s->log, "re");
@@ -187,6 +230,7 @@ int main(void)
         cmocka_unit_test(a_refusal_breaks_the_promise_and_says_so),
         cmocka_unit_test(a_conflict_lets_its_user_buy_again),
         cmocka_unit_test(a_row_of_another_number_breaks_the_promise),
+        cmocka_unit_test(a_lowered_stock_breaks_no_promise_that_is_given_later),
         cmocka_unit_test(many_broken_promises_do_not_fill_the_log),
     };
 
