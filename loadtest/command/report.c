@@ -36,10 +36,25 @@ const struct setting_program command_report_program = {
     EXITS({EXIT_VALID, "the report was written, with all data of the run"},
           {EXIT_UNKNOWN, "the report was written, but data is missing, damaged or of another "
                          "format; the report names it"},
-          {EXIT_USAGE, NULL}, {EXIT_CANNOT_WRITE, NULL}),
+          {EXIT_USAGE, "the command line is wrong, or RUN has no data of a run and no --out "
+                       "is given; nothing is written"},
+          {EXIT_CANNOT_WRITE, NULL}),
     SETTINGS(settings),
     .max_operands = 2,
 };
+
+/* The report would go into a directory that is probably no run, and may hold a report.html that
+ * somebody else wrote. */
+static bool is_run(const struct run_data *data)
+{
+    if (!run_data_is_none(data))
+        return true;
+    report_tell_problems(data);
+    fputs("  nothing was written; name the directory of a run, such as runs/latest, or a file in "
+          "it\n",
+          stderr);
+    return false;
+}
 
 static enum exit_code run(const struct settings *s, const void *values)
 {
@@ -54,7 +69,8 @@ static enum exit_code run(const struct settings *s, const void *values)
         return EXIT_USAGE;
     }
     if (run_data_read(&a, s->operands[0]) != EXIT_USAGE &&
-        (!is_two || run_data_read(&b, s->operands[1]) != EXIT_USAGE)) {
+        (!is_two || run_data_read(&b, s->operands[1]) != EXIT_USAGE) &&
+        (v->out || (is_run(&a) && is_run(&b)))) {
         files_join(path, is_two ? b.dir : a.dir, is_two ? "comparison.html" : "report.html");
         if (v->out)
             files_path(path, "%s", v->out);

@@ -65,12 +65,23 @@ enum exit_code run_data_read(struct run_data *out, const char *path)
         return EXIT_USAGE;
     }
     files_path(out->dir, "%s", path);
-    if (!files_is_directory(path))
-        memmove(out->dir, dirname(out->dir), strlen(dirname(out->dir)) + 1);
+    if (!files_is_directory(path)) {
+        const char *parent = dirname(out->dir); /* in out->dir, which it cuts, or static */
+
+        memmove(out->dir, parent, strlen(parent) + 1);
+    }
     out->json = accept(run_data_file(out->dir, RUN_DATA_FILE, out), out);
     if (!out->json)
         out->json = from_files(out->dir, out);
     return status_of(out);
+}
+
+bool run_data_is_none(const struct run_data *data)
+{
+    for (size_t i = 0; i < data->problem_count; i++)
+        if (data->problems[i].kind == DATA_NONE_THERE)
+            return true;
+    return false;
 }
 
 enum exit_code run_data_parse(struct run_data *out, const char *text, size_t size)

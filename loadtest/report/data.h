@@ -19,7 +19,10 @@
  * EXIT_USAGE: nothing is at `path`; said on stderr. */
 enum exit_code run_data_read(struct run_data *out, const char *path);
 
-/* The same from the text of a data.json, without a directory. */
+/* Has the directory no file of a run that could be read? */
+bool run_data_is_none(const struct run_data *data);
+
+/* The same as run_data_read() from the text of a data.json, without a directory. */
 enum exit_code run_data_parse(struct run_data *out, const char *text, size_t size);
 
 /* A zeroed one is fine. */

@@ -152,7 +152,7 @@ void report_print(FILE *out, const struct run_data *a, const struct run_data *b)
     view_free(&view_b);
 }
 
-static void tell_problems(const struct run_data *data)
+void report_tell_problems(const struct run_data *data)
 {
     for (size_t i = 0; i < data->problem_count; i++) {
         static const char *const what[] = {"no data of a run", "damaged, left out", "missing",
@@ -188,9 +188,9 @@ enum exit_code report_write(const char *path, const struct run_data *a, const st
         ok = page_keep(out, &text, path, "seckill report");
     else
         print_page(out, &text);
-    tell_problems(a);
+    report_tell_problems(a);
     if (b)
-        tell_problems(b);
+        report_tell_problems(b);
     return !ok                                               ? EXIT_CANNOT_WRITE
            : a->problem_count > 0 || (b && b->problem_count) ? EXIT_UNKNOWN
                                                              : EXIT_VALID;

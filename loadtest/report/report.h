@@ -16,6 +16,9 @@
  * EXIT_CANNOT_WRITE: said on stderr. */
 enum exit_code report_write(const char *path, const struct run_data *a, const struct run_data *b);
 
+/* Print the problems of a run's files on stderr, one line each. */
+void report_tell_problems(const struct run_data *data);
+
 /* The page on `out`. */
 void report_print(FILE *out, const struct run_data *a, const struct run_data *b);
 

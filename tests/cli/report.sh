@@ -3,7 +3,7 @@
 # report.sh -- the report of real small runs of each kind, of two runs, and of damaged ones.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 25
+plan 27
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
@@ -95,10 +95,24 @@ older_password() {
 }
 check 'the report of an older run has no password that the run has' older_password
 empty() {
-    mkdir "$work/empty" && says 'no data of a run' status 2 "$seckill" report "$work/empty" &&
-        says '^. This directory has no data' verdict "$work/empty/report.html"
+    mkdir "$work/empty" && echo precious >"$work/empty/report.html" &&
+        says "$work/empty: no data of a run: no data.json" status 64 "$seckill" report "$work/empty" &&
+        says 'such as runs/latest' status 64 "$seckill" report "$sound" "$work/empty" &&
+        [ "$(ls "$work/empty") $(cat "$work/empty/report.html")" = 'report.html precious' ]
 }
-check 'a directory without data is told' empty
+check 'in a directory without data nothing is written: 64' empty
+no_run() {
+    says 'no data of a run' status 2 "$seckill" report "$work/empty" --out="$work/none.html" &&
+        says '^. This directory has no data' verdict "$work/none.html"
+}
+check 'a file that --out names says that there is no data' no_run
+file_of_run() {
+    rm -f "$sound/report.html"
+    "$seckill" report "$sound/data.json" && [ -e "$sound/report.html" ] && [ ! -e "$work/sound/report.html" ] &&
+        says "^seckill report: $work/empty: no data" status 64 "$seckill" report "$work/empty/report.html" &&
+        (cd "$sound" && says '^report: ./report.html$' "$seckill" report data.json)
+}
+check 'a file names the run in whose directory it is' file_of_run
 check 'a run that does not exist is refused' says 'no run at' status 64 "$seckill" report "$work/nowhere"
 check 'a report needs a run' says 'name a run' status 64 "$seckill" report
 check 'a file that cannot be written is refused' says 'cannot write' status 73 "$seckill" report "$sound" --out="$work/no/such/place.html"
