@@ -8,6 +8,7 @@
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/name_list.h"
 #include "loadtest/proxy/proxy.h"
+#include "loadtest/proxy/target.h"
 #include "base/os/clock.h"
 
 struct proxy_settings {
@@ -18,7 +19,8 @@ struct proxy_settings {
 #define AT(field) offsetof(struct proxy_settings, field)
 static const struct setting settings[] = {
     OPTION(TEXT, "target", AT(target), .meta = "TARGET",
-           .help = "the server to which the proxy connects: HOST:PORT or unix:PATH"),
+           .help = "the server to which the proxy connects: HOST:PORT, [IPV6]:PORT or "
+                   "unix:PATH"),
     OPTION(CHOICE, "protocol", AT(protocol), .fallback = "raw", .meta = "PROTOCOL",
            .choices = proxy_protocol_name,
            .help = "the protocol of the messages: redis, postgres, zookeeper or http; raw: "
@@ -51,8 +53,8 @@ const struct setting_program command_proxy_program = {
         "      --fault='delay:50ms to-client'\n"
         "\n" PROXY_GRAMMAR,
     EXITS({EXIT_VALID, "every fault happened"}, {EXIT_INVALID, "a fault did not happen"},
-          {EXIT_USAGE, "a flag is wrong, or a fault is not understood"},
-          {EXIT_UNAVAILABLE, "the port is taken"},
+          {EXIT_USAGE, "a flag is wrong, or the target or a fault is not understood"},
+          {EXIT_UNAVAILABLE, "the port is taken, or the host of the target is not known"},
           {EXIT_CANNOT_WRITE, "standard output cannot be written"}),
     SETTINGS(settings),
 };
@@ -94,13 +96,15 @@ static enum proxy_protocol protocol_of(const char *name)
     return (enum proxy_protocol)words_place(proxy_protocol_name, name);
 }
 
-/* Each must be right before anything listens. */
+/* The target and each fault must be right before anything listens. */
 static bool are_understood(const struct proxy_settings *v, char *why)
 {
     const char *script = v->faults != NULL ? v->faults : "";
     char text[PROXY_TEXT_MAX + 1];
     struct proxy_fault fault;
 
+    if (!proxy_target_check(v->target, why))
+        return false;
     while (proxy_script_next(&script, text, why))
         if (!proxy_fault_parse(&fault, protocol_of(v->protocol), text, why))
             return false;

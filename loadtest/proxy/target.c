@@ -11,9 +11,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/os/number.h"
 #include "loadtest/proxy/script.h"
 
-enum { BACKLOG = 512 };
+enum { BACKLOG = 512, HOST_MAX = 255 };
 
 static bool refuse(char *why, const char *target, const char *reason)
 {
@@ -21,33 +22,74 @@ static bool refuse(char *why, const char *target, const char *reason)
     return false;
 }
 
-static bool find_unix(struct proxy_target *out, const char *text, char *why)
+static bool find_unix(struct proxy_target *out, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const char *path = text + strlen("unix:");
 
-    if (*path == '\0' || strlen(path) >= sizeof address.sun_path)
-        return refuse(why, text, "the path is empty or too long");
     strcpy(address.sun_path, path);
     memcpy(&out->address, &address, sizeof address);
     out->size = sizeof address;
     return true;
 }
 
+/* What is behind "unix:"; NULL: `text` is of the other form. */
+static const char *unix_path(const char *text)
+{
+    return strncmp(text, "unix:", 5) == 0 ? text + 5 : NULL;
+}
+
+/* Take "HOST:PORT" apart; the brackets of an IPv6 address are taken off. */
+static bool take_apart(const char *text, char host[HOST_MAX + 1], int64_t *port, char *why)
+{
+    const char *colon = strrchr(text, ':'), *from = text, *to = colon;
+
+    if (colon == NULL)
+        return refuse(why, text, "expected HOST:PORT or unix:PATH");
+    if (*text == '[' && to > text + 1 && to[-1] == ']') {
+        from++;
+        to--;
+    } else if (memchr(text, ':', (size_t)(colon - text)) != NULL) {
+        return refuse(why, text, "expected HOST:PORT, with an IPv6 address in brackets, such as "
+                                 "[::1]:6379");
+    }
+    if (to == from || to - from > HOST_MAX || strcspn(from, "[]") < (size_t)(to - from))
+        return refuse(why, text, "expected HOST:PORT or unix:PATH");
+    /* getaddrinfo() would take the lower 16 bits of a greater number. */
+    if (!dlock_number_read(colon + 1, strlen(colon + 1), 1, UINT16_MAX, port))
+        return refuse(why, text, "expected a port from 1 to 65535 behind the last colon");
+    snprintf(host, HOST_MAX + 1, "%.*s", (int)(to - from), from);
+    return true;
+}
+
+bool proxy_target_check(const char *text, char *why)
+{
+    const struct sockaddr_un *limits = NULL;
+    const char *path = unix_path(text);
+    char host[HOST_MAX + 1];
+    int64_t port;
+
+    if (path == NULL)
+        return take_apart(text, host, &port, why);
+    if (*path == '\0' || strlen(path) >= sizeof limits->sun_path)
+        return refuse(why, text, "the path is empty or too long");
+    return true;
+}
+
 bool proxy_target_find(struct proxy_target *out, const char *text, char *why)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
-    const char *colon = strrchr(text, ':');
-    char host[256];
+    char host[HOST_MAX + 1], service[8];
+    int64_t port;
     int rc;
 
-    if (strncmp(text, "unix:", 5) == 0)
-        return find_unix(out, text, why);
-    if (colon == NULL || colon == text || colon[1] == '\0' ||
-        (size_t)(colon - text) >= sizeof host)
-        return refuse(why, text, "expected HOST:PORT or unix:PATH");
-    snprintf(host, sizeof host, "%.*s", (int)(colon - text), text);
-    rc = getaddrinfo(host, colon + 1, &hints, &found);
+    if (!proxy_target_check(text, why))
+        return false;
+    if (unix_path(text))
+        return find_unix(out, unix_path(text));
+    if (!take_apart(text, host, &port, why))
+        return false;
+    snprintf(service, sizeof service, "%d", (int)port);
+    rc = getaddrinfo(host, service, &hints, &found);
     if (rc != 0)
         return refuse(why, text, gai_strerror(rc));
     memcpy(&out->address, found->ai_addr, found->ai_addrlen);

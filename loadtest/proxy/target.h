@@ -12,7 +12,12 @@ struct proxy_target {
     socklen_t size;
 };
 
-/* "HOST:PORT" or "unix:PATH".  False: why (PROXY_WHY_MAX bytes) says the reason. */
+/* Is the text "HOST:PORT", "[IPV6]:PORT" or "unix:PATH", with a port from 1 to 65535?  False: why
+ * (PROXY_WHY_MAX bytes) says what is wrong.  No name is looked up. */
+bool proxy_target_check(const char *text, char *why);
+
+/* The address of such a text.  False: the form is wrong or the host is not known, and why
+ * (PROXY_WHY_MAX bytes) says the reason. */
 bool proxy_target_find(struct proxy_target *out, const char *text, char *why);
 
 /* Begin to connect; the socket does not block.  -1: it cannot be reached. */

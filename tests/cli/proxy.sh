@@ -3,7 +3,7 @@
 # proxy.sh -- the fault proxy, started by hand in front of a private Redis.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 13
+plan 17
 
 socket=$work/redis.sock
 redis-server --port 0 --unixsocket "$socket" --save '' --dir "$work" >/dev/null &
@@ -54,5 +54,19 @@ check 'and says what was meant' says 'did you mean "hold"' \
     "$seckill" proxy --target="unix:$socket" --fault='hodl to-client'
 check 'messages of raw bytes are refused' says 'raw bytes have no messages' \
     "$seckill" proxy --target="unix:$socket" --fault='drop:1 to-client'
+
+# refused WORDS TARGET...: each target is a usage error, whose message has the words.
+refused() {
+    local words=$1 target
+    shift
+    for target; do
+        says "$words" status 64 timeout 60 "$seckill" proxy --target="$target" || return 1
+    done
+}
+check 'a port above 65535, 0, or no number is refused' refused 'a port from 1 to 65535' \
+    127.0.0.1:99999 127.0.0.1:0 127.0.0.1:6379x 127.0.0.1: '[::1]:65536' localhost:redis
+check 'a target of another form is refused' refused 'expected HOST:PORT or unix:PATH' foo :6379 '[]:6379' '[x[]:6379'
+check 'and an IPv6 address without brackets, with an example' refused 'such as \[::1\]:6379' ::1:6379 '[::1:6379'
+check 'so is a path that is empty' refused 'the path is empty' unix:
 check '--help teaches' says 'seckill proxy --target=' "$seckill" proxy --help
 done_testing

@@ -2,6 +2,8 @@
 /* test_proxy_connections.c -- the beginning, waiting and end of connections through a proxy. */
 #include "tests/unit/proxied_redis.h"
 
+#include "loadtest/proxy/target.h"
+
 static void a_half_closed_request_line_still_answers(void **state)
 {
     int fd = call();
@@ -91,6 +93,26 @@ static void an_unreachable_server_cuts_the_client(void **state)
     assert_non_null(strstr(why, "HOST:PORT or unix:PATH"));
 }
 
+static void a_target_is_an_address_with_its_port(void **state)
+{
+    struct proxy_target target;
+    struct sockaddr_in6 six;
+    struct sockaddr_in four;
+
+    (void)state;
+    assert_true(proxy_target_find(&target, "[::1]:65535", why));
+    memcpy(&six, &target.address, sizeof six);
+    assert_int_equal(six.sin6_family, AF_INET6);
+    assert_int_equal(ntohs(six.sin6_port), 65535);
+    assert_memory_equal(&six.sin6_addr, &in6addr_loopback, sizeof in6addr_loopback);
+    assert_true(proxy_target_find(&target, "127.0.0.1:1", why));
+    memcpy(&four, &target.address, sizeof four);
+    assert_int_equal(four.sin_family, AF_INET);
+    assert_int_equal(ntohs(four.sin_port), 1);
+    assert_false(proxy_target_find(&target, "127.0.0.1:65536", why));
+    assert_non_null(strstr(why, "1 to 65535"));
+}
+
 static int open_files(void)
 {
     DIR *dir = opendir("/proc/self/fd");
@@ -134,6 +156,7 @@ int main(void)
         TEST(fifty_connections_have_fates_of_their_own),
         TEST(a_slow_reader_makes_the_server_wait),
         TEST(an_unreachable_server_cuts_the_client),
+        cmocka_unit_test(a_target_is_an_address_with_its_port),
         TEST(closing_with_open_connections_leaves_no_descriptor),
     };
 
