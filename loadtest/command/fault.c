@@ -26,7 +26,8 @@ static const struct setting settings[] = {
     OPTION(TEXT, "key", AT(key), .meta = "LOCK",
            .help = "the lock that is lost, for faults that need a lock"),
     OPTION(TEXT, "by", AT(by), .meta = "TIME",
-           .help = "clock: the jump, such as 30s or -1h; client-pause: the length of the pause"),
+           .help = "clock: the jump, over 500ms, such as 30s or -1h; client-pause: the length "
+                   "of the pause"),
     OPTION(TEXT, "record", AT(record), .meta = "DIR", .output = SETTING_WRITES_DIRECTORY,
            .help = "also write the fault into this history, such as RUN/locks of `seckill load "
                    "--record`"),

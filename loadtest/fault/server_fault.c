@@ -134,6 +134,28 @@ static bool complain_of_server(const struct server_fault *fault,
     return false;
 }
 
+bool server_fault_takes(const struct server_fault *fault, int64_t by_ms)
+{
+    return by_ms >= fault->by_min_ms && by_ms <= fault->by_max_ms &&
+           (fault->by_over_ms == 0 || llabs(by_ms) > fault->by_over_ms);
+}
+
+static bool complain_of_by(const struct server_fault *fault, const struct fault_scene *scene)
+{
+    char over[64] = "";
+
+    if (!fault->by_example)
+        return server_fault_complain(scene, "%s takes no --by", fault->name);
+    if (fault->by_over_ms > 0)
+        snprintf(over, sizeof over, ", and farther than %" PRId64 " ms from 0", fault->by_over_ms);
+    return server_fault_complain(
+        scene,
+        "%s needs a --by within %" PRId64 " and %" PRId64 " ms%s, such as %s; it is %" PRId64
+        " ms%s",
+        fault->name, fault->by_min_ms, fault->by_max_ms, over, fault->by_example, scene->by_ms,
+        scene->by_ms == 0 ? " or not given" : "");
+}
+
 bool server_fault_fits(const struct server_fault *fault,
                        const struct fault_scene *scene)
 {
@@ -149,11 +171,7 @@ bool server_fault_fits(const struct server_fault *fault,
     if (fault->needs_key && (!scene->key || !*scene->key))
         return server_fault_complain(
             scene, "%s needs the name of a lock, such as lock:voucher:1", fault->name);
-    if (scene->by_ms < fault->by_min_ms || scene->by_ms > fault->by_max_ms)
-        return server_fault_complain(
-            scene, "%s by %" PRId64 " ms is not within %" PRId64 " and %" PRId64 " ms",
-            fault->name, scene->by_ms, fault->by_min_ms, fault->by_max_ms);
-    return true;
+    return server_fault_takes(fault, scene->by_ms) || complain_of_by(fault, scene);
 }
 
 /* Record a phase of the fault.  The name contains the server, because two servers may have the same

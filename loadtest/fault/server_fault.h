@@ -73,6 +73,8 @@ struct server_fault {
     bool needs_key;
     bool spares_others;  /* clients that use another lock or order are not affected   */
     int64_t by_min_ms, by_max_ms; /* by_ms must lie within; both 0: it has none        */
+    int64_t by_over_ms;     /* by_ms must be farther from 0 than this                  */
+    const char *by_example; /* a flag that gives a right by_ms; NULL: it has none      */
 
     /* MAY.  Prepare the fault before the victim takes its lock.  May restart the
      * server, with its data. */
@@ -97,6 +99,9 @@ struct lab_server *server_fault_aim(const struct server_fault *fault, struct lab
 
 /* True: the fault lasts until it is ended.  False: it is over as soon as it has happened. */
 bool server_fault_lasts(const struct server_fault *fault);
+
+/* Is by_ms one that the fault can be injected with and proven by? */
+bool server_fault_takes(const struct server_fault *fault, int64_t by_ms);
 
 /* Can the fault be injected: does the server run, can it have the fault, and are key and
  * by_ms as the fault needs them?  False: stderr has the reason and what to do. */

@@ -194,7 +194,7 @@ static enum refusal refuses_server(const struct show_faults *trouble,
         return REFUSED_JUDGE;
     if (fault->needs_key && !*trouble->sale->key)
         return REFUSED_NO_KEY;
-    if (wish->by_ms && (wish->by_ms < fault->by_min_ms || wish->by_ms > fault->by_max_ms))
+    if (wish->by_ms && !server_fault_takes(fault, wish->by_ms))
         return REFUSED_NO_TIME;
     return show_servers_suffers(trouble->servers, server) ? REFUSED_SERVER_BUSY : REFUSED_NOT;
 }

@@ -5,7 +5,7 @@
 # broken assumption.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 96
+plan 99
 lab=$work/lab
 labs+=("$lab")
 records=$work/records
@@ -51,8 +51,14 @@ check 'a server that the lab has not: 64' says 'a server that this lab has' \
     status 64 fault run server-stop --server=redlock-9
 check 'a lock that is not named: 64' says 'needs the name of a lock' status 64 fault run eviction
 check 'a time that is none: 64' says 'such as 500ms' status 64 fault run clock --by=soon
-check 'a time that is too long: 64' says 'is not within' status 64 fault run clock --by=25h
-check 'a clock that would not move: 1' says 'cannot be told' status 1 fault run clock --by=0
+check 'a time that is too long: 64' says 'within -86400000 and 86400000 ms' \
+    status 64 fault run clock --by=25h
+unmoved=$(pid_of redis)
+check 'a clock that would not move: 64' says 'redis: clock needs a --by .* farther than 500 ms from 0, such as --by=30s' \
+    status 64 fault run clock
+check 'or hardly: 64' says 'such as --by=30s or --by=-1h; it is -500 ms$' status 64 fault run clock --by=-500ms
+check 'and its server was not restarted' test "$unmoved" = "$(pid_of redis)"
+check 'a time for a fault that has none: 64' says 'script-flush takes no --by' status 64 fault run script-flush --by=1s
 check 'a key that is not there: 1' says 'take the lock first' \
     status 1 fault run redis-restart-empty --key=nothing
 check 'a channel without a listener: 1' says 'there is none to cut' status 1 fault run kill-pubsub

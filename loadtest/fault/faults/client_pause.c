@@ -62,6 +62,7 @@ const struct server_fault fault_client_pause = {
     .breaks = {[LAB_IS_REDIS] = DLOCK_ASSUMES_NETWORK},
     .by_min_ms = LEAST_MS,
     .by_max_ms = FAULT_PAUSE_MAX_MS,
+    .by_example = "--by=3s",
     .begin = begin,
     .end = end,
 };
