@@ -32,9 +32,18 @@ choices_of() {
     help_of "$1" | awk '
         /^  --[a-z]/ { flag = $1; sub(/[=,[].*/, "", flag) }
         /^      one of: / { sub(/^ *one of: /, ""); names = flag " " $0; open = 1; next }
+        /^      all, or any of these / { sub(/^.*: /, ""); names = flag " all " $0; open = 1; next }
         open && /^      [a-z]/ && !/\$SECKILL/ { sub(/^ */, ""); names = names " " $0; next }
         open { print names; open = 0 }
         END { if (open) print names }'
+}
+
+# operands_of WORDS: print the names that may follow a command and its first word.
+operands_of() {
+    case $1 in
+    'seckill scenario run') echo all topologies "$(env -i "$build/seckill" scenario list | awk '/^[^ ]/ { print $2 }' | paste -sd' ')" ;;
+    'seckill fault run') env -i "$build/seckill" fault list | awk '/^[^ ]/ { print $1 }' | paste -sd' ' ;;
+    esac
 }
 
 # texts_of PROGRAM: lines "--flag:help", the help up to the end of its first sentence.
@@ -51,7 +60,7 @@ texts_of() {
             if (match($0, /   +/)) text = substr($0, RSTART + RLENGTH)
             next
         }
-        /^      one of: / || /^      \$SECKILL/ { put(); next }
+        /^      (one of: |all, or any of these |\$SECKILL)/ { put(); next }
         flag != "" && /^      / { sub(/^ */, ""); text = text (text == "" ? "" : " ") $0; next }
         { put() }
         END { put() }'
@@ -59,13 +68,14 @@ texts_of() {
 
 quoted() { printf '%s' "${1//\'/\'\\\'\'}"; }
 
-# table NAME FUNCTION: print a shell function NAME that prints, for each PROGRAM, the output of
-# FUNCTION.
+# table NAME FUNCTION PROGRAM...: print a shell function NAME that prints, for each PROGRAM, the
+# output of FUNCTION.
 table() {
-    local program
-    printf '%s() {\n    case $1 in\n' "$1"
-    for program in "${programs[@]}"; do
-        printf "    '%s') printf '%%s\\\\n' '%s' ;;\n" "$program" "$(quoted "$("$2" "$program")")"
+    local name=$1 function=$2 program
+    shift 2
+    printf '%s() {\n    case $1 in\n' "$name"
+    for program; do
+        printf "    '%s') printf '%%s\\\\n' '%s' ;;\n" "$program" "$(quoted "$("$function" "$program")")"
     done
     printf '    esac\n}\n'
 }
@@ -73,7 +83,8 @@ table() {
 programs=(seckilld "${commands[@]/#/seckill }")
 [ "$shell" = bash ] || echo '#compdef seckill seckilld'
 printf '# Completion of seckill and seckilld; written by tools/completion.sh from their --help.\n'
-table _seckill_words words_of
+table _seckill_words words_of "${programs[@]}"
+table _seckill_operands operands_of 'seckill scenario run' 'seckill fault run'
 printf '_seckill_choices() {\n    case "$1 $2" in\n'
 for program in "${programs[@]}"; do
     while read -r flag names; do printf "    '%s %s') printf '%%s\\\\n' '%s' ;;\n" "$program" "$flag" "$names"; done < <(choices_of "$program")
@@ -86,7 +97,7 @@ bash)
 # Bash breaks words at "=", unless COMP_WORDBREAKS lacks it.  The part before the last comma
 # of a value stays.
 _seckill() {
-    local program=${COMP_WORDS[0]##*/} current=${COMP_WORDS[COMP_CWORD]} flag='' value='' kept='' names i
+    local program=${COMP_WORDS[0]##*/} current=${COMP_WORDS[COMP_CWORD]} flag='' value='' kept='' names='' i
     COMPREPLY=()
     if [ "$program" = seckill ]; then
         if [ "$COMP_CWORD" -eq 1 ]; then
@@ -109,13 +120,18 @@ _seckill() {
     elif [[ $current == --*=* ]]; then
         flag=${current%%=*} value=${current#*=} kept=$flag=
     else
-        COMPREPLY=($(compgen -W "$(_seckill_words "$program")" -- "$current"))
+        # A name is offered until the line has one.
+        [ "$COMP_CWORD" -le 2 ] || [[ $current == -* ]] || names=$(_seckill_operands "$program ${COMP_WORDS[2]}")
+        for ((i = 3; i < COMP_CWORD; i++)); do
+            [[ " $names " != *" ${COMP_WORDS[i]} "* ]] || names=''
+        done
+        COMPREPLY=($(compgen -W "${names:-$(_seckill_words "$program")}" -- "$current"))
         [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null
         return 0
     fi
     names=$(_seckill_choices "$program" "$flag")
     if [ -n "$names" ]; then
-        [[ $value != *,* ]] || kept=$kept${value%,*},
+        [[ $value != *,* ]] || kept=$kept${value%,*}, names=${names#all }
         COMPREPLY=($(compgen -P "$kept" -W "$names" -- "${value##*,}"))
     else
         COMPREPLY=($(compgen -P "$kept" -f -- "$value"))
@@ -125,7 +141,7 @@ complete -F _seckill seckill seckilld
 END
     ;;
 zsh)
-    table _seckill_texts texts_of
+    table _seckill_texts texts_of "${programs[@]}"
     printf '_seckill_commands() {\n    local -a commands=(\n'
     "$build/seckill" --help | sed -n '/^Commands/,/^$/s/^  \([a-z-]*\)  *\(.*\)/\1:\2/p' | while IFS= read -r line; do
         printf "        '%s'\n" "$(quoted "$line")"
@@ -139,7 +155,7 @@ zsh)
 _seckill_value() {
     local -a names=($(_seckill_choices "$1" "$2"))
     if (( $#names )); then
-        compset -P '*,'
+        compset -P '*,' && names=(${names:#all})
         compadd -a names
     else
         _files
@@ -160,7 +176,7 @@ _seckill_flags() {
     _describe -o -t flags flag open -S '' -- closed
 }
 _seckill() {
-    local program=${words[1]:t} before=$words[CURRENT-1] flag
+    local program=${words[1]:t} before=$words[CURRENT-1] flag word
     local -a operands
     if [[ $program == seckill ]]; then
         if (( CURRENT == 2 )); then
@@ -183,6 +199,15 @@ _seckill() {
     elif [[ $PREFIX == -* ]]; then
         _seckill_flags "$program"
     else
+        # A name is offered until the line has one.
+        (( CURRENT <= 3 )) || operands=($(_seckill_operands "$program $words[3]"))
+        for word in $words[4,CURRENT-1]; do
+            (( ! $operands[(Ie)$word] )) || operands=()
+        done
+        if (( $#operands )); then
+            compadd -a operands
+            return
+        fi
         operands=(${$(_seckill_words "$program"):#-*})
         (( $#operands )) && compadd -a operands
         _seckill_flags "$program"

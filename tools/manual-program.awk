@@ -53,7 +53,7 @@ END {
         } else if (in_option && text ~ /^      /) {
             sub(/^ +/, "", text)
             if (text ~ /^\$[A-Z_]+/) print ".br\nEnvironment: " literal(substr(text, 2))
-            else { if (text ~ /^one of: /) print ".br"; print literal(text) }
+            else { if (text ~ /^(one of|all, or any of these with commas between them): /) print ".br"; print literal(text) }
         } else if (text ~ /^  /) {
             if (!in_example) print ".PP\n.EX"
             in_example = 1

@@ -37,7 +37,13 @@ static void setting_row(FILE *out, const struct setting_program *program,
     reference_code_cell(out, s->fallback);
     reference_cell(out, s->help);
     if (s->choices != NULL) {
-        fputs(s->help[strlen(s->help) - 1] == '.' ? "One of:" : "- one of:", out);
+        bool is_sentence = s->help[strlen(s->help) - 1] == '.';
+
+        if (s->type == SETTING_NAMES)
+            fputs(is_sentence ? "All, or any of" : "- all, or any of", out);
+        else
+            fputs(is_sentence ? "One of" : "- one of", out);
+        fputs(s->type == SETTING_NAMES ? " these with commas between them:" : ":", out);
         for (size_t i = 0; s->choices(i) != NULL; i++)
             fprintf(out, " `%s`", s->choices(i));
         fputc(' ', out);

@@ -32,6 +32,8 @@ enum setting_type {
     SETTING_TEXT,     /* const char *                                             */
     SETTING_SECRET,   /* const char *, shown as "(set)"                           */
     SETTING_CHOICE,   /* const char *, one of `choices`                           */
+    SETTING_NAMES,    /* const char *, "all" or names of `choices` with commas between;
+                       * the program takes them apart                             */
     SETTING_COUNT,    /* int64_t, min..max                                        */
     SETTING_DURATION, /* int64_t milliseconds, min..max; written 250ms, 2s, 5m    */
     SETTING_LINES,    /* const char *; a flag given again adds a line              */
@@ -64,7 +66,7 @@ struct setting {
     size_t offset;        /* where in the program's struct its value goes         */
     const char *fallback; /* the default, written as a user would; NULL: none     */
     const char *meta;     /* what the value is called in the help: URL, N, FILE   */
-    setting_choices_fn *choices; /* for SETTING_CHOICE                            */
+    setting_choices_fn *choices; /* for SETTING_CHOICE and SETTING_NAMES          */
     int64_t min, max;     /* for SETTING_COUNT and SETTING_DURATION               */
     const char *group;    /* the heading it stands under in the help              */
     const char *help;

@@ -23,7 +23,9 @@ static void print_choices(const struct setting *setting, FILE *out)
 {
     struct paragraph p = {.out = out, .indent = INDENT};
 
-    paragraph_words(&p, "one of:");
+    paragraph_words(&p, setting->type == SETTING_NAMES
+                            ? "all, or any of these with commas between them:"
+                            : "one of:");
     for (size_t i = 0; setting->choices(i); i++)
         paragraph_words(&p, setting->choices(i));
     fputc('\n', out);
@@ -43,7 +45,7 @@ static void print_setting(const struct setting_program *program,
         fprintf(out, "  (default %s)", setting->fallback);
     fputc('\n', out);
     wrap(out, setting->help, INDENT);
-    if (setting->type == SETTING_CHOICE)
+    if (setting->choices)
         print_choices(setting, out);
     setting_key(program, setting, key, sizeof key);
     setting_variable(key, variable, sizeof variable);

@@ -173,6 +173,7 @@ bool settings_assign(struct loading *l, size_t index, const char *text)
     switch (setting->type) {
     case SETTING_TEXT:
     case SETTING_SECRET:
+    case SETTING_NAMES:
         ok = assign_text(l, setting, text, where);
         break;
     case SETTING_LINES:

@@ -32,13 +32,14 @@ struct compare_settings {
 
 #define AT(field) offsetof(struct compare_settings, field)
 static const struct setting settings[] = {
-    OPTION(TEXT, "locks", AT(locks), .older = "lock", .meta = "A,B,...",
-           .help = "the locks, or all; default: all locks of `seckill locks`"),
-    OPTION(TEXT, "hazards", AT(hazards), .meta = "A,B,...",
-           .help = "the hazards: calm, slow, freeze, check-gap; default: all"),
-    OPTION(TEXT, "experiments", AT(experiments), .meta = "A,B,...",
-           .help = "the experiments: oversell, one-per-user, fencing (for locks with a fence); "
-                   "default: all"),
+    OPTION(NAMES, "locks", AT(locks), .older = "lock", .meta = "A,B,...",
+           .choices = words_lock_at,
+           .help = "the locks; default: all locks of `seckill locks`"),
+    OPTION(NAMES, "hazards", AT(hazards), .meta = "A,B,...", .choices = hazard_name_at,
+           .help = "the hazards; default: all"),
+    OPTION(NAMES, "experiments", AT(experiments), .meta = "A,B,...",
+           .choices = experiment_name_at,
+           .help = "the experiments; fencing is for locks with a fence; default: all"),
     OPTION(COUNT, "repeats", AT(repeats), .fallback = "3", .meta = "N", .min = 1,
            .max = COMPARE_REPEATS_MAX, .help = "runs of each calm cell"),
     OPTION(COUNT, "hazard-repeats", AT(hazard_repeats), .fallback = "1", .meta = "N",

@@ -50,11 +50,11 @@ static const char *scenario_name_at(size_t i)
 #define WHAT(kind, flag, at, ...) GROUPED(kind, flag, at, "What", __VA_ARGS__)
 #define HOW(kind, flag, at, ...) GROUPED(kind, flag, at, "How", __VA_ARGS__)
 static const struct setting settings[] = {
-    WHAT(TEXT, "scenarios", AT(scenarios), .meta = "A,B,...",
-         .help = "the scenarios, or all; default: all scenarios of `seckill scenario "
+    WHAT(NAMES, "scenarios", AT(scenarios), .meta = "A,B,...", .choices = scenario_name_at,
+         .help = "the scenarios; default: all scenarios of `seckill scenario "
                  "list`"),
-    WHAT(TEXT, "locks", AT(locks), .older = "lock", .meta = "A,B,...",
-         .help = "the locks, or all; default: all locks of `seckill locks`"),
+    WHAT(NAMES, "locks", AT(locks), .older = "lock", .meta = "A,B,...", .choices = words_lock_at,
+         .help = "the locks; default: all locks of `seckill locks`"),
     WHAT(CHOICE, "guard", AT(guard), .meta = "GUARD", .choices = guard_name_at,
          .help = "only the performances under this stock guard"),
     WHAT(COUNT, "seed", AT(seed), .fallback = "1", .meta = "N", .max = INT32_MAX,

@@ -28,6 +28,8 @@ struct scenario_settings {
     bool wire, no_pager, quiet, json_lines;
 };
 
+enum { LOCKS_MAX = 64 };
+
 /* The word for the stories of topologies. */
 #define TOPOLOGIES "topologies"
 
@@ -35,9 +37,9 @@ static NAME_LIST(language_at, "en", "zh")
 
 #define AT(field) offsetof(struct scenario_settings, field)
 static const struct setting settings[] = {
-    OPTION(TEXT, "locks", AT(lock), .older = "lock", .meta = "A,B,...",
-           .help = "only these locks, separated by commas; default: every lock that has a row "
-                   "for the scenario"),
+    OPTION(NAMES, "locks", AT(lock), .older = "lock", .meta = "A,B,...",
+           .choices = words_lock_at,
+           .help = "only these locks; default: every lock that has a row for the scenario"),
     OPTION(CHOICE, "guard", AT(guard), .meta = "GUARD", .choices = guard_name_at,
            .help = "only the performances under this stock guard"),
     OPTION(CHOICE, "language", AT(language), .fallback = "en", .meta = "LANGUAGE",
@@ -106,20 +108,13 @@ static enum exit_code refuse(const char *what, const char *word,
     return EXIT_USAGE;
 }
 
-/* Every name between the commas must be a lock's. */
-static enum exit_code check_locks(const char *locks)
+/* Every name between the commas must be a lock's.  False: stderr says which is not. */
+static bool are_locks(const char *locks)
 {
-    char word[64];
+    const char *names[LOCKS_MAX];
 
-    for (; locks != NULL && *locks != '\0'; locks += *locks == ',') {
-        size_t length = strcspn(locks, ",");
-
-        snprintf(word, sizeof word, "%.*s", (int)length, locks);
-        if (dlock_variant_find(word) == NULL)
-            return refuse("lock", word, words_lock_at);
-        locks += length;
-    }
-    return EXIT_VALID;
+    return words_read(command_scenario_program.name, "locks", locks, words_lock_at, names,
+                      LOCKS_MAX) > 0;
 }
 
 /* Print the locks of each expected outcome. */
@@ -293,16 +288,17 @@ static enum exit_code run_named(const struct scenario_settings *v, const char *n
 
 static enum exit_code run(const struct settings *s, const void *values)
 {
-    const struct scenario_settings *v = values;
+    struct scenario_settings v = *(const struct scenario_settings *)values;
     const char *word = s->operand_count > 0 ? s->operands[0] : "";
-    enum exit_code rc = check_locks(v->lock);
 
-    if (rc != EXIT_VALID)
-        return rc;
+    if (!are_locks(v.lock))
+        return EXIT_USAGE;
+    if (v.lock && strcmp(v.lock, "all") == 0)
+        v.lock = NULL;
     if (strcmp(word, "list") == 0 && s->operand_count == 1)
-        return list(v);
+        return list(&v);
     if (strcmp(word, "run") == 0 && s->operand_count == 2)
-        return run_named(v, s->operands[1]);
+        return run_named(&v, s->operands[1]);
     fprintf(stderr, "seckill scenario: say `list`, `run NAME` or `run all`\n"
                     "  for example: seckill scenario run expired-lease --locks=lua\n");
     return EXIT_USAGE;

@@ -4,7 +4,7 @@
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 cd "$root" || exit 70
-plan 12
+plan 20
 
 tools/completion.sh bash build >"$work/completion" || exit 1
 # shellcheck disable=SC1091  # written just now
@@ -48,6 +48,16 @@ check 'every flag of every program' knows_every_flag
 check 'a name that a flag accepts' completes 'redlock' seckilld --lock = redl
 check 'all of them' completes 'parallel sequential' seckilld --redlock =
 check 'a flag and its name in one word' completes '--lock-scope=user --lock-scope=voucher' seckilld --lock-scope=
+check 'a name of a list' completes 'slow' seckill compare --hazards = sl
+check 'the next name of a list' completes 'slow,freeze' seckill compare --hazards = slow,fr
+check 'the next in one word' completes '--locks=lua,redlock' seckill load --locks=lua,redl
+check 'all names of a list' completes 'all fencing one-per-user oversell' seckill compare --experiments = ''
+check 'all is the whole list' completes 'x,fencing x,one-per-user x,oversell' seckill compare --experiments = x,
+check 'the scenarios of a matrix' completes 'expired-lease' seckill matrix --scenarios = expired-l
+check 'a scenario to run, also behind a flag' \
+    eval "completes expired-lease seckill scenario run expired-l && completes topologies seckill scenario run --wire topo"
+check 'a fault to run, and then no other' \
+    eval "completes script-flush seckill fault run script && completes '' seckill fault run clock script"
 check 'behind -- the flags of the service' completes '--lock-scope=' seckill load -- --lock-s
 touch "$work/one-file"
 check 'a file' completes "$work/one-file" seckilld --config = "$work/one"

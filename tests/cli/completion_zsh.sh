@@ -7,7 +7,7 @@
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 cd "$root" || exit 70
-plan 12
+plan 17
 
 mkdir "$work/functions" "$work/lines"
 tools/completion.sh zsh build >"$work/functions/_seckill" || exit 1
@@ -58,6 +58,11 @@ seckill load -- --lock-s
 seckill help bench-
 seckill help env
 seckill nothing --x
+seckill compare --hazards=slow,fr
+seckill compare --locks redl
+seckill scenario run expired-l
+seckill scenario run --wire topo
+seckill fault run clock script
 END
 echo "seckilld --config=$work/one" >>"$work/asked"
 : >"$work/told"
@@ -81,5 +86,10 @@ check "a command's own flag" completes 7 'seckill lock show x --lock=pg-advisory
 check 'behind -- the flags of the service' completes 8 'seckill load -- --lock-scope='
 check 'a topic of help' completes 10 'seckill help environment'
 check 'no word behind an unknown command' completes 11 'seckill nothing --x'
-check 'a file' completes 12 "seckilld --config=$work/one-file"
+check 'the next name of a list' completes 12 'seckill compare --hazards=slow,freeze'
+check 'a name of a list in a word of its own' completes 13 'seckill compare --locks redlock'
+check 'a scenario to run' completes 14 'seckill scenario run expired-lease'
+check 'also behind a flag' completes 15 'seckill scenario run --wire topologies'
+check 'and no other behind the name of a fault' completes 16 'seckill fault run clock script'
+check 'a file' completes 17 "seckilld --config=$work/one-file"
 done_testing
