@@ -11,6 +11,10 @@
 
 enum { NUMBER_MAX = 24 };
 
+/* The times of a sale, of the parameters $3 and $4, with their defaults. */
+#define BEGIN_TIME "coalesce($3::timestamptz, now() - interval '1 minute')"
+#define END_TIME "coalesce($4::timestamptz, now() + interval '1 year')"
+
 bool lab_issue_reads_time(lab_db *db, const char *text, bool *is_time)
 {
     struct postgres_result *result = lab_db_ask(db, "SELECT $1::timestamptz", 1, &text);
@@ -18,6 +22,27 @@ bool lab_issue_reads_time(lab_db *db, const char *text, bool *is_time)
     *is_time = result != NULL;
     postgres_result_free(result);
     return *is_time || (db->wire != NULL && !postgres_wire_is_broken(db->wire));
+}
+
+bool lab_issue_judge_window(lab_db *db, const char *begin, const char *end,
+                            enum lab_window *window)
+{
+    static const char sql[] =
+        "SELECT CASE WHEN NOT (isfinite(begin_time) AND isfinite(end_time)) THEN $1::int"
+        "            WHEN begin_time > end_time THEN $2::int ELSE 0 END"
+        " FROM (SELECT " BEGIN_TIME " AS begin_time, " END_TIME " AS end_time) AS sale";
+    char endless[NUMBER_MAX], reversed[NUMBER_MAX];
+    const char *values[] = {endless, reversed, begin, end};
+    struct postgres_result *result;
+
+    snprintf(endless, sizeof endless, "%d", LAB_WINDOW_IS_ENDLESS);
+    snprintf(reversed, sizeof reversed, "%d", LAB_WINDOW_IS_REVERSED);
+    result = lab_db_ask(db, sql, 4, values);
+    if (!result)
+        return false;
+    *window = (enum lab_window)strtol(postgres_result_text(result, 0, 0), NULL, 10);
+    postgres_result_free(result);
+    return true;
 }
 
 bool lab_issue_begin(lab_db *db, bool *has_vouchers)
@@ -55,8 +80,7 @@ bool lab_issue_voucher(lab_db *db, const struct lab_voucher *voucher, int64_t *i
         " sale AS ("
         "  INSERT INTO tb_seckill_voucher (voucher_id, stock, begin_time, end_time)"
         "  SELECT id, $2::int,"
-        "         coalesce($3::timestamptz, now() - interval '1 minute'),"
-        "         coalesce($4::timestamptz, now() + interval '1 year')"
+        "         " BEGIN_TIME ", " END_TIME
         "  FROM voucher RETURNING voucher_id, begin_time, end_time)"
         "INSERT INTO lab.issue (voucher_id, stock, begin_time, end_time)"
         " SELECT voucher_id, $2::int, begin_time, end_time FROM sale RETURNING voucher_id";

@@ -25,6 +25,18 @@ struct lab_voucher {
  * text would end.  False: there is no answer, and *is_time is false. */
 bool lab_issue_reads_time(lab_db *db, const char *text, bool *is_time);
 
+/* Whether a sale can have this window. */
+enum lab_window {
+    LAB_WINDOW_GOOD,
+    LAB_WINDOW_IS_ENDLESS,  /* a time is infinity                                     */
+    LAB_WINDOW_IS_REVERSED, /* the end is before the beginning                        */
+};
+
+/* Judge the window of a lab_voucher, whose times PostgreSQL reads or which are NULL.  False: there
+ * is no answer. */
+bool lab_issue_judge_window(lab_db *db, const char *begin, const char *end,
+                            enum lab_window *window);
+
 /* Begin a transaction during which no other session can make a voucher.  *has_vouchers:
  * there are vouchers already. lab_issue_commit() ends the transaction; closing the
  * connection rolls it back. */

@@ -8,11 +8,11 @@
 
 #include "base/http/admin_token.h"
 #include "base/http/token.h"
-#include "base/text/printable.h"
 #include "base/text/settings.h"
 #include "db/issue.h"
 #include "db/partition.h"
 #include "loadtest/command/commands.h"
+#include "loadtest/command/seed_times.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/shell.h"
@@ -23,7 +23,6 @@ enum {
     USERS_MAX = 10000000,
     STOCK_MAX = 2000000000,
     VOUCHERS_MAX = 1000,
-    TIME_SHOWN_MAX = 80, /* bytes of a wrong time in a message */
     OPERATOR_ID = 1, /* the user's number in an operator's token */
 };
 #define LIFETIME_MAX_MS (10LL * 365 * 24 * 3600 * 1000)
@@ -177,47 +176,56 @@ static bool issue_all(lab_db *db, const struct seed_settings *v, struct share sh
     return true;
 }
 
-/* EXIT_VALID: PostgreSQL reads the value of the flag as a time, or there is none.  Otherwise stderr
- * says why not. */
-static enum exit_code check_time(lab_db *db, const char *flag, const char *text)
+static enum exit_code read_partitions(const char *urls, struct partition_urls *list)
 {
-    char shown[TIME_SHOWN_MAX];
-    bool is_time = true;
+    char why[512];
 
-    if (text && !lab_issue_reads_time(db, text, &is_time)) {
-        fprintf(stderr, "seckill seed: no voucher was made: %s\n", lab_db_error(db));
-        return EXIT_UNAVAILABLE;
-    }
-    if (!is_time)
-        fprintf(stderr,
-                "seckill seed: %s: expected a time, such as \"2030-01-31 20:00+08\", not \"%s\"\n",
-                flag, printable(text, shown, sizeof shown));
-    return is_time ? EXIT_VALID : EXIT_USAGE;
+    if (partition_urls_read(urls, list, why, sizeof why))
+        return EXIT_VALID;
+    fprintf(stderr, "seckill seed: --lab-database-url: %s\n", why);
+    return EXIT_USAGE;
 }
 
-static enum exit_code check_times(lab_db *db, const struct seed_settings *v)
+static enum exit_code open_database(lab_db **db, const char *url)
 {
-    enum exit_code rc = check_time(db, "--begin", v->begin);
+    char error[512];
 
-    return rc == EXIT_VALID ? check_time(db, "--end", v->end) : rc;
+    if (lab_db_open(db, url, error, sizeof error))
+        return EXIT_VALID;
+    fprintf(stderr, "seckill: %s\n", error);
+    return EXIT_UNAVAILABLE;
+}
+
+/* Every partition must take the times of the flags before anything is written. */
+static enum exit_code check_sale(const char *urls, const struct seed_settings *v)
+{
+    struct partition_urls list;
+    enum exit_code rc;
+
+    if (v->operator || v->vouchers == 0 || (!v->begin && !v->end))
+        return EXIT_VALID;
+    rc = read_partitions(urls, &list);
+    for (size_t i = 0; rc == EXIT_VALID && i < list.count; i++) {
+        lab_db *db = NULL;
+
+        rc = open_database(&db, partition_url(&list, i));
+        if (rc == EXIT_VALID)
+            rc = seed_times_check(db, v->begin, v->end);
+        lab_db_close(db);
+    }
+    return rc;
 }
 
 static enum exit_code make_share(const char *url, const struct seed_settings *v,
                                  struct share share, FILE *report, int64_t *first)
 {
-    enum exit_code rc;
     bool has_vouchers = false;
-    char error[512];
     lab_db *db = NULL;
+    enum exit_code rc = open_database(&db, url);
 
-    if (!lab_db_open(&db, url, error, sizeof error)) {
-        fprintf(stderr, "seckill: %s\n", error);
-        return EXIT_UNAVAILABLE;
-    }
-    rc = check_times(db, v);
-    if (rc != EXIT_VALID) {
-        *first = 0;
-    } else if (!lab_issue_begin(db, &has_vouchers) ||
+    if (rc != EXIT_VALID)
+        return rc;
+    if (!lab_issue_begin(db, &has_vouchers) ||
                (!(v->once && has_vouchers) && !issue_all(db, v, share, report, first)) ||
                !lab_issue_commit(db)) {
         fprintf(stderr, "seckill: no voucher was made: %s\n", lab_db_error(db));
@@ -235,14 +243,9 @@ static enum exit_code make_vouchers(const char *urls, const struct seed_settings
                                     FILE *report, int64_t *first)
 {
     struct partition_urls list;
-    enum exit_code rc = EXIT_VALID;
-    char why[512];
+    enum exit_code rc = read_partitions(urls, &list);
 
-    if (!partition_urls_read(urls, &list, why, sizeof why)) {
-        fprintf(stderr, "seckill seed: --lab-database-url: %s\n", why);
-        return EXIT_USAGE;
-    }
-    for (size_t i = 0; i < list.count && rc == EXIT_VALID; i++)
+    for (size_t i = 0; rc == EXIT_VALID && i < list.count; i++)
         rc = make_share(partition_url(&list, i), v, (struct share){i, list.count}, report,
                         first);
     return rc;
@@ -309,9 +312,10 @@ static enum exit_code run(const struct settings *s, const void *values)
     enum exit_code rc = find_target(s, v, &target);
     FILE *report = stdout;
 
-    if (rc != EXIT_VALID)
-        return rc;
-    rc = make_keys(&target, &keys);
+    if (rc == EXIT_VALID)
+        rc = check_sale(target.database_urls, v);
+    if (rc == EXIT_VALID)
+        rc = make_keys(&target, &keys);
     if (rc != EXIT_VALID)
         return rc;
     if (v->operator)

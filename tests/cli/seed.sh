@@ -4,7 +4,7 @@
 # pipe, and they expire at the given time.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 25
+plan 29
 lab=$work/lab
 labs+=("$lab")
 
@@ -90,7 +90,18 @@ check 'a beginning that is no time is refused, with an example: 64' \
     status 64 "$seckill" seed --users=0 --begin=foo
 check 'so is an end: 64' says '^seckill seed: --end: expected a time.* not "2030-13-01"$' \
     status 64 "$seckill" seed --users=0 --end=2030-13-01
+
+# spares ARGUMENT...: a seed of ten users, which must not cut the tokens of the lab; the status is 64.
+tokens=$(md5sum <"$lab/tokens.txt")
+spares() { status 64 "$seckill" seed --users=10 "$@" && [ "$tokens" = "$(md5sum <"$lab/tokens.txt")" ]; }
+check 'a sale that would end before it begins is refused, and the tokens stay: 64' \
+    says '^seckill seed: the sale would end .--end: 2029-01-01. before it begins .--begin: 2030-01-01.$' \
+    spares --begin=2030-01-01 --end=2029-01-01
+kept() { spares --begin=2030-01-01 --end=2029-01-01 && spares --end=2020-01-01 && spares --begin=foo; }
+check 'also with the default of the beginning, and with a time that is none' kept
+check 'so is a sale without an end: 64' says 'that are not infinite' spares --end=infinity
 check 'and no voucher is made' test "$(vouchers)" = "$times"
+check 'a sale of an instant is taken' status 0 "$seckill" seed --users=0 --begin=2030-01-01 --end=2030-01-01
 check 'the time of the example is taken' status 0 "$seckill" seed --users=0 \
     --begin='2030-01-31 20:00+08' --end='2031-01-31 20:00+08'
 check 'and a word of PostgreSQL' status 0 "$seckill" seed --users=0 --begin=tomorrow
