@@ -302,6 +302,25 @@ static enum exit_code print_operator(const struct token_keys *keys, int64_t expi
     return EXIT_VALID;
 }
 
+/* Print the tokens.  A reader that leaves has enough of them; of any other failure main() says the
+ * reason. */
+static enum exit_code print_tokens(const struct token_keys *keys, int64_t count,
+                                   int64_t expires_s)
+{
+    char token[TOKEN_LEN + 1];
+
+    /* The first error ends the loop, so that errno has its reason. */
+    for (int64_t user = 1; user <= count && !interrupted() && !ferror(stdout); user++) {
+        token_make(keys, &(struct token_claim){user, expires_s, TOKEN_BUYER}, token);
+        printf("%" PRId64 " %s\n", user, token);
+    }
+    if (interrupted())
+        return EXIT_INTERRUPTED;
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || errno == EPIPE)
+        return EXIT_VALID;
+    return EXIT_CANNOT_WRITE;
+}
+
 static enum exit_code run(const struct settings *s, const void *values)
 {
     const struct seed_settings *v = values;
@@ -321,7 +340,9 @@ static enum exit_code run(const struct settings *s, const void *values)
     if (v->operator)
         return print_operator(&keys, expires_s);
     if (v->users > 0) {
-        rc = users_write_tokens(target.tokens_path, &keys, v->users, expires_s);
+        rc = users_is_output(target.tokens_path)
+                 ? print_tokens(&keys, v->users, expires_s)
+                 : users_write_tokens(target.tokens_path, &keys, v->users, expires_s);
         if (rc != EXIT_VALID)
             return rc;
         /* The standard output may be the tokens' file. */

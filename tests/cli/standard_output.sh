@@ -3,7 +3,7 @@
 # standard_output.sh -- standard output on a full disk, and into a pipe whose reader leaves.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 13
+plan 14
 
 full='cannot write standard output: No space left on device'
 # on_full WANTED COMMAND...: its status, and the message on stderr alone, once.
@@ -56,4 +56,9 @@ reader_leaves() {
         (trap '' PIPE && no_message "$seckilld" --help)
 }
 check 'a reader that leaves gets no message' reader_leaves
+# So many tokens that a pipe cannot hold them.
+"$seckill" seed --users=100000 --vouchers=0 --token-key-file="$work/key" --tokens=- 2>"$work/said" | head -n 1 >"$work/first"
+ended=${PIPESTATUS[0]}
+is_quiet_end() { cat "$work/said" && [ "$ended" -eq 0 ] && ! grep -q 'cannot' "$work/said" && grep -q '^1 ' "$work/first"; }
+check 'a reader of tokens that leaves ends the command with 0' is_quiet_end
 done_testing
