@@ -68,7 +68,6 @@ static bool assign_choice(struct loading *l, const struct setting *setting,
                           const char *text, void *where)
 {
     char shown[SHOWN_MAX];
-    const char *near;
 
     for (size_t i = 0; setting->choices(i); i++) {
         if (strcmp(setting->choices(i), text) == 0) {
@@ -76,15 +75,9 @@ static bool assign_choice(struct loading *l, const struct setting *setting,
             return true;
         }
     }
-    near = suggest(text, setting->choices);
-    fprintf(stderr, "%s: unknown %s \"%s\" (%s)", l->s->program->name, setting->name,
+    fprintf(stderr, "%s: --%s: unknown \"%s\" (%s)", l->s->program->name, setting->name,
             printable(text, shown, sizeof shown), l->source);
-    if (near)
-        fprintf(stderr, "; did you mean \"%s\"?", near);
-    fprintf(stderr, " one of:");
-    for (size_t i = 0; setting->choices(i); i++)
-        fprintf(stderr, " %s", setting->choices(i));
-    fputc('\n', stderr);
+    suggest_tell(text, setting->choices);
     return false;
 }
 

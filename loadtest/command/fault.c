@@ -9,12 +9,15 @@
 #include "base/text/duration.h"
 #include "base/text/suggest.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/name_list.h"
 #include "lock/record/recorder.h"
 
 struct fault_settings {
     const char *dir, *server, *key, *by, *record;
     int64_t for_ms;
 };
+
+static NAME_LIST(action_at, "list", "run")
 
 #define AT(field) offsetof(struct fault_settings, field)
 static const struct setting settings[] = {
@@ -190,6 +193,10 @@ static enum exit_code run(const struct settings *s, const void *values)
         return list();
     if (strcmp(word, "run") == 0)
         return run_one(values, s->operand_count > 1 ? s->operands[1] : NULL);
+    if (*word && words_place(action_at, word) == SIZE_MAX) {
+        suggest_command(command_fault_program.name, word, action_at);
+        return EXIT_USAGE;
+    }
     fprintf(stderr, "seckill fault: say `list` or `run NAME`\n"
                     "  for example: seckill fault run server-stop --server=redis\n");
     return EXIT_USAGE;

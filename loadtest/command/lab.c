@@ -224,11 +224,12 @@ static enum exit_code run(const struct settings *s, const void *values)
         if (strcmp(actions[i].name, word) == 0)
             return act(&actions[i], dir, &request);
     }
-    if (*word)
-        fprintf(stderr, "seckill lab: unknown command \"%s\"", word);
-    else
+    if (*word) {
+        suggest_command(command_lab_program.name, word, action_name);
+    } else {
         fputs("seckill lab: say what to do with the lab", stderr);
-    suggest_tell(word, action_name);
+        suggest_tell(word, action_name);
+    }
     return EXIT_USAGE;
 }
 

@@ -65,8 +65,7 @@ static int run_named(int argc, char **argv)
             return commands[i].run(argc - 1, argv + 1);
         }
     }
-    fprintf(stderr, "seckill: unknown command \"%s\"", word);
-    suggest_tell(word, command_name);
+    suggest_command("seckill", word, command_name);
     return EXIT_USAGE;
 }
 

@@ -33,6 +33,7 @@ enum { LOCKS_MAX = 64 };
 /* The word for the stories of topologies. */
 #define TOPOLOGIES "topologies"
 
+static NAME_LIST(action_at, "list", "run")
 static NAME_LIST(language_at, "en", "zh")
 
 #define AT(field) offsetof(struct scenario_settings, field)
@@ -299,6 +300,10 @@ static enum exit_code run(const struct settings *s, const void *values)
         return list(&v);
     if (strcmp(word, "run") == 0 && s->operand_count == 2)
         return run_named(&v, s->operands[1]);
+    if (*word && words_place(action_at, word) == SIZE_MAX) {
+        suggest_command(command_scenario_program.name, word, action_at);
+        return EXIT_USAGE;
+    }
     fprintf(stderr, "seckill scenario: say `list`, `run NAME` or `run all`\n"
                     "  for example: seckill scenario run expired-lease --locks=lua\n");
     return EXIT_USAGE;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/printable.h"
 #include "base/text/suggest.h"
 #include "lock/dlock.h"
 
@@ -25,14 +26,15 @@ size_t words_place(const char *(*names)(size_t), const char *name)
 static const char *known(const char *program, const char *flag, const char *word,
                          size_t length, const char *(*names)(size_t))
 {
-    char text[64];
+    char text[64], shown[80];
     size_t place;
 
     snprintf(text, sizeof text, "%.*s", (int)length, word);
     place = words_place(names, text);
     if (place != SIZE_MAX)
         return names(place);
-    fprintf(stderr, "%s: --%s: unknown \"%s\"", program, flag, text);
+    fprintf(stderr, "%s: --%s: unknown \"%s\"", program, flag,
+            printable(text, shown, sizeof shown));
     suggest_tell(text, names);
     return NULL;
 }

@@ -4,7 +4,7 @@
 redis_url=$SECKILL_REDIS_URL
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 25
+plan 27
 
 every_lock() {
     local out lock name count=0
@@ -60,5 +60,10 @@ check 'an unknown command is refused with the nearest' \
     says 'did you mean "compare"' "$seckill" comapre
 check 'an unknown lock is refused with the nearest' \
     says 'did you mean "redlock"' "$seckill" compare --locks=redlok
+check 'capital letters are no other name' says 'unknown "LUA"; did you mean "lua"[?]$' status 64 "$seckill" compare --locks=LUA
+# guesses WANTED COMMAND...: a command refuses its last word, with the nearest word that it knows.
+guesses() { says "^seckill $2: unknown command \"${*: -1}\"; did you mean \"$1\"[?]\$" status 64 "$seckill" "${@:2}"; }
+words_of_commands() { guesses list scenario lst && guesses run fault rnu && guesses status lab sttus; }
+check 'the word behind a command is refused with the nearest' words_of_commands
 check 'both are usage errors' status 64 "$seckill" compare --hazards=nothing
 done_testing

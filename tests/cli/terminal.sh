@@ -59,7 +59,7 @@ check '--color=always gives them to a pipe' colored "$seckill" check --color=alw
 check '--color=always wins over NO_COLOR' colored env NO_COLOR=1 "$seckill" check --color=always "$good"
 check 'SECKILL_COLOR is the same choice' colored env SECKILL_COLOR=always "$seckill" check "$good"
 check 'JSON has no colours' plain "$seckill" locks --json --color=always
-check 'another word is refused' says 'unknown color "red"' status 64 "$seckill" locks --color=red
+check 'another word is refused' says '^seckill locks: --color: unknown "red" .flag.$' status 64 "$seckill" locks --color=red
 
 default='less with -FRX and LESS=FRX'
 with_less() { PATH=$work/pagers:$PATH "$@"; }

@@ -81,8 +81,9 @@ static void a_wrong_value_is_refused_with_what_was_expected(void **state)
     static const struct {
         const char *argument, *said;
     } CASES[] = {
-        {"--fruit=bannana", "did you mean \"banana\"?"},
-        {"--fruit=zzzzzzzz", "one of: apple banana cherry"},
+        {"--fruit=bannana", "test: --fruit: unknown \"bannana\" (flag); did you mean \"banana\"?\n"
+                            "  one of: apple banana cherry\n"},
+        {"--fruit=zzzzzzzz", "unknown \"zzzzzzzz\" (flag)\n  one of: apple banana cherry\n"},
         {"--count=0", "from 1 to 9"},
         {"--count=4x", "from 1 to 9"},
         {"--count= 4", "from 1 to 9"},

@@ -27,6 +27,14 @@ static void a_typing_error_finds_its_name(void **state)
     assert_string_equal(suggest("onwer", lock_at), "owner");
 }
 
+static void capital_letters_are_no_typing_error(void **state)
+{
+    (void)state;
+    assert_string_equal(suggest("LUA", lock_at), "lua");
+    assert_string_equal(suggest("RedLok", lock_at), "redlock");
+    assert_null(suggest("XYZ", lock_at));
+}
+
 static void a_word_near_no_name_finds_nothing(void **state)
 {
     static const char LONG[] = "reentrantreentrantreentrantreentrantreentrant"
@@ -43,6 +51,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_typing_error_finds_its_name),
+        cmocka_unit_test(capital_letters_are_no_typing_error),
         cmocka_unit_test(a_word_near_no_name_finds_nothing),
     };
 
