@@ -130,12 +130,15 @@ static enum exit_code status(const char *dir, const struct request *request)
 {
     char part[LAB_PART_MAX];
     struct lab lab;
+    enum lab_state state = lab_state_find(&lab, dir);
 
     (void)request;
-    if (!lab_state_read(&lab, dir)) {
+    if (state == LAB_STATE_NONE)
         printf("no lab in %s; start one: seckill lab up --dir=%s\n", dir, dir);
+    else if (state != LAB_STATE_READ)
+        lab_state_complain(state, dir);
+    if (state != LAB_STATE_READ)
         return EXIT_UNAVAILABLE;
-    }
     for (int i = 0; i < lab.server_count; i++) {
         const struct lab_server *server = &lab.servers[i];
         bool runs = child_runs(&server->child);

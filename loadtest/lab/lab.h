@@ -115,7 +115,7 @@ const char *lab_choose_dir(const char *given);
  * the directory of $SECKILL_LAB_DATA, cannot be made or written. */
 enum exit_code lab_open(struct lab *lab, const char *dir, lab_topologies wanted);
 
-/* Use the lab in `dir`, which must be up. */
+/* Use the lab in `dir`, which must be up.  EXIT_VALID, EXIT_UNAVAILABLE, said on stderr. */
 enum exit_code lab_use(struct lab *lab, const char *dir);
 
 /* Take an owned lab down; leave a kept one alone.  A zeroed lab is fine. */
@@ -126,7 +126,9 @@ void lab_close(struct lab *lab);
 enum exit_code lab_keep(struct lab *lab, const char *dir, lab_topologies wanted,
                         bool *was_up);
 
-/* `seckill lab down`: whatever is left of the lab in `dir`, dead or alive. */
+/* `seckill lab down`: whatever is left of the lab in `dir`, dead or alive.  EXIT_USAGE: `dir` is
+ * no lab; EXIT_UNAVAILABLE: another command uses it, or nobody knows its processes.  Nothing was
+ * removed then, and stderr says why. */
 enum exit_code lab_remove(const char *dir, bool *was_there);
 
 /* Stop one server of a lab that is up and start it again on its port; a Redis server
@@ -224,7 +226,18 @@ struct lab_server *lab_server_add(struct lab *lab, const char *name);
 bool lab_servers_are_whole(const struct lab *lab);
 
 /* state.json, env and the lock. */
+enum lab_state {
+    LAB_STATE_NONE,    /* there is no state.json                                     */
+    LAB_STATE_ALIEN,   /* it is another program's                                    */
+    LAB_STATE_UNKNOWN, /* it may be a lab's, and does not say which processes run    */
+    LAB_STATE_ENDABLE, /* a lab of another version, or damaged: *lab is enough for its end */
+    LAB_STATE_READ,    /* *lab is whole                                              */
+};
+enum lab_state lab_state_find(struct lab *lab, const char *dir);
+/* Is it LAB_STATE_READ? */
 bool lab_state_read(struct lab *lab, const char *dir);
+/* Say on stderr what is wrong with an ALIEN, UNKNOWN or ENDABLE one, and what to do. */
+void lab_state_complain(enum lab_state state, const char *dir);
 bool lab_state_write(const struct lab *lab);
 bool lab_env_write(const struct lab *lab);
 /* False: another command is changing this lab; stderr says so. */

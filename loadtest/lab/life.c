@@ -60,13 +60,16 @@ static void clean(struct lab *lab)
     dir = opendir(lab->dir);
     while (dir && (entry = readdir(dir)) != NULL) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            strcmp(entry->d_name, "lock") == 0)
+            strcmp(entry->d_name, "lock") == 0 || strcmp(entry->d_name, "state.json") == 0)
             continue;
         files_join(path, lab->dir, entry->d_name);
         files_remove_tree(path);
     }
     if (dir)
         closedir(dir);
+    /* Without this file the rest would look like another program's. */
+    files_join(path, lab->dir, "state.json");
+    files_remove_tree(path);
 }
 
 /* clean(), and the directory itself. */
@@ -82,18 +85,17 @@ static void remove_lab(struct lab *lab)
     lab_unlock(lab);
 }
 
-/* A directory that holds anything but a lab, or the beginning of a lab whose starter was
- * killed, belongs to another program, and is never emptied. */
-static bool is_ours_to_use(const char *path)
+/* May a lab be in that directory, or be made there?  A directory that holds anything but a lab, or
+ * the beginning of a lab whose starter was killed, belongs to another program, and is never
+ * emptied. */
+static bool is_ours_to_use(enum lab_state state, const char *path)
 {
-    char state[FILES_PATH_MAX];
     struct dirent *entry;
     bool ours = true;
     DIR *dir;
 
-    files_join(state, path, "state.json");
-    if (access(state, F_OK) == 0)
-        return true;
+    if (state != LAB_STATE_NONE)
+        return state != LAB_STATE_ALIEN;
     dir = opendir(path);
     while (dir && (entry = readdir(dir)) != NULL)
         ours = ours && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
@@ -125,6 +127,9 @@ static bool are_paths_lines(const char *dir)
 
 static enum exit_code make_dir(struct lab *lab, const char *dir)
 {
+    enum lab_state state;
+    struct lab found;
+
     if (!are_paths_lines(dir))
         return EXIT_USAGE;
     if (!files_make_dir(dir) || !realpath(dir, lab->dir)) {
@@ -133,12 +138,17 @@ static enum exit_code make_dir(struct lab *lab, const char *dir)
     }
     if (!are_paths_lines(lab->dir)) /* a symbolic link led there */
         return EXIT_USAGE;
-    if (!is_ours_to_use(lab->dir)) {
+    state = lab_state_find(&found, lab->dir);
+    if (!is_ours_to_use(state, lab->dir)) {
         fprintf(stderr,
                 "seckill: %s holds other things, and stopping a lab removes its whole "
                 "directory\n  name a new one: --dir=.lab\n",
                 lab->dir);
         return EXIT_USAGE;
+    }
+    if (state == LAB_STATE_UNKNOWN || state == LAB_STATE_ENDABLE) {
+        lab_state_complain(state, lab->dir);
+        return EXIT_UNAVAILABLE;
     }
     if (chmod(lab->dir, 0700) != 0 || access(lab->dir, W_OK | X_OK) != 0) {
         fprintf(stderr, "seckill: cannot write %s: %s\n", lab->dir, strerror(errno));
@@ -162,9 +172,15 @@ static enum exit_code start_locked(struct lab *lab, bool owned, lab_topologies w
 {
     struct lab found;
     enum exit_code rc;
+    enum lab_state state = lab_state_find(&found, lab->dir);
     int lock_fd = lab->lock_fd;
 
-    if (lab_state_read(&found, lab->dir)) {
+    if (state != LAB_STATE_NONE && state != LAB_STATE_READ) { /* it was made just now */
+        lab_state_complain(state, lab->dir);
+        lab_unlock(lab);
+        return EXIT_UNAVAILABLE;
+    }
+    if (state == LAB_STATE_READ) {
         found.lock_fd = lock_fd;
         if (lab_is_up(&found) || can_be_mended(&found)) {
             *lab = found;
@@ -204,7 +220,8 @@ static enum exit_code start(struct lab *lab, const char *dir, bool owned,
 enum exit_code lab_use(struct lab *lab, const char *dir)
 {
     const char *ended = NULL;
-    bool is_there = lab_state_read(lab, dir);
+    enum lab_state state = lab_state_find(lab, dir);
+    bool is_there = state == LAB_STATE_READ;
 
     if (is_there && (ended = lab_ended_server(lab)) == NULL)
         return EXIT_VALID;
@@ -213,6 +230,8 @@ enum exit_code lab_use(struct lab *lab, const char *dir)
                 "seckill: %s of the lab in %s has ended\n"
                 "  start it again: seckill lab up --dir=%s\n",
                 ended, dir, dir);
+    else if (state != LAB_STATE_NONE)
+        lab_state_complain(state, dir);
     else
         fprintf(stderr,
                 "seckill: no lab is up in %s\n  start one: seckill lab up --dir=%s\n",
@@ -258,23 +277,41 @@ enum exit_code lab_keep(struct lab *lab, const char *dir, lab_topologies wanted,
     return rc;
 }
 
+/* Is the directory of *lab one that lab_remove() may remove?  *found is the lab in it. */
+static enum exit_code may_remove(const struct lab *lab, struct lab *found)
+{
+    enum lab_state state = lab_state_find(found, lab->dir);
+
+    if (!is_ours_to_use(state, lab->dir)) {
+        fprintf(stderr, "seckill: %s is no lab; nothing was removed\n", lab->dir);
+        return EXIT_USAGE;
+    }
+    if (state == LAB_STATE_UNKNOWN) {
+        lab_state_complain(state, lab->dir);
+        return EXIT_UNAVAILABLE;
+    }
+    return EXIT_VALID;
+}
+
 enum exit_code lab_remove(const char *dir, bool *was_there)
 {
     struct lab lab = {.lock_fd = -1}, found;
+    enum exit_code rc;
 
     *was_there = realpath(dir, lab.dir) != NULL;
     if (!*was_there)
         return EXIT_VALID;
-    if (!is_ours_to_use(lab.dir)) {
-        fprintf(stderr, "seckill: %s is no lab; nothing was removed\n", lab.dir);
-        return EXIT_USAGE;
-    }
+    rc = may_remove(&lab, &found); /* before a lock file is made there */
+    if (rc != EXIT_VALID)
+        return rc;
     if (!lab_lock(&lab))
         return EXIT_UNAVAILABLE;
-    if (lab_state_read(&found, lab.dir)) {
+    rc = may_remove(&lab, &found);
+    if (rc == EXIT_VALID) {
         found.lock_fd = lab.lock_fd;
-        lab = found;
+        remove_lab(&found);
+    } else {
+        lab_unlock(&lab);
     }
-    remove_lab(&lab);
-    return EXIT_VALID;
+    return rc;
 }

@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* state.c -- the files of a lab: state.json, env and the lock file; and the lab's ports.
- */
+/* state.c -- the files of a lab: state.json and the lock file. */
 #include "loadtest/lab/lab.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
-#include "loadtest/kit/port.h"
 
 enum {
     STATE_FORMAT = 2,
     LOCK_WAIT_MS = 300,
-    ANSWER_MS = 500,
 };
 
 void lab_log_path(const struct lab *lab, const struct lab_server *server, char *out)
@@ -46,7 +39,9 @@ static bool read_server(struct lab_server *server, const json_t *entry)
         server->peer_ports[i] = (int)json_integer_value(json_array_get(peers, i));
     server->child.pid = (pid_t)json_integer_value(json_object_get(entry, "pid"));
     server->child.start = (uint64_t)json_integer_value(json_object_get(entry, "start"));
-    return copy_text(server->name, sizeof server->name, entry, "name");
+    return json_is_integer(json_object_get(entry, "pid")) &&
+           json_is_integer(json_object_get(entry, "start")) &&
+           copy_text(server->name, sizeof server->name, entry, "name");
 }
 
 static bool read_servers(struct lab *lab, const json_t *list)
@@ -59,40 +54,152 @@ static bool read_servers(struct lab *lab, const json_t *list)
         if (!server || !read_server(server, entry))
             return false;
     }
-    return lab_servers_are_whole(lab);
+    return true;
 }
 
-bool lab_state_read(struct lab *lab, const char *dir)
+/* Has it the keys that every lab has, of whatever version? */
+static bool has_our_keys(const json_t *json)
 {
-    char path[FILES_PATH_MAX];
-    const json_t *spare;
-    json_t *json;
-    bool ok;
+    return json_is_integer(json_object_get(json, "format")) &&
+           json_is_string(json_object_get(json, "id")) &&
+           json_is_string(json_object_get(json, "data_root")) &&
+           json_is_array(json_object_get(json, "servers"));
+}
 
-    *lab = (struct lab){.lock_fd = -1};
-    if (!realpath(dir, lab->dir))
-        return false;
-    files_join(path, lab->dir, "state.json");
-    if (access(path, R_OK) != 0)
-        return false;
-    json = files_read_json(path);
-    spare = json_object_get(json, "spare");
-    ok = json_integer_value(json_object_get(json, "format")) == STATE_FORMAT &&
-         copy_text(lab->id, sizeof lab->id, json, "id") &&
-         copy_text(lab->data_root, sizeof lab->data_root, json, "data_root") &&
-         copy_text(lab->lab_password, sizeof lab->lab_password, json, "lab_password") &&
-         copy_text(lab->service_password, sizeof lab->service_password, json,
-                   "service_password") &&
-         copy_text(lab->redis_password, sizeof lab->redis_password, json,
-                   "redis_password") &&
-         read_servers(lab, json_object_get(json, "servers")) &&
-         (!spare || read_server(&lab->spare, spare));
+/* Beside a state.json that says nothing: has the directory the other files of a lab? */
+static bool looks_like_lab(const char *dir)
+{
+    char key[FILES_PATH_MAX], lock[FILES_PATH_MAX];
+
+    files_join(key, dir, "token.key");
+    files_join(lock, dir, "lock");
+    return access(key, F_OK) == 0 && access(lock, F_OK) == 0;
+}
+
+/* What ends a lab: its directories and its processes. */
+static bool read_processes(struct lab *lab, const json_t *json)
+{
+    const json_t *spare = json_object_get(json, "spare");
+
+    return copy_text(lab->id, sizeof lab->id, json, "id") &&
+           copy_text(lab->data_root, sizeof lab->data_root, json, "data_root") &&
+           read_servers(lab, json_object_get(json, "servers")) &&
+           (!spare || read_server(&lab->spare, spare));
+}
+
+static bool read_rest(struct lab *lab, const json_t *json)
+{
     lab->owned = json_is_true(json_object_get(json, "owned"));
     lab->partition_count = (int)json_integer_value(json_object_get(json, "partitions"));
     if (lab->partition_count < 1)
         lab->partition_count = 1; /* a state file of an old version has no count */
+    return lab_servers_are_whole(lab) &&
+           copy_text(lab->lab_password, sizeof lab->lab_password, json, "lab_password") &&
+           copy_text(lab->service_password, sizeof lab->service_password, json,
+                     "service_password") &&
+           copy_text(lab->redis_password, sizeof lab->redis_password, json,
+                     "redis_password");
+}
+
+/* May `lab down` remove the data of a lab of another version?  Only in a place that a lab
+ * chooses: see lab_postgres_make_root(). */
+static bool is_our_data(const struct lab *lab)
+{
+    char own[FILES_PATH_MAX], outside[sizeof lab->id + 16];
+    const char *name = strrchr(lab->data_root, '/');
+
+    files_join(own, lab->dir, "data");
+    snprintf(outside, sizeof outside, "/seckill-lab-%s", lab->id);
+    return lab->data_root[0] == '\0' || strcmp(lab->data_root, own) == 0 ||
+           (lab->id[0] != '\0' && name && strcmp(name, outside) == 0);
+}
+
+/* The parsed file.  NULL: `why` says what is wrong with it, and errno is 0 unless the file
+ * cannot be read. */
+static json_t *load(const char *path, char why[LAB_WHY_MAX])
+{
+    json_error_t error;
+    size_t size = 0;
+    char *text = files_read(path, &size);
+    json_t *json = text ? json_loadb(text, size, 0, &error) : NULL;
+    int reason = text ? 0 : errno;
+
+    if (!json)
+        snprintf(why, LAB_WHY_MAX, "%s", text ? error.text : files_reason());
+    free(text);
+    errno = reason;
+    return json;
+}
+
+enum lab_state lab_state_find(struct lab *lab, const char *dir)
+{
+    char path[FILES_PATH_MAX], why[LAB_WHY_MAX];
+    enum lab_state state;
+    json_t *json;
+
+    *lab = (struct lab){.lock_fd = -1};
+    if (!realpath(dir, lab->dir))
+        return LAB_STATE_NONE;
+    files_join(path, lab->dir, "state.json");
+    json = load(path, why);
+    if (!json && (errno == ENOENT || errno == ENOTDIR))
+        return LAB_STATE_NONE;
+    if (!json && errno == EACCES)
+        return LAB_STATE_UNKNOWN;
+    if (!has_our_keys(json))
+        state = looks_like_lab(lab->dir) ? LAB_STATE_UNKNOWN : LAB_STATE_ALIEN;
+    else if (!read_processes(lab, json))
+        state = LAB_STATE_UNKNOWN;
+    else if (json_integer_value(json_object_get(json, "format")) == STATE_FORMAT &&
+             read_rest(lab, json))
+        state = LAB_STATE_READ;
+    else
+        state = is_our_data(lab) ? LAB_STATE_ENDABLE : LAB_STATE_UNKNOWN;
     json_decref(json);
-    return ok;
+    return state;
+}
+
+bool lab_state_read(struct lab *lab, const char *dir)
+{
+    return lab_state_find(lab, dir) == LAB_STATE_READ;
+}
+
+void lab_state_complain(enum lab_state state, const char *dir)
+{
+    char path[FILES_PATH_MAX], why[LAB_WHY_MAX];
+    json_t *json;
+    long long format;
+
+    files_join(path, dir, "state.json");
+    json = load(path, why);
+    format = json_integer_value(json_object_get(json, "format"));
+    if (!json)
+        fprintf(stderr, "seckill: cannot read %s: %s\n", path, why);
+    else if (!has_our_keys(json))
+        fprintf(stderr, "seckill: %s does not describe a lab\n", path);
+    else if (format != STATE_FORMAT)
+        fprintf(stderr,
+                "seckill: %s has the format %lld, and this seckill reads the format %d: another "
+                "version of seckill started this lab\n",
+                path, format, STATE_FORMAT);
+    else
+        fprintf(stderr, "seckill: %s is damaged: some values of the lab are missing\n", path);
+    if (state == LAB_STATE_ENDABLE)
+        fprintf(stderr, "  end its servers and remove their data: seckill lab down --dir=%s\n",
+                dir);
+    else if (json && has_our_keys(json))
+        fprintf(stderr,
+                "  end it with the version that started it; or end the processes that the file "
+                "names, then remove its data_root and %s\n",
+                dir);
+    else if (state == LAB_STATE_UNKNOWN)
+        fprintf(stderr,
+                "  a lab may run there: end the servers that ls -l /proc/[0-9]*/cwd shows in %s or "
+                "/var/tmp/seckill-lab-*, then remove both; or use another directory: --dir=OTHER\n",
+                dir);
+    else
+        fputs("  name another directory: --dir=OTHER\n", stderr);
+    json_decref(json);
 }
 
 static json_t *server_json(const struct lab_server *server)
@@ -216,47 +323,4 @@ void lab_change_end(struct lab *lab, bool was_held)
 {
     if (!was_held)
         lab_unlock(lab);
-}
-
-int lab_connect(int port)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct timeval limit = {.tv_usec = ANSWER_MS * 1000};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    if (fd >= 0)
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
-bool lab_reserve_port(struct lab_server *server)
-{
-    bool ok = (server->placeholder_fd = port_hold(&server->port)) >= 0;
-
-    for (int i = 0; ok && i < lab_role_peer_ports(server->role); i++)
-        ok = (server->peer_placeholder_fds[i] = port_hold(&server->peer_ports[i])) >= 0;
-    if (!ok)
-        fprintf(stderr, "seckill: found no free port on 127.0.0.1: %s\n",
-                strerror(errno));
-    return ok;
-}
-
-static void release(int *placeholder_fd)
-{
-    if (*placeholder_fd >= 0)
-        close(*placeholder_fd);
-    *placeholder_fd = -1;
-}
-
-void lab_release_port(struct lab_server *server)
-{
-    release(&server->placeholder_fd);
-    for (int i = 0; i < LAB_PEER_PORT_MAX; i++)
-        release(&server->peer_placeholder_fds[i]);
 }

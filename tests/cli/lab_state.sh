@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# lab_state.sh -- a state.json that is not of a lab, of another version, or damaged: no command takes
+# it for a lab, nothing of another program is removed, and no server goes on without a word.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 12
+
+# --- a directory of another program, which has a state.json too ---
+other=$work/other
+mkdir -p "$other/sub"
+echo x >"$other/sub/thesis.txt"
+say_other() { printf '%s\n' "$1" >"$other/state.json"; }
+# stays COMMAND...: does the command leave every file as it was, and make none?
+stays() {
+    local before
+    before=$(cd "$other" && find . -type f -exec cksum {} + && stat -c %a .)
+    "$@" && [ "$before" = "$(cd "$other" && find . -type f -exec cksum {} + && stat -c %a .)" ]
+}
+say_other '{"version": 4, "terraform": true}'
+check 'down of a directory with another state.json is refused' \
+    stays says 'is no lab; nothing was removed' status 64 "$seckill" lab down --dir="$other"
+check 'so is up' stays says 'holds other things' status 64 "$seckill" lab up --dir="$other"
+check 'and status says that it is no lab' stays says 'does not describe a lab' status 69 \
+    "$seckill" lab status --dir="$other"
+all_refuse() {
+    local state
+    for state in '{}' '' 'text' '[]' '{"format": 2, "id": "a", "servers": []}'; do
+        say_other "$state"
+        stays status 64 "$seckill" lab down --dir="$other" || return 1
+        stays status 64 "$seckill" load --dir="$other" --stock=10 --duration=1s --quiet --out="$work/runs" || return 1
+    done
+}
+check 'so does a command that starts a lab if there is none, whatever state.json has' all_refuse
+
+# --- a lab of another version ---
+lab=$work/lab
+kept=$work/kept.json
+labs+=("$lab")
+up() {
+    "$seckill" lab up --dir="$lab" >/dev/null && cp "$lab/state.json" "$kept" || return 1
+    mapfile -t pids < <(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$kept")
+    place=$(sed -n 's/.*"data_root": "\(.*\)",/\1/p' "$kept")
+    [ ${#pids[@]} -eq 7 ]
+}
+run() { # every server runs, as the state file that was kept knows
+    local pid
+    for pid in "${pids[@]}"; do ! gone "$pid" || return 1; done
+}
+nothing_left() { soon gone "${pids[@]}" && [ ! -e "$place" ] && [ ! -e "$lab" ]; }
+refuses() { # PATTERN: every command but down
+    local pattern=$1
+    says "$pattern" status 69 "$seckill" lab status --dir="$lab" &&
+        says "$pattern" status 69 "$seckill" lab up --dir="$lab" &&
+        says "$pattern" status 69 "$seckill" lab restart redis --dir="$lab" &&
+        says "$pattern" status 69 "$seckill" seed --users=1 --dir="$lab" &&
+        says "$pattern" status 69 "$seckill" fault run server-stop --server=redis --dir="$lab" &&
+        says "$pattern" status 69 "$seckill" load --dir="$lab" --stock=10 --duration=1s --quiet --out="$work/runs" &&
+        run
+}
+up || exit 1
+sed -i 's/"format": 2/"format": 3/' "$lab/state.json"
+check 'a lab of another version is refused, with the command that ends it' \
+    refuses 'has the format 3, .*format 2|seckill lab down --dir='
+down_ends() { status 0 "$seckill" lab down --dir="$lab" && nothing_left; }
+check 'and down ends it, because its processes can be read' down_ends
+
+up || exit 1
+sed -i 's/"redis_password"/"password_of_redis"/' "$lab/state.json"
+check 'a lab without a password is damaged' refuses 'is damaged'
+check 'and down ends it' down_ends
+
+up || exit 1
+sed -i 's/"format": 2/"format": 3/; s/"redlock-1"/"valkey-1"/' "$lab/state.json"
+down_refuses() {
+    says "$1" status 69 "$seckill" lab down --dir="$lab" && run && [ -e "$lab/env" ] && [ -e "$place" ]
+}
+check 'a lab with servers that only another version knows is left alone by down, too' \
+    down_refuses 'end it with the version that started it'
+cp "$kept" "$lab/state.json"
+sed -i 's/"format": 2/"format": 3/; s|"data_root": ".*"|"data_root": "/tmp/anything"|' "$lab/state.json"
+check 'so is one whose data is in a place that no lab chooses' down_refuses 'remove its data_root'
+echo '{' >"$lab/state.json"
+damaged() { refuses 'a lab may run there' && down_refuses 'a lab may run there'; }
+check 'so is one whose state.json cannot be read' damaged
+cp "$kept" "$lab/state.json"
+check 'with the right file it goes down' down_ends
+done_testing
