@@ -131,6 +131,19 @@ enum exit_code lab_keep(struct lab *lab, const char *dir, lab_topologies wanted,
  * removed then, and stderr says why. */
 enum exit_code lab_remove(const char *dir, bool *was_there);
 
+/* A process that removes a kept lab whose starter ends without removing it, for example by SIGKILL.
+ * The starter is this process, with every process that it forks later and that does not become
+ * another program: the lab is removed when the last of them has ended. */
+struct lab_keeper {
+    int line;             /* its end tells the keeper; never passed to another program   */
+    struct child process; /* pid 0: there is none                                        */
+};
+
+/* Call it before lab_keep(), in a process with one thread.  False: said on stderr why. */
+bool lab_keeper_start(struct lab_keeper *keeper, const char *dir);
+/* The keeper ends and removes nothing.  A zeroed keeper is fine. */
+void lab_keeper_end(struct lab_keeper *keeper);
+
 /* Stop one server of a lab that is up and start it again on its port; a Redis server
  * without its data. */
 enum exit_code lab_restart(struct lab *lab, const char *name);

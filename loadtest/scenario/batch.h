@@ -11,6 +11,7 @@
 struct place {
     struct lab lab;
     char dir[FILES_PATH_MAX]; /* of those that are made for this run                  */
+    struct lab_keeper keeper; /* of those                                             */
     int running, room;
 };
 

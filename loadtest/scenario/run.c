@@ -274,7 +274,7 @@ static enum exit_code run_beside_others(struct batch *t)
 
 /* Run the performances that break servers, each in a lab of its own.  The labs are kept
  * ones, since a server that a performance restarts has to outlive that performance; they
- * are removed here. */
+ * are removed here, or by their keepers if this process is killed. */
 static enum exit_code run_alone(struct batch *t)
 {
     int count = t->run->labs > 0 ? t->run->labs : 1, made = 0;
@@ -285,14 +285,18 @@ static enum exit_code run_alone(struct batch *t)
     for (; has_any(t, true) && rc == EXIT_VALID && made < count; made++) {
         files_path(places[made].dir, "%s/lab-%d", t->run->out, made + 1);
         places[made].room = 1;
-        rc = lab_keep(&places[made].lab, places[made].dir, place_needs(t, true),
-                      &was_there);
+        rc = lab_keeper_start(&places[made].keeper, places[made].dir)
+                 ? lab_keep(&places[made].lab, places[made].dir, place_needs(t, true),
+                            &was_there)
+                 : EXIT_UNAVAILABLE;
     }
     if (rc == EXIT_VALID && made > 0)
         rc = code_of(run_some(t, places, count, true));
-    for (int i = 0; i < made; i++)
+    for (int i = 0; i < made; i++) {
         if (lab_remove(places[i].dir, &was_there) != EXIT_VALID && rc == EXIT_VALID)
             rc = EXIT_UNAVAILABLE;
+        lab_keeper_end(&places[i].keeper);
+    }
     free(places);
     return rc;
 }
