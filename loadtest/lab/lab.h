@@ -145,7 +145,8 @@ bool lab_keeper_start(struct lab_keeper *keeper, const char *dir);
 void lab_keeper_end(struct lab_keeper *keeper);
 
 /* Stop one server of a lab that is up and start it again on its port; a Redis server
- * without its data. */
+ * without its data.  EXIT_VALID, EXIT_USAGE (no such server), EXIT_UNAVAILABLE,
+ * EXIT_INTERRUPTED (it comes up, and was not waited for), all said on stderr. */
 enum exit_code lab_restart(struct lab *lab, const char *name);
 
 /* Kill one server, as a loss of power would; lab_restart() starts it again, with the data

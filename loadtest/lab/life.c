@@ -125,6 +125,13 @@ static bool are_paths_lines(const char *dir)
     return false;
 }
 
+/* False (and errno): a file is in its place. */
+static bool is_directory(const char *path)
+{
+    errno = ENOTDIR;
+    return files_is_directory(path);
+}
+
 static enum exit_code make_dir(struct lab *lab, const char *dir)
 {
     enum lab_state state;
@@ -132,7 +139,7 @@ static enum exit_code make_dir(struct lab *lab, const char *dir)
 
     if (!are_paths_lines(dir))
         return EXIT_USAGE;
-    if (!files_make_dir(dir) || !realpath(dir, lab->dir)) {
+    if (!files_make_dir(dir) || !realpath(dir, lab->dir) || !is_directory(lab->dir)) {
         fprintf(stderr, "seckill: cannot make %s: %s\n", dir, strerror(errno));
         return EXIT_CANNOT_WRITE;
     }
@@ -282,7 +289,7 @@ static enum exit_code may_remove(const struct lab *lab, struct lab *found)
 {
     enum lab_state state = lab_state_find(found, lab->dir);
 
-    if (!is_ours_to_use(state, lab->dir)) {
+    if (!files_is_directory(lab->dir) || !is_ours_to_use(state, lab->dir)) {
         fprintf(stderr, "seckill: %s is no lab; nothing was removed\n", lab->dir);
         return EXIT_USAGE;
     }

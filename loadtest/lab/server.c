@@ -113,7 +113,14 @@ static bool restart(struct lab *lab, struct lab_server *server)
     int number = lab_kind_of(server)->stop_signal;
 
     child_end(&server->child, number != 0 ? number : SIGTERM, END_MS);
-    return lab_server_bring_up(lab, server);
+    if (lab_server_bring_up(lab, server))
+        return true;
+    if (interrupted() && child_runs(&server->child) && !lab->owned)
+        fprintf(stderr,
+                "seckill: %s was started again and comes up, but did not answer yet\n"
+                "  see: seckill lab status --dir=%s\n",
+                server->name, lab->dir);
+    return false;
 }
 
 static bool kill_server(struct lab *lab, struct lab_server *server)
@@ -142,7 +149,7 @@ static enum exit_code change(struct lab *lab, const char *name, server_fn *chang
         return EXIT_UNAVAILABLE;
     ok = change_one(lab, server);
     lab_change_end(lab, was_held);
-    return ok ? EXIT_VALID : EXIT_UNAVAILABLE;
+    return ok ? EXIT_VALID : interrupted() ? EXIT_INTERRUPTED : EXIT_UNAVAILABLE;
 }
 
 enum exit_code lab_restart(struct lab *lab, const char *name)

@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# lab_trouble.sh -- commands of the lab that are interrupted, or are given a file as the directory.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 6
+lab=$work/lab
+labs+=("$lab")
+
+# --- Ctrl-C, while a Redis server that was started again does not answer yet ---
+mkdir "$work/path"
+printf '#!/bin/bash\ntouch %q\nexec sleep 600\n' "$work/started" >"$work/path/redis-server"
+chmod +x "$work/path/redis-server"
+"$seckill" lab up --dir="$lab" >/dev/null || exit 1
+interrupted() {
+    local pid got=0
+    PATH=$work/path:$PATH "$seckill" lab restart redis --dir="$lab" >"$work/cut.log" 2>&1 &
+    pid=$!
+    own "$pid"
+    soon test -e "$work/started" && send INT "$pid" || return 1
+    wait "$pid" || got=$?
+    cat "$work/cut.log"
+    [ "$got" -eq 130 ]
+}
+check 'Ctrl-C while a server comes up again: 130' interrupted
+check 'and the message says that the server comes up' grep -q 'redis was started again .* did not answer yet' "$work/cut.log"
+check 'which the lab knows' status 0 "$seckill" lab status --dir="$lab"
+check 'and a restart makes it whole' status 0 "$seckill" lab restart redis --dir="$lab"
+
+# --- a file as the directory ---
+echo x >"$work/file"
+check 'a lab does not come up in a file' says 'cannot make .*/file: Not a directory' \
+    status 73 "$seckill" lab up --dir="$work/file"
+check 'and a file is no lab to take down' says 'is no lab; nothing was removed' \
+    status 64 "$seckill" lab down --dir="$work/file"
+done_testing
