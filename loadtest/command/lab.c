@@ -54,7 +54,7 @@ const struct setting_program command_lab_program = {
         "names another directory for this data, such as /dev/shm.  Every command that starts\n"
         "a lab reads this variable, and the end of the lab removes the data there.",
     EXITS({EXIT_VALID, "done; of status: all servers run, and all topologies are whole"},
-          {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, "a server is missing or does not start"},
+          {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, "a server is missing, does not start or refuses clients"},
           {EXIT_CANNOT_WRITE, "the directory cannot be made or written"}, {EXIT_INTERRUPTED, NULL}),
     SETTINGS(settings),
     .max_operands = 2,
@@ -126,11 +126,29 @@ static bool tell_topologies(const struct lab *lab)
     return all_stand;
 }
 
+static bool tell_server(const struct lab *lab, const struct lab_server *server)
+{
+    char part[LAB_PART_MAX] = "";
+    bool runs = child_runs(&server->child);
+    bool is_full = runs && lab_server_kind(server) == LAB_IS_REDIS &&
+                   lab_redis_is_full(lab, server);
+
+    if (runs)
+        lab_server_describe(lab, server, part);
+    printf("%-10s 127.0.0.1:%-5d pid %-7d %s%s%s\n", server->name, server->port,
+           (int)server->child.pid, runs ? "up" : "DOWN", part[0] != '\0' ? ", " : "", part);
+    if (is_full)
+        printf("%s refuses more clients, since its maxclients is reached; to start it anew: "
+               "seckill lab restart %s\n",
+               server->name, server->name);
+    return !is_full;
+}
+
 static enum exit_code status(const char *dir, const struct request *request)
 {
-    char part[LAB_PART_MAX];
     struct lab lab;
     enum lab_state state = lab_state_find(&lab, dir);
+    bool let_in = true;
 
     (void)request;
     if (state == LAB_STATE_NONE)
@@ -139,17 +157,9 @@ static enum exit_code status(const char *dir, const struct request *request)
         lab_state_complain(state, dir);
     if (state != LAB_STATE_READ)
         return EXIT_UNAVAILABLE;
-    for (int i = 0; i < lab.server_count; i++) {
-        const struct lab_server *server = &lab.servers[i];
-        bool runs = child_runs(&server->child);
-
-        part[0] = '\0';
-        if (runs)
-            lab_server_describe(&lab, server, part);
-        printf("%-10s 127.0.0.1:%-5d pid %-7d %s%s%s\n", server->name, server->port,
-               (int)server->child.pid, runs ? "up" : "DOWN", part[0] != '\0' ? ", " : "", part);
-    }
-    return tell_topologies(&lab) && lab_is_up(&lab) ? EXIT_VALID : EXIT_UNAVAILABLE;
+    for (int i = 0; i < lab.server_count; i++)
+        let_in = tell_server(&lab, &lab.servers[i]) && let_in;
+    return tell_topologies(&lab) && lab_is_up(&lab) && let_in ? EXIT_VALID : EXIT_UNAVAILABLE;
 }
 
 /* Do `verb` to a server, and say `done` at the end. */

@@ -336,6 +336,9 @@ bool lab_redis_set_clock(const struct lab *lab, const struct lab_server *server,
 
 /* Does a Redis server or a Sentinel say PONG? */
 bool lab_redis_answers(const struct lab *lab, const struct lab_server *server);
+/* Does a Redis server refuse every client beside those that it has?  A fault that was killed, such
+ * as client-limit, leaves it so. */
+bool lab_redis_is_full(const struct lab *lab, const struct lab_server *server);
 /* Send one line, such as "INFO replication", to a Redis server or a Sentinel of the lab.  The
  * answer is unchanged, with its "$N".  False: the answer was not complete or does not fit, or the
  * password was refused.  An error from the server is an answer. */

@@ -225,6 +225,25 @@ bool lab_redis_answers(const struct lab *lab, const struct lab_server *server)
            strncmp(answer, "+PONG\r\n", 7) == 0;
 }
 
+/* The number behind "NAME:" in an INFO; 0: the server does not say it. */
+static long info_number(const char *info, const char *name)
+{
+    const char *at = strstr(info, name);
+
+    return at ? strtol(at + strlen(name), NULL, 10) : 0;
+}
+
+bool lab_redis_is_full(const struct lab *lab, const struct lab_server *server)
+{
+    char answer[INFO_MAX] = "";
+    long most;
+
+    if (!lab_redis_ask(lab, server->port, "INFO clients", answer, sizeof answer))
+        return strncmp(answer, "-ERR max number of clients", 26) == 0;
+    most = info_number(answer, "\nmaxclients:"); /* Redis 7 and later */
+    return most > 0 && info_number(answer, "\nconnected_clients:") >= most;
+}
+
 static void describe(const struct lab *lab, const struct lab_server *server,
                      char out[LAB_PART_MAX])
 {

@@ -23,6 +23,8 @@ starts() { compgen -G "$work/runs/*/lab-2/redis.log" >/dev/null; }
 performs() { [ -n "$(find "$work/runs" -name story.txt)" ]; }
 has_performed() { grep -Eq ', [1-9][0-9]* of [0-9]+ performances done' "$work/killed.log"; }
 
+ended_or() { gone "$1" || "${@:2}"; }
+
 # killed WHOM MOMENT... -- COMMAND...: run the command, and kill it at that moment, alone or with its
 # process group.
 killed() {
@@ -35,14 +37,14 @@ killed() {
     setsid "$@" >"$work/killed.txt" 2>"$work/killed.log" &
     pid=$!
     own "$pid"
-    reached() { gone "$pid" || "${moment[@]}"; }
-    soon reached && ! gone "$pid" || { cat "$work/killed.log" && return 1; }
-    [ "$whom" = group ] && kill -KILL -- "-$pid" || send KILL "$pid" || return 1
+    soon ended_or "$pid" "${moment[@]}"
+    ! gone "$pid" || { cat "$work/killed.log" && return 1; }
+    if [ "$whom" = group ]; then kill -KILL -- "-$pid"; else send KILL "$pid"; fi || return 1
     wait "$pid"
     soon nobody_works && soon nothing_left
 }
 matrix=("$seckill" matrix --dir="$work/none" --out="$work/runs" --labs=2 --seeds=60
-    --scenarios=paused-server,restart-empty --locks=lua,naive)
+    "--scenarios=paused-server,restart-empty" "--locks=lua,naive")
 stories=("$seckill" scenario run failover --lock=lua --dir="$work/none" --out="$work/runs")
 check 'a matrix is killed while its servers start' killed alone starts -- "${matrix[@]}"
 check 'a matrix is killed while it breaks servers' killed alone performs -- "${matrix[@]}"

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# lab_trouble.sh -- commands of the lab that are interrupted, or are given a file as the directory.
+# lab_trouble.sh -- commands of the lab that are interrupted, are given a file as the
+# directory, or find a server that lets no client in.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 6
+plan 9
 lab=$work/lab
 labs+=("$lab")
 
@@ -26,6 +27,22 @@ check 'Ctrl-C while a server comes up again: 130' interrupted
 check 'and the message says that the server comes up' grep -q 'redis was started again .* did not answer yet' "$work/cut.log"
 check 'which the lab knows' status 0 "$seckill" lab status --dir="$lab"
 check 'and a restart makes it whole' status 0 "$seckill" lab restart redis --dir="$lab"
+
+# --- a fault that was killed, so its server lets no client in ---
+full() { says '^redis refuses more clients.* seckill lab restart redis' status 69 "$seckill" lab status --dir="$lab"; }
+fault_is_killed() {
+    local pid
+    "$seckill" fault run client-limit --server=redis --for=600s --dir="$lab" >"$work/fault.log" 2>&1 &
+    pid=$!
+    own "$pid"
+    soon full || { cat "$work/fault.log" && return 1; }
+    send KILL "$pid"
+    wait "$pid" 2>/dev/null
+    full
+}
+check 'status says that a killed fault left a server that refuses clients' fault_is_killed
+check 'the command that it names starts the server anew' status 0 "$seckill" lab restart redis --dir="$lab"
+check 'and status is content' status 0 "$seckill" lab status --dir="$lab"
 
 # --- a file as the directory ---
 echo x >"$work/file"
