@@ -54,7 +54,8 @@ const struct setting_program command_lab_program = {
         "names another directory for this data, such as /dev/shm.  Every command that starts\n"
         "a lab reads this variable, and the end of the lab removes the data there.",
     EXITS({EXIT_VALID, "done; of status: all servers run, and all topologies are whole"},
-          {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, "a server is missing, does not start or refuses clients"},
+          {EXIT_USAGE, NULL},
+          {EXIT_UNAVAILABLE, "a server is missing, does not start or refuses clients"},
           {EXIT_CANNOT_WRITE, "the directory cannot be made or written"}, {EXIT_INTERRUPTED, NULL}),
     SETTINGS(settings),
     .max_operands = 2,
