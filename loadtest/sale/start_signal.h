@@ -26,7 +26,7 @@ struct start_signal {
  * when it is ready. */
 bool start_signal_make(struct start_signal *start_signal, const struct lab *lab, int count);
 
-/* Take away what is left of it.  A zeroed struct is fine. */
+/* Delete the latch, which wakes every thread that waits for it.  A zeroed struct is fine. */
 void start_signal_remove(struct start_signal *start_signal);
 
 /* The times of the start, from the shared memory. */

@@ -212,6 +212,9 @@ bool wrk_stop(struct wrk *w, int64_t drain_ms)
     control_stop(&w->control);
     while (wrk_runs(w) && !is_drained(w) && monotonic_ns() < drain_ns)
         usleep(POLL_MS * 1000);
+    /* A thread that waits for the start signal hears no SIGINT.  A thread that has seen the end
+     * before its first request does not count the latch down. */
+    start_signal_remove(&w->start_signal);
     /* wrk misses a SIGINT that comes before its handler is set, so the signal is sent
      * until wrk has ended. */
     end_ns = monotonic_ns() + END_MS * 1000000LL;

@@ -190,12 +190,14 @@ local function slow_down_if_dead(state)
     end
 end
 
+-- An empty request is written at once and never answered: the connection rests.
+local function rest(state)
+    if state.pending_count == 0 then wrk.thread:stop() end
+    return ""
+end
+
 local function make_request(state, script)
-    if control.stopped() then
-        -- An empty request is written at once and never answered: the connection rests.
-        if state.pending_count == 0 then wrk.thread:stop() end
-        return ""
-    end
+    if control.stopped() then return rest(state) end
     local n = state.sent + 1
     local user, token, which = script.next_order(n)
     local key = state.anonymous and "\r\n\r\n" or
@@ -206,7 +208,9 @@ local function make_request(state, script)
         return text
     end
     if not state.started_us then
-        local by_signal = gun.wait()
+        local by_signal, reason = gun.wait()
+        if control.stopped() then return rest(state) end -- the load ended before its start
+        if reason then io.stderr:write("started without the gun: ", reason, "\n") end
         state.started_us = M.now_us()
         control.set_fired(state.started_us, by_signal)
     end

@@ -42,16 +42,13 @@ function M.load()
     prims = place[0]
 end
 
--- Be ready, and wait for the start.  False: started without it.
+-- Be ready, and wait for the start, or for the laboratory to delete the latch.  False, and
+-- the reason if there was a latch: the latch did not open.
 function M.wait()
     if prims == nil then return false end
     local fired = library.dlock_latch_count_down(prims, name, nil) == OK and
         library.dlock_latch_wait(prims, name, PATIENCE_MS) == OK
-    if not fired then
-        io.stderr:write("started without the gun: ",
-            ffi.string(library.dlock_error()), "\n")
-    end
-    return fired
+    return fired, not fired and ffi.string(library.dlock_error()) or nil
 end
 
 -- After the start, when time no longer matters.
