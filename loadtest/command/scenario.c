@@ -216,6 +216,7 @@ static enum exit_code perform(const struct scenario_settings *v, bool is_all,
                                .jobs = (int)v->jobs,
                                .duration_ms = v->duration_ms,
                                .seed = (uint64_t)v->seed};
+    size_t performed = 0;
     enum exit_code rc;
 
     if (count == 0) {
@@ -232,9 +233,10 @@ static enum exit_code perform(const struct scenario_settings *v, bool is_all,
         run.html = html;
     shuffle(setups, count, (uint64_t)v->seed);
     run.series = open_series(v, setups, count);
-    rc = scenario_run_all(&run, setups, count);
+    rc = scenario_run_all(&run, setups, count, &performed);
     series_hide(run.series);
-    if (rc == EXIT_VALID || rc == EXIT_INVALID || rc == EXIT_UNKNOWN)
+    if (rc == EXIT_VALID || rc == EXIT_INVALID || rc == EXIT_UNKNOWN ||
+        (rc == EXIT_INTERRUPTED && performed > 0))
         rc = run_report(stdout, out, "scenario", rc);
     series_end(run.series, (int)rc, out);
     series_close(run.series);

@@ -198,7 +198,7 @@ enum exit_code matrix_perform(struct matrix *m, const char *lab_dir, int64_t lim
     setups = memory_need(calloc(count + 1, sizeof *setups));
     for (size_t i = 0; i < count; i++)
         setups[i] = cell_at(&s, i)->setup;
-    rc = scenario_run_all(&run, setups, count);
+    rc = scenario_run_all(&run, setups, count, NULL);
     series_hide(m->series);
     m->elapsed_ms = (monotonic_ns() - s.begin_ns) / 1000000;
     m->was_interrupted = interrupted();

@@ -22,6 +22,7 @@ struct performance {
     char dir[FILES_PATH_MAX];
     int64_t until_ns;
     bool is_done;
+    bool was_cut; /* an interrupt has ended it without an outcome                     */
     struct scenario_variation vary;
     struct place *place; /* where it is                                               */
 };
@@ -30,6 +31,7 @@ struct batch {
     const struct scenario_run *run;
     struct performance *all;
     size_t count;
+    size_t cut_count; /* beside `count`: those without an outcome because of an interrupt */
     unsigned number;  /* in the names of this run                                     */
     bool is_measured; /* all of them are the same measurement                         */
 };

@@ -150,6 +150,9 @@ static void finish(struct batch *t, struct performance *p)
     const struct scenario_listener *listener = t->run->listener;
 
     p->is_done = true;
+    p->was_cut = interrupted() && scenario_verdict(p->result) == VERDICT_UNKNOWN;
+    if (p->was_cut)
+        return;
     if (listener != NULL) {
         if (!interrupted())
             listener->on_end(listener->arg, (size_t)(p - t->all), p->result, p->dir);
@@ -312,6 +315,38 @@ static enum exit_code worst_of(const struct batch *t)
     return worst;
 }
 
+/* After an interrupt, forget the performances that have no outcome because of it. */
+static void keep_performed(struct batch *t)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < t->count; i++)
+        if (t->all[i].is_done && !t->all[i].was_cut)
+            t->all[kept++] = t->all[i];
+    t->cut_count = t->count - kept;
+    t->count = kept;
+}
+
+/* Write the results, and sum them up. */
+static enum exit_code conclude(struct batch *t, enum exit_code rc)
+{
+    bool is_alone = t->count == 1, ok;
+
+    if (rc == EXIT_INTERRUPTED)
+        keep_performed(t);
+    else
+        rc = worst_of(t);
+    if (t->count == 0)
+        return rc;
+    series_hide(t->run->series);
+    ok = t->is_measured ? batch_write_table(t) : batch_write_stories(t);
+    if (!is_alone)
+        batch_sum_up(t);
+    if (t->run->html != NULL && !batch_write_page(t))
+        ok = false;
+    return ok || rc == EXIT_INTERRUPTED ? rc : EXIT_CANNOT_WRITE;
+}
+
 static void *share(size_t size)
 {
     void *memory =
@@ -321,10 +356,12 @@ static void *share(size_t size)
 }
 
 enum exit_code scenario_run_all(const struct scenario_run *run,
-                                const struct scenario_setup *setups, size_t count)
+                                const struct scenario_setup *setups, size_t count,
+                                size_t *performed)
 {
     struct scenario_result *results = share(count * sizeof *results);
     struct batch t = {.run = run, .count = count};
+    size_t written = 0;
     enum exit_code rc;
 
     t.all = memory_need(calloc(count, sizeof *t.all));
@@ -340,16 +377,12 @@ enum exit_code scenario_run_all(const struct scenario_run *run,
     rc = run_beside_others(&t);
     if (rc == EXIT_VALID)
         rc = run_alone(&t);
-    if (rc == EXIT_VALID && run->listener == NULL) {
-        rc = worst_of(&t);
-        series_hide(run->series);
-        if (!(t.is_measured ? batch_write_table(&t) : batch_write_stories(&t)))
-            rc = EXIT_CANNOT_WRITE;
-        if (count > 1)
-            batch_sum_up(&t);
-        if (run->html != NULL && !batch_write_page(&t))
-            rc = EXIT_CANNOT_WRITE;
+    if ((rc == EXIT_VALID || rc == EXIT_INTERRUPTED) && run->listener == NULL) {
+        rc = conclude(&t, rc);
+        written = t.count;
     }
+    if (performed != NULL)
+        *performed = written;
     free(t.all);
     munmap(results, count * sizeof *results);
     return rc;

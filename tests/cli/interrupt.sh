@@ -3,7 +3,7 @@
 # interrupt.sh -- Ctrl-C before the first result of a command, and between its results.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 1
+plan 4
 lab=$work/lab
 labs+=("$lab")
 
@@ -53,4 +53,30 @@ ends_before_its_start() {
         grep -q '^0 clients started' "$work/start.log"
 }
 check 'Ctrl-C wakes a wrk that waits for the start of the other wrk' ends_before_its_start
+
+between_stories() {
+    local scenario
+    "$seckill" scenario run all --dir="$lab" --out="$work/stories" --jobs=1 --quiet \
+        >"$work/stories.log" 2>"$work/stories.progress" &
+    scenario=$!
+    own "$scenario"
+    soon grep -q 'as expected' "$work/stories.log" || return 1
+    send INT "$scenario"
+    status 130 wait "$scenario"
+    local got=$?
+    cat "$work/stories.log" "$work/stories.progress"
+    return "$got"
+}
+check 'Ctrl-C between stories is 130' between_stories
+# Each row that was printed is a result, and there is no other.
+are_kept() {
+    local printed
+    printed=$(grep -cE '^S.* as expected ' "$work/stories.log")
+    cat "$work/stories/latest/stories.json"
+    jq -e --argjson printed "$printed" '[.cells[] | .verdict == "as expected"] | length == $printed and all' \
+        "$work/stories/latest/stories.json" &&
+        grep -q "^$printed of $printed as expected; an interrupt ended the run before the [0-9]* other" "$work/stories.log"
+}
+check 'the stories that were told are kept, and no others' are_kept
+check 'the run has a report' status 0 "$seckill" report "$work/stories/latest"
 done_testing

@@ -166,8 +166,19 @@ void batch_tell_end(const struct batch *t, const struct performance *p)
     tell_series(t, p);
 }
 
+/* "; an interrupt ended the run before the 3 other performances", or nothing */
+static const char *cut_words(const struct batch *t, char out[NEWS_MAX])
+{
+    out[0] = '\0';
+    if (t->cut_count > 0)
+        snprintf(out, NEWS_MAX, "; an interrupt ended the run before the %zu other performances",
+                 t->cut_count);
+    return out;
+}
+
 void batch_sum_up(const struct batch *t)
 {
+    char cut[NEWS_MAX];
     size_t good = 0;
 
     for (size_t i = 0; i < t->count; i++) {
@@ -179,7 +190,8 @@ void batch_sum_up(const struct batch *t)
         printf("\n---- %s\n", p->dir);
         print_file(p->dir, "story.txt");
     }
-    printf("\n%zu of %zu as expected.  Kept in %s\n", good, t->count, t->run->out);
+    printf("\n%zu of %zu as expected%s.  Kept in %s\n", good, t->count, cut_words(t, cut),
+           t->run->out);
 }
 
 bool batch_write_table(const struct batch *t)
@@ -199,11 +211,13 @@ bool batch_write_table(const struct batch *t)
 static void print_stories(FILE *out, const struct batch *t)
 {
     const struct scenario *scenario = t->all[0].setup->scenario;
-    char lock[80];
+    char lock[80], cut[NEWS_MAX];
 
     for (int i = 0; i < SCENARIO_LINES && is_one(t); i++)
         fprintf(out, "%s\n",
                 t->run->is_chinese ? scenario->story_zh[i] : scenario->story[i]);
+    if (t->cut_count > 0)
+        fprintf(out, "\n%zu performances%s.\n", t->count, cut_words(t, cut));
     fputs("\n| scenario | lock | outcome | verdict | time |\n|---|---|---|---|---|\n", out);
     for (size_t i = 0; i < t->count; i++) {
         const struct scenario_result *r = t->all[i].result;
