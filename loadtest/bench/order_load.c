@@ -2,6 +2,7 @@
 /* order_load.c -- one measurement of orders: by pgbench, or by wrk. */
 #include "loadtest/bench/order_load.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -28,7 +29,13 @@ static const char pgbench_draws[] = "\\set user random(1, 1000000000000)\n"
                                     "\\set request random(1, 9000000000000000000)\n"
                                     "\\set units 1\n";
 
-bool order_load_prepare(struct order_load *b)
+enum exit_code order_load_say_unwritten(const char *path)
+{
+    fprintf(stderr, "seckill bench: cannot write %s: %s\n", path, strerror(errno));
+    return EXIT_CANNOT_WRITE;
+}
+
+enum exit_code order_load_prepare(struct order_load *b)
 {
     struct sale_terms terms = {.stock_guard = guard_find(ORDER_LOAD_STOCK_GUARD)};
     char text[SCRIPT_MAX];
@@ -36,9 +43,12 @@ bool order_load_prepare(struct order_load *b)
 
     memcpy(text, pgbench_draws, draws);
     files_join(b->script, b->dir, "order.pgbench");
-    return duplicate_guard_find(ORDER_LOAD_DUPLICATE_GUARD, &terms.duplicate_guard) &&
-           sale_script(&terms, text + draws, sizeof text - draws) &&
-           files_write(b->script, text);
+    if (!duplicate_guard_find(ORDER_LOAD_DUPLICATE_GUARD, &terms.duplicate_guard) ||
+        !sale_script(&terms, text + draws, sizeof text - draws)) {
+        fprintf(stderr, "seckill bench: pgbench's script cannot be made\n");
+        return EXIT_BUG;
+    }
+    return files_write(b->script, text) ? EXIT_VALID : order_load_say_unwritten(b->script);
 }
 
 bool order_load_voucher(struct order_load *b, int64_t stock, int64_t *id)
@@ -77,8 +87,8 @@ static int seconds_of(int64_t duration_ms)
     return (int)((duration_ms + 999) / 1000);
 }
 
-static bool run_pgbench(struct order_load *b, int64_t voucher, int client_count,
-                        int64_t duration_ms)
+static enum exit_code run_pgbench(struct order_load *b, int64_t voucher, int client_count,
+                                  int64_t duration_ms)
 {
     char program_path[FILES_PATH_MAX], log_path[FILES_PATH_MAX], port[32], password[64],
         clients[16], seconds[16], variable[48], admitted[48];
@@ -98,7 +108,7 @@ static bool run_pgbench(struct order_load *b, int64_t voucher, int client_count,
     char **env;
 
     if (!lab_postgres_program(program_path, "pgbench"))
-        return false;
+        return EXIT_UNAVAILABLE;
     snprintf(port, sizeof port, "PGPORT=%d", lab_port(b->lab, LAB_POSTGRES, 0));
     snprintf(password, sizeof password, "PGPASSWORD=%s", b->lab->service_password);
     snprintf(clients, sizeof clients, "%d", client_count);
@@ -107,6 +117,8 @@ static bool run_pgbench(struct order_load *b, int64_t voucher, int client_count,
     snprintf(admitted, sizeof admitted, "admitted_us=%lld", (long long)time(NULL) * 1000000);
     files_join(log_path, b->dir, "pgbench.txt");
     options.stdout_fd = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (options.stdout_fd < 0)
+        return order_load_say_unwritten(log_path);
     options.stderr_fd = options.stdout_fd;
     options.death_signal = SIGKILL;
     options.env = env = environment_make(b->lab, extra);
@@ -119,11 +131,13 @@ static bool run_pgbench(struct order_load *b, int64_t voucher, int client_count,
     }
     close(options.stdout_fd);
     environment_free(env);
-    if (status != 0 && !interrupted()) {
-        fprintf(stderr, "seckill bench: pgbench failed:\n");
-        files_print_tail(log_path);
-    }
-    return status == 0;
+    if (interrupted())
+        return EXIT_INTERRUPTED;
+    if (status == 0)
+        return EXIT_VALID;
+    fprintf(stderr, "seckill bench: pgbench failed:\n");
+    files_print_tail(log_path);
+    return EXIT_UNAVAILABLE;
 }
 
 /* The transactions per second that pgbench printed; 0: none ended in its time. */
@@ -139,28 +153,32 @@ static double read_transactions_per_s(const char *path)
 
 /* On a busy machine a measurement of a second or two can end before the first transaction.
  * A longer measurement follows then, because the end of a bench loses its earlier measurements. */
-bool order_load_pgbench(struct order_load *b, int clients, int64_t duration_ms,
-                        double *per_s)
+enum exit_code order_load_pgbench(struct order_load *b, int clients, int64_t duration_ms,
+                                  double *per_s)
 {
     char path[FILES_PATH_MAX];
 
     *per_s = 0;
     files_join(path, b->dir, "pgbench.txt");
     for (int attempt = 1; attempt <= PGBENCH_ATTEMPTS; attempt++, duration_ms *= 2) {
+        enum exit_code rc = EXIT_UNAVAILABLE;
         int64_t voucher = 0;
 
-        if (!order_load_voucher(b, ORDER_LOAD_STOCK, &voucher) ||
-            !run_pgbench(b, voucher, clients, duration_ms) || !check_sum(b, voucher))
-            return false;
+        if (order_load_voucher(b, ORDER_LOAD_STOCK, &voucher))
+            rc = run_pgbench(b, voucher, clients, duration_ms);
+        if (rc == EXIT_VALID && !check_sum(b, voucher))
+            rc = EXIT_UNAVAILABLE;
+        if (rc != EXIT_VALID)
+            return rc;
         *per_s = read_transactions_per_s(path);
         if (*per_s > 0)
-            return true;
+            return EXIT_VALID;
         series_hide(b->series);
         fprintf(stderr, "seckill bench: pgbench ended no transaction in %d s%s, see %s\n",
                 seconds_of(duration_ms),
                 attempt < PGBENCH_ATTEMPTS ? "; measuring again, twice as long" : "", path);
     }
-    return false;
+    return EXIT_UNAVAILABLE;
 }
 
 /* The line of the text that begins with `word`, from behind it; NULL: there is none.  Other
@@ -276,8 +294,11 @@ enum exit_code order_load_seckilld(struct order_load *b, const char *const *flag
         return EXIT_UNAVAILABLE;
     /* Keep the settings of the first measurement.  The settings of the others differ only in the
      * flags that the table names. */
-    if (!b->has_settings && !service_settings_write(&plan))
+    if (!b->has_settings && !service_settings_write(&plan)) {
+        fprintf(stderr, "seckill bench: cannot write the settings of seckilld to %s: %s\n", b->dir,
+                strerror(errno));
         return EXIT_CANNOT_WRITE;
+    }
     b->has_settings = true;
     rc = service_start(services, &plan);
     if (rc != EXIT_VALID)

@@ -34,18 +34,22 @@ struct order_speed {
     double p50_ms, p99_ms; /* of all answers, by wrk; 0: wrk printed none */
 };
 
-/* Write pgbench's script: the statements that seckilld sends for one order.  False: it cannot
- * be written. */
-bool order_load_prepare(struct order_load *load);
+/* Say on stderr that the file cannot be written, and why (errno).  EXIT_CANNOT_WRITE. */
+enum exit_code order_load_say_unwritten(const char *path);
+
+/* Write pgbench's script: the statements that seckilld sends for one order.  EXIT_CANNOT_WRITE:
+ * said on stderr why. */
+enum exit_code order_load_prepare(struct order_load *load);
 
 /* A new voucher.  False: said on stderr why. */
 bool order_load_voucher(struct order_load *load, int64_t stock, int64_t *id);
 
 /* Orders per second of so many clients of pgbench, by its own count, without the time to
  * connect.  If no transaction ends in `duration_ms`, the measurement is repeated, each time
- * twice as long, three times at most.  False: said on stderr why, or interrupted. */
-bool order_load_pgbench(struct order_load *load, int clients, int64_t duration_ms,
-                        double *per_s);
+ * twice as long, three times at most.  Any status but EXIT_VALID and EXIT_INTERRUPTED: said on
+ * stderr why. */
+enum exit_code order_load_pgbench(struct order_load *load, int clients, int64_t duration_ms,
+                                  double *per_s);
 
 /* Let `clients` clients order one voucher from seckilld processes with these flags.  If `stock`
  * is 0, every order is answered "sold out", and these answers are counted.  EXIT_INVALID:

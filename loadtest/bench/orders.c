@@ -6,7 +6,6 @@
  * the same statements, and each round measures every contest once. */
 #include "loadtest/bench/orders.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -130,12 +129,12 @@ static bool is_reached(const struct claim *claim, double value)
 static enum exit_code measure_row(struct bench *b, struct row *row, int r)
 {
     struct order_speed speed = {0};
-    enum exit_code rc = EXIT_UNAVAILABLE;
+    enum exit_code rc;
 
-    begin_piece(b, r, "%s, %s, %d clients", row->contest->path, row->contest->lock,
-                row->clients);
-    if (order_load_pgbench(&b->load, row->contest->pgbench_clients, b->plan->duration_ms,
-                           &row->pgbench[r]))
+    begin_piece(b, r, "%s, %s, %d clients", row->contest->path, row->contest->lock, row->clients);
+    rc = order_load_pgbench(&b->load, row->contest->pgbench_clients, b->plan->duration_ms,
+                            &row->pgbench[r]);
+    if (rc == EXIT_VALID)
         rc = order_load_seckilld(&b->load, row->contest->flags, row->clients,
                                  ORDER_LOAD_STOCK, &speed);
     row->http[r] = speed.per_s;
@@ -302,10 +301,8 @@ static enum exit_code print_result(FILE *out, struct bench *b)
         if (!print_claim(out, &claims[i], b->claims[i], n, list))
             rc = EXIT_THRESHOLD;
     files_join(path, b->dir, "bench.json");
-    if (!files_write_json(path, list)) {
-        fprintf(stderr, "seckill bench: cannot write %s: %s\n", path, strerror(errno));
-        rc = EXIT_CANNOT_WRITE;
-    }
+    if (!files_write_json(path, list))
+        rc = order_load_say_unwritten(path);
     json_decref(list);
     print_how(out, b);
     return rc;
@@ -339,11 +336,12 @@ static enum exit_code measure_all(struct bench *b)
             (size_t)b->plan->repeats * (size_t)(b->row_count + (b->has_claims ? CLAIM_PIECES : 0)),
         .is_quiet = b->plan->is_quiet};
     double ignored;
-    enum exit_code rc = EXIT_VALID;
+    enum exit_code rc = order_load_prepare(&b->load);
 
-    if (!order_load_prepare(&b->load) ||
-        !order_load_pgbench(&b->load, contests[0].pgbench_clients, WARM_UP_MS, &ignored))
-        return interrupted() ? EXIT_INTERRUPTED : EXIT_UNAVAILABLE;
+    if (rc == EXIT_VALID)
+        rc = order_load_pgbench(&b->load, contests[0].pgbench_clients, WARM_UP_MS, &ignored);
+    if (rc != EXIT_VALID)
+        return interrupted() ? EXIT_INTERRUPTED : rc;
     b->load.series = series_open(&shown);
     for (int r = 0; r < b->plan->repeats && rc == EXIT_VALID; r++) {
         for (int i = 0; i < b->row_count && rc == EXIT_VALID; i++)

@@ -4,7 +4,7 @@
 # name.  A limit of the size of files stands for the disk, because mounting one needs root.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 6
+plan 8
 lab=$work/lab
 labs+=("$lab")
 
@@ -36,6 +36,16 @@ check 'a run whose settings have no room ends with 73' says 'cannot write .*: Fi
 check 'a run whose orders have no room ends with 73' says 'cannot write .*/orders.tsv: File too large' status 73 load_in 64
 check 'a run at a fixed rate too' says 'cannot write .*: File too large' status 73 load_in 32 --rate=1000 --duration=1s
 check 'a run whose record has no room ends with 73' says 'cannot write the record .*: File too large' status 73 load_in 64 --record
+# A bench makes more tokens, which have room here.
+bench_in() {
+    rm -rf "$work/runs" && mkdir "$work/runs"
+    with_room "$1" "$seckill" bench --dir="$lab" --out="$work/runs" --duration=1s --repeats=1 --clients=16 --quiet
+}
+"$seckill" seed --dir="$lab" --users=200000 >/dev/null 2>&1
+check 'a bench whose script has no room ends with 73, and names it' \
+    says 'cannot write .*/order.pgbench: File too large' status 73 bench_in 0
+check 'a bench whose settings have no room does, too' \
+    says 'cannot write the settings of seckilld to .*: File too large' status 73 bench_in 2
 json_lines_on_full_disk() { "$seckill" load --dir="$lab" --out="$work/lines" --stock=10 --connections=2 --json-lines >/dev/full; }
 check 'JSON lines without room end with 73' says 'cannot write standard output: No space left on device' status 73 json_lines_on_full_disk
 done_testing
