@@ -236,8 +236,10 @@ static enum exit_code conclude(struct comparison *c, enum exit_code rc)
         rc = EXIT_THRESHOLD;
     }
     tell_end(c, rc);
-    if (compare_write_json(c) && compare_write_markdown(c))
+    if (compare_write_json(c) && compare_write_markdown(c)) {
+        printf("kept in %s (summary.md, summary.json)\n", c->dir);
         return run_report(stdout, c->dir, "compare", rc);
+    }
     command_explain_exit("the summaries cannot be written to %s; the table above is all "
                          "that is left",
                          c->dir);

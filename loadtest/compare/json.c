@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* json.c -- the comparison for programs: summary.json. */
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text/version.h"
 #include "loadtest/compare/objectives.h"
@@ -73,8 +75,8 @@ bool compare_write_json(const struct comparison *c)
         comparison_objectives_json(c));
     files_join(path, c->dir, "summary.json");
     ok = json && files_write_json(path, json);
-    json_decref(json);
     if (!ok)
-        fprintf(stderr, "seckill compare: cannot write %s\n", path);
+        fprintf(stderr, "seckill compare: cannot write %s: %s\n", path, strerror(errno));
+    json_decref(json);
     return ok;
 }

@@ -167,8 +167,8 @@ void compare_print(FILE *out, const struct comparison *c)
             "orders of a\n"
             "user.  \"!\": not what was expected.  \"?\": nothing is expected of this lock, so "
             "nothing\nwas judged.  The speed of a broken lock says nothing.\n"
-            "%.0f s; kept in %s (summary.md, summary.json)\n",
-            (double)c->elapsed_ms / 1000, c->dir);
+            "The comparison took %.0f s.\n",
+            (double)c->elapsed_ms / 1000);
 }
 
 static void markdown_experiment(FILE *out, const struct comparison *c, size_t e)

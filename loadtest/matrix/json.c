@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* json.c -- the matrix for programs: matrix.json. */
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text/version.h"
 #include "loadtest/kit/machine.h"
@@ -87,8 +89,8 @@ bool matrix_write_json(const struct matrix *m)
                      "labs", m->labs, "totals", totals_json(m), "cells", cells);
     files_join(path, m->dir, "matrix.json");
     ok = json != NULL && files_write_json(path, json);
-    json_decref(json);
     if (!ok)
-        fprintf(stderr, "seckill matrix: cannot write %s\n", path);
+        fprintf(stderr, "seckill matrix: cannot write %s: %s\n", path, strerror(errno));
+    json_decref(json);
     return ok;
 }

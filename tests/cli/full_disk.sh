@@ -4,7 +4,7 @@
 # name.  A limit of the size of files stands for the disk, because mounting one needs root.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 8
+plan 10
 lab=$work/lab
 labs+=("$lab")
 
@@ -46,6 +46,14 @@ check 'a bench whose script has no room ends with 73, and names it' \
     says 'cannot write .*/order.pgbench: File too large' status 73 bench_in 0
 check 'a bench whose settings have no room does, too' \
     says 'cannot write the settings of seckilld to .*: File too large' status 73 bench_in 2
+compare_in() {
+    with_room "$1" "$seckill" compare --dir="$lab" --out="$work/compared" --locks=lua --experiments=oversell \
+        --hazards=calm --repeats=1 2>&1 | tee "$work/comparison"
+}
+check 'a comparison whose summary has no room ends with 73, and says why' \
+    says 'cannot write .*/summary.json: File too large' status 73 compare_in 0
+claims_nothing() { grep -q '^lua  *unknown' "$work/comparison" && ! grep 'kept in' "$work/comparison"; }
+check 'and prints its table without the claim that the summary is kept' claims_nothing
 json_lines_on_full_disk() { "$seckill" load --dir="$lab" --out="$work/lines" --stock=10 --connections=2 --json-lines >/dev/full; }
 check 'JSON lines without room end with 73' says 'cannot write standard output: No space left on device' status 73 json_lines_on_full_disk
 done_testing
