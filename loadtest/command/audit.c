@@ -104,14 +104,8 @@ static bool read_subject(struct subject *s, const char *run, const char *voucher
     json_t *json, *entry;
     size_t i;
 
-    files_join(path, run, "summary.json");
-    if (access(path, F_OK) == 0) {
-        fprintf(stderr,
-                "seckill audit: %s holds many runs; name one of them, such as\n"
-                "  %s/oversell/calm/none-1\n",
-                run, run);
+    if (runs_refuse_many(command_audit_program.name, run))
         return false;
-    }
     files_join(path, run, "run.json");
     if (access(path, F_OK) != 0)
         return vouchers_from_text(s, voucher ? voucher : "1");

@@ -115,6 +115,8 @@ static bool read_run(struct history *h, const char *run)
         return false;
     if (h->process_count > 0 || h->damage_count > 0)
         return true;
+    if (runs_refuse_many(command_check_program.name, run))
+        return false;
     fprintf(stderr,
             "seckill check: no records in %s; a record is made by seckill load --record, "
             "by seckill compare --record and by seckilld --record=DIR\n",

@@ -49,6 +49,27 @@ fail:
     return false;
 }
 
+bool runs_refuse_many(const char *program, const char *path)
+{
+    char summary[FILES_PATH_MAX];
+    const char *first = NULL;
+    json_t *json, *cell;
+
+    files_join(summary, path, "summary.json");
+    if (access(summary, F_OK) != 0)
+        return false;
+    json = files_read_json(summary);
+    cell = json_array_get(json_object_get(json, "cells"), 0);
+    first = json_string_value(
+        json_object_get(json_array_get(json_object_get(cell, "runs"), 0), "dir"));
+    fprintf(stderr, "%s: %s holds many runs; name one of them", program, path);
+    if (first != NULL)
+        fprintf(stderr, ", such as\n  %s/%s", path, first);
+    fputc('\n', stderr);
+    json_decref(json);
+    return true;
+}
+
 void runs_say_unreadable(const char *program, const char *path)
 {
     if (errno == ENOENT)

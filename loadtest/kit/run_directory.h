@@ -16,4 +16,8 @@ bool runs_make_named(char out[FILES_PATH_MAX], const char *base, const char *bef
  * where runs are. */
 void runs_say_unreadable(const char *program, const char *path);
 
+/* Is `path` the directory of many runs, as `seckill compare` leaves it?  Then say on stderr that
+ * `program` takes one of them, and name one. */
+bool runs_refuse_many(const char *program, const char *path);
+
 #endif /* LOADTEST_KIT_RUN_DIRECTORY_H */

@@ -3,7 +3,7 @@
 # compare.sh -- a small comparison: the table, the files, the statuses, and Ctrl-C.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 10
+plan 13
 lab=$work/lab
 labs+=("$lab")
 
@@ -25,11 +25,20 @@ check 'the comparison took its servers down' test ! -e "$lab"
 # Each process has one leader, so the two leaders compete, and the lock still decides.
 combined() {
     "$seckill" compare --dir="$lab" --out="$work/combined" --order-path=combined --locks=none,lua \
-        --experiments=oversell --hazards=calm --repeats=1
+        --experiments=oversell --hazards=calm --repeats=1 --record
 }
 check 'with orders in batches the cells come out as expected, too' combined
 check 'the summary names the order path' grep -q '"order_path": "combined"' \
     "$work/combined/latest/summary.json"
+
+# names_a_run COMMAND...: the command takes one run; it is given the directory of all, and names one.
+names_a_run() {
+    says "holds many runs; name one of them, such as" status 64 "$@" "$work/combined/latest" &&
+        says "^  $work/combined/latest/oversell/calm/none-1$" "$@" "$work/combined/latest"
+}
+check 'check names a run of the comparison' names_a_run "$seckill" check
+check 'so does audit' names_a_run "$seckill" audit --dir="$lab"
+check 'which has the records of its locks' says 'calls' "$seckill" check "$work/combined/latest/oversell/calm/none-1"
 
 cut_short() {
     local pid
