@@ -8,6 +8,7 @@
 #include "loadtest/command/run_report.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/result_page.h"
+#include "loadtest/kit/run_directory.h"
 #include "loadtest/sale/service.h"
 
 enum { CLIENTS_MAX = 1000 };
@@ -101,7 +102,11 @@ static enum exit_code run(const struct settings *s, const void *values)
     if (rc != EXIT_VALID)
         return rc;
     rc = bench_orders(&plan);
-    if (*dir)
+    if (*dir && rc == EXIT_INTERRUPTED) {
+        /* The medians need every round. */
+        runs_take_back(dir);
+        command_explain_exit("interrupted; a bench that is cut short has no result");
+    } else if (*dir)
         rc = run_report(stdout, dir, "bench", rc);
     lab_close(&lab);
     return rc;

@@ -172,6 +172,7 @@ static enum exit_code measure(struct bench_locks *b,
 {
     char dir[FILES_PATH_MAX];
     enum exit_code rc = EXIT_UNAVAILABLE;
+    bool is_kept;
 
     b->db = lab_database_open(b->lab, command_bench_locks_program.name);
     if (b->db && !runs_make(dir, v->out)) {
@@ -179,13 +180,17 @@ static enum exit_code measure(struct bench_locks *b,
     } else if (b->db) {
         b->dir = dir;
         rc = run_parts(b, v->only);
-        if (!keep(b, dir, v->json))
+        is_kept = rc != EXIT_INTERRUPTED || json_object_size(b->results) > 0;
+        if (!is_kept)
+            runs_take_back(dir);
+        else if (!keep(b, dir, v->json))
             rc = EXIT_CANNOT_WRITE;
         else if (rc == EXIT_VALID && b->missed > 0)
             rc = EXIT_THRESHOLD;
         b->dir = NULL;
         show_tables(b);
-        rc = run_report(b->terminal, dir, "bench-locks", rc);
+        if (is_kept)
+            rc = run_report(b->terminal, dir, "bench-locks", rc);
     }
     lab_db_close(b->db);
     return rc;

@@ -246,19 +246,32 @@ static enum exit_code conclude(struct comparison *c, enum exit_code rc)
     return EXIT_CANNOT_WRITE;
 }
 
+/* Was a run of a cell attempted? */
+static bool has_begun(const struct comparison *c)
+{
+    for (size_t i = 0; i < comparison_cell_count(c); i++)
+        if (c->cells[i].runs[0].attempts > 0)
+            return true;
+    return false;
+}
+
 static enum exit_code run_in_lab(struct comparison *c, const struct compare_settings *v,
                                  struct lab *lab)
 {
     int64_t begin_ns = monotonic_ns();
     enum exit_code rc;
 
-    files_utc_stamp(c->started, sizeof c->started);
-    if (!runs_make(c->dir, v->out))
-        return EXIT_CANNOT_WRITE;
     rc = users_ensure(lab, users_for_sale(c->stock, c->duration_ms));
     if (rc != EXIT_VALID)
         return rc;
+    files_utc_stamp(c->started, sizeof c->started);
+    if (!runs_make(c->dir, v->out))
+        return EXIT_CANNOT_WRITE;
     rc = comparison_run(c, lab);
+    if (rc == EXIT_INTERRUPTED && !has_begun(c)) {
+        runs_take_back(c->dir);
+        return rc;
+    }
     c->elapsed_ms = (monotonic_ns() - begin_ns) / 1000000;
     return conclude(c, rc);
 }

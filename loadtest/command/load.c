@@ -221,7 +221,8 @@ static enum exit_code run_lock(const struct lab *lab, lab_db *db, const struct l
         plan.connections = plan.processes;
     if (runs_make(dir, v->out)) {
         rc = v->rate ? run_rates(&plan, v) : wrk_load(&plan, &v->open.objectives);
-        rc = run_report(stdout, dir, "load", rc);
+        if (files_is_directory(dir)) /* the run has a result */
+            rc = run_report(stdout, dir, "load", rc);
     }
     free(flags);
     return rc;

@@ -195,6 +195,11 @@ static enum exit_code perform(struct matrix *m, const struct matrix_settings *v)
         return EXIT_CANNOT_WRITE;
     files_utc_stamp(m->started, sizeof m->started);
     rc = matrix_perform(m, v->dir, v->limit_ms);
+    if (rc == EXIT_INTERRUPTED && matrix_sum(m).done == 0) {
+        runs_take_back(m->dir);
+        series_end(m->series, (int)rc, NULL);
+        return rc;
+    }
     if (!matrix_write_json(m) || !matrix_write_markdown(m) || !matrix_write_page(m))
         return EXIT_CANNOT_WRITE;
     matrix_print(stdout, m, timeline_width(stdout));

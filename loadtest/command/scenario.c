@@ -238,7 +238,9 @@ static enum exit_code perform(const struct scenario_settings *v, bool is_all,
     if (rc == EXIT_VALID || rc == EXIT_INVALID || rc == EXIT_UNKNOWN ||
         (rc == EXIT_INTERRUPTED && performed > 0))
         rc = run_report(stdout, out, "scenario", rc);
-    series_end(run.series, (int)rc, out);
+    else if (rc == EXIT_INTERRUPTED)
+        runs_take_back(out);
+    series_end(run.series, (int)rc, runs_are_kept() ? out : NULL);
     series_close(run.series);
     return rc;
 }

@@ -13,6 +13,7 @@
 #include "loadtest/kit/pager.h"
 #include "loadtest/kit/result_page.h"
 #include "loadtest/kit/run_data.h"
+#include "loadtest/kit/run_directory.h"
 
 enum { EXPLANATION_MAX = 4096 };
 
@@ -31,6 +32,8 @@ static const char *exit_words(int rc)
 {
     const struct exit_row *row = exit_find(rc);
 
+    if (rc == EXIT_INTERRUPTED && !runs_are_kept())
+        return "interrupted; nothing was measured";
     return row ? row->says : "the tool itself failed";
 }
 

@@ -3,20 +3,83 @@
 #include "loadtest/kit/run_directory.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SAME_SECOND_MAX = 100 };
+enum { SAME_SECOND_MAX = 100, NAME_SIZE = 64 };
+
+/* The directories that this process has made and not taken back, and the name to which `latest`
+ * pointed before the last of them; "": there was no link. */
+static size_t kept_count;
+static char name_before[NAME_SIZE];
+
+/* Whether `link` is missing, or a link to a directory beside it, as runs make it.  `target` is
+ * the name of that directory, "" if the link is missing. */
+static bool read_link(const char *link, char target[NAME_SIZE])
+{
+    ssize_t length = readlink(link, target, NAME_SIZE);
+
+    if (length < 0 || length >= NAME_SIZE) {
+        target[0] = '\0';
+        return length < 0 && errno == ENOENT;
+    }
+    target[length] = '\0';
+    return strchr(target, '/') == NULL;
+}
+
+/* False (and errno): the link is as it was. */
+static bool point_to(const char *link, const char *name)
+{
+    char fresh[FILES_PATH_MAX];
+    int reason;
+
+    files_path(fresh, "%s.%d", link, (int)getpid());
+    if (symlink(name, fresh) == 0 && rename(fresh, link) == 0)
+        return true;
+    reason = errno;
+    unlink(fresh);
+    errno = reason;
+    return false;
+}
 
 static void link_latest(const char *base, const char *name)
 {
-    char link[FILES_PATH_MAX], fresh[FILES_PATH_MAX];
+    char link[FILES_PATH_MAX];
 
     files_join(link, base, "latest");
-    files_path(fresh, "%s/latest.%d", base, (int)getpid());
-    if (symlink(name, fresh) != 0 || rename(fresh, link) != 0)
-        unlink(fresh);
+    if (!read_link(link, name_before))
+        fprintf(stderr, "seckill: %s is no link of a run, and stays as it is; this run is %s/%s\n",
+                link, base, name);
+    else if (!point_to(link, name))
+        fprintf(stderr, "seckill: cannot make the link %s: %s; this run is %s/%s\n", link,
+                strerror(errno), base, name);
+}
+
+void runs_take_back(const char *dir)
+{
+    char link[FILES_PATH_MAX], target[NAME_SIZE];
+    char *path = realpath(dir, NULL);
+    char *name = path != NULL ? strrchr(path, '/') : NULL;
+
+    if (name == NULL)
+        return;
+    if (!files_remove_tree(path))
+        fprintf(stderr, "seckill: cannot remove %s: %s\n", path, strerror(errno));
+    *name++ = '\0';
+    files_join(link, path, "latest");
+    if (read_link(link, target) && strcmp(target, name) == 0) {
+        if (name_before[0] == '\0' || !point_to(link, name_before))
+            unlink(link);
+    }
+    free(path);
+    kept_count--;
+}
+
+bool runs_are_kept(void)
+{
+    return kept_count > 0;
 }
 
 bool runs_make(char out[FILES_PATH_MAX], const char *base)
@@ -26,7 +89,7 @@ bool runs_make(char out[FILES_PATH_MAX], const char *base)
 
 bool runs_make_named(char out[FILES_PATH_MAX], const char *base, const char *before)
 {
-    char stamp[32], name[64];
+    char stamp[32], name[NAME_SIZE];
 
     files_utc_stamp(stamp, sizeof stamp);
     if (mkdir(base, 0755) != 0 && errno != EEXIST)
@@ -38,6 +101,7 @@ bool runs_make_named(char out[FILES_PATH_MAX], const char *base, const char *bef
         files_join(out, base, name);
         if (mkdir(out, 0755) == 0) {
             link_latest(base, name);
+            kept_count++;
             return true;
         }
         if (errno != EEXIST)

@@ -7,10 +7,17 @@
 
 #include "loadtest/kit/files.h"
 
-/* Make a new directory and point `latest` to it.  False: said on stderr why. */
+/* Make a new directory and point `latest` to it.  False: said on stderr why.  A file, a directory
+ * or a link at `latest` that no run has made stays; then stderr says that `latest` was not set. */
 bool runs_make(char out[FILES_PATH_MAX], const char *base);
 /* The same with something before the time, such as "matrix-". */
 bool runs_make_named(char out[FILES_PATH_MAX], const char *base, const char *before);
+
+/* Remove the directory that this process made last, with all in it, because the run has no result,
+ * and point `latest` to the run before it. */
+void runs_take_back(const char *dir);
+/* Has a run of this process a directory that was not taken back? */
+bool runs_are_kept(void);
 
 /* Say on stderr that `program` cannot read the run at `path`, for the reason that errno has, and
  * where runs are. */

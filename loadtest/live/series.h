@@ -66,7 +66,8 @@ void series_hide(struct series *series);
 void series_done(struct series *series, const enum verdict *verdict, int64_t took_ms,
                  json_t *more);
 
-/* Write the JSON line "end" with the exit status, the directory of the run and the verdicts. */
+/* Write the JSON line "end" with the exit status, the directory of the run (NULL: nothing was
+ * measured) and the verdicts. */
 void series_end(const struct series *series, int exit_status, const char *dir);
 
 #endif /* LOADTEST_LIVE_SERIES_H */

@@ -184,7 +184,9 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
     plan.duration_ms = load->open.duration_ms;
     if (rc == EXIT_VALID && load->is_beside_wrk)
         beside = run_wrk(load, &plan, &wrk);
-    if (rc == EXIT_VALID || rc == EXIT_INTERRUPTED) {
+    if (rc == EXIT_INTERRUPTED && json_array_size(load->open.steps) == 0) {
+        runs_take_back(plan.dir);
+    } else if (rc == EXIT_VALID || rc == EXIT_INTERRUPTED) {
         print_answers(&load->open);
         is_reached = print_conclusion(&load->open);
         putchar('\n');

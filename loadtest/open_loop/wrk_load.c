@@ -9,6 +9,7 @@
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/json_lines.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/kit/run_directory.h"
 #include "loadtest/open_loop/wrk_figures.h"
 
 /* The part of wrk's output that our script prints. */
@@ -75,7 +76,9 @@ enum exit_code wrk_load(const struct run_plan *plan, const struct objectives *ob
     struct wrk_figures figures;
     struct measured measured;
 
-    if (rc == EXIT_VALID || rc == EXIT_INTERRUPTED) {
+    if (rc == EXIT_INTERRUPTED && result->start.fired == 0) {
+        runs_take_back(plan->dir);
+    } else if (rc == EXIT_VALID || rc == EXIT_INTERRUPTED) {
         if (rc == EXIT_VALID)
             rc = verdict_exit(result->verdict.valid);
         print_result(plan, result);

@@ -3,7 +3,7 @@
 # interrupt.sh -- Ctrl-C before the first result of a command, and between its results.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 4
+plan 10
 lab=$work/lab
 labs+=("$lab")
 
@@ -26,10 +26,10 @@ chmod +x "$work/path/wrk"
 
 # threads_to_come: print how many threads the start signal waits for.
 threads_to_come() {
-    # shellcheck disable=SC1091  # written by the lab
-    (. "$lab/env" && redis-cli --no-auth-warning -u "$SECKILL_REDIS_URL" EVAL "
-        local name = redis.call('KEYS', 'seckill:start:*')[1]
-        return name and redis.call('GET', name)" 0)
+    # shellcheck disable=SC2016  # the inner shell expands them
+    bash -c '. "$1/env" && redis-cli --no-auth-warning -u "$SECKILL_REDIS_URL" EVAL "$2" 0' - "$lab" \
+        "local name = redis.call('KEYS', 'seckill:start:*')[1]
+         return name and redis.call('GET', name)"
 }
 one_thread_waits() { [ -s "$work/stopped" ] && [ "$(threads_to_come)" = 1 ]; }
 # The first number of the control file tells the threads to stop.
@@ -45,12 +45,13 @@ ends_before_its_start() {
     own "$(cat "$work/stopped")"
     send INT "$load"
     soon load_is_stopped || return 1
+    ln "$work/start/latest/wrk.txt" "$work/wrk.txt"
     kill -CONT "$(cat "$work/stopped")"
     status 130 wait "$load"
-    cat "$work/start.log" "$work/start/latest/wrk.txt"
+    cat "$work/start.log" "$work/wrk.txt"
     # Without the end of its patience, the thread that waited has seen the end, and sent no order.
-    ! grep -q 'started without the gun' "$work/start/latest/wrk.txt" &&
-        grep -q '^0 clients started' "$work/start.log"
+    ! grep -q 'started without the gun' "$work/wrk.txt" &&
+        grep -q 'exit 130: interrupted; nothing was measured$' "$work/start.log"
 }
 check 'Ctrl-C wakes a wrk that waits for the start of the other wrk' ends_before_its_start
 
@@ -79,4 +80,53 @@ are_kept() {
 }
 check 'the stories that were told are kept, and no others' are_kept
 check 'the run has a report' status 0 "$seckill" report "$work/stories/latest"
+
+# nothing_of OUT STATE COMMAND...: interrupt the command when STATE, a shell command, is true. It
+# must say that nothing was measured, and leave the directory OUT as it was.
+nothing_of() {
+    local out=$1 state=$2 command got
+    shift 2
+    ls -l "$out" >"$work/before" 2>&1
+    "$@" --out="$out" >"$work/nothing.log" 2>&1 &
+    command=$!
+    own "$command"
+    soon eval "$state" || { cat "$work/nothing.log"; return 1; }
+    send INT "$command"
+    status 130 wait "$command"
+    got=$?
+    cat "$work/nothing.log"
+    ls -l "$out" >"$work/after" 2>&1
+    diff "$work/before" "$work/after" || return 1
+    ! grep -E 'VALID|kept in' "$work/nothing.log" &&
+        grep -q 'exit 130: interrupted; nothing was measured$' "$work/nothing.log" && [ "$got" -eq 0 ]
+}
+# A seckilld and a Redis server that never get ready.
+wrap_seckilld <<'SCRIPT'
+touch "$work/seckilld-begins"
+exec sleep 600
+SCRIPT
+mkdir "$work/stuck"
+printf '#!/bin/bash\ntouch %q\nexec sleep 600\n' "$work/redis-begins" >"$work/stuck/redis-server"
+chmod +x "$work/stuck/redis-server"
+
+# shellcheck disable=SC2016  # nothing_of evaluates it
+check 'a load whose services do not run yet leaves the run before it' \
+    nothing_of "$work/first" '[ -e "$work/seckilld-begins" ]' "$wrapped" load --dir="$lab"
+rm "$work/seckilld-begins"
+# shellcheck disable=SC2016
+check 'so does a load at a fixed rate' \
+    nothing_of "$work/first" '[ -e "$work/seckilld-begins" ]' "$wrapped" load --dir="$lab" --rate=100
+# shellcheck disable=SC2016
+check 'and a measurement of scenarios whose first performance goes on' nothing_of "$work/stories" \
+    'compgen -G "$work/stories/latest/pause-storm-*/story.txt"' "$seckill" scenario run pause-storm --dir="$lab" --jobs=1
+before_servers() {
+    local out=$1
+    shift
+    rm -f "$work/redis-begins"
+    # shellcheck disable=SC2016  # nothing_of evaluates it
+    nothing_of "$out" '[ -e "$work/redis-begins" ]' env PATH="$work/stuck:$PATH" "$seckill" "$@" --dir="$work/other"
+}
+check 'and a matrix whose servers do not run yet' before_servers "$work/stories" matrix --locks=lua --seeds=1
+check 'a comparison whose servers do not run yet leaves no directory' before_servers "$work/none" compare
+check 'so does a bench' before_servers "$work/none" bench
 done_testing
