@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c -- seckill, the laboratory: which subcommand. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,6 +77,10 @@ int main(int argc, char **argv)
     enum exit_code rc;
 
     dlock_descriptor_keep_standard();
+    /* A write beyond the limit of the size of files then fails, and a message names the file.
+     * Children have the default again (child.c), because they must behave as if a user had
+     * started them; a run names the signal that has ended wrk. */
+    (void)signal(SIGXFSZ, SIG_IGN);
     rc = (enum exit_code)run_named(argc, argv);
     if (standard_output_end("seckill") && standard_output_tell("seckill", json_lines_reason()))
         return (int)rc;
