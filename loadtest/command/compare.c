@@ -89,7 +89,7 @@ const struct setting_program command_compare_program = {
              "  seckill compare --locks=local,lua --front   all orders through one HAProxy\n"
              "  seckill compare --experiments=oversell --hazards=calm --repeats=10",
     .outro =
-        "If a run fails, for example because a process does not start, the command repeats it.\n"
+        "If a run fails, for example because a process does not start, the command repeats it.  "
         "If it fails again, its cell is unknown, and the comparison goes on.",
     EXITS({EXIT_VALID, "all is as expected"}, {EXIT_INVALID, "a cell is UNEXPECTED"},
           {EXIT_UNKNOWN, "a cell is unknown or has no expectation (a lock without a row in "

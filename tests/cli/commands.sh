@@ -70,6 +70,19 @@ manual_tells_the_exit_status() {
         sed -n '/^\.SH "EXIT STATUS"$/,/^\.SH/p' | grep -q '^  64  '
 }
 
+# A line of one word between a long line and another line of the same paragraph is the rest of a
+# line that was wrapped twice.
+help_has_no_rest_of_a_line() {
+    local rests
+    rests=$(run "$1" --help | awk '
+        function indent(line) { match(line, /^ */); return RLENGTH }
+        function is_text(line) { return line != "" && line !~ /^ *([$]|one of:|-)/ }
+        length(before) > 70 && split(last, words, " ") == 1 && is_text(last) && is_text($0) &&
+            indent(before) == indent(last) && indent(last) == indent($0) { print before; print last }
+        { before = last; last = $0 }')
+    printf '%s\n' "$rests"
+    [ -z "$rests" ]
+}
 help_fits_a_terminal() {
     local long
     long=$({ run "$1" --help && "$seckill" help; } | awk 'length($0) > 100')
@@ -241,7 +254,7 @@ docs_have_the_exit_codes() {
         diff "$work/codes" <(grep '^| [0-9]' "$root/docs/reference/exit-codes.md")
 }
 
-plan 30
+plan 31
 check 'the help lists the commands' there_are_commands
 check '--help exits with 0 and names every setting' for_each help_names_its_flags
 check 'help COMMAND says what COMMAND --help says' for_each help_command_is_the_same
@@ -249,6 +262,7 @@ check '--help has an example to type' for_each help_has_an_example
 check '--help says what each exit status means' for_each help_tells_the_exit_status
 check 'the manual page has a section of exit statuses' for_each manual_tells_the_exit_status
 check '--help fits a terminal of 100 columns' for_each help_fits_a_terminal
+check '--help has no rest of a line that was wrapped twice' for_each help_has_no_rest_of_a_line
 check 'an unknown flag gives 64 and the nearest one' for_each unknown_flag
 check 'an unknown variable gives 64 and the nearest one' for_each unknown_variable
 check 'a variable of another program is passed over' for_each foreign_variable
