@@ -81,12 +81,13 @@ are_kept() {
 check 'the stories that were told are kept, and no others' are_kept
 check 'the run has a report' status 0 "$seckill" report "$work/stories/latest"
 
+names_and_links() { find "$1" -maxdepth 1 -printf '%f %l\n' 2>&1 | sort; }
 # nothing_of OUT STATE COMMAND...: interrupt the command when STATE, a shell command, is true. It
 # must say that nothing was measured, and leave the directory OUT as it was.
 nothing_of() {
     local out=$1 state=$2 command got
     shift 2
-    ls -l "$out" >"$work/before" 2>&1
+    names_and_links "$out" >"$work/before"
     "$@" --out="$out" >"$work/nothing.log" 2>&1 &
     command=$!
     own "$command"
@@ -95,7 +96,7 @@ nothing_of() {
     status 130 wait "$command"
     got=$?
     cat "$work/nothing.log"
-    ls -l "$out" >"$work/after" 2>&1
+    names_and_links "$out" >"$work/after"
     diff "$work/before" "$work/after" || return 1
     ! grep -E 'VALID|kept in' "$work/nothing.log" &&
         grep -q 'exit 130: interrupted; nothing was measured$' "$work/nothing.log" && [ "$got" -eq 0 ]
