@@ -11,10 +11,12 @@
 
 /* Set the server's statement timeout to the client's, so that a statement that the
  * client has given up is not executed much later.  There is no timeout for idle
- * transactions: a transaction that holds a lock is idle while its holder works. */
+ * transactions: a transaction that holds a lock is idle while its holder works.  The
+ * statements of the locks are made for READ COMMITTED: under another level a statement
+ * that has waited for a row which another client changed fails. */
 static struct postgres_connection *start_connecting(const struct postgres_place *place)
 {
-    char settings[160];
+    char settings[240];
     char name[32];
     const struct postgres_wire_options options = {
         .url = place->url,
@@ -27,7 +29,8 @@ static struct postgres_connection *start_connecting(const struct postgres_place 
     snprintf(name, sizeof(name), "dlock-%d", (int)dlock_fork_process_id());
     snprintf(settings, sizeof(settings),
              "-c statement_timeout=%d -c lock_timeout=0"
-             " -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0",
+             " -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0"
+             " -c default_transaction_isolation=read\\ committed",
              place->timeout_ms);
     return postgres_connection_new(&options, place->pooler);
 }
@@ -43,23 +46,25 @@ static void set_label(struct postgres_conn *conn)
 /* Make the settings that a pooler refuses in the opening of a connection. */
 static dlock_status prepare_session(struct postgres_conn *conn, int64_t deadline_ns)
 {
-    static const char *const SETTINGS[] = {"lock_timeout",
-                                           "idle_in_transaction_session_timeout",
-                                           "idle_session_timeout", "statement_timeout"};
+    char limit[64];
+    const char *const settings[] = {
+        "SET lock_timeout = 0",
+        "SET idle_in_transaction_session_timeout = 0",
+        "SET idle_session_timeout = 0",
+        "SET default_transaction_isolation = 'read committed'",
+        limit,
+    };
     dlock_status st = DLOCK_OK;
 
     if (conn->pooler == POSTGRES_POOLER_TRANSACTION)
         return postgres_wire_set_batches(postgres_connection_wire(conn->open), true)
                    ? DLOCK_OK
                    : dlock_postgres_fail(conn, DLOCK_IO, "the connection broke");
+    (void)snprintf(limit, sizeof(limit), "SET statement_timeout = %d", conn->timeout_ms);
     for (size_t i = 0; st == DLOCK_OK && conn->pooler == POSTGRES_POOLER_SESSION &&
-                       i < sizeof(SETTINGS) / sizeof(SETTINGS[0]); i++) {
-        char sql[80];
-        struct postgres_question set = {.statement.sql = sql};
-        bool is_limit = i + 1 == sizeof(SETTINGS) / sizeof(SETTINGS[0]);
+                       i < sizeof(settings) / sizeof(settings[0]); i++) {
+        struct postgres_question set = {.statement.sql = settings[i]};
 
-        snprintf(sql, sizeof(sql), "SET %s = %d", SETTINGS[i],
-                 is_limit ? conn->timeout_ms : 0);
         st = postgres_ask(conn, &set, NULL, deadline_ns, NULL);
     }
     return st == DLOCK_UNKNOWN ? DLOCK_IO : st;

@@ -4,9 +4,13 @@
  *
  * The server is the test's own, because the test changes its role. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "lock/dlock.h"
 #include "tests/service/rig.h"
+
+#define NAME "isolation:1"
 
 static struct rig_service service;
 static int64_t voucher;
@@ -72,6 +76,50 @@ static void an_order_that_waited_is_sold(void **state)
     set_isolation("read committed");
 }
 
+struct attempt {
+    dlock_system *locks;
+    dlock_status answer;
+};
+
+static void *try_once(void *arg)
+{
+    struct attempt *attempt = arg;
+    dlock_lease lease;
+
+    attempt->answer = dlock_acquire(attempt->locks, NAME, 0, &lease);
+    return NULL;
+}
+
+/* The row of a lock is renewed while another client asks for the lock. */
+static void a_held_lock_is_busy(void **state)
+{
+    dlock_options opts = dlock_options_default();
+    dlock_system *holder;
+    struct attempt attempt;
+    dlock_lease lease;
+    pthread_t thread;
+
+    (void)state;
+    set_isolation("repeatable read");
+    opts.variant = "pg-unique";
+    opts.database_url = getenv("SECKILL_DATABASE_URL");
+    opts.database_timeout_ms = RIG_PATIENCE_MS;
+    assert_int_equal(dlock_open(&holder, &opts), DLOCK_OK);
+    assert_int_equal(dlock_open(&attempt.locks, &opts), DLOCK_OK);
+    assert_int_equal(dlock_acquire(holder, NAME, 0, &lease), DLOCK_OK);
+    run_sql("BEGIN; UPDATE dlock_lock SET expires_at = expires_at + interval '1 minute'"
+            " WHERE name = '" NAME "'");
+    assert_int_equal(pthread_create(&thread, NULL, try_once, &attempt), 0);
+    assert_true(rig_until(is_blocked, NULL, RIG_PATIENCE_MS));
+    run_sql("COMMIT");
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(attempt.answer, DLOCK_BUSY);
+    assert_int_equal(dlock_release(holder, &lease), DLOCK_OK);
+    dlock_close(attempt.locks);
+    dlock_close(holder);
+    set_isolation("read committed");
+}
+
 static bool is_refused(void *words)
 {
     static struct rig_answer answer;
@@ -103,6 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_order_that_waited_is_sold),
+        cmocka_unit_test(a_held_lock_is_busy),
         cmocka_unit_test(a_service_with_a_pooler_of_transactions_names_the_isolation),
     };
 
