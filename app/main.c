@@ -33,15 +33,12 @@ struct stopping {
 
 static void begin_to_stop(struct stopping *stopping, int number)
 {
-    bool was_asked;
-
+    if (!stopping->is_asked) /* only this thread writes it */
+        log_info("signal %d: stopping", number);
     dlock_mutex_lock(&stopping->mutex);
-    was_asked = stopping->is_asked;
     stopping->is_asked = true;
     dlock_condition_signal(&stopping->changed);
     dlock_mutex_unlock(&stopping->mutex);
-    if (!was_asked)
-        log_info("signal %d: stopping", number);
 }
 
 /* The thread that waits for signals.  A signal during the start ends the process at

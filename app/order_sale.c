@@ -175,9 +175,8 @@ void order_sale_begin(struct order_sale *e)
 void order_sale_warn_of_batch(const struct sale_batch *batch)
 {
     if (batch->status != DB_OK)
-        LIMITED_WARN("a batch of %zu orders of voucher %lld %s: %s", batch->count,
-                     (long long)batch->sales[0]->voucher_id,
-                     batch->status == DB_LOST ? "got no answer" : "failed", batch->why);
+        LIMITED_WARN("a batch of %zu orders of voucher %lld failed: %s", batch->count,
+                     (long long)batch->sales[0]->voucher_id, batch->why);
 }
 
 enum outcome order_sale_run(struct order_sale *e)

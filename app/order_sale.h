@@ -46,8 +46,8 @@ void order_sale_begin(struct order_sale *e);
  * SALE_FAILED, roll the transaction back. */
 enum outcome order_sale_conclude(struct order_sale *e);
 
-/* Log why the transaction of a batch failed, if it did.  Its orders are then sold alone, and
- * may be sold. */
+/* Log why the transaction of a batch failed, if it did.  If its COMMIT was not sent, its orders
+ * are then sold alone; else each order asks for its own row. */
 void order_sale_warn_of_batch(const struct sale_batch *batch);
 
 /* Sell the order in its own transaction, on the connection of e->w: begin, every

@@ -30,6 +30,9 @@ enum outcome sale_window_check(struct worker *w, int64_t voucher_id,
     enum outcome outcome = voucher_cache_get(w->service->vouchers, voucher_id,
                                              read_window, w, &window);
 
+    if (outcome == OUTCOME_DATABASE_BUSY && w->busy_why == NULL) /* of another worker's read */
+        return worker_is_busy(w, "no connection to the database became free for the request that "
+                                 "reads the times of this voucher");
     if (outcome != OUTCOME_ACCEPTED)
         return outcome;
     *admitted_us = voucher_clock_us(&window);

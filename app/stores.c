@@ -200,9 +200,11 @@ static enum attempt_answer look_for_tables(struct db_conn *db, bool wants_record
                                      "owner",
                        db_error(db));
     else if (lacks[0] != '\0')
-        (void)snprintf(why, WHY_MAX, "orders cannot be sold%s: %.400s; db/schema.sql makes the "
-                                     "tables and grants the rights",
-                       wants_record ? " with --record" : "", lacks);
+        (void)snprintf(why, WHY_MAX, "orders cannot be sold%s: %.400s%s",
+                       wants_record ? " with --record" : "", lacks,
+                       strstr(lacks, " is missing") != NULL
+                           ? "; db/schema.sql makes the tables and grants the rights"
+                           : "");
     return st == DB_OK && lacks[0] == '\0' ? ATTEMPT_OK : ATTEMPT_REFUSED;
 }
 

@@ -55,6 +55,7 @@ enum outcome worker_enter(struct worker *w, size_t partition)
     char name[40];
 
     w->partition = partition;
+    w->busy_why = NULL;
     w->is_inside = partitions_enter(w->service->databases, partition);
     if (w->is_inside)
         return OUTCOME_ACCEPTED;

@@ -25,15 +25,17 @@
     " OR has_any_column_privilege(to_regclass('" table "'), '" action "')),"
 
 /* The SQL expression of a text: all that the session lacks.  NULL: nothing.  $1 is 1 with
- * --record, else 0. */
+ * --record, else 0.  PostgreSQL treats READ UNCOMMITTED as READ COMMITTED. */
 #define SALE_LACKS                                                                     \
-    "(SELECT string_agg(CASE WHEN action IS NULL THEN what"                            \
+    "(SELECT string_agg(DISTINCT CASE WHEN action IS NULL THEN what"                   \
     "  WHEN to_regclass(what) IS NULL THEN 'the table ' || what || ' is missing'"      \
     "  ELSE 'the right ' || action || ' on ' || what || ' is missing' END, ', ')"      \
     " FROM (VALUES" SALE_RIGHTS(SALE_NEED) SALE_RECORD_RIGHT(SALE_NEED_IF_RECORDED)    \
+    "  ('the sequence order_number, or the right USAGE on it, is missing', NULL,"      \
+    "   has_sequence_privilege(to_regclass('order_number'), 'USAGE, UPDATE')),"        \
     "  ('transactions are ' || current_setting('transaction_isolation')"               \
     "   || ' instead of read committed (default_transaction_isolation)', NULL,"        \
-    "   current_setting('transaction_isolation') = 'read committed'))"                 \
+    "   current_setting('transaction_isolation') LIKE 'read %'))"                      \
     " AS need (what, action, is_there) WHERE is_there IS NOT TRUE)"
 
 #endif /* DB_SALE_NEEDS_H */

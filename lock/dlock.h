@@ -215,7 +215,9 @@ typedef struct dlock_options {
                                *                connection a session of its own
                                *   transaction  one that gives each transaction any
                                *                session; pg-row and pg-advisory do not
-                               *                work there                           */
+                               *                work there, and the user's
+                               *                default_transaction_isolation has to be
+                               *                READ COMMITTED                       */
     const char *etcd_url;     /* http://[user:password@]host[:port][,host[:port]...], the
                                * members of one etcd, for the variant etcd; or https://
                                * with ?ca=FILE&cert=FILE&key=FILE&server-name=NAME

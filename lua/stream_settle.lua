@@ -22,22 +22,26 @@ end
 
 -- If PostgreSQL had no unit left, Redis has too many: somebody has lowered the stock.  With 0 units
 -- here and no order that waits, the next request lets its process read the stock again.
-local function drop_stock(of_voucher)
+local function has_stock(of_voucher)
     local stock = redis.call('HGET', of_voucher, 'stock')
-    if stock and tonumber(stock) > 0 then
+    return stock and tonumber(stock) > 0
+end
+local function drop_stock(of_voucher)
+    if has_stock(of_voucher) then
         redis.call('HSET', of_voucher, 'stock', 0)
     end
 end
 
--- If PostgreSQL refused an order because of its user or its request, the unit is free again.  The
--- user may try again, unless the user has an order of the voucher.
+-- If PostgreSQL refused an order because of its user or its request, the unit is free again, unless
+-- somebody has lowered the stock: with 0 units here the stock is read again.  The user may try
+-- again, unless the user has an order of the voucher.
 local function note(verdict, voucher, user, request)
     local of_voucher = ARGV[2] .. ':voucher:' .. voucher
     local of_request = ARGV[2] .. ':request:' .. user .. ':' .. request
     local earlier = redis.call('GET', of_request)
     if exists(of_voucher) then
         redis.call('HINCRBY', of_voucher, 'queued', -1)
-        if verdict == 'duplicate' or verdict == 'conflict' then
+        if (verdict == 'duplicate' or verdict == 'conflict') and has_stock(of_voucher) then
             redis.call('HINCRBY', of_voucher, 'stock', 1)
         elseif verdict == 'sold-out' then
             drop_stock(of_voucher)

@@ -34,7 +34,8 @@ struct batch {
     struct sale_batch sale; /* of the orders that can share a transaction */
     struct waiting_order *shared[SALE_BATCH_MAX]; /* the same orders, in the order of
                                                    * the sale */
-    int64_t until_ns; /* after this no order is sold alone */
+    bool has_tried;   /* a transaction was begun */
+    int64_t until_ns; /* after this no further order is sold alone */
 };
 
 static struct waiting_order *order_of(const struct lane_place *place)
@@ -103,20 +104,22 @@ static void conclude(struct waiting_order *waiting)
 }
 
 /* Sell an order alone that the batch could not end.  After until_ns the order is
- * refused, so that the timeouts of several hanging orders do not add up. */
+ * refused if a transaction was tried before, so that the timeouts of several hanging orders
+ * do not add up. */
 static void sell_alone(struct batch *b, struct waiting_order *waiting)
 {
     struct worker *own = waiting->sale.order->worker;
 
-    if (monotonic_ns() >= b->until_ns) {
-        LIMITED_WARN("an order of voucher %lld was refused: its batch was not sold, and no time of "
-                     "--database-wait is left to sell it alone",
+    if (b->has_tried && monotonic_ns() >= b->until_ns) {
+        LIMITED_WARN("an order of voucher %lld was refused: the orders that were sold together "
+                     "with it left no time of --database-wait to sell it alone",
                      (long long)waiting->sale.order->request->voucher_id);
         waiting->outcome = worker_is_busy(
-            own, "the transaction for this and other orders failed, and lasted as long as "
+            own, "the orders that were sold together with this one took as long as "
                  "--database-wait allows");
         return;
     }
+    b->has_tried = true;
     waiting->outcome = b->w->db != NULL ? OUTCOME_ACCEPTED : worker_take_db(b->w);
     own->busy_why = b->w->busy_why;
     if (waiting->outcome == OUTCOME_ACCEPTED)
@@ -150,6 +153,7 @@ static void sell_connected(struct batch *b)
         if (!order_of(b->places[i])->sale.is_cut)
             add_to_sale(b, order_of(b->places[i]));
     if (b->sale.count > 1) {
+        b->has_tried = true;
         sale_batch_run(b->w->db, &b->sale, watch, b);
         order_sale_warn_of_batch(&b->sale);
         memcpy(is_over, b->sale.is_over, sizeof(is_over));
@@ -275,8 +279,7 @@ static enum outcome refuse(const struct order_attempt *order, bool is_late, int6
                  "sells the orders before it; %lld orders still wait",
                  voucher, (long long)((monotonic_ns() - entered_ns) / DLOCK_NS_PER_MS), waiting);
     return worker_is_busy(order->worker,
-                          "the transaction that sells the orders before this one lasted as long as "
-                          "--database-wait allows");
+                          "the orders before this one were not sold in time");
 }
 
 /* Wait in the lane until the order is sold, or will not be sold. */

@@ -14,7 +14,7 @@ void dlock_descriptor_keep_standard(void);
 enum { DLOCK_DESCRIPTOR_WHOLE = 4096 }; /* PIPE_BUF: a write of so many bytes to a pipe is whole */
 
 /* Write `size` bytes (at most DLOCK_DESCRIPTOR_WHOLE) in one call, and do not wait for room.
- * False: there was no room, or errno of write() says why nothing was written.  May wait if another
+ * False: there was no room, or write() failed or wrote only a part.  May wait if another
  * process takes the last room of the same pipe between both system calls of this function.  Any
  * thread; one at a time per descriptor. */
 bool dlock_descriptor_write_now(int fd, const void *bytes, size_t size);

@@ -131,8 +131,9 @@ static bool tell_lost(void)
     char line[WHOLE_MAX_BYTES], message[LINE_MAX_BYTES];
 
     (void)snprintf(message, sizeof message,
-                   "%llu lines of the log are lost, because standard error could not be written",
-                   (unsigned long long)writing.lost);
+                   "%llu %s, because standard error could not be written",
+                   (unsigned long long)writing.lost,
+                   writing.lost == 1 ? "line of the log is lost" : "lines of the log are lost");
     if (!dlock_descriptor_write_now(STDERR_FILENO, line, format_line(line, LOG_WARN, message)))
         return false;
     writing.lost = 0;

@@ -213,12 +213,12 @@ static void settle(struct check *c)
     settle_findings(c);
     if (out->valid == VERDICT_INVALID) {
         out->why_unknown = NULL;
+    } else if (c->has_holes) { /* the hole may be why the rest says too little */
+        out->valid = VERDICT_UNKNOWN;
+        out->why_unknown = c->h->damages[0];
     } else if (out->holds == 0) {
         out->valid = VERDICT_UNKNOWN;
         out->why_unknown = "nobody was ever granted a lock";
-    } else if (c->has_holes) {
-        out->valid = VERDICT_UNKNOWN;
-        out->why_unknown = c->h->damages[0];
     } else if (out->overlap[0] != '\0') {
         out->valid = VERDICT_UNKNOWN;
         out->why_unknown = out->overlap;

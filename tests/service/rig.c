@@ -164,15 +164,22 @@ struct rig_service rig_start(const char *const *args)
     return s;
 }
 
-bool rig_has_logged(const struct rig_service *s, const char *words)
+int64_t rig_count_logged(const struct rig_service *s, const char *words)
 {
-    char log[8192];
     FILE *file = fopen(s->log, "re");
+    int64_t count = 0;
+    char line[2048];
 
     assert_non_null(file);
-    log[fread(log, 1, sizeof(log) - 1, file)] = '\0';
+    while (fgets(line, sizeof(line), file) != NULL)
+        count += strstr(line, words) != NULL;
     (void)fclose(file);
-    return strstr(log, words) != NULL;
+    return count;
+}
+
+bool rig_has_logged(const struct rig_service *s, const char *words)
+{
+    return rig_count_logged(s, words) > 0;
 }
 
 static char record_flag[80] = "--record=/tmp/seckill-test-record-XXXXXX";

@@ -46,7 +46,8 @@ struct rig_service rig_start(const char *const *args);
 struct rig_service rig_launch(const char *const *args);
 void rig_await_ready(struct rig_service *s);
 
-/* Has the service written `words` to its log? */
+/* The lines of the service's log with `words`; has it any? */
+int64_t rig_count_logged(const struct rig_service *s, const char *words);
 bool rig_has_logged(const struct rig_service *s, const char *words);
 
 /* "--record=DIR" with a directory for the services of this program, which is removed when the

@@ -65,7 +65,7 @@ static void an_order_waits_no_longer_than_it_may(void **state)
     assert_string_equal(got.outcome, "database-busy");
     assert_int_equal(got.status, 503);
     assert_non_null(strstr(got.head, "Retry-After"));
-    rig_expect_in_body(&got, "\"detail\":\"the transaction that sells the orders before ");
+    rig_expect_in_body(&got, "\"detail\":\"the orders before this one were not sold in time");
     assert_true(rig_has_logged(&service, " ms for the transaction that sells the orders before "));
     assert_true(rig_metric(&service, "seckill_database_takes_total{result=\"timeout\"} ") == 0);
     batch_let_go();

@@ -47,7 +47,7 @@ static bool has_told_why(void *voucher)
                    *(long long *)voucher);
     return rig_has_logged(&service, line) &&
            rig_has_logged(&service, "canceling statement due to lock timeout") &&
-           rig_has_logged(&service, "no time of --database-wait is left to sell it alone");
+           rig_has_logged(&service, "left no time of --database-wait to sell it alone");
 }
 
 /* The row of the voucher is locked for longer than a statement may last, so the batch fails, and so

@@ -132,12 +132,33 @@ static void a_statement_that_times_out_gives_its_connection_back(void **state)
     rig_stop(&service);
 }
 
+static bool is_sold(void *user)
+{
+    static struct rig_answer answer;
+
+    assert_true(rig_order(service.orders_port, voucher, ++*(int *)user, &answer));
+    return strcmp(answer.outcome, "accepted") == 0;
+}
+
+/* Until the first connection is open, no connection is free. */
+static void without_a_wait_a_free_connection_sells(void **state)
+{
+    int user = 0;
+
+    (void)state;
+    voucher = rig_voucher(1000000);
+    service = RIG_START("--lock=none", "--order-path=combined", "--database-wait=0");
+    assert_true(rig_until(is_sold, &user, RIG_PATIENCE_MS));
+    rig_stop(&service);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_that_waits_too_long_hears_database_busy),
         cmocka_unit_test(the_answer_says_that_no_connection_became_free),
         cmocka_unit_test(a_statement_that_times_out_gives_its_connection_back),
+        cmocka_unit_test(without_a_wait_a_free_connection_sells),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,19 +178,6 @@ static void a_lowered_stock_breaks_no_promise_that_is_given_later(void **state)
     rig_stop(&second);
 }
 
-static int64_t count_logged(const struct rig_service *s, const char *words)
-{
-    FILE *file = fopen(s->log, "re");
-    int64_t count = 0;
-    char line[2048];
-
-    assert_non_null(file);
-    while (fgets(line, sizeof(line), file) != NULL)
-        count += strstr(line, words) != NULL;
-    (void)fclose(file);
-    return count;
-}
-
 static bool are_all_refused(void *count)
 {
     return rig_metric(&second, "seckill_stream_refused_total ") == *(int *)count;
@@ -218,7 +205,7 @@ static void many_broken_promises_do_not_fill_the_log(void **state)
     batch_let_go();
     assert_true(rig_until(are_all_refused, &users, RIG_PATIENCE_MS));
     seconds = (dlock_clock_ns() - begin_ns) / 1000000000;
-    lines = count_logged(&second, "a promise is broken: order ");
+    lines = rig_count_logged(&second, "a promise is broken: order ");
     assert_in_range(lines, 1, A_SECOND * (seconds + 2));
     rig_stop(&first);
     rig_stop(&second);

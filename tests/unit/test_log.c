@@ -122,11 +122,14 @@ static int descriptors_of_child(int closed)
         next = dup(0);
         if ((closed & 1) != 0 && (read(0, &byte, 1) >= 0 || errno != EBADF))
             _exit(3);
+        if ((closed & 2) != 0 && (write(1, &byte, 1) >= 0 || errno != EBADF))
+            _exit(6);
         if ((closed & 4) != 0 && (write(2, &byte, 1) >= 0 || errno != EBADF))
             _exit(4);
         _exit(next > 2 ? 0 : 5);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
 }
 
