@@ -97,7 +97,7 @@ bash)
 # Bash breaks words at "=", unless COMP_WORDBREAKS lacks it.  The part before the last comma
 # of a value stays.
 _seckill() {
-    local program=${COMP_WORDS[0]##*/} current=${COMP_WORDS[COMP_CWORD]} flag='' value='' kept='' names='' i
+    local program=${COMP_WORDS[0]##*/} current=${COMP_WORDS[COMP_CWORD]} flag='' value='' kept='' names='' words i
     COMPREPLY=()
     if [ "$program" = seckill ]; then
         if [ "$COMP_CWORD" -eq 1 ]; then
@@ -122,10 +122,13 @@ _seckill() {
     else
         # A name is offered until the line has one.
         [ "$COMP_CWORD" -le 2 ] || [[ $current == -* ]] || names=$(_seckill_operands "$program ${COMP_WORDS[2]}")
+        words=$(_seckill_words "$program")
         for ((i = 3; i < COMP_CWORD; i++)); do
-            [[ " $names " != *" ${COMP_WORDS[i]} "* ]] || names=''
+            # The value of a flag is no name.
+            [[ ${COMP_WORDS[i - 1]} == = || " $words " == *" ${COMP_WORDS[i - 1]}= "* ]] ||
+                [[ " $names " != *" ${COMP_WORDS[i]} "* ]] || names=''
         done
-        COMPREPLY=($(compgen -W "${names:-$(_seckill_words "$program")}" -- "$current"))
+        COMPREPLY=($(compgen -W "${names:-$words}" -- "$current"))
         [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null
         return 0
     fi
@@ -176,7 +179,7 @@ _seckill_flags() {
     _describe -o -t flags flag open -S '' -- closed
 }
 _seckill() {
-    local program=${words[1]:t} before=$words[CURRENT-1] flag word
+    local program=${words[1]:t} before=$words[CURRENT-1] flag i
     local -a operands
     if [[ $program == seckill ]]; then
         if (( CURRENT == 2 )); then
@@ -201,8 +204,10 @@ _seckill() {
     else
         # A name is offered until the line has one.
         (( CURRENT <= 3 )) || operands=($(_seckill_operands "$program $words[3]"))
-        for word in $words[4,CURRENT-1]; do
-            (( ! $operands[(Ie)$word] )) || operands=()
+        for (( i = 4; i < CURRENT; i++ )); do
+            # The value of a flag is no name.
+            [[ " $(_seckill_words "$program") " == *" $words[i-1]= "* ]] ||
+                (( ! $operands[(Ie)$words[i]] )) || operands=()
         done
         if (( $#operands )); then
             compadd -a operands

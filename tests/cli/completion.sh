@@ -4,7 +4,7 @@
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 cd "$root" || exit 70
-plan 20
+plan 21
 
 tools/completion.sh bash build >"$work/completion" || exit 1
 # shellcheck disable=SC1091  # written just now
@@ -56,6 +56,8 @@ check 'all is the whole list' completes 'x,fencing x,one-per-user x,oversell' se
 check 'the scenarios of a matrix' completes 'expired-lease' seckill matrix --scenarios = expired-l
 check 'a scenario to run, also behind a flag' \
     eval "completes expired-lease seckill scenario run expired-l && completes topologies seckill scenario run --wire topo"
+check 'also behind the value of a flag that looks like a scenario' \
+    eval "completes expired-lease seckill scenario run --locks = all expired-l && completes expired-lease seckill scenario run --locks all expired-l"
 check 'a fault to run, and then no other' \
     eval "completes script-flush seckill fault run script && completes '' seckill fault run clock script"
 check 'behind -- the flags of the service' completes '--lock-scope=' seckill load -- --lock-s

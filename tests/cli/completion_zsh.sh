@@ -7,7 +7,7 @@
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 cd "$root" || exit 70
-plan 17
+plan 18
 
 mkdir "$work/functions" "$work/lines"
 tools/completion.sh zsh build >"$work/functions/_seckill" || exit 1
@@ -63,6 +63,7 @@ seckill compare --locks redl
 seckill scenario run expired-l
 seckill scenario run --wire topo
 seckill fault run clock script
+seckill scenario run --locks all expired-l
 END
 echo "seckilld --config=$work/one" >>"$work/asked"
 : >"$work/told"
@@ -91,5 +92,6 @@ check 'a name of a list in a word of its own' completes 13 'seckill compare --lo
 check 'a scenario to run' completes 14 'seckill scenario run expired-lease'
 check 'also behind a flag' completes 15 'seckill scenario run --wire topologies'
 check 'and no other behind the name of a fault' completes 16 'seckill fault run clock script'
-check 'a file' completes 17 "seckilld --config=$work/one-file"
+check 'and behind the value of a flag that looks like one' completes 17 'seckill scenario run --locks all expired-lease'
+check 'a file' completes 18 "seckilld --config=$work/one-file"
 done_testing
