@@ -226,8 +226,8 @@ static enum exit_code make_share(const char *url, const struct seed_settings *v,
     if (rc != EXIT_VALID)
         return rc;
     if (!lab_issue_begin(db, &has_vouchers) ||
-               (!(v->once && has_vouchers) && !issue_all(db, v, share, report, first)) ||
-               !lab_issue_commit(db)) {
+        (!(v->once && has_vouchers) && !issue_all(db, v, share, report, first)) ||
+        !lab_issue_commit(db)) {
         fprintf(stderr, "seckill: no voucher was made: %s\n", lab_db_error(db));
         *first = 0;
         rc = EXIT_USAGE;
@@ -307,18 +307,11 @@ static enum exit_code print_operator(const struct token_keys *keys, int64_t expi
 static enum exit_code print_tokens(const struct token_keys *keys, int64_t count,
                                    int64_t expires_s)
 {
-    char token[TOKEN_LEN + 1];
-
-    /* The first error ends the loop, so that errno has its reason. */
-    for (int64_t user = 1; user <= count && !interrupted() && !ferror(stdout); user++) {
-        token_make(keys, &(struct token_claim){user, expires_s, TOKEN_BUYER}, token);
-        printf("%" PRId64 " %s\n", user, token);
-    }
+    if (users_print_tokens(stdout, keys, count, expires_s))
+        return EXIT_VALID;
     if (interrupted())
         return EXIT_INTERRUPTED;
-    if ((fflush(stdout) == 0 && !ferror(stdout)) || errno == EPIPE)
-        return EXIT_VALID;
-    return EXIT_CANNOT_WRITE;
+    return errno == EPIPE ? EXIT_VALID : EXIT_CANNOT_WRITE;
 }
 
 static enum exit_code run(const struct settings *s, const void *values)

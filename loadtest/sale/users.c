@@ -37,16 +37,15 @@ bool users_is_output(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-static bool print_tokens(FILE *out, const struct token_keys *keys, int64_t count,
-                         int64_t expires_s)
+bool users_print_tokens(FILE *out, const struct token_keys *keys, int64_t count, int64_t expires_s)
 {
     char token[TOKEN_LEN + 1];
 
-    for (int64_t user = 1; user <= count && !interrupted(); user++) {
+    for (int64_t user = 1; user <= count && !interrupted() && !ferror(out); user++) {
         token_make(keys, &(struct token_claim){user, expires_s, TOKEN_BUYER}, token);
         fprintf(out, "%" PRId64 " %s\n", user, token);
     }
-    return fflush(out) == 0 && !ferror(out) && !interrupted();
+    return !interrupted() && !ferror(out) && fflush(out) == 0;
 }
 
 static bool replace_tokens(const char *path, const struct token_keys *keys,
@@ -55,14 +54,13 @@ static bool replace_tokens(const char *path, const struct token_keys *keys,
     struct output_file file;
 
     return output_file_open(&file, path, true) &&
-           output_file_close(&file, print_tokens(file.stream, keys, count, expires_s));
+           output_file_close(&file, users_print_tokens(file.stream, keys, count, expires_s));
 }
 
 enum exit_code users_write_tokens(const char *path, const struct token_keys *keys, int64_t count,
                                   int64_t expires_s)
 {
-    if (users_is_output(path) ? print_tokens(stdout, keys, count, expires_s)
-                              : replace_tokens(path, keys, count, expires_s))
+    if (replace_tokens(path, keys, count, expires_s))
         return EXIT_VALID;
     if (interrupted())
         return EXIT_INTERRUPTED;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/http/token.h"
 #include "base/text/exit_codes.h"
@@ -18,8 +19,12 @@ bool users_load_keys(const char *path, struct token_keys *keys);
  * replace a file. */
 bool users_is_output(const char *path);
 
-/* Write "<user> <token>" for the users 1 to `count`.  EXIT_VALID; EXIT_CANNOT_WRITE, said on
- * stderr why; EXIT_INTERRUPTED.  But for EXIT_VALID a file at `path` stays as it was. */
+/* Print "<user> <token>" for the users 1 to `count`, up to the first error or a signal that asks
+ * the program to stop.  False: interrupted() is true, or errno says why not all was printed. */
+bool users_print_tokens(FILE *out, const struct token_keys *keys, int64_t count, int64_t expires_s);
+
+/* Write the same lines to the file at `path`.  EXIT_VALID; EXIT_CANNOT_WRITE, said on stderr why;
+ * EXIT_INTERRUPTED.  But for EXIT_VALID a file at `path` stays as it was. */
 enum exit_code users_write_tokens(const char *path, const struct token_keys *keys, int64_t count,
                                   int64_t expires_s);
 
