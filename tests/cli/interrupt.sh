@@ -32,8 +32,8 @@ threads_to_come() {
          return name and redis.call('GET', name)"
 }
 one_thread_waits() { [ -s "$work/stopped" ] && [ "$(threads_to_come)" = 1 ]; }
-# The first number of the control file tells the threads to stop.
-load_is_stopped() { [ "$(od -An -td8 -N8 "$work/start/latest/control")" -eq 1 ]; }
+# The laboratory deletes the signal also after it has killed both processes, which is too late.
+second_is_free() { [ -z "$(threads_to_come)" ] && grep -q '^State:.T' "/proc/$(cat "$work/stopped")/status"; }
 
 ends_before_its_start() {
     local load
@@ -44,8 +44,8 @@ ends_before_its_start() {
     soon one_thread_waits || return 1
     own "$(cat "$work/stopped")"
     send INT "$load"
-    soon load_is_stopped || return 1
-    ln "$work/start/latest/wrk.txt" "$work/wrk.txt"
+    soon second_is_free || return 1
+    ln "$work/start/latest/wrk.txt" "$work/wrk.txt" || return 1
     kill -CONT "$(cat "$work/stopped")"
     status 130 wait "$load"
     cat "$work/start.log" "$work/wrk.txt"
