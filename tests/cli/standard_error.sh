@@ -49,6 +49,7 @@ wait "$service"
 check 'it stops at a signal while nobody reads' test $? -eq 0
 
 # A program without descriptors 0 and 2 would give their numbers to its connections.
+rm "$work/out" # it has the address of the service before
 start >"$work/out" 2>&- <&- &
 service=$!
 own "$service"
