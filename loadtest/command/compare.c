@@ -210,8 +210,8 @@ static void tell_end(const struct comparison *c, enum exit_code rc)
 {
     if (!json_lines_are_on())
         return;
-    json_lines_write("end", json_pack("{s:i, s:s, s:i, s:i, s:i, s:i, s:o}", "exit", (int)rc, "dir",
-                                      c->dir, "as_expected",
+    json_lines_write("end", json_pack("{s:i, s:s?, s:i, s:i, s:i, s:i, s:o}", "exit", (int)rc,
+                                      "dir", runs_are_kept() ? c->dir : NULL, "as_expected",
                                       (int)comparison_count(c, CELL_AS_EXPECTED), "unexpected",
                                       (int)comparison_count(c, CELL_UNEXPECTED), "unknown",
                                       (int)comparison_count(c, CELL_UNKNOWN), "not_done",
@@ -246,11 +246,11 @@ static enum exit_code conclude(struct comparison *c, enum exit_code rc)
     return EXIT_CANNOT_WRITE;
 }
 
-/* Was a run of a cell attempted? */
-static bool has_begun(const struct comparison *c)
+/* Has a run of a cell ended with an outcome? */
+static bool has_result(const struct comparison *c)
 {
     for (size_t i = 0; i < comparison_cell_count(c); i++)
-        if (c->cells[i].runs[0].attempts > 0)
+        if (c->cells[i].runs[0].outcome != RUN_NOT_DONE)
             return true;
     return false;
 }
@@ -268,7 +268,7 @@ static enum exit_code run_in_lab(struct comparison *c, const struct compare_sett
     if (!runs_make(c->dir, v->out))
         return EXIT_CANNOT_WRITE;
     rc = comparison_run(c, lab);
-    if (rc == EXIT_INTERRUPTED && !has_begun(c)) {
+    if (rc == EXIT_INTERRUPTED && !has_result(c)) {
         runs_take_back(c->dir);
         return rc;
     }
@@ -327,8 +327,11 @@ static enum exit_code run(const struct settings *s, const void *values)
     else if (!command_begin_json_lines(&command_compare_program, v->json_lines,
                                        v->quiet))
         rc = EXIT_CANNOT_WRITE;
-    else
+    else {
         rc = run_cells(&c, v);
+        if (!runs_are_kept())
+            tell_end(&c, rc);
+    }
     free(c.cells);
     return rc;
 }

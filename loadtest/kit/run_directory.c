@@ -2,7 +2,9 @@
 /* run_directory.c -- a directory for each run, named by the time, and a link to the newest. */
 #include "loadtest/kit/run_directory.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -57,6 +59,40 @@ static void link_latest(const char *base, const char *name)
                 strerror(errno), base, name);
 }
 
+/* Has the directory a lab whose servers may run?  Without its state.json nobody would find them. */
+static bool has_lab(const char *path)
+{
+    char state[FILES_PATH_MAX];
+    struct dirent *entry;
+    bool found = false;
+    DIR *dir = opendir(path);
+
+    while (dir && !found && (entry = readdir(dir)) != NULL) {
+        if (fnmatch("lab-*", entry->d_name, 0) != 0)
+            continue;
+        files_path(state, "%s/%s/state.json", path, entry->d_name);
+        found = access(state, F_OK) == 0;
+        if (found)
+            fprintf(stderr,
+                    "seckill: %s stays, because its servers may run\n"
+                    "  end them: seckill lab down --dir=%s/%s\n",
+                    path, path, entry->d_name);
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+/* Point `latest` in `base` to the run before, if that is still there. */
+static void link_before(const char *base, const char *link)
+{
+    char before[FILES_PATH_MAX];
+
+    files_join(before, base, name_before);
+    if (name_before[0] == '\0' || !files_is_directory(before) || !point_to(link, name_before))
+        unlink(link);
+}
+
 void runs_take_back(const char *dir)
 {
     char link[FILES_PATH_MAX], target[NAME_SIZE];
@@ -65,14 +101,12 @@ void runs_take_back(const char *dir)
 
     if (name == NULL)
         return;
-    if (!files_remove_tree(path))
+    if (!has_lab(path) && !files_remove_tree(path))
         fprintf(stderr, "seckill: cannot remove %s: %s\n", path, strerror(errno));
     *name++ = '\0';
     files_join(link, path, "latest");
-    if (read_link(link, target) && strcmp(target, name) == 0) {
-        if (name_before[0] == '\0' || !point_to(link, name_before))
-            unlink(link);
-    }
+    if (read_link(link, target) && strcmp(target, name) == 0)
+        link_before(path, link);
     free(path);
     kept_count--;
 }
@@ -113,19 +147,33 @@ fail:
     return false;
 }
 
+/* The directory of the first run of any cell; NULL: no cell has one. */
+static const char *first_run(const json_t *summary)
+{
+    const json_t *cell;
+    const char *dir = NULL;
+    size_t i;
+
+    json_array_foreach(json_object_get(summary, "cells"), i, cell) {
+        dir = json_string_value(
+            json_object_get(json_array_get(json_object_get(cell, "runs"), 0), "dir"));
+        if (dir != NULL)
+            break;
+    }
+    return dir;
+}
+
 bool runs_refuse_many(const char *program, const char *path)
 {
     char summary[FILES_PATH_MAX];
-    const char *first = NULL;
-    json_t *json, *cell;
+    const char *first;
+    json_t *json;
 
     files_join(summary, path, "summary.json");
     if (access(summary, F_OK) != 0)
         return false;
     json = files_read_json(summary);
-    cell = json_array_get(json_object_get(json, "cells"), 0);
-    first = json_string_value(
-        json_object_get(json_array_get(json_object_get(cell, "runs"), 0), "dir"));
+    first = first_run(json);
     fprintf(stderr, "%s: %s holds many runs; name one of them", program, path);
     if (first != NULL)
         fprintf(stderr, ", such as\n  %s/%s", path, first);

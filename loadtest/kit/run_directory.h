@@ -14,7 +14,8 @@ bool runs_make(char out[FILES_PATH_MAX], const char *base);
 bool runs_make_named(char out[FILES_PATH_MAX], const char *base, const char *before);
 
 /* Remove the directory that this process made last, with all in it, because the run has no result,
- * and point `latest` to the run before it. */
+ * and point `latest` to the run before it; if that run is gone, remove `latest`.  A directory with
+ * a lab-N/state.json stays, and stderr says how to end the lab. */
 void runs_take_back(const char *dir);
 /* Has a run of this process a directory that was not taken back? */
 bool runs_are_kept(void);
@@ -24,7 +25,7 @@ bool runs_are_kept(void);
 void runs_say_unreadable(const char *program, const char *path);
 
 /* Is `path` the directory of many runs, as `seckill compare` leaves it?  Then say on stderr that
- * `program` takes one of them, and name one. */
+ * `program` takes one of them, and name one if there is one. */
 bool runs_refuse_many(const char *program, const char *path);
 
 #endif /* LOADTEST_KIT_RUN_DIRECTORY_H */

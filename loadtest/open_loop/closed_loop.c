@@ -31,7 +31,7 @@ static void join_vouchers(const struct run_stage *stage, char *out, size_t size)
                                  stage->vouchers[i]);
 }
 
-/* When the first request was sent; 0: wrk ended, or did not begin. */
+/* When the first request was sent; 0: wrk ended, or sent nothing for START_MS. */
 static int64_t wait_begun(const struct wrk *wrk)
 {
     int64_t by_ns = monotonic_ns() + START_MS * 1000000LL;
@@ -61,7 +61,12 @@ static enum exit_code drive(const struct closed_loop *loop, const struct run_sta
     pause_end(&pause);
     if (interrupted())
         return EXIT_INTERRUPTED;
-    return ran ? EXIT_VALID : wrk_explain_end(wrk, stage->dir, stage->why);
+    if (ran)
+        return EXIT_VALID;
+    if (!wrk_runs(wrk))
+        return wrk_explain_end(wrk, stage->dir, stage->why);
+    why_say(stage->why, "wrk sent nothing for %d s", START_MS / 1000);
+    return EXIT_UNAVAILABLE;
 }
 
 enum exit_code closed_loop_run(void *arg, const struct run_stage *stage)

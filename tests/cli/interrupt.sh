@@ -3,7 +3,7 @@
 # interrupt.sh -- Ctrl-C before the first result of a command, and between its results.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 10
+plan 13
 lab=$work/lab
 labs+=("$lab")
 
@@ -120,6 +120,13 @@ check 'so does a load at a fixed rate' \
 # shellcheck disable=SC2016
 check 'and a measurement of scenarios whose first performance goes on' nothing_of "$work/stories" \
     'compgen -G "$work/stories/latest/pause-storm-*/story.txt"' "$seckill" scenario run pause-storm --dir="$lab" --jobs=1
+# shellcheck disable=SC2016
+check 'and a comparison whose first run goes on' \
+    nothing_of "$work/stories" '[ -e "$work/stories/latest/oversell/slow/none-1/wrk.txt" ]' \
+    "$seckill" compare --dir="$lab" --locks=none,lua --hazards=slow --json-lines
+# shellcheck disable=SC2016
+check 'whose last line is the end without a directory' \
+    eval 'grep "^{" "$work/nothing.log" | tail -n 1 | jq -e ".event == \"end\" and .exit == 130 and .dir == null and .not_done > 0"'
 before_servers() {
     local out=$1
     shift
@@ -130,4 +137,24 @@ before_servers() {
 check 'and a matrix whose servers do not run yet' before_servers "$work/stories" matrix --locks=lua --seeds=1
 check 'a comparison whose servers do not run yet leaves no directory' before_servers "$work/none" compare
 check 'so does a bench' before_servers "$work/none" bench
+
+# Two loads with one directory of runs, of which the first is interrupted first.
+two_loads() {
+    local count pids=()
+    for count in 1 2; do
+        rm -f "$work/seckilld-begins"
+        "$wrapped" load --dir="$lab" --out="$work/two" >>"$work/two.log" 2>&1 &
+        pids+=($!)
+        own "$!"
+        soon test -e "$work/seckilld-begins" || return 1
+    done
+    for pid in "${pids[@]}"; do
+        send INT "$pid"
+        status 130 wait "$pid" || return 1
+    done
+    cat "$work/two.log"
+    ls -la "$work/two"
+    [ -z "$(ls -A "$work/two")" ]
+}
+check 'two loads with one directory of runs leave no link to nothing' two_loads
 done_testing

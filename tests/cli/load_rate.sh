@@ -3,7 +3,7 @@
 # load_rate.sh -- `seckill load --rate` sends orders at a fixed rate, whatever the answers do.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 21
+plan 22
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
@@ -71,6 +71,13 @@ check 'and in the same table' says 'wrk, 4 connections: a closed loop' cat "$wor
 
 check 'orders that wait in a stream when the load ends are written before the audit' says '^VALID' \
     "${load[@]}" --rate=2000 --duration=2s -- --order-path stream --drain-timeout=1s --lock=reentrant
+
+# A wrk that reads its users for ever.
+mkdir "$work/path"
+printf '#!/bin/bash\n[ "$1" != -v ] || exec %q -v\nexec sleep 600\n' "$(command -v wrk)" >"$work/path/wrk"
+chmod +x "$work/path/wrk"
+check 'a wrk that sends nothing is named' says 'wrk sent nothing for [0-9]* s' status 69 \
+    env PATH="$work/path:$PATH" "${load[@]}" --rate=50 --duration=1s --connections=4 --beside-wrk
 
 # After SIGTERM in the middle, the answers so far are audited.
 "${load[@]}" --out="$work/cut-runs" --rate=100 --duration=600s >"$work/cut" 2>&1 &
