@@ -56,7 +56,8 @@ const struct setting_program command_lab_program = {
     EXITS({EXIT_VALID, "done; of status: all servers run, and all topologies are whole"},
           {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, "a server is missing, does not start or refuses clients"},
-          {EXIT_CANNOT_WRITE, "the directory cannot be made or written"}, {EXIT_INTERRUPTED, NULL}),
+          {EXIT_CANNOT_WRITE, "the directory cannot be made, written or removed"},
+          {EXIT_INTERRUPTED, NULL}),
     SETTINGS(settings),
     .max_operands = 2,
 };
@@ -140,8 +141,8 @@ static bool tell_server(const struct lab *lab, const struct lab_server *server)
            (int)server->child.pid, runs ? "up" : "DOWN", part[0] != '\0' ? ", " : "", part);
     if (is_full)
         printf("%s refuses more clients, since its maxclients is reached; to start it anew: "
-               "seckill lab restart %s\n",
-               server->name, server->name);
+               "seckill lab restart %s --dir=%s\n",
+               server->name, server->name, lab->dir);
     return !is_full;
 }
 

@@ -8,13 +8,25 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { END_MS = 5000 };
+enum { END_MS = 5000, TRIES = 60, PAUSE_MS = 200 };
+
+/* Another process may have the lock of the lab, so one try may fail.  Only the first failure is
+ * said. */
+static void remove_lab(const char *dir)
+{
+    bool was_there;
+
+    for (int i = 0; i < TRIES && lab_remove(dir, &was_there) == EXIT_UNAVAILABLE; i++) {
+        if (i == 0)
+            (void)!freopen("/dev/null", "w", stderr);
+        usleep(PAUSE_MS * 1000);
+    }
+}
 
 /* In the keeper.  The line ends when the starter and every process that it forked have ended, so
  * none of them starts a server while the lab is removed. */
 static void keep(int line, const char *dir)
 {
-    bool was_there;
     char done;
     ssize_t n;
 
@@ -31,7 +43,7 @@ static void keep(int line, const char *dir)
         n = read(line, &done, 1);
     while (n < 0 && errno == EINTR);
     if (n == 0)
-        (void)lab_remove(dir, &was_there);
+        remove_lab(dir);
     _exit(EXIT_VALID);
 }
 
@@ -56,12 +68,12 @@ bool lab_keeper_start(struct lab_keeper *keeper, const char *dir)
     return true;
 }
 
-void lab_keeper_end(struct lab_keeper *keeper)
+void lab_keeper_end(struct lab_keeper *keeper, bool is_removed)
 {
     if (keeper->process.pid == 0)
         return;
     /* A word, since a process that this one forked may hold the line longer. */
-    if (write(keeper->line, "", 1) != 1)
+    if (is_removed && write(keeper->line, "", 1) != 1)
         child_signal(&keeper->process, SIGKILL);
     close(keeper->line);
     child_wait(&keeper->process, END_MS, NULL);

@@ -128,7 +128,8 @@ enum exit_code lab_keep(struct lab *lab, const char *dir, lab_topologies wanted,
 
 /* `seckill lab down`: whatever is left of the lab in `dir`, dead or alive.  EXIT_USAGE: `dir` is
  * no lab; EXIT_UNAVAILABLE: another command uses it, or nobody knows its processes.  Nothing was
- * removed then, and stderr says why. */
+ * removed then, and stderr says why.  EXIT_CANNOT_WRITE: its servers were stopped, and stderr names
+ * the files that could not be removed; the next call tries again. */
 enum exit_code lab_remove(const char *dir, bool *was_there);
 
 /* A process that removes a kept lab whose starter ends without removing it, for example by SIGKILL.
@@ -141,12 +142,15 @@ struct lab_keeper {
 
 /* Call it before lab_keep(), in a process with one thread.  False: said on stderr why. */
 bool lab_keeper_start(struct lab_keeper *keeper, const char *dir);
-/* The keeper ends and removes nothing.  A zeroed keeper is fine. */
-void lab_keeper_end(struct lab_keeper *keeper);
+/* With `is_removed` the keeper ends and removes nothing.  Without it the keeper removes the lab
+ * now, and tries for half a minute to get the lock of the lab; it may go on after this call and
+ * after this process.  A zeroed keeper is fine. */
+void lab_keeper_end(struct lab_keeper *keeper, bool is_removed);
 
 /* Stop one server of a lab that is up and start it again on its port; a Redis server
- * without its data.  EXIT_VALID, EXIT_USAGE (no such server), EXIT_UNAVAILABLE,
- * EXIT_INTERRUPTED (it comes up, and was not waited for), all said on stderr. */
+ * without its data.  EXIT_VALID, EXIT_USAGE (no such server), EXIT_UNAVAILABLE, both said on
+ * stderr; EXIT_INTERRUPTED: after a signal its process runs and was not waited for, which stderr
+ * says of a kept lab. */
 enum exit_code lab_restart(struct lab *lab, const char *name);
 
 /* Kill one server, as a loss of power would; lab_restart() starts it again, with the data

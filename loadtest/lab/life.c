@@ -39,12 +39,41 @@ static int discard_signal(const struct lab_server *server)
     return number != 0 ? number : SIGTERM;
 }
 
-/* Stop every process of this lab, and remove all its files but the lock file. */
-static void clean(struct lab *lab)
+static bool remove_tree(const char *path)
+{
+    if (files_remove_tree(path))
+        return true;
+    fprintf(stderr, "seckill: cannot remove %s: %s\n", path, strerror(errno));
+    return false;
+}
+
+/* Remove all files in the directory of the lab but the lock file and state.json. */
+static bool remove_files(const struct lab *lab)
 {
     char path[FILES_PATH_MAX];
     struct dirent *entry;
-    DIR *dir;
+    DIR *dir = opendir(lab->dir);
+    bool ok = true;
+
+    while (dir && (entry = readdir(dir)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            strcmp(entry->d_name, "lock") == 0 || strcmp(entry->d_name, "state.json") == 0)
+            continue;
+        files_join(path, lab->dir, entry->d_name);
+        ok = remove_tree(path) && ok;
+    }
+    if (dir)
+        closedir(dir);
+    return ok;
+}
+
+/* Stop every process of this lab, and remove all its files but the lock file.  False: some files
+ * could not be removed, and stderr names them; state.json stays too, because without it the rest
+ * would look like another program's. */
+static bool clean(struct lab *lab)
+{
+    char path[FILES_PATH_MAX];
+    bool ok;
 
     for (int i = 0; i < lab->server_count; i++)
         child_signal(&lab->servers[i].child, discard_signal(&lab->servers[i]));
@@ -54,35 +83,27 @@ static void clean(struct lab *lab)
         lab_release_port(&lab->servers[i]);
     }
     child_end(&lab->spare.child, SIGTERM, SPARE_END_MS);
-    if (lab->data_root[0] && !files_remove_tree(lab->data_root))
-        fprintf(stderr, "seckill: cannot remove %s: %s\n", lab->data_root,
-                strerror(errno));
-    dir = opendir(lab->dir);
-    while (dir && (entry = readdir(dir)) != NULL) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            strcmp(entry->d_name, "lock") == 0 || strcmp(entry->d_name, "state.json") == 0)
-            continue;
-        files_join(path, lab->dir, entry->d_name);
-        files_remove_tree(path);
-    }
-    if (dir)
-        closedir(dir);
-    /* Without this file the rest would look like another program's. */
+    ok = !lab->data_root[0] || remove_tree(lab->data_root);
+    ok = remove_files(lab) && ok;
     files_join(path, lab->dir, "state.json");
-    files_remove_tree(path);
+    return ok && remove_tree(path);
 }
 
 /* clean(), and the directory itself. */
-static void remove_lab(struct lab *lab)
+static bool remove_lab(struct lab *lab)
 {
     char path[FILES_PATH_MAX];
+    bool ok = clean(lab);
 
-    clean(lab);
-    files_join(path, lab->dir, "lock");
-    unlink(path);
-    if (rmdir(lab->dir) != 0 && errno != ENOENT)
-        fprintf(stderr, "seckill: cannot remove %s: %s\n", lab->dir, strerror(errno));
+    if (ok) {
+        files_join(path, lab->dir, "lock");
+        unlink(path);
+        ok = rmdir(lab->dir) == 0 || errno == ENOENT;
+        if (!ok)
+            fprintf(stderr, "seckill: cannot remove %s: %s\n", lab->dir, strerror(errno));
+    }
     lab_unlock(lab);
+    return ok;
 }
 
 /* May a lab be in that directory, or be made there?  A directory that holds anything but a lab, or
@@ -182,7 +203,8 @@ static enum exit_code start_locked(struct lab *lab, bool owned, lab_topologies w
     enum lab_state state = lab_state_find(&found, lab->dir);
     int lock_fd = lab->lock_fd;
 
-    if (state != LAB_STATE_NONE && state != LAB_STATE_READ) { /* it was made just now */
+    /* Another program has made state.json since make_dir() looked. */
+    if (state != LAB_STATE_NONE && state != LAB_STATE_READ) {
         lab_state_complain(state, lab->dir);
         lab_unlock(lab);
         return EXIT_UNAVAILABLE;
@@ -200,7 +222,10 @@ static enum exit_code start_locked(struct lab *lab, bool owned, lab_topologies w
                 "seckill: the lab in %s was left by a program that has ended, or its data is "
                 "gone: removing it\n",
                 found.dir);
-        clean(&found);
+        if (!clean(&found)) {
+            lab_unlock(lab);
+            return EXIT_CANNOT_WRITE;
+        }
     }
     lab->owned = owned;
     rc = lab_bring_up(lab, wanted);
@@ -304,6 +329,7 @@ enum exit_code lab_remove(const char *dir, bool *was_there)
 {
     struct lab lab = {.lock_fd = -1}, found;
     enum exit_code rc;
+    bool is_locked;
 
     *was_there = realpath(dir, lab.dir) != NULL;
     if (!*was_there)
@@ -311,12 +337,16 @@ enum exit_code lab_remove(const char *dir, bool *was_there)
     rc = may_remove(&lab, &found); /* before a lock file is made there */
     if (rc != EXIT_VALID)
         return rc;
-    if (!lab_lock(&lab))
+    /* After Ctrl-C a process that was just killed may still have the lock, so wait for it too. */
+    interrupt_defer(true);
+    is_locked = lab_lock(&lab);
+    interrupt_defer(false);
+    if (!is_locked)
         return EXIT_UNAVAILABLE;
     rc = may_remove(&lab, &found);
     if (rc == EXIT_VALID) {
         found.lock_fd = lab.lock_fd;
-        remove_lab(&found);
+        rc = remove_lab(&found) ? EXIT_VALID : EXIT_CANNOT_WRITE;
     } else {
         lab_unlock(&lab);
     }

@@ -108,35 +108,38 @@ void lab_spare_end(struct lab *lab)
     lab_state_write(lab);
 }
 
-static bool restart(struct lab *lab, struct lab_server *server)
+static enum exit_code restart(struct lab *lab, struct lab_server *server)
 {
     int number = lab_kind_of(server)->stop_signal;
 
     child_end(&server->child, number != 0 ? number : SIGTERM, END_MS);
     if (lab_server_bring_up(lab, server))
-        return true;
-    if (interrupted() && child_runs(&server->child) && !lab->owned)
+        return EXIT_VALID;
+    if (!interrupted() || !child_runs(&server->child))
+        return EXIT_UNAVAILABLE;
+    if (!lab->owned)
         fprintf(stderr,
                 "seckill: %s was started again and comes up, but did not answer yet\n"
                 "  see: seckill lab status --dir=%s\n",
                 server->name, lab->dir);
-    return false;
+    return EXIT_INTERRUPTED;
 }
 
-static bool kill_server(struct lab *lab, struct lab_server *server)
+static enum exit_code kill_server(struct lab *lab, struct lab_server *server)
 {
     if (lab_server_kill(lab, server))
-        return true;
+        return EXIT_VALID;
     fprintf(stderr, "seckill: %s was killed and still runs\n", server->name);
-    return false;
+    return EXIT_UNAVAILABLE;
 }
 
-typedef bool server_fn(struct lab *lab, struct lab_server *server);
+typedef enum exit_code server_fn(struct lab *lab, struct lab_server *server);
 
 static enum exit_code change(struct lab *lab, const char *name, server_fn *change_one)
 {
     struct lab_server *server = lab_find_server(lab, name);
-    bool was_held, ok;
+    enum exit_code rc;
+    bool was_held;
 
     if (!server) {
         fprintf(stderr, "seckill: no server \"%s\" in this lab; it has:", name);
@@ -147,9 +150,9 @@ static enum exit_code change(struct lab *lab, const char *name, server_fn *chang
     }
     if (!lab_change_begin(lab, &was_held))
         return EXIT_UNAVAILABLE;
-    ok = change_one(lab, server);
+    rc = change_one(lab, server);
     lab_change_end(lab, was_held);
-    return ok ? EXIT_VALID : interrupted() ? EXIT_INTERRUPTED : EXIT_UNAVAILABLE;
+    return rc;
 }
 
 enum exit_code lab_restart(struct lab *lab, const char *name)

@@ -57,7 +57,7 @@ static bool read_servers(struct lab *lab, const json_t *list)
     return true;
 }
 
-/* Has it the keys that every lab has, of whatever version? */
+/* Has the parsed state.json the keys that it has in every version of seckill? */
 static bool has_our_keys(const json_t *json)
 {
     return json_is_integer(json_object_get(json, "format")) &&
@@ -66,7 +66,7 @@ static bool has_our_keys(const json_t *json)
            json_is_array(json_object_get(json, "servers"));
 }
 
-/* Beside a state.json that says nothing: has the directory the other files of a lab? */
+/* Has the directory `dir` the files that a lab has beside state.json? */
 static bool looks_like_lab(const char *dir)
 {
     char key[FILES_PATH_MAX], lock[FILES_PATH_MAX];
@@ -169,9 +169,11 @@ void lab_state_complain(enum lab_state state, const char *dir)
     char path[FILES_PATH_MAX], why[LAB_WHY_MAX];
     json_t *json;
     long long format;
+    bool is_closed;
 
     files_join(path, dir, "state.json");
     json = load(path, why);
+    is_closed = !json && errno == EACCES;
     format = json_integer_value(json_object_get(json, "format"));
     if (!json)
         fprintf(stderr, "seckill: cannot read %s: %s\n", path, why);
@@ -192,10 +194,12 @@ void lab_state_complain(enum lab_state state, const char *dir)
                 "  end it with the version that started it; or end the processes that the file "
                 "names, then remove its data_root and %s\n",
                 dir);
-    else if (state == LAB_STATE_UNKNOWN)
+    else if (state == LAB_STATE_UNKNOWN && !is_closed)
         fprintf(stderr,
-                "  a lab may run there: end the servers that ls -l /proc/[0-9]*/cwd shows in %s or "
-                "/var/tmp/seckill-lab-*, then remove both; or use another directory: --dir=OTHER\n",
+                "  a lab may run there: end the servers whose log ls -l /proc/[0-9]*/fd/2 shows in "
+                "%s, then remove it; or use another directory: --dir=OTHER\n"
+                "  a directory seckill-lab-* of /var/tmp or $SECKILL_LAB_DATA may be of another "
+                "lab, and must stay while a server works in it\n",
                 dir);
     else
         fputs("  name another directory: --dir=OTHER\n", stderr);

@@ -11,7 +11,7 @@
 struct place {
     struct lab lab;
     char dir[FILES_PATH_MAX]; /* of those that are made for this run                  */
-    struct lab_keeper keeper; /* of those                                             */
+    struct lab_keeper keeper; /* removes the lab in `dir` if this process is killed   */
     int running, room;
 };
 

@@ -296,9 +296,11 @@ static enum exit_code run_alone(struct batch *t)
     if (rc == EXIT_VALID && made > 0)
         rc = code_of(run_some(t, places, count, true));
     for (int i = 0; i < made; i++) {
-        if (lab_remove(places[i].dir, &was_there) != EXIT_VALID && rc == EXIT_VALID)
+        bool is_removed = lab_remove(places[i].dir, &was_there) == EXIT_VALID;
+
+        if (!is_removed && rc == EXIT_VALID)
             rc = EXIT_UNAVAILABLE;
-        lab_keeper_end(&places[i].keeper);
+        lab_keeper_end(&places[i].keeper, is_removed);
     }
     free(places);
     return rc;

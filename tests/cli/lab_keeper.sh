@@ -4,7 +4,7 @@
 # servers start or while a performance breaks them: no server goes on, and no data stays.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 6
+plan 8
 chmod a+x "$work"
 mkdir -m 1777 "$work/data"
 export SECKILL_LAB_DATA=$work/data
@@ -52,6 +52,28 @@ check 'a matrix is killed after it has broken servers' killed alone has_performe
 check 'a matrix is killed with its process group' killed group performs -- "${matrix[@]}"
 begins() { compgen -G "$work/runs/*/lab-1/env" >/dev/null; }
 check 'a single story is killed' killed alone begins -- "${stories[@]}"
+
+# The lock of a lab is held by another process while the command removes the lab after Ctrl-C.
+locked() {
+    local pid held lock got=0
+    rm -rf "$work/runs"
+    mkdir "$work/runs"
+    setsid "${matrix[@]}" --labs=1 >"$work/killed.txt" 2>"$work/killed.log" &
+    pid=$!
+    own "$pid"
+    soon ended_or "$pid" performs
+    held=$(realpath "$work/runs/latest/lab-1")
+    exec {lock}>>"$held/lock" && soon flock -n "$lock" || return 1
+    send INT "$pid"
+    wait "$pid" || got=$?
+    cat "$work/killed.log"
+    echo "exit status $got"
+    [ "$got" -eq 130 ] && [ -e "$held/state.json" ] &&
+        grep -q 'another seckill command' "$work/killed.log"
+}
+freed() { soon nobody_works && soon nothing_left; }
+check 'a lab whose lock another process has is not forgotten' locked
+check 'and is removed as soon as its lock is free' freed
 
 ends() { status 0 "${stories[@]}" && nobody_works && nothing_left; }
 check 'a story that ends leaves nothing, and no process that waits' ends

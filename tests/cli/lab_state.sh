@@ -4,7 +4,7 @@
 # it for a lab, nothing of another program is removed, and no server goes on without a word.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 12
+plan 13
 
 # --- a directory of another program, which has a state.json too ---
 other=$work/other
@@ -58,10 +58,11 @@ refuses() { # PATTERN: every command but down
         says "$pattern" status 69 "$seckill" load --dir="$lab" --stock=10 --duration=1s --quiet --out="$work/runs" &&
         run
 }
+names_the_command() { refuses "$1" && says "seckill lab down --dir=$lab\$" status 69 "$seckill" lab status --dir="$lab"; }
 up || exit 1
 sed -i 's/"format": 2/"format": 3/' "$lab/state.json"
 check 'a lab of another version is refused, with the command that ends it' \
-    refuses 'has the format 3, .*format 2|seckill lab down --dir='
+    names_the_command 'has the format 3, .*format 2'
 down_ends() { status 0 "$seckill" lab down --dir="$lab" && nothing_left; }
 check 'and down ends it, because its processes can be read' down_ends
 
@@ -83,6 +84,15 @@ check 'so is one whose data is in a place that no lab chooses' down_refuses 'rem
 echo '{' >"$lab/state.json"
 damaged() { refuses 'a lab may run there' && down_refuses 'a lab may run there'; }
 check 'so is one whose state.json cannot be read' damaged
+# names_the_servers: do the processes that the advice shows include every server of the lab?
+names_the_servers() {
+    local advice shown pid
+    advice=$("$seckill" lab status --dir="$lab" 2>&1 | sed -n "s|.* whose log \(ls .*\) shows in $lab, .*|\1|p")
+    echo "$advice"
+    shown=$(bash -c "$advice" 2>&1 | grep -F -- "-> $lab/")
+    for pid in "${pids[@]}"; do grep -q "/proc/$pid/" <<<"$shown" || { echo "$pid is not in: $shown" && return 1; }; done
+}
+check 'the advice shows its servers, and those of no other lab' names_the_servers
 cp "$kept" "$lab/state.json"
 check 'with the right file it goes down' down_ends
 done_testing

@@ -4,7 +4,7 @@
 # directory, or find a server that lets no client in.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 9
+plan 13
 lab=$work/lab
 labs+=("$lab")
 
@@ -29,7 +29,15 @@ check 'which the lab knows' status 0 "$seckill" lab status --dir="$lab"
 check 'and a restart makes it whole' status 0 "$seckill" lab restart redis --dir="$lab"
 
 # --- a fault that was killed, so its server lets no client in ---
-full() { says '^redis refuses more clients.* seckill lab restart redis' status 69 "$seckill" lab status --dir="$lab"; }
+full() { says '^redis refuses more clients.*: seckill lab restart redis' status 69 "$seckill" lab status --dir="$lab" | tee "$work/full"; }
+# Whoever follows the advice may be in any directory.
+follow() {
+    local advice
+    advice=$(sed -n 's/.*; to start it anew: seckill //p' "$work/full")
+    echo "$advice"
+    # shellcheck disable=SC2086  # words
+    (cd "$work" && "$seckill" $advice)
+}
 fault_is_killed() {
     local pid
     "$seckill" fault run client-limit --server=redis --for=600s --dir="$lab" >"$work/fault.log" 2>&1 &
@@ -41,8 +49,19 @@ fault_is_killed() {
     full
 }
 check 'status says that a killed fault left a server that refuses clients' fault_is_killed
-check 'the command that it names starts the server anew' status 0 "$seckill" lab restart redis --dir="$lab"
+check 'the command that it names starts the server anew' status 0 follow
 check 'and status is content' status 0 "$seckill" lab status --dir="$lab"
+
+# --- a file that cannot be removed: its path is longer than the longest path ---
+mkdir "$lab/deep"
+(cd "$lab/deep" && name=$(printf '%0200d' 0) && for _ in {1..30}; do mkdir "$name" && cd "$name" || exit 1; done) || exit 1
+mapfile -t pids < <(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$lab/state.json")
+check 'a lab of which a file cannot be removed is not down' says "cannot remove $lab/deep: " \
+    status 73 "$seckill" lab down --dir="$lab"
+check 'its servers have ended' soon gone "${pids[@]}"
+check 'and it is still a lab' says 'cannot remove' status 73 "$seckill" lab up --dir="$lab"
+rm -rf "$lab/deep"
+check 'which down ends after the file is gone' says '^down: ' status 0 "$seckill" lab down --dir="$lab"
 
 # --- a file as the directory ---
 echo x >"$work/file"
