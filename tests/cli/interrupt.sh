@@ -140,8 +140,8 @@ check 'so does a bench' before_servers "$work/none" bench
 
 # Two loads with one directory of runs, of which the first is interrupted first.
 two_loads() {
-    local count pids=()
-    for count in 1 2; do
+    local pid pids=()
+    for _ in 1 2; do
         rm -f "$work/seckilld-begins"
         "$wrapped" load --dir="$lab" --out="$work/two" >>"$work/two.log" 2>&1 &
         pids+=($!)

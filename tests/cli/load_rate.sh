@@ -74,6 +74,7 @@ check 'orders that wait in a stream when the load ends are written before the au
 
 # A wrk that reads its users for ever.
 mkdir "$work/path"
+# shellcheck disable=SC2016  # the script expands it
 printf '#!/bin/bash\n[ "$1" != -v ] || exec %q -v\nexec sleep 600\n' "$(command -v wrk)" >"$work/path/wrk"
 chmod +x "$work/path/wrk"
 check 'a wrk that sends nothing is named' says 'wrk sent nothing for [0-9]* s' status 69 \
