@@ -214,10 +214,8 @@ typedef struct dlock_options {
                                *   session      a pooler such as PgBouncer that gives a
                                *                connection a session of its own
                                *   transaction  one that gives each transaction any
-                               *                session; pg-row and pg-advisory do not
-                               *                work there, and the user's
-                               *                default_transaction_isolation has to be
-                               *                READ COMMITTED                       */
+                               *                session: not for pg-row and pg-advisory;
+                               *                the user needs READ COMMITTED        */
     const char *etcd_url;     /* http://[user:password@]host[:port][,host[:port]...], the
                                * members of one etcd, for the variant etcd; or https://
                                * with ?ca=FILE&cert=FILE&key=FILE&server-name=NAME
