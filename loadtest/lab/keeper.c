@@ -72,7 +72,8 @@ void lab_keeper_end(struct lab_keeper *keeper, bool is_removed)
 {
     if (keeper->process.pid == 0)
         return;
-    /* A word, since a process that this one forked may hold the line longer. */
+    /* A byte ends the keeper at once.  The end of the line alone may come later, because a process
+     * that this one forked may still hold the line. */
     if (is_removed && write(keeper->line, "", 1) != 1)
         child_signal(&keeper->process, SIGKILL);
     close(keeper->line);

@@ -76,7 +76,7 @@ static bool looks_like_lab(const char *dir)
     return access(key, F_OK) == 0 && access(lock, F_OK) == 0;
 }
 
-/* What ends a lab: its directories and its processes. */
+/* Read the id, the directory of the data and the processes: lab_remove() needs no more. */
 static bool read_processes(struct lab *lab, const json_t *json)
 {
     const json_t *spare = json_object_get(json, "spare");

@@ -32,7 +32,7 @@ static bool find_unix(struct proxy_target *out, const char *path)
     return true;
 }
 
-/* What is behind "unix:"; NULL: `text` is of the other form. */
+/* The path of a target "unix:PATH"; NULL: `text` is a target HOST:PORT. */
 static const char *unix_path(const char *text)
 {
     return strncmp(text, "unix:", 5) == 0 ? text + 5 : NULL;

@@ -30,7 +30,7 @@ check 'and a restart makes it whole' status 0 "$seckill" lab restart redis --dir
 
 # --- a fault that was killed, so its server lets no client in ---
 full() { says '^redis refuses more clients.*: seckill lab restart redis' status 69 "$seckill" lab status --dir="$lab" | tee "$work/full"; }
-# Whoever follows the advice may be in any directory.
+# The printed command has to work in any directory.
 follow() {
     local advice
     advice=$(sed -n 's/.*; to start it anew: seckill //p' "$work/full")

@@ -5,10 +5,27 @@
 
 #include "tests/service/rig.h"
 
-static const struct postgres_statement BEGIN = {"busy_begin", "BEGIN", ""};
-
 static struct rig_service service;
 static int64_t voucher;
+
+/* Lock the row of the voucher in a transaction of this program. */
+static void lock_row(void)
+{
+    static const struct postgres_statement BEGIN = {"busy_begin", "BEGIN", ""};
+    static const struct postgres_statement LOCK = {
+        "busy_lock", "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $1 FOR UPDATE", "i"};
+
+    db_queue(rig_db(), &BEGIN, NULL);
+    db_queue(rig_db(), &LOCK, DB_VALUES(DB_INT(voucher)));
+    assert_int_equal(db_run(rig_db()), DB_OK);
+}
+
+static void unlock_row(void)
+{
+    static const struct postgres_statement ROLLBACK = {"busy_rollback", "ROLLBACK", ""};
+
+    assert_int_equal(db_run_one(rig_db(), &ROLLBACK, NULL), DB_OK);
+}
 
 /* On a busy machine the opening of the only connection may take longer than --database-wait. */
 static void *order_as_first(void *arg)
@@ -44,10 +61,6 @@ static bool is_row_waited_for(void *arg)
 /* The pool's only connection waits for a row that another transaction has locked. */
 static void a_request_that_waits_too_long_hears_database_busy(void **state)
 {
-    static const struct postgres_statement HOLD = {
-        "busy_hold", "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $1 FOR UPDATE",
-        "i"};
-    static const struct postgres_statement ROLLBACK = {"busy_rollback", "ROLLBACK", ""};
     static struct rig_answer first, second;
     double none = 0;
     pthread_t thread;
@@ -56,16 +69,14 @@ static void a_request_that_waits_too_long_hears_database_busy(void **state)
     voucher = rig_voucher(5);
     service = RIG_START("--lock=none", "--database-connections=1", "--database-wait=50ms",
                         "--statement-timeout=20s");
-    db_queue(rig_db(), &BEGIN, NULL);
-    db_queue(rig_db(), &HOLD, DB_VALUES(DB_INT(voucher)));
-    assert_int_equal(db_run(rig_db()), DB_OK);
+    lock_row();
     assert_int_equal(pthread_create(&thread, NULL, order_as_first, &first), 0);
     assert_true(rig_until(is_row_waited_for, NULL, RIG_PATIENCE_MS));
     assert_true(rig_order(service.orders_port, voucher, 2, &second));
     assert_int_equal(second.status, 503);
     assert_string_equal(second.outcome, "database-busy");
     assert_non_null(strstr(second.head, "Retry-After: 1"));
-    assert_int_equal(db_run_one(rig_db(), &ROLLBACK, NULL), DB_OK);
+    unlock_row();
     (void)pthread_join(thread, NULL);
     assert_string_equal(first.outcome, "accepted");
     assert_true(rig_until(is_in_use, &none, RIG_PATIENCE_MS));
@@ -78,10 +89,6 @@ static void a_request_that_waits_too_long_hears_database_busy(void **state)
 /* The order of another voucher needs the connection that waits for the row of the first voucher. */
 static void the_answer_says_that_no_connection_became_free(void **state)
 {
-    static const struct postgres_statement HOLD = {
-        "busy_hold_other",
-        "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $1 FOR UPDATE", "i"};
-    static const struct postgres_statement ROLLBACK = {"busy_rollback_other", "ROLLBACK", ""};
     static struct rig_answer first, second;
     int64_t other = rig_voucher(5);
     pthread_t thread;
@@ -90,16 +97,14 @@ static void the_answer_says_that_no_connection_became_free(void **state)
     voucher = rig_voucher(5);
     service = RIG_START("--lock=none", "--database-connections=1", "--database-wait=50ms",
                         "--statement-timeout=20s");
-    db_queue(rig_db(), &BEGIN, NULL);
-    db_queue(rig_db(), &HOLD, DB_VALUES(DB_INT(voucher)));
-    assert_int_equal(db_run(rig_db()), DB_OK);
+    lock_row();
     assert_int_equal(pthread_create(&thread, NULL, order_as_first, &first), 0);
     assert_true(rig_until(is_row_waited_for, NULL, RIG_PATIENCE_MS));
     assert_true(rig_order(service.orders_port, other, 2, &second));
     rig_expect(&second, 503, "database-busy");
     rig_expect_in_body(&second, "\"detail\":\"no connection to the database became free");
     assert_true(rig_metric(&service, "seckill_database_takes_total{result=\"timeout\"} ") > 0);
-    assert_int_equal(db_run_one(rig_db(), &ROLLBACK, NULL), DB_OK);
+    unlock_row();
     (void)pthread_join(thread, NULL);
     rig_stop(&service);
 }
@@ -107,26 +112,20 @@ static void the_answer_says_that_no_connection_became_free(void **state)
 /* Three slow statements time out one after the other, and each frees its connection. */
 static void a_statement_that_times_out_gives_its_connection_back(void **state)
 {
-    static const struct postgres_statement HOLD = {
-        "busy_hold_again",
-        "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $1 FOR UPDATE", "i"};
-    static const struct postgres_statement ROLLBACK = {"busy_rollback_again", "ROLLBACK", ""};
     static struct rig_answer got;
     double none = 0;
 
     (void)state;
     voucher = rig_voucher(5);
     service = RIG_START("--lock=none", "--database-connections=1", "--statement-timeout=200ms");
-    db_queue(rig_db(), &BEGIN, NULL);
-    db_queue(rig_db(), &HOLD, DB_VALUES(DB_INT(voucher)));
-    assert_int_equal(db_run(rig_db()), DB_OK);
+    lock_row();
     for (int user = 1; user <= 3; user++) {
         assert_true(rig_order(service.orders_port, voucher, user, &got));
         assert_int_equal(got.status, 503);
         assert_string_equal(got.outcome, "unavailable");
     }
     assert_true(rig_until(is_in_use, &none, RIG_PATIENCE_MS));
-    assert_int_equal(db_run_one(rig_db(), &ROLLBACK, NULL), DB_OK);
+    unlock_row();
     assert_true(rig_order(service.orders_port, voucher, 1, &got));
     assert_string_equal(got.outcome, "accepted");
     rig_stop(&service);
