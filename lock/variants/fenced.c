@@ -113,8 +113,8 @@ const dlock_variant dlock_variant_fenced = {
             .name = "fenced",
             .store = "redis",
             .promises = "as reentrant, with a number that grows with every holder",
-            .breaks = "as reentrant, if no guard compares the number; without a "
-                      "database_url a Redis that loses its data",
+            .breaks = "as reentrant, if no guard compares the number; a fail-over that repeats a "
+                      "number; without a database_url a Redis that loses its data",
             .source = "Redisson's RFencedLock",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
                     DLOCK_CAP_ATOMIC | DLOCK_CAP_OWNED | DLOCK_CAP_RENEW |
