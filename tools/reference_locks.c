@@ -10,7 +10,7 @@
 #include "lock/dlock.h"
 #include "tools/reference.h"
 
-/* Does the outcome show a flaw of the lock? */
+/* Is the outcome a failure under the lock? */
 static bool is_flaw(enum scenario_outcome outcome)
 {
     return outcome == SCENARIO_BREAKS || outcome == SCENARIO_DEAD;
@@ -19,7 +19,7 @@ static bool is_flaw(enum scenario_outcome outcome)
 static void catalogue(FILE *out)
 {
     fputs("# Locks and guards\n\n## Locks\n\n"
-          "The values of `--lock`. `seckill locks` prints the same.\n\n"
+          "The values of `--lock`. `seckill locks` prints the first four columns.\n\n"
           "| lock | store | promises | what breaks it | described in |\n|---|---|---|---|---|\n",
           out);
     for (size_t i = 0; i < dlock_variant_count(); i++) {
@@ -32,6 +32,12 @@ static void catalogue(FILE *out)
         reference_cell(out, v->source);
         reference_end_row(out);
     }
+    fputs("\nEvery lock on one Redis also breaks when the server loses its key. The server loses "
+          "the key by a fail-over, by\na restart without its data, or by an eviction. Every lock "
+          "on one Redis except `getset` also breaks when the\nclock of the server is set ahead. "
+          "A fail-over of PostgreSQL may lose the row of `pg-unique` and `pg-fair`, and\nalways "
+          "ends `pg-advisory` and `pg-row`.\n",
+          out);
 }
 
 static void guards(FILE *out)
@@ -85,10 +91,12 @@ void reference_locks(FILE *out)
     guards(out);
     fputs(
         "\n## Where each lock fails\n\n"
-        "Each command shows one flaw of one lock on real servers, and exits with 0 if the outcome "
-        "is the expected one.\n`calm` is load without a fault. The rows come from "
-        "[expectations.def](../../loadtest/expect/expectations.def),\nwhich also has the outcomes "
-        "that are no flaws.\n",
+        "Each command shows a failure under one lock on real servers, and exits with 0 if the "
+        "outcome is the expected\none. If the cause does not depend on the lock, the row shows no "
+        "flaw of the lock. Some scenarios run with a\npart of the locks only, so a missing row "
+        "does not mean that a lock holds. `calm` is load without a fault. The\nrows come from "
+        "[expectations.def](../../loadtest/expect/expectations.def), which also has the outcomes "
+        "that\nare no failures.\n",
         out);
     for (size_t i = 0; i < dlock_variant_count(); i++)
         flaws_of(out, dlock_variant_at(i));

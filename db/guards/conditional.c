@@ -13,6 +13,6 @@ static const struct sale_statement COUNT_DOWN = {
 
 const struct stock_guard guard_conditional = {
     .name = "conditional",
-    .does = "UPDATE ... WHERE stock > 0",
+    .does = "UPDATE ... WHERE stock >= the units that are taken",
     .take = &COUNT_DOWN,
 };

@@ -22,7 +22,7 @@ static const struct sale_statement COUNT_DOWN = {
 
 const struct stock_guard guard_decrement = {
     .name = "decrement",
-    .does = "read the stock, then subtract 1 without another check",
+    .does = "read the stock, then subtract the units without another check",
     .read = &READ,
     .take = &COUNT_DOWN,
 };

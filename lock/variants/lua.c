@@ -122,7 +122,7 @@ const dlock_variant dlock_variant_lua = {
             .name = "lua",
             .store = "redis",
             .promises = "one holder while work ends in its lease; frees only its own",
-            .breaks = "work that outlives the lease: nothing renews it",
+            .breaks = "work that outlives the lease: no watchdog renews it",
             .source = "the articles' compare-and-delete script",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
                     DLOCK_CAP_ATOMIC | DLOCK_CAP_OWNED | DLOCK_CAP_RENEW,

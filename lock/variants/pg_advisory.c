@@ -2,11 +2,13 @@
 /* pg_advisory.c -- a session advisory lock of PostgreSQL: no table, no expiry.
  *
  * Promises    one holder for as long as its connection lives; free again as soon as the
- *             connection has ended, whatever happened to the holder.
- * Breaks      a connection that is lost while its holder works: the server frees the
- *             lock at once, the holder is told up to a tenth of a second later (seconds,
- *             if the network is silent), and its writes go over another connection.  A
- *             failover.  A pooler that shares sessions, which opening refuses.
+ *             server sees the end of the connection, whatever happened to the holder.
+ * Breaks      a connection that is reset while its holder works: the server frees the
+ *             lock at once, the holder is told up to a tenth of a second later, and its
+ *             writes go over another connection.  If the network is silent, the holder is
+ *             told after about ten seconds, and the server frees the lock when its own
+ *             keepalives fail: by Linux' defaults after more than two hours.  A failover.
+ *             A pooler that shares sessions, which opening refuses.
  * Described   PostgreSQL's manual, "Advisory Locks".
  *
  * A process that stops keeps its lock: the kernel answers for it, so others wait, for
@@ -168,8 +170,8 @@ const dlock_variant dlock_variant_pg_advisory = {
         {
             .name = "pg-advisory",
             .store = "postgresql",
-            .promises = "one holder while its connection lives; free when the connection ends",
-            .breaks = "a connection that breaks while its holder works on",
+            .promises = "one holder while its connection lives; free when the server sees its end",
+            .breaks = "a connection that breaks while its holder works on; a fail-over",
             .source = "PostgreSQL's session advisory locks",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_OWNED |
                     DLOCK_CAP_SESSION,

@@ -185,7 +185,8 @@ const dlock_variant dlock_variant_pg_fair = {
             .name = "pg-fair",
             .store = "postgresql",
             .promises = "one holder, in the order of arrival; renewed while its process runs",
-            .breaks = "a process that stops beyond its lease; a database whose clock jumps",
+            .breaks = "a process that stops beyond its lease; a database whose clock jumps; a "
+                      "fail-over that loses the row",
             .source = "the articles' waiting table, sorted by time",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
                     DLOCK_CAP_OWNED | DLOCK_CAP_RENEW | DLOCK_CAP_FAIR |

@@ -2,12 +2,13 @@
 /* pg_row.c -- SELECT ... FOR UPDATE on the lock's row, in a transaction of its own.
  *
  * Promises    one holder for as long as its connection lives; free again as soon as the
- *             connection has ended, whatever happened to the holder.  Waiters wait in
- *             the database.
- * Breaks      a connection that is lost while its holder works: the server frees the row
- *             at once, the holder is told up to a tenth of a second later (seconds, if
- *             the network is silent), and its writes go over another connection.  A
- *             failover.
+ *             server sees the end of the connection, whatever happened to the holder.
+ *             Waiters wait in the database.
+ * Breaks      a connection that is reset while its holder works: the server frees the
+ *             row at once, the holder is told up to a tenth of a second later, and its
+ *             writes go over another connection.  If the network is silent, the holder is
+ *             told after about ten seconds, and the server frees the row when its own
+ *             keepalives fail: by Linux' defaults after more than two hours.  A failover.
  * Described   the articles' exclusive lock, `for update` and COMMIT.
  *
  * A stopped process keeps its lock, because its kernel still answers for the
@@ -185,7 +186,7 @@ const dlock_variant dlock_variant_pg_row = {
             .name = "pg-row",
             .store = "postgresql",
             .promises = "one holder while its connection lives; waiters wait in the database",
-            .breaks = "a connection that breaks while its holder works on",
+            .breaks = "a connection that breaks while its holder works on; a fail-over",
             .source = "the articles' SELECT ... FOR UPDATE",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_OWNED |
                     DLOCK_CAP_SESSION,

@@ -209,7 +209,8 @@ const dlock_variant dlock_variant_pg_unique = {
             .name = "pg-unique",
             .store = "postgresql",
             .promises = "one holder, re-entrant; renewed while its process runs",
-            .breaks = "a process that stops beyond its lease; a database whose clock jumps",
+            .breaks = "a process that stops beyond its lease; a database whose clock jumps; a "
+                      "fail-over that loses the row",
             .source = "the articles' table with a unique key",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
                     DLOCK_CAP_OWNED | DLOCK_CAP_RENEW | DLOCK_CAP_REENTRANT |
