@@ -71,9 +71,9 @@ const struct setting_program config_program = {
              "Examples:\n"
              "  seckilld --lock=redlock --lock-scope=voucher\n"
              "  seckilld --lock=none --stock-guard=read-write --listen=127.0.0.1:0",
-    .outro =
-        "seckilld prints `ready ...` on standard output when it accepts orders.  After SIGTERM "
-        "it answers the requests in progress, and stops.",
+    .outro = "seckilld prints `ready ...` on standard output when it accepts orders.  After "
+             "SIGTERM it answers the requests in progress, and stops.  A second SIGTERM ends it "
+             "at once, with the status 143.",
     EXITS({EXIT_VALID, "stopped"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, "a store did not answer, or a port is taken"},
           {EXIT_BUG, "requests were in progress when --drain-timeout was over"},

@@ -122,10 +122,11 @@ static void write_exit_codes(FILE *out)
     const struct exit_row *row;
 
     fputs("# Exit codes\n\n"
-          "Every program and command of the project exits with one of these statuses. seckilld exits "
-          "with 128 plus the\nnumber of a signal that arrives during its start, or a second time "
-          "during its stop. If a command fails, `make`\nprints its status and exits with 2 for "
-          "every status. Therefore a script that needs the status has to call\n`build/seckill` "
+          "Every program and command of the project exits with one of these statuses. seckilld "
+          "exits with 70 also if\nrequests were in progress when --drain-timeout was over, and "
+          "with 128 plus the number of a signal that arrives\nduring its start, or a second time "
+          "during its stop. If a command fails, `make` prints its status and exits\nwith 2 for "
+          "every status. Therefore a script that needs the status has to call `build/seckill` "
           "directly.\n\n"
           "| status | name | meaning |\n|---|---|---|\n",
           out);

@@ -19,9 +19,7 @@
     X(USAGE, 64, "usage", "the command line, a variable or a settings file is wrong")  \
     X(UNAVAILABLE, 69, "unavailable",                                                  \
       "a server or a program is missing or does not answer")                           \
-    X(BUG, 70, "bug",                                                                  \
-      "the program itself failed; of a service that was stopped: requests were in "    \
-      "progress when --drain-timeout was over")                                        \
+    X(BUG, 70, "bug", "the program itself failed")                                     \
     X(CANNOT_WRITE, 73, "cannot-write",                                                \
       "an output file, a directory or standard output cannot be written")              \
     X(INTERRUPTED, 130, "interrupted", "interrupted; the results so far are kept")

@@ -48,7 +48,7 @@ static const struct setting settings[] = {
         .choices = duplicate_guard_name_at,
         .help = "the protection in the database against a second order of one user"),
     ROW(CHOICE, "watchdog", AT(switches.watchdog), .fallback = "on", .choices = show_on_off_at,
-        .help = "renew held locks, if the lock can be renewed"),
+        .help = "renew held locks, as `seckilld --watchdog` does"),
     ROW(CHOICE, "order-path", AT(switches.order_path), .fallback = "each",
         .choices = order_path_name_at, .help = "the way in which orders become rows"),
     ROW(DURATION, "lock-lease", AT(switches.lease_ms), .fallback = "1500ms", .meta = "TIME",
