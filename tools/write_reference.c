@@ -162,7 +162,7 @@ static void write_faults(FILE *out)
     fputs(
         "# Faults\n\n## Faults of servers\n\n"
         "`seckill fault run NAME` injects a fault into a server of a running lab, proves that the "
-        "fault\nhappened, and undoes it. Scenarios inject the same faults.\n\n"
+        "fault\nhappened, and ends it if it lasts. Scenarios inject the same faults.\n\n"
         "| fault | what happens | on | lasts | needs |\n|---|---|---|---|---|\n",
         out);
     fault_rows(out);

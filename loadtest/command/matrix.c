@@ -51,8 +51,8 @@ static const char *scenario_name_at(size_t i)
 #define HOW(kind, flag, at, ...) GROUPED(kind, flag, at, "How", __VA_ARGS__)
 static const struct setting settings[] = {
     WHAT(NAMES, "scenarios", AT(scenarios), .meta = "A,B,...", .choices = scenario_name_at,
-         .help = "the scenarios; default: all scenarios of `seckill scenario "
-                 "list`"),
+         .help = "the scenarios; default: all scenarios that `seckill scenario run all` "
+                 "performs"),
     WHAT(NAMES, "locks", AT(locks), .older = "lock", .meta = "A,B,...", .choices = words_lock_at,
          .help = "the locks; default: all locks of `seckill locks`"),
     WHAT(CHOICE, "guard", AT(guard), .meta = "GUARD", .choices = guard_name_at,
