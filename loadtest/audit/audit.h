@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* audit.h -- judge a sale.
  *
- * The audit has three inputs, which the judged service cannot alter: the stock that was issued
- * before the run, the orders that are in the database after the run, and the ledger of the answers,
- * which the load generator wrote.  An unanswered request may have made an order.  A verdict that
- * depends on an unanswered request is unknown, and unknown is not a pass.
+ * The audit has three inputs, of which the judged service writes only the second: the stock that
+ * was issued before the run, the orders that are in the database after the run, and the ledger of
+ * the answers, which the load generator wrote.  An unanswered request may have made an order.  A
+ * verdict that depends on an unanswered request is unknown, and unknown is not a pass.
  */
 #ifndef LOADTEST_AUDIT_AUDIT_H
 #define LOADTEST_AUDIT_AUDIT_H

@@ -13,8 +13,8 @@
 enum {
     SLACK_MS = 50,
     PATIENCE_MS = 1200,
-    LINGER_MS = 2000,      /* a tick of ZooKeeper's servers, if nobody says otherwise */
-    SESSION_TICKS_MIN = 2, /* the shortest session of theirs                         */
+    LINGER_MS = 2000,      /* a tick of ZooKeeper's servers, as in its sample configuration */
+    SESSION_TICKS_MIN = 2, /* the shortest session of theirs                               */
 };
 
 enum { PARTS, WHOLE };
