@@ -2,6 +2,9 @@
 /* fair_share.c -- sharing the grants of one lock with other processes. */
 #include "lock/fair_share.h"
 
+#include <string.h>
+#include <utlist.h>
+
 #include "base/os/clock.h"
 
 enum {
@@ -99,6 +102,16 @@ static bool holds_back(const struct dlock_fair_share *share, int64_t until_ns)
     return share->is_open && now_ns < share->until_ns && now_ns < until_ns;
 }
 
+static bool is_held_back(const struct dlock_fair_share *share, const char *channel)
+{
+    const struct dlock_fair_held *held;
+
+    LL_FOREACH(share->held, held)
+        if (strcmp(held->channel, channel) == 0)
+            return true;
+    return false;
+}
+
 /* ---- for the lock ---- */
 
 void dlock_fair_shares_released(struct dlock_fair_shares *shares, const char *channel,
@@ -134,7 +147,7 @@ bool dlock_fair_shares_heard(struct dlock_fair_shares *shares, const char *chann
     } else if (share->is_open) {
         share->until_ns = dlock_clock_ns() + share->moment_ns;
     }
-    is_enough = share->held_count > 0;
+    is_enough = is_held_back(share, channel);
     dlock_mutex_unlock(&share->mutex);
     return is_enough;
 }
@@ -143,6 +156,7 @@ bool dlock_fair_shares_hold_back(struct dlock_fair_shares *shares, const char *c
                                  int64_t until_ns)
 {
     struct dlock_fair_share *share = share_of(shares, channel);
+    struct dlock_fair_held me = {.channel = channel};
     bool was_held_back = false;
 
     dlock_mutex_lock(&share->mutex);
@@ -150,11 +164,11 @@ bool dlock_fair_shares_hold_back(struct dlock_fair_shares *shares, const char *c
         int64_t end_ns = share->until_ns < until_ns ? share->until_ns : until_ns;
 
         was_held_back = true;
-        share->held_count++;
+        LL_PREPEND(share->held, &me);
         dlock_mutex_unlock(&share->mutex);
         dlock_clock_sleep_until(end_ns);
         dlock_mutex_lock(&share->mutex);
-        share->held_count--;
+        LL_DELETE(share->held, &me);
     }
     dlock_mutex_unlock(&share->mutex);
     return was_held_back;

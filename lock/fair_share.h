@@ -35,6 +35,12 @@ enum {
     DLOCK_SHARE_HEARD = 3,
 };
 
+/* A thread that is being held back.  It lies on the stack of the thread. */
+struct dlock_fair_held {
+    const char *channel;
+    struct dlock_fair_held *next;
+};
+
 /* The state of one lock.  Locks whose channels have the same hash share a slot.  The
  * only harm of that is a request that is held back without need. */
 struct dlock_fair_share {
@@ -45,7 +51,7 @@ struct dlock_fair_share {
     int64_t until_ns;      /* until then requests are held back; hearing of a release
                             * moves or ends this */
     int64_t moment_ns;     /* the length of the others' turn */
-    unsigned held_count;   /* threads that are being held back */
+    struct dlock_fair_held *held; /* the threads that are being held back */
     unsigned unused_count; /* moments of the greatest length in a row that went unused */
     unsigned pass_count;   /* releases that pass before the next turn of the others */
 };
@@ -65,8 +71,8 @@ void dlock_fair_shares_released(struct dlock_fair_shares *shares, const char *ch
                                 int64_t other_count);
 
 /* Note that this process was told of a release.  True: a thread of this process is
- * being held back and will send a request by itself, so the caller wakes no other
- * thread. */
+ * being held back and will send a request for this lock by itself, so the caller wakes
+ * no other thread. */
 bool dlock_fair_shares_heard(struct dlock_fair_shares *shares, const char *channel);
 
 /* Hold the calling thread back while the others have their turn, at most until

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 
 #include "base/os/clock.h"
 #include "lock/fair_share.h"
@@ -169,6 +170,54 @@ static void a_release_wakes_nobody_while_a_thread_is_held_back(void **state)
     assert_true(held);
 }
 
+/* Another channel whose lock shares the slot of CHANNEL, found in a table of its own. */
+static void find_neighbour(char *out, size_t size)
+{
+    static struct dlock_fair_shares probe;
+    const struct dlock_fair_share *share = probe.slots;
+    int before;
+
+    dlock_fair_shares_init(&probe);
+    dlock_fair_shares_released(&probe, CHANNEL, 1);
+    while (share->balance == 0)
+        share++;
+    before = share->balance;
+    for (int i = 0; share->balance == before; i++) {
+        (void)snprintf(out, size, "redisson_lock__channel:{%d}", i);
+        dlock_fair_shares_released(&probe, out, 1);
+    }
+    dlock_fair_shares_destroy(&probe);
+}
+
+/* A thread counts as held back between two messages that both find it. */
+static void a_release_of_another_lock_in_the_slot_wakes_a_waiter(void **state)
+{
+    char neighbour[64];
+    pthread_t thread;
+    bool held = false;
+    bool was_held = false;
+    bool was_enough = false;
+
+    (void)state;
+    find_neighbour(neighbour, sizeof(neighbour));
+    while (!was_held) {
+        open_a_turn();
+        assert_int_equal(0, pthread_create(&thread, NULL, be_held_back, &held));
+        for (int i = 0; i < MANY && !was_held; i++) {
+            bool was_before = dlock_fair_shares_heard(&shares, CHANNEL);
+            bool is_enough = dlock_fair_shares_heard(&shares, neighbour);
+
+            was_held = was_before && dlock_fair_shares_heard(&shares, CHANNEL);
+            was_enough = was_enough || is_enough;
+            open_a_turn();
+            (void)sched_yield();
+        }
+        pthread_join(thread, NULL);
+    }
+    assert_true(held);
+    assert_false(was_enough);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -182,6 +231,7 @@ int main(void)
         TEST(a_waiter_is_held_back_no_longer_than_it_waits),
         TEST(another_lock_is_not_held_back),
         TEST(a_release_wakes_nobody_while_a_thread_is_held_back),
+        TEST(a_release_of_another_lock_in_the_slot_wakes_a_waiter),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
