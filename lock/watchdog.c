@@ -9,7 +9,15 @@
  *
  * Renewals are due a third of a lease after the last successful request was sent; after
  * a failure much sooner.  A renewal waits at most until the earliest deadline of all
- * holds, so that one hung server does not delay the report of another loss. */
+ * holds, so that one hung server does not delay the report of another loss.  Until then
+ * every hold that is due has an equal share of the time, so that a server that hangs
+ * does not take the leases of holds of other servers: a renewal that has used up its
+ * share is given up, and counts as failed.  The request of that renewal stays under way,
+ * and may still prolong the lease in the store.  A share is never shorter than
+ * SHARE_MIN_MS, because a renewal by a slow but healthy store would otherwise be given
+ * up.  So one hung server may still take short leases of many holds.  The hold that has
+ * been due for the longest time is renewed first, and a hold whose renewal failed
+ * therefore comes after those that were not tried. */
 #include "lock/watchdog.h"
 
 #include <stdatomic.h>
@@ -32,19 +40,22 @@ enum {
     RETRY_DIVISOR = 20,  /* of the lease, after a failed renewal, within these: */
     RETRY_MIN_MS = 5,
     RETRY_MAX_MS = 500,
-    ERA_EVERY_MS = 50, /* between two checks for a fail-over of the store */
+    SHARE_MIN_MS = 100,  /* the shortest time for one renewal               */
+    ERA_EVERY_MS = 50,   /* between two checks for a fail-over of the store */
 };
 
 /* One reading of the table. */
 struct look {
     const dlock_system *sys;
     int64_t now_ns;
-    int64_t next_ns;     /* when the next work is due                 */
-    int64_t deadline_ns; /* the earliest                              */
-    size_t due_count;
-    struct due {
+    int64_t next_ns;      /* when the next work is due                */
+    int64_t deadline_ns;  /* the earliest                             */
+    size_t all_due_count; /* of the table                             */
+    size_t due_count;     /* of the batch                             */
+    struct due {          /* by renew_at_ns, the earliest first       */
         struct dlock_hold *root;
         uint64_t serial;
+        int64_t renew_at_ns;
         struct dlock_hold_facts facts; /* a copy, since the owner may reuse the slot at
                                         * any time */
     } due[BATCH];
@@ -89,13 +100,24 @@ static bool has_owner_ended(const dlock_system *sys, const struct dlock_hold *ro
     return sys->variant->probe == NULL && dlock_life_has_ended(root->life);
 }
 
+/* Put a hold into the batch, which keeps those that have been due for the longest time. */
 static void note_due(struct look *look, struct dlock_hold *root)
 {
-    struct due *due = &look->due[look->due_count++];
+    size_t place = look->due_count;
 
-    due->root = root;
-    due->serial = root->serial;
-    due->facts = root->facts;
+    look->all_due_count++;
+    if (place < BATCH)
+        look->due_count++;
+    else if (look->due[--place].renew_at_ns <= root->renew_at_ns)
+        return;
+    for (; place > 0 && look->due[place - 1].renew_at_ns > root->renew_at_ns; place--)
+        look->due[place] = look->due[place - 1];
+    look->due[place] = (struct due){
+        .root = root,
+        .serial = root->serial,
+        .renew_at_ns = root->renew_at_ns,
+        .facts = root->facts,
+    };
 }
 
 /* A full batch leaves losses and renewals to the next reading, but no deadline. */
@@ -117,7 +139,7 @@ static void look_at(struct dlock_hold *root, void *arg)
         return;
     if (root->renew_at_ns > look->now_ns)
         look->next_ns = earlier(look->next_ns, root->renew_at_ns);
-    else if (look->due_count < BATCH)
+    else
         note_due(look, root);
 }
 
@@ -132,7 +154,19 @@ static int64_t retry_at_ns(int lease_ms)
     return dlock_clock_after(dlock_clock_ns(), pause_ms);
 }
 
-/* Renew one hold.  `give_up_ns`: by then the next loss has to be reported. */
+/* Until when may the renewal of the batch's hold at `place` wait? */
+static int64_t share_end_ns(const struct look *look, size_t place)
+{
+    int64_t now_ns = dlock_clock_ns();
+    int64_t share_ns = (look->deadline_ns - now_ns) / (int64_t)(look->all_due_count - place);
+
+    if (share_ns < SHARE_MIN_MS * DLOCK_NS_PER_MS)
+        share_ns = SHARE_MIN_MS * DLOCK_NS_PER_MS;
+    return earlier(look->deadline_ns, now_ns + share_ns);
+}
+
+/* Renew one hold.  `give_up_ns`: by then the next loss has to be reported, or another
+ * hold has its turn. */
 static void renew(struct dlock_watchdog *watchdog, const struct due *due, int64_t give_up_ns)
 {
     dlock_system *sys = watchdog->sys;
@@ -175,7 +209,7 @@ static int64_t run_once(struct dlock_watchdog *watchdog)
     if (dlock_era(sys) != 0)
         look->next_ns = earlier(look->next_ns, look->now_ns + ERA_EVERY_MS * DLOCK_NS_PER_MS);
     look->deadline_ns = INT64_MAX;
-    look->due_count = 0;
+    look->all_due_count = look->due_count = 0;
     look->lost_count = 0;
     dlock_holds_visit(sys->holds, look_at, look);
     dlock_lost_tell(sys, look->lost, look->losses, look->lost_count);
@@ -184,7 +218,7 @@ static int64_t run_once(struct dlock_watchdog *watchdog)
     for (size_t i = 0; i < look->due_count; i++) {
         if (dlock_clock_ns() >= look->deadline_ns)
             break;
-        renew(watchdog, &look->due[i], look->deadline_ns);
+        renew(watchdog, &look->due[i], share_end_ns(look, i));
     }
     return look->due_count > 0 ? look->now_ns : look->next_ns;
 }
