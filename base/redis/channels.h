@@ -93,7 +93,8 @@ int64_t redis_waiter_heard(struct redis_waiter *waiter);
 bool redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns);
 
 /* Stop waiting, and free the waiter.  `satisfied`: the waiter got what it waited for.
- * Otherwise the rule passes an unused wake-up on. */
+ * Otherwise, unless the waiter has slept since its last wake-up, the rule passes the
+ * wake-up on: the waiter sent no request for it, or the request failed. */
 void redis_waiter_leave(struct redis_waiter *waiter, bool satisfied);
 
 /* ---- for rules ---- */

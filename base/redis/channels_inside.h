@@ -28,6 +28,7 @@ struct redis_waiter {
     struct redis_wake wake;
     int64_t heard; /* see redis_waiter_heard() */
     bool woken;    /* its bell was rung, or is in the list to_ring */
+    bool is_up;    /* its last sleep ended because it was woken; only its thread uses this */
     struct redis_waiter *prev, *next;
     struct redis_waiter *prev_to_ring, *next_to_ring;
 };

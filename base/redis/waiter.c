@@ -122,6 +122,7 @@ static bool is_woken(struct redis_waiter *waiter)
 
 bool redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns)
 {
+    waiter->is_up = false;
     if (waiter->channels->is_sharded)
         follow_channel(waiter);
     if (!dlock_bell_wait(&waiter->bell, until_ns)) {
@@ -136,6 +137,7 @@ bool redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns)
     waiter->woken = false;
     waiter->bell = (struct dlock_bell){0};
     redis_channels_unlock(waiter->channels);
+    waiter->is_up = true;
     return true;
 }
 
@@ -167,7 +169,7 @@ void redis_waiter_leave(struct redis_waiter *waiter, bool satisfied)
     dlock_mutex_lock(&channels->mutex);
     DL_DELETE(channel->waiters, waiter);
     was_woken = waiter->woken;
-    if (was_woken)
+    if (was_woken || (waiter->is_up && !satisfied))
         waiter->wake.rule->left(channel, waiter->heard, satisfied);
     has_to_settle = channel->waiters == NULL;
     if (has_to_settle && channel->state == REDIS_CHANNEL_ON && waiter->wake.rule->lingers) {

@@ -18,7 +18,8 @@ struct redis_wake_rule {
     /* A message came; `number` is its number, or 0 if it is no number.  `is_enough`:
      * another thread reacts to it already, see redis_subscription_tell(). */
     void (*heard)(struct redis_channel *channel, int64_t number, bool is_enough);
-    /* A waiter that was woken leaves, and is not in the list any more.  `heard` is its
+    /* A waiter leaves, and is not in the list any more.  It was woken and has not run
+     * since, or it has run and left without what it waited for.  `heard` is its
      * redis_waiter_heard(); `satisfied`: it got what it waited for. */
     void (*left)(struct redis_channel *channel, int64_t heard, bool satisfied);
     bool lingers;

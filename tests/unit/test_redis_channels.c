@@ -263,6 +263,24 @@ static void an_unused_wake_up_is_passed_on(void **state)
     redis_waiter_leave(third, true);
 }
 
+static void a_wake_up_that_led_to_nothing_is_passed_on(void **state)
+{
+    struct redis_waiter *first = join_live();
+    struct redis_waiter *second = join("c");
+    struct redis_waiter *third = join("c");
+
+    (void)state;
+    assert_true(woken(second) && woken(third));
+    hear("message", "0");
+    assert_true(woken(first));
+    redis_waiter_leave(first, false); /* its request had no answer */
+    assert_true(woken(second));
+    assert_false(woken(second)); /* its request was answered, since it waits again */
+    redis_waiter_leave(second, false);
+    assert_false(woken(third));
+    redis_waiter_leave(third, true);
+}
+
 static void a_new_connection_begins_anew(void **state)
 {
     struct redis_waiter *waiter = join_live();
@@ -371,6 +389,7 @@ int main(void)
         TEST(who_leaves_with_a_permit_passes_on_what_it_does_not_need),
         TEST(each_message_of_a_latch_wakes_all),
         TEST(an_unused_wake_up_is_passed_on),
+        TEST(a_wake_up_that_led_to_nothing_is_passed_on),
         TEST(a_new_connection_begins_anew),
         TEST(a_command_that_could_not_be_said_is_told),
         TEST(a_sole_waiter_that_comes_again_need_not_ask_again),
