@@ -331,10 +331,10 @@ typedef struct dlock_request {
  *             released since
  *   UNSUPPORTED  `shared`, and the variant lacks DLOCK_CAP_SHARED; or a lease_ms, and
  *             the variant lacks DLOCK_CAP_EXPIRES, so its locks have no lease
- *   IO        the store could not be reached, and no request was sent, or the nodes of
- *             a Redis Cluster answered every request with a redirect until the timeout,
- *             and executed none.  The acquire does not try again, because wait_ms was 0
- *             or had passed, the attempts were used up, or the policy is `none`
+ *   IO        the store could not be reached, and no request was sent, or each grant of
+ *             a node was given back; or the nodes of a Redis Cluster redirected every
+ *             request until the timeout.  The acquire does not try again, because wait_ms
+ *             was 0 or had passed, the attempts were used up, or the policy is `none`
  *   PROTOCOL  the store refused, or sent an answer that the request cannot have.  The
  *             library sent a release, as after UNKNOWN
  *   NOMEM     no memory; the caller holds nothing

@@ -104,9 +104,10 @@ typedef struct dlock_variant {
      *   BUSY      another owner holds the lock
      *   LOST      only if level > 1: the store no longer knows the outer levels
      *   UNKNOWN, PROTOCOL   the core calls release for this claim
-     *   IO        no request was sent
+     *   IO        no request was sent, or each grant of a node was given back
      * After BUSY, LOST and IO nothing of this claim is left in the store, except its
-     * place in a queue while it waits.  A claim that arrives twice must count once. */
+     * place in a queue while it waits, and what a minority of nodes may have done without
+     * an answer.  A claim that arrives twice must count once. */
     dlock_status (*try_acquire)(void *state, dlock_claim *claim);
 
     /* MUST iff DLOCK_CAP_RENEW.  Let the lease end lease_ms from now: OK; LOST, if the

@@ -100,7 +100,8 @@ static bool is_no(enum redis_yes yes, const struct redis_answer *answer)
                                          answer->integer == 0);
 }
 
-static void count(struct redis_vote *vote, enum redis_yes what,
+/* Count the answer of the node that `node` is the bit of. */
+static void count(struct redis_vote *vote, uint64_t node, enum redis_yes what,
                   const struct redis_answer *answer)
 {
     bool yes = is_yes(what, answer);
@@ -108,8 +109,11 @@ static void count(struct redis_vote *vote, enum redis_yes what,
 
     if (answer->outcome == REDIS_ANSWERED && yes) {
         vote->yes++;
+        vote->agreed |= node;
+        vote->answered |= node;
     } else if (answer->outcome == REDIS_ANSWERED && no) {
         vote->no++;
+        vote->answered |= node;
     } else {
         dlock_status st = answer->outcome == REDIS_ANSWERED ? DLOCK_PROTOCOL
                                                             : redis_status(answer->outcome);
@@ -142,8 +146,10 @@ static struct redis_vote ask(struct redis_nodes *nodes, uint64_t who, uint64_t u
             exchange(&legs[i], 1, question, give_up_ns);
     else
         exchange(legs, leg_count, question, give_up_ns);
-    for (size_t i = 0; i < leg_count; i++)
-        count(&vote, question->yes, &legs[i].answer);
+    leg_count = 0;
+    for (int i = 0; i < nodes->count; i++)
+        if (who & bit(i))
+            count(&vote, bit(i), question->yes, &legs[leg_count++].answer);
     return vote;
 }
 
@@ -184,6 +190,15 @@ void redis_vote_works_once(struct redis_vote *vote)
 {
     if (vote->yes > 0 && vote->failure == DLOCK_IO)
         vote->failure = DLOCK_UNKNOWN;
+}
+
+dlock_status redis_nodes_taken_back(uint64_t granted, const struct redis_vote *release,
+                                    dlock_status st)
+{
+    if ((granted & ~release->answered) == 0)
+        return st;
+    return dlock_fail(DLOCK_UNKNOWN, "a node that had granted the lock may still hold it; %s",
+                      release->why);
 }
 
 dlock_status redis_nodes_failed(const struct redis_nodes *nodes,

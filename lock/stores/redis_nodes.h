@@ -35,7 +35,9 @@ struct redis_question {
 };
 
 struct redis_vote {
-    uint64_t asked; /* a bit per node */
+    uint64_t asked;    /* a bit per node */
+    uint64_t agreed;   /* the nodes that said yes */
+    uint64_t answered; /* the nodes that said yes or no */
     int yes;
     int no;
     int failed;
@@ -74,6 +76,12 @@ dlock_status redis_nodes_load(struct redis_nodes *nodes, struct redis_script *sc
  * others failed, the failure IO becomes UNKNOWN, because a later no does not prove that
  * another client freed the lock. */
 void redis_vote_works_once(struct redis_vote *vote);
+
+/* An attempt that answers `st` was taken back with a release: `release` is its vote, and
+ * `granted` the nodes that the attempt had got.  Returns `st`; or UNKNOWN, if one of
+ * these nodes has not answered the release, so that it may still hold the lock. */
+dlock_status redis_nodes_taken_back(uint64_t granted, const struct redis_vote *release,
+                                    dlock_status st);
 
 /* Fail with the vote's failure, and with a reason that names the nodes: no majority
  * answered. */

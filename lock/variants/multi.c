@@ -9,6 +9,7 @@
  * Described   the articles' MultiLock chapters; each part is a Redisson lock.
  *
  * If an attempt did not get the lock on every server, it gives back those that it got.
+ * If one of these does not answer the release, the attempt answers UNKNOWN.
  * The first server is asked alone: of many clients that come at once, only the one that
  * gets the first server asks the others, so the clients do not block each other for
  * ever.  claim->note is the set of servers that were asked. */
@@ -81,9 +82,9 @@ static dlock_status verdict(const struct state *state, const struct redis_vote *
     return vote->failed > 0 ? redis_nodes_failed(&state->nodes, vote) : DLOCK_OK;
 }
 
-static dlock_status release(void *opaque, const dlock_claim *claim)
+/* Release the lock on every server that was asked for it. */
+static struct redis_vote give_back(struct state *state, const dlock_claim *claim)
 {
-    struct state *state = opaque;
     char channel[REDISSON_NAME_SIZE];
     char lease[12];
     char level[12];
@@ -97,12 +98,18 @@ static dlock_status release(void *opaque, const dlock_claim *claim)
         {claim->name, claim->owner, level, lease, REDISSON_FREED, channel},
         redisson_release_shape(claim)};
     struct redis_question question = {.script = &call, .yes = REDIS_YES_IS_INTEGER};
-    struct redis_vote vote;
 
     redisson_name(REDISSON_CHANNEL, claim->name, channel);
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
     snprintf(level, sizeof(level), "%d", claim->level);
-    vote = redis_nodes_ask_again(&state->nodes, claim->note, &question, INT64_MAX);
+    return redis_nodes_ask_again(&state->nodes, claim->note, &question, INT64_MAX);
+}
+
+static dlock_status release(void *opaque, const dlock_claim *claim)
+{
+    struct state *state = opaque;
+    struct redis_vote vote = give_back(state, claim);
+
     redis_vote_works_once(&vote);
     return verdict(state, &vote);
 }
@@ -134,24 +141,31 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
         redisson_acquire_shape(claim)};
     struct redis_question question = {.script = &call, .yes = REDIS_YES_IS_NIL};
     struct redis_vote vote;
+    struct redis_vote released;
+    uint64_t granted;
     dlock_status st;
 
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
     snprintf(level, sizeof(level), "%d", claim->level);
     claim->note = FIRST;
     vote = redis_nodes_ask_again(&state->nodes, FIRST, &question, claim->give_up_ns);
+    granted = vote.agreed;
     if (vote.yes == 1 && all != FIRST) {
         claim->note = all;
         vote = redis_nodes_ask_again(&state->nodes, all & ~FIRST, &question,
                                      claim->give_up_ns);
+        granted |= vote.agreed;
     }
     st = vote.failed > 0 ? redis_nodes_failed(&state->nodes, &vote)
                          : verdict(state, &vote);
     if (st == DLOCK_LOST && claim->level == 1)
         st = DLOCK_BUSY;
-    if ((st == DLOCK_BUSY || st == DLOCK_LOST || st == DLOCK_IO) && claim->note == all)
-        (void)release(state, claim); /* otherwise the core does it */
-    return st;
+    if (st == DLOCK_OK || granted == 0)
+        return st;
+    if (st == DLOCK_UNKNOWN || st == DLOCK_PROTOCOL)
+        return st; /* the core releases the lock */
+    released = give_back(state, claim);
+    return redis_nodes_taken_back(granted, &released, st);
 }
 
 /* The holder is the owner that has a majority, because one server may have lost its

@@ -10,7 +10,10 @@
  * A grant needs a majority, and time left: the core takes the lease from the instant
  * before the first node was asked, less drift (1% and 2 ms).  A failed attempt is taken
  * back on every node that was asked, also where no answer came: the request may have
- * arrived.  claim->note is the set of nodes that were asked. */
+ * arrived.  If a node that had granted does not answer the release, the attempt answers
+ * UNKNOWN.  A node that answered neither the attempt nor the release changes no answer,
+ * because a hung minority must not disturb the lock.  claim->note is the set of nodes
+ * that were asked. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -74,9 +77,9 @@ static dlock_status verdict(const struct state *state, const struct redis_vote *
     return redis_nodes_failed(&state->nodes, vote);
 }
 
-static dlock_status release(void *opaque, const dlock_claim *claim)
+/* Release the lock on every node that was asked for it. */
+static struct redis_vote give_back(struct state *state, const dlock_claim *claim)
 {
-    struct state *state = opaque;
     /* Sent as text: a hung node may execute it later.  If it did not know the hash
      * then, the release would be lost, because no client would be there to send the
      * text. */
@@ -84,11 +87,17 @@ static dlock_status release(void *opaque, const dlock_claim *claim)
         &state->release, true, 1, 2, {claim->name, claim->token},
         REDIS_SHAPE_YES_NO};
     struct redis_question question = {.script = &call};
-    struct redis_vote vote;
 
     /* The caller's deadline does not apply here, because the nodes that granted have to
      * be released. */
-    vote = redis_nodes_ask_again(&state->nodes, claim->note, &question, INT64_MAX);
+    return redis_nodes_ask_again(&state->nodes, claim->note, &question, INT64_MAX);
+}
+
+static dlock_status release(void *opaque, const dlock_claim *claim)
+{
+    struct state *state = opaque;
+    struct redis_vote vote = give_back(state, claim);
+
     redis_vote_works_once(&vote);
     return verdict(state, &vote);
 }
@@ -117,7 +126,9 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
         6, {"SET", claim->name, claim->token, "NX", "PX", lease}, REDIS_SHAPE_SET};
     struct redis_question question = {.command = &set};
     struct redis_vote vote;
+    struct redis_vote released;
     bool answered;
+    dlock_status st;
 
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
     vote = redis_nodes_ask(&state->nodes, &question, claim->give_up_ns);
@@ -126,9 +137,13 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
         return DLOCK_OK;
     /* A majority answered, so the lock works, and this attempt was only refused. */
     answered = vote.yes + vote.no >= state->nodes.quorum;
-    if ((answered || vote.failure == DLOCK_IO) && vote.yes + vote.unknown > 0)
-        (void)release(state, claim); /* otherwise the core does it */
-    return answered ? DLOCK_BUSY : redis_nodes_failed(&state->nodes, &vote);
+    st = answered ? DLOCK_BUSY : redis_nodes_failed(&state->nodes, &vote);
+    if (st == DLOCK_UNKNOWN || st == DLOCK_PROTOCOL)
+        return st; /* the core releases the lock */
+    if (vote.yes + vote.unknown == 0)
+        return st; /* no node has the lock */
+    released = give_back(state, claim);
+    return redis_nodes_taken_back(vote.agreed, &released, st);
 }
 
 static dlock_status inspect(void *opaque, const char *name, dlock_info *out)

@@ -144,6 +144,8 @@ const struct law laws[] = {
     {"leaves nothing of many names", REDIS, leaves_nothing_of_many_names, NULL, 0},
     {"its threads share one connection", REDIS, shares_one_connection, NULL, 0},
     {"needs a majority, whichever nodes", QUORUM, needs_a_majority, NULL, 0},
+    {"a grant that is not taken back is unknown", LAW_NODES,
+     a_grant_that_is_not_taken_back_is_unknown, NULL, 0},
     {"survives a minority of dead nodes", QUORUM, survives_dead_nodes, needs_every_node, LAW_NODES},
     {"a release that some nodes did is not called lost", QUORUM,
      a_release_by_too_few_nodes_is_not_a_loss, a_release_by_all_nodes_but_one_is_not_a_loss,

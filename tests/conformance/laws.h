@@ -157,6 +157,7 @@ law_fn a_release_without_a_server_ends;
 law_fn shares_one_connection;
 
 /* laws_quorum.c */
+void a_grant_that_is_not_taken_back_is_unknown(const char *variant);
 law_fn needs_a_majority;
 law_fn survives_dead_nodes, needs_every_node;
 law_fn a_release_by_too_few_nodes_is_not_a_loss, a_release_by_all_nodes_but_one_is_not_a_loss;

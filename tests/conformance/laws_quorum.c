@@ -166,6 +166,31 @@ void needs_every_node(const char *variant)
     assert_comes(rig_try(pair.a, name) == DLOCK_OK);
 }
 
+/* Two nodes grant the attempt, the others belong to another owner. The answer of one of these is
+ * delayed until a node that has granted hangs, so that node does not answer the release. */
+void a_grant_that_is_not_taken_back_is_unknown(const char *variant)
+{
+    static const char theirs[] = "8743c9c0-0795-4907-87fd-6c719a6b4586:52";
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    const char *take = rig_is(variant, "multi") ? "HSET %s %s 1" : "SET %s %s";
+    struct rig_helper *helper;
+
+    opts.redis_timeout_ms = opts.redlock_node_timeout_ms = STRETCHED(1000);
+    servers_start(&opts);
+    for (size_t i = 1; i < SERVERS_MAX - 1; i++)
+        servers_tell(i, take, name, theirs);
+    servers_tell(1, "CLIENT PAUSE %d WRITE", PATIENCE_MS);
+    helper = rig_helper_start(rig_open(&opts), name, 0);
+    assert_comes(servers_ask(0, "EXISTS %s", name) == 1);
+    servers_tell(0, "PING"); /* after its answer, that to the attempt has left too */
+    servers_signal(0, 1, SIGSTOP);
+    servers_tell(1, "CLIENT UNPAUSE");
+    assert_status(UNKNOWN, rig_helper_acquired(helper));
+    servers_signal(0, 1, SIGCONT);
+    assert_comes(servers_ask(0, "EXISTS %s", name) == 0);
+}
+
 /* A node hangs. If each round waited for the hung node, the rounds would take far longer than they
  * may. If the library never asked the node again, the node would not hold the lock in the end. */
 static void use_with_a_hung_node(dlock_options *opts)
