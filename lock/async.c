@@ -166,6 +166,8 @@ dlock_status dlock_async_open(dlock_async **out, dlock_system *sys, unsigned fla
     dlock_status st;
 
     dlock_error_clear();
+    if (out == NULL)
+        return dlock_fail(DLOCK_INVALID, "there is no pointer for the interface");
     *out = NULL;
     st = dlock_system_check(sys);
     if (st != DLOCK_OK)

@@ -95,10 +95,11 @@ typedef void dlock_async_done(dlock_status st, dlock_lease *lease, void *arg);
  *   OK           *out is the interface, which the caller closes with
  *                dlock_async_close()
  *   UNSUPPORTED  the variant's store blocks a thread: pg, zk and etcd
- *   INVALID      the system has an interface already, or belongs to the parent process;
- *                or a flag is set that only a newer library knows
+ *   INVALID      `out` or `sys` is NULL; the system has an interface already, or
+ *                belongs to the parent process; or a flag is set that only a newer
+ *                library knows
  *   NOMEM        no memory, no descriptor or no thread
- * On anything but OK *out is NULL. */
+ * On anything but OK *out is NULL, if there is one. */
 dlock_status dlock_async_open(dlock_async **out, dlock_system *sys,
                               unsigned flags) DLOCK_MUST_CHECK;
 

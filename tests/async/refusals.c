@@ -36,6 +36,9 @@ static void wrong_arguments_are_refused_at_once(void)
         assert_true(dlock_async_fd(async_it) >= 0);
     }
     assert_status(INVALID, dlock_async_open(&second, async_sys, 1u << 30));
+    assert_status(INVALID, dlock_async_open(NULL, async_sys, 0));
+    assert_status(INVALID, dlock_async_open(&second, NULL, 0));
+    assert_null(second);
 }
 
 static int use_inherited(void *data)
