@@ -15,8 +15,9 @@ bool duration_parse(const char *text, int64_t *ms);
 /* Write `ms` into `buffer` with the largest unit that divides it.  Returns `buffer`. */
 char *duration_format(int64_t ms, char *buffer, size_t size);
 
-/* The clock that durations are measured on, in nanoseconds: dlock_clock_ns() of
- * base/os. */
+/* The clock that durations are measured on, in nanoseconds: dlock_clock_ns() of base/os, which
+ * reads CLOCK_BOOTTIME.  Another process may not subtract an instant of CLOCK_MONOTONIC from it:
+ * the two clocks differ by the time for which the machine slept. */
 int64_t monotonic_ns(void);
 
 #endif /* BASE_DURATION_H */

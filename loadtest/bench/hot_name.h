@@ -3,7 +3,7 @@
  *
  * A holder writes the instant of its release into shared memory.  The next holder reads this
  * instant, and the time since then is the hand-over.  All processes are on one machine and read one
- * clock, CLOCK_MONOTONIC.
+ * clock, CLOCK_BOOTTIME.
  */
 #ifndef LOADTEST_BENCH_HOT_NAME_H
 #define LOADTEST_BENCH_HOT_NAME_H

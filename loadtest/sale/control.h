@@ -23,7 +23,7 @@ enum {
     CONTROL_ACCEPTED = 2,
     CONTROL_SOLD_OUT = 3,
     CONTROL_OTHER = 4,
-    CONTROL_FIRED_NS = 5, /* the time of its first request, monotonic clock          */
+    CONTROL_FIRED_NS = 5, /* the time of its first request, by CLOCK_BOOTTIME        */
     CONTROL_BY_SIGNAL = 6, /* not zero: it had waited for the start signal           */
     CONTROL_TRIED = 7,    /* requests for the target that were sent and answered in the ... */
     CONTROL_TRIED_ERA = 8, /* ... era that this number has                           */

@@ -33,7 +33,7 @@ void start_signal_remove(struct start_signal *start_signal);
 struct start_times {
     int fired;         /* threads that sent something                     */
     int by_signal;        /* of those, how many waited for the latch to open */
-    int64_t first_ns;  /* of the monotonic clock; 0: nobody yet           */
+    int64_t first_ns;  /* by CLOCK_BOOTTIME; 0: nobody yet                */
     double spread_ms;  /* from the first to the last                      */
 };
 void start_signal_read(const struct control *control, struct start_times *out);

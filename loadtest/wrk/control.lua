@@ -7,7 +7,7 @@
 --   [2]  the user whose lock is the target; 0: every request is for the target
 -- Thread i (from 1) writes [16 * i + k]:
 --   k = 0 requests sent, 1 answered, 2 accepted or queued, 3 sold out, 4 any other answer
---   5  the time of its first request, in ns of the monotonic clock
+--   5  the time of its first request, in ns of CLOCK_BOOTTIME
 --   6  not zero: the thread had waited for the start signal
 --   7  requests for the target that were sent and answered in the era of number 8
 --   9  answers that a late write was refused; number 4 counts them too

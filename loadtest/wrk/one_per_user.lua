@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- one_per_user.lua -- the same user orders over every connection at once.
 --
---   wrk -t2 -c32 -d5s --timeout 30s -s loadtest/wrk/one_per_user.lua
--- http://127.0.0.1:8081
+--   wrk -t2 -c32 -d5s --timeout 30s -s loadtest/wrk/one_per_user.lua http://127.0.0.1:8081
 --
 -- Time is cut into slots of $SECKILL_SLOT_MS (4) milliseconds.  In each slot all
 -- threads, whichever service process they talk to, order for one and the same user,

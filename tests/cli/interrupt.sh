@@ -50,7 +50,7 @@ ends_before_its_start() {
     status 130 wait "$load"
     cat "$work/start.log" "$work/wrk.txt"
     # Without the end of its patience, the thread that waited has seen the end, and sent no order.
-    ! grep -q 'started without the gun' "$work/wrk.txt" &&
+    ! grep -q 'started without the start signal' "$work/wrk.txt" &&
         grep -q 'exit 130: interrupted; nothing was measured$' "$work/start.log"
 }
 check 'Ctrl-C wakes a wrk that waits for the start of the other wrk' ends_before_its_start
