@@ -78,7 +78,8 @@ static const struct setting settings[] = {
            .help = "a limit to be kept, such as 'p99<50ms' or 'oversold=0'; may be "
                    "given again.  Names: " OBJECTIVE_NAMES ".  Signs: < <= = >= >.  A "
                    "limit that is missed, or that nothing was measured for, ends with "
-                   "the exit status 3.  With --rate the highest rate that keeps all is "
+                   "the exit status 3, or 1 if the audit found something wrong that no "
+                   "limit is about.  With --rate the highest rate that keeps all is "
                    "named; the audit judges oversold, doubles and lost after all rates"),
     COMMAND_OF_RUNS,
     FIXED_RATE(TEXT, "rate", AT(rate), .meta = "N[..M[/STEP]]",
@@ -117,7 +118,8 @@ const struct setting_program command_load_program = {
           {EXIT_INVALID, "the audit says that the run is invalid"},
           {EXIT_UNKNOWN, NULL},
           {EXIT_THRESHOLD, "an objective is missed, or nothing was measured for it; with "
-                           "--rate: no rate keeps them"},
+                           "--rate: no rate keeps them.  The audit found nothing wrong that no "
+                           "objective is about"},
           {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL},
           {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),
     SETTINGS(settings),

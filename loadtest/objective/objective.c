@@ -348,16 +348,10 @@ bool objectives_write(const char *path, const struct objectives *objectives,
     return ok;
 }
 
-enum exit_code objectives_exit(const struct objectives *objectives,
-                               const struct measured *measured, enum exit_code audited)
+enum exit_code objectives_exit(bool hold, enum exit_code audited, bool found_others)
 {
-    struct objectives of_audit = objectives_of_audit(objectives);
+    bool is_judged =
+        audited == EXIT_VALID || audited == EXIT_INVALID || audited == EXIT_UNKNOWN;
 
-    if (audited != EXIT_VALID && audited != EXIT_INVALID && audited != EXIT_UNKNOWN)
-        return audited;
-    if (objectives_first_missed(&of_audit, measured, NULL))
-        return EXIT_THRESHOLD;
-    if (audited == EXIT_VALID && objectives_first_missed(objectives, measured, NULL))
-        return EXIT_THRESHOLD;
-    return audited;
+    return is_judged && !hold && !found_others ? EXIT_THRESHOLD : audited;
 }

@@ -116,9 +116,10 @@ json_t *objectives_json(const struct objectives *objectives, const struct measur
 bool objectives_write(const char *path, const struct objectives *objectives,
                       const struct measured *measured);
 
-/* The exit status of a run whose audit ended with `audited`.  EXIT_THRESHOLD: an objective does
- * not hold, and the audit found nothing wrong, or only findings that an objective is about. */
-enum exit_code objectives_exit(const struct objectives *objectives,
-                               const struct measured *measured, enum exit_code audited);
+/* The exit status of a run whose audit ended with `audited`.  `hold`: all objectives hold.
+ * `found_others`: the audit found something wrong that no objective is about.  EXIT_THRESHOLD: an
+ * objective does not hold, and the audit found nothing wrong, or only findings that an objective
+ * is about.  An unknown finding is not found wrong. */
+enum exit_code objectives_exit(bool hold, enum exit_code audited, bool found_others);
 
 #endif /* LOADTEST_OBJECTIVE_OBJECTIVE_H */

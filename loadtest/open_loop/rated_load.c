@@ -33,8 +33,8 @@ static void print_objectives(const struct objectives *objectives)
         printf("%s%s", i ? " and " : "", objectives->at[i].text);
 }
 
-/* Print the conclusion of the steps.  False: a rate was not reached, or the objectives do not
- * hold. */
+/* Print the conclusion of the steps.  False: no step that counts holds the objectives, or the
+ * load was interrupted. */
 static bool print_conclusion(const struct open_loop *loop)
 {
     struct objectives own = objectives_without_audit(&loop->objectives);
@@ -113,16 +113,23 @@ static bool write_objectives(const struct rated_load *load, const char *dir,
     return objectives_write(path, &of_audit, &measured);
 }
 
-static enum exit_code judge(const struct rated_load *load, const struct run_result *result)
+/* `beside` is the exit status of the run of wrk. */
+static enum exit_code judge(const struct rated_load *load, const struct run_result *result,
+                            enum exit_code beside, bool steps_hold)
 {
     struct objectives of_audit = objectives_of_audit(&load->open.objectives);
     struct measured measured = measured_by_audit(result);
+    bool found_others = beside == EXIT_INVALID ||
+                        figures_found_others(&of_audit, &result->verdict);
+    enum exit_code audited = verdict_worse_exit(verdict_exit(result->verdict.valid), beside);
     char says[OBJECTIVE_SAYS_MAX];
+    bool hold = objectives_first_missed(&of_audit, &measured, says) == NULL;
+    enum exit_code rc = objectives_exit(hold && steps_hold, audited, found_others);
 
-    if (objectives_first_missed(&of_audit, &measured, says))
+    if (rc == EXIT_THRESHOLD && !hold)
         command_explain_exit("%s", says);
     objectives_print(stdout, &of_audit, &measured);
-    return objectives_exit(&of_audit, &measured, verdict_exit(result->verdict.valid));
+    return rc;
 }
 
 static void tell_programs(const struct rated_load *load, const struct run_plan *plan,
@@ -175,7 +182,7 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
     struct run_plan plan = *given;
     json_t *wrk = NULL;
     enum exit_code rc, beside = EXIT_VALID;
-    bool is_reached;
+    bool steps_hold;
 
     plan.load = open_loop_run;
     plan.load_arg = &load->open;
@@ -188,7 +195,7 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
         runs_take_back(plan.dir);
     } else if (rc == EXIT_VALID || rc == EXIT_INTERRUPTED) {
         print_answers(&load->open);
-        is_reached = print_conclusion(&load->open);
+        steps_hold = print_conclusion(&load->open);
         putchar('\n');
         report_verdict(stdout, &result->verdict, "the database, after the run");
         printf("\nkept in %s\n", plan.dir);
@@ -196,11 +203,7 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
         if (!write_result(load, plan.dir, wrk) || !write_objectives(load, plan.dir, result))
             rc = EXIT_CANNOT_WRITE;
         else if (rc == EXIT_VALID)
-            rc = judge(load, result);
-        if (rc == EXIT_VALID && beside != EXIT_VALID)
-            rc = beside;
-        if (rc == EXIT_VALID && !is_reached)
-            rc = EXIT_THRESHOLD;
+            rc = judge(load, result, beside, steps_hold);
     }
     json_decref(wrk);
     open_loop_free(&load->open);

@@ -64,6 +64,16 @@ static void take_shares(double figures[FIGURE_COUNT], const json_t *load)
         json_number_value(json_object_get(outcomes, answer_name(ANSWER_ACCEPTED))) / sent;
 }
 
+/* The findings that are figures, too. */
+static const struct {
+    enum figure figure;
+    enum audit_check check;
+} audited[] = {{FIGURE_OVERSOLD, AUDIT_OVERSOLD},
+               {FIGURE_DOUBLES, AUDIT_DUPLICATE},
+               {FIGURE_LOST, AUDIT_LOST_UPDATE}};
+
+enum { AUDITED_COUNT = sizeof audited / sizeof audited[0] };
+
 static double count_of(const struct audit_verdict *verdict, enum audit_check check)
 {
     const struct audit_finding *finding = &verdict->findings[check];
@@ -73,9 +83,27 @@ static double count_of(const struct audit_verdict *verdict, enum audit_check che
 
 void figures_audit(double figures[FIGURE_COUNT], const struct audit_verdict *verdict)
 {
-    figures[FIGURE_OVERSOLD] = count_of(verdict, AUDIT_OVERSOLD);
-    figures[FIGURE_DOUBLES] = count_of(verdict, AUDIT_DUPLICATE);
-    figures[FIGURE_LOST] = count_of(verdict, AUDIT_LOST_UPDATE);
+    for (int i = 0; i < AUDITED_COUNT; i++)
+        figures[audited[i].figure] = count_of(verdict, audited[i].check);
+}
+
+static bool is_about(const struct objectives *objectives, enum audit_check check)
+{
+    for (int i = 0; i < AUDITED_COUNT; i++)
+        for (int k = 0; audited[i].check == check && k < objectives->count; k++)
+            if (objectives->at[k].figure == audited[i].figure)
+                return true;
+    return false;
+}
+
+bool figures_found_others(const struct objectives *objectives,
+                          const struct audit_verdict *verdict)
+{
+    for (int i = 0; i < AUDIT_CHECK_COUNT; i++)
+        if (verdict->findings[i].valid == VERDICT_INVALID &&
+            !is_about(objectives, (enum audit_check)i))
+            return true;
+    return false;
 }
 
 void wrk_figures_read(struct wrk_figures *out, const char *dir,

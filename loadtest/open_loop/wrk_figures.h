@@ -28,6 +28,10 @@ struct measured wrk_measured(const struct wrk_figures *figures);
  * the count. */
 void figures_audit(double figures[FIGURE_COUNT], const struct audit_verdict *verdict);
 
+/* Did the audit find something wrong that none of the objectives is about? */
+bool figures_found_others(const struct objectives *objectives,
+                          const struct audit_verdict *verdict);
+
 /* Do wrk's figures have each quantile that the objectives are about?  False: `why`
  * (OBJECTIVE_WHY_MAX bytes) names the first that they lack. */
 bool objectives_suit_wrk(const struct objectives *objectives, char *why);

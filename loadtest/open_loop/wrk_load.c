@@ -28,15 +28,16 @@ static void print_outcomes(const char *dir)
 
 /* Compare the objectives with the run, and name a missed objective in the last line. */
 static enum exit_code judge(const struct objectives *objectives, const struct measured *measured,
-                            enum exit_code rc)
+                            const struct audit_verdict *verdict, enum exit_code rc)
 {
+    bool hold = objectives_first_missed(objectives, measured, NULL) == NULL;
     char says[OBJECTIVE_SAYS_MAX];
 
     if (objectives->count == 0)
         return rc;
     objectives_print(stdout, objectives, measured);
     putchar('\n');
-    rc = objectives_exit(objectives, measured, rc);
+    rc = objectives_exit(hold, rc, figures_found_others(objectives, verdict));
     if (rc == EXIT_THRESHOLD && objectives_first_missed(objectives, measured, says))
         command_explain_exit("%s", says);
     return rc;
@@ -84,7 +85,7 @@ enum exit_code wrk_load(const struct run_plan *plan, const struct objectives *ob
         print_result(plan, result);
         wrk_figures_read(&figures, plan->dir, result);
         measured = wrk_measured(&figures);
-        rc = judge(objectives, &measured, rc);
+        rc = judge(objectives, &measured, &result->verdict, rc);
         files_join(path, plan->dir, "objectives.json");
         if (!objectives_write(path, objectives, &measured) && rc == EXIT_VALID)
             rc = EXIT_CANNOT_WRITE;

@@ -189,16 +189,16 @@ static void an_objective_is_kept_missed_or_not_judged(void **state)
 {
     static const struct {
         const char *text, *says;
-        enum exit_code of_valid, of_invalid, of_unknown;
+        enum exit_code of_valid, of_unknown, of_invalid;
     } CASES[] = {
-        {"oversold<=2,p99>=60ms", "", 0, 1, 2},
-        {"oversold=2", "", 0, 1, 2},
+        {"oversold<=2,p99>=60ms", "", 0, 2, 1},
+        {"oversold=2", "", 0, 2, 1},
         {"oversold=0", "oversold=0 is MISSED: 2", 3, 3, 3},
-        {"p99<50ms", "p99<50ms is MISSED: 60.00 ms", 3, 1, 2},
-        {"p50<50ms", "p50<50ms is not judged: nothing was measured", 3, 1, 2},
+        {"p99<50ms", "p99<50ms is MISSED: 60.00 ms", 3, 3, 3},
+        {"p50<50ms", "p50<50ms is not judged: nothing was measured", 3, 3, 3},
         {"doubles=0", "doubles=0 is not judged: nothing was measured", 3, 3, 3},
         {"p99<50ms,oversold=0", "p99<50ms is MISSED: 60.00 ms", 3, 3, 3},
-        {"rate>100", "rate>100 is MISSED: 100", 3, 1, 2},
+        {"rate>100", "rate>100 is MISSED: 100", 3, 3, 3},
     };
     struct measured measured = measured_nothing();
 
@@ -209,14 +209,49 @@ static void an_objective_is_kept_missed_or_not_judged(void **state)
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         struct objectives all;
         char why[OBJECTIVE_WHY_MAX], says[OBJECTIVE_SAYS_MAX];
+        bool hold;
 
         assert_true(objectives_parse(CASES[i].text, &all, why));
-        (void)objectives_first_missed(&all, &measured, says);
+        hold = objectives_first_missed(&all, &measured, says) == NULL;
         assert_string_equal(says, CASES[i].says);
-        assert_int_equal(objectives_exit(&all, &measured, EXIT_VALID), CASES[i].of_valid);
-        assert_int_equal(objectives_exit(&all, &measured, EXIT_INVALID), CASES[i].of_invalid);
-        assert_int_equal(objectives_exit(&all, &measured, EXIT_UNKNOWN), CASES[i].of_unknown);
-        assert_int_equal(objectives_exit(&all, &measured, EXIT_INTERRUPTED), EXIT_INTERRUPTED);
+        assert_int_equal(objectives_exit(hold, EXIT_VALID, false), CASES[i].of_valid);
+        assert_int_equal(objectives_exit(hold, EXIT_UNKNOWN, false), CASES[i].of_unknown);
+        assert_int_equal(objectives_exit(hold, EXIT_INVALID, false), CASES[i].of_invalid);
+        assert_int_equal(objectives_exit(hold, EXIT_INVALID, true), EXIT_INVALID);
+        assert_int_equal(objectives_exit(hold, EXIT_INTERRUPTED, false), EXIT_INTERRUPTED);
+    }
+}
+
+/* What the audit found must not be hidden by an objective about something else. */
+static void the_audit_may_find_what_no_objective_is_about(void **state)
+{
+    static const struct {
+        const char *text;
+        enum audit_check check;
+        enum verdict finding;
+        bool others;
+    } CASES[] = {
+        {"oversold=0", AUDIT_OVERSOLD, VERDICT_INVALID, false},
+        {"doubles=0,lost<3", AUDIT_LOST_UPDATE, VERDICT_INVALID, false},
+        {"doubles=0,lost<3", AUDIT_DUPLICATE, VERDICT_INVALID, false},
+        {"oversold=0", AUDIT_TOLD_NOT_THERE, VERDICT_INVALID, true},
+        {"oversold=0", AUDIT_DUPLICATE, VERDICT_INVALID, true},
+        {"p99<1ms,rate>1", AUDIT_OVERSOLD, VERDICT_INVALID, true},
+        {"oversold=0", AUDIT_TOLD_NOT_THERE, VERDICT_UNKNOWN, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        struct audit_verdict verdict = {.valid = VERDICT_INVALID};
+        struct objectives all;
+        char why[OBJECTIVE_WHY_MAX];
+
+        for (int check = 0; check < AUDIT_CHECK_COUNT; check++)
+            verdict.findings[check].valid = VERDICT_VALID;
+        verdict.findings[AUDIT_OVERSOLD].valid = VERDICT_UNKNOWN;
+        verdict.findings[CASES[i].check].valid = CASES[i].finding;
+        assert_true(objectives_parse(CASES[i].text, &all, why));
+        assert_int_equal(figures_found_others(&all, &verdict), CASES[i].others);
     }
 }
 
@@ -228,6 +263,7 @@ int main(void)
         cmocka_unit_test(objectives_are_read),
         cmocka_unit_test(an_objective_that_makes_no_sense_is_refused_with_its_place),
         cmocka_unit_test(an_objective_is_kept_missed_or_not_judged),
+        cmocka_unit_test(the_audit_may_find_what_no_objective_is_about),
         cmocka_unit_test(a_step_is_held_against_each_objective),
         cmocka_unit_test(a_step_of_a_late_generator_holds_nothing),
     };
