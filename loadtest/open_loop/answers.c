@@ -35,6 +35,11 @@ bool answer_is_failure(enum answer_kind kind)
            kinds[kind].status >= STATUS_INTERNAL_ERROR;
 }
 
+bool answer_is_accepted(enum answer_kind kind)
+{
+    return kind == ANSWER_ACCEPTED || kind == ANSWER_QUEUED;
+}
+
 bool answer_is_unsure(enum answer_kind kind)
 {
     return kind == ANSWER_UNKNOWN || kind == ANSWER_INTERNAL || kind == ANSWER_OTHER;
@@ -49,14 +54,24 @@ int64_t answers_total(const struct answers *answers)
     return total;
 }
 
-int64_t answers_failed(const struct answers *answers)
+static int64_t sum_of(const struct answers *answers, bool (*is_one)(enum answer_kind))
 {
-    int64_t failed = 0;
+    int64_t sum = 0;
 
     for (int i = 0; i < ANSWER_KINDS; i++)
-        if (answer_is_failure((enum answer_kind)i))
-            failed += answers->counts[i];
-    return failed;
+        if (is_one((enum answer_kind)i))
+            sum += answers->counts[i];
+    return sum;
+}
+
+int64_t answers_failed(const struct answers *answers)
+{
+    return sum_of(answers, answer_is_failure);
+}
+
+int64_t answers_accepted(const struct answers *answers)
+{
+    return sum_of(answers, answer_is_accepted);
 }
 
 json_t *answers_json(const struct answers *answers)

@@ -32,11 +32,16 @@ const char *answer_name(enum answer_kind kind);
  * A refusal for reasons of the sale is no failure. */
 bool answer_is_failure(enum answer_kind kind);
 
+/* Does the answer name an order, which has its row (accepted) or is promised one (queued)?  Both
+ * count as accepted. */
+bool answer_is_accepted(enum answer_kind kind);
+
 /* May there be an order although the answer does not say so? */
 bool answer_is_unsure(enum answer_kind kind);
 
 int64_t answers_total(const struct answers *answers);
 int64_t answers_failed(const struct answers *answers);
+int64_t answers_accepted(const struct answers *answers);
 
 /* {"accepted": 12, ...} of those that came; the caller owns it. */
 json_t *answers_json(const struct answers *answers);

@@ -170,7 +170,7 @@ static void take_answer(struct generator *g, struct connection *c,
     g->result->answers.counts[kind]++;
     g->answered_in_time += now_ns <= g->end_ns;
     latency_add(&g->result->latency, now_ns - c->due_ns);
-    if (kind == ANSWER_ACCEPTED || kind == ANSWER_QUEUED)
+    if (answer_is_accepted(kind))
         latency_add(&g->result->accepted, now_ns - c->due_ns);
     connection_next(c);
     if (answer->closes)

@@ -63,7 +63,7 @@ static void tell(struct driving *d)
     if (step) {
         counts.sent += step->sent;
         counts.answered += answers_total(&step->answers);
-        counts.accepted += step->answers.counts[ANSWER_ACCEPTED];
+        counts.accepted += answers_accepted(&step->answers);
         counts.sold_out += step->answers.counts[ANSWER_SOLD_OUT];
         latency_add_to(&step->latency, counts.buckets);
     }
@@ -103,7 +103,7 @@ static void keep(struct driving *d, const struct step_result *step)
     d->step = NULL;
     d->sent += step->sent;
     d->answered += answers_total(&step->answers);
-    d->told_accepted += step->answers.counts[ANSWER_ACCEPTED];
+    d->told_accepted += answers_accepted(&step->answers);
     d->told_sold_out += step->answers.counts[ANSWER_SOLD_OUT];
     latency_add_to(&step->latency, d->told);
     d->unanswered += step->unanswered;
@@ -111,7 +111,7 @@ static void keep(struct driving *d, const struct step_result *step)
     loop->short_steps += step_falls_short(step);
     if (step->answered_per_s > loop->most_answered_per_s)
         loop->most_answered_per_s = step->answered_per_s;
-    if (step_holds(step, &loop->objectives, NULL) && step->rate > loop->highest_rate)
+    if (step_sustains(step, &loop->objectives) && step->rate > loop->highest_rate)
         loop->highest_rate = step->rate;
     json_array_append_new(loop->steps, step_json(step));
 }

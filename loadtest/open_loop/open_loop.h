@@ -24,7 +24,8 @@ struct open_loop {
     /* Filled by the run. */
     json_t *steps;         /* of step_json(); owned                                     */
     struct answers answers; /* of all steps                                             */
-    int64_t highest_rate;  /* that holds all objectives but the audit's; 0: none does   */
+    int64_t highest_rate;  /* of the rates that were reached and hold all objectives but the
+                            * audit's; 0: none does                                     */
     int short_steps;       /* in which the service did not keep up, see step_falls_short() */
     double most_answered_per_s;
     int counted;           /* steps that say something of the service                   */

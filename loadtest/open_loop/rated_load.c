@@ -33,8 +33,8 @@ static void print_objectives(const struct objectives *objectives)
         printf("%s%s", i ? " and " : "", objectives->at[i].text);
 }
 
-/* Print the conclusion of the steps.  False: no step that counts holds the objectives, or the
- * load was interrupted. */
+/* Print the conclusion of the steps.  False: no step that counts reached its rate and holds the
+ * objectives, or the load was interrupted. */
 static bool print_conclusion(const struct open_loop *loop)
 {
     struct objectives own = objectives_without_audit(&loop->objectives);
@@ -57,9 +57,11 @@ static bool print_conclusion(const struct open_loop *loop)
     if (objectives->count == 0)
         return true;
     if (loop->highest_rate > 0)
-        printf("\nThe highest rate that holds ");
+        printf(loop->short_steps > 0 ? "\nThe highest rate that was reached and holds "
+                                     : "\nThe highest rate that holds ");
     else
-        printf("\nNo rate here holds ");
+        printf(loop->short_steps > 0 ? "\nNo rate here was reached and holds "
+                                     : "\nNo rate here holds ");
     print_objectives(objectives);
     if (loop->highest_rate > 0)
         printf(": %" PRId64 " requests per second.\n", loop->highest_rate);

@@ -15,7 +15,7 @@ struct rated_load {
 /* Do `plan` with the open loop, print its table and verdict, and write rate.json into its
  * directory, and objectives.json if the audit has objectives.  EXIT_INVALID and EXIT_UNKNOWN are
  * the audit's; EXIT_THRESHOLD, as objectives_exit() says: an objective of the audit does not hold,
- * or there are others, and no step that counts holds them. */
+ * or there are others, and no step that counts reached its rate and holds them. */
 enum exit_code rated_load(struct rated_load *load, const struct run_plan *plan);
 
 #endif /* LOADTEST_OPEN_LOOP_RATED_LOAD_H */

@@ -46,6 +46,7 @@ static double quantile_ms(const void *of, double share)
 static struct measured measured_of(const struct step_result *step)
 {
     struct measured measured = measured_nothing();
+    int64_t accepted = answers_accepted(&step->answers);
 
     if (step->latency.count > 0) {
         measured.quantile_ms = quantile_ms;
@@ -55,11 +56,9 @@ static struct measured measured_of(const struct step_result *step)
     }
     measured.figures[FIGURE_FAILED] = step_failed(step);
     measured.figures[FIGURE_UNANSWERED] = unanswered(step);
-    measured.figures[FIGURE_ACCEPTED] =
-        share_of(step, step->answers.counts[ANSWER_ACCEPTED]);
+    measured.figures[FIGURE_ACCEPTED] = share_of(step, accepted);
     if (step->duration_ms > 0)
-        measured.figures[FIGURE_RATE] = (double)step->answers.counts[ANSWER_ACCEPTED] * 1000 /
-                                        (double)step->duration_ms;
+        measured.figures[FIGURE_RATE] = (double)accepted * 1000 / (double)step->duration_ms;
     return measured;
 }
 
@@ -89,6 +88,11 @@ bool step_falls_short(const struct step_result *step)
     return step->answered_per_s < reached_share * (double)step->rate;
 }
 
+bool step_sustains(const struct step_result *step, const struct objectives *objectives)
+{
+    return !step_falls_short(step) && step_holds(step, objectives, NULL);
+}
+
 static json_t *latency_json(const struct latency *latency)
 {
     json_t *json = json_object();
@@ -106,7 +110,7 @@ json_t *step_json(const struct step_result *step)
     const char *flaw = step_flaw(step);
 
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:o, s:o, s:o, "
-                     "s:b, s:s*}",
+                     "s:b, s:b, s:s*}",
                      "rate", (json_int_t)step->rate, "duration_ms",
                      (json_int_t)step->duration_ms, "due", (json_int_t)step->due, "sent",
                      (json_int_t)step->sent, "unsent", (json_int_t)step->unsent,
@@ -115,5 +119,6 @@ json_t *step_json(const struct step_result *step)
                      "answered_per_s", step->answered_per_s, "generator_processor",
                      step->processor, "latency", latency_json(&step->latency),
                      "latency_accepted", latency_json(&step->accepted), "generator_lag",
-                     latency_json(&step->lag), "counts", flaw == NULL, "flaw", flaw);
+                     latency_json(&step->lag), "counts", flaw == NULL,
+                     "reached", !step_falls_short(step), "flaw", flaw);
 }

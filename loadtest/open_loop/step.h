@@ -51,6 +51,9 @@ const char *step_flaw(const struct step_result *step);
 /* Did the service answer less than 95 % of the requests in the step's time? */
 bool step_falls_short(const struct step_result *step);
 
+/* Did the service reach the step's rate, and does the step hold the objectives? */
+bool step_sustains(const struct step_result *step, const struct objectives *objectives);
+
 /* All of it; the caller owns it. */
 json_t *step_json(const struct step_result *step);
 

@@ -38,17 +38,17 @@ static double number(const json_t *object, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static double failures_of(const json_t *outcomes)
+static double sum_of(const json_t *outcomes, bool (*is_one)(enum answer_kind))
 {
-    double failed = 0;
+    double sum = 0;
     const char *name;
     json_t *count;
 
     json_object_foreach((json_t *)(uintptr_t)outcomes, name, count) {
-        if (answer_is_failure(answer_kind_of(name)))
-            failed += json_number_value(count);
+        if (is_one(answer_kind_of(name)))
+            sum += json_number_value(count);
     }
-    return failed;
+    return sum;
 }
 
 static void take_shares(double figures[FIGURE_COUNT], const json_t *load)
@@ -59,9 +59,8 @@ static void take_shares(double figures[FIGURE_COUNT], const json_t *load)
     if (!(sent > 0))
         return;
     figures[FIGURE_UNANSWERED] = unanswered / sent;
-    figures[FIGURE_FAILED] = (failures_of(outcomes) + unanswered) / sent;
-    figures[FIGURE_ACCEPTED] =
-        json_number_value(json_object_get(outcomes, answer_name(ANSWER_ACCEPTED))) / sent;
+    figures[FIGURE_FAILED] = (sum_of(outcomes, answer_is_failure) + unanswered) / sent;
+    figures[FIGURE_ACCEPTED] = sum_of(outcomes, answer_is_accepted) / sent;
 }
 
 /* The findings that are figures, too. */

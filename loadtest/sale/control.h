@@ -20,7 +20,7 @@ enum {
     CONTROL_THREAD = 16, /* thread i (from 1) has the numbers from 16 * i          */
     CONTROL_SENT = 0,
     CONTROL_ANSWERED = 1,
-    CONTROL_ACCEPTED = 2,
+    CONTROL_ACCEPTED = 2, /* accepted, or queued                                      */
     CONTROL_SOLD_OUT = 3,
     CONTROL_OTHER = 4,
     CONTROL_FIRED_NS = 5, /* the time of its first request, by CLOCK_BOOTTIME        */

@@ -53,7 +53,7 @@ static enum answer_kind take_answer(void *arg, int64_t n, int target,
 
     control_count(&rated->control, target + 1, CONTROL_ANSWERED);
     control_count(&rated->control, target + 1,
-                  kind == ANSWER_ACCEPTED   ? CONTROL_ACCEPTED
+                  answer_is_accepted(kind)  ? CONTROL_ACCEPTED
                   : kind == ANSWER_SOLD_OUT ? CONTROL_SOLD_OUT
                                             : CONTROL_OTHER);
     if (kind == ANSWER_STALE)

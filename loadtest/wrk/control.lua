@@ -11,7 +11,7 @@
 --   6  not zero: the thread had waited for the start signal
 --   7  requests for the target that were sent and answered in the era of number 8
 --   9  answers that a late write was refused; number 4 counts them too
--- [1024 + 96 * (i - 1) + k] counts the accepted orders of thread i that took at most
+-- [1024 + 96 * (i - 1) + k] counts the orders of number 2 of thread i that took at most
 -- 100 us * 2^((k + 1) / 5).  loadtest/sale/control.h has the same layout.
 
 local ffi = require("ffi")
@@ -69,7 +69,7 @@ function M.set_answered(n, outcome)
     page[base + 1] = n
 end
 
--- An order was accepted after so many microseconds.
+-- An order was accepted or queued after so many microseconds.
 function M.set_latency(us)
     if latency == nil then return end
     local k = us <= FIRST_US and 0 or math.floor(math.log(us / FIRST_US) / math.log(2) * BUCKETS_PER_DOUBLING)

@@ -263,7 +263,7 @@ local function take_answer(state, status, headers, body)
         latency.add(PROMISED[outcome] and state.accepted or state.others, took_us)
         if PROMISED[outcome] then
             M.bought[buyer.user] = true
-            if outcome == "accepted" then control.set_latency(took_us) end
+            control.set_latency(took_us)
             note(state, outcome, id, body:match(state.face.order) or "-", buyer)
         elseif UNSURE[outcome] or not OUTCOMES[outcome] then
             note(state, "unsure", id, "-", buyer)

@@ -29,11 +29,11 @@ step() { jq -r ".steps[$1].$2" "$(the_run)/rate.json"; }
 "${load[@]}" --rate=50..150/50 --duration=1s --objective='p50<100s' --objective='failed<100%' \
     -- --lock=reentrant >"$work/steps" 2>&1
 got=$?
-# On a busy machine the generator may be late in each step.
-expected() { jq '[.steps[] | select(.counts)] | if length > 0 then 0 else 3 end' "$(the_run)/rate.json"; }
-check 'objectives that all rates hold end with 0 if a step counts' test "$got" -eq "$(expected)"
-check 'the highest rate that counts is named' \
-    test "$(step 0 rate) $(jq '.highest_rate == ([.steps[] | select(.counts) | .rate] | max)' "$(the_run)/rate.json")" = '50 true'
+# On a busy machine the generator may be late in each step, or the service too slow.
+expected() { jq '[.steps[] | select(.counts and .reached)] | if length > 0 then 0 else 3 end' "$(the_run)/rate.json"; }
+check 'objectives that all rates hold end with 0 if a step counts that was reached' test "$got" -eq "$(expected)"
+check 'the highest rate that counts and was reached is named' \
+    test "$(step 0 rate) $(jq '.highest_rate == ([.steps[] | select(.counts and .reached) | .rate] | max)' "$(the_run)/rate.json")" = '50 true'
 check 'each step sends what its rate makes' test "$(step 0 due) $(step 1 due) $(step 2 due)" = '50 100 150'
 all_told() { jq -e 'all(.steps[]; ([.outcomes[]] | add) + .unanswered + .unsent == .due)' "$(the_run)/rate.json"; }
 check 'each request is in one of the counts' all_told

@@ -15,6 +15,7 @@
 #include "loadtest/open_loop/wrk_figures.h"
 #include "loadtest/open_loop/rate.h"
 #include "loadtest/open_loop/step.h"
+#include "tests/unit/scratch.h"
 
 static void rates_are_one_or_steps(void **state)
 {
@@ -125,7 +126,10 @@ static struct step_result *sample(void)
     assert_non_null(step);
     step->due = step->sent = 1000;
     step->unanswered = 1;
-    step->answers.counts[ANSWER_ACCEPTED] = 900;
+    step->rate = step->duration_ms = 1000;
+    step->answered_per_s = 999;
+    step->answers.counts[ANSWER_ACCEPTED] = 850;
+    step->answers.counts[ANSWER_QUEUED] = 50;
     step->answers.counts[ANSWER_SOLD_OUT] = 97;
     step->answers.counts[ANSWER_DATABASE_BUSY] = 2;
     for (int i = 0; i < 1000; i++)
@@ -144,7 +148,7 @@ static void a_step_is_held_against_each_objective(void **state)
         {"mean<12ms", true},    {"mean<11ms", false},    {"failed<0.4%", true},
         {"failed<0.3%", false}, {"accepted>89%", true},  {"accepted>90%", false},
         {"unanswered<0.1%", false}, {"unanswered<0.11%", true}, {"p50>9ms", true},
-        {"p99<101ms,failed<0.3%", false},
+        {"p99<101ms,failed<0.3%", false}, {"rate>=900", true}, {"rate>900", false},
     };
     struct step_result *step = sample();
 
@@ -176,6 +180,48 @@ static void a_step_of_a_late_generator_holds_nothing(void **state)
     step->processor = 0.99;
     assert_false(step_holds(step, &none, NULL));
     free(step);
+}
+
+/* The drain after a step answers what the service did not answer in time, so that the objectives
+ * hold. */
+static void a_rate_that_was_not_reached_is_not_sustained(void **state)
+{
+    struct step_result *step = sample();
+    struct objectives none = {0};
+
+    (void)state;
+    assert_true(step_sustains(step, &none));
+    step->answered_per_s = 400;
+    assert_true(step_holds(step, &none, NULL));
+    assert_false(step_sustains(step, &none));
+    free(step);
+}
+
+/* Both kinds of load count a queued order as accepted. */
+static void wrk_counts_a_queued_order_as_accepted(void **state)
+{
+    struct run_result *result = calloc(1, sizeof *result);
+    char dir[SCRATCH_SIZE], path[SCRATCH_SIZE + 16];
+    struct wrk_figures figures;
+    FILE *file;
+
+    (void)state;
+    assert_non_null(result);
+    result->orders_per_s = 900;
+    scratch_make(dir, "figures");
+    snprintf(path, sizeof path, "%s/load.json", dir);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("{\"sent\": 1000, \"unanswered\": 1, \"outcomes\": {\"accepted\": 850, "
+          "\"queued\": 50, \"sold-out\": 97, \"database-busy\": 2}}",
+          file);
+    assert_int_equal(fclose(file), 0);
+    wrk_figures_read(&figures, dir, result);
+    scratch_remove(dir);
+    assert_true(fabs(figures.figures[FIGURE_ACCEPTED] - 0.9) < 1e-9);
+    assert_true(fabs(figures.figures[FIGURE_FAILED] - 0.003) < 1e-9);
+    assert_true(fabs(figures.figures[FIGURE_RATE] - 900) < 1e-9);
+    free(result);
 }
 
 /* Judge the objective `text` for a run that was oversold by two, and had a p99 of 60 ms. */
@@ -266,6 +312,8 @@ int main(void)
         cmocka_unit_test(the_audit_may_find_what_no_objective_is_about),
         cmocka_unit_test(a_step_is_held_against_each_objective),
         cmocka_unit_test(a_step_of_a_late_generator_holds_nothing),
+        cmocka_unit_test(a_rate_that_was_not_reached_is_not_sustained),
+        cmocka_unit_test(wrk_counts_a_queued_order_as_accepted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
