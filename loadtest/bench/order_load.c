@@ -231,9 +231,38 @@ static void tell(struct order_load *b, const struct control *control)
     series_tick(b->series);
 }
 
+/* Count the answers of one kind.  An order of a user who has bought is refused, so the time after
+ * the users have run out does not count. */
+static void count_answers(struct order_load *b, const struct wrk *wrk, int kind,
+                          bool each_buys_once, struct order_speed *speed)
+{
+    int64_t before = control_sum(&wrk->control, kind), begin_ns = monotonic_ns();
+    int64_t count = before, end_ns = begin_ns;
+    bool goes_on = true;
+
+    while (goes_on && !speed->users_ran_out) {
+        int64_t count_now, now_ns;
+
+        goes_on = wrk_runs(wrk) && monotonic_ns() - begin_ns < b->duration_ms * 1000000 &&
+                  interrupt_sleep_ms(TICK_MS);
+        tell(b, &wrk->control);
+        count_now = control_sum(&wrk->control, kind);
+        now_ns = monotonic_ns();
+        speed->users_ran_out =
+            each_buys_once && control_sum(&wrk->control, CONTROL_RAN_OUT) > 0;
+        if (!speed->users_ran_out) {
+            count = count_now;
+            end_ns = now_ns;
+        }
+    }
+    speed->per_s = end_ns > begin_ns ? (double)(count - before) * 1e9 / (double)(end_ns - begin_ns)
+                                     : 0;
+}
+
 /* Run wrk, and count answers of one kind, a number of control.h. */
 static enum exit_code run_wrk(struct order_load *b, const char *urls, int64_t voucher,
-                              int clients, int kind, struct order_speed *speed)
+                              int clients, int kind, bool each_buys_once,
+                              struct order_speed *speed)
 {
     char id[32];
     struct wrk_plan plan = {
@@ -247,7 +276,6 @@ static enum exit_code run_wrk(struct order_load *b, const char *urls, int64_t vo
         .duration_ms = b->duration_ms + SPARE_MS,
         .extra = {"SECKILL_IDS=off"},
     };
-    int64_t begin_ns, end_ns, before, count;
     struct wrk wrk;
     enum exit_code rc;
 
@@ -258,21 +286,18 @@ static enum exit_code run_wrk(struct order_load *b, const char *urls, int64_t vo
     /* The time to connect does not count, as in pgbench. */
     while (wrk_runs(&wrk) && control_sum(&wrk.control, kind) < clients && interrupt_sleep_ms(1))
         series_tick(b->series);
-    before = control_sum(&wrk.control, kind);
     series_load_begins(b->series);
-    begin_ns = monotonic_ns();
-    while (wrk_runs(&wrk) && monotonic_ns() - begin_ns < b->duration_ms * 1000000 &&
-           interrupt_sleep_ms(TICK_MS))
-        tell(b, &wrk.control);
-    count = control_sum(&wrk.control, kind) - before;
-    end_ns = monotonic_ns();
-    speed->per_s = (double)count * 1e9 / (double)(end_ns - begin_ns);
+    count_answers(b, &wrk, kind, each_buys_once, speed);
     series_load_ends(b->series);
     wrk_stop(&wrk, DRAIN_MS);
     speed->p50_ms = read_percentile_ms(b, "50%");
     speed->p99_ms = read_percentile_ms(b, "99%");
     if (interrupted())
         return EXIT_INTERRUPTED;
+    if (speed->users_ran_out && speed->per_s <= 0) {
+        fprintf(stderr, "seckill bench: the users of wrk ran out at once\n");
+        return EXIT_UNAVAILABLE;
+    }
     series_measured(b->series, speed->per_s, speed->p99_ms);
     if (speed->p50_ms > 0 && speed->p99_ms > 0)
         return EXIT_VALID;
@@ -307,7 +332,7 @@ enum exit_code order_load_seckilld(struct order_load *b, const char *const *flag
         snprintf(urls + strlen(urls), sizeof urls - strlen(urls), "%s%s", i ? "," : "",
                  services[i].orders_url);
     rc = run_wrk(b, urls, voucher, clients, stock > 0 ? CONTROL_ACCEPTED : CONTROL_SOLD_OUT,
-                 speed);
+                 stock > 0, speed);
     service_stop(services, plan.count);
     if (rc == EXIT_VALID && !check_sum(b, voucher))
         rc = EXIT_INVALID;
@@ -321,7 +346,7 @@ enum exit_code order_load_empty(struct order_load *b, int clients, struct order_
 
     if (!empty_handler_start(&handler, clients))
         return EXIT_UNAVAILABLE;
-    rc = run_wrk(b, handler.url, 1, clients, CONTROL_ACCEPTED, speed);
+    rc = run_wrk(b, handler.url, 1, clients, CONTROL_ACCEPTED, false, speed);
     empty_handler_stop(&handler);
     return rc;
 }

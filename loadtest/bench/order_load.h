@@ -32,6 +32,7 @@ struct order_load {
 struct order_speed {
     double per_s;          /* accepted orders; without stock: answers "sold out" */
     double p50_ms, p99_ms; /* of all answers, by wrk; 0: wrk printed none */
+    bool users_ran_out;    /* so the measurement ended before its time */
 };
 
 /* Say on stderr that the file cannot be written, and why (errno).  EXIT_CANNOT_WRITE. */

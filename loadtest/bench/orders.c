@@ -22,7 +22,7 @@
 #include "loadtest/kit/spread.h"
 #include "loadtest/sale/users.h"
 
-enum { USERS_NEEDED = 200000, WARM_UP_MS = 1000, TARGET_CLIENTS = 64, CLAIM_PIECES = 3 };
+enum { WARM_UP_MS = 1000, TARGET_CLIENTS = 64, CLAIM_PIECES = 3 };
 
 #define FLAGS(path, ...)                                                               \
     (const char *const[])                                                              \
@@ -78,6 +78,7 @@ struct row {
     int clients;
     double http[BENCH_ORDERS_REPEATS_MAX], pgbench[BENCH_ORDERS_REPEATS_MAX],
         ratio[BENCH_ORDERS_REPEATS_MAX], p99_ms[BENCH_ORDERS_REPEATS_MAX];
+    bool users_ran_out; /* in one of the measurements */
 };
 
 struct bench {
@@ -93,10 +94,8 @@ struct bench {
 
 /* ---- progress ---- */
 
-static void begin_piece(struct bench *b, int r, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void begin_piece(struct bench *b, int r, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void begin_piece(struct bench *b, int r,
+                                                              const char *fmt, ...)
 {
     char title[128], round[64];
     va_list args;
@@ -137,6 +136,7 @@ static enum exit_code measure_row(struct bench *b, struct row *row, int r)
     if (rc == EXIT_VALID)
         rc = order_load_seckilld(&b->load, row->contest->flags, row->clients,
                                  ORDER_LOAD_STOCK, &speed);
+    row->users_ran_out = row->users_ran_out || speed.users_ran_out;
     row->http[r] = speed.per_s;
     row->p99_ms[r] = speed.p99_ms;
     row->ratio[r] = row->http[r] / row->pgbench[r];
@@ -233,12 +233,13 @@ static bool print_row(FILE *out, struct row *row, size_t n, json_t *list)
     if (has_target)
         fprintf(out, "  ratio %.3g %s, p99 %.0f ms %s", contest->target_ratio, word_of(is_fast),
                 contest->target_p99_ms, word_of(is_prompt));
-    fputc('\n', out);
-    json = json_pack("{s:s, s:s, s:i, s:f, s:i, s:f, s:f, s:f, s:f, s:f}", "order_path",
+    fputs(row->users_ran_out ? "  shorter: the users ran out\n" : "\n", out);
+    json = json_pack("{s:s, s:s, s:i, s:f, s:i, s:f, s:f, s:f, s:f, s:f, s:b}", "order_path",
                      contest->path, "lock", contest->lock, "clients", row->clients, "http_per_s",
-                     http, "pgbench_clients", contest->pgbench_clients, "pgbench_per_s", pgbench,
+                     http, "pgbench_clients", contest->pgbench_clients,
+                     "pgbench_per_s", pgbench,
                      "ratio", ratio.median, "ratio_min", ratio.least, "ratio_max", ratio.most,
-                     "p99_ms", p99_ms.median);
+                     "p99_ms", p99_ms.median, "users_ran_out", row->users_ran_out);
     if (has_target)
         json_object_update_new(json, json_pack("{s:f, s:f, s:b}", "target_ratio",
                                                contest->target_ratio, "target_p99_ms",
@@ -276,8 +277,8 @@ static void print_how(FILE *out, const struct bench *b)
             "COMMIT.  %.0f s each, pgbench right before each HTTP measurement; wrk, seckilld,\n"
             "Redis and PostgreSQL share %ld processors.  Ratios are of neighbours, p99 is wrk's.\n"
             "The empty handler answers the same requests of the same wrk in a process of its\n"
-            "own, with the listener of seckilld.  After each, stock and orders were checked to\n"
-            "add up.  Kept in\n%s\n",
+            "own, with the listener of seckilld.  A measurement ends early if each user of wrk\n"
+            "has ordered.  After each, stock and orders were checked to add up.  Kept in\n%s\n",
             b->plan->processes, (double)b->plan->duration_ms / 1000, sysconf(_SC_NPROCESSORS_ONLN),
             b->dir);
 }
@@ -376,6 +377,7 @@ static void make_rows(struct bench *b)
 
 enum exit_code bench_orders(const struct bench_orders_plan *plan)
 {
+    int64_t users = users_for_sale(ORDER_LOAD_STOCK, plan->duration_ms, (int)plan->processes);
     struct bench *b = memory_need(calloc(1, sizeof *b));
     enum exit_code rc;
 
@@ -386,7 +388,7 @@ enum exit_code bench_orders(const struct bench_orders_plan *plan)
                                   .duration_ms = plan->duration_ms,
                                   .db = lab_database_open(plan->lab, "seckill bench")};
     make_rows(b);
-    rc = b->load.db ? users_ensure(plan->lab, USERS_NEEDED) : EXIT_UNAVAILABLE;
+    rc = b->load.db ? users_ensure(plan->lab, users) : EXIT_UNAVAILABLE;
     if (rc == EXIT_VALID && !runs_make(b->dir, plan->out))
         rc = EXIT_CANNOT_WRITE;
     if (rc == EXIT_VALID)

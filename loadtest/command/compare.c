@@ -261,7 +261,7 @@ static enum exit_code run_in_lab(struct comparison *c, const struct compare_sett
     int64_t begin_ns = monotonic_ns();
     enum exit_code rc;
 
-    rc = users_ensure(lab, users_for_sale(c->stock, c->duration_ms));
+    rc = users_ensure(lab, users_for_sale(c->stock, c->duration_ms, c->processes));
     if (rc != EXIT_VALID)
         return rc;
     files_utc_stamp(c->started, sizeof c->started);

@@ -297,7 +297,8 @@ static int64_t users_of(const struct load_settings *v)
 {
     bool has_wrk = !v->rate || v->beside_wrk;
 
-    return users_for_sale(has_wrk ? v->stock * v->vouchers : 0, v->duration_ms);
+    return users_for_sale(has_wrk ? v->stock * v->vouchers : 0, v->duration_ms,
+                          (int)v->processes);
 }
 
 static lab_topologies needed(const struct load_settings *v, const char *const *locks, size_t count)

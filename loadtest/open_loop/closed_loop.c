@@ -52,15 +52,20 @@ static enum exit_code drive(const struct closed_loop *loop, const struct run_sta
                           .from_ns = middle_ns,
                           .to_ns = middle_ns + loop->pause_ms * 1000000};
     int64_t begin_ns = wait_begun(wrk), end_ns = begin_ns + loop->duration_ms * 1000000;
-    bool ran = begin_ns > 0;
+    bool ran = begin_ns > 0, has_users = true;
 
-    while (ran && monotonic_ns() < end_ns && interrupt_sleep_ms(POLL_MS)) {
+    while (ran && has_users && monotonic_ns() < end_ns && interrupt_sleep_ms(POLL_MS)) {
         pause_tick(&pause, monotonic_ns() - begin_ns);
         ran = wrk_runs(wrk);
+        has_users = control_sum(&wrk->control, CONTROL_RAN_OUT) == 0;
     }
     pause_end(&pause);
     if (interrupted())
         return EXIT_INTERRUPTED;
+    if (!has_users) {
+        why_say(stage->why, "the users of wrk ran out; ask for a shorter --duration");
+        return EXIT_UNAVAILABLE;
+    }
     if (ran)
         return EXIT_VALID;
     if (!wrk_runs(wrk))

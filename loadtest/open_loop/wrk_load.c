@@ -2,6 +2,7 @@
 /* wrk_load.c -- one run of wrk and its results. */
 #include "loadtest/open_loop/wrk_load.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,10 @@ static void print_result(const struct run_plan *plan, const struct run_result *r
                : ", not all of them by the start signal");
     printf("%.0f accepted orders per second, p99 %.1f ms\n\n", result->orders_per_s,
            result->p99_ms);
+    if (result->users_ran_out)
+        printf("The load ended after %" PRId64 " ms, because the users of a thread of wrk ran out: "
+               "each had\nbought, or waited for an answer.\n\n",
+               result->elapsed_ms);
 }
 
 static void tell_programs(const struct run_plan *plan, const struct run_result *result,

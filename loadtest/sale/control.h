@@ -28,6 +28,7 @@ enum {
     CONTROL_TRIED = 7,    /* requests for the target that were sent and answered in the ... */
     CONTROL_TRIED_ERA = 8, /* ... era that this number has                           */
     CONTROL_STALE = 9,    /* answers that a late write was refused; OTHER counts them too */
+    CONTROL_RAN_OUT = 10, /* not zero: the thread's users have run out, see order.lua    */
     CONTROL_LATENCY = 1024,   /* thread i counts its accepted orders, by how long they took,
                                * in CONTROL_BUCKETS numbers for each thread from here on */
     CONTROL_BUCKETS = BUCKETS, /* as in kit/buckets.h, and in wrk/control.lua            */

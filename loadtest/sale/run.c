@@ -13,6 +13,7 @@
 #include "loadtest/sale/running.h"
 #include "loadtest/sale/service_settings.h"
 #include "loadtest/sale/stopped.h"
+#include "loadtest/sale/users.h"
 
 enum {
     POLL_MS = 4,
@@ -27,7 +28,6 @@ enum {
     FIRST_SLOT_MS =
         150, /* from arming to the target's turn: time for wrk to connect  */
     ENOUGH_ORDERS = 10,
-    ENOUGH_STOCKS = 5,
 };
 
 static enum exit_code start_services(struct running *r)
@@ -190,7 +190,7 @@ static bool is_enough(struct running *r)
     }
     /* Lost updates can make a stock last very long: many times the stock is enough. */
     return sold_out > r->sold_out_before ||
-           control_sum(&r->wrk.control, CONTROL_ACCEPTED) > ENOUGH_STOCKS * plan->stock;
+           control_sum(&r->wrk.control, CONTROL_ACCEPTED) > USERS_STOCKS * plan->stock;
 }
 
 static void watch_sales(struct running *r)
@@ -207,6 +207,13 @@ static bool is_late(const struct running *r, enum hazard_state state)
     int64_t limit_ms = r->plan->duration_ms * (state == HAZARD_GOING ? 3 : 1);
 
     return since_begin_ms(r) > limit_ms;
+}
+
+/* A thread of wrk without users sends nothing, so the rest of the load would show a lower speed. */
+static bool has_no_users(struct running *r)
+{
+    r->result->users_ran_out = control_sum(&r->wrk.control, CONTROL_RAN_OUT) > 0;
+    return r->result->users_ran_out;
 }
 
 static enum exit_code drive(struct running *r)
@@ -230,13 +237,13 @@ static enum exit_code drive(struct running *r)
             break;
         if (!wrk_runs(&r->wrk))
             return wrk_explain_end(&r->wrk, r->plan->dir, running_why(r));
-        if (is_late(r, state) || !interrupt_sleep_ms(POLL_MS))
+        if (has_no_users(r) || is_late(r, state) || !interrupt_sleep_ms(POLL_MS))
             break;
     }
     watch_sales(r);
     if (state == HAZARD_GOING && *note == '\0')
-        snprintf(note, sizeof r->scene.note, "it was not over after %" PRId64 " ms",
-                 since_begin_ms(r));
+        snprintf(note, sizeof r->scene.note, "it was not over after %" PRId64 " ms%s",
+                 since_begin_ms(r), r->result->users_ran_out ? ", and the users ran out" : "");
     r->result->hazard = state == HAZARD_GOING ? HAZARD_MISSED : state;
     return interrupted() ? EXIT_INTERRUPTED : EXIT_VALID;
 }

@@ -63,6 +63,7 @@ struct run_result {
     double orders_per_s;     /* accepted, from the first request to sold out          */
     double p99_ms;           /* of accepted orders; 0: none                           */
     int64_t elapsed_ms;
+    bool users_ran_out;      /* which ended the load of wrk                          */
 };
 
 #endif /* LOADTEST_SALE_RUN_PLAN_H */

@@ -19,6 +19,7 @@ enum { RUN_NEEDS_S = 12 * 3600, RUN_LIFETIME_S = 48 * 3600 };
 enum {
     USERS_LEAST = 20000,
     USERS_MOST = 1000000,
+    WAITING_MOST = 1024, /* of a thread, that wait for an answer */
     ORDERS_PER_S_MOST = 50000, /* more than a machine with two processors sells */
 };
 
@@ -94,14 +95,18 @@ static int64_t count_good(const char *path, const struct token_keys *keys,
     return is_good ? count : 0;
 }
 
-int64_t users_for_sale(int64_t stock, int64_t duration_ms)
+static int64_t least_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t users_for_sale(int64_t stock, int64_t duration_ms, int threads)
 {
     int64_t in_time = duration_ms * ORDERS_PER_S_MOST / 1000;
-    int64_t sold = stock < in_time ? stock : in_time;
+    int64_t sold = least_of(stock, in_time) * USERS_STOCKS;
+    int64_t users = (least_of(sold, in_time) + WAITING_MOST) * threads;
 
-    if (sold < USERS_LEAST)
-        return USERS_LEAST;
-    return sold < USERS_MOST ? sold : USERS_MOST;
+    return users < USERS_LEAST ? USERS_LEAST : least_of(users, USERS_MOST);
 }
 
 enum exit_code users_ensure(const struct lab *lab, int64_t count)

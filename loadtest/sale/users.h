@@ -28,9 +28,14 @@ bool users_print_tokens(FILE *out, const struct token_keys *keys, int64_t count,
 enum exit_code users_write_tokens(const char *path, const struct token_keys *keys, int64_t count,
                                   int64_t expires_s);
 
-/* The users that a sale of `stock` units and at most `duration_ms` needs, as each buys once:
- * as many as orders that may be sold; at least 20,000, and at most a million. */
-int64_t users_for_sale(int64_t stock, int64_t duration_ms);
+/* A load ends when it has sold so many times the stock: a broken lock may sell for ever. */
+enum { USERS_STOCKS = 5 };
+
+/* The users that wrk needs for a sale of `stock` units and at most `duration_ms`.  Each user buys
+ * once, and one of the `threads` may sell all, so each thread has as many users as orders that may
+ * be sold.  At least 20,000, and at most a million; a thread whose users have run out says so, see
+ * CONTROL_RAN_OUT. */
+int64_t users_for_sale(int64_t stock, int64_t duration_ms, int threads);
 
 /* Ensure that the lab's tokens file has at least `count` users, whose tokens are valid for at
  * least 12 hours.  Otherwise the file is written anew, with tokens that are valid for 48 hours.

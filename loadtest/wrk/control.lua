@@ -11,6 +11,7 @@
 --   6  not zero: the thread had waited for the start signal
 --   7  requests for the target that were sent and answered in the era of number 8
 --   9  answers that a late write was refused; number 4 counts them too
+--   10 not zero: the thread's users have run out
 -- [1024 + 96 * (i - 1) + k] counts the orders of number 2 of thread i that took at most
 -- 100 us * 2^((k + 1) / 5).  loadtest/sale/control.h has the same layout.
 
@@ -67,6 +68,11 @@ function M.set_answered(n, outcome)
         page[base + 9] = stale
     end
     page[base + 1] = n
+end
+
+-- From here on a user of the thread orders again who may have an order, or the thread rests.
+function M.set_ran_out()
+    if base then page[base + 10] = 1 end
 end
 
 -- An order was accepted or queued after so many microseconds.

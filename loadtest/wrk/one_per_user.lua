@@ -15,15 +15,20 @@
 local here = debug.getinfo(1, "S").source:match("^@(.*/)") or "./"
 local seckill = dofile(here .. "seckill.lua")
 
-local tokens, by_user, slot_ms, users, voucher_count
+local tokens, by_user, slot_ms, voucher_count
 
 local function start(_, _, vouchers)
     slot_ms = tonumber(os.getenv("SECKILL_SLOT_MS")) or 4
-    users = tonumber(os.getenv("SECKILL_SLOT_USERS")) or 100
-    tokens = seckill.read_tokens(function(user) return user <= users end)
-    users = #tokens
-    by_user = {}
-    for _, buyer in ipairs(tokens) do by_user[buyer.user] = buyer end
+    local most = tonumber(os.getenv("SECKILL_SLOT_USERS")) or 100
+    local all = seckill.open_users(1, 1)
+    tokens, by_user = {}, {}
+    for user, token in all.next, all do
+        if user <= most then
+            tokens[#tokens + 1] = { user = user, token = token }
+            by_user[user] = tokens[#tokens]
+        end
+    end
+    if #tokens == 0 then error("the tokens file has none of the users from 1 to " .. most) end
     voucher_count = vouchers
 end
 
@@ -33,12 +38,12 @@ local function next_order(n)
         return target.user, target.token, n / 2 % voucher_count + 1
     end
     local slot = math.floor(seckill.now_us() / 1000 / slot_ms)
-    local buyer = tokens[slot % users + 1]
-    return buyer.user, buyer.token, math.floor(slot / users) % voucher_count + 1
+    local buyer = tokens[slot % #tokens + 1]
+    return buyer.user, buyer.token, math.floor(slot / #tokens) % voucher_count + 1
 end
 
 local function report()
-    return { users = users, wrapped = 0 }
+    return { users = #tokens, wrapped = 0, unserved = 0 }
 end
 
 seckill.run({ start = start, next_order = next_order, report = report })

@@ -3,39 +3,58 @@
 --
 --   wrk -t2 -c64 -d10s --timeout 30s -s loadtest/wrk/order.lua http://127.0.0.1:8081
 --
--- The users come from the tokens file, and each thread takes its share of the users.  When the
--- users run out, a thread starts over with those who have not bought, so that no user buys twice,
--- and the summary says so.  seckill.lua has the environment variables and the rest.
+-- The users come from the tokens file, and each thread takes its share of the users.  When all have
+-- ordered, those who were refused order again.  A user who has bought, or may have bought, does not.
+-- When no other user is left, the connection rests.  With SECKILL_IDS=off the answers are not known,
+-- and all order again, so users may buy twice.  The summary tells of both.  seckill.lua has the
+-- environment variables and the rest.
 
 local here = debug.getinfo(1, "S").source:match("^@(.*/)") or "./"
 local seckill = dofile(here .. "seckill.lua")
 
-local tokens, position, wrapped
+local users, voucher_count
+local refused, first, last = {}, 1, 0 -- places of users, in the order of their answers
+local wrapped, unserved = 0, 0
 
-local function start(thread_id, thread_count, voucher_count)
-    tokens = seckill.read_tokens(function(user)
-        return (user - 1) % thread_count == (thread_id - 1) % thread_count
-    end)
-    position, wrapped = 0, 0
-    seckill.voucher_count = voucher_count
+local function start(thread_id, thread_count, vouchers)
+    users = seckill.open_users((thread_id - 1) % thread_count + 1, thread_count)
+    voucher_count = vouchers
 end
 
--- The next buyer: user id, token, and which of the vouchers it wants.
-local function next_order(n)
-    local buyer
-    for _ = 1, #tokens do
-        position = position + 1
-        if position > #tokens then
-            position, wrapped = 1, wrapped + 1
-        end
-        buyer = tokens[position]
-        if not seckill.bought[buyer.user] then break end
+local function take_back(place)
+    last = last + 1
+    refused[last] = place
+end
+
+-- The next user, the token and the place; nil: none is left.
+local function next_user()
+    local user, token, place = users:next()
+    if user then return user, token, place end
+    if seckill.anonymous then
+        wrapped = wrapped + 1
+        seckill.set_ran_out()
+        users:rewind()
+        return users:next()
     end
-    return buyer.user, buyer.token, n % seckill.voucher_count + 1
+    if first > last then
+        unserved = unserved + 1
+        return nil
+    end
+    place = refused[first]
+    refused[first] = nil
+    first = first + 1
+    user, token = users:at(place)
+    return user, token, place
+end
+
+-- The next buyer: user id, token, which of the vouchers it wants, and the place.
+local function next_order(n)
+    local user, token, place = next_user()
+    return user, token, n % voucher_count + 1, place
 end
 
 local function report()
-    return { users = #tokens, wrapped = wrapped }
+    return { users = users:count(), wrapped = wrapped, unserved = unserved }
 end
 
-seckill.run({ start = start, next_order = next_order, report = report })
+seckill.run({ start = start, next_order = next_order, take_back = take_back, report = report })

@@ -31,6 +31,7 @@ local latency = dofile(here .. "latency.lua")
 local control = dofile(here .. "control.lua")
 local gun = dofile(here .. "start_signal.lua")
 local summary = dofile(here .. "summary.lua")
+local users = dofile(here .. "users.lua")
 
 ffi.cdef [[
 typedef struct { long sec; long nsec; } seckill_timespec;
@@ -38,7 +39,9 @@ int clock_gettime(int clock, seckill_timespec *out);
 int usleep(unsigned usec);
 ]]
 
-local M = { bought = {}, target = control.target } -- bought: users of this thread who were told an order number
+-- anonymous: requests have no ids
+local M = { anonymous = os.getenv("SECKILL_IDS") == "off", target = control.target,
+            set_ran_out = control.set_ran_out }
 
 -- The clock of the laboratory, which subtracts our times from its own.  It goes on while the
 -- machine sleeps.
@@ -93,28 +96,21 @@ local function check_token(token, path)
     end
 end
 
--- Read the tokens of the users that `wanted(user)` names, in the file's order.
-function M.read_tokens(wanted)
+-- The users of one of so many parts of the tokens file, as users.lua has them.
+function M.open_users(part, parts)
     local path = os.getenv("SECKILL_TOKENS") or ".lab/tokens.txt"
-    local file = io.open(path, "r")
-    local tokens = {}
-    if not file then
+    local all = users.open(path, part, parts)
+    if not all then
         die("cannot read the tokens file " .. path ..
             "\n  make one: seckill seed --users=100000 (or set SECKILL_TOKENS)")
     end
-    for line in file:lines() do
-        local user, token = line:match("^(%d+) (%x+)$")
-        user = tonumber(user)
-        if user and wanted(user) then
-            tokens[#tokens + 1] = { user = user, token = token }
-        end
-    end
-    file:close()
-    if #tokens > 0 then check_token(tokens[1].token, path) end
-    if #tokens == 0 then
+    local _, token = all:next()
+    if not token then
         die(path .. " has no users for this thread; make more: seckill seed --users=N")
     end
-    return tokens
+    check_token(token, path)
+    all:rewind()
+    return all
 end
 
 -- The two faces of the service: where an order goes, and how an answer names its
@@ -134,6 +130,8 @@ end
 local PROMISED = { accepted = true, queued = true }
 -- Answers after which nobody can say whether there is an order.
 local UNSURE = { unknown = true, internal = true }
+-- The answer that names an earlier order of the user.
+local HAS_BOUGHT = { duplicate = true }
 local OUTCOMES = dofile(here .. "outcomes.lua")
 
 -- The state of one thread of wrk.
@@ -147,7 +145,6 @@ local function new_state(thread_id, first_here)
         sent = 0, answered = 0, pending = {}, pending_count = 0,
         answered_before = -1, -- with last_answer_us: see slow_down_if_dead()
         outcomes = {}, sold_out = {}, accepted = latency.new(), others = latency.new(),
-        anonymous = os.getenv("SECKILL_IDS") == "off",
         thread_id = thread_id, verified = thread_id ~= first_here,
         connections = tonumber(wrk_flag("c", "connections")) or 10,
     }
@@ -166,7 +163,7 @@ end
 
 local function open_ledger(state)
     local dir = os.getenv("SECKILL_LEDGER_DIR")
-    if not dir or dir == "" or state.anonymous then return end
+    if not dir or dir == "" or M.anonymous then return end
     local path = dir .. "/ledger-" .. state.thread_id .. ".tsv"
     local ledger = io.open(path, "w")
     if not ledger then die("cannot write " .. path) end
@@ -201,12 +198,17 @@ end
 local function make_request(state, script)
     if control.stopped() then return rest(state) end
     local n = state.sent + 1
-    local user, token, which = script.next_order(n)
-    local key = state.anonymous and "\r\n\r\n" or
+    local user, token, which, place = script.next_order(n)
+    if not user then
+        control.set_ran_out()
+        return ""
+    end
+    local key = M.anonymous and "\r\n\r\n" or
         "\r\nIdempotency-Key: " .. state.prefix .. n .. "\r\n\r\n"
     local text = state.head[which] .. token .. key
     if not state.verified then
         state.verified = true
+        if place then script.take_back(place) end
         return text
     end
     if not state.started_us then
@@ -219,9 +221,9 @@ local function make_request(state, script)
     slow_down_if_dead(state)
     state.sent = n
     state.pending_count = state.pending_count + 1
-    if not state.anonymous then
+    if not M.anonymous then
         state.pending[n] =
-            { user = user, voucher = state.vouchers[which], since_us = M.now_us(),
+            { user = user, place = place, voucher = state.vouchers[which], since_us = M.now_us(),
               era = control.era_of(user) }
     end
     control.set_sent(n)
@@ -245,10 +247,10 @@ local function claim(state, headers)
     return buyer, id
 end
 
-local function take_answer(state, status, headers, body)
+local function take_answer(state, script, status, headers, body)
     local outcome = header(headers, "X-Outcome")
     local buyer, id
-    if state.anonymous then
+    if M.anonymous then
         state.pending_count = state.pending_count - 1
     else
         buyer, id = claim(state, headers)
@@ -262,7 +264,6 @@ local function take_answer(state, status, headers, body)
         local took_us = M.now_us() - buyer.since_us
         latency.add(PROMISED[outcome] and state.accepted or state.others, took_us)
         if PROMISED[outcome] then
-            M.bought[buyer.user] = true
             control.set_latency(took_us)
             note(state, outcome, id, body:match(state.face.order) or "-", buyer)
         elseif UNSURE[outcome] or not OUTCOMES[outcome] then
@@ -271,6 +272,10 @@ local function take_answer(state, status, headers, body)
             state.sold_out[buyer.voucher] = true
             note(state, "sold-out", id, "-", buyer)
         end
+    end
+    if buyer and buyer.place and OUTCOMES[outcome] and
+        not (PROMISED[outcome] or UNSURE[outcome] or HAS_BOUGHT[outcome]) then
+        script.take_back(buyer.place)
     end
     if buyer and buyer.era then control.set_tried(buyer.era) end
     control.set_answered(state.answered, outcome)
@@ -335,8 +340,9 @@ local function make_setup(threads)
     end
 end
 
--- Define wrk's callbacks.  `script` has start(thread_id, thread_count, voucher_count),
--- next_order(n) -> user, token, index of the voucher, and report() -> users, wrapped.
+-- Define wrk's callbacks.  `script` has start(thread_id, thread_count, voucher_count);
+-- next_order(n) -> user, token, index of the voucher, place of the user, or nil: no user is left;
+-- take_back(place): the user at this place has no order; and report() -> users, wrapped, unserved.
 function M.run(script)
     local threads, state = {}, nil
     setup = make_setup(threads)
@@ -350,7 +356,7 @@ function M.run(script)
     end
     function request() return make_request(state, script) end
     function response(status, headers, body)
-        take_answer(state, status, headers, body)
+        take_answer(state, script, status, headers, body)
     end
     function done(wrk_summary)
         local reports = {}

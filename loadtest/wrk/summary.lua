@@ -19,7 +19,7 @@ end
 
 -- Put what the threads and wrk reported together.
 local function merge(reports)
-    local all = { sent = 0, answered = 0, users = 0, wrapped = 0, outcomes = {},
+    local all = { sent = 0, answered = 0, users = 0, wrapped = 0, unserved = 0, outcomes = {},
                   accepted = latency.new(), others = latency.new(), duration = 0,
                   errors = {} }
     for _, report in ipairs(reports) do
@@ -84,8 +84,12 @@ end
 local function print_notes(all, context)
     local errors = all.errors
     if all.wrapped > 0 then
-        print("  note: users ran out and were used again; make more: " ..
+        print("  note: users ran out, and those who may have bought ordered again; make more: " ..
             "seckill seed --users=N")
+    end
+    if all.unserved > 0 then
+        print("  note: users ran out: each had bought, or had no answer, so connections rested; " ..
+            "make more:\n        seckill seed --users=N")
     end
     if context.face == "v1" and errors.status > 0 then
         print(string.format("  note: wrk's \"Non-2xx or 3xx responses: %d\" are " ..
@@ -119,12 +123,12 @@ local function write_json(all, context)
         outcomes[i] = string.format('"%s": %d', name, all.outcomes[name])
     end
     file:write(string.format('{"sent": %d, "answered": %d, "unanswered": %d, ' ..
-        '"outcomes": {%s},\n "users": %d, "users_started_over": %d, ' ..
+        '"outcomes": {%s},\n "users": %d, "users_started_over": %d, "users_ran_out": %s, ' ..
         '"duration_ms": %d,\n ' ..
         '"latency_accepted": %s,\n "latency_others": %s,\n "latency_all": %s,\n ' ..
         '"errors": {"connect": %d, "read": %d, "write": %d, "timeout": %d}}\n',
         all.sent, all.answered, all.unanswered, table.concat(outcomes, ", "), all.users,
-        all.wrapped, all.duration / 1000, json_latency(all.accepted),
+        all.wrapped, tostring(all.unserved > 0), all.duration / 1000, json_latency(all.accepted),
         json_latency(all.others),
         json_latency(latency.merge(latency.merge({}, all.accepted), all.others)), e.connect, e.read, e.write, e.timeout))
     file:close()

@@ -18,7 +18,7 @@ labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
 # shellcheck disable=SC1091  # written by the lab
 . "$lab/env"
-SECKILL_VOUCHER=$("$seckill" seed --users=100000 --stock=1000000 |
+SECKILL_VOUCHER=$("$seckill" seed --users=100000 --stock=50000 |
     sed -n 's/^voucher \([0-9]*\):.*/\1/p')
 export SECKILL_VOUCHER
 "$seckilld" --listen=127.0.0.1:0 --admin-listen=127.0.0.1:0 >"$work/ready" 2>"$work/log" &
