@@ -11,6 +11,7 @@
 
 #include "base/text/output_file.h"
 #include "loadtest/kit/files.h"
+#include "loadtest/kit/row_file.h"
 
 /* Files of old versions do not have the last two fields. */
 enum { FIELD_COUNT = 11, FIELD_COUNT_BEFORE = 9 };
@@ -18,41 +19,26 @@ enum { FIELD_COUNT = 11, FIELD_COUNT_BEFORE = 9 };
 static const char header[] = "# id\tuser\tvoucher\trequest\tlock\tstock_guard\t"
                              "duplicate_guard\tprocess\tcreated\tadmitted_us\tcreated_us";
 
-/* Read a whole number.  An empty text gives `none`, or is refused if `none` is negative. */
-static bool read_number(const char *text, int64_t none, int64_t *out)
-{
-    char *end;
-
-    *out = none;
-    if (*text == '\0')
-        return none >= 0;
-    errno = 0;
-    *out = strtoll(text, &end, 10);
-    return errno == 0 && *end == '\0';
-}
-
 static bool read_order(char *const field[FIELD_COUNT], int count, struct audit_order *o)
 {
     enum { MUST_BE_THERE = -1, MAY_BE_EMPTY = 0 };
 
     *o = (struct audit_order){.request = field[3], .process = field[7]};
-    return read_number(field[0], MUST_BE_THERE, &o->id) &&
-           read_number(field[1], MUST_BE_THERE, &o->user) &&
-           read_number(field[2], MUST_BE_THERE, &o->voucher) &&
+    return row_file_number(field[0], MUST_BE_THERE, &o->id) &&
+           row_file_number(field[1], MUST_BE_THERE, &o->user) &&
+           row_file_number(field[2], MUST_BE_THERE, &o->voucher) &&
            (count == FIELD_COUNT_BEFORE ||
-            (read_number(field[9], MAY_BE_EMPTY, &o->admitted_us) &&
-             read_number(field[10], MUST_BE_THERE, &o->created_us)));
+            (row_file_number(field[9], MAY_BE_EMPTY, &o->admitted_us) &&
+             row_file_number(field[10], MUST_BE_THERE, &o->created_us)));
 }
 
 /* Add an order from its line of orders.tsv, which is cut up and must outlive `e`. */
 static bool add_line(struct evidence *e, char *line)
 {
     char *field[FIELD_COUNT] = {0};
-    int count = 0;
+    int count = row_file_cut(line, field, FIELD_COUNT);
 
-    while (count < FIELD_COUNT && (field[count] = strsep(&line, "\t")) != NULL)
-        count++;
-    if (line || (count != FIELD_COUNT && count != FIELD_COUNT_BEFORE))
+    if (count != FIELD_COUNT && count != FIELD_COUNT_BEFORE)
         return false;
     if (e->order_count == e->room) {
         e->room = e->room ? 2 * e->room : 1024;
@@ -278,34 +264,22 @@ static bool stock_from_file(struct evidence *e, const char *dir)
     return ok && e->voucher_count > 0;
 }
 
+/* A row_file_fn. */
+static bool take_line(void *evidence, char *line)
+{
+    return add_line(evidence, line);
+}
+
 bool evidence_from_files(struct evidence *e, const char *dir)
 {
     char path[FILES_PATH_MAX];
-    char *rest, *line, *end;
-    size_t size = 0;
 
     *e = (struct evidence){0};
     if (!stock_from_file(e, dir))
         return false;
     files_join(path, dir, "orders.tsv");
-    e->file = files_read(path, &size);
-    if (!e->file) {
-        fprintf(stderr, "seckill: cannot read %s: %s\n", path, files_reason());
-        return false;
-    }
-    end = e->file + size;
-    rest = e->file;
-    for (int number = 1; (line = strsep(&rest, "\n")) != NULL; number++) {
-        bool is_cut = rest == NULL && line + strlen(line) < end;
-
-        if (!is_cut && (*line == '\0' || *line == '#'))
-            continue;
-        if (is_cut || !add_line(e, line)) {
-            fprintf(stderr, "seckill: %s:%d: this is no order\n", path, number);
-            return false;
-        }
-    }
-    return true;
+    e->file = row_file_read(path, "order", take_line, e);
+    return e->file != NULL;
 }
 
 static bool write_order(const struct audit_db_order *order, void *arg)

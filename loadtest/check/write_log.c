@@ -12,6 +12,7 @@
 #include "loadtest/kit/compare.h"
 #include "loadtest/kit/files.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/kit/row_file.h"
 
 enum field { POSITION, VOUCHER, LOCK, FENCE, REQUEST, USER, PROCESS, GUARD, OUTCOME,
              WRITTEN, FIELD_COUNT };
@@ -57,32 +58,38 @@ bool write_log_is_in(const char *dir)
     return access(path, R_OK) == 0;
 }
 
-/* A write that found no stock left, or that another guard refused, says nothing about
- * fences, and is left out. */
-static bool add_line(struct write_log *log, struct history *h, char *line)
-{
-    char *field[FIELD_COUNT];
-    bool is_accepted;
+/* The writes that are read, and the history to which the names of their locks belong. */
+struct reading {
+    struct write_log *log;
+    struct history *h;
+};
 
-    for (int i = 0; i < FIELD_COUNT; i++) {
-        field[i] = strsep(&line, "\t");
-        if (!field[i])
-            return false;
-    }
-    is_accepted = strcmp(field[OUTCOME], "accepted") == 0;
-    if (!is_accepted && strcmp(field[OUTCOME], "stale") != 0)
+/* A row_file_fn.  A write that found no stock left, or that another guard refused, says nothing
+ * about fences, and is left out. */
+static bool take_line(void *arg, char *line)
+{
+    enum { MUST_BE_THERE = -1, MAY_BE_EMPTY = 0 };
+    struct reading *r = arg;
+    struct write_log *log = r->log;
+    struct check_write write = {0};
+    char *field[FIELD_COUNT];
+    int64_t fence;
+
+    if (row_file_cut(line, field, FIELD_COUNT) != FIELD_COUNT ||
+        !row_file_number(field[POSITION], MUST_BE_THERE, &write.position) ||
+        !row_file_number(field[VOUCHER], MUST_BE_THERE, &write.voucher) ||
+        !row_file_number(field[FENCE], MAY_BE_EMPTY, &fence) ||
+        !row_file_number(field[USER], MUST_BE_THERE, &write.user))
+        return false;
+    write.is_accepted = strcmp(field[OUTCOME], "accepted") == 0;
+    if (!write.is_accepted && strcmp(field[OUTCOME], "stale") != 0)
         return true;
+    write.name = history_name(r->h, field[LOCK], strlen(field[LOCK]));
+    write.fence = (uint64_t)fence;
+    write.sets_fence = strcmp(field[GUARD], "fence") == 0;
+    write.request = field[REQUEST];
     MEMORY_ROOM(log->writes, log->count, 1, log->room);
-    log->writes[log->count++] = (struct check_write){
-        .name = history_name(h, field[LOCK], strlen(field[LOCK])),
-        .fence = strtoull(field[FENCE], NULL, 10),
-        .is_accepted = is_accepted,
-        .sets_fence = strcmp(field[GUARD], "fence") == 0,
-        .position = strtoll(field[POSITION], NULL, 10),
-        .voucher = strtoll(field[VOUCHER], NULL, 10),
-        .user = strtoll(field[USER], NULL, 10),
-        .request = field[REQUEST],
-    };
+    log->writes[log->count++] = write;
     return true;
 }
 
@@ -109,27 +116,16 @@ static void name_vouchers(struct write_log *log, struct history *h)
 
 bool write_log_read(struct write_log *log, struct history *h, const char *dir)
 {
+    struct reading reading = {log, h};
     char path[FILES_PATH_MAX];
-    char *rest, *line;
 
     *log = (struct write_log){0};
     if (!evidence_from_files(&log->evidence, dir))
         return false;
     files_join(path, dir, "writes.tsv");
-    log->file = files_read(path, NULL);
-    if (!log->file) {
-        fprintf(stderr, "seckill: cannot read %s: %s\n", path, files_reason());
+    log->file = row_file_read(path, "write", take_line, &reading);
+    if (!log->file)
         return false;
-    }
-    rest = log->file;
-    for (int number = 1; (line = strsep(&rest, "\n")) != NULL; number++) {
-        if (*line == '\0' || *line == '#')
-            continue;
-        if (!add_line(log, h, line)) {
-            fprintf(stderr, "seckill: %s:%d: this is no write\n", path, number);
-            return false;
-        }
-    }
     if (log->count > 0)
         qsort(log->writes, log->count, sizeof *log->writes, by_name);
     name_vouchers(log, h);

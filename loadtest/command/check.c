@@ -196,6 +196,17 @@ static enum exit_code judge(const struct check_settings *v, const char *run,
     return rc;
 }
 
+/* Read the record of the writes, if the run has one: the operand is the directory of the run, or
+ * its subdirectory with the records of the locks. */
+static bool read_writes(struct write_log *log, struct history *h, const char *operand)
+{
+    char run[FILES_PATH_MAX];
+
+    if (write_log_is_in(operand))
+        return write_log_read(log, h, operand);
+    return !run_of(run, operand) || !write_log_is_in(run) || write_log_read(log, h, run);
+}
+
 static enum exit_code run(const struct settings *s, const void *values)
 {
     const struct check_settings *v = values;
@@ -207,9 +218,7 @@ static enum exit_code run(const struct settings *s, const void *values)
         fprintf(stderr, "seckill check: name a run, such as runs/latest\n");
         return EXIT_USAGE;
     }
-    if (read_run(&h, s->operands[0]) &&
-        (!write_log_is_in(s->operands[0]) ||
-         write_log_read(&log, &h, s->operands[0])) &&
+    if (read_run(&h, s->operands[0]) && read_writes(&log, &h, s->operands[0]) &&
         (v->name == NULL || keep_one(&h, v->name)))
         rc = judge(v, s->operands[0], &h, &log);
     write_log_free(&log);

@@ -4,7 +4,7 @@
 # timeline find the two holders of a naive lock, and find nothing with reentrant.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 45
+plan 47
 lab=$work/lab
 labs+=("$lab")
 
@@ -135,6 +135,9 @@ check 'a property that the run says nothing about is unknown: 2' \
 check 'as JSON too' says '"why_unknown": "the run has nothing for the property latch' \
     check_part --only=latch --json
 check 'a property with cases is valid: 0' status 0 check_part --only=exclusion
+check 'the orders agree with the record of the writes: 0' status 0 check_part --only=orders
+check 'the records of the locks find that record beside them: 0' \
+    status 0 "$seckill" check "$part/locks" --only=orders
 rm "$part/writes.tsv"
 check 'orders without the log of the resource are unknown: 2' \
     says 'nothing for the property orders to judge' status 2 check_part --only=orders

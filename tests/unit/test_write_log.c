@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* test_write_log.c -- reading the record of the writes of a run: whole, and with lines that no run
+ * has written. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "loadtest/check/write_log.h"
+#include "loadtest/kit/files.h"
+
+#define ACCEPTED "1\t9\tlock:voucher:9\t7\tr-1\t1\tp1\tfence\taccepted\tnow\n"
+#define STALE "2\t9\tlock:voucher:9\t6\tr-2\t2\tp2\tfence\tstale\tnow\n"
+#define UNFENCED "3\t9\tlock:voucher:9\t\tr-3\t3\tp2\tread-write\taccepted\tnow\n"
+#define SOLD_OUT "4\t9\tlock:voucher:9\t8\tr-4\t4\tp2\tfence\tsold-out\tnow\n"
+
+static char dir[] = "/tmp/seckill-writes-XXXXXX";
+
+static void put(const char *name, const char *bytes, size_t size)
+{
+    char path[FILES_PATH_MAX];
+    FILE *file;
+
+    files_join(path, dir, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(size, fwrite(bytes, 1, size, file));
+    assert_int_equal(0, fclose(file));
+}
+
+static int make_run(void **state)
+{
+    static const char STOCK[] = "[{\"voucher\": 9, \"issued\": 5, \"left\": 4}]";
+
+    (void)state;
+    if (!mkdtemp(dir))
+        return -1;
+    put("stock.json", STOCK, strlen(STOCK));
+    put("orders.tsv", "", 0);
+    return 0;
+}
+
+static int remove_run(void **state)
+{
+    (void)state;
+    return files_remove_tree(dir) ? 0 : -1;
+}
+
+/* The number of the writes that were read; -1: the record was refused. */
+static long read_record(const char *bytes, size_t size, struct write_log *log)
+{
+    struct history h = {0};
+    bool is_read;
+
+    put("writes.tsv", bytes, size);
+    is_read = write_log_read(log, &h, dir);
+    history_free(&h);
+    return is_read ? (long)log->count : -1;
+}
+
+static long count_writes(const char *text)
+{
+    struct write_log log = {0};
+    long count = read_record(text, strlen(text), &log);
+
+    write_log_free(&log);
+    return count;
+}
+
+static void a_whole_record_is_read(void **state)
+{
+    static const char text[] = "# position\n" ACCEPTED STALE UNFENCED SOLD_OUT;
+    struct write_log log = {0};
+
+    (void)state;
+    assert_int_equal(3, read_record(text, strlen(text), &log));
+    assert_int_equal(7, log.writes[0].fence);
+    assert_true(log.writes[0].is_accepted && log.writes[0].sets_fence);
+    assert_string_equal("r-1", log.writes[0].request);
+    assert_false(log.writes[1].is_accepted);
+    assert_int_equal(0, log.writes[2].fence);
+    assert_int_equal(3, log.writes[2].position);
+    write_log_free(&log);
+}
+
+/* The lines behind the zero byte would go unread. */
+static void a_zero_byte_is_refused(void **state)
+{
+    static const char text[] = ACCEPTED "2\t9\0" STALE;
+    static const char at_a_line[] = ACCEPTED "\0" STALE;
+    struct write_log log = {0};
+
+    (void)state;
+    assert_int_equal(-1, read_record(text, sizeof text - 1, &log));
+    write_log_free(&log);
+    assert_int_equal(-1, read_record(at_a_line, sizeof at_a_line - 1, &log));
+    write_log_free(&log);
+}
+
+static void a_field_that_is_no_number_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(-1, count_writes("x\t9\tl\t7\tr-1\t1\tp1\tfence\taccepted\tnow\n"));
+    assert_int_equal(-1, count_writes("1\t9x\tl\t7\tr-1\t1\tp1\tfence\taccepted\tnow\n"));
+    assert_int_equal(-1, count_writes("1\t9\tl\tx7\tr-1\t1\tp1\tfence\taccepted\tnow\n"));
+    assert_int_equal(-1, count_writes("1\t9\tl\t7\tr-1\t\tp1\tfence\taccepted\tnow\n"));
+    assert_int_equal(-1, count_writes("1\t9\tl\t7\tr-1\tone\tp1\tfence\tsold-out\tnow\n"));
+}
+
+static void a_line_of_another_length_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(-1, count_writes("1\t9\tl\t7\tr-1\t1\tp1\tfence\taccepted\n"));
+    assert_int_equal(-1, count_writes("1\t9\tl\t7\tr-1\t1\tp1\tfence\taccepted\tnow\tmore\n"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_whole_record_is_read),
+        cmocka_unit_test(a_zero_byte_is_refused),
+        cmocka_unit_test(a_field_that_is_no_number_is_refused),
+        cmocka_unit_test(a_line_of_another_length_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, make_run, remove_run);
+}
