@@ -230,6 +230,22 @@ bool audit_db_quiet(lab_db *db, bool *quiet)
     return true;
 }
 
+bool audit_db_services(lab_db *db, audit_db_service_fn *each, void *arg)
+{
+    static const char sql[] = "SELECT DISTINCT application_name FROM pg_stat_activity"
+                              " WHERE usename = 'seckill_service'";
+    struct postgres_result *result = lab_db_ask(db, sql, 0, NULL);
+    int rows;
+
+    if (!result)
+        return false;
+    rows = postgres_result_rows(result);
+    for (int row = 0; row < rows && each(postgres_result_text(result, row, 0), arg);)
+        row++;
+    postgres_result_free(result);
+    return true;
+}
+
 bool audit_db_lock_rows(lab_db *db, int64_t *count)
 {
     static const char sql[] = "SELECT (SELECT count(*) FROM dlock_lock)"

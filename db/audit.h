@@ -89,4 +89,10 @@ bool audit_db_lock_rows(lab_db *db, int64_t *count);
 /* Have all sessions of the service been idle for a second? */
 bool audit_db_quiet(lab_db *db, bool *quiet);
 
+/* Called once per process of the service; false ends the reading. */
+typedef bool audit_db_service_fn(const char *process, void *arg);
+
+/* Read the names of the processes of the service that have a session. */
+bool audit_db_services(lab_db *db, audit_db_service_fn *each, void *arg);
+
 #endif /* DB_AUDIT_H */

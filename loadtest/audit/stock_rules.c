@@ -35,8 +35,8 @@ static void check_oversold(const struct audit_voucher *v, int64_t orders, int64_
     } else if (orders + open > v->issued) {
         audit_worsen(f, VERDICT_UNKNOWN, 0);
         audit_example(f,
-                      "voucher %" PRId64 ": %" PRId64 " unanswered requests may still "
-                      "sell; stop the service and audit again",
+                      "voucher %" PRId64 ": %" PRId64 " requests without an answer or a row may "
+                      "still sell; audit again when the service has ended",
                       v->id, open);
     }
 }

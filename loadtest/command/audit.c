@@ -7,21 +7,23 @@
 #include <unistd.h>
 
 #include "base/text/settings.h"
+#include "db/order_paths.h"
 #include "loadtest/audit/audit.h"
 #include "loadtest/audit/evidence.h"
 #include "loadtest/audit/lost.h"
 #include "loadtest/audit/report.h"
+#include "loadtest/audit/settled.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
-#include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/name_list.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/lab/lab.h"
+#include "loadtest/sale/service_settings.h"
 
-enum { QUIET_TRIES = 60, QUIET_POLL_MS = 100 };
+enum { QUIET_MS = 6000, DRAIN_MS = 6000 };
 
 struct audit_settings {
-    const char *dir, *voucher, *from, *color;
+    const char *dir, *voucher, *stream, *from, *color;
     bool json, lost;
 };
 
@@ -38,6 +40,10 @@ static const struct setting settings[] = {
            .shared = "voucher", /* the vouchers that the wrk scripts ordered */
            .help = "the vouchers of a run without run.json, which you made with wrk by "
                    "hand; the wrk scripts order the vouchers of the same variable"),
+    OPTION(TEXT, "stream-name", AT(stream), .fallback = ORDER_PATH_STREAM_NAME, .meta = "NAME",
+           .shared = "stream-name", /* of the service */
+           .help = "the stream of --order-path=stream of a run without service.json, which you "
+                   "made with wrk by hand"),
     OPTION(SWITCH, "json", AT(json), .fallback = "off",
            .help = "the verdict as JSON on stdout"),
     OPTION(SWITCH, "lost", AT(lost), .fallback = "off",
@@ -68,6 +74,7 @@ struct subject {
     int64_t vouchers[EVIDENCE_VOUCHERS_MAX];
     size_t count;
     bool is_settled;
+    char why_open[SETTLED_WHY_MAX]; /* why it is not settled, where that was asked */
     char lab_id[LAB_SECRET_LEN + 1];
 };
 
@@ -131,38 +138,37 @@ static bool is_live(const struct subject *s, const char *dir, struct lab *lab)
            (s->lab_id[0] == '\0' || strcmp(s->lab_id, lab->id) == 0);
 }
 
-/* Nothing that was sent can still become an order once the service has done nothing for
- * a while.  A run of `seckill load` says so itself: its processes have ended. */
-static bool wait_quiet(lab_db *db)
+/* Nothing that was sent can still become an order once no order waits in the stream and the service
+ * has done nothing for a while.  A run of `seckill load` says so itself: its processes have ended.
+ * This is asked before the rows are read, so an order that leaves the stream is among the rows. */
+static bool wait_settled(struct subject *s, const char *run, const struct lab *lab, lab_db *db,
+                         const char *stream)
 {
-    for (int i = 0; i < QUIET_TRIES; i++) {
-        bool quiet = false;
+    char name[SERVICE_STREAM_MAX];
 
-        if (!audit_db_quiet(db, &quiet))
-            return false;
-        if (quiet)
-            return true;
-        if (!interrupt_sleep_ms(QUIET_POLL_MS))
-            return false;
-    }
-    return false;
+    return (!service_settings_stream(run, stream, name) ||
+            settled_wait_drained(lab, name, DRAIN_MS, s->why_open)) &&
+           settled_wait_quiet(db, QUIET_MS, s->why_open);
 }
 
-static bool gather_live(struct subject *s, const struct lab *lab, struct evidence *e)
+/* EXIT_UNAVAILABLE: the database does not answer.  EXIT_USAGE: it has not such a voucher. */
+static enum exit_code gather_live(struct subject *s, const char *run, const struct lab *lab,
+                                  struct evidence *e, const char *stream)
 {
     struct evidence_reading reading = {0};
     lab_db *db = lab_database_open(lab, command_audit_program.name);
     char urls[LAB_DATABASE_URLS_MAX];
-    bool ok;
+    bool is_whole, is_found;
 
     if (!db)
-        return false;
+        return EXIT_UNAVAILABLE;
     lab_database_urls(lab, urls);
-    s->is_settled = s->is_settled || wait_quiet(db);
+    s->is_settled = s->is_settled || wait_settled(s, run, lab, db, stream);
     lab_db_close(db);
-    ok = evidence_begin(&reading, urls) &&
-         evidence_from_database(e, &reading, s->vouchers, s->count);
-    return evidence_end(&reading) && ok;
+    is_found = evidence_begin(&reading, urls) &&
+               evidence_from_database(e, &reading, s->vouchers, s->count);
+    is_whole = evidence_end(&reading);
+    return !is_whole ? EXIT_UNAVAILABLE : is_found ? EXIT_VALID : EXIT_USAGE;
 }
 
 /* An audit_lost_fn. */
@@ -192,6 +198,8 @@ static enum exit_code judge(struct subject *s, const char *run, const char *sour
         files_print_json(audit_to_json(&verdict, source));
     else
         report_verdict(stdout, &verdict, source);
+    if (verdict.valid == VERDICT_UNKNOWN && !s->is_settled && *s->why_open)
+        fprintf(stderr, "seckill audit: %s\n", s->why_open);
     ledger_free(&ledger);
     return verdict_exit(verdict.valid);
 }
@@ -201,8 +209,8 @@ static enum exit_code run_audit(const struct audit_settings *v, const char *run)
     struct subject subject = {0};
     struct evidence evidence = {0};
     struct lab lab;
-    enum exit_code rc = EXIT_USAGE;
-    bool live, ok;
+    enum exit_code rc;
+    bool live;
 
     if (!files_is_directory(run) || access(run, R_OK | X_OK) != 0) {
         if (access(run, F_OK) == 0 && !files_is_directory(run))
@@ -219,9 +227,11 @@ static enum exit_code run_audit(const struct audit_settings *v, const char *run)
                         "run instead: --from=files\n");
         return EXIT_UNAVAILABLE;
     }
-    ok = live ? gather_live(&subject, &lab, &evidence)
-              : evidence_from_files(&evidence, run);
-    if (ok)
+    if (live)
+        rc = gather_live(&subject, run, &lab, &evidence, v->stream);
+    else
+        rc = evidence_from_files(&evidence, run) ? EXIT_VALID : EXIT_USAGE;
+    if (rc == EXIT_VALID)
         rc = judge(&subject, run,
                    live ? "the live database" : "orders.tsv and stock.json", &evidence, v);
     evidence_free(&evidence);

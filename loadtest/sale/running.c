@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "db/order_paths.h"
+#include "loadtest/audit/settled.h"
 #include "loadtest/check/write_log.h"
-#include "loadtest/probe/redis_connection.h"
 #include "loadtest/sale/service_settings.h"
 
-enum { QUIET_TRIES = 150, DRAIN_TRIES = 600, SETTING_MAX = 128 };
+enum { QUIET_TRIES = 150, DRAIN_MS = 60000 };
 
 char *running_why(struct running *r)
 {
@@ -154,40 +154,15 @@ void running_read_load(struct running *r)
     json_decref(json);
 }
 
-/* Do the services queue orders in a stream, and in which?  If no service has told its settings,
- * there may be the stream of the default name. */
-static bool has_stream(const struct running *r, char name[SETTING_MAX])
-{
-    char path[SETTING_MAX] = "";
-
-    if (!service_settings_find(r->plan->dir, "stream-name", name, SETTING_MAX)) {
-        snprintf(name, SETTING_MAX, "%s", ORDER_PATH_STREAM_NAME);
-        return true;
-    }
-    return service_settings_find(r->plan->dir, "order-path", path, sizeof path) &&
-           strcmp(path, order_path_name_at(ORDER_PATH_stream)) == 0;
-}
-
 bool running_wait_drained(const struct running *r)
 {
-    char name[SETTING_MAX];
-    struct lab_server *server = lab_find_server((struct lab *)r->plan->lab, "redis");
-    struct redis_side *side;
-    int64_t waiting = 1;
+    char name[SERVICE_STREAM_MAX], why[SETTLED_WHY_MAX];
+    bool is_drained = !service_settings_stream(r->plan->dir, ORDER_PATH_STREAM_NAME, name) ||
+                      settled_wait_drained(r->plan->lab, name, DRAIN_MS, why);
 
-    if (!server || !has_stream(r, name))
-        return true;
-    side = redis_side_open(r->plan->lab, server, REDIS_SIDE_MS);
-    for (int i = 0; i < DRAIN_TRIES && waiting > 0; i++) {
-        waiting = redis_side_ask(side, "XLEN %s", name) ==
-                          REDIS_SAID
-                      ? redis_side_number(side)
-                      : 0;
-        if (waiting > 0)
-            usleep(100000);
-    }
-    redis_side_close(side);
-    return waiting == 0;
+    if (!is_drained && !r->plan->quiet)
+        fprintf(stderr, "seckill: %s\n", why);
+    return is_drained;
 }
 
 void running_wait_settled(struct running *r)

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "db/order_paths.h"
 #include "loadtest/lab/environment.h"
 #include "loadtest/sale/service_plan.h"
 
@@ -112,6 +113,19 @@ bool service_settings_find(const char *dir, const char *name, char *out, size_t 
         snprintf(out, size, "%s", value);
     json_decref(list);
     return value != NULL;
+}
+
+bool service_settings_stream(const char *dir, const char *otherwise,
+                             char name[SERVICE_STREAM_MAX])
+{
+    char path[SERVICE_STREAM_MAX] = "";
+
+    if (!service_settings_find(dir, "stream-name", name, SERVICE_STREAM_MAX)) {
+        snprintf(name, SERVICE_STREAM_MAX, "%s", otherwise);
+        return true;
+    }
+    return service_settings_find(dir, "order-path", path, sizeof path) &&
+           strcmp(path, order_path_name_at(ORDER_PATH_stream)) == 0;
 }
 
 bool service_settings_suit(const char *const *flags)

@@ -21,6 +21,13 @@ bool service_settings_write(const struct service_plan *plan);
  * no file, no such setting, or it has no value. */
 bool service_settings_find(const char *dir, const char *name, char *out, size_t size);
 
+enum { SERVICE_STREAM_MAX = 128 };
+
+/* Do the services of the run in `dir` queue orders in a stream, and in which?  If no service has
+ * told its settings, there may be the stream `otherwise`. */
+bool service_settings_stream(const char *dir, const char *otherwise,
+                             char name[SERVICE_STREAM_MAX]);
+
 /* Ask a seckilld whether it knows these flags (NULL at the end) and their values, before servers
  * are started for it.  False: it refuses one, and has said on stderr which.  True does not promise
  * that the service starts: a service looks at some flags together, and only when it starts. */
