@@ -132,7 +132,8 @@ static enum quiet ask_services(lab_db *db, char why[SETTLED_WHY_MAX])
     }
     if (is_quiet)
         return QUIET;
-    snprintf(why, SETTLED_WHY_MAX, "the service works at the database: audit again when it is done");
+    snprintf(why, SETTLED_WHY_MAX,
+             "the service works at the database: audit again when it is done");
     return BUSY;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* settled.h -- can a request that was sent still become an order?  The audit calls a promise broken,
- * and an unanswered request closed, only if none can.
+/* settled.h -- can a request that was sent still become an order?  The audit calls a promise
+ * broken, and an unanswered request closed, only if none can.
  *
  * Threads     Each call uses what the caller gives it.
  */
@@ -23,9 +23,9 @@ bool settled_wait_drained(const struct lab *lab, const char *name, int64_t limit
 
 /* Wait until no session of a service at this server has worked for a second, and no process with a
  * session there is stopped, at most `limit_ms`.  False: there is such a session or process, or the
- * database does not answer; `why` has the last reason.  A process is found by the name that seckilld
- * gives itself, host:pid, so a process of another machine, or with a --process of its own, counts
- * as not stopped.  A request that waits longer than a second for a lock is not seen. */
+ * database does not answer; `why` has the last reason.  A process is found by the name that
+ * seckilld gives itself, host:pid, so a process of another machine, or with a --process of its own,
+ * counts as not stopped.  A request that waits longer than a second for a lock is not seen. */
 bool settled_wait_quiet(lab_db *db, int64_t limit_ms, char why[SETTLED_WHY_MAX]);
 
 #endif /* LOADTEST_AUDIT_SETTLED_H */
