@@ -22,6 +22,7 @@ struct permit {
     int64_t given;       /* the first call that may have given the permit back; NO_CALL */
     int64_t loss;        /* the loss that was told first; NO_CALL                 */
     int64_t gone_ns;     /* surely free again; HISTORY_NEVER                      */
+    int64_t gone;        /* the call whose answer says so; NO_CALL: the end came  */
     bool is_doubtful;    /* the end of a renewal is unknown */
 };
 
@@ -58,6 +59,15 @@ static size_t sort_by_id(struct check *c)
     return count;
 }
 
+/* The answer to the call says that the permit is free again. */
+static void note_gone(const struct check *c, struct permit *p, int64_t index)
+{
+    if (c->h->calls[index].answer_ns >= p->gone_ns)
+        return;
+    p->gone_ns = c->h->calls[index].answer_ns;
+    p->gone = index;
+}
+
 static void note_give(const struct check *c, struct permit *p, int64_t index)
 {
     const struct history_call *call = &c->h->calls[index];
@@ -69,7 +79,7 @@ static void note_give(const struct check *c, struct permit *p, int64_t index)
     if (p->give == NO_CALL)
         p->give = index;
     p->seen_ns = greatest(p->seen_ns, call->invoke_ns);
-    p->gone_ns = least(p->gone_ns, call->answer_ns);
+    note_gone(c, p, index);
 }
 
 /* A call set the end anew, later or earlier than before.  Of two calls that overlap either
@@ -116,8 +126,8 @@ static void note_call(const struct check *c, struct permit *p, int64_t index)
     if (is_loss(c, call) &&
         (p->loss == NO_CALL || call->answer_ns < c->h->calls[p->loss].answer_ns))
         p->loss = index;
-    if (is_loss(c, call) && call->answer_ns < p->gone_ns)
-        p->gone_ns = call->answer_ns;
+    if (is_loss(c, call))
+        note_gone(c, p, index);
     if (call->kind == DLOCK_EVENT_PERMIT_GIVE) {
         note_give(c, p, index);
     } else if (call->kind == DLOCK_EVENT_PERMIT_TAKE && check_is_ok(c, call)) {
@@ -131,7 +141,8 @@ static void note_call(const struct check *c, struct permit *p, int64_t index)
 
 /* Before any call. */
 static const struct permit nothing = {.take = NO_CALL, .give = NO_CALL, .given = NO_CALL,
-                                      .loss = NO_CALL, .gone_ns = HISTORY_NEVER,
+                                      .loss = NO_CALL, .gone = NO_CALL,
+                                      .gone_ns = HISTORY_NEVER,
                                       .unsure_ns = HISTORY_NEVER};
 
 /* The permit of the calls from `at` on; *end is after the last of them. */
@@ -139,6 +150,7 @@ static struct permit put_together(const struct check *c, size_t at, size_t count
                                   size_t *end)
 {
     struct permit p = nothing;
+    int64_t end_ns;
     const struct history_call *first = &c->h->calls[c->ghosts[at]];
 
     for (*end = at; *end < count; ++*end) {
@@ -152,8 +164,11 @@ static struct permit put_together(const struct check *c, size_t at, size_t count
     if (p.given != NO_CALL)
         p.kept_ns = least(p.kept_ns, c->h->calls[p.given].invoke_ns);
     p.kept_ns = greatest(p.kept_ns, p.seen_ns);
-    if (!p.is_doubtful)
-        p.gone_ns = least(p.gone_ns, check_plus(p.promised_ns, c->options->slack_ns));
+    end_ns = check_plus(p.promised_ns, c->options->slack_ns);
+    if (!p.is_doubtful && end_ns < p.gone_ns) {
+        p.gone_ns = end_ns;
+        p.gone = NO_CALL;
+    }
     return p;
 }
 
@@ -199,7 +214,8 @@ void permits_add_possible(struct check *c, struct permits_steps *taken,
             continue;
         permits_add_step(taken, c->h->calls[p.take].invoke_ns, 1, p.take, false);
         if (p.gone_ns != HISTORY_NEVER)
-            permits_add_step(given, p.gone_ns, 1, p.take, true);
+            permits_add_step(given, p.gone_ns, 1, p.gone != NO_CALL ? p.gone : p.take,
+                             p.gone == NO_CALL);
     }
     for (size_t i = 0; i < c->lock.call_count; i++) {
         const struct history_call *call = check_call_at(c, i);

@@ -59,17 +59,25 @@ static size_t first_moment(const struct bounds *b, int64_t at_ns)
     return at;
 }
 
-/* The part of these permits that is of the instant `at_ns` and of the owner's own calls. */
+/* Whether the owner of the refusal made that call before it, or after it. */
+static bool is_own(const struct history_call *call, const struct history_call *refusal,
+                   bool is_before)
+{
+    return call->process == refusal->process && call->owner == refusal->owner &&
+           check_order_calls(is_before ? call : refusal, is_before ? refusal : call) ==
+               CHECK_BEFORE;
+}
+
+/* The part of these permits that is of the instant `at_ns` and of calls that the owner of the
+ * refusal made before it, or after it. */
 static int64_t own_at(const struct check *c, const struct permits_steps *s, int64_t at_ns,
-                      const struct history_call *owner)
+                      const struct history_call *refusal, bool is_before)
 {
     int64_t sum = 0;
 
     for (size_t i = first_step(s, at_ns);
          i < s->count && check_order(s->steps[i].at_ns, at_ns) == CHECK_TIED; i++) {
-        const struct history_call *call = &c->h->calls[s->steps[i].call];
-
-        if (call->process == owner->process && call->owner == owner->owner)
+        if (is_own(&c->h->calls[s->steps[i].call], refusal, is_before))
             sum += s->steps[i].delta;
     }
     return sum;
@@ -104,8 +112,8 @@ static int64_t surely_left(const struct check *c, const struct bounds *b,
     size_t from = first_moment(b, call->invoke_ns), at = from;
     size_t end = first_moment(b, call->answer_ns);
     int64_t before = from > 0 ? b->moments[from - 1].high : 0, found = INT64_MAX;
-    int64_t given = own_at(c, &b->given, call->invoke_ns, call);
-    int64_t taken = own_at(c, &b->taken, call->answer_ns, call);
+    int64_t given = own_at(c, &b->given, call->invoke_ns, call, true);
+    int64_t taken = own_at(c, &b->taken, call->answer_ns, call, false);
     bool is_at_once = call->invoke_ns == call->answer_ns;
 
     if (at == b->count || b->moments[at].at_ns != call->invoke_ns)

@@ -11,22 +11,27 @@
 #include "loadtest/check/permits.h"
 #include "loadtest/kit/memory.h"
 
-/* The number of the permits that were added at the instant of the step by calls that
- * the same owner made after the step's answer. */
-static int64_t allowed_later(const struct check *c, const struct permits_steps *s, size_t at)
+/* Of the permits that were added at the instant of the step: the number that the owner of the step
+ * added by earlier calls, and by later calls.  The calls of one owner have an order also at one
+ * instant. */
+static void count_own(const struct check *c, const struct permits_steps *s, size_t at,
+                      int64_t *earlier, int64_t *later)
 {
     const struct history_call *owner = &c->h->calls[s->steps[at].call];
-    int64_t later = 0;
 
+    *earlier = *later = 0;
     for (size_t i = at; i > 0 && s->steps[i - 1].at_ns == s->steps[at].at_ns; i--) {
         const struct permits_step *step = &s->steps[i - 1];
         const struct history_call *call = &c->h->calls[step->call];
 
-        if (step->delta < 0 && !step->is_end && call->process == owner->process &&
-            call->owner == owner->owner)
-            later -= step->delta;
+        if (step->delta >= 0 || step->is_end || call->process != owner->process ||
+            call->owner != owner->owner)
+            continue;
+        if (check_order_calls(owner, call) == CHECK_BEFORE)
+            *later -= step->delta;
+        else
+            *earlier -= step->delta;
     }
-    return later;
 }
 
 /* Walk through the steps: the permits that are needed are never more than those that were
@@ -39,6 +44,7 @@ static void walk(struct check *c, struct permits_steps *s, const char *what)
     for (size_t i = 0; i < s->count; i++) {
         const struct permits_step *step = &s->steps[i];
         const struct history_call *call = &c->h->calls[step->call];
+        int64_t earlier = 0, later = 0;
 
         if (check_order(now_ns, step->at_ns) != CHECK_TIED)
             allowed_now = 0;
@@ -48,13 +54,15 @@ static void walk(struct check *c, struct permits_steps *s, const char *what)
             allowed_now -= step->is_end ? 0 : step->delta;
             continue;
         }
-        if (sum + allowed_now > 0 && sum + allowed_later(c, s, i) > 0)
+        if (sum + allowed_now > 0)
+            count_own(c, s, i, &earlier, &later);
+        if (sum + later > 0)
             check_violation(c, CHECK_permits, DLOCK_ASSUMES_LOCK, last, step->call,
                             last != NO_CALL ? c->h->calls[last].invoke_ns
                                             : call->invoke_ns,
                             step->at_ns, "%" PRId64 " %s",
                             sum > 0 ? sum : (int64_t)1, what);
-        else if (sum + allowed_now > 0)
+        else if (sum + allowed_now - earlier > 0)
             check_tied(c, CHECK_permits);
         last = step->call;
     }
