@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plan.c -- `seckill plan`: the servers that a sale needs, from rates that were measured. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/text/settings.h"
@@ -140,6 +141,18 @@ static enum exit_code show_plan(const struct plan_report *report, bool as_json)
     return rc == EXIT_VALID && !report->plan.lane_is_enough ? EXIT_THRESHOLD : rc;
 }
 
+/* Of all vouchers one has at least the average share of the requests. */
+static bool is_hot(const struct plan_settings *v)
+{
+    if (v->hot == 0 || v->hot * v->vouchers >= 100)
+        return true;
+    fprintf(stderr,
+            "seckill plan: --hot=%" PRId64 ": the hottest of %" PRId64 " voucher%s has at least "
+            "%.3g percent of the requests; --hot=0 gives each the same share\n",
+            v->hot, v->vouchers, v->vouchers == 1 ? "" : "s", 100 / (double)v->vouchers);
+    return false;
+}
+
 static enum exit_code run(const struct settings *s, const void *values)
 {
     const struct plan_settings *v = values;
@@ -155,6 +168,8 @@ static enum exit_code run(const struct settings *s, const void *values)
                                  "bench; then --bench=runs/latest");
         return EXIT_USAGE;
     }
+    if (!is_hot(v))
+        return EXIT_USAGE;
     if (report.sale.buyers * report.sale.tries * report.sale.peak / report.sale.window_s >
         ARRIVALS_MAX) {
         fprintf(stderr,

@@ -4,7 +4,7 @@
 # does not guess missing ones.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 26
+plan 28
 cd "$work" || exit 1
 
 # Round figures, for the arithmetic; no machine was measured.
@@ -31,6 +31,10 @@ json() { "$seckill" plan "${sale[@]}" --bench=run --json "${@:2}" | jq -e "$1"; 
 check 'the same as JSON' json '.needs.partition.count == 4 and .needs.redis.count == 4 and .first_to_saturate == "partition"'
 check 'a hot voucher is one lane, whatever the servers' \
     says 'no number of partitions' status 3 "$seckill" plan "${sale[@]}" --bench=run --hot=100 --stock=900000
+check 'the hottest voucher has no less than its share: 64' \
+    says 'the hottest of 2 vouchers has at least 50 percent' status 64 "$seckill" plan --buyers=1000000 --vouchers=2 --hot=10 --bench=run
+check 'an only voucher has all requests: 64' \
+    says 'the hottest of 1 voucher has at least 100 percent' status 64 "$seckill" plan --buyers=1000000 --hot=20 --bench=run
 check 'an outage says over how long the tries have to be spread' \
     says 'J = d \* u / \(1 - u\) = 6.0 s' "$seckill" plan "${sale[@]}" --bench=run --outage=4s
 check 'without a bench there is no plan' \
