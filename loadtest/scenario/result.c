@@ -4,9 +4,10 @@
 
 enum verdict scenario_verdict(const struct scenario_result *result)
 {
-    return result->rc == EXIT_VALID                              ? VERDICT_VALID
-           : result->rc == EXIT_INVALID && result->has_happened ? VERDICT_INVALID
-                                                                 : VERDICT_UNKNOWN;
+    return !result->has_happened        ? VERDICT_UNKNOWN
+           : result->rc == EXIT_VALID   ? VERDICT_VALID
+           : result->rc == EXIT_INVALID ? VERDICT_INVALID
+                                        : VERDICT_UNKNOWN;
 }
 
 const char *scenario_outcome_name(enum scenario_outcome outcome, bool is_chinese)

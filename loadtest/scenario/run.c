@@ -178,10 +178,14 @@ static bool deserves_another(const struct batch *t, const struct scenario_result
 
 static bool begins_anew(struct batch *t, struct performance *p, struct place *place)
 {
-    return deserves_another(t, p->result) && p->result->tries < SCENARIO_TRIES &&
-           !interrupted() &&
-           (!scenario_has_own_servers(p->setup->scenario) || place_restore(t, place)) &&
-           start(t, p, &place->lab);
+    if (!deserves_another(t, p->result) || p->result->tries >= SCENARIO_TRIES ||
+        interrupted() ||
+        (scenario_has_own_servers(p->setup->scenario) && !place_restore(t, place)))
+        return false;
+    if (start(t, p, &place->lab))
+        return true;
+    set_why(p, EXIT_BUG, "it could not be started again");
+    return false;
 }
 
 static bool may_begin(const struct batch *t)

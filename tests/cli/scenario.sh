@@ -5,7 +5,7 @@
 # are refused.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 34
+plan 36
 lab=$work/lab
 labs+=("$lab")
 
@@ -69,6 +69,28 @@ check 'the table is a page of Markdown, too' test \
 check 'the page names the command' grep -q '^| command | `seckill scenario .*run check-gap' "$work/table.md"
 check 'the records are left for the checker' status 1 \
     "$seckill" check "$work/runs/latest/check-gap-owner"
+
+# Redis does not answer, so the first try is spoilt. A file is where the directory of the run was, so
+# the next try cannot begin.
+cannot_repeat() {
+    local redis pid dir got=0
+    redis=$(sed -nE 's/.*"pid": *([0-9]+).*/\1/p;T;q' <(grep -A8 '"name": "redis"' "$lab/state.json"))
+    kill -STOP "$redis" || return 1
+    tell forked --locks=lua,pg-row >"$work/repeat" 2>&1 &
+    pid=$!
+    own "$pid"
+    soon grep -q '^S30 .*pg-row' "$work/repeat"
+    dir=$(realpath "$work/runs/latest")
+    mv "$dir" "$dir.away" && touch "$dir"
+    soon grep -Eq 'cannot make|^S30 .*lua' "$work/repeat"
+    rm -f "$dir" && mv "$dir.away" "$dir"
+    wait "$pid" || got=$?
+    kill -CONT "$redis"
+    cat "$work/repeat"
+    [ "$got" -ne 0 ]
+}
+check 'a story that cannot be repeated is no pass' cannot_repeat
+check 'the reason is told' grep -Eq 'forked .*lua .*did not happen .*could not be started again' "$work/repeat"
 
 "$seckill" lab down --dir "$lab" >/dev/null
 check 'without servers it is no pass' status 69 env PATH="$work" \
