@@ -194,6 +194,27 @@ static enum cell_mark mark_of_performed(const json_t *entry)
                                                  : CELL_MARK_SOUND;
 }
 
+static int harm_of(const json_t *run)
+{
+    const char *verdict = json_text(run, "verdict");
+
+    return strcmp(verdict, "UNEXPECTED") == 0 ? 2 : strcmp(verdict, "as expected") != 0;
+}
+
+/* The outcome of the run that decides the verdict of a cell of a matrix; "": it has none. */
+static const char *outcome_of_worst(const json_t *runs)
+{
+    const json_t *worst = json_array_get(runs, 0), *run;
+    size_t i;
+
+    json_array_foreach(runs, i, run)
+    {
+        if (harm_of(run) > harm_of(worst))
+            worst = run;
+    }
+    return json_text(worst, "outcome");
+}
+
 static void view_performed(struct view *view, const json_t *cells)
 {
     const json_t *entry;
@@ -202,8 +223,7 @@ static void view_performed(struct view *view, const json_t *cells)
     json_array_foreach(cells, i, entry)
     {
         struct view_cell *cell = view_add(view);
-        const char *outcome =
-            json_text(json_array_get(json_object_get(entry, "runs"), 0), "outcome");
+        const char *outcome = outcome_of_worst(json_object_get(entry, "runs"));
 
         cell->group = json_text(entry, "scenario");
         cell->column = json_text(entry, "guard");

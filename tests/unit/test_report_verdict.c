@@ -154,6 +154,31 @@ static void a_cell_of_a_matrix_is_done_when_all_its_seeds_are(void **state)
            "– not done");
 }
 
+/* A matrix of one cell, whose seeds ended so. */
+static json_t *seeds(const char *verdict, const char *const runs[][2], size_t count)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_pack("{s:s, s:s*}", "verdict", runs[i][0], "outcome",
+                                              runs[i][1]));
+    return json_pack("{s:i, s:s, s:{s:{s:[{s:s, s:s, s:s, s:i, s:o}]}}}", "format", 1, "kind",
+                     "matrix", "results", "matrix", "cells", "scenario", "check-gap", "lock", "lua",
+                     "verdict", verdict, "planned", (int)count, "runs", list);
+}
+
+static void a_cell_of_a_matrix_has_the_outcome_of_its_worst_seed(void **state)
+{
+    static const char *const broken[][2] = {
+        {"as expected", "holds"}, {"unknown", NULL}, {"UNEXPECTED", "breaks"}},
+                             *const unknown[][2] = {{"as expected", "holds"}, {"unknown", NULL}};
+
+    (void)state;
+    expect(seeds("UNEXPECTED", broken, 3), NULL, "✗ Not as expected",
+           "✗ <span class=\"en\" lang=\"en\">breaks</span>");
+    expect(seeds("unknown", unknown, 2), NULL, "? Did not happen", "? -");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +187,7 @@ int main(void)
         cmocka_unit_test(the_table_shows_why_a_cell_counts_as_it_does),
         cmocka_unit_test(two_runs_differ_if_the_outcomes_of_a_cell_do),
         cmocka_unit_test(a_cell_of_a_matrix_is_done_when_all_its_seeds_are),
+        cmocka_unit_test(a_cell_of_a_matrix_has_the_outcome_of_its_worst_seed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
