@@ -197,7 +197,7 @@ static bool read_database(struct stage *s)
 
 /* ---- the outcome ---- */
 
-static enum scenario_outcome outcome_of(unsigned signs, unsigned breaks)
+enum scenario_outcome judge_outcome(unsigned signs, unsigned breaks)
 {
     /* If fences went down, the refused write may have been the right one. */
     if ((signs & SIGN_STALE_REFUSED) && !(signs & (SIGNS_DAMAGE | SIGN_FENCE)))
@@ -213,17 +213,19 @@ static enum scenario_outcome outcome_of(unsigned signs, unsigned breaks)
     return SCENARIO_HOLDS;
 }
 
-/* Compare with the expectation.  False: r->why has the difference. */
-static bool compare(struct scenario_result *r, const struct expectation *e)
+bool judge_compare(struct scenario_result *r, const struct expectation *e)
 {
+    unsigned damage = e->outcome == SCENARIO_BREAKS ? 0 : r->signs & SIGNS_DAMAGE & ~e->shows;
+
     if (r->outcome != e->outcome) {
         snprintf(r->why, sizeof r->why, "expected: %s",
                  scenario_outcome_name(e->outcome, false));
         return false;
     }
     for (int i = 0; i < SIGN_COUNT; i++)
-        if (e->shows & ~r->signs & (1u << i)) {
-            snprintf(r->why, sizeof r->why, "it does not show: %s",
+        if (((e->shows & ~r->signs) | damage) & (1u << i)) {
+            snprintf(r->why, sizeof r->why, "it %s: %s",
+                     damage & (1u << i) ? "was not to show" : "does not show",
                      scenario_sign_name(i, false));
             return false;
         }
@@ -275,10 +277,10 @@ void stage_judge(struct stage *s)
     read_findings(s);
     count_wake_ups(s);
     r->signs = s->signs;
-    r->outcome = outcome_of(s->signs, s->setup->scenario->breaks);
+    r->outcome = judge_outcome(s->signs, s->setup->scenario->breaks);
     r->holds = s->verdict.holds;
     r->faults = count_faults(&s->history);
-    r->is_expected = compare(r, s->setup->expected);
+    r->is_expected = judge_compare(r, s->setup->expected);
     r->rc = r->is_expected ? EXIT_VALID : EXIT_INVALID;
     if (r->tally.is_short && r->outcome == SCENARIO_HOLDS)
         forgive_short(r, s->setup->expected);
