@@ -70,10 +70,11 @@ void table_row(FILE *out, const struct scenario_setup *setup,
 }
 
 static const char explanation[] =
-    "updates: acknowledged, by an answer to COMMIT.  lost: those that are not in the\n"
-    "number at the end.  The interval takes each loss by itself, but one pause may cost\n"
-    "several.  inside: most that were at work under the lock at once.  waited: longest,\n"
-    "by a client that was not paused itself.  refused: writes under an older fence.\n";
+    "updates: acknowledged by an answer to COMMIT, or unanswered and in the database.\n"
+    "lost: those that are not in the number at the end.  The interval takes each loss by\n"
+    "itself, but one pause may cost several.  inside: most that were at work under the\n"
+    "lock at once.  waited: longest, by a client that was not paused itself.  refused:\n"
+    "writes under an older fence.\n";
 
 void table_foot(FILE *out)
 {
