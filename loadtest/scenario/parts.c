@@ -17,6 +17,25 @@ bool actor_walk_in(struct actor *late, struct actor *early)
     return is_in;
 }
 
+bool stage_keeps_out(struct stage *s, struct actor *holder, struct actor *stranger)
+{
+    bool is_in = actor_try_until_answered(stranger) == DLOCK_OK;
+    bool is_protected = actor_is_protected(holder);
+
+    if (!is_in && is_protected)
+        return true;
+    stage_need_in_time(s, is_protected || stage_now_ms(s) < stage_lease_ms(s) / 2,
+                       "the lease was to last");
+    if (is_in)
+        stage_sign(s, SIGN_TWO_HOLDERS, "the lock had a holder, and let a stranger in");
+    else
+        stage_sign(s, SIGN_LOST_EARLY, "the holder lost a lease that was not over");
+    if (is_in)
+        actor_release(stranger);
+    actor_release(holder);
+    return false;
+}
+
 void stage_open_sale(struct stage *s, struct actor *ann)
 {
     stage_tell(s, "Ann takes the lock and sees that one voucher is left.",

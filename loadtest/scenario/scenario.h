@@ -230,6 +230,13 @@ dlock_status actor_release_for(struct actor *a, struct actor *holder);
  * `late` got the lock. */
 bool actor_walk_in(struct actor *late, struct actor *early);
 
+/* `stranger` asks for the lock that `holder` took after play() began.  True: the stranger was
+ * refused, and the holder's lease is valid.  False: the lock broke its promise, a sign says how, and
+ * both have released; play() is to return, so that the judge sees what happened.  If the holder knows
+ * that its lease is over, and half of a lease has passed since play() began, the story is performed
+ * again. */
+bool stage_keeps_out(struct stage *s, struct actor *holder, struct actor *stranger);
+
 /* Wait until dlock_is_protected() is false for the actor's lease. */
 void actor_await_unprotected(struct actor *a);
 

@@ -48,7 +48,7 @@ static void play(struct stage *s)
     stage_tell(s, "Ann's release goes on.  Is the lock still Bo's?  Chu asks for it.",
                "小安的释放接着执行。锁还在小博手里吗？小楚来申请锁。");
     end_release(ann, has_gap);
-    if (actor_try(chu) == DLOCK_OK) {
+    if (actor_try_until_answered(chu) == DLOCK_OK) {
         stage_need_in_time(s, actor_is_protected(bo), "Bo's own lease was to last");
         actor_read(bo);
         actor_buy(chu);

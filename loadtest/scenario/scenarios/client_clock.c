@@ -12,7 +12,7 @@ static void play(struct stage *s)
     stage_tell(s, "Bo's wall clock jumps an hour ahead.  Bo asks for the lock.",
                "小博的系统时钟突然快了一小时。小博来申请锁。");
     actor_shift_clock(bo, HOUR_MS);
-    if (actor_try(bo) == DLOCK_OK) {
+    if (actor_try_until_answered(bo) == DLOCK_OK) {
         stage_tell(s, "By Bo's clock Ann's lease is long over: Bo takes the lock, and "
                       "buys.",
                    "按小博的钟，小安的租约早过了：小博接管了锁，买走一张。");

@@ -17,7 +17,7 @@ static void play(struct stage *s)
         stage_sign(s, SIGN_CALL_REFUSED, "a child is another process, with no lock system");
     stage_tell(s, "Ann still holds the lock.  Bo must not get it.",
                "锁还是小安的，小博不能拿到。");
-    if (actor_try(bo) == DLOCK_OK) {
+    if (actor_try_until_answered(bo) == DLOCK_OK) {
         actor_buy(bo);
         actor_release(bo);
     }

@@ -14,6 +14,7 @@ static void play(struct stage *s)
     actor_wire_asking(ann, "cut to-client");
     st = actor_try(ann);
     if (st == DLOCK_OK) {
+        actor_await_wire(ann, WIRE_LOCK);
         stage_tell(s, "Ann's library asked again, and found that the lock is Ann's.",
                    "小安的锁库重新问了一遍，认出锁是小安的。");
         actor_leave(ann);

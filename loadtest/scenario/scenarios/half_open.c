@@ -8,9 +8,13 @@ static void nobody_gets_in(struct stage *s, struct actor *ann, struct actor *bo)
 {
     stage_tell(s, "To the server Ann's connection is still open.  Bo waits.",
                "在服务器看来，小安的连接还开着。小博只能等。");
-    actor_wire_mend(ann, WIRE_LOCK);
     actor_buy(ann);
-    actor_release(ann);
+    stage_tell(s, "Ann's release does not arrive before the network is back.",
+               "网络恢复之前，小安的释放到不了服务器。");
+    actor_begin_release(ann);
+    actor_await_wire(ann, WIRE_LOCK);
+    actor_wire_mend(ann, WIRE_LOCK);
+    actor_end(ann);
     actor_enter(bo);
     actor_buy(bo);
     actor_leave(bo);
@@ -19,6 +23,7 @@ static void nobody_gets_in(struct stage *s, struct actor *ann, struct actor *bo)
 static void play(struct stage *s)
 {
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
+    dlock_status st;
 
     stage_open_sale(s, ann);
     stage_tell(s, "Ann's network to the store falls silent: nothing arrives, nothing "
@@ -26,10 +31,15 @@ static void play(struct stage *s)
                "小安到存储的网络静默了：什么也不到，也不报错。");
     actor_wire(ann, WIRE_LOCK, "hold to-client");
     actor_wire(ann, WIRE_LOCK, "hold to-server");
-    if (actor_outwait(bo) != DLOCK_OK) {
+    st = actor_outwait(bo);
+    stage_need(s, !dlock_is_failure(st), "Bo is to be answered");
+    if (st != DLOCK_OK) {
         nobody_gets_in(s, ann, bo);
         return;
     }
+    /* A lock that nobody renews sends nothing now. */
+    if (stage_is_renewed(s) || stage_has(s, DLOCK_CAP_SESSION))
+        actor_await_wire(ann, WIRE_LOCK);
     stage_tell(s, "No renewal got through.  Bo has the lock now, and buys the last one.",
                "续期送不到，锁已归小博，小博买走最后一张。");
     actor_buy(bo);

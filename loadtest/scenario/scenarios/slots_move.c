@@ -16,13 +16,13 @@ static void play(struct stage *s)
                   "refused there.",
                "小安的租约照旧；小博被重定向到新位置，在那里被拒绝。");
     actor_renew(ann);
-    stage_need_in_time(s, actor_is_protected(ann), "Ann's lease had not ended");
-    actor_try(bo);
+    if (!stage_keeps_out(s, ann, bo))
+        return;
     stage_tell(s, "The slot moves back.", "槽又迁移回来。");
     stage_server_end(s, moved);
     actor_renew(ann);
-    stage_need_in_time(s, actor_is_protected(ann), "Ann's lease had not ended");
-    actor_try(bo);
+    if (!stage_keeps_out(s, ann, bo))
+        return;
     actor_buy(ann);
     actor_leave(ann);
     stage_tell(s, "Ann releases the lock, and Bo gets it: all is sold.",

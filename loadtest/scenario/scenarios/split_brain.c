@@ -20,6 +20,7 @@ static void play(struct stage *s)
                "小博在新主节点那边，在那里申请锁。");
     actor_wire_node(bo, 0, "cut to-server at split-brain"); /* a part of the name */
     is_in = actor_try_until_answered(bo) == DLOCK_OK;
+    actor_await_wire(bo, WIRE_LOCK);
     if (is_in)
         actor_buy(bo);
     if (stage_has(s, DLOCK_CAP_RENEW)) {

@@ -7,6 +7,7 @@ static void play(struct stage *s)
 {
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1),
                  *chu = stage_actor(s, 2);
+    dlock_status st;
 
     stage_tell(s, "Ann takes the lock, and releases it in time.",
                "小安拿到锁，并且按时释放。");
@@ -16,7 +17,9 @@ static void play(struct stage *s)
     actor_wire(ann, WIRE_LOCK, "hold to-server");
     actor_begin_release(ann);
     actor_await_wire(ann, WIRE_LOCK);
-    if (actor_outwait(bo) != DLOCK_OK) {
+    st = actor_outwait(bo);
+    stage_need(s, !dlock_is_failure(st), "Bo is to be answered");
+    if (st != DLOCK_OK) {
         stage_tell(s, "Without Ann's release nobody gets the lock.",
                    "小安的释放没到，谁也拿不到锁。");
         actor_wire(ann, WIRE_LOCK, "release to-server");
@@ -31,7 +34,7 @@ static void play(struct stage *s)
     actor_end(ann);
     stage_tell(s, "Does Bo still have the lock?  Chu asks for it.",
                "锁还在小博手里吗？小楚来申请锁。");
-    if (actor_try(chu) == DLOCK_OK) {
+    if (actor_try_until_answered(chu) == DLOCK_OK) {
         stage_need_in_time(s, actor_is_protected(bo), "Bo's own lease was to last");
         actor_read(bo);
         actor_buy(chu);
