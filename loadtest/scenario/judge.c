@@ -138,11 +138,9 @@ static void count_wake_ups(struct stage *s)
 
 /* ---- the database ---- */
 
-enum { USERS_MAX = 64 };
-
 struct sold {
     int64_t count;
-    char users[USERS_MAX][24];
+    struct order_row rows[ORDERS_MAX];
     bool has_duplicate;
 };
 
@@ -150,12 +148,28 @@ static bool add_order(const struct audit_db_order *order, void *arg)
 {
     struct sold *sold = arg;
 
-    for (int64_t i = 0; i < sold->count && i < USERS_MAX; i++)
-        sold->has_duplicate |= strcmp(sold->users[i], order->user) == 0;
-    if (sold->count < USERS_MAX)
-        snprintf(sold->users[sold->count], sizeof sold->users[0], "%s", order->user);
+    for (int64_t i = 0; i < sold->count && i < ORDERS_MAX; i++)
+        sold->has_duplicate |= strcmp(sold->rows[i].user, order->user) == 0;
+    if (sold->count < ORDERS_MAX) {
+        struct order_row *row = &sold->rows[sold->count];
+
+        snprintf(row->user, sizeof row->user, "%s", order->user);
+        snprintf(row->request, sizeof row->request, "%s", order->request);
+    }
     sold->count++;
     return true;
+}
+
+/* Is an order missing of which a client was told?  A measurement has more rows than are kept, so
+ * they are only counted. */
+static bool lacks_order(const struct stage *s, const struct sold *sold, bool is_queued)
+{
+    int64_t told = is_queued ? s->promised : s->told_sold;
+
+    return sold->count < told ||
+           (sold->count <= ORDERS_MAX &&
+            !orders_are_there(sold->rows, (size_t)sold->count, s->told, s->told_order_count,
+                              is_queued));
 }
 
 static bool read_database(struct stage *s)
@@ -183,9 +197,9 @@ static bool read_database(struct stage *s)
         s->signs |= SIGN_LOST_UPDATE;
     if (sold.has_duplicate && !scenario_is_measured(s->setup->scenario))
         s->signs |= SIGN_DUPLICATE;
-    if (sold.count < s->told_sold)
+    if (lacks_order(s, &sold, false))
         s->signs |= SIGN_LOST_ORDER;
-    if (sold.count < s->promised)
+    if (lacks_order(s, &sold, true))
         s->signs |= SIGN_BROKEN_PROMISE;
     if (s->told_sold_out && stock.left > 0)
         s->signs |= SIGN_UNDERSOLD;

@@ -231,10 +231,10 @@ dlock_status actor_release_for(struct actor *a, struct actor *holder);
 bool actor_walk_in(struct actor *late, struct actor *early);
 
 /* `stranger` asks for the lock that `holder` took after play() began.  True: the stranger was
- * refused, and the holder's lease is valid.  False: the lock broke its promise, a sign says how, and
- * both have released; play() is to return, so that the judge sees what happened.  If the holder knows
- * that its lease is over, and half of a lease has passed since play() began, the story is performed
- * again. */
+ * refused, and the holder's lease is valid.  False: the lock broke its promise, a sign says how,
+ * and both have released; play() is to return, so that the judge sees what happened.  If the
+ * holder knows that its lease is over, and half of a lease has passed since play() began, the
+ * story is performed again. */
 bool stage_keeps_out(struct stage *s, struct actor *holder, struct actor *stranger);
 
 /* Wait until dlock_is_protected() is false for the actor's lease. */
@@ -387,8 +387,8 @@ void stage_restart_service(struct stage *s, int process);
 /* Stop a process of the service, which first writes what is queued. */
 void stage_drain_service(struct stage *s, int process);
 
-/* Note that a client got the answer "queued" from the scenario itself, and not from the service. */
-void stage_promise(struct stage *s);
+/* Note that the scenario itself, and not the service, told the actor "queued". */
+void actor_promise(struct actor *a);
 
 /* The pid of the actor's process. */
 int64_t actor_pid(const struct actor *a);

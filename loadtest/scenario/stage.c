@@ -3,6 +3,7 @@
  * of the narration. */
 #include "loadtest/scenario/stage.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,6 +213,19 @@ void stage_sign(struct stage *s, enum scenario_sign sign, const char *why)
     snprintf(english, sizeof english, "%s: %s", scenario_sign_name(number, false), why);
     snprintf(chinese, sizeof chinese, "%s：%s", scenario_sign_name(number, true), why);
     stage_say(s, LINE_TOLD, -1, english, chinese);
+}
+
+void stage_note_told(struct stage *s, bool is_queued, int64_t user, const char *request)
+{
+    struct order_told *told = &s->told[s->told_order_count];
+
+    *(is_queued ? &s->promised : &s->told_sold) += 1;
+    if (scenario_is_measured(s->setup->scenario) || s->told_order_count == ORDERS_MAX)
+        return;
+    told->is_queued = is_queued;
+    snprintf(told->row.user, sizeof told->row.user, "%" PRId64, user);
+    snprintf(told->row.request, sizeof told->row.request, "%s", request);
+    s->told_order_count++;
 }
 
 void stage_fault(struct stage *s, const char *what, dlock_fault_phase phase,

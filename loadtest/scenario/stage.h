@@ -14,6 +14,7 @@
 #include "loadtest/lab/lab.h"
 #include "loadtest/proxy/proxy.h"
 #include "loadtest/sale/service.h"
+#include "loadtest/scenario/orders.h"
 #include "loadtest/scenario/result.h"
 #include "loadtest/scenario/pages.h"
 #include "loadtest/scenario/participants/process_inside.h"
@@ -141,6 +142,8 @@ struct stage {
     uint64_t streams[SCENARIO_ACTORS_MAX + 1]; /* states of stage_draw()              */
     int64_t told_sold;  /* answers "sold" to actors                                   */
     int64_t promised;   /* answers "queued" to actors                                 */
+    struct order_told told[ORDERS_MAX]; /* of a story: these answers, with their requests */
+    size_t told_order_count;
     bool told_sold_out; /* an actor got the answer "sold out"                         */
 };
 
@@ -153,6 +156,10 @@ void stage_say(struct stage *s, enum stage_line_kind kind, int actor,
  * to this line. */
 void stage_say_since(struct stage *s, enum stage_line_kind kind, int64_t from_ns,
                      int actor, const char *english, const char *chinese);
+
+/* Note that a client was told of an order: "queued", or "sold".  An empty request: the client does
+ * not know its number. */
+void stage_note_told(struct stage *s, bool is_queued, int64_t user, const char *request);
 
 /* The actor's name in English or in Chinese. */
 const char *stage_person(const struct actor *a, bool is_chinese);

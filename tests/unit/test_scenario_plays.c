@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scenario_plays.c -- the plays of scenarios whose lock or wires do not do what the story says.
- * No such performance may end as one in which the lock held. */
+/* test_scenario_plays.c -- the plays of scenarios whose lock or wires do not do what the story
+ * says.  No such performance may end as one in which the lock held. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,7 +126,7 @@ static const struct {
 
 enum { KEPT_COUNT = sizeof kept / sizeof kept[0] };
 
-/* How the play ends after the stranger was let in (or, if `loses`, after Ann has lost her lease). */
+/* How the play ends after the stranger was let in or, if `loses`, after Ann has lost her lease. */
 static enum ending disturb(struct stage *s, size_t i, bool loses, bool knows_loss, int64_t now_ms)
 {
     *s = sound();

@@ -263,7 +263,8 @@ static enum sale_answer keep_sale(struct actor *a, const struct actor_answer *an
         (answer->sale == SALE_SOLD || answer->sale == SALE_STALE))
         s->writes[s->write_count++] = (struct check_write){
             .fence = answer->fence, .is_accepted = answer->sale == SALE_SOLD};
-    s->told_sold += answer->sale == SALE_SOLD;
+    if (answer->sale == SALE_SOLD)
+        stage_note_told(s, false, answer->user, answer->request);
     s->told_sold_out |= answer->sale == SALE_SOLD_OUT;
     if (answer->sale == SALE_STALE)
         s->signs |= SIGN_STALE_REFUSED;

@@ -176,6 +176,8 @@ static void obey_in_thread(struct actor_thread *h, struct actor_answer *answer)
     case ACTOR_BUY_AGAIN:
         answer->sale = voucher_client_buy(&h->shop, fence, h->order.what == ACTOR_BUY_AGAIN,
                                 answer->error, size);
+        answer->user = h->shop.user;
+        memcpy(answer->request, h->shop.request, sizeof answer->request);
         break;
     default:
         do_fork(h, answer);

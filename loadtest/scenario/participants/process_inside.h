@@ -64,6 +64,8 @@ struct actor_answer {
     enum sale_answer sale;
     int64_t stock;
     uint64_t fence;      /* of what was acquired                                      */
+    int64_t user;        /* of an order                                               */
+    char request[96];    /* its number                                                */
     int level;           /* how many it holds now                                     */
     bool is_so;          /* the answer to IS_PROTECTED and LOOK; of CHANGE_THREAD: the new
                           * thread has the id                                     */

@@ -12,7 +12,7 @@ static void play(struct stage *s)
                "Redis 里的计数器放行三个人，立刻答复：下单成功。");
     for (int i = 0; i < 3; i++) {
         stage_need(s, actor_reserve(stage_actor(s, i)) == SALE_SOLD, "all three are to get in");
-        stage_promise(s);
+        actor_promise(stage_actor(s, i));
     }
     stage_tell(s, "The orders wait in the memory of the process.  Its thread writes the first.",
                "订单在进程的内存队列里等着，线程写好了第一单。");

@@ -127,9 +127,9 @@ void stage_drain_service(struct stage *s, int process)
     stage_need_in_time(s, service_stop(service_at(s, process), 1), "seckilld was to stop");
 }
 
-void stage_promise(struct stage *s)
+void actor_promise(struct actor *a)
 {
-    s->promised++;
+    stage_note_told(a->stage, true, a->process->part.first_user + a->thread, "");
 }
 
 void stage_queue_orders(struct stage *s)
@@ -200,13 +200,19 @@ static int connect_to(int port)
     return fd;
 }
 
+/* As the buyer of a request; as a client of the shop an actor has another number. */
+static int64_t user_of(const struct actor *a)
+{
+    return a->stage->voucher * USERS_OF_A_VOUCHER + a->index;
+}
+
 static void print_request(const struct actor *a, const char *key, char *out, size_t size)
 {
     const struct stage *s = a->stage;
     char path[FILES_PATH_MAX], token[TOKEN_LEN + 1];
     char why[TOKEN_WHY_MAX];
     struct token_keys keys;
-    struct token_claim claim = {s->voucher * USERS_OF_A_VOUCHER + a->index,
+    struct token_claim claim = {user_of(a),
                                 token_now_s() + TOKEN_LIFETIME_S, TOKEN_BUYER};
     int n;
 
@@ -290,7 +296,8 @@ const char *stage_answer(struct stage *s, int number)
     found += sizeof header - 1;
     snprintf(post->outcome, sizeof post->outcome, "%.*s", (int)strcspn(found, "\r"),
              found);
-    s->promised += strcmp(post->outcome, "queued") == 0;
+    if (strcmp(post->outcome, "queued") == 0)
+        stage_note_told(s, true, user_of(post->actor), "");
     hang_up(post);
     say(post->actor, "is told: ", "得到答复：", post->outcome);
     return post->outcome;
