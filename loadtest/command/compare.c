@@ -149,12 +149,9 @@ static void make_cells(struct comparison *c, const struct compare_settings *v)
                 cell->experiment = c->experiments[e];
                 cell->hazard = c->hazards[h];
                 cell->lock = c->locks[l];
-                cell->expected = experiment_expectation(cell->experiment, cell->lock,
-                                                        cell->hazard, c->path);
-                /* The expectations are for several processes.  With one process `local` excludes
-                 * all threads, and no other process works while this one is stopped. */
-                if (c->processes == 1 && cell->expected != EXPECT_NOTHING)
-                    cell->expected = EXPECT_EITHER;
+                cell->expected = expectation_among(
+                    experiment_expectation(cell->experiment, cell->lock, cell->hazard, c->path),
+                    c->processes);
                 if (!experiment_takes(cell->experiment, cell->lock))
                     continue;
                 cell->run_count = (int)(cell->hazard == &hazard_calm

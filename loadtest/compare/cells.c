@@ -88,6 +88,11 @@ enum cell_expectation experiment_expectation(const struct experiment *experiment
     return experiment->holds && expected != EXPECT_NOTHING ? EXPECT_SOUND : expected;
 }
 
+enum cell_expectation expectation_among(enum cell_expectation expected, int processes)
+{
+    return processes == 1 && expected == EXPECT_BROKEN ? EXPECT_EITHER : expected;
+}
+
 /* Does only the lock protect from this finding in the experiment, so that a broken lock explains
  * it? */
 static bool is_at_stake(const struct experiment *experiment, int check)

@@ -58,6 +58,11 @@ enum cell_expectation experiment_expectation(const struct experiment *experiment
                                              const char *lock,
                                              const struct hazard *hazard,
                                              enum order_path_id path);
+
+/* The same where so many processes sell.  The expectations are for several: in a single process
+ * `local` excludes all threads.  A lock that several processes cannot break, one cannot break
+ * either. */
+enum cell_expectation expectation_among(enum cell_expectation expected, int processes);
 bool experiment_takes(const struct experiment *experiment, const char *lock);
 
 struct run_record {

@@ -4,7 +4,7 @@
 # that did not happen gives unknown.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 10
+plan 11
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >"$work/up" 2>&1
@@ -51,6 +51,11 @@ done
 compare frozen 'lua:pg-advisory' --locks=lua --experiments=oversell --hazards=freeze
 check 'freeze: a lock that outlives its stopped process where it must not is UNEXPECTED' \
     grep -q 'UNEXPECTED: oversell, freeze, lua: expected broken; runs: sound' "$work/frozen"
+
+# The threads of a single process compete too.
+compare alone 'lua:none' --processes=1 --locks=lua --experiments=oversell --hazards=calm --repeats=1
+check 'one process: a lock that lets two threads in is UNEXPECTED' \
+    grep -q 'UNEXPECTED: oversell, calm, lua: expected sound; runs: broken' "$work/alone"
 
 # `lua` never reaches the gap, so no process is stopped there.
 compare missed 'owner:lua' --locks=owner --experiments=one-per-user --hazards=check-gap

@@ -57,6 +57,16 @@ static void a_fence_holds_under_every_hazard(void **state)
                      EXPECT_BROKEN);
 }
 
+static void one_process_excuses_only_a_lock_that_does_not_break(void **state)
+{
+    (void)state;
+    assert_int_equal(expectation_among(EXPECT_BROKEN, 1), EXPECT_EITHER);
+    assert_int_equal(expectation_among(EXPECT_BROKEN, 2), EXPECT_BROKEN);
+    assert_int_equal(expectation_among(EXPECT_SOUND, 1), EXPECT_SOUND);
+    assert_int_equal(expectation_among(EXPECT_EITHER, 1), EXPECT_EITHER);
+    assert_int_equal(expectation_among(EXPECT_NOTHING, 1), EXPECT_NOTHING);
+}
+
 static void a_run_is_broken_by_what_its_experiment_is_about(void **state)
 {
     const struct experiment *oversell = experiment_find("oversell");
@@ -174,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_lock_has_an_expectation_under_every_hazard),
         cmocka_unit_test(a_fence_holds_under_every_hazard),
+        cmocka_unit_test(one_process_excuses_only_a_lock_that_does_not_break),
         cmocka_unit_test(a_run_is_broken_by_what_its_experiment_is_about),
         cmocka_unit_test(a_phantom_is_never_excused),
         cmocka_unit_test(unknown_and_missed_are_no_passes),
