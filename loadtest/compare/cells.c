@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cells.c -- the experiments, the expectation of each cell, and the judgement of its
  * runs. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "loadtest/compare/compare.h"
@@ -102,8 +104,21 @@ static bool is_at_stake(const struct experiment *experiment, int check)
     return check == AUDIT_OVERSOLD || check == AUDIT_LOST_UPDATE;
 }
 
+/* The reason why nothing is known of a run in which no violation counts. */
+static void why_unknown(const struct run_result *result, char why[WHY_MAX])
+{
+    if (*result->reason)
+        snprintf(why, WHY_MAX, "%s", result->reason);
+    else if (result->hazard != HAZARD_OVER)
+        snprintf(why, WHY_MAX, "the hazard did not come about: %.220s", result->note);
+    else if (result->verdict.valid == VERDICT_UNKNOWN)
+        snprintf(why, WHY_MAX,
+                 "%" PRId64 " requests had no answer, and the verdict depends on them",
+                 result->unanswered);
+}
+
 enum run_outcome run_outcome_of(const struct experiment *experiment,
-                                const struct run_result *result)
+                                const struct run_result *result, char why[WHY_MAX])
 {
     bool broken = false, wrong = false;
 
@@ -113,11 +128,13 @@ enum run_outcome run_outcome_of(const struct experiment *experiment,
         broken = broken || (found && is_at_stake(experiment, i));
         wrong = wrong || (found && !is_at_stake(experiment, i));
     }
+    why[0] = '\0';
     if (wrong)
         return RUN_WRONG;
-    if (result->hazard != HAZARD_OVER || result->verdict.valid == VERDICT_UNKNOWN)
-        return RUN_UNKNOWN;
-    return broken ? RUN_BROKEN : RUN_SOUND;
+    if (broken && result->hazard != HAZARD_LATE)
+        return RUN_BROKEN;
+    why_unknown(result, why);
+    return *why ? RUN_UNKNOWN : RUN_SOUND;
 }
 
 enum cell_outcome cell_outcome_of(const struct cell *cell)

@@ -41,7 +41,9 @@ enum run_outcome {
     RUN_SOUND,   /* the audit found nothing                                        */
     RUN_BROKEN,  /* it found a violation that a broken lock explains               */
     RUN_WRONG,   /* it found a violation that no lock explains, such as a phantom  */
-    RUN_UNKNOWN, /* the verdict depends on missing answers, or the hazard missed   */
+    RUN_UNKNOWN, /* it found none, and the verdict depends on missing answers, the hazard
+                  * missed, or a process died; or the laboratory held a thread for longer
+                  * than its lease                                                 */
     RUN_OUTCOME_COUNT
 };
 
@@ -131,9 +133,11 @@ size_t comparison_cell_count(const struct comparison *c);
 size_t comparison_planned(const struct comparison *c);
 size_t comparison_planned_in(const struct comparison *c, size_t experiment);
 
-/* Judge one run by its verdict, and a cell by its runs. */
+/* Judge one run by its verdict.  A violation that the audit found counts, whatever is unknown
+ * beside it.  RUN_UNKNOWN: `why` is the reason; else it is "". */
 enum run_outcome run_outcome_of(const struct experiment *experiment,
-                                const struct run_result *result);
+                                const struct run_result *result, char why[WHY_MAX]);
+/* Judge a cell by its runs. */
 enum cell_outcome cell_outcome_of(const struct cell *cell);
 /* The number of cells with that result. */
 size_t comparison_count(const struct comparison *c, enum cell_outcome outcome);

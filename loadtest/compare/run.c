@@ -73,27 +73,11 @@ static int64_t stock_of(const struct comparison *c, const struct cell *cell)
                                                                              : c->stock;
 }
 
-static void why_unknown(const struct run_result *result, char out[WHY_MAX])
-{
-    if (*result->reason)
-        snprintf(out, WHY_MAX, "%s", result->reason);
-    else if (result->hazard != HAZARD_OVER)
-        snprintf(out, WHY_MAX, "the hazard did not come about: %.220s", result->note);
-    else
-        snprintf(out, WHY_MAX,
-                 "%" PRId64 " requests had no answer, and the verdict depends on them",
-                 result->unanswered);
-}
-
 static void record(struct run_record *out, const struct experiment *experiment,
                    const struct run_result *result, const char *dir)
 {
     wrk_figures_read(&out->figures, dir, result);
-    out->outcome =
-        *result->reason ? RUN_UNKNOWN : run_outcome_of(experiment, result);
-    out->reason[0] = '\0';
-    if (out->outcome == RUN_UNKNOWN)
-        why_unknown(result, out->reason);
+    out->outcome = run_outcome_of(experiment, result, out->reason);
     snprintf(out->note, sizeof out->note, "%s", result->note);
     for (int i = 0; i < AUDIT_CHECK_COUNT; i++) {
         out->counts[i] = result->verdict.findings[i].count;
@@ -223,7 +207,7 @@ static enum exit_code prepare_again(const struct session *s,
     return interrupt_sleep_ms(PAUSE_MS) ? EXIT_VALID : EXIT_INTERRUPTED;
 }
 
-/* Do a run of a cell.  A run that came to nothing is tried again, with fresh vouchers and
+/* Do a run of a cell.  A run that shows nothing is tried again, with fresh vouchers and
  * processes. */
 static enum exit_code run_cell(struct session *s, struct cell *cell, int repeat)
 {

@@ -4,7 +4,8 @@
  * A hazard is one file in hazards/ and one line in hazards.def.  A hazard goes on to its
  * next stage when it observes a state: a thread is held, a process is stopped, an order
  * is in the database.  Times are only limits of such a wait.  If a hazard does not
- * happen, the run has an error, and never passes silently.
+ * happen, the run has an error, and never passes silently.  A hazard that needs the gap is
+ * over at once for a lock without the gap.
  */
 #ifndef LOADTEST_SALE_HAZARD_H
 #define LOADTEST_SALE_HAZARD_H
@@ -23,6 +24,8 @@ enum hazard_state {
     HAZARD_OVER,
     HAZARD_MISSED, /* the hazard did not happen: the run shows nothing; repeat it    */
     HAZARD_FAILED, /* a server or a process failed; scene->note has the reason       */
+    HAZARD_LATE, /* the hazard did not happen, and it may have held a thread for longer than
+                  * its lease, so a violation shows nothing either; no step answers it */
 };
 
 /* The processes that a hazard works on, and how far it has come. */
@@ -54,6 +57,7 @@ struct hazard_scene {
     struct service_lock hold;     /* the lock of the thread that was held last, as the
                                    * store described it at that moment               */
     int64_t hold_ends_ns;         /* if the lease is not renewed, it ends after this  */
+    bool holds_within_lease;      /* a thread is held that must write before its lease ends */
     bool contends;                /* hazard_tried() counts requests for the lock now  */
     char note[240];   /* what happened, for people                                   */
 };

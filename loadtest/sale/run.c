@@ -244,7 +244,10 @@ static enum exit_code drive(struct running *r)
     if (state == HAZARD_GOING && *note == '\0')
         snprintf(note, sizeof r->scene.note, "it was not over after %" PRId64 " ms%s",
                  since_begin_ms(r), r->result->users_ran_out ? ", and the users ran out" : "");
-    r->result->hazard = state == HAZARD_GOING ? HAZARD_MISSED : state;
+    r->result->hazard = state == HAZARD_OVER             ? HAZARD_OVER
+                        : r->scene.holds_within_lease ? HAZARD_LATE
+                        : state == HAZARD_GOING       ? HAZARD_MISSED
+                                                      : state;
     return interrupted() ? EXIT_INTERRUPTED : EXIT_VALID;
 }
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -57,6 +58,16 @@ static void a_fence_holds_under_every_hazard(void **state)
                      EXPECT_BROKEN);
 }
 
+static enum run_outcome outcome_of(const struct experiment *experiment,
+                                   const struct run_result *result)
+{
+    char why[WHY_MAX];
+    enum run_outcome outcome = run_outcome_of(experiment, result, why);
+
+    assert_true((outcome == RUN_UNKNOWN) == (why[0] != '\0'));
+    return outcome;
+}
+
 static void one_process_excuses_only_a_lock_that_does_not_break(void **state)
 {
     (void)state;
@@ -74,14 +85,14 @@ static void a_run_is_broken_by_what_its_experiment_is_about(void **state)
     struct run_result result = {.hazard = HAZARD_OVER};
 
     (void)state;
-    assert_int_equal(run_outcome_of(oversell, &result), RUN_SOUND);
+    assert_int_equal(outcome_of(oversell, &result), RUN_SOUND);
     result.verdict.findings[AUDIT_OVERSOLD].valid = VERDICT_INVALID;
     result.verdict.valid = VERDICT_INVALID;
-    assert_int_equal(run_outcome_of(oversell, &result), RUN_BROKEN);
-    assert_int_equal(run_outcome_of(per_user, &result), RUN_WRONG);
+    assert_int_equal(outcome_of(oversell, &result), RUN_BROKEN);
+    assert_int_equal(outcome_of(per_user, &result), RUN_WRONG);
     result.verdict.findings[AUDIT_OVERSOLD].valid = VERDICT_VALID;
     result.verdict.findings[AUDIT_DUPLICATE].valid = VERDICT_INVALID;
-    assert_int_equal(run_outcome_of(per_user, &result), RUN_BROKEN);
+    assert_int_equal(outcome_of(per_user, &result), RUN_BROKEN);
 }
 
 static void a_phantom_is_never_excused(void **state)
@@ -92,7 +103,7 @@ static void a_phantom_is_never_excused(void **state)
     result.verdict.valid = VERDICT_INVALID;
     result.verdict.findings[AUDIT_OVERSOLD].valid = VERDICT_INVALID;
     result.verdict.findings[AUDIT_TOLD_NOT_THERE].valid = VERDICT_INVALID;
-    assert_int_equal(run_outcome_of(experiment_find("oversell"), &result), RUN_WRONG);
+    assert_int_equal(outcome_of(experiment_find("oversell"), &result), RUN_WRONG);
 }
 
 static void unknown_and_missed_are_no_passes(void **state)
@@ -101,10 +112,53 @@ static void unknown_and_missed_are_no_passes(void **state)
 
     (void)state;
     result.verdict.valid = VERDICT_UNKNOWN;
-    assert_int_equal(run_outcome_of(experiment_find("oversell"), &result), RUN_UNKNOWN);
+    assert_int_equal(outcome_of(experiment_find("oversell"), &result), RUN_UNKNOWN);
     result.verdict.valid = VERDICT_VALID;
     result.hazard = HAZARD_MISSED;
-    assert_int_equal(run_outcome_of(experiment_find("oversell"), &result), RUN_UNKNOWN);
+    assert_int_equal(outcome_of(experiment_find("oversell"), &result), RUN_UNKNOWN);
+}
+
+static struct run_result oversold(enum hazard_state hazard)
+{
+    struct run_result result = {.hazard = hazard};
+
+    result.verdict.valid = VERDICT_INVALID;
+    result.verdict.findings[AUDIT_OVERSOLD].valid = VERDICT_INVALID;
+    return result;
+}
+
+static void a_violation_counts_whatever_the_hazard_came_to(void **state)
+{
+    const struct experiment *oversell = experiment_find("oversell");
+    struct run_result missed = oversold(HAZARD_MISSED), failed = oversold(HAZARD_FAILED);
+    struct run_result died = oversold(HAZARD_OVER);
+
+    (void)state;
+    assert_int_equal(outcome_of(oversell, &missed), RUN_BROKEN);
+    assert_int_equal(outcome_of(oversell, &failed), RUN_BROKEN);
+    snprintf(died.reason, sizeof died.reason, "seckilld (p1) died");
+    assert_int_equal(outcome_of(oversell, &died), RUN_BROKEN);
+    died.verdict.findings[AUDIT_TOLD_NOT_THERE].valid = VERDICT_INVALID;
+    assert_int_equal(outcome_of(oversell, &died), RUN_WRONG);
+}
+
+/* A hazard that holds a thread until its lease is over has broken the lock itself. */
+static void a_thread_that_was_held_too_long_shows_nothing(void **state)
+{
+    struct run_result late = oversold(HAZARD_LATE);
+
+    (void)state;
+    assert_int_equal(outcome_of(experiment_find("oversell"), &late), RUN_UNKNOWN);
+    late.verdict.findings[AUDIT_TOLD_NOT_THERE].valid = VERDICT_INVALID;
+    assert_int_equal(outcome_of(experiment_find("oversell"), &late), RUN_WRONG);
+}
+
+static void a_run_in_which_a_process_died_is_unknown(void **state)
+{
+    struct run_result result = {.hazard = HAZARD_OVER, .reason = "seckilld (p1) died"};
+
+    (void)state;
+    assert_int_equal(outcome_of(experiment_find("oversell"), &result), RUN_UNKNOWN);
 }
 
 static enum cell_outcome outcome(enum cell_expectation expected, enum run_outcome a,
@@ -188,6 +242,9 @@ int main(void)
         cmocka_unit_test(a_run_is_broken_by_what_its_experiment_is_about),
         cmocka_unit_test(a_phantom_is_never_excused),
         cmocka_unit_test(unknown_and_missed_are_no_passes),
+        cmocka_unit_test(a_violation_counts_whatever_the_hazard_came_to),
+        cmocka_unit_test(a_thread_that_was_held_too_long_shows_nothing),
+        cmocka_unit_test(a_run_in_which_a_process_died_is_unknown),
         cmocka_unit_test(every_run_of_a_cell_must_be_as_expected),
         cmocka_unit_test(a_lock_without_an_expectation_is_never_as_expected),
         cmocka_unit_test(only_a_comparison_without_a_doubt_exits_with_0),

@@ -37,6 +37,7 @@ static enum hazard_state catch_b(struct hazard_scene *scene)
 
     if (state != HAZARD_OVER)
         return state;
+    scene->holds_within_lease = true;
     hazard_next(scene);
     if (!service_release(scene->first, GAP))
         return HAZARD_FAILED;
