@@ -152,6 +152,8 @@ static void make_cells(struct comparison *c, const struct compare_settings *v)
                 cell->expected = expectation_among(
                     experiment_expectation(cell->experiment, cell->lock, cell->hazard, c->path),
                     c->processes);
+                cell->needs_late_write = experiment_needs_late_write(
+                    cell->experiment, cell->lock, cell->hazard, c->path);
                 if (!experiment_takes(cell->experiment, cell->lock))
                     continue;
                 cell->run_count = (int)(cell->hazard == &hazard_calm

@@ -90,6 +90,13 @@ enum cell_expectation experiment_expectation(const struct experiment *experiment
     return experiment->holds && expected != EXPECT_NOTHING ? EXPECT_SOUND : expected;
 }
 
+bool experiment_needs_late_write(const struct experiment *experiment, const char *lock,
+                                 const struct hazard *hazard, enum order_path_id path)
+{
+    return experiment->holds && experiment_takes(experiment, lock) &&
+           expectation_of(lock, hazard, path) == EXPECT_BROKEN;
+}
+
 enum cell_expectation expectation_among(enum cell_expectation expected, int processes)
 {
     return processes == 1 && expected == EXPECT_BROKEN ? EXPECT_EITHER : expected;
@@ -105,7 +112,8 @@ static bool is_at_stake(const struct experiment *experiment, int check)
 }
 
 /* The reason why nothing is known of a run in which no violation counts. */
-static void why_unknown(const struct run_result *result, char why[WHY_MAX])
+static void why_unknown(const struct cell *cell, const struct run_result *result,
+                        char why[WHY_MAX])
 {
     if (*result->reason)
         snprintf(why, WHY_MAX, "%s", result->reason);
@@ -115,11 +123,18 @@ static void why_unknown(const struct run_result *result, char why[WHY_MAX])
         snprintf(why, WHY_MAX,
                  "%" PRId64 " requests had no answer, and the verdict depends on them",
                  result->unanswered);
+    else if (result->processes > 1 && result->processes_at_work < 2)
+        snprintf(why, WHY_MAX,
+                 "only %d of %d processes sold an order or refused one by the lock",
+                 result->processes_at_work, result->processes);
+    else if (cell->needs_late_write && result->refused_late == 0)
+        snprintf(why, WHY_MAX, "the fence refused no late write");
 }
 
-enum run_outcome run_outcome_of(const struct experiment *experiment,
-                                const struct run_result *result, char why[WHY_MAX])
+enum run_outcome run_outcome_of(const struct cell *cell, const struct run_result *result,
+                                char why[WHY_MAX])
 {
+    const struct experiment *experiment = cell->experiment;
     bool broken = false, wrong = false;
 
     for (int i = 0; i < AUDIT_CHECK_COUNT; i++) {
@@ -133,7 +148,7 @@ enum run_outcome run_outcome_of(const struct experiment *experiment,
         return RUN_WRONG;
     if (broken && result->hazard != HAZARD_LATE)
         return RUN_BROKEN;
-    why_unknown(result, why);
+    why_unknown(cell, result, why);
     return *why ? RUN_UNKNOWN : RUN_SOUND;
 }
 

@@ -42,8 +42,8 @@ enum run_outcome {
     RUN_BROKEN,  /* it found a violation that a broken lock explains               */
     RUN_WRONG,   /* it found a violation that no lock explains, such as a phantom  */
     RUN_UNKNOWN, /* it found none, and the verdict depends on missing answers, the hazard
-                  * missed, or a process died; or the laboratory held a thread for longer
-                  * than its lease                                                 */
+                  * missed, a process died or had no part in the sale, or no late write
+                  * was refused; or the laboratory held a thread for longer than its lease */
     RUN_OUTCOME_COUNT
 };
 
@@ -67,6 +67,11 @@ enum cell_expectation experiment_expectation(const struct experiment *experiment
 enum cell_expectation expectation_among(enum cell_expectation expected, int processes);
 bool experiment_takes(const struct experiment *experiment, const char *lock);
 
+/* Does a sound run show something only if the guard refused a late write?  True for a guard that
+ * holds where the lock breaks: a run without a late write shows nothing of the guard. */
+bool experiment_needs_late_write(const struct experiment *experiment, const char *lock,
+                                 const struct hazard *hazard, enum order_path_id path);
+
 struct run_record {
     enum run_outcome outcome;
     char dir[128]; /* below the comparison's                                        */
@@ -87,6 +92,7 @@ struct cell {
     const struct hazard *hazard;
     const char *lock;
     enum cell_expectation expected;
+    bool needs_late_write;
     int run_count; /* planned; 0: the lock cannot take part in the experiment       */
     struct run_record runs[COMPARE_REPEATS_MAX];
 };
@@ -133,10 +139,11 @@ size_t comparison_cell_count(const struct comparison *c);
 size_t comparison_planned(const struct comparison *c);
 size_t comparison_planned_in(const struct comparison *c, size_t experiment);
 
-/* Judge one run by its verdict.  A violation that the audit found counts, whatever is unknown
- * beside it.  RUN_UNKNOWN: `why` is the reason; else it is "". */
-enum run_outcome run_outcome_of(const struct experiment *experiment,
-                                const struct run_result *result, char why[WHY_MAX]);
+/* Judge one run of a cell by its verdict.  A violation that the audit found counts, whatever is
+ * unknown beside it.  A sound run needs two processes that worked, if two were started.
+ * RUN_UNKNOWN: `why` is the reason; else it is "". */
+enum run_outcome run_outcome_of(const struct cell *cell, const struct run_result *result,
+                                char why[WHY_MAX]);
 /* Judge a cell by its runs. */
 enum cell_outcome cell_outcome_of(const struct cell *cell);
 /* The number of cells with that result. */

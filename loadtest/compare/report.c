@@ -227,6 +227,11 @@ static void markdown_method(FILE *out, const struct comparison *c)
         "- `oversell` and `fencing` sell one voucher of %" PRId64
         "; `one-per-user` lets the same user "
         "order from all connections at once, for two vouchers in turn\n"
+        "- `sound` needs at least two processes that sold an order, or refused one by the lock "
+        "or a guard behind it\n"
+        "- in `fencing`, a cell of a hazard that breaks the lock is sound only if the fence "
+        "refused a late write; in all other cells the lock itself holds, so they show that "
+        "the fence refuses no write in time\n"
         "- lease %s under a hazard, %s when calm; PostgreSQL durable "
         "(`fsync=on`, `synchronous_commit=on`)\n"
         "- orders per second count from the start of the load until \"sold out\" was "

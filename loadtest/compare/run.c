@@ -73,11 +73,11 @@ static int64_t stock_of(const struct comparison *c, const struct cell *cell)
                                                                              : c->stock;
 }
 
-static void record(struct run_record *out, const struct experiment *experiment,
+static void record(struct run_record *out, const struct cell *cell,
                    const struct run_result *result, const char *dir)
 {
     wrk_figures_read(&out->figures, dir, result);
-    out->outcome = run_outcome_of(experiment, result, out->reason);
+    out->outcome = run_outcome_of(cell, result, out->reason);
     snprintf(out->note, sizeof out->note, "%s", result->note);
     for (int i = 0; i < AUDIT_CHECK_COUNT; i++) {
         out->counts[i] = result->verdict.findings[i].count;
@@ -186,7 +186,7 @@ static enum exit_code attempt(const struct session *s, const struct cell *cell,
         if (!*result->reason)
             snprintf(result->reason, sizeof result->reason, "the run could not be done");
     }
-    record(out, cell->experiment, result, dir);
+    record(out, cell, result, dir);
     return EXIT_VALID;
 }
 

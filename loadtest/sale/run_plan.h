@@ -59,6 +59,9 @@ struct run_result {
     char note[240];          /* the work of the hazard                               */
     char reason[WHY_MAX]; /* of a failure; "" if the run was made             */
     int64_t sent, unanswered;
+    int processes;           /* that were started                                     */
+    int processes_at_work;   /* that have an order, or refused one by the lock or behind it */
+    int64_t refused_late;    /* orders that the fence refused                         */
     struct start_times start;
     double orders_per_s;     /* accepted, from the first request to sold out          */
     double p99_ms;           /* of accepted orders; 0: none                           */

@@ -229,6 +229,28 @@ static void say_no_audit(struct running *r, const char *because)
         why_say(running_why(r), "the run could not be audited: %s", because);
 }
 
+static bool has_order(const struct evidence *evidence, const char *process)
+{
+    for (size_t i = 0; i < evidence->order_count; i++)
+        if (strcmp(evidence->orders[i].process, process) == 0)
+            return true;
+    return false;
+}
+
+/* Count the processes that had a part in the sale, and the late writes that were refused. */
+static void count_work(struct running *r, const struct evidence *evidence)
+{
+    struct run_result *result = r->result;
+
+    result->processes = r->service_count;
+    for (int i = 0; i < r->service_count; i++) {
+        const struct service *s = &r->services[i];
+
+        result->processes_at_work += s->refused > 0 || has_order(evidence, s->name);
+        result->refused_late += s->fenced;
+    }
+}
+
 /* Audit what the files of the run say. */
 static enum exit_code audit_files(struct running *r, bool is_settled)
 {
@@ -242,6 +264,7 @@ static enum exit_code audit_files(struct running *r, bool is_settled)
     } else if (!ledger_read(&ledger, r->plan->dir)) {
         say_no_audit(r, "a ledger of it cannot be read");
     } else {
+        count_work(r, &evidence);
         input = evidence_input(&evidence, &ledger, is_settled);
         rc = write_verdict(r, &input);
     }

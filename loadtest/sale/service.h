@@ -27,6 +27,8 @@ struct service {
     char admin_token[ADMIN_TOKEN_LEN + 1]; /* for requests to admin_url            */
     char log[FILES_PATH_MAX];
     int ready_fd; /* its stdout                                                     */
+    int64_t refused; /* orders that its lock, or a guard behind it, refused: stopped.h */
+    int64_t fenced;  /* those of them that came too late, refused by the fence        */
 };
 
 /* Start the processes and wait until each one takes orders, for at most 45 s, which is

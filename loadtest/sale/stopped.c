@@ -41,7 +41,34 @@ static void add_counts(const char *metrics, json_t *layers)
     }
 }
 
-bool stopped_write(const char *dir, const struct service *services, int count)
+static int64_t count_of(const json_t *layers, const char *layer)
+{
+    return json_integer_value(json_object_get(layers, layer));
+}
+
+/* The orders that were refused after their process had asked for the lock. */
+static int64_t refused_by_lock(const json_t *layers)
+{
+    static const char *const NAMES[] = {"lock", "stock-guard", "count", "unique", "fence"};
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
+        sum += count_of(layers, NAMES[i]);
+    return sum;
+}
+
+/* Add the counts of a process to `layers`, and those that say something of its lock to the
+ * process. */
+static void take_counts(struct service *service, const char *metrics, json_t *layers)
+{
+    int64_t refused = refused_by_lock(layers), fenced = count_of(layers, "fence");
+
+    add_counts(metrics, layers);
+    service->refused = refused_by_lock(layers) - refused;
+    service->fenced = count_of(layers, "fence") - fenced;
+}
+
+bool stopped_write(const char *dir, struct service *services, int count)
 {
     json_t *layers = json_object(), *json;
     char path[FILES_PATH_MAX], url[SERVICE_URL_MAX + sizeof "/metrics"];
@@ -56,7 +83,7 @@ bool stopped_write(const char *dir, const struct service *services, int count)
                       ? http_client_read(url, services[i].admin_token, ANSWER_MS)
                       : NULL;
         if (metrics)
-            add_counts(metrics, layers);
+            take_counts(&services[i], metrics, layers);
         asked += metrics != NULL;
         free(metrics);
     }

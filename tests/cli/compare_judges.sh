@@ -4,7 +4,7 @@
 # that did not happen gives unknown.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 11
+plan 13
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >"$work/up" 2>&1
@@ -18,6 +18,9 @@ for swap in $SWAP; do
         set -- "$@" "$arg"
     done
 done
+case " $* " in
+*" --process=$STRANGER "*) set -- "$@" --token-key-file="$work/other.key" ;;
+esac
 exec "$seckilld" "$@"
 SCRIPT
 
@@ -61,4 +64,12 @@ check 'one process: a lock that lets two threads in is UNEXPECTED' \
 compare missed 'owner:lua' --locks=owner --experiments=one-per-user --hazards=check-gap
 check 'a hazard that did not come about is unknown, never UNEXPECTED' grep -q \
     'exit 2: 1 cell is unknown: one-per-user/check-gap/owner' "$work/missed"
+
+# The second process accepts the tokens of no user.
+key=$(tr 0-9a-f 1-9a-f0 <"$lab/token.key")
+(umask 077 && printf '%s\n' "$key" >"$work/other.key")
+STRANGER=p2 compare strange '' --locks=lua --experiments=oversell --hazards=calm --repeats=1
+check 'a sale in which one process had no part is unknown' test "$got" -eq 2
+check 'and the reason says so' grep -q \
+    'unknown: oversell, calm, lua: .*only 1 of 2 processes sold an order or refused one by the lock' "$work/strange"
 done_testing

@@ -61,8 +61,9 @@ static void a_fence_holds_under_every_hazard(void **state)
 static enum run_outcome outcome_of(const struct experiment *experiment,
                                    const struct run_result *result)
 {
+    struct cell cell = {.experiment = experiment};
     char why[WHY_MAX];
-    enum run_outcome outcome = run_outcome_of(experiment, result, why);
+    enum run_outcome outcome = run_outcome_of(&cell, result, why);
 
     assert_true((outcome == RUN_UNKNOWN) == (why[0] != '\0'));
     return outcome;
@@ -161,6 +162,44 @@ static void a_run_in_which_a_process_died_is_unknown(void **state)
     assert_int_equal(outcome_of(experiment_find("oversell"), &result), RUN_UNKNOWN);
 }
 
+static void a_sale_of_one_process_shows_nothing_of_a_lock_between_two(void **state)
+{
+    const struct experiment *oversell = experiment_find("oversell");
+    struct run_result result = {
+        .hazard = HAZARD_OVER, .processes = 2, .processes_at_work = 1};
+
+    (void)state;
+    assert_int_equal(outcome_of(oversell, &result), RUN_UNKNOWN);
+    result.processes_at_work = 2;
+    assert_int_equal(outcome_of(oversell, &result), RUN_SOUND);
+    result.processes = 3;
+    assert_int_equal(outcome_of(oversell, &result), RUN_SOUND);
+    result.processes = result.processes_at_work = 1;
+    assert_int_equal(outcome_of(oversell, &result), RUN_SOUND);
+    result = oversold(HAZARD_OVER);
+    result.processes = 2;
+    assert_int_equal(outcome_of(oversell, &result), RUN_BROKEN);
+}
+
+static void a_fence_that_refused_nothing_shows_nothing(void **state)
+{
+    const struct experiment *fencing = experiment_find("fencing");
+    struct cell cell = {.experiment = fencing, .needs_late_write = true};
+    struct run_result result = {.hazard = HAZARD_OVER};
+    char why[WHY_MAX];
+
+    (void)state;
+    assert_true(experiment_needs_late_write(fencing, "fenced", &hazard_freeze, ORDER_PATH_each));
+    assert_false(experiment_needs_late_write(fencing, "fenced", &hazard_slow, ORDER_PATH_each));
+    assert_false(experiment_needs_late_write(fencing, "lua", &hazard_freeze, ORDER_PATH_each));
+    assert_false(experiment_needs_late_write(experiment_find("oversell"), "fenced",
+                                             &hazard_freeze, ORDER_PATH_each));
+    assert_int_equal(run_outcome_of(&cell, &result, why), RUN_UNKNOWN);
+    assert_string_equal(why, "the fence refused no late write");
+    result.refused_late = 1;
+    assert_int_equal(run_outcome_of(&cell, &result, why), RUN_SOUND);
+}
+
 static enum cell_outcome outcome(enum cell_expectation expected, enum run_outcome a,
                                  enum run_outcome b, enum run_outcome c)
 {
@@ -245,6 +284,8 @@ int main(void)
         cmocka_unit_test(a_violation_counts_whatever_the_hazard_came_to),
         cmocka_unit_test(a_thread_that_was_held_too_long_shows_nothing),
         cmocka_unit_test(a_run_in_which_a_process_died_is_unknown),
+        cmocka_unit_test(a_sale_of_one_process_shows_nothing_of_a_lock_between_two),
+        cmocka_unit_test(a_fence_that_refused_nothing_shows_nothing),
         cmocka_unit_test(every_run_of_a_cell_must_be_as_expected),
         cmocka_unit_test(a_lock_without_an_expectation_is_never_as_expected),
         cmocka_unit_test(only_a_comparison_without_a_doubt_exits_with_0),
