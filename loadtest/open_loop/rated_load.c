@@ -15,6 +15,7 @@
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/open_loop/closed_loop.h"
 #include "loadtest/open_loop/wrk_figures.h"
+#include "loadtest/sale/ends.h"
 
 static void print_answers(const struct open_loop *loop)
 {
@@ -172,7 +173,7 @@ static enum exit_code run_wrk(const struct rated_load *load, const struct run_pl
         rc = run_once(&plan, result);
     if (rc == EXIT_VALID) {
         *json = closed_loop_print(stdout, &closed, dir);
-        rc = verdict_exit(result->verdict.valid);
+        rc = ends_exit(result, verdict_exit(result->verdict.valid));
     }
     free(result);
     return rc;
@@ -184,7 +185,7 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
     struct run_plan plan = *given;
     json_t *wrk = NULL;
     enum exit_code rc, beside = EXIT_VALID;
-    bool steps_hold;
+    bool steps_hold, bug_beside;
 
     plan.load = open_loop_run;
     plan.load_arg = &load->open;
@@ -193,6 +194,7 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
     plan.duration_ms = load->open.duration_ms;
     if (rc == EXIT_VALID && load->is_beside_wrk)
         beside = run_wrk(load, &plan, &wrk);
+    bug_beside = beside == EXIT_BUG;
     if (rc == EXIT_INTERRUPTED && json_array_size(load->open.steps) == 0) {
         runs_take_back(plan.dir);
     } else if (rc == EXIT_VALID || rc == EXIT_INTERRUPTED) {
@@ -205,7 +207,10 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
         if (!write_result(load, plan.dir, wrk) || !write_objectives(load, plan.dir, result))
             rc = EXIT_CANNOT_WRITE;
         else if (rc == EXIT_VALID)
-            rc = judge(load, result, beside, steps_hold);
+            rc = ends_exit(result, judge(load, result, bug_beside ? EXIT_VALID : beside,
+                                         steps_hold));
+        if (bug_beside && result->verdict.valid != VERDICT_INVALID)
+            rc = EXIT_BUG;
     }
     json_decref(wrk);
     open_loop_free(&load->open);

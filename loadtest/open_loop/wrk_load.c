@@ -12,6 +12,7 @@
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/open_loop/wrk_figures.h"
+#include "loadtest/sale/ends.h"
 
 /* The part of wrk's output that our script prints. */
 static void print_outcomes(const char *dir)
@@ -90,7 +91,7 @@ enum exit_code wrk_load(const struct run_plan *plan, const struct objectives *ob
         print_result(plan, result);
         wrk_figures_read(&figures, plan->dir, result);
         measured = wrk_measured(&figures);
-        rc = judge(objectives, &measured, &result->verdict, rc);
+        rc = ends_exit(result, judge(objectives, &measured, &result->verdict, rc));
         files_join(path, plan->dir, "objectives.json");
         if (!objectives_write(path, objectives, &measured) && rc == EXIT_VALID)
             rc = EXIT_CANNOT_WRITE;

@@ -176,6 +176,10 @@ enum exit_code front_start(struct service *front, const struct service *services
 
 void front_stop(struct service *front)
 {
+    front->died = front->child.pid > 0 && !child_runs(&front->child);
+    front->status = -1;
+    if (front->died)
+        child_wait(&front->child, END_MS, &front->status);
     if (front->child.pid > 0)
         child_end(&front->child, SIGKILL, END_MS);
 }

@@ -9,6 +9,7 @@
 
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/sale/ends.h"
 #include "loadtest/sale/issued.h"
 #include "loadtest/sale/running.h"
 #include "loadtest/sale/service_settings.h"
@@ -323,36 +324,20 @@ static enum exit_code run_other_load(struct running *r)
     return r->plan->load(r->plan->load_arg, &stage);
 }
 
-/* No hazard of a run kills a process, so a run in which a process died, or the front, says
- * nothing of the lock. */
-static void look_for_dead(struct running *r)
-{
-    for (int i = 0; i < r->service_count; i++) {
-        const struct service *s = &r->services[i];
-
-        if (!child_runs(&s->child) && !*r->result->reason)
-            why_say(running_why(r), "seckilld (%s) died in the middle of the run; its log is %s",
-                    s->name, s->log);
-    }
-    if (r->plan->has_front && !child_runs(&r->front.child) && !*r->result->reason)
-        why_say(running_why(r), "HAProxy died in the middle of the run; its log is %s",
-                r->front.log);
-}
-
 /* `so_far` unless the run cannot be judged. */
-static enum exit_code judge(struct running *r, bool is_drained, enum exit_code so_far)
+static enum exit_code judge(struct running *r, bool is_settled, enum exit_code so_far)
 {
     enum exit_code rc = EXIT_CANNOT_WRITE;
 
-    if (running_write(r, is_drained))
-        rc = running_judge(r, is_drained);
+    if (running_write(r, is_settled))
+        rc = running_judge(r, is_settled);
     return rc == EXIT_VALID ? so_far : rc;
 }
 
 enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
 {
     struct running *r = calloc(1, sizeof *r);
-    bool is_drained = true;
+    bool is_drained, is_settled;
     enum exit_code rc;
 
     if (!r)
@@ -369,7 +354,6 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
     rc = start_services(r);
     if (rc == EXIT_VALID) {
         rc = plan->load ? run_other_load(r) : run_load(r);
-        look_for_dead(r);
         front_stop(&r->front);
         is_drained = running_wait_drained(r);
         if (!stopped_write(plan->dir, r->services, r->service_count) && rc == EXIT_VALID) {
@@ -377,11 +361,15 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
             rc = EXIT_CANNOT_WRITE;
         }
         r->services_ended_well = service_stop(r->services, r->service_count);
-        running_wait_settled(r);
+        /* No hazard of a run kills a process, so a sound sale in which a process died, or the
+         * front, says nothing of the lock. */
+        ends_look(result, r->services, r->service_count, plan->has_front ? &r->front : NULL,
+                  running_why(r));
+        is_settled = running_wait_settled(r) && is_drained;
         live_set_phase(plan->live, LIVE_JUDGING);
         running_read_load(r);
         if (rc == EXIT_VALID || rc == EXIT_INTERRUPTED)
-            rc = judge(r, is_drained, rc);
+            rc = judge(r, is_settled, rc);
     }
     live_end(plan->live);
     if (!fault_history_close(r->history) && rc == EXIT_VALID)

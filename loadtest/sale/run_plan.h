@@ -57,7 +57,8 @@ struct run_result {
     struct audit_verdict verdict;
     enum hazard_state hazard;
     char note[240];          /* the work of the hazard                               */
-    char reason[WHY_MAX]; /* of a failure; "" if the run was made             */
+    char reason[WHY_MAX];    /* of a failure, if the plan is quiet; "" if nothing failed */
+    char bug[WHY_MAX];       /* which process ended by a bug, and how; "" if none did  */
     int64_t sent, unanswered;
     int processes;           /* that were started                                     */
     int processes_at_work;   /* that have an order, or refused one by the lock or behind it */

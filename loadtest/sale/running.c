@@ -165,16 +165,17 @@ bool running_wait_drained(const struct running *r)
     return is_drained;
 }
 
-void running_wait_settled(struct running *r)
+bool running_wait_settled(struct running *r)
 {
     bool quiet = r->services_ended_well;
 
     for (int i = 0; i < QUIET_TRIES && !quiet; i++) {
         if (!audit_db_quiet(r->plan->db, &quiet))
-            return;
+            return false;
         if (!quiet)
             usleep(100000);
     }
+    return quiet;
 }
 
 static bool has_error(const struct evidence_reading *reading)
@@ -264,6 +265,7 @@ static enum exit_code audit_files(struct running *r, bool is_settled)
     } else if (!ledger_read(&ledger, r->plan->dir)) {
         say_no_audit(r, "a ledger of it cannot be read");
     } else {
+        ledger_note_missing(&ledger, r->plan->dir);
         count_work(r, &evidence);
         input = evidence_input(&evidence, &ledger, is_settled);
         rc = write_verdict(r, &input);

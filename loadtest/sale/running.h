@@ -48,8 +48,9 @@ void running_read_load(struct running *r);
  * unless the plan is quiet. */
 bool running_wait_drained(const struct running *r);
 /* Wait until PostgreSQL does no work for the processes, which have ended, but some seconds at
- * most.  A transaction may go on after its process was killed. */
-void running_wait_settled(struct running *r);
+ * most.  A transaction may go on after its process was killed.  False: PostgreSQL still works for
+ * them, or does not answer. */
+bool running_wait_settled(struct running *r);
 /* Export the evidence from the database, audit it into the result, and write verdict.json.
  * `is_settled`: nothing that was sent can still become an order.
  * EXIT_VALID: done, whatever the verdict.  Else running_why() or stderr says why.

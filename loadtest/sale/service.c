@@ -154,6 +154,7 @@ bool service_stop(struct service *services, int count)
     bool ok = true;
 
     for (int i = 0; i < count; i++) {
+        services[i].died = services[i].child.pid > 0 && !child_runs(&services[i].child);
         child_signal(&services[i].child, SIGTERM);
         child_signal(&services[i].child, SIGCONT);
     }
@@ -165,6 +166,7 @@ bool service_stop(struct service *services, int count)
             child_end(&s->child, SIGKILL, 1000);
             status = SIGKILL;
         }
+        s->status = status;
         ok = ok && status == 0;
         if (s->ready_fd >= 0)
             close(s->ready_fd);

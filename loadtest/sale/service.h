@@ -27,6 +27,8 @@ struct service {
     char admin_token[ADMIN_TOKEN_LEN + 1]; /* for requests to admin_url            */
     char log[FILES_PATH_MAX];
     int ready_fd; /* its stdout                                                     */
+    bool died;    /* it had ended before service_stop() or front_stop() stopped it  */
+    int status;   /* after that: its status as of waitpid(); -1: not known          */
     int64_t refused; /* orders that its lock, or a guard behind it, refused: stopped.h */
     int64_t fenced;  /* those of them that came too late, refused by the fence        */
 };
@@ -36,8 +38,8 @@ struct service {
  * stderr says why, and none is left.  EXIT_USAGE: a process refused its settings. */
 enum exit_code service_start(struct service *services, const struct service_plan *plan);
 
-/* Stop the processes: SIGTERM, and SIGKILL for a process that does not end.  False: a process did
- * not end by itself with status 0. */
+/* Stop the processes: SIGTERM, and SIGKILL for a process that does not end.  Afterwards `died` and
+ * `status` say how each ended.  False: a process did not end by itself with status 0. */
 bool service_stop(struct service *services, int count);
 
 /* The port of orders_url. */

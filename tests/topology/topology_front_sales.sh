@@ -4,7 +4,7 @@
 # front, the audit counts the orders of all processes, and the command reports a front that dies.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
-plan 10
+plan 12
 lab=$work/lab
 labs+=("$lab")
 
@@ -54,10 +54,10 @@ sells() {
     note_run
     [ "$(sql "SELECT count(*) FROM tb_voucher_order WHERE voucher_id = $voucher")" -gt 50 ]
 }
-front_dies() {
+end_front() {
     local pid
     soon sells || return 1
-    pid=$(pgrep -P "$load" -x haproxy) && kill -KILL "$pid"
+    pid=$(pgrep -P "$load" -x haproxy) && kill "-$1" "$pid"
 }
 first=$run
 starts() { [ "$(readlink -f "$runs/latest")" != "$first" ] && [ -s "$runs/latest/run.json" ]; }
@@ -75,7 +75,22 @@ is_traced() {
     soon grep -F "{$trace}" "$runs/latest/front.log"
 }
 check 'the log of the front names the trace of a request that went wrong' eval 'soon sells && is_traced'
-check 'every request goes through the front: it is killed' front_dies
+check 'every request goes through the front: it is killed' end_front KILL
 { send INT "$load" && wait "$load"; } 2>/dev/null
 check 'the command names the front that died' grep 'HAProxy died in the middle of the run' "$work/dies"
+
+# ends_after SIGNAL: a load whose front gets this signal; print the exit status.
+ends_after() {
+    first=$(readlink -f "$runs/latest")
+    "$seckill" load --dir="$lab" --out="$runs" --front --rate=50 --duration=8s --quiet -- --lock=reentrant \
+        >"$work/ends" 2>&1 &
+    load=$!
+    own "$load"
+    soon starts && end_front "$1"
+    wait "$load"
+    echo $?
+}
+sells() { grep -qs accepted "$runs/latest/ledger-1.tsv"; }
+check 'a front that crashed makes a valid load end with 70' test "$(ends_after SEGV)" = 70
+check 'a front that was stopped from outside does not' test "$(ends_after TERM)" = 0
 done_testing
