@@ -25,7 +25,8 @@ enum {
     CONTROL_OTHER = 4,
     CONTROL_FIRED_NS = 5, /* the time of its first request, by CLOCK_BOOTTIME        */
     CONTROL_BY_SIGNAL = 6, /* not zero: it had waited for the start signal           */
-    CONTROL_TRIED = 7,    /* requests for the target that were sent and answered in the ... */
+    CONTROL_TRIED = 7,    /* requests for the target that were sent, and to which the sale or
+                           * the lock answered, in the ...                           */
     CONTROL_TRIED_ERA = 8, /* ... era that this number has                           */
     CONTROL_STALE = 9,    /* answers that a late write was refused; OTHER counts them too */
     CONTROL_RAN_OUT = 10, /* not zero: the thread's users have run out, see order.lua    */
@@ -50,7 +51,8 @@ void control_aim(struct control *c, int64_t user);
 
 /* Begin a new era. */
 void control_begin_era(struct control *c);
-/* The number of requests for the target that were both sent and answered in this era. */
+/* The number of requests for the target that were sent in this era, and to which the sale or the
+ * lock answered in this era.  An error, such as "unavailable", does not count. */
 int64_t control_tried(const struct control *c);
 
 /* A number of a thread. */

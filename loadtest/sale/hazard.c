@@ -125,7 +125,7 @@ bool hazard_stays_out(const struct hazard_scene *scene, const struct service *no
     return hazard_tried(scene) >= HAZARD_TRIES && scene->hold.is_locked &&
            look_at_lock(scene, not_this, &now) && now.is_locked &&
            strcmp(now.owner, scene->hold.owner) == 0 &&
-           count_orders(scene) == scene->baseline;
+           scene->baseline >= 0 && count_orders(scene) == scene->baseline;
 }
 
 void hazard_next(struct hazard_scene *scene)
@@ -147,5 +147,5 @@ bool hazard_others_sold(const struct hazard_scene *scene, int64_t count)
 
     if (scene->user != 0)
         return orders > scene->last_voucher - scene->first_voucher;
-    return orders >= scene->baseline + count;
+    return scene->baseline >= 0 && orders >= scene->baseline + count;
 }

@@ -47,7 +47,7 @@ struct hazard_scene {
 
     int stage;
     int64_t stage_ns; /* when the stage began                                        */
-    int64_t baseline; /* orders under this lock at that time                         */
+    int64_t baseline; /* orders under this lock at that time; -1: not known          */
     int tries;        /* the number of times that the stage was begun again          */
     struct fault_history *history; /* of the run, for faults that a hazard makes from
                                     * outside (the process that reaches a point records
@@ -101,11 +101,12 @@ void hazard_let_go(const struct hazard_scene *scene, const char *point);
 
 /* Begin to count the requests for the target's lock; at most once in a stage. */
 void hazard_contend(struct hazard_scene *scene);
-/* The number of these requests that were sent and answered since hazard_contend(). */
+/* The number of these requests that were sent, and to which the sale or the lock answered, since
+ * hazard_contend(). */
 int64_t hazard_tried(const struct hazard_scene *scene);
-/* Does the lock exclude all other owners?  True if HAZARD_TRIES requests were refused since
- * hazard_contend(), no order was sold since the baseline, and the store still names the
- * owner of scene->hold. */
+/* Does the lock exclude all other owners?  True if the sale or the lock answered to HAZARD_TRIES
+ * requests since hazard_contend(), no order was sold since the baseline, and the store still names
+ * the owner of scene->hold.  False if the database does not count the orders. */
 bool hazard_stays_out(const struct hazard_scene *scene, const struct service *not_this);
 
 /* Begin the next stage. */
@@ -114,7 +115,8 @@ void hazard_next(struct hazard_scene *scene);
 int64_t hazard_stage_ms(const struct hazard_scene *scene);
 /* Did other owners sell under the target's lock since the baseline?  With the lock of a
  * voucher, `count` more orders show it.  With the lock of a user, it is shown when the user
- * has an order for every voucher, so that the order of the held thread is a second one. */
+ * has an order for every voucher, so that the order of the held thread is a second one.  False if
+ * the database does not count the orders. */
 bool hazard_others_sold(const struct hazard_scene *scene, int64_t count);
 
 #endif /* LOADTEST_SALE_HAZARD_H */

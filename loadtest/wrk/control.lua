@@ -9,7 +9,8 @@
 --   k = 0 requests sent, 1 answered, 2 accepted or queued, 3 sold out, 4 any other answer
 --   5  the time of its first request, in ns of CLOCK_BOOTTIME
 --   6  not zero: the thread had waited for the start signal
---   7  requests for the target that were sent and answered in the era of number 8
+--   7  requests for the target that were sent in the era of number 8, and to which the sale or
+--      the lock answered in that era; an error, such as "unavailable", is no such answer
 --   9  answers that a late write was refused; number 4 counts them too
 --   10 not zero: the thread's users have run out
 -- [1024 + 96 * (i - 1) + k] counts the orders of number 2 of thread i that took at most
@@ -96,9 +97,15 @@ function M.era_of(user)
     return tonumber(page[1])
 end
 
+-- Answers of the sale or the lock.  After any other answer nobody may have asked the lock.
+local TRIES = {
+    ["accepted"] = true, ["queued"] = true, ["sold-out"] = true, ["duplicate"] = true,
+    ["lock-busy"] = true, ["stale"] = true,
+}
+
 -- A request for the target that was sent in that era was answered.
-function M.set_tried(era)
-    if not base or page[1] ~= era then return end
+function M.set_tried(era, outcome)
+    if not base or page[1] ~= era or not TRIES[outcome] then return end
     if page[base + 8] ~= era then
         page[base + 7] = 0
         page[base + 8] = era

@@ -277,7 +277,7 @@ local function take_answer(state, script, status, headers, body)
         not (PROMISED[outcome] or UNSURE[outcome] or HAS_BOUGHT[outcome]) then
         script.take_back(buyer.place)
     end
-    if buyer and buyer.era then control.set_tried(buyer.era) end
+    if buyer and buyer.era then control.set_tried(buyer.era, outcome) end
     control.set_answered(state.answered, outcome)
 end
 
