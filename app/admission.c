@@ -3,6 +3,7 @@
  * together. */
 #include "app/admission.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/text/limited.h"
@@ -11,6 +12,7 @@ struct admission {
     dlock_primitives *prims;
     const struct config *config;
     struct limited repair;
+    atomic_int owed; /* places of the semaphore whose release was not sent */
 };
 
 /* Make the semaphore or the permits.  BUSY: they exist already. */
@@ -21,6 +23,11 @@ static dlock_status make_places(struct admission *a)
     return c->admission_kind == ADMISSION_PERMITS
                ? dlock_permits_set(a->prims, c->admission_name, c->admission_limit)
                : dlock_semaphore_set(a->prims, c->admission_name, c->admission_limit);
+}
+
+static void tell_made_anew(const struct admission *a)
+{
+    log_warn("%s was gone from Redis and is made anew", a->config->admission_name);
 }
 
 /* Log the number of free permits, if they exist already: the process that made them may
@@ -72,6 +79,27 @@ dlock_status admission_open(struct admission **out, const struct config *config)
     return st;
 }
 
+/* Give the owed places back, as soon as Redis answers.  A Redis that has lost its data
+ * gets all places anew, so none is owed.  After UNKNOWN from the release the places are
+ * lost, because a second release might give them back twice. */
+static dlock_status pay(struct admission *a)
+{
+    int owed = atomic_exchange(&a->owed, 0);
+    dlock_status made, st;
+
+    if (owed == 0)
+        return DLOCK_OK;
+    made = make_places(a);
+    st = made == DLOCK_BUSY
+             ? dlock_semaphore_release(a->prims, a->config->admission_name, owed)
+             : made;
+    if (made == DLOCK_OK)
+        tell_made_anew(a);
+    else if (made != DLOCK_BUSY || st == DLOCK_IO)
+        atomic_fetch_add(&a->owed, owed);
+    return st;
+}
+
 void admission_close(struct admission *a)
 {
     if (a == NULL)
@@ -95,16 +123,18 @@ static dlock_status try_once(struct admission *a, struct admission_place *place)
 dlock_status admission_enter(struct admission *a, struct admission_place *place)
 {
     enum { REPAIR_EVERY_MS = 1000 };
-    dlock_status st = try_once(a, place);
+    dlock_status st = pay(a);
     uint64_t skipped = 0;
 
+    if (st == DLOCK_OK)
+        st = try_once(a, place);
     if (st == DLOCK_TIMEOUT)
         return DLOCK_BUSY; /* granted, but only after its lease had ended */
     if (st != DLOCK_BUSY || !limited_pass(&a->repair, REPAIR_EVERY_MS, &skipped))
         return st;
     if (make_places(a) != DLOCK_OK)
         return DLOCK_BUSY;
-    log_warn("%s was gone from Redis and is made anew", a->config->admission_name);
+    tell_made_anew(a);
     st = try_once(a, place);
     return st == DLOCK_TIMEOUT ? DLOCK_BUSY : st;
 }
@@ -112,8 +142,13 @@ dlock_status admission_enter(struct admission *a, struct admission_place *place)
 dlock_status admission_leave(struct admission *a, const struct admission_place *place)
 {
     const struct config *c = a->config;
+    dlock_status st;
 
-    return c->admission_kind == ADMISSION_PERMITS
-               ? dlock_permits_release(a->prims, c->admission_name, &place->permit)
-               : dlock_semaphore_release(a->prims, c->admission_name, 1);
+    if (c->admission_kind == ADMISSION_PERMITS)
+        return dlock_permits_release(a->prims, c->admission_name, &place->permit);
+    st = pay(a) == DLOCK_OK ? dlock_semaphore_release(a->prims, c->admission_name, 1)
+                            : DLOCK_IO; /* nothing was sent for this place */
+    if (st == DLOCK_IO)
+        atomic_fetch_add(&a->owed, 1);
+    return st;
 }

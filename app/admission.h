@@ -4,7 +4,8 @@
  *
  * The places are counted in Redis, by a semaphore or by permits that expire.  If a
  * process is killed, its places of a semaphore are lost for good, as in Redisson; its
- * permits come back when their leases end.
+ * permits come back when their leases end.  A place of a semaphore whose release could
+ * not be sent is owed: a later call gives it back as soon as Redis answers.
  *
  * Threads     Any, but for open and close.
  */
@@ -41,6 +42,7 @@ dlock_status admission_enter(struct admission *a, struct admission_place *place)
 /* Give the place back.
  *   OK        the place is free
  *   LOST      the lease had ended before, so one order too many may have been in
+ *   IO        the place of a semaphore is owed; a permit comes back with its lease
  *   else      a place may be lost, as with admission_enter() */
 dlock_status admission_leave(struct admission *a, const struct admission_place *place);
 

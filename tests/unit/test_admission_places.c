@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* test_admission_places.c -- the places of a semaphore come back after an outage of
+ * Redis.
+ *
+ * An outage hides the socket of the server and ends all connections, so that no request
+ * is sent, and the server keeps its data. */
+#include "tests/unit/redis_server.h"
+
+#include "app/admission.h"
+
+enum { PLACES = 3 };
+
+static struct config config;
+static struct admission *admission;
+static struct admission_place place;
+static char hidden[80];
+
+static int64_t free_places(void)
+{
+    return tell("INCRBY places 0");
+}
+
+static void hide_server(void)
+{
+    assert_int_equal(0, rename(server.path, hidden));
+    tell("CLIENT KILL TYPE normal SKIPME yes");
+    /* After this call the connection is known to be broken. */
+    assert_int_not_equal(DLOCK_OK, admission_enter(admission, &place));
+    assert_int_equal(DLOCK_IO, admission_enter(admission, &place));
+}
+
+static void show_server(void)
+{
+    assert_int_equal(0, rename(hidden, server.path));
+}
+
+static void enter_all(void)
+{
+    for (int i = 0; i < PLACES; i++)
+        assert_int_equal(DLOCK_OK, admission_enter(admission, &place));
+    assert_int_equal(DLOCK_BUSY, admission_enter(admission, &place));
+    assert_int_equal(0, free_places());
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    tell("FLUSHALL");
+    config = (struct config){.redis_url = server.url,
+                             .redis_timeout_ms = PATIENCE_MS,
+                             .admission = "semaphore:3",
+                             .admission_kind = ADMISSION_SEMAPHORE,
+                             .admission_limit = PLACES,
+                             .admission_name = "places"};
+    assert_int_equal(DLOCK_OK, admission_open(&admission, &config));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    admission_close(admission);
+    return 0;
+}
+
+static void an_outage_takes_no_place(void **state)
+{
+    (void)state;
+    enter_all();
+    hide_server();
+    for (int i = 0; i < PLACES; i++)
+        assert_int_equal(DLOCK_IO, admission_leave(admission, &place));
+    show_server();
+    assert_comes(admission_enter(admission, &place) == DLOCK_OK);
+    assert_int_equal(PLACES - 1, free_places());
+    assert_int_equal(DLOCK_OK, admission_leave(admission, &place));
+    assert_int_equal(PLACES, free_places());
+}
+
+/* While the server is left alone, each call owes the place of one order more. */
+static void a_later_release_gives_the_owed_places_back(void **state)
+{
+    int64_t left = 1;
+
+    (void)state;
+    enter_all();
+    hide_server();
+    assert_int_equal(DLOCK_IO, admission_leave(admission, &place));
+    show_server();
+    for (; admission_leave(admission, &place) == DLOCK_IO; left++)
+        pause_ms(1);
+    assert_int_equal(left + 1, free_places());
+}
+
+static void lost_data_are_not_paid_for(void **state)
+{
+    (void)state;
+    enter_all();
+    hide_server();
+    assert_int_equal(DLOCK_IO, admission_leave(admission, &place));
+    tell("FLUSHALL");
+    show_server();
+    assert_comes(admission_enter(admission, &place) == DLOCK_OK);
+    assert_int_equal(PLACES - 1, free_places());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_outage_takes_no_place, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_later_release_gives_the_owed_places_back, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(lost_data_are_not_paid_for, set_up, tear_down),
+    };
+    int failed;
+
+    make_server();
+    snprintf(hidden, sizeof(hidden), "%s/hidden", server.dir);
+    failed = cmocka_run_group_tests_name("admission_places", tests, NULL, NULL);
+    kill_server();
+    rmdir(server.dir);
+    return failed;
+}
