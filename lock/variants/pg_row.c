@@ -23,10 +23,13 @@
  * deletes. */
 #include "lock/stores/postgres_session.h"
 
-/* Runs outside the transaction, where it would block the inserts of other sessions. */
+/* Runs outside the transaction, where it would block the inserts of other sessions.  An
+ * INSERT waits for a transaction that has deleted the row, so there is none while the
+ * row is seen. */
 static const struct postgres_question MAKE = {
     {"make",
-     "INSERT INTO dlock_row (name) VALUES ($1) ON CONFLICT (name) DO NOTHING",
+     "INSERT INTO dlock_row (name) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM dlock_row"
+     " WHERE name = $1) ON CONFLICT (name) DO NOTHING",
      "b"},
     .may_wait = true};
 static const struct postgres_question BEGIN = {.statement.sql = "BEGIN"};

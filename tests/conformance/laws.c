@@ -198,6 +198,8 @@ const struct law laws[] = {
     {"looks after its session with pauses", SESSION, looks_after_its_session_with_pauses, NULL, 0},
     {"forcing a session that stays is unknown", SESSION | POSTGRES,
      forcing_a_session_that_stays_is_unknown, NULL, 0},
+    {"an unfinished release makes no attempt wait", SESSION | POSTGRES,
+     an_unfinished_release_makes_no_attempt_wait, NULL, 0},
     {"keeps a connection of its own", SESSION | POSTGRES, keeps_a_connection_of_its_own, NULL, 0},
     {"refuses bad URLs of ZooKeeper", ZOOKEEPER, refuses_bad_zookeeper_urls, NULL, 0},
     {"ends with its session, and a new one begins", ZOOKEEPER, ends_with_its_session, NULL, 0},

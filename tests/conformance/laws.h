@@ -266,6 +266,7 @@ law_fn ends_with_its_connection;
 law_fn is_told_of_one_end_among_many;
 law_fn looks_after_its_session_with_pauses;
 law_fn forcing_a_session_that_stays_is_unknown;
+law_fn an_unfinished_release_makes_no_attempt_wait;
 law_fn keeps_a_connection_of_its_own;
 
 /* laws_fair.c */

@@ -157,6 +157,32 @@ void forcing_a_session_that_stays_is_unknown(const char *variant)
     assert_status(LOST, dlock_release(pair.a, &lease));
 }
 
+/* The side connection is a holder whose machine stopped before the COMMIT of its release. */
+void an_unfinished_release_makes_no_attempt_wait(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_helper *waiter;
+    dlock_system *sys;
+
+    opts.database_timeout_ms = PATIENCE_MS / 2;
+    sys = rig_open(&opts);
+    database_tell("INSERT INTO dlock_row (name) VALUES ($1)", name);
+    database_tell("BEGIN", NULL);
+    database_tell("SELECT pg_advisory_xact_lock(hashtextextended(encode($1, 'escape'), 0))",
+                  name);
+    database_tell("DELETE FROM dlock_row WHERE name = $1", name);
+    assert_status(BUSY, rig_try(sys, name));
+    waiter = rig_helper_start(sys, name, -1);
+    assert_comes(database_ask("SELECT count(*) FROM pg_locks WHERE NOT granted"
+                              " AND pg_backend_pid() = ANY (pg_blocking_pids(pid))",
+                              NULL) > 0);
+    database_tell("COMMIT", NULL);
+    assert_status(OK, rig_helper_acquired(waiter));
+    assert_status(OK, rig_helper_finish(waiter));
+    assert_int_equal(0, database_count_rows(name));
+}
+
 /* Session locks are re-entrant within a session, so two holds must not share a session. Each
  * connection goes back to the pool with its release. */
 void keeps_a_connection_of_its_own(const char *variant)
