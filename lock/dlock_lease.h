@@ -34,7 +34,7 @@ struct dlock_lease {
 
 /* Extend the lease: it ends its own lease_ms from now, whatever time was left (set, not
  * add).  Only the thread that acquired the lock may call this.  Asks the store, and
- * waits for its timeout at most.
+ * waits for its timeout at most (a quarter more, if nodes of a Redis Cluster redirect).
  *   OK           lease->deadline_ns is the new deadline
  *   LOST         the caller does not hold the lock any more, or the answer came after
  *                the new lease had ended: stop writing.  The lease still has to be

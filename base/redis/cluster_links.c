@@ -120,6 +120,19 @@ static bool turn_by_answer(struct journey *journey)
     return false;
 }
 
+/* The first node has the link's timeout, and the others have the rest of the journey's
+ * time.  A node that is asked last has a quarter of a timeout, so that a node which
+ * answers is not taken for a silent one. */
+static int64_t end_of_leg(const struct journey *journey, int64_t give_up_ns)
+{
+    int64_t least_ns = dlock_clock_after(dlock_clock_ns(), journey->routes->timeout_ms / 4);
+    int64_t end_ns = least_ns > journey->end_ns ? least_ns : journey->end_ns;
+
+    if (journey->hops + journey->again_count == 0 || end_ns > give_up_ns)
+        return give_up_ns;
+    return end_ns;
+}
+
 /* Add the last redirect to the reason of a failure. */
 static void tell_way(const struct journey *journey, struct redis_answer *answer)
 {
@@ -192,7 +205,7 @@ static void exchange(void *opaque, struct redis_leg *leg, const struct redis_com
     journey.leg = *leg;
     if (turn_by_map(&journey))
         do
-            redis_exchange(&journey.leg, 1, command, give_up_ns);
+            redis_exchange(&journey.leg, 1, command, end_of_leg(&journey, give_up_ns));
         while (turn_by_answer(&journey) && dlock_clock_ns() < journey.end_ns);
     leg->answer = journey.leg.answer;
     tell_way(&journey, &leg->answer);

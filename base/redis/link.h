@@ -75,7 +75,8 @@ bool redis_link_is_left_alone(struct redis_link *link);
 
 /* Send one command to every leg's server, and wait for the answers.  Ends at
  * give_up_ns, or after the longest timeout of the links (one and a half times that if
- * this process itself was stopped for a while). */
+ * this process itself was stopped for a while; on a routed link up to a quarter more, if
+ * servers redirect the command). */
 void redis_exchange(struct redis_leg *legs, size_t leg_count,
                     const struct redis_command *command, int64_t give_up_ns);
 

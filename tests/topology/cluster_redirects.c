@@ -6,10 +6,11 @@
 
 #include <fcntl.h>
 
-enum { HASTY_MS = 20 };
+enum { HASTY_MS = 20, PATIENT_MS = 6000, AGAIN_MS = 20 };
 
 static dlock_system *sys;
 static dlock_lease lease;
+static atomic_bool is_over;
 
 static int begin(void **state)
 {
@@ -139,6 +140,42 @@ static void a_node_names_a_node_that_is_silent(void **state)
     say(1, ON_LOCK, NULL);
     assert_taken_never(DLOCK_UNKNOWN, "had led there");
     assert_taken_again();
+}
+
+/* After most of the timeout the first node sends the command to a silent node. */
+static void *redirect_late(void *arg)
+{
+    int asked = *(const int *)arg + 3 * PATIENT_MS / 4 / AGAIN_MS;
+
+    while (atomic_load(&nodes[0].heard[ON_LOCK]) < asked && !atomic_load(&is_over))
+        dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), 1));
+    sayf(0, ON_LOCK, "-MOVED %d 127.0.0.1:%d\r\n", slot(), nodes[1].port);
+    return NULL;
+}
+
+/* Each TRYAGAIN takes AGAIN_MS at least.  On a machine that is so slow that the call ends before
+ * the redirect, the call ends in its time too. */
+static void a_silent_node_at_the_end_of_a_way_has_no_timeout_of_its_own(void **state)
+{
+    int heard_before = atomic_load(&nodes[0].heard[ON_LOCK]);
+    dlock_system *patient = NULL;
+    pthread_t thread;
+    int64_t begun_ns;
+
+    (void)state;
+    assert_int_equal(DLOCK_OK, open_locks("lua", PATIENT_MS, &patient));
+    assert_int_equal(DLOCK_OK, take(patient, 5000, &lease));
+    say(0, ON_LOCK, "-TRYAGAIN Multiple keys request during rehashing of slot\r\n");
+    say(1, ON_LOCK, NULL);
+    atomic_store(&is_over, false);
+    assert_int_equal(0, pthread_create(&thread, NULL, redirect_late, &heard_before));
+    begun_ns = dlock_clock_ns();
+    assert_true(dlock_is_failure(dlock_renew(patient, &lease)));
+    assert_in_range((dlock_clock_ns() - begun_ns) / DLOCK_NS_PER_MS, PATIENT_MS / 2,
+                    PATIENT_MS + PATIENT_MS / 4 + SLACK_MS / 2);
+    atomic_store(&is_over, true);
+    pthread_join(thread, NULL);
+    dlock_close(patient);
 }
 
 static void a_place_that_is_none_is_refused(void **state)
@@ -295,6 +332,7 @@ int main(void)
         WITH_NODES(the_cluster_is_down_for_ever),
         WITH_NODES(a_node_names_a_port_at_which_nobody_listens),
         WITH_NODES(a_node_names_a_node_that_is_silent),
+        WITH_NODES(a_silent_node_at_the_end_of_a_way_has_no_timeout_of_its_own),
         WITH_NODES(a_place_that_is_none_is_refused),
         WITH_NODES(a_host_that_is_not_known_is_named),
         WITH_NODES(a_redirect_for_another_slot_is_refused),
