@@ -33,17 +33,18 @@ enum { DLOCK_LATER_MS = 1 };
  * with dlock_release().
  *
  * While the connection lasts, the store executes an acquire of the same system, by any
- * thread, after the releases that are owed for its name.  If the connection was lost,
+ * thread, after the releases that are owed for its name (an asynchronous acquire: that
+ * are owed since the interface was made).  If the connection was lost,
  * the acquire first sends these releases again.  Until the store has answered them, the
  * store may still hold the lock for the owner that released it.
  *
- * In five cases the call is dlock_release(), waits, and has all answers of
+ * In six cases the call is dlock_release(), waits, and has all answers of
  * dlock_release(): with a variant other than lua, reentrant, spin, fenced and fair; for
  * an inner level of a hold, whose owner keeps the outer level; for a hold that an
  * earlier master granted, which answers LOST or a failure; with replicas_acknowledge,
- * since an acquire then uses another connection and could overtake the release; and
- * without memory for the debt.  dlock_metrics.debts counts the releases that did not
- * wait.
+ * and while the system has an asynchronous interface, since an acquire then uses another
+ * connection and could overtake the release; and without memory for the debt.
+ * dlock_metrics.debts counts the releases that did not wait.
  *
  * If neither an acquire nor the library's release after it is answered, the release of
  * an outermost level becomes a debt too, with the same five variants: the library sends

@@ -81,9 +81,10 @@ static bool owe(dlock_system *sys, struct leaving *level)
 {
     struct dlock_hold *root = level->root;
 
-    if (!level->may_owe || level->claim.level > 1 || sys->variant->read_release == NULL ||
-        sys->opts.replicas_acknowledge > 0) /* then acquires use another connection,
-                                             * and could overtake this release */
+    if (!level->may_owe || level->claim.level > 1 || sys->variant->read_release == NULL)
+        return false;
+    /* Then acquires use another connection, and could overtake this release. */
+    if (sys->opts.replicas_acknowledge > 0 || atomic_load(&sys->has_async))
         return false;
     level->is_owed = dlock_debts_owe(sys, &root->facts, level->call,
                                      root->counted || root->was_lost);

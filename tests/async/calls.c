@@ -43,6 +43,24 @@ static void a_release_gives_the_lock_to_a_waiter(void)
     assert_status(OK, async_release(&second.lease));
 }
 
+/* A debt would be sent on the connection of the threads, which an asynchronous acquire does not
+ * use. */
+static void a_release_without_waiting_waits_beside_an_interface(void)
+{
+    const char *name = rig_name();
+    static struct async_answer answer;
+    dlock_metrics metrics;
+    dlock_lease lease;
+
+    async_open();
+    assert_status(OK, dlock_acquire(async_sys, name, 0, &lease));
+    assert_status(OK, dlock_release_later(async_sys, &lease));
+    assert_status(OK, async_acquire(name, 0, &answer));
+    dlock_metrics_read(async_sys, &metrics);
+    assert_int_equal(0, metrics.debts);
+    assert_status(OK, async_release(&answer.lease));
+}
+
 static void a_wait_ends_with_its_time(void)
 {
     const char *name = rig_name();
@@ -293,6 +311,7 @@ static void a_close_ends_the_calls_under_way(void)
 struct async_test async_calls_tests[] = {
     ASYNC_TEST(a_grant_excludes_and_a_release_frees),
     ASYNC_TEST(a_release_gives_the_lock_to_a_waiter),
+    ASYNC_TEST(a_release_without_waiting_waits_beside_an_interface),
     ASYNC_TEST(a_wait_ends_with_its_time),
     ASYNC_TEST(a_renewal_moves_the_deadline),
     ASYNC_TEST(an_abandoned_lease_stays_until_its_end),
