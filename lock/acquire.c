@@ -31,7 +31,7 @@ struct acquiring {
     const dlock_request *request;
     struct dlock_hold *hold;
     dlock_claim claim;
-    int64_t begun_ns, sent_ns, answered_ns;
+    int64_t begun_ns, answered_ns;
     int64_t until_ns; /* 0: does not wait */
     const struct dlock_waiting *waiting;
     bool has_waited;     /* a wait is recorded since the last given-up place */
@@ -87,7 +87,7 @@ static void clean_up(struct acquiring *job)
 
     if (job->until_ns != 0)
         dlock_recording_mark(job->sys, DLOCK_EVENT_WAIT, &job->claim, DLOCK_WAIT_GIVEN_UP,
-                             job->sent_ns);
+                             job->claim.sent_ns);
     job->has_waited = false;
     if (variant->blind_release) {
         note_doubt(job, DLOCK_UNKNOWN);
@@ -111,6 +111,7 @@ static void prepare_wait(struct acquiring *job)
     if (job->sys->retry.kind == DLOCK_RETRY_NONE)
         return;
     job->claim.wait_until_ns = job->until_ns;
+    job->claim.cancel = job->request->cancel;
     if (job->sys->retry.kind != DLOCK_RETRY_PUSH)
         return;
     job->claim.store_until_ns = job->until_ns;
@@ -157,7 +158,7 @@ static dlock_status send(struct acquiring *job)
 
     prepare(job);
     job->hold->facts.era = dlock_era_of(job->sys, job->hold->facts.key.name);
-    job->sent_ns = dlock_clock_ns();
+    job->claim.sent_ns = dlock_clock_ns();
     st = job->sys->variant->try_acquire(job->sys->state, &job->claim);
     if (dlock_era_look(job->sys))
         dlock_watchdog_expect(atomic_load(&job->sys->watchdog), 0);
@@ -208,7 +209,7 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
     }
     *free_in_ms = job->claim.free_in_ms;
     job->was_late = st == DLOCK_OK && dlock_lease_end_ns(job->sys, job->claim.lease_ms,
-                                                         job->sent_ns) <= dlock_clock_ns();
+                                                         job->claim.sent_ns) <= dlock_clock_ns();
     if (job->was_late || st == DLOCK_UNKNOWN || st == DLOCK_PROTOCOL) {
         clean_up(job);
     } else if (st == DLOCK_BUSY && job->until_ns != 0 && !job->has_waited) {
@@ -292,15 +293,15 @@ static void keep(struct acquiring *job, dlock_lease *lease)
     struct dlock_hold *root = atomic_load(&job->hold->root);
     bool watched = wants_watchdog(job);
     int64_t deadline_ns =
-        dlock_lease_end_ns(sys, job->claim.lease_ms, job->sent_ns);
+        dlock_lease_end_ns(sys, job->claim.lease_ms, job->claim.sent_ns);
     int64_t renew_at_ns =
-        dlock_renew_due_ns(sys, job->claim.lease_ms, job->sent_ns);
+        dlock_renew_due_ns(sys, job->claim.lease_ms, job->claim.sent_ns);
 
     if (job->place.is_given) {
         deadline_ns = job->place.gift.deadline_ns;
         renew_at_ns = job->place.gift.renew_at_ns;
     }
-    dlock_place_begin_hold(sys, &job->place, job->hold, job->sent_ns);
+    dlock_place_begin_hold(sys, &job->place, job->hold, job->claim.sent_ns);
     DLOCK_FAULT(BEFORE_WATCH, job->claim.name);
     job->hold->facts.note = job->claim.note;
     dlock_lease_fill(lease, &job->claim, deadline_ns,
@@ -365,7 +366,7 @@ static dlock_status acquire(struct acquiring *job, const char *name, dlock_lease
                                   job->answered_ns);
     else
         dlock_recording_end(sys, call, st,
-                            job->claim.name != NULL ? &job->claim : &asked, job->sent_ns,
+                            job->claim.name != NULL ? &job->claim : &asked, job->claim.sent_ns,
                             st == DLOCK_OK || (st == DLOCK_TIMEOUT && job->in_vain),
                             job->answered_ns);
     if (st == DLOCK_OK)

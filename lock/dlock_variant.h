@@ -44,6 +44,10 @@ typedef struct dlock_claim {
                          * call about this hold                                       */
     int64_t wait_until_ns;  /* above 0: the core tries again after BUSY until then    */
     int64_t store_until_ns; /* above 0: try_acquire MAY wait in its store until then  */
+    const dlock_cancel *cancel; /* of the acquire, or NULL: cancel.h                   */
+    int64_t sent_ns;        /* the beginning of the attempt, from which its lease counts;
+                             * an attempt that sleeps before it asks its store sets it to
+                             * the end of that sleep                                  */
     bool waited;            /* out of a BUSY try_acquire: the attempt waited in its store
                              * until store_until_ns, so the core makes no pause       */
     bool gave_back;         /* out of a BUSY try_acquire: the store may have granted the
@@ -99,7 +103,9 @@ typedef struct dlock_variant {
      * server.  Returns at once, without asking the store. */
     uint64_t (*era)(void *state, const char *name);
 
-    /* MUST.  Make one attempt.  The attempt may sleep only in its store, see store_until_ns.
+    /* MUST.  Make one attempt.  The attempt may sleep in its store, see store_until_ns.
+     * Before it asks its store, an attempt with wait_until_ns may sleep until then, up to
+     * about 10 ms after the cancel was fired.
      *   OK        the claim holds the lock
      *   BUSY      another owner holds the lock
      *   LOST      only if level > 1: the store no longer knows the outer levels

@@ -6,10 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os/clock.h"
 #include "base/redis/slot.h"
+#include "lock/cancel.h"
 #include "gen/lua_scripts.h"
 
-enum { LEVELS_MISSING = -3 }; /* see reentrant_acquire.lua */
+enum {
+    LEVELS_MISSING = -3, /* see reentrant_acquire.lua */
+    CANCEL_SLICE_MS = 10,
+};
 
 void redisson_close(void *opaque)
 {
@@ -96,17 +101,32 @@ void redisson_name(const char *prefix, const char *name, char out[REDISSON_NAME_
              has_braces ? "" : "}");
 }
 
+/* When an acquire that is held back looks whether it was cancelled. */
+static int64_t slice_end_ns(const dlock_claim *claim)
+{
+    int64_t end_ns = dlock_clock_after(dlock_clock_ns(), CANCEL_SLICE_MS);
+
+    return end_ns < claim->wait_until_ns ? end_ns : claim->wait_until_ns;
+}
+
 /* Hold back only an acquire of a new hold that may wait: a try-lock must be answered at
- * once, and readers do not exclude each other. */
-static bool hold_back(const struct redisson_lock *lock, const dlock_claim *claim)
+ * once, and readers do not exclude each other.  The lease counts from the end of that,
+ * since the request is sent then. */
+static bool hold_back(const struct redisson_lock *lock, dlock_claim *claim)
 {
     char channel[REDISSON_NAME_SIZE];
+    bool was_held_back = false;
 
     if (lock->shares == NULL || claim->wait_until_ns == 0 || claim->level > 1 ||
         claim->shared)
         return false;
     redisson_name(lock->channel, claim->name, channel);
-    return dlock_fair_shares_hold_back(lock->shares, channel, claim->wait_until_ns);
+    while (!dlock_cancel_is_fired(claim->cancel) &&
+           dlock_fair_shares_hold_back(lock->shares, channel, slice_end_ns(claim))) {
+        was_held_back = true;
+        claim->sent_ns = dlock_clock_ns();
+    }
+    return was_held_back;
 }
 
 static void note_answer(const struct redisson_lock *lock, const dlock_claim *claim,
