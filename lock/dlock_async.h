@@ -86,9 +86,10 @@ enum {
 };
 
 /* The type of a completion.  The library calls it once for each call that answered OK
- * when it was made.  `st` is the answer that the blocking call would have had.  *lease
- * is the lease that an acquire was granted or that a renewal has moved; its `hold` is 0
- * if there is no such lease.  *lease is valid during the completion. */
+ * when it was made.  `st` is the answer that the blocking call would have had, and *lease
+ * is as that call leaves it: its `hold` is 0 after an acquire that was not granted, and
+ * after a release or an abandon that was carried out.  *lease is valid during the
+ * completion. */
 typedef void dlock_async_done(dlock_status st, dlock_lease *lease, void *arg);
 
 /* Make the asynchronous interface of a system.
