@@ -144,10 +144,9 @@ static void fill(struct keywords *k, const struct postgres_wire_route *route)
     add(k, "target_session_attrs", wanted_of(route));
     add(k, "application_name", route->application_name);
     add(k, "options", route->settings);
-    add(k, "keepalives_idle", "5");
-    add(k, "keepalives_interval", "2");
-    add(k, "keepalives_count", "3");
-    add(k, "tcp_user_timeout", "10000");
+#define X(keyword, setting, value) add(k, keyword, value);
+    POSTGRES_SILENCES(X)
+#undef X
     add(k, "gssencmode", "disable");
     k->keys[k->count] = k->values[k->count] = NULL;
 }

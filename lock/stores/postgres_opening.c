@@ -9,14 +9,18 @@
 #include "lock/stores/postgres_inside.h"
 #include "lock/stores/postgres_question.h"
 
+#define X(keyword, setting, value) " -c " setting "=" value
+
 /* Set the server's statement timeout to the client's, so that a statement that the
  * client has given up is not executed much later.  There is no timeout for idle
  * transactions: a transaction that holds a lock is idle while its holder works.  The
  * statements of the locks are made for READ COMMITTED: under another level a statement
- * that has waited for a row which another client changed fails. */
+ * that has waited for a row which another client changed fails.  The server gives up a
+ * silent client as early as the client gives up the server, since it keeps the lock of a
+ * session until then.  Behind a pooler the client of the server is the pooler. */
 static struct postgres_connection *start_connecting(const struct postgres_place *place)
 {
-    char settings[240];
+    char settings[400];
     char name[32];
     const struct postgres_wire_options options = {
         .url = place->url,
@@ -30,10 +34,12 @@ static struct postgres_connection *start_connecting(const struct postgres_place 
     snprintf(settings, sizeof(settings),
              "-c statement_timeout=%d -c lock_timeout=0"
              " -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0"
-             " -c default_transaction_isolation=read\\ committed",
+             " -c default_transaction_isolation=read\\ committed" POSTGRES_SILENCES(X),
              place->timeout_ms);
     return postgres_connection_new(&options, place->pooler);
 }
+
+#undef X
 
 static void set_label(struct postgres_conn *conn)
 {

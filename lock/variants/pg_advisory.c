@@ -6,13 +6,14 @@
  * Breaks      a connection that is reset while its holder works: the server frees the
  *             lock at once, the holder is told up to a tenth of a second later, and its
  *             writes go over another connection.  If the network is silent, the holder is
- *             told after about ten seconds, and the server frees the lock when its own
- *             keepalives fail: by Linux' defaults after more than two hours.  A failover.
+ *             told, and the server frees the lock, after about 11 s.  A failover.
  *             A pooler that shares sessions, which opening refuses.
  * Described   PostgreSQL's manual, "Advisory Locks".
  *
  * A process that stops keeps its lock: the kernel answers for it, so others wait, for
- * ever if it never goes on.  A child made by fork() that lives on without exec() keeps
+ * ever if it never goes on.  If the holder's whole machine or its network is silent, the
+ * server ends the connection, and frees the lock, after about 11 s
+ * (postgres_opening.c).  A child made by fork() that lives on without exec() keeps
  * the connection open after its parent has died.
  *
  * The server knows the lock by 64 bits: hashtextextended(name, 0), so that SQL can take

@@ -190,6 +190,7 @@ const struct law laws[] = {
     {"survives ended connections", POSTGRES, survives_ended_connections, NULL, 0},
     {"a hung backend is unknown", POSTGRES, a_hung_backend_is_unknown, NULL, 0},
     {"leaves nothing in the database", POSTGRES, leaves_nothing_in_the_database, NULL, 0},
+    {"its server gives up a silent client", POSTGRES, its_server_gives_up_a_silent_client, NULL, 0},
     {"a refusal costs no connection", POSTGRES, a_refusal_costs_no_connection, NULL, 0},
     {"frees the lock of a killed session", SESSION, frees_a_killed_holder, NULL, 0},
     {"ends with its connection", SESSION | POSTGRES, ends_with_its_connection, NULL, 0},

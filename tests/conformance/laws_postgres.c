@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lock/stores/postgres_pool.h"
 #include "tests/conformance/database.h"
 #include "tests/conformance/laws.h"
 
@@ -293,6 +294,25 @@ void a_hung_backend_is_unknown(const char *variant)
     assert_status_provided(is_steady(TIMEOUT_MS), OK,
                            try_until_answered(pair.a, name));
     assert_comes(database_count_rows(name) == 0);
+}
+
+/* The settings of a session that holds a lock; the server reads them from its socket. */
+void its_server_gives_up_a_silent_client(const char *variant)
+{
+    static const struct postgres_question SILENCES = {
+        .statement.sql = "SELECT concat_ws(' ', current_setting('tcp_keepalives_idle'),"
+                         " current_setting('tcp_keepalives_interval'),"
+                         " current_setting('tcp_keepalives_count'),"
+                         " current_setting('tcp_user_timeout'))",
+        .shape = {.kind = POSTGRES_TEXT}};
+    dlock_options opts = rig_options(variant);
+    struct postgres_answer answer;
+    struct postgres_pool *pool;
+
+    assert_status(OK, postgres_pool_open(&pool, &opts));
+    assert_status(OK, postgres_pool_ask(pool, &SILENCES, NULL, INT64_MAX, &answer));
+    postgres_pool_close(pool);
+    assert_string_equal("5 2 3 10000", answer.text);
 }
 
 /* A caller that is refused keeps its connection: a refusal costs no new backend, and leaves no
