@@ -220,9 +220,9 @@ typedef struct dlock_options {
                                * members of one etcd, for the variant etcd; or https://
                                * with ?ca=FILE&cert=FILE&key=FILE&server-name=NAME
                                * behind the hosts, each of which may be left out     */
-        int64_t etcd_timeout_ms;  /* for one request, connecting included; with several
+    int64_t etcd_timeout_ms;  /* for one request, connecting included; with several
                                * members, each member gets half of this time         */
-        int64_t replicas_acknowledge; /* the number of replicas that have to acknowledge each
+    int64_t replicas_acknowledge; /* the number of replicas that have to acknowledge each
                                * grant and each renewal (WAIT) in redis_timeout_ms;
                                * otherwise the grant or renewal fails; from 0 to
                                * DLOCK_REPLICAS_LIMIT; for owner, watch, lua, lua-local,
@@ -279,10 +279,10 @@ static inline dlock_options dlock_options_default(void)
 dlock_status dlock_open(dlock_system **out, const dlock_options *opts) DLOCK_MUST_CHECK;
 
 /* Stop the watchdog, close every connection and free the system.  NULL is fine.  Held
- * locks are not released: a lock with a lease is free when its lease ends, a lock of a
- * session is free because the session ends, and a lock of the variant local stays held
- * until the process ends.  The call waits for the debts (dlock_later.h), up to
- * DLOCK_CLOSE_PAYS_MS.  No other thread may be inside a call. */
+ * locks are not released: a lock with a lease is free when its lease ends, one of a
+ * session because the session ends, and one of the variant local when the process ends.
+ * The call waits for debts (dlock_later.h) up to DLOCK_CLOSE_PAYS_MS, and for requests
+ * under way up to their timeouts.  No other thread may be inside a call. */
 void dlock_close(dlock_system *sys);
 
 /* Ask every store of the system once whether it answers.  Changes nothing.  Any thread.

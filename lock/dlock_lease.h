@@ -48,7 +48,7 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease) DLOCK_MUST_CHECK
 /* Give the lock back, or one level of it if its owner acquired it again.  Only the
  * thread that acquired the lock may call this.
  *   OK        this level is given back; after the last level the lock is free
-  *   LOST      the lease had ended, the lock was freed by force, or another Redis became
+ *   LOST      the lease had ended, the lock was freed by force, or another Redis became
  *             the master.  The release has freed no other owner's lock, unless the
  *             variant lacks DLOCK_CAP_OWNED: naive deletes the key of any owner, and
  *             owner deletes it if the key got another owner after the check
@@ -60,7 +60,7 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease) DLOCK_MUST_CHECK
  *             changed
  * After every answer but INVALID the lease is spent.
  *
-  * Each request has the timeout of its store, and the caller cannot set another.  If the
+ * Each request has the timeout of its store, and the caller cannot set another.  If the
  * variant has leases, and the store could not be reached or did not answer, the library
  * repeats the release with pauses.  It does so for two seconds, for ten seconds with a
  * Redis that can fail over (Sentinels, a Redis Cluster), or for the length of the lease
@@ -70,7 +70,7 @@ dlock_status dlock_release(dlock_system *sys, dlock_lease *lease);
 
 /* Give the lock up without releasing it: the watchdog does not renew the lock any more,
  * and the lock is free when its lease ends.  For a holder that cannot say whether its
-  * work has ended, such as after an unanswered COMMIT.  Asks no store.  Only the thread
+ * work has ended, such as after an unanswered COMMIT.  Asks no store.  Only the thread
  * that acquired the lock may call this.
  *   OK        no owner gets the lock until its lease ends.  That is at most its
  *             lease_ms from now, or from the arrival of a renewal that was under way
@@ -85,7 +85,7 @@ dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease);
  *   - the deadline has passed.  The deadline is the moment at which the last successful
  *     request was sent, plus the lease, less an allowance for clocks that drift apart;
  *   - a renewal was refused, or the lease is spent;
-  *   - another Redis than the one that granted the lease has become the master, as
+ *   - another Redis than the one that granted the lease has become the master, as
  *     Sentinels or the nodes of a Redis Cluster say;
  *   - the lock has no lease, and the session that holds it may have ended. */
 bool dlock_lease_valid(const dlock_system *sys, const dlock_lease *lease);

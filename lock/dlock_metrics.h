@@ -59,8 +59,8 @@ typedef struct dlock_metrics {
 void dlock_metrics_read_sized(dlock_system *sys, dlock_metrics *out, size_t size);
 
 /* Copy all counters of the system into *out.  Other threads count while the call reads,
- * so two counters of one call may show slightly different moments.  Asks no store.  Any
- * thread. */
+ * so two counters of one call may show slightly different moments.  If `sys` is NULL,
+ * *out is all zero.  Asks no store.  Any thread. */
 static inline void dlock_metrics_read(dlock_system *sys, dlock_metrics *out)
 {
     dlock_metrics_read_sized(sys, out, sizeof(*out));

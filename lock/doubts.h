@@ -16,9 +16,8 @@ struct dlock_doubts {
 };
 
 /* Note that the store may hold the lock for `claim`, whose release answered `released`, a
- * failure.  Without memory the note is lost;
- * if there are many notes, the oldest is lost.  A lock whose note is lost ends with its
- * lease. */
+ * failure.  Without memory the note is lost; if there are many notes, the oldest is lost.
+ * A lock whose note is lost ends with its lease. */
 void dlock_doubts_note(struct dlock_doubts *doubts, const dlock_system *sys,
                        const struct dlock_hold_facts *facts, const dlock_claim *claim,
                        dlock_status released);

@@ -41,8 +41,9 @@ struct dlock_fair_held {
     struct dlock_fair_held *next;
 };
 
-/* The state of one lock.  Locks whose channels have the same hash share a slot.  The
- * only harm of that is a request that is held back without need. */
+/* The state of one lock.  Locks whose channels have the same hash share a slot, and so a
+ * balance.  The only harm of that is that a request is held back without need, or is not
+ * held back. */
 struct dlock_fair_share {
     struct dlock_mutex mutex;
     int balance;

@@ -4,7 +4,7 @@
  *
  * IO: the request certainly did not leave, or was not executed.  UNKNOWN: it may have been
  * executed.  PROTOCOL: the server refused the request, or its answer does not have the
- *            expected shape.
+ * expected shape.
  *
  * Threads     Any, but for open. */
 #ifndef DLOCK_REDIS_REQUEST_H

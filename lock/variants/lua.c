@@ -4,7 +4,7 @@
  * Promises    one holder while work ends within the lease; never frees another's lock.
  * Breaks      when work outlives the lease, because the watchdog does not renew it and
  *             only the holder's dlock_renew() does: then there are two holders.
-  * Described   the articles' third lock in Redis, where check and delete become one
+ * Described   the articles' third lock in Redis, where check and delete become one
  *             step.  The key has the form of the Lock of redis-py. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  *
  * Promises    one holder among all processes, as long as all work ends within its
  *             lease.
-  * Breaks      when work outlives the lease: the late holder deletes the lock of the
+ * Breaks      when work outlives the lease: the late holder deletes the lock of the
  *             next holder, so that a third holder gets the lock, and so on.
  * Described   the articles' first lock in Redis; its value is the thread's number,
  *             which is never checked.

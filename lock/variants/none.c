@@ -2,7 +2,7 @@
 /* none.c -- no lock at all.
  *
  * Promises    nothing; every acquire is granted at once, at no cost.
-  * Breaks      as soon as two requests run at the same time.
+ * Breaks      as soon as two requests run at the same time.
  * Described   the articles begin with it: code that is right for one user at a time. */
 #include "lock/dlock_variant.h"
 
