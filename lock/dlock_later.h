@@ -33,10 +33,10 @@ enum { DLOCK_LATER_MS = 1 };
  * with dlock_release().
  *
  * While the connection lasts, the store executes an acquire of the same system, by any
- * thread, after the releases that are owed for its name (an asynchronous acquire: that
- * are owed since the interface was made).  If the connection was lost,
- * the acquire first sends these releases again.  Until the store has answered them, the
- * store may still hold the lock for the owner that released it.
+ * thread, after the releases that are owed for its name.  Only an asynchronous acquire
+ * may come before a release that was owed when the interface was made.  If the
+ * connection was lost, the acquire first sends these releases again.  Until the store
+ * has answered them, the store may still hold the lock for the owner that released it.
  *
  * In six cases the call is dlock_release(), waits, and has all answers of
  * dlock_release(): with a variant other than lua, reentrant, spin, fenced and fair; for
