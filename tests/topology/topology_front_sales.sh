@@ -90,7 +90,6 @@ ends_after() {
     wait "$load"
     echo $?
 }
-sells() { grep -qs accepted "$runs/latest/ledger-1.tsv"; }
 check 'a front that crashed makes a valid load end with 70' test "$(ends_after SEGV)" = 70
 check 'a front that was stopped from outside does not' test "$(ends_after TERM)" = 0
 done_testing
