@@ -9,7 +9,10 @@
 
 #include "loadtest/kit/command.h"
 
-enum { HOW_MAX = 96, BY_SIGNAL = 128 /* the status of a program that ends by a signal's handler */ };
+enum {
+    HOW_MAX = 96,
+    BY_SIGNAL = 128, /* plus the signal's number: the status of a program that its handler ends */
+};
 
 static bool is_crash(int number)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hazard_counts.c -- a hazard draws no conclusion from orders that the database did not count. */
+/* test_hazard_counts.c -- a hazard concludes nothing from orders that were not counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

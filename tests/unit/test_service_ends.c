@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_service_ends.c -- which processes of a run ended by a bug, and the exit status that follows. */
+/* test_service_ends.c -- the processes of a run that ended by a bug, and the exit status. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
