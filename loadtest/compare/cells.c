@@ -119,6 +119,8 @@ static void why_unknown(const struct cell *cell, const struct run_result *result
         snprintf(why, WHY_MAX, "%s", result->reason);
     else if (result->hazard != HAZARD_OVER)
         snprintf(why, WHY_MAX, "the hazard did not come about: %.220s", result->note);
+    else if (result->verdict.valid == VERDICT_UNKNOWN && result->unanswered == 0)
+        snprintf(why, WHY_MAX, "the evidence of the run is not complete");
     else if (result->verdict.valid == VERDICT_UNKNOWN)
         snprintf(why, WHY_MAX,
                  "%" PRId64 " requests had no answer, and the verdict depends on them",

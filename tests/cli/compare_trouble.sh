@@ -56,21 +56,22 @@ check 'a Redis server that was killed is started again' lose_redis
 check "after which every cell came out as expected" grep -q "exit 0: all 2 cells" "$work/lost"
 
 # disturbed REASON HARM...: in the middle of a run the command HARM is run; the reason of the second
-# try is REASON.  The lock is sound, since a run with a violation is not tried again.
+# try is REASON.  The lock is sound, since a run with a violation is not tried again, and the stock lasts
+# as long as the run.
 disturbed() {
     local reason=$1
     shift
-    run=$work/runs/latest/oversell/slow/reentrant-1
+    run=$work/runs/latest/oversell/calm/reentrant-1
     rm "$work/runs/latest"
     "$wrapped" compare --dir="$lab" --out="$work/runs" --locks=reentrant --experiments=oversell \
-        --hazards=slow >"$work/disturbed" 2>&1 &
+        --hazards=calm --repeats=1 --stock=100000 --duration=5s >"$work/disturbed" 2>&1 &
     compare=$!
     own "$compare"
     soon test -s "$run/ledger-1.tsv" || return 1
     "$@"
     wait "$compare"
     cat "$work/disturbed"
-    grep -q "slow, reentrant: $reason.*trying again" "$work/disturbed"
+    grep -q "calm, reentrant: $reason.*trying again" "$work/disturbed"
 }
 end_one() { kill -KILL "$(pgrep -P "$compare" -x "$1" | tail -n 1)"; }
 damage_ledger() { printf 'rubbish\n' | dd of="$run/ledger-1.tsv" conv=notrunc 2>&1; }
