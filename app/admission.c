@@ -12,7 +12,8 @@ struct admission {
     dlock_primitives *prims;
     const struct config *config;
     struct limited repair;
-    atomic_int owed; /* places of the semaphore whose release was not sent */
+    atomic_int owed;    /* places of the semaphore whose release was not sent */
+    atomic_uint making; /* how often this process has made the places anew     */
 };
 
 /* Make the semaphore or the permits.  BUSY: they exist already. */
@@ -25,8 +26,11 @@ static dlock_status make_places(struct admission *a)
                : dlock_semaphore_set(a->prims, c->admission_name, c->admission_limit);
 }
 
-static void tell_made_anew(const struct admission *a)
+/* The places that orders have are gone with the data of Redis, and those that are owed. */
+static void note_made_anew(struct admission *a)
 {
+    atomic_fetch_add(&a->making, 1);
+    atomic_store(&a->owed, 0);
     log_warn("%s was gone from Redis and is made anew", a->config->admission_name);
 }
 
@@ -81,7 +85,9 @@ dlock_status admission_open(struct admission **out, const struct config *config)
 
 /* Give the owed places back, as soon as Redis answers.  A Redis that has lost its data
  * gets all places anew, so none is owed.  After UNKNOWN from the release the places are
- * lost, because a second release might give them back twice. */
+ * lost, because a second release might give them back twice.  After UNKNOWN from the
+ * making the places may exist anew.  Another process that owes places cannot see that
+ * they were made anew, and gives its own back as well; then there are too many. */
 static dlock_status pay(struct admission *a)
 {
     int owed = atomic_exchange(&a->owed, 0);
@@ -94,8 +100,8 @@ static dlock_status pay(struct admission *a)
              ? dlock_semaphore_release(a->prims, a->config->admission_name, owed)
              : made;
     if (made == DLOCK_OK)
-        tell_made_anew(a);
-    else if (made != DLOCK_BUSY || st == DLOCK_IO)
+        note_made_anew(a);
+    else if (made != DLOCK_UNKNOWN && (made != DLOCK_BUSY || st == DLOCK_IO))
         atomic_fetch_add(&a->owed, owed);
     return st;
 }
@@ -111,11 +117,13 @@ void admission_close(struct admission *a)
 static dlock_status try_once(struct admission *a, struct admission_place *place)
 {
     const struct config *c = a->config;
+    dlock_status st = c->admission_kind == ADMISSION_PERMITS
+                          ? dlock_permits_acquire(a->prims, c->admission_name, 0,
+                                                  (int)c->admission_lease_ms, &place->permit)
+                          : dlock_semaphore_acquire(a->prims, c->admission_name, 1, 0);
 
-    return c->admission_kind == ADMISSION_PERMITS
-               ? dlock_permits_acquire(a->prims, c->admission_name, 0,
-                                       (int)c->admission_lease_ms, &place->permit)
-               : dlock_semaphore_acquire(a->prims, c->admission_name, 1, 0);
+    place->making = atomic_load(&a->making);
+    return st;
 }
 
 /* If Redis has lost its data, it has no permits, which looks like a reached limit.  So
@@ -134,7 +142,7 @@ dlock_status admission_enter(struct admission *a, struct admission_place *place)
         return st;
     if (make_places(a) != DLOCK_OK)
         return DLOCK_BUSY;
-    tell_made_anew(a);
+    note_made_anew(a);
     st = try_once(a, place);
     return st == DLOCK_TIMEOUT ? DLOCK_BUSY : st;
 }
@@ -146,8 +154,11 @@ dlock_status admission_leave(struct admission *a, const struct admission_place *
 
     if (c->admission_kind == ADMISSION_PERMITS)
         return dlock_permits_release(a->prims, c->admission_name, &place->permit);
-    st = pay(a) == DLOCK_OK ? dlock_semaphore_release(a->prims, c->admission_name, 1)
-                            : DLOCK_IO; /* nothing was sent for this place */
+    st = pay(a);
+    if (place->making != atomic_load(&a->making))
+        return DLOCK_OK;
+    st = st == DLOCK_OK ? dlock_semaphore_release(a->prims, c->admission_name, 1)
+                        : DLOCK_IO; /* nothing was sent for this place */
     if (st == DLOCK_IO)
         atomic_fetch_add(&a->owed, 1);
     return st;

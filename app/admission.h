@@ -17,9 +17,10 @@
 
 struct admission; /* opaque */
 
-/* The permit of an order that was let in. */
+/* The place of an order that was let in. */
 struct admission_place {
     dlock_permit permit; /* of permits */
+    unsigned making;     /* of a semaphore: which making of the places this one is of */
 };
 
 /* Connect to Redis, and make the semaphore or the permits if there are none of that
@@ -40,7 +41,7 @@ void admission_close(struct admission *a);
 dlock_status admission_enter(struct admission *a, struct admission_place *place);
 
 /* Give the place back.
- *   OK        the place is free
+ *   OK        the place is free, or Redis has lost it and has all places anew
  *   LOST      the lease had ended before, so one order too many may have been in
  *   IO        the place of a semaphore is owed; a permit comes back with its lease
  *   else      a place may be lost, as with admission_enter() */

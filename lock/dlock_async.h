@@ -163,9 +163,9 @@ dlock_status dlock_async_acquire(dlock_async *async, const char *name,
                                  uint64_t *call) DLOCK_MUST_CHECK;
 
 /* Cancel the acquire with the number `call`.  Its completion gets CANCELLED, or the
- * earlier answer if the acquire had ended already.  An acquire that waits ends at once;
- * an acquire whose request was sent ends when the answer comes, and a grant is given
- * back.  Any thread.
+ * earlier answer if the acquire had ended already.  An acquire that waits ends within
+ * about 10 ms.  An acquire whose request was sent, or is sent in these 10 ms, ends when
+ * the answer comes, and a grant is given back.  Any thread.
  *   OK       the acquire will end; or no acquire of that number is under way, because
  *            it has just ended
  *   INVALID, NOMEM   nothing happens */

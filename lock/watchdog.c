@@ -13,9 +13,9 @@
  * every hold that is due has an equal share of the time, so that a server that hangs
  * does not take the leases of holds of other servers: a renewal that has used up its
  * share is given up, and counts as failed.  The request of that renewal stays under way,
- * and may still prolong the lease in the store.  A share is never shorter than
- * SHARE_MIN_MS, because a renewal by a slow but healthy store would otherwise be given
- * up.  So one hung server may still take short leases of many holds.  The hold that has
+ * and may still prolong the lease in the store.  A share is not shorter than
+ * SHARE_MIN_MS, unless the earliest deadline is nearer, because a renewal by a slow but
+ * healthy store would otherwise be given up.  So one hung server may still take short leases of many holds.  The hold that has
  * been due for the longest time is renewed first, and a hold whose renewal failed
  * therefore comes after those that were not tried. */
 #include "lock/watchdog.h"

@@ -30,15 +30,18 @@ struct postgres_result; /* opaque */
 /* ---- open, cut, close ---- */
 
 /* When an end of a connection gives the other end up, because its machine or the network
- * is silent: 11 s after the last packet, and 10 s after a packet that was not confirmed.
- * Each row is X(the client's keyword, the server's setting, the value).  The client's
- * end has these values; the server's end has them if the opener's `settings` say so, and
- * otherwise those of its system, which on Linux are more than two hours. */
+ * is silent: the client 11 s after the last packet, and 10 s after a packet that was not
+ * confirmed; the server 30 s after either.  The last packets that the two ends got may
+ * lie 5 s apart, so the server waits much longer, and frees the lock of a session only
+ * after its holder was told.  Each row is X(the client's keyword, the client's value,
+ * the server's setting, the server's value).  The server's end has its values if the
+ * opener's `settings` say so, and otherwise those of its system, which on Linux are more
+ * than two hours. */
 #define POSTGRES_SILENCES(X)                                                           \
-    X("keepalives_idle", "tcp_keepalives_idle", "5")                                   \
-    X("keepalives_interval", "tcp_keepalives_interval", "2")                           \
-    X("keepalives_count", "tcp_keepalives_count", "3")                                 \
-    X("tcp_user_timeout", "tcp_user_timeout", "10000")
+    X("keepalives_idle", "5", "tcp_keepalives_idle", "5")                              \
+    X("keepalives_interval", "2", "tcp_keepalives_interval", "5")                      \
+    X("keepalives_count", "3", "tcp_keepalives_count", "5")                            \
+    X("tcp_user_timeout", "10000", "tcp_user_timeout", "30000")
 
 struct postgres_wire_options {
     const char *url;              /* postgresql://..., as libpq reads it               */

@@ -144,7 +144,7 @@ static void fill(struct keywords *k, const struct postgres_wire_route *route)
     add(k, "target_session_attrs", wanted_of(route));
     add(k, "application_name", route->application_name);
     add(k, "options", route->settings);
-#define X(keyword, setting, value) add(k, keyword, value);
+#define X(keyword, value, setting, servers) add(k, keyword, value);
     POSTGRES_SILENCES(X)
 #undef X
     add(k, "gssencmode", "disable");

@@ -9,15 +9,16 @@
 #include "lock/stores/postgres_inside.h"
 #include "lock/stores/postgres_question.h"
 
-#define X(keyword, setting, value) " -c " setting "=" value
+#define X(keyword, own, setting, value) " -c " setting "=" value
 
 /* Set the server's statement timeout to the client's, so that a statement that the
  * client has given up is not executed much later.  There is no timeout for idle
  * transactions: a transaction that holds a lock is idle while its holder works.  The
  * statements of the locks are made for READ COMMITTED: under another level a statement
  * that has waited for a row which another client changed fails.  The server gives up a
- * silent client as early as the client gives up the server, since it keeps the lock of a
- * session until then.  Behind a pooler the client of the server is the pooler. */
+ * silent client after 30 s, since it keeps the lock of a session until then, and later
+ * than the client gives up the server, so that the holder is told first.  Behind a
+ * pooler the client of the server is the pooler. */
 static struct postgres_connection *start_connecting(const struct postgres_place *place)
 {
     char settings[400];

@@ -6,13 +6,14 @@
  * Breaks      a connection that is reset while its holder works: the server frees the
  *             lock at once, the holder is told up to a tenth of a second later, and its
  *             writes go over another connection.  If the network is silent, the holder is
- *             told, and the server frees the lock, after about 11 s.  A failover.
+ *             told after about 11 s, and the server frees the lock after 25 to 30 s, unless
+ *             a pooler is between them, whose keepalives decide.  A failover.
  *             A pooler that shares sessions, which opening refuses.
  * Described   PostgreSQL's manual, "Advisory Locks".
  *
  * A process that stops keeps its lock: the kernel answers for it, so others wait, for
  * ever if it never goes on.  If the holder's whole machine or its network is silent, the
- * server ends the connection, and frees the lock, after about 11 s
+ * server ends the connection, and frees the lock, after about 30 s
  * (postgres_opening.c).  A child made by fork() that lives on without exec() keeps
  * the connection open after its parent has died.
  *

@@ -7,13 +7,14 @@
  * Breaks      a connection that is reset while its holder works: the server frees the
  *             row at once, the holder is told up to a tenth of a second later, and its
  *             writes go over another connection.  If the network is silent, the holder is
- *             told, and the server frees the row, after about 11 s.  A failover.
+ *             told after about 11 s, and the server frees the row after 25 to 30 s, unless
+ *             a pooler is between them, whose keepalives decide.  A failover.
  * Described   the articles' exclusive lock, `for update` and COMMIT.
  *
  * A stopped process keeps its lock, because its kernel still answers for the
  * connection.  So others wait, for ever if it never goes on.  If the holder's whole
  * machine or its network is silent, the server ends the connection, and frees the row,
- * after about 11 s (postgres_opening.c).  A child made by fork()
+ * after about 30 s (postgres_opening.c).  A child made by fork()
  * that lives on without exec() keeps the connection open after its parent has died.  A
  * long transaction prevents vacuum from removing dead rows in the whole database, so
  * this lock is for short work.

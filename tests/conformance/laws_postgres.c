@@ -312,7 +312,7 @@ void its_server_gives_up_a_silent_client(const char *variant)
     assert_status(OK, postgres_pool_open(&pool, &opts));
     assert_status(OK, postgres_pool_ask(pool, &SILENCES, NULL, INT64_MAX, &answer));
     postgres_pool_close(pool);
-    assert_string_equal("5 2 3 10000", answer.text);
+    assert_string_equal("5 5 5 30000", answer.text);
 }
 
 /* A caller that is refused keeps its connection: a refusal costs no new backend, and leaves no

@@ -12,7 +12,7 @@ enum { PLACES = 3 };
 
 static struct config config;
 static struct admission *admission;
-static struct admission_place place;
+static struct admission_place place, first; /* `first` is that of an order that was let in */
 static char hidden[80];
 
 static int64_t free_places(void)
@@ -37,7 +37,7 @@ static void show_server(void)
 static void enter_all(void)
 {
     for (int i = 0; i < PLACES; i++)
-        assert_int_equal(DLOCK_OK, admission_enter(admission, &place));
+        assert_int_equal(DLOCK_OK, admission_enter(admission, i == 0 ? &first : &place));
     assert_int_equal(DLOCK_BUSY, admission_enter(admission, &place));
     assert_int_equal(0, free_places());
 }
@@ -104,6 +104,20 @@ static void lost_data_are_not_paid_for(void **state)
     assert_int_equal(PLACES - 1, free_places());
 }
 
+static void a_place_of_lost_data_is_not_given_back(void **state)
+{
+    (void)state;
+    enter_all();
+    hide_server();
+    assert_int_equal(DLOCK_IO, admission_leave(admission, &first));
+    tell("FLUSHALL");
+    show_server();
+    assert_comes(admission_leave(admission, &first) == DLOCK_OK);
+    assert_int_equal(PLACES, free_places());
+    assert_int_equal(DLOCK_OK, admission_leave(admission, &first));
+    assert_int_equal(PLACES, free_places());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +125,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_later_release_gives_the_owed_places_back, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(lost_data_are_not_paid_for, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_place_of_lost_data_is_not_given_back, set_up,
+                                        tear_down),
     };
     int failed;
 

@@ -29,7 +29,7 @@ enum { PROGRAM_COUNT = sizeof PROGRAMS / sizeof PROGRAMS[0] };
 static const char *const SHARED[] = {
     "color",    "database-url", "lab-database-url", "lab-dir",        "lock",   "no-pager",
     "out",      "redis-url",    "redlock-urls",     "token-key-file", "tokens", "zookeeper-url",
-    "etcd-url",
+    "etcd-url", "stream-name",
 };
 
 static bool is_shared(const char *key)
