@@ -15,9 +15,10 @@
  * share is given up, and counts as failed.  The request of that renewal stays under way,
  * and may still prolong the lease in the store.  A share is not shorter than
  * SHARE_MIN_MS, unless the earliest deadline is nearer, because a renewal by a slow but
- * healthy store would otherwise be given up.  So one hung server may still take short leases of many holds.  The hold that has
- * been due for the longest time is renewed first, and a hold whose renewal failed
- * therefore comes after those that were not tried. */
+ * healthy store would otherwise be given up.  So one hung server may still take short
+ * leases of many holds.  The hold that has been due for the longest time is renewed
+ * first, and a hold whose renewal failed therefore comes after those that were not
+ * tried. */
 #include "lock/watchdog.h"
 
 #include <stdatomic.h>

@@ -277,8 +277,8 @@ static void print_how(FILE *out, const struct bench *b)
             "COMMIT.  %.0f s each, pgbench right before each HTTP measurement; wrk, seckilld,\n"
             "Redis and PostgreSQL share %ld processors.  Ratios are of neighbours, p99 is wrk's.\n"
             "The empty handler answers the same requests of the same wrk in a process of its\n"
-            "own, with the listener of seckilld.  A measurement ends early if each user of wrk\n"
-            "has ordered.  After each, stock and orders were checked to add up.  Kept in\n%s\n",
+            "own, with the listener of seckilld.  If the users of a thread run out, a measurement\n"
+            "ends early.  After each, stock and orders were checked to add up.  Kept in\n%s\n",
             b->plan->processes, (double)b->plan->duration_ms / 1000, sysconf(_SC_NPROCESSORS_ONLN),
             b->dir);
 }

@@ -122,9 +122,8 @@ const struct setting_program command_load_program = {
                            "objective is about"},
           {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL},
           {EXIT_BUG, "the program itself failed; or the audit found no violation, and a seckilld "
-                     "or HAProxy crashed, ended by itself, or ended with an error when it was "
-                     "stopped.  A process that was killed, or stopped by a signal from "
-                     "outside, does not count"},
+                     "or HAProxy crashed, or ended with a status that no signal from outside "
+                     "explains.  A process that was killed does not count"},
           {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),
     SETTINGS(settings),
 };
@@ -237,7 +236,7 @@ static enum exit_code run_lock(const struct lab *lab, lab_db *db, const struct l
 static bool may_go_on(enum exit_code rc)
 {
     return rc == EXIT_VALID || rc == EXIT_INVALID || rc == EXIT_UNKNOWN ||
-           rc == EXIT_THRESHOLD || rc == EXIT_BUG;
+           rc == EXIT_THRESHOLD;
 }
 
 static enum exit_code run_in(const struct lab *lab, lab_db *db, const struct load_settings *v,

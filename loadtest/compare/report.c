@@ -227,8 +227,7 @@ static void markdown_method(FILE *out, const struct comparison *c)
         "- `oversell` and `fencing` sell one voucher of %" PRId64
         "; `one-per-user` lets the same user "
         "order from all connections at once, for two vouchers in turn\n"
-        "- `sound` needs at least two processes that sold an order, or refused one by the lock "
-        "or a guard behind it\n"
+        "%s"
         "- in `fencing`, a cell of a hazard that breaks the lock is sound only if the fence "
         "refused a late write; in all other cells the lock itself holds, so they show that "
         "the fence refuses no write in time\n"
@@ -241,6 +240,9 @@ static void markdown_method(FILE *out, const struct comparison *c)
         "rest\n- the services sell with `--order-path=%s`%s\n- took %.0f s\n",
         machine_text(machine), c->processes, c->has_front ? " behind HAProxy" : "",
         c->connections, c->stock,
+        c->processes > 1 ? "- `sound` needs at least two processes that sold an order, or refused "
+                           "one by the lock or a guard behind it\n"
+                         : "",
         duration_format(c->lease_ms, lease, sizeof lease),
         duration_format(c->calm_lease_ms, calm, sizeof calm), order_path_name_at(c->path),
         c->path == ORDER_PATH_stream

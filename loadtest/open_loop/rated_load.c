@@ -152,9 +152,10 @@ static void tell_programs(const struct rated_load *load, const struct run_plan *
                                       "objectives", objectives_json(&of_audit, &measured)));
 }
 
-/* The same time, connections and pause with wrk; *json becomes its load.json. */
+/* The same time, connections and pause with wrk; *json becomes its load.json, and `bug` the bug of
+ * a process of this run, if there was one. */
 static enum exit_code run_wrk(const struct rated_load *load, const struct run_plan *open_plan,
-                              json_t **json)
+                              json_t **json, char bug[WHY_MAX])
 {
     struct closed_loop closed = {.face = load->open.face,
                                  .is_same_user = load->open.is_same_user,
@@ -173,7 +174,8 @@ static enum exit_code run_wrk(const struct rated_load *load, const struct run_pl
         rc = run_once(&plan, result);
     if (rc == EXIT_VALID) {
         *json = closed_loop_print(stdout, &closed, dir);
-        rc = ends_exit(result, verdict_exit(result->verdict.valid));
+        rc = verdict_exit(result->verdict.valid);
+        snprintf(bug, WHY_MAX, "%s", result->bug);
     }
     free(result);
     return rc;
@@ -185,7 +187,8 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
     struct run_plan plan = *given;
     json_t *wrk = NULL;
     enum exit_code rc, beside = EXIT_VALID;
-    bool steps_hold, bug_beside;
+    char bug[WHY_MAX] = "";
+    bool steps_hold;
 
     plan.load = open_loop_run;
     plan.load_arg = &load->open;
@@ -193,8 +196,9 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
     rc = run_once(&plan, result);
     plan.duration_ms = load->open.duration_ms;
     if (rc == EXIT_VALID && load->is_beside_wrk)
-        beside = run_wrk(load, &plan, &wrk);
-    bug_beside = beside == EXIT_BUG;
+        beside = run_wrk(load, &plan, &wrk, bug);
+    if (!*result->bug)
+        snprintf(result->bug, sizeof result->bug, "%s", bug);
     if (rc == EXIT_INTERRUPTED && json_array_size(load->open.steps) == 0) {
         runs_take_back(plan.dir);
     } else if (rc == EXIT_VALID || rc == EXIT_INTERRUPTED) {
@@ -207,10 +211,7 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
         if (!write_result(load, plan.dir, wrk) || !write_objectives(load, plan.dir, result))
             rc = EXIT_CANNOT_WRITE;
         else if (rc == EXIT_VALID)
-            rc = ends_exit(result, judge(load, result, bug_beside ? EXIT_VALID : beside,
-                                         steps_hold));
-        if (bug_beside && result->verdict.valid != VERDICT_INVALID)
-            rc = EXIT_BUG;
+            rc = ends_exit(result, judge(load, result, beside, steps_hold));
     }
     json_decref(wrk);
     open_loop_free(&load->open);

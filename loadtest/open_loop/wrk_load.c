@@ -56,7 +56,7 @@ static void print_result(const struct run_plan *plan, const struct run_result *r
            result->p99_ms);
     if (result->users_ran_out)
         printf("The load ended after %" PRId64 " ms, because the users of a thread of wrk ran out: "
-               "each had\nbought, or waited for an answer.\n\n",
+               "each had\nbought, or may have bought.\n\n",
                result->elapsed_ms);
 }
 

@@ -65,7 +65,7 @@ static void look_at(struct run_result *result, const struct service *service,
     if (!service->died && !is_bug)
         return;
     how(service, by);
-    snprintf(text, sizeof text, "%s %s %s; its log is %.100s", program,
+    snprintf(text, sizeof text, "%s %s %s; its log is %.116s", program,
              service->died ? "died in the middle of the run" : "was stopped and ended", by,
              service->log);
     if (!why || !*why)

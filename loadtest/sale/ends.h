@@ -2,7 +2,8 @@
 /* ends.h -- how the processes of a run ended, and what that means for the exit status.
  *
  * A user may kill a process on purpose, to see what the sale does without it.  A process that
- * crashed, or that ended by itself, has a bug, whatever the audit says of the sale.
+ * crashed, or that ended with a status that no signal explains, has a bug, whatever the audit says
+ * of the sale.
  */
 #ifndef LOADTEST_SALE_ENDS_H
 #define LOADTEST_SALE_ENDS_H

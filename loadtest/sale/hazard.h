@@ -83,7 +83,7 @@ void hazard_undo(const struct hazard *hazard, struct hazard_scene *scene);
 enum {
     HAZARD_CATCH_MS = 15000, /* the longest wait for a thread to reach a point        */
     HAZARD_SELL_MS = 10000,  /* the longest wait for other owners to sell             */
-    HAZARD_TRIES = 8,        /* this many refused requests show that the lock holds   */
+    HAZARD_TRIES = 8,        /* so many answered requests show that the lock holds    */
 };
 
 /* Arm `point` in every process: the next thread of each that comes there with the target's

@@ -222,23 +222,11 @@ bool show_sale_load(struct show_sale *sale)
     return sale->switches.rate > 0 ? start_rated(sale) : start_wrk(sale);
 }
 
-/* Each of wrk's processes has its share of the users. */
-static bool has_users(const struct show_sale *sale)
-{
-    int64_t share = SHOW_USERS / sale->service_count - SHOW_USERS_SPARE;
-
-    for (int i = 0; i < sale->service_count; i++)
-        if (control_of(&sale->control, i + 1, CONTROL_ACCEPTED) > share)
-            return false;
-    return true;
-}
-
 bool show_sale_load_runs(const struct show_sale *sale)
 {
     if (sale->rated)
         return show_rated_runs(sale->rated);
-    return wrk_runs(&sale->wrk) &&
-           (show_switches_same_user(&sale->switches) || has_users(sale));
+    return wrk_runs(&sale->wrk) && control_sum(&sale->control, CONTROL_RAN_OUT) == 0;
 }
 
 void show_sale_look_at_lock(const struct show_sale *sale, int process,

@@ -14,7 +14,7 @@
 
 /* The users that wrk has.  The load ends before a user has to come again, since the second order
  * of a user would be the load's mistake and no lock's. */
-enum { SHOW_USERS = 100000, SHOW_USERS_SPARE = 5000 };
+enum { SHOW_USERS = 100000 };
 
 struct show_sale {
     const struct lab *lab;

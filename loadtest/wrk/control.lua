@@ -71,7 +71,7 @@ function M.set_answered(n, outcome)
     page[base + 1] = n
 end
 
--- From here on a user of the thread orders again who may have an order, or the thread rests.
+-- From here on a connection of the thread rests, or a user who may have an order orders again.
 function M.set_ran_out()
     if base then page[base + 10] = 1 end
 end

@@ -3,7 +3,7 @@
 -- summary.
 --
 -- Environment (all optional):
---   SECKILL_TOKENS      tokens file, "<user> <token>" per line     (.lab/tokens.txt)
+--   SECKILL_TOKENS      tokens file, "<user> <token>" per line; no pipe  (.lab/tokens.txt)
 --   SECKILL_VOUCHER     voucher number, or several with commas     (1)
 --   SECKILL_FACE        hmdp or v1: which of the service's faces   (hmdp)
 --   SECKILL_URLS        several addresses with commas: wrk's threads take one each

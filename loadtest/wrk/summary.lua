@@ -88,7 +88,7 @@ local function print_notes(all, context)
             "seckill seed --users=N")
     end
     if all.unserved > 0 then
-        print("  note: users ran out: each had bought, or had no answer, so connections rested; " ..
+        print("  note: users ran out: each had bought, or may have, so connections rested; " ..
             "make more:\n        seckill seed --users=N")
     end
     if context.face == "v1" and errors.status > 0 then

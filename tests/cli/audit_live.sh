@@ -38,7 +38,7 @@ serve() {
     soon grep -q '^ready' "$work/ready" || return 1
     url=$(sed -n 's/.*orders=\([^ ]*\).*/\1/p' "$work/ready")
 }
-load() { (cd "$root" && wrk -t1 -c4 -d1s --timeout 30s -s loadtest/wrk/order.lua "$url") >"$work/wrk"; }
+load() { (cd "$root" && wrk -t1 -c4 -d5s --timeout 30s -s loadtest/wrk/order.lua "$url") >"$work/wrk"; }
 stop() {
     send TERM "$service"
     wait "$service"

@@ -64,7 +64,7 @@ disturbed() {
     run=$work/runs/latest/oversell/calm/reentrant-1
     rm "$work/runs/latest"
     "$wrapped" compare --dir="$lab" --out="$work/runs" --locks=reentrant --experiments=oversell \
-        --hazards=calm --repeats=1 --stock=100000 --duration=5s >"$work/disturbed" 2>&1 &
+        --hazards=calm --repeats=1 --stock=100000 --duration=30s >"$work/disturbed" 2>&1 &
     compare=$!
     own "$compare"
     soon test -s "$run/ledger-1.tsv" || return 1

@@ -31,9 +31,11 @@ check 'a sound lock is sound although the users run out' test "$got" -eq 0
 check 'the load says that they ran out' says '^The load ended after .* ran out: each had$' cat "$work/few"
 check 'no user was sold a second order' says '^VALID: .*orders ([12]?[0-9]?[0-9]|300),' cat "$work/few"
 check 'load.json says it too' jq -e '.users_ran_out and .users == 300' "$(the_run)/load.json"
+head -n 40 "$lab/tokens.txt" >"$work/tokens" # fewer users than connections
 check 'a run of wrk beside a fixed rate shows no speed then' says 'the users of wrk ran out' status 69 \
     env PATH="$work/path:$PATH" "${load[@]}" --rate=50 --duration=4s --beside-wrk
 
+head -n 300 "$lab/tokens.txt" >"$work/tokens"
 # 300 users make at most 300 orders in a whole second.
 PATH=$work/path:$PATH "$seckill" bench --dir="$lab" --out="$work/benches" --duration=1s --repeats=1 \
     --clients=16 --quiet >"$work/bench" 2>&1

@@ -25,6 +25,7 @@ static enum hazard_state catch_a(struct hazard_scene *scene)
 
     if (state != HAZARD_OVER)
         return state;
+    scene->holds_within_lease = true;
     if (!hazard_lay_in_wait(scene, "after-read"))
         return HAZARD_FAILED;
     hazard_next(scene);
@@ -37,7 +38,6 @@ static enum hazard_state catch_b(struct hazard_scene *scene)
 
     if (state != HAZARD_OVER)
         return state;
-    scene->holds_within_lease = true;
     hazard_next(scene);
     if (!service_release(scene->first, GAP))
         return HAZARD_FAILED;
