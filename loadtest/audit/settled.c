@@ -113,7 +113,8 @@ static bool look_for_stopped(const char *name, void *stopped)
 
 enum quiet { QUIET, BUSY, STOPPED, UNANSWERED };
 
-/* What the services do now; unless they are quiet, `why` has the reason. */
+/* Ask PostgreSQL and the system whether a service works or is stopped.  Unless the answer is QUIET,
+ * `why` has the reason. */
 static enum quiet ask_services(lab_db *db, char why[SETTLED_WHY_MAX])
 {
     bool is_quiet = false;

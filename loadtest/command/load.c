@@ -235,8 +235,7 @@ static enum exit_code run_lock(const struct lab *lab, lab_db *db, const struct l
 
 static bool may_go_on(enum exit_code rc)
 {
-    return rc == EXIT_VALID || rc == EXIT_INVALID || rc == EXIT_UNKNOWN ||
-           rc == EXIT_THRESHOLD;
+    return rc == EXIT_VALID || rc == EXIT_INVALID || rc == EXIT_UNKNOWN || rc == EXIT_THRESHOLD;
 }
 
 static enum exit_code run_in(const struct lab *lab, lab_db *db, const struct load_settings *v,

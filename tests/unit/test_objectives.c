@@ -268,7 +268,7 @@ static void an_objective_is_kept_missed_or_not_judged(void **state)
     }
 }
 
-/* What the audit found must not be hidden by an objective about something else. */
+/* An objective must not hide a finding of the audit that it is not about. */
 static void the_audit_may_find_what_no_objective_is_about(void **state)
 {
     static const struct {

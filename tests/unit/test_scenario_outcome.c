@@ -74,7 +74,7 @@ static void damage_that_is_expected_is_no_difference(void **state)
                                SIGN_DUPLICATE | SIGN_LOST_UPDATE, ""));
 }
 
-/* What the checker or play() saw is judged by `breaks` alone. */
+/* The field `breaks` alone judges the signs of the checker and of play(). */
 static void signs_without_damage_may_be_there(void **state)
 {
     (void)state;
