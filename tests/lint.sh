@@ -25,7 +25,8 @@ check 'no function over 60 lines, no file over 400, no line of C over 100 column
 check 'every room has a README of at most 20 lines, and the files that it names' tools/check-rooms.sh
 check 'every setting of the service is a variable of docker-compose.yml' tools/check-containers.sh
 check 'the shell scripts are clean' shellcheck -x "${scripts[@]}"
-check 'every mutant still applies, and says what it breaks and who kills it' tests/mutants/run --check
+check 'every mutant still applies, and says what it breaks and which tests kill it' tests/mutants/run --check
+check 'every mutant is hunted by the simulation, or says why it is not' tests/simulation/not_hunted.sh
 check 'clang builds everything without a warning' make -s clang
 check 'no two files use each other' bash -c 'make -s all && tools/check-circles.sh'
 check 'the programs and the library are hardened' bash -c 'make -s all && tools/check-hardening.sh'

@@ -36,7 +36,7 @@ interrupted() {
     status 130 wait "$!" && leaves_nothing
 }
 
-plan 12
+plan 13
 check 'a mutant that a test notices is killed, and its killer is named' \
     says '^killed +killed +unit: tokens_are_hex_and_never_repeat \(' mutants killed
 check 'the last line counts' says '^1 of 1 killed$' mutants killed
@@ -52,6 +52,8 @@ check 'a mutant that names no test is an error' \
     says '^ERROR +nameless +there is no tests/unit/test_of_nothing.c' mutants --check
 check 'a mutant that names no story is an error' \
     says '^ERROR +untold +there is no loadtest/scenario/scenarios/no_such.c' mutants --check
+check 'a mutant that the simulation does not hunt needs a reason' \
+    says '^not_hunted: stale has neither a line Hunted-by: nor a line Not-hunted:$' tests/simulation/not_hunted.sh
 check 'errors fail in a way of their own' status 70 mutants stale
 check 'a pattern that fits nothing is refused' status 64 mutants no-such
 check 'an interrupt ends the run, and no file is left' interrupted

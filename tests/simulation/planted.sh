@@ -60,6 +60,7 @@ hunt() {
         "$(killers "$2")" "$3" "$4" "$seed" "$verdict" >>"$rows"
 }
 
+tests/simulation/not_hunted.sh >/dev/null || unable 'each patch that is not hunted needs a reason'
 rm -rf build/planted
 mkdir -p "$tree/build/tests"
 cp -a Makefile app base db docs loadtest lock lua tests tools "$tree/"
