@@ -26,7 +26,7 @@ Object.assign(WORDS.zh, {
   came_unclear: "这次没有发生：{0}。", otherwise: "这与本课所说的不同。", repeat: "按空格键再来一次。",
   "nobody-caught": "没有持有者走到故障的位置", "nobody-sold": "其他进程既没有卖出，也不能确定被挡在外面", "somebody-got-in": "另一个进程还是拿到了锁",
   "too-late": "第三个持有者卖出之前，第二个持有者的租约就到期了", stopped: "运行结束得太早", "no-harm": "这次故障没有造成损害",
-  theLesson: "本课", readOn: "延伸阅读", section: "“{0}”", foretold: "五篇文章中 {0}", slowly: "在终端里慢慢看：", processesAre: "{0} 个进程", processIs: "一个进程", leaseIs: "租约 {0} 秒",
+  theLesson: "本课要点", readOn: "延伸阅读", section: "“{0}”", foretold: "五篇文章中 {0}", slowly: "在终端里慢慢看：", processesAre: "{0} 个进程", processIs: "一个进程", leaseIs: "租约 {0} 秒",
   "in-a-lesson": "故障由课程自己注入。", e_deleted: "进程 {p} 删掉了进程 {n} 的锁。",
   "lesson-none": "没有打开课程。", "lesson-locked": "预测已锁定。", "lesson-no-answer": "本课没有这个选项。", "lesson-unpredicted": "先作出预测。", "lesson-runs": "本课正在运行。"
 });

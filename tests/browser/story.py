@@ -192,7 +192,7 @@ def a_late_write_is_refused():
     told = scenario("expired-lease", "--locks=fenced", "--guard=fence")
     path = re.search(r"^drawn in (.*)$", told, re.M)[1]
     for language, sentences in (("en", ("The whole process of Ann stops.", "The process of Ann goes on", "Ann wants to buy one: the database refuses the old fence.")),
-                                ("zh", ("小安的整个进程停住了。", "小安的进程恢复运行", "小安想买一件：数据库拒绝了旧的栅栏令牌。"))):
+                                ("zh", ("小安的整个进程停住了。", "小安的进程恢复运行", "小安想买一张：数据库拒绝了旧的栅栏令牌。"))):
         show(path, f"step=1&lang={language}")
         steps_text = page.js("[...document.querySelectorAll('.stops button')].map((b) => b.textContent)")
         for sentence in sentences:

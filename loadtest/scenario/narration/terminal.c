@@ -109,7 +109,7 @@ static void tell_findings(FILE *out, const struct stage *s)
 
 static void tell_signs(FILE *out, const struct stage *s)
 {
-    const char *separator = s->is_chinese ? "；迹象：" : "; seen: ";
+    const char *separator = s->is_chinese ? "；看到：" : "; seen: ";
 
     fprintf(out, s->is_chinese ? "发放 %" PRId64 "，卖出 %" PRId64 "，剩余 %" PRId64
                                : "issued %" PRId64 ", sold %" PRId64 ", left %" PRId64,

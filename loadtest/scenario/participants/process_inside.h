@@ -21,9 +21,9 @@ enum { ACTOR_THREADS_MAX = SCENARIO_ACTORS_MAX };
     X(RENEW, "renews its lease", "续期")                                               \
     X(READ, "reads the stock", "读库存")                                               \
     X(GLANCE, "looks at the stock", "看一眼库存")                                    \
-    X(BUY, "buys one", "买一件")                                                       \
+    X(BUY, "buys one", "买一张")                                                       \
     X(BUY_AGAIN, "sends the same order again", "重发同一订单")                         \
-    X(RESERVE, "takes one from the counter in Redis", "在 Redis 计数器里预扣一件")      \
+    X(RESERVE, "takes one from the counter in Redis", "在 Redis 计数器里预扣一张")      \
     X(CHILD_TRY, "forks, and the child asks for the lock", "fork 后子进程申请锁")      \
     X(CHILD_RELEASE, "forks, and the child releases the lock", "fork 后子进程释放锁")  \
     X(AT_ONCE, "", "")                                                                 \

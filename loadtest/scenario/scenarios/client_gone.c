@@ -40,7 +40,7 @@ const struct scenario scenario_client_gone = {
               "Ann has two orders: the lock was free again, and no key joins the requests.",
               "A lock lets requests in one by one; it cannot tell that two are one order."},
     .story_zh = {"小安下单后关掉页面。",
-                 "服务不知道，照样卖给小安一件。",
+                 "服务不知道，照样卖给小安一张。",
                  "小安回来，不知道那一单已成交，又下了一单。",
                  "小安有了两单：锁早已释放，两个请求也没有幂等键可以对上。",
                  "锁让请求逐个进来，却认不出两个请求其实是同一单。"},

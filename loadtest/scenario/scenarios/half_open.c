@@ -71,7 +71,7 @@ const struct scenario scenario_half_open = {
               "The server keeps a lock that is a connection: Bo waits."},
     .story_zh = {"小安持有锁，随后网络两个方向都不通了。",
                  "没有报错，续期也送不到。小安的租约到期，小博拿到锁。",
-                 "小安的锁库从最后一次得到应答的请求发出时算起。",
+                 "小安的锁库从最后一次得到应答的请求发出时开始计算租约。",
                  "所以小博拿到锁之前，小安就知道租约已到期，停了手。",
                  "锁若就是连接，服务器会继续保留它：小博只能等。"},
     .breaks = SIGN_OVERSOLD | SIGN_LOST_UPDATE,

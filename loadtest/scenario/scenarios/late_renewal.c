@@ -28,7 +28,7 @@ static void play(struct stage *s)
     dlock_status st;
 
     stage_tell(s, "Ann's watchdog is about to renew, and is held up just then.",
-               "小安的看门狗正要续期，恰好被打断。");
+               "小安的看门狗正要续期，恰好卡住了。");
     actor_arm(ann, DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_HOLD);
     actor_enter(ann);
     actor_await_point(ann, DLOCK_FAULT_WATCHDOG_TICK);
@@ -63,7 +63,7 @@ const struct scenario scenario_late_renewal = {
               "The watchdog goes on: does it renew what it finds under that name?",
               "If it does, the lock of the dead Bo is renewed for ever.",
               "A watchdog must look again whose lock it is, here and in the store."},
-    .story_zh = {"小安的看门狗正要续期，被打断了。",
+    .story_zh = {"小安的看门狗正要续期，卡住了。",
                  "小安释放了锁；小博拿到锁，随后死去。",
                  "看门狗接着往下走：见到同名的锁就续期吗？",
                  "那样，死去的小博的锁会永远被续下去。",

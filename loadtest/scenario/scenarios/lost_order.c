@@ -14,18 +14,18 @@ static void play(struct stage *s)
     stage_stop_in_postgres(s, "walwriter", "");
     stage_need(s, actor_buy(ann) == SALE_SOLD, "Ann is to be told that she has it");
     stage_tell(s, "Ann has been told that the last one is hers.  The server dies.",
-               "小安得到答复：买到了最后一件。服务器宕机。");
+               "小安得到答复：买到了最后一张。服务器宕机。");
     dead = stage_server_hurt(s, "server-kill", "postgres", 0);
     actor_leave(ann);
     stage_server_end(s, dead);
     stage_tell(s, "The server is back.  Bo asks for the last one.",
-               "服务器恢复。小博来买最后一件。");
+               "服务器恢复。小博来买最后一张。");
     actor_enter(bo);
     if (actor_buy(bo) == SALE_SOLD)
         stage_tell(s, "Ann's order is not there: Bo was told of the same unit.",
-                   "小安的订单不在了：小博得到的是同一件。");
+                   "小安的订单不在了：小博得到的是同一张。");
     else
-        stage_tell(s, "There is none left for Bo.", "没有剩下的给小博。");
+        stage_tell(s, "There is none left for Bo.", "已经卖完，小博买不到。");
     actor_leave(bo);
 }
 
@@ -43,7 +43,7 @@ const struct scenario scenario_lost_order = {
     .story_zh = {"为了快，synchronous_commit 关掉了。",
                  "小安的 COMMIT 还只在内存里，就得到了答复。",
                  "服务器被杀，恢复后没有小安的订单。",
-                 "小博买走了同一件：答复了两个人，只有一单。",
+                 "小博买走了同一张：答复了两个人，只有一单。",
                  "锁防不住这件事：小安和小博本来就是一前一后。"},
     .breaks = SIGN_LOST_ORDER,
     .commits_lazily = true,

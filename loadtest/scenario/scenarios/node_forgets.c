@@ -36,7 +36,7 @@ static void play(struct stage *s)
     stage_server_hurt(s, "redis-restart-empty", stage_lock_server(s, THIRD), 0);
     stage_tell(s, "The third one and the two that never heard of Ann are a majority "
                   "for Bo.",
-               "第三台，加上从没听说过小安的那两台，小博也凑够了多数。");
+               "第三台，加上从没听说过小安的那两台，小博也凑够了多数派。");
     actor_walk_in(bo, ann);
 }
 
@@ -54,7 +54,7 @@ const struct scenario scenario_node_forgets = {
     .story_zh = {"小安拿到了 1、2、3 号的锁，4、5 号没收到申请。",
                  "3 号宕机重启，数据还在：小博被拒绝。",
                  "3 号又宕机，回来时数据没了：等于又投了一票。",
-                 "3、4、5 号也是多数，归了小博。小安和小博同时持有锁。",
+                 "3、4、5 号也是多数派，归了小博。小安和小博同时持有锁。",
                  "服务器要么先落盘再应答，要么宕机后缺席一个租约。"},
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,

@@ -12,14 +12,14 @@ static void play(struct stage *s)
     stage_need(s, actor_buy(ann) == SALE_SOLD, "Ann is to be told that she has it");
     stage_tell(s, "Ann has been told that the last one is hers.  The primary dies, "
                   "and the standby is promoted.",
-               "小安得到答复：买到了最后一件。主库宕机，备库被提升。");
+               "小安得到答复：买到了最后一张。主库宕机，备库被提升。");
     stage_server_hurt(s, "promote-standby", "synced", 0);
     (void)actor_release(ann);
     stage_tell(s, "The new primary has Ann's order.  Bo asks for the last one.",
-               "新主库有小安的订单。小博来要最后一件。");
+               "新主库有小安的订单。小博来要最后一张。");
     stage_need(s, actor_try_until_answered(bo) == DLOCK_OK, "Bo is to get the lock");
     if (actor_buy(bo) != SALE_SOLD)
-        stage_tell(s, "There is none left for Bo.", "没有剩下的给小博。");
+        stage_tell(s, "There is none left for Bo.", "已经卖完，小博买不到。");
     (void)actor_release(bo);
 }
 

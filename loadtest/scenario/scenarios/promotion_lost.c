@@ -14,17 +14,17 @@ static void play(struct stage *s)
     stage_need(s, actor_buy(ann) == SALE_SOLD, "Ann is to be told that she has it");
     stage_tell(s, "Ann has been told that the last one is hers.  The primary dies, "
                   "and the standby is promoted.",
-               "小安得到答复：买到了最后一件。主库宕机，备库被提升。");
+               "小安得到答复：买到了最后一张。主库宕机，备库被提升。");
     stage_server_hurt(s, "promote-standby", "standby", 0);
     (void)actor_release(ann);
     stage_tell(s, "Bo asks the new primary for the last one.",
-               "小博向新主库要最后一件。");
+               "小博向新主库要最后一张。");
     stage_need(s, actor_try_until_answered(bo) == DLOCK_OK, "Bo is to get the lock");
     if (actor_buy(bo) == SALE_SOLD)
         stage_tell(s, "The new primary has no order of Ann: Bo was told of the same unit.",
-                   "新主库没有小安的订单：小博得到的是同一件。");
+                   "新主库没有小安的订单：小博得到的是同一张。");
     else
-        stage_tell(s, "There is none left for Bo.", "没有剩下的给小博。");
+        stage_tell(s, "There is none left for Bo.", "已经卖完，小博买不到。");
     (void)actor_release(bo);
 }
 
@@ -42,7 +42,7 @@ const struct scenario scenario_promotion_lost = {
     .story_zh = {"备库异步跟随主库。",
                  "备库还什么都没收到，小安的 COMMIT 就得到了答复。",
                  "主库宕机，没有小安订单的备库被提升。",
-                 "小博买走了同一件：答复了两个人，只有一单。",
+                 "小博买走了同一张：答复了两个人，只有一单。",
                  "锁防不住这件事；设置 synchronous_standby_names 才能避免。"},
     .breaks = SIGN_LOST_ORDER,
     .lease_ms = 20000,

@@ -7,7 +7,7 @@ static void play(struct stage *s)
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
     stage_tell(s, "Ann takes the lock and reads the stock: one is left.",
-               "小安拿到锁，读了库存：还剩一件。");
+               "小安拿到锁，读了库存：还剩一张。");
     actor_enter(ann);
     actor_read(ann);
     stage_tell(s, "Redis dies and is started again at once, with nothing from disk.",
@@ -32,7 +32,7 @@ const struct scenario scenario_restart_empty = {
     .story_zh = {"小安拿到锁，它只是 Redis 内存里的一个键。",
                  "Redis 宕机重启，内存里的东西全没了。",
                  "小安毫无察觉：租约还长着呢。",
-                 "小博来申请，也拿到了锁，两人都买到了最后一件。",
+                 "小博来申请，也拿到了锁，两人都买到了最后一张。",
                  "锁只在一台服务器的内存里，内存没了，锁也就没了。"},
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,

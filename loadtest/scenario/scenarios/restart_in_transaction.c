@@ -18,7 +18,7 @@ static void play(struct stage *s)
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
     enum sale_answer sale;
 
-    stage_tell(s, "Bo buys one, and is told so.", "小博买了一件，也得到了答复。");
+    stage_tell(s, "Bo buys one, and is told so.", "小博买了一张，也得到了答复。");
     actor_enter(bo);
     stage_need(s, actor_buy(bo) == SALE_SOLD, "Bo is to buy one");
     actor_leave(bo);

@@ -62,7 +62,7 @@ const struct scenario scenario_slow_answer = {
               "Bo holds the lock by the time that Ann is told \"granted\".",
               "A lease has to be counted from the request, and not from the answer.",
               "What Ann gives back then must not be Bo's lock."},
-    .story_zh = {"小安申请锁：向一台，或者向多数。",
+    .story_zh = {"小安申请锁：向一台服务器，或者向多数派。",
                  "锁授予了小安，应答在路上走得比租约还久。",
                  "等小安得知“加锁成功”，小博已经持有锁。",
                  "租约要从请求发出时算起，不能从收到应答时算起。",

@@ -8,7 +8,7 @@ static void play(struct stage *s)
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
     stage_tell(s, "Redis counts the stock: one.  Ann takes it there.",
-               "Redis 里计着库存：一件。小安在那里预扣了这一件。");
+               "Redis 里计着库存：一张。小安在那里预扣了这一张。");
     actor_enter(ann);
     stage_need(s, actor_reserve(ann) == SALE_SOLD, "Ann is to have one");
     stage_tell(s, "Ann's process is killed while it writes the order into the database.",
@@ -17,7 +17,7 @@ static void play(struct stage *s)
     actor_begin_buy(ann);
     actor_await_point(ann, DLOCK_FAULT_BEFORE_COMMIT);
     stage_tell(s, "Ann's lock ends with its lease.  Ann's unit stays taken in Redis.",
-               "小安的锁会到期，预扣的那一件却不会退回 Redis。");
+               "小安的锁会到期，预扣的那一张却不会退回 Redis。");
     stage_need_in_time(s, actor_outwait(bo) == DLOCK_OK, "Bo is to get in");
     if (actor_reserve(bo) == SALE_SOLD)
         actor_buy(bo);
@@ -36,9 +36,9 @@ const struct scenario scenario_undersold = {
               "Bo is told \"sold out\"; nobody will ever buy the last one.",
               "A lock ends with its lease; a unit that was taken in Redis does not come back."},
     .story_zh = {"谁能买由 Redis 决定：在那里扣减库存。",
-                 "小安扣到了最后一件，却死在 COMMIT 之前。",
-                 "数据库回滚了小安的订单，还剩一件。",
-                 "小博被告知售罄；这最后一件再也卖不出去。",
+                 "小安扣到了最后一张，却死在 COMMIT 之前。",
+                 "数据库回滚了小安的订单，还剩一张。",
+                 "小博被告知售罄；这最后一张再也卖不出去。",
                  "锁会到期，在 Redis 里扣掉的库存不会自己退回。"},
     .breaks = SIGN_UNDERSOLD,
     .lease_ms = 800,

@@ -45,7 +45,7 @@ const struct scenario scenario_waiter_outlives_leader = {
                  "小博的进程通过三个成员中的一个监听队列。",
                  "领导者宕机，另外两个选出新的，键和租约都在。",
                  "小楚被拒绝；小安释放锁，由另一个成员通知小博。",
-                 "过半数的 etcd 成员不会丢掉键、租约和排队的位置。"},
+                 "只要过半数成员还在，etcd 就不会丢掉键、租约和排队的位置。"},
     .actors = {"Ann", "Bo", "Chu"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE | SIGN_LOST_EARLY,
     .lease_ms = 10000,
