@@ -8,7 +8,7 @@
 
 /* Sell one unit of a voucher to a user.
  *   ACCEPTED         placed->order_id is the committed order; for a request that was
- *                    accepted before, the same one again
+ *                    accepted before, the same order again
  *   QUEUED           placed->order_id is the number that the order will have; it has no row
  *                    yet, and api_request_find (handlers.h) answers its state
  *   QUEUE_FULL       the limit of queued orders is reached; nothing was queued

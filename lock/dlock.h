@@ -279,8 +279,8 @@ static inline dlock_options dlock_options_default(void)
 dlock_status dlock_open(dlock_system **out, const dlock_options *opts) DLOCK_MUST_CHECK;
 
 /* Stop the watchdog, close every connection and free the system.  NULL is fine.  Held
- * locks are not released: a lock with a lease is free when its lease ends, one of a
- * session because the session ends, and one of the variant local when the process ends.
+ * locks are not released: a lock with a lease is free when its lease ends, a lock of a
+ * session because the session ends, and a lock of the variant local when the process ends.
  * The call waits for debts (dlock_later.h) up to DLOCK_CLOSE_PAYS_MS, and for requests
  * under way up to their timeouts.  No other thread may be inside a call. */
 void dlock_close(dlock_system *sys);

@@ -67,7 +67,7 @@ dlock_inspect(dlock_system *sys, const char *name, dlock_info *out)
  *   UNKNOWN      no answer came, or a session that was told to end has not ended yet:
  *                the lock may be free
  *   IO           the store could not be reached; nothing changed
- *   PROTOCOL     the store refused, such as to end the session of another role
+ *   PROTOCOL     the store refused: PostgreSQL, for example, to end a session of another role
  *   INVALID      the name is no name, or the system is the parent's */
 dlock_status dlock_force_release(dlock_system *sys, const char *name) DLOCK_MUST_CHECK;
 

@@ -41,9 +41,9 @@ enum { DLOCK_LATER_MS = 1 };
  * In six cases the call is dlock_release(), waits, and has all answers of
  * dlock_release(): with a variant other than lua, reentrant, spin, fenced and fair; for
  * an inner level of a hold, whose owner keeps the outer level; for a hold that an
- * earlier master granted, which answers LOST or a failure; with replicas_acknowledge,
- * and while the system has an asynchronous interface, since an acquire then uses another
- * connection and could overtake the release; and without memory for the debt.
+ * earlier master granted, which answers LOST or a failure; with replicas_acknowledge, since an
+ * acquire then uses another connection and could overtake the release; while the system has an
+ * asynchronous interface, for the same reason; and without memory for the debt.
  * dlock_metrics.debts counts the releases that did not wait.
  *
  * If neither an acquire nor the library's release after it is answered, the release of

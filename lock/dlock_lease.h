@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dlock_lease.h -- what is held, for how long, and giving it back.
+/* dlock_lease.h -- the lease of a held lock: its deadline, its renewal, its release.
  *
  * A part of dlock.h, which includes it: programs include dlock.h alone. */
 #ifndef DLOCK_DLOCK_LEASE_H
@@ -9,7 +9,7 @@
 #error "include dlock.h, of which this is a part"
 #endif
 
-/* ---- lease: what is held, for how long, and giving it back ---- */
+/* ---- lease: its deadline, its renewal, its release ---- */
 
 enum {
     DLOCK_NAME_MAX = 200,  /* bytes of a lock's name, without the NUL             */
@@ -27,7 +27,7 @@ struct dlock_lease {
     uint64_t fence;      /* 0 unless the variant has DLOCK_CAP_FENCED               */
     int64_t deadline_ns; /* as granted, or as dlock_renew() set it; the watchdog moves
                           * the deadline without writing here.  INT64_MAX: no lease */
-    uint64_t hold;       /* the library's own key to what it knows of this hold     */
+    uint64_t hold;       /* the key of this hold in the library's table of holds    */
     bool shared;         /* held with other readers                                 */
     uint64_t reserved[4]; /* for fields to come, so that no lease ever grows        */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dlock_metrics.h -- what a system counts.
+/* dlock_metrics.h -- the counters of a system.
  *
  * A part of dlock.h, which includes it: programs include dlock.h alone. */
 #ifndef DLOCK_DLOCK_METRICS_H
@@ -9,7 +9,7 @@
 #error "include dlock.h, of which this is a part"
 #endif
 
-/* ---- metrics: what a system counts ---- */
+/* ---- metrics: the counters of a system ---- */
 
 /* The counters of a system since dlock_open(), apart from the answers of acquires.  A
  * new counter is appended. */
@@ -23,8 +23,8 @@
     X(useless_wake_ups, "wake-ups after which the waiter found the lock held")         \
     X(local_grants, "locks handed over inside the process, without the store")         \
     X(debts, "releases that no caller waits for, also of unanswered acquires")         \
-    X(debts_paid, "such releases that the store has answered")                         \
-    X(debts_given_up, "such releases without an answer until the lease had ended")     \
+    X(debts_paid, "releases that no caller waits for, answered by the store")          \
+    X(debts_given_up, "releases that no caller waits for, unanswered until the lease ended") \
     X(fail_overs, "fail-overs: changes to another master")                             \
     X(lost_expired, "lost holds whose lease ended before a renewal was answered")        \
     X(lost_refused, "lost holds that the store did not have for this owner any more")  \

@@ -63,7 +63,7 @@ typedef enum {
     DLOCK_FAULT_ACTIONS(X)
 #undef X
     DLOCK_FAULT_ACTION_COUNT,
-    DLOCK_FAULT_NOTHING = DLOCK_FAULT_ACTION_COUNT /* is left to be done              */
+    DLOCK_FAULT_NOTHING = DLOCK_FAULT_ACTION_COUNT /* no action for the caller        */
 } dlock_fault_action;
 
 enum {

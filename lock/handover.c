@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* handover.c -- the lines of a system: waiters, the one that asks the store, the holder.
+/* handover.c -- the lines of a system: the waiters, the waiter that asks the store, the holder.
  *
  * A line exists as long as a thread asks for its name or holds it.  Lines are spread over
  * buckets by their names, each with a mutex, which is taken before that of a shard of the
  * table of holds and never after it.
  *
  * A holder may lose the lock without a release, because its thread ended, was stopped,
- * or abandoned the lock.  So each waiter checks every POLL_MS, and when the holder's
- * lease ends, if there still is a holder. */
+ * or abandoned the lock.  So each waiter checks every POLL_MS, and at the end of the holder's
+ * lease, whether the line still has a holder. */
 #include "lock/handover.h"
 
 #include <stdlib.h>

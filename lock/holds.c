@@ -357,7 +357,7 @@ int64_t dlock_holds_deadline_ns(const struct dlock_holds *holds, uint64_t id)
     if (hold == NULL || atomic_load(&hold->id) != id)
         return 0;
     deadline_ns = atomic_load(&atomic_load(&hold->root)->deadline_ns);
-    /* The same id after as before: that was the deadline of this lease. */
+    /* The id did not change during the read, so the deadline is that of this lease. */
     return atomic_load(&hold->id) == id ? deadline_ns : 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics.h -- what a system counts.
+/* metrics.h -- the counters of a system.
  *
  * The counters exist several times, in cells.  Threads are spread over the cells, so
  * that few threads write to the same cache line.

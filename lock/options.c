@@ -54,7 +54,7 @@ enum {
 #define END_OF(field)                                                                  \
     (offsetof(dlock_options, field) + sizeof(((dlock_options *)0)->field))
 
-/* A new field in what was padding would be read from a program that never wrote it. */
+/* A new field in former padding would be read although an older program never wrote it. */
 _Static_assert(END_OF(replicas_acknowledge) == sizeof(dlock_options), "no padding at the end");
 
 static const dlock_options DEFAULTS = {

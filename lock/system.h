@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* system.h -- what the files of the core share: the system itself. */
+/* system.h -- the struct of a system, for the files of the core. */
 #ifndef DLOCK_SYSTEM_H
 #define DLOCK_SYSTEM_H
 

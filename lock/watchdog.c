@@ -36,9 +36,10 @@
 #include "base/os/thread.h"
 
 enum {
-    BATCH = 32,          /* holds renewed, and losses told of, between two readings
-                          * of the table                                      */
-    RETRY_DIVISOR = 20,  /* of the lease, after a failed renewal, within these: */
+    BATCH = 32,          /* the most holds renewed and losses reported between two
+                          * readings of the table                             */
+    RETRY_DIVISOR = 20,  /* the lease by this is the pause after a failed renewal,
+                          * from RETRY_MIN_MS to RETRY_MAX_MS                 */
     RETRY_MIN_MS = 5,
     RETRY_MAX_MS = 500,
     SHARE_MIN_MS = 100,  /* the shortest time for one renewal               */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* admin_access.h -- who may use the listener for operators.
+/* admin_access.h -- checks the access to the listener for operators.
  *
  * A request must carry the admin token, as `Authorization: Bearer`, must name this
  * listener as its Host, and must not come from a page of another site.  The check of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* link_group.h -- what links that are asked together share: the mutex, the waiting
- * threads, and the driver. driver.h explains the driver.
+/* link_group.h -- the mutex, the waiting threads and the driver of links that are asked
+ * together.  driver.h explains the driver.
  *
  * Only for base/redis/.  The group's mutex protects the group, its links and its waits.
  * It is not held during blocking calls, sending and reading. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* known_settings.h -- the settings of all programs of the project, for each of them.
+/* known_settings.h -- the settings of all programs of the project, for every program.
  *
  * The list is made during the build, from the tables of the programs (tools/list_settings.c):
  * a program can tell a name that is misspelt from one that belongs to another program. */

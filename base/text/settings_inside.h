@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* settings_inside.h -- what the files settings*.c share.  No other file includes it. */
+/* settings_inside.h -- the common part of the files settings*.c.  No other file includes it. */
 #ifndef BASE_SETTINGS_INSIDE_H
 #define BASE_SETTINGS_INSIDE_H
 

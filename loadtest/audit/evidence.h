@@ -44,14 +44,14 @@ bool evidence_begin(struct evidence_reading *reading, const char *urls);
  * is allowed, and also returns false. */
 bool evidence_end(struct evidence_reading *reading);
 
-/* Read it from the database.  False: said on stderr why. */
+/* Read the evidence from the database.  False: the reason is on stderr. */
 bool evidence_from_database(struct evidence *e, const struct evidence_reading *reading,
                             const int64_t *vouchers, size_t count);
 
-/* Read it from a run's files.  False: said on stderr why. */
+/* Read the evidence from a run's files.  False: the reason is on stderr. */
 bool evidence_from_files(struct evidence *e, const char *dir);
 
-/* Read it from the database and write the files. */
+/* Read the evidence from the database, and write the files of a run. */
 bool evidence_export(const struct evidence_reading *reading, const int64_t *vouchers,
                      size_t count, const char *dir);
 
@@ -59,7 +59,7 @@ bool evidence_export(const struct evidence_reading *reading, const int64_t *vouc
 struct audit_input evidence_input(const struct evidence *e, const struct ledger *ledger,
                                   bool is_settled);
 
-/* A zeroed one is fine. */
+/* Zeroed evidence is fine. */
 void evidence_free(struct evidence *e);
 
 #endif /* LOADTEST_AUDIT_EVIDENCE_H */

@@ -52,7 +52,7 @@ struct ledger {
 };
 
 /* Read all ledgers in `dir`.  False: a file cannot be read or has a line that makes no
- * sense; said on stderr, with the file and the line.  No files at all is an incomplete
+ * sense; stderr names the file and the line.  No files at all is an incomplete
  * ledger, not a failure. */
 bool ledger_read(struct ledger *ledger, const char *dir);
 

@@ -16,8 +16,8 @@ struct empty_handler {
     char url[EMPTY_HANDLER_URL_MAX];
 };
 
-/* Start it on a free port, for so many connections.  Every request is answered with an empty
- * JSON object and `X-Outcome: accepted`.  False: said on stderr why. */
+/* Start the server on a free port, for so many connections.  Every request is answered with an
+ * empty JSON object and `X-Outcome: accepted`.  False: the reason is on stderr. */
 bool empty_handler_start(struct empty_handler *handler, int connections);
 
 void empty_handler_stop(struct empty_handler *handler);

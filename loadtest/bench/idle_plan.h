@@ -72,7 +72,7 @@ struct idle_result {
 };
 
 /* In the process of a cell (cell.h): `plan` is a struct idle_plan, `result` a struct
- * idle_result.  Anything but EXIT_VALID: said on stderr why. */
+ * idle_result.  Anything but EXIT_VALID: the reason is on stderr. */
 enum exit_code idle_race(const void *plan, void *result);
 
 void idle_complain(const char *what, const char *why);

@@ -19,11 +19,11 @@
 #define BENCH_PARTS(X)                                                                 \
     X(pairs, "acquire and release without contention, beside blocking connections")    \
     X(async, "the same by one thread and dlock_async.h, beside redis-benchmark -P 64")   \
-    X(idle, "fault points that nobody arms, and the recorder, beside a bare build")    \
-    X(later, "releases that nobody waits for, to those that are waited for")           \
+    X(idle, "unarmed fault points, and the recorder, beside a bare build")             \
+    X(later, "releases without a waiting thread, beside waiting releases")             \
     X(hot, "64 threads of two processes on one name: waits and hand-overs")            \
-    X(redlock, "pairs on five nodes, and its latency with one of them hung")           \
-    X(memory, "distinct names taken and released: what stays behind")
+    X(redlock, "pairs on five nodes, and their latency while one node hangs")          \
+    X(memory, "memory that stays after distinct names were taken and released")
 
 enum { BENCH_ROUNDS_MAX = 25 };
 

@@ -39,10 +39,10 @@ struct order_speed {
 enum exit_code order_load_say_unwritten(const char *path);
 
 /* Write pgbench's script: the statements that seckilld sends for one order.  EXIT_CANNOT_WRITE:
- * said on stderr why. */
+ * the reason is on stderr. */
 enum exit_code order_load_prepare(struct order_load *load);
 
-/* A new voucher.  False: said on stderr why. */
+/* A new voucher.  False: the reason is on stderr. */
 bool order_load_voucher(struct order_load *load, int64_t stock, int64_t *id);
 
 /* Orders per second of so many clients of pgbench, by its own count, without the time to

@@ -100,7 +100,7 @@ static bool has_more(const struct check *c, const struct ghosts *g, int mode,
            (g->used_ns[mode] <= first_ns ? g->used[mode] : 0);
 }
 
-/* Is there another for refusals of that mode, of which the first was answered then?  A
+/* Is there an unused ghost for refusals of that mode, the first answered at first_ns?  A
  * writer that explained a reader's refusal explains no other writer's. */
 static bool is_another(const struct check *c, const struct ghosts *g, int mode,
                        int64_t first_ns)
@@ -115,7 +115,7 @@ bool ghosts_may_explain(const struct check *c, const struct ghosts *g,
     return call->invoke_ns <= g->end_ns && is_another(c, g, call->mode, call->answer_ns);
 }
 
-/* For refusals of that mode another is used. */
+/* Use one more ghost, for refusals of that mode. */
 static void use(struct ghosts *g, int mode, int64_t first_ns)
 {
     g->first_ns = first_ns;
@@ -127,7 +127,7 @@ static void use(struct ghosts *g, int mode, int64_t first_ns)
     }
 }
 
-/* Has the last that was used to be a writer, or can it be one? */
+/* Must the last used ghost be a writer's, or can it be a writer's? */
 static bool is_writer(const struct check *c, struct ghosts *g)
 {
     if (g->kind == GHOST_ANY && has_more(c, g, DLOCK_MODE_SHARED, g->first_ns)) {
@@ -137,7 +137,7 @@ static bool is_writer(const struct check *c, struct ghosts *g)
     return g->kind == GHOST_WRITER;
 }
 
-/* Does the last that was used explain refusals of that mode from from_ns on? */
+/* Does the last used ghost explain refusals of that mode from from_ns on? */
 static bool is_explained(const struct check *c, struct ghosts *g, int mode, int64_t from_ns)
 {
     return from_ns <= g->until_ns && (mode == DLOCK_MODE_EXCLUSIVE || is_writer(c, g));

@@ -18,7 +18,7 @@ struct ghosts_need {
     int64_t from_ns;  /* when the last of them began                                */
 };
 
-/* The condition that the last ghost that was used has to meet. */
+/* The condition that the last used ghost has to meet. */
 enum ghosts_kind { GHOST_ANY, GHOST_WRITER, GHOST_READER };
 
 /* The arrays are by the mode of the refused call: any ghost explains the refusal of a writer, and
@@ -26,15 +26,15 @@ enum ghosts_kind { GHOST_ANY, GHOST_WRITER, GHOST_READER };
 struct ghosts {
     const uint32_t *at[2];   /* positions among the lock's calls, in c->ghosts        */
     size_t count[2];
-    size_t used[2];          /* how many of them have explained refusals              */
-    int64_t used_ns[2];      /* the latest first_ns that one of these was used for    */
-    int64_t first_ns;        /* of those that the last of them explained              */
-    int64_t until_ns;        /* until when it explains others; -1: no longer          */
-    enum ghosts_kind kind;   /* of the last                                           */
+    size_t used[2];          /* the number of ghosts that have explained refusals     */
+    int64_t used_ns[2];      /* the latest first_ns of the used ghosts                */
+    int64_t first_ns;        /* the first answer of the last used ghost's refusals    */
+    int64_t until_ns;        /* the last used ghost explains until then; -1: no more  */
+    enum ghosts_kind kind;   /* the condition of the last used ghost                  */
     struct ghosts_need needs[2];
-    int64_t lease_ns;        /* how long one may hold                                 */
-    int64_t end_ns;          /* none of them holds after that                         */
-    const struct hold *last; /* the last that was passed                              */
+    int64_t lease_ns;        /* the longest time for which a ghost may hold           */
+    int64_t end_ns;          /* no ghost holds after this instant                     */
+    const struct hold *last; /* the last hold of ghosts_pass_hold()                   */
 };
 
 /* Find the ghosts of c->lock.  The arrays are valid until the next lock is judged. */

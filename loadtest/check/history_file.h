@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* history_file.h -- what the readers of a file of records share. */
+/* history_file.h -- the common part of the readers of a file of records. */
 #ifndef LOADTEST_CHECK_HISTORY_FILE_H
 #define LOADTEST_CHECK_HISTORY_FILE_H
 

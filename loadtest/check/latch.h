@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* latch.h -- what the files about latches share. */
+/* latch.h -- the common part of the files about latches. */
 #ifndef LOADTEST_CHECK_LATCH_H
 #define LOADTEST_CHECK_LATCH_H
 

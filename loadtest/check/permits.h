@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* permits.h -- what the files about permits share. */
+/* permits.h -- the common part of the files about permits. */
 #ifndef LOADTEST_CHECK_PERMITS_H
 #define LOADTEST_CHECK_PERMITS_H
 

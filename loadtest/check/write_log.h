@@ -19,21 +19,21 @@ struct write_log {
     char *file;
 };
 
-/* Write writes.tsv into the directory of a run.  False: said on stderr why. */
+/* Write writes.tsv into the directory of a run.  False: the reason is on stderr. */
 bool write_log_export(lab_db *db, const int64_t *vouchers, size_t count,
                       const char *dir);
 
-/* Is there one in the directory of a run? */
+/* Has the directory of a run the file writes.tsv? */
 bool write_log_is_in(const char *dir);
 
-/* Read it, with stock.json and orders.tsv; the locks' names are added to `h`.  False: said
- * on stderr why.  Free it either way. */
+/* Read writes.tsv, stock.json and orders.tsv; the locks' names are added to `h`.  False: the
+ * reason is on stderr.  The caller frees `log` either way. */
 bool write_log_read(struct write_log *log, struct history *h, const char *dir);
 
 /* Let the checker use the log, which must outlive the options. */
 void write_log_use(const struct write_log *log, struct check_options *options);
 
-/* A zeroed one is fine. */
+/* A zeroed log is fine. */
 void write_log_free(struct write_log *log);
 
 #endif /* LOADTEST_CHECK_WRITE_LOG_H */

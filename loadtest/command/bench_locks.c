@@ -79,7 +79,7 @@ const struct setting_program command_bench_locks_program = {
         "  later     a release that waits for its answer, and dlock_release_later()\n"
         "  hot       two processes of 32 threads on one name: grants, the longest\n"
         "            wait, and the time from a release to the next grant, in round trips\n"
-        "  redlock   pairs on five nodes, and its latency while one of them hangs\n"
+        "  redlock   pairs on five nodes, and their latency while one node hangs\n"
         "  memory    the memory that is left after 100000 names were acquired and released\n\n"
         "  seckill bench-locks\n"
         "  seckill bench-locks --only=pairs --rounds=9 --duration=3s\n"
@@ -136,7 +136,7 @@ static enum exit_code run_parts(struct bench_locks *b, const char *only)
     return interrupted() ? EXIT_INTERRUPTED : rc;
 }
 
-/* Keep the results so far, also of a run that was cut short.  False: said on stderr. */
+/* Keep the results so far, also of a run that was cut short.  False: the reason is on stderr. */
 static bool keep(struct bench_locks *b, const char *dir, bool print)
 {
     char path[FILES_PATH_MAX], *text;

@@ -275,7 +275,7 @@ static void print_next(const char *dir, const char *tokens, int64_t voucher)
 }
 
 /* Make the key file and the admin token where there are none, and read the keys.  Services
- * that may only read find both.  Anything but EXIT_VALID: said on stderr why. */
+ * that may only read find both.  Anything but EXIT_VALID: the reason is on stderr. */
 static enum exit_code make_keys(const struct target *target, struct token_keys *keys)
 {
     if (!token_keys_make(target->key_path)) {

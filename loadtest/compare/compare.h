@@ -129,7 +129,7 @@ struct comparison {
  * outcome is RUN_UNKNOWN, and the next run begins.  EXIT_VALID: every run has an outcome.
  * EXIT_INTERRUPTED: a signal ended the comparison.  EXIT_CANNOT_WRITE: a run's
  * directory cannot be made.  EXIT_UNAVAILABLE: a server of the lab cannot be started
- * again.  Both are said on stderr. */
+ * again.  After these two the reason is on stderr. */
 enum exit_code comparison_run(struct comparison *c, struct lab *lab);
 
 struct cell *comparison_cell(const struct comparison *c, size_t experiment,
@@ -169,7 +169,7 @@ double cell_p99_ms(const struct cell *cell);
 void compare_print(FILE *out, const struct comparison *c);
 /* A run as summary.json has it; the caller owns it. */
 json_t *compare_run_json(const struct run_record *r);
-/* summary.md and summary.json in c->dir.  False: said on stderr why. */
+/* summary.md and summary.json in c->dir.  False: the reason is on stderr. */
 bool compare_write_markdown(const struct comparison *c);
 bool compare_write_json(const struct comparison *c);
 

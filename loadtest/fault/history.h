@@ -19,10 +19,10 @@
 
 struct fault_history; /* opaque */
 
-/* A new file in `dir`, which is made (but not its parents).  NULL: said on stderr why. */
+/* A new file in `dir`, which is made (but not its parents).  NULL: the reason is on stderr. */
 struct fault_history *fault_history_open(const char *dir);
 
-/* False: a record found no room, said on stderr.  The history has holes then. */
+/* False: a record found no room, and stderr says so.  The history has holes then. */
 bool fault_history_close(struct fault_history *h);
 
 /* Add a record of a fault.  `name` is for people, such as "server-stop redis"; BEGUN and ENDED of

@@ -16,7 +16,7 @@ struct redis_life {
 
 /* A new connection to the scene's server, which has answered.  It is closed by the next
  * call, or when the step of the fault is over; a fault that keeps it sets scene->side
- * to NULL, and closes it.  NULL: said on stderr why. */
+ * to NULL, and closes it.  NULL: the reason is on stderr. */
 struct redis_side *fault_redis_open(struct fault_scene *scene);
 
 /* Say what the server answered to `what`, and answer false. */

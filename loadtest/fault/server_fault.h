@@ -131,7 +131,7 @@ void server_fault_note(struct fault_scene *scene, const char *fmt, ...)
 /* The fault's own memory, zeroed the first time; freed by server_fault_disarm(). */
 void *server_fault_state(struct fault_scene *scene, size_t size);
 /* A new connection to the lab's database, which is closed by the next call, or when the
- * step of the fault is over.  NULL: said on stderr why. */
+ * step of the fault is over.  NULL: the reason is on stderr. */
 lab_db *server_fault_database(struct fault_scene *scene);
 /* SIGKILL; the server is gone when this returns.  A fault that ends it in another way
  * sets scene->is_down itself. */

@@ -17,10 +17,11 @@ struct suspend {
     int line;            /* the helper waits for its end */
 };
 
-/* Stop it; it has stopped when this returns.  False: said on stderr why; it runs. */
+/* Stop the server; the server has stopped when the call returns.  False: the server runs, and the
+ * reason is on stderr. */
 bool suspend_begin(struct suspend *s, const struct child *server);
 
-/* Continue it; it runs when this returns.  False: it was not stopped. */
+/* Continue the server; the server runs when the call returns.  False: it was not stopped. */
 bool suspend_end(struct suspend *s);
 
 #endif /* LOADTEST_FAULT_SUSPEND_H */

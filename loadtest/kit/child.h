@@ -58,7 +58,7 @@ bool child_works(const struct child *c);
 /* The state letter of /proc/PID/stat ('R', 'S', 'T', ...), 0 if it does not run. */
 char child_state(const struct child *c);
 
-/* Signal it; nothing happens if it is gone. */
+/* Send the child a signal; nothing happens if the child is gone. */
 void child_signal(const struct child *c, int number);
 
 /* Wait until the process has ended.  False: it still runs after `timeout_ms`.  A child of this

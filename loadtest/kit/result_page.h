@@ -25,11 +25,11 @@ void result_page_commit(char commit[RESULT_COMMIT_MAX], bool *has_changes);
 
 /* Write a page, to `path` and to the file that --markdown names; either may be none (NULL).
  * The page is the title, the table of when and how, and `body`, which is Markdown.
- * False: said on stderr why. */
+ * False: the reason is on stderr. */
 bool result_page_write(const char *path, const char *title, const char *body);
 
 /* Write a page only to the file that --markdown names.  `text` has tables that are laid out for a
- * terminal.  False: said on stderr why. */
+ * terminal.  False: the reason is on stderr. */
 bool result_page_write_text(const char *title, const char *text);
 
 /* The setting --markdown=FILE of a command that measures. */

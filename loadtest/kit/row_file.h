@@ -15,7 +15,7 @@ typedef bool row_file_fn(void *arg, char *row);
 
 /* Read a file, and call `take` for each of its rows.  Returns the text of the file, in which the
  * rows are; the caller frees it.  NULL: the file cannot be read, has a zero byte, or has a line
- * that is no row; said on stderr, where `what` names a row ("order"). */
+ * that is no row; the reason is on stderr, where `what` names a row ("order"). */
 char *row_file_read(const char *path, const char *what, row_file_fn *take, void *arg);
 
 /* Cut a row into its fields.  Returns the number of the fields; -1: there are more than `most`. */

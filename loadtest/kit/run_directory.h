@@ -7,7 +7,7 @@
 
 #include "loadtest/kit/files.h"
 
-/* Make a new directory and point `latest` to it.  False: said on stderr why.  A file, a directory
+/* Make a new directory and point `latest` to it.  False: stderr says why.  A file, a directory
  * or a link at `latest` that no run has made stays; then stderr says that `latest` was not set. */
 bool runs_make(char out[FILES_PATH_MAX], const char *base);
 /* The same with something before the time, such as "matrix-". */

@@ -29,7 +29,7 @@ static void configure(const struct lab *lab, const struct lab_server *server, FI
             server->peer_ports[0], NODE_TIMEOUT_MS, server->name);
 }
 
-/* Ask node `i`.  False: no answer, or an error, said on stderr. */
+/* Ask node `i`.  False: no answer, or an error; stderr says which. */
 static bool ask(const struct lab *lab, int i, const char *question, char answer[ANSWER_MAX])
 {
     if (!lab_redis_ask(lab, lab_port(lab, LAB_CLUSTER, i), question, answer, ANSWER_MAX)) {

@@ -9,7 +9,7 @@
 struct lab_kind_row {
     const char *name; /* "redis" */
     /* Begin the program by lab_server_run(), with a configuration to which the topology may
-     * add lines.  False: said on stderr. */
+     * add lines.  False: the reason is on stderr. */
     bool (*start)(struct lab *lab, struct lab_server *server,
                   const struct lab_topology_row *topology);
     /* Does the server answer, and is it this lab's?  The question takes two seconds at most. */

@@ -115,7 +115,7 @@ const char *lab_choose_dir(const char *given);
  * the directory of $SECKILL_LAB_DATA, cannot be made or written. */
 enum exit_code lab_open(struct lab *lab, const char *dir, lab_topologies wanted);
 
-/* Use the lab in `dir`, which must be up.  EXIT_VALID, EXIT_UNAVAILABLE, said on stderr. */
+/* Use the lab in `dir`, which must be up.  EXIT_VALID; EXIT_UNAVAILABLE: stderr says why. */
 enum exit_code lab_use(struct lab *lab, const char *dir);
 
 /* Take an owned lab down; leave a kept one alone.  A zeroed lab is fine. */
@@ -140,7 +140,7 @@ struct lab_keeper {
     struct child process; /* pid 0: there is none                                        */
 };
 
-/* Call it before lab_keep(), in a process with one thread.  False: said on stderr why. */
+/* Call it before lab_keep(), in a process with one thread.  False: the reason is on stderr. */
 bool lab_keeper_start(struct lab_keeper *keeper, const char *dir);
 /* With `is_removed` the keeper ends and removes nothing.  Without it the keeper removes the lab
  * now, and tries for half a minute to get the lock of the lab; it may go on after this call and
@@ -149,8 +149,8 @@ void lab_keeper_end(struct lab_keeper *keeper, bool is_removed);
 
 /* Stop one server of a lab that is up and start it again on its port; a Redis server
  * without its data.  EXIT_VALID, EXIT_USAGE (no such server), EXIT_UNAVAILABLE, both said on
- * stderr; EXIT_INTERRUPTED: after a signal its process runs and was not waited for, which stderr
- * says of a kept lab. */
+ * stderr; EXIT_INTERRUPTED: a signal ended the wait for the new process, which runs on.  Of a kept
+ * lab stderr says so. */
 enum exit_code lab_restart(struct lab *lab, const char *name);
 
 /* Kill one server, as a loss of power would; lab_restart() starts it again, with the data
@@ -159,12 +159,12 @@ enum exit_code lab_restart(struct lab *lab, const char *name);
 enum exit_code lab_kill(struct lab *lab, const char *name);
 
 /* Start the servers of the lab that have ended, each with the data that it wrote, and say
- * so on stderr.  EXIT_VALID, EXIT_UNAVAILABLE, EXIT_INTERRUPTED, said on stderr; the data
- * stays then, too. */
+ * so on stderr.  EXIT_VALID; EXIT_UNAVAILABLE, EXIT_INTERRUPTED: the reason is on stderr, and
+ * the data stays, too. */
 enum exit_code lab_mend(struct lab *lab);
 
 /* Spread vouchers over so many databases of the lab's PostgreSQL, which are made.  EXIT_USAGE:
- * there are more already.  Anything but EXIT_VALID: said on stderr why. */
+ * there are more already.  Anything but EXIT_VALID: the reason is on stderr. */
 enum exit_code lab_spread(struct lab *lab, int count);
 
 /* The server of that name, "redis" or "redlock-3"; NULL: the lab has none. */
@@ -182,17 +182,17 @@ enum lab_kind lab_role_kind(enum lab_role role);
 enum lab_kind lab_server_kind(const struct lab_server *server);
 const char *lab_kind_name(enum lab_kind kind); /* "redis" */
 
-/* The URL of the database for the laboratory's own role; of several, that of partition 0, or
- * of any, or all with blanks between them, as --database-url wants them. */
+/* The URLs of the databases for the laboratory's own role: of partition 0; of any partition; of
+ * all partitions, with blanks between them, as --database-url takes them. */
 void lab_database_url(const struct lab *lab, char *out, size_t size);
 void lab_partition_url(const struct lab *lab, int partition, char *out, size_t size);
 void lab_database_urls(const struct lab *lab, char out[LAB_DATABASE_URLS_MAX]);
-/* A connection to that of partition 0, which the caller closes by lab_db_close().
- * NULL: said on stderr why, behind the name of the program. */
+/* A connection to the database of partition 0, which the caller closes by lab_db_close().
+ * NULL: the reason is on stderr, behind the name of the program. */
 lab_db *lab_database_open(const struct lab *lab, const char *program);
-/* All for the service's role. */
+/* The URLs of all partitions for the service's role. */
 void lab_service_urls(const struct lab *lab, char out[LAB_DATABASE_URLS_MAX]);
-/* The same for the service's role, by way of this port: the server's, or a proxy's. */
+/* The URL of partition 0 for the service's role, with this port: the server's, or a proxy's. */
 void lab_service_url(const struct lab *lab, int port, char *out, size_t size);
 
 /* The topologies beside the core that a --lock needs: the topology of its store.  An unknown lock
@@ -203,7 +203,7 @@ lab_topologies lab_lock_needs(const char *lock);
 lab_topologies lab_has_which(const struct lab *lab);
 bool lab_has(const struct lab *lab, lab_topologies wanted);
 
-/* The topology of a role; what `seckill lab up` calls it, without "--" ("" for the core). */
+/* The topology of a role; the flag of `seckill lab up` for it, without "--" ("": the core). */
 enum lab_topology lab_role_topology(enum lab_role role);
 const char *lab_topology_flag(enum lab_topology topology);
 
@@ -274,7 +274,7 @@ void lab_log_path(const struct lab *lab, const struct lab_server *server, char *
 /* How many ports a server of that role has for its peers. */
 int lab_role_peer_ports(enum lab_role role);
 /* Choose free loopback ports and keep them: port, peer_ports and the placeholders are
- * set.  False: said on stderr. */
+ * set.  False: the reason is on stderr. */
 bool lab_reserve_port(struct lab_server *server);
 void lab_release_port(struct lab_server *server);
 /* A connection to 127.0.0.1:port, which waits for an answer for half a second at most;
@@ -282,8 +282,8 @@ void lab_release_port(struct lab_server *server);
 int lab_connect(int port);
 
 /* Start the servers of a lab that is new, and wait for them; add topologies to a lab that is
- * up.  With the lab's lock held.  EXIT_VALID, EXIT_UNAVAILABLE, EXIT_CANNOT_WRITE,
- * EXIT_INTERRUPTED, said on stderr; what was added is gone then. */
+ * up.  With the lab's lock held.  EXIT_VALID; EXIT_UNAVAILABLE, EXIT_CANNOT_WRITE,
+ * EXIT_INTERRUPTED: the reason is on stderr, and the added servers are gone. */
 enum exit_code lab_bring_up(struct lab *lab, lab_topologies wanted);
 enum exit_code lab_add(struct lab *lab, lab_topologies missing);
 
@@ -329,7 +329,7 @@ void lab_redis_print_dir(const struct lab *lab, FILE *out);
 /* The directory of its append-only file, if it was told to keep one. */
 void lab_redis_log_path(const struct lab *lab, const struct lab_server *server, char *out);
 /* By how much the wall clock of a server with own_clock is ahead of the machine's, from
- * now on.  False: said on stderr. */
+ * now on.  False: the reason is on stderr. */
 bool lab_redis_set_clock(const struct lab *lab, const struct lab_server *server,
                          int64_t ahead_ms);
 /* The login of replicas and Sentinels at the Redis servers of --sentinel. */
@@ -357,10 +357,10 @@ bool lab_zookeeper_ask(int port, const char *four_letters, char *answer, size_t 
 bool lab_postgres_program(char *out, const char *name);
 /* The system user whose rights PostgreSQL and PgBouncer get; NULL: the user of this process. */
 const struct child_user *lab_postgres_user(void);
-/* Write a file with a secret, which that user owns.  False: said on stderr why. */
+/* Write a file with a secret, which that user owns.  False: the reason is on stderr. */
 bool lab_postgres_write(const char *path, const char *text);
 /* Make data_root, below the directory that $SECKILL_LAB_DATA names if it is set.  False:
- * said on stderr which directory cannot be used. */
+ * stderr names the directory that cannot be used. */
 bool lab_postgres_make_root(struct lab *lab);
 /* Start initdb in data_root, as server->child; it ends by itself. */
 bool lab_postgres_init(struct lab *lab, struct lab_server *server);

@@ -8,7 +8,7 @@
 #include "db/lab_db.h"
 #include "gen/schema_sql.h"
 
-/* Run one statement where that URL leads.  False: said on stderr why. */
+/* Run one statement where that URL leads.  False: the reason is on stderr. */
 static bool run_at(const char *url, const char *sql)
 {
     char error[512] = "";

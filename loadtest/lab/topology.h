@@ -11,10 +11,10 @@ struct lab_topology_row {
     /* MAY.  The lines about its peers in a server's configuration, which the kind writes. */
     void (*configure)(const struct lab *lab, const struct lab_server *server, FILE *out);
     /* MAY.  Create the directory `data` of a server with its first data.  Called before a start
-     * of a server without this directory, so not at a restart.  False: said on stderr. */
+     * of a server without this directory, so not at a restart.  False: the reason is on stderr. */
     bool (*copy)(struct lab *lab, struct lab_server *server, const char *data);
     /* MAY.  Join the servers of a role to one system.  Called once, when all of them answer for
-     * the first time.  False: said on stderr. */
+     * the first time.  False: the reason is on stderr. */
     bool (*join)(struct lab *lab, enum lab_role role);
     /* MAY.  Do the servers of that role work as one, with nobody missing?  False: why says
      * what is wrong.  A start waits until they do. */

@@ -107,7 +107,7 @@ void matrix_command(const struct matrix *m, const struct matrix_cell *cell, int 
  * limit_ms: no performance begins after this time; 0: no limit. */
 enum exit_code matrix_perform(struct matrix *m, const char *lab_dir, int64_t limit_ms);
 
-/* ---- reports; false: said on stderr why ---- */
+/* ---- reports; false: the reason is on stderr ---- */
 
 void matrix_print(FILE *out, const struct matrix *m, int width);
 bool matrix_write_markdown(const struct matrix *m);

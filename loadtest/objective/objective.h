@@ -112,7 +112,7 @@ void objectives_print(FILE *out, const struct objectives *objectives,
 json_t *objectives_json(const struct objectives *objectives, const struct measured *measured);
 
 /* Write objectives_json() to the file `path`, for the report.  Without objectives no file is
- * written.  False: said on stderr. */
+ * written.  False: the reason is on stderr. */
 bool objectives_write(const char *path, const struct objectives *objectives,
                       const struct measured *measured);
 

@@ -5,7 +5,7 @@
 
 #include "loadtest/matrix/matrix.h"
 
-/* Write matrix.html into the directory of a matrix.  False: said on stderr why. */
+/* Write matrix.html into the directory of a matrix.  False: the reason is on stderr. */
 bool matrix_write_page(const struct matrix *m);
 
 #endif /* LOADTEST_PAGE_MATRIX_H */

@@ -62,7 +62,7 @@ struct page_scene {
     int64_t calls_left_out, holds_left_out, marks_left_out;
 };
 
-/* Fill it in.  Everything it points to is the history's or the checker's. */
+/* Fill in the scene.  Everything that the scene points to is the history's or the checker's. */
 void page_scene_of_example(struct page_scene *s, const struct history *h,
                            const struct check *c, const struct check_example *example);
 /* The first calls of the lock that was called most; there must be one. */

@@ -19,8 +19,8 @@ struct rates_read {
     char measured[RATES_ORIGIN_MAX]; /* the file, when and with which commit */
 };
 
-/* Read bench.json, or a run's directory that has one.  False: said on stderr what is missing,
- * and how to get it. */
+/* Read bench.json, or a run's directory that has one.  False: stderr says which file is
+ * missing, and how to get it. */
 bool rates_read(const char *path, struct rates_read *out);
 
 /* Read the points of a check, at most `max`; the first has one partition.  False: said on

@@ -41,7 +41,7 @@ int64_t blocking_ping_ns(struct blocking *b);
 /* The number of keys in the bench's database, on all servers together; -1: failed. */
 int64_t blocking_count_keys(struct blocking *b);
 
-/* Remove them. */
+/* Remove all keys of the bench's database, on all servers. */
 bool blocking_clear(struct blocking *b);
 
 /* Load a script into the first server; `sha` gets its name there. */

@@ -2,8 +2,8 @@
 /* redis_connection.h -- the laboratory's own connection to a Redis server of the lab, by which
  * faults and scenarios ask the server and change its state.
  *
- * Threads     A side belongs to one thread.  Errors      Nothing is printed: redis_side_text()
- * says what went wrong.
+ * Threads     A side belongs to one thread.
+ * Errors      Nothing is printed: redis_side_text() says what went wrong.
  */
 #ifndef LOADTEST_PROBE_REDIS_CONNECTION_H
 #define LOADTEST_PROBE_REDIS_CONNECTION_H

@@ -13,7 +13,7 @@
 /* Write the report of `a`, or of both if `b` is not NULL, to the file `path`, as
  * base/text/output_file.h does, or to standard output if `path` is NULL.  EXIT_VALID: written, and
  * all data was there.  EXIT_UNKNOWN: written; the page says what is missing, and so does stderr.
- * EXIT_CANNOT_WRITE: said on stderr. */
+ * EXIT_CANNOT_WRITE: the reason is on stderr. */
 enum exit_code report_write(const char *path, const struct run_data *a, const struct run_data *b);
 
 /* Print the problems of a run's files on stderr, one line each. */

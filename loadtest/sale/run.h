@@ -11,12 +11,12 @@
 #include "loadtest/sale/run_plan.h"
 
 /* Make the run.  EXIT_VALID: the run was made and judged, whatever the verdict.
- * EXIT_INTERRUPTED: the run was interrupted, and its results so far are written.  With one of
- * these two a reason says that a process died, or ended by a bug when it was stopped.  After every
- * other answer there is a reason.  If the plan is quiet, the reason is in result->reason,
- * otherwise on stderr.  EXIT_USAGE: seckilld refused its settings, so the same plan would fail
- * again.  EXIT_CANNOT_WRITE: a file of the run could not be written.  EXIT_UNAVAILABLE: something
- * else. */
+ * EXIT_INTERRUPTED: the run was interrupted, and its results so far are written.  After these two
+ * answers there is a reason only if a process died, or ended by a bug when it was stopped; after
+ * every other answer there is always a reason.  If the plan is quiet, the reason is in
+ * result->reason, otherwise on stderr.  EXIT_USAGE: seckilld refused its settings, so the same plan
+ * would fail again.  EXIT_CANNOT_WRITE: a file of the run could not be written.  EXIT_UNAVAILABLE:
+ * something else. */
 enum exit_code run_once(const struct run_plan *plan, struct run_result *result);
 
 #endif /* LOADTEST_SALE_RUN_H */

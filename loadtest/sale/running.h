@@ -44,8 +44,8 @@ void running_tell(struct running *r);
 /* Read what the clients counted from load.json into the result; zeros if there is none. */
 void running_read_load(struct running *r);
 /* Wait until no order waits in the stream of --order-path=stream, but a minute at most: a waiting
- * order may still get its row.  False: orders wait, or Redis did not say how many; said on stderr,
- * unless the plan is quiet. */
+ * order may still get its row.  False: orders wait, or Redis did not say how many; stderr says
+ * which, unless the plan is quiet. */
 bool running_wait_drained(const struct running *r);
 /* Wait until PostgreSQL does no work for the processes, which have ended, but some seconds at
  * most.  A transaction may go on after its process was killed.  False: PostgreSQL still works for

@@ -12,7 +12,7 @@
 
 struct lab;
 
-/* Read the key file at `path`.  False: said on stderr why. */
+/* Read the key file at `path`.  False: the reason is on stderr. */
 bool users_load_keys(const char *path, struct token_keys *keys);
 
 /* Is `path` the standard output, "-"?  Tokens that go to a pipe or a terminal cannot
@@ -23,7 +23,7 @@ bool users_is_output(const char *path);
  * the program to stop.  False: interrupted() is true, or errno says why not all was printed. */
 bool users_print_tokens(FILE *out, const struct token_keys *keys, int64_t count, int64_t expires_s);
 
-/* Write the same lines to the file at `path`.  EXIT_VALID; EXIT_CANNOT_WRITE, said on stderr why;
+/* Write the same lines to the file at `path`.  EXIT_VALID; EXIT_CANNOT_WRITE: stderr says why;
  * EXIT_INTERRUPTED.  But for EXIT_VALID a file at `path` stays as it was. */
 enum exit_code users_write_tokens(const char *path, const struct token_keys *keys, int64_t count,
                                   int64_t expires_s);

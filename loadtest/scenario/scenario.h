@@ -176,11 +176,11 @@ struct scenario_tally {
 /* The tally in which play() counts; the progress reads it meanwhile. */
 struct scenario_tally *stage_tally(struct stage *s);
 
-/* The time that the fault lasts in this performance. */
+/* The time for which play() repeats its steps in this performance of a measurement. */
 int64_t stage_duration_ms(const struct stage *s);
 
-/* A number from 0 to below `below`: the next one of this stream, from 0 to
- * SCENARIO_ACTORS_MAX.  Each stream is the same for the same --seed under every lock. */
+/* The next number of the stream `stream`, which is from 0 to SCENARIO_ACTORS_MAX: a number from 0
+ * to `below` - 1.  Each stream is the same for the same --seed under every lock. */
 int64_t stage_draw(struct stage *s, int stream, int64_t below);
 
 /* ---- what actors do ---- */
@@ -192,7 +192,7 @@ int64_t stage_draw(struct stage *s, int stream, int64_t below);
     X(STALE, "refused: an older fence", "拒绝：栅栏令牌太旧")                            \
     X(BUSY, "gave up: others were faster", "放弃：别人更快")                           \
     X(COUNTED, "refused: an earlier order was found", "拒绝：查到已有订单")            \
-    X(DUPLICATE, "refused: one order per user", "拒绝：每人限一单")                    \
+    X(DUPLICATE, "refused: one order per user", "拒绝：一人一单")                      \
     X(REPEATED, "refused: this request was sold before", "拒绝：请求已成交")           \
     X(GIVEN_UP, "given up", "中途放弃")                                               \
     X(UNSURE, "nobody knows: COMMIT went unanswered", "不确定：COMMIT 无应答")         \
@@ -237,7 +237,7 @@ bool actor_walk_in(struct actor *late, struct actor *early);
  * story is performed again. */
 bool stage_keeps_out(struct stage *s, struct actor *holder, struct actor *stranger);
 
-/* Wait until dlock_is_protected() is false for the actor's lease. */
+/* Wait until dlock_lease_valid() is false for the actor's lease. */
 void actor_await_unprotected(struct actor *a);
 
 /* The actor's lease: is it still valid by the library, its fence, and its lock in the store. */
@@ -337,10 +337,10 @@ const char *stage_leader(struct stage *s);
  * this lock has no server. */
 const char *stage_lock_server(const struct stage *s, int node);
 
-/* A fault of `seckill fault list`: prepared (before the lock is taken, where
- * its help says so), made, and, if it lasts, ended.  `server` NULL: of a fault of topologies,
- * the leader.  The key is the stage's lock; by_ms is what the fault asks for, or 0.  A fault
- * that is left is undone at the end. */
+/* Prepare, begin and end a fault of `seckill fault list`.  stage_server_arm() is called before the
+ * lock is taken if the help of the fault says so.  Only a fault that lasts is ended.  `server`
+ * NULL: the leader, for a fault of topologies.  The key is that of the stage's lock.  by_ms is as
+ * in struct fault_scene, or 0.  A fault that was not ended is undone at the end of the story. */
 int stage_server_arm(struct stage *s, const char *fault, const char *server,
                      int64_t by_ms);
 void stage_server_begin(struct stage *s, int number);

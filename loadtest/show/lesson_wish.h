@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lesson_wish.h -- reads what a browser wishes in the lessons, and refuses what cannot be. */
+/* lesson_wish.h -- reads the wishes of a browser about lessons, and refuses invalid wishes. */
 #ifndef LOADTEST_SHOW_LESSON_WISH_H
 #define LOADTEST_SHOW_LESSON_WISH_H
 

@@ -30,8 +30,8 @@ struct show_sale {
     char key[64];    /* of the voucher's lock; "": each user has a lock                */
     struct wrk wrk;
     struct show_rated *rated; /* sends in place of wrk, if there is a rate              */
-    struct control control;   /* the counts of either                                   */
-    bool is_loaded;  /* either runs                                                    */
+    struct control control;   /* the counts of wrk or of `rated`                        */
+    bool is_loaded;  /* wrk or `rated` runs                                            */
     bool has_run;    /* the voucher had its load                                       */
     int64_t begin_ns, end_ns; /* of the load; 0: not yet                               */
     int64_t made_ms;          /* the time that it took to offer the sale               */

@@ -44,8 +44,8 @@ enum lab_role show_servers_role(struct show_servers *servers, const char *name);
 bool show_servers_suffers(struct show_servers *servers, const char *name);
 
 /* Make the fault number `i` of faults.def, or undo it: returns at once, and the journal
- * says later what came of it.  The fault is WELL before the first.  A fault that is still being
- * made is undone when it has been made; one that is well, or is being undone, stays as it is. */
+ * says the result later.  Before the first call the fault is WELL.  A fault that is still being
+ * made is undone when it has been made; a fault that is WELL, or is being undone, stays so. */
 void show_servers_begin(struct show_servers *servers, size_t i, const char *server,
                         const char *key, int64_t by_ms);
 void show_servers_end(struct show_servers *servers, size_t i);

@@ -44,7 +44,7 @@ const char *show_on_off_at(size_t i);
 enum { SHOW_USERS_DIFFERENT, SHOW_USERS_SAME };
 const char *show_users_at(size_t i);
 
-/* Is the same user to order from everywhere at once? */
+/* Does one user send all orders, over all connections at once? */
 bool show_switches_same_user(const struct show_switches *switches);
 
 enum { SHOW_FLAGS_MAX = 12, SHOW_FLAG_MAX = 64, SHOW_COMMAND_MAX = 512 };

@@ -77,7 +77,7 @@ bool trouble_arm(struct show_faults *trouble, enum show_fault fault, int process
 /* Take a process's fault back, which is armed or there. */
 void trouble_take_back(struct show_faults *trouble, enum show_fault fault);
 
-/* Go on with what is armed. */
+/* Do the next step of every armed fault. */
 void trouble_step(struct show_faults *trouble);
 
 /* Take everything back.  Processes that were killed are started again.  Servers may still be

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* primitives.c -- what semaphores, permits and latches share. */
+/* primitives.c -- the common part of semaphores, permits and latches. */
 #include "lock/primitives/primitives.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* primitives.h -- what semaphores, permits and latches share: a link, the scripts, and
- * waiting.
+/* primitives.h -- the common part of semaphores, permits and latches: a link, the scripts,
+ * and waiting.
  *
  * Threads     Any, but for open and close. */
 #ifndef DLOCK_PRIMITIVES_PRIMITIVES_H

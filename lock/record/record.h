@@ -114,7 +114,7 @@ typedef enum {
 /* The assumptions under which a lease protects its holder: id, value, name, text.  A
  * fault record names the assumption that the fault breaks. */
 #define DLOCK_ASSUMPTIONS(X)                                                           \
-    X(NONE, 0, "none", "nothing that a lease stands on")                               \
+    X(NONE, 0, "none", "no assumption of a lease")                                     \
     X(WORK, 1, "work", "the work ends within its lease")                               \
     X(PROCESS, 2, "process", "the process does not stop for long")                     \
     X(STORE, 3, "store", "the store keeps what it has granted")                        \

@@ -18,7 +18,7 @@ struct etcd_txns; /* of a system; opaque */
 /* NULL: no memory. */
 struct etcd_txns *etcd_txns_open(struct etcd_http *http);
 
-/* Free it.  No call is under way.  NULL is fine. */
+/* Free the struct.  No call is under way.  NULL is fine. */
 void etcd_txns_close(struct etcd_txns *txns);
 
 /* Execute the transaction `text` on keys of the lock `name`; etcd may execute it twice.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_single.c -- what the variants on one Redis share. */
+/* redis_single.c -- the common part of the variants on one Redis. */
 #include "lock/stores/redis_single.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_single.h -- what the variants on one Redis share: a link, scripts, plain
+/* redis_single.h -- the common part of the variants on one Redis: a link, scripts, plain
  * commands on one key.
  *
  * Threads     Any, but for open and close. */

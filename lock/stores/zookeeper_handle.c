@@ -9,8 +9,8 @@
 #include "lock/status.h"
 
 enum {
-    DRIFT_PER_MILLE = 1, /* of the timeout given up for clocks that differ, and */
-    DRIFT_FLOOR_MS = 2,
+    DRIFT_PER_MILLE = 1, /* the part of the timeout given up for clocks that differ */
+    DRIFT_FLOOR_MS = 2,  /* given up besides                                        */
 };
 
 static int64_t earlier(int64_t a, int64_t b)

@@ -194,7 +194,7 @@ dlock_status zookeeper_place_take(struct zookeeper_session *session,
         if (result == ZOOKEEPER_NO_NODE && ++tries == ENTER_TRIES)
             return dlock_fail(DLOCK_IO, "zookeeper: %s goes away again and again",
                               place->dir);
-        if (result == ZOOKEEPER_NO_NODE && tries > 1) /* not only this one is gone */
+        if (result == ZOOKEEPER_NO_NODE && tries > 1) /* the parent directory is gone */
             st = zookeeper_session_make_root(session, deadline_ns);
     } while (st == DLOCK_OK &&
              (result == ZOOKEEPER_NO_NODE || result == ZOOKEEPER_UNSENT) &&

@@ -25,9 +25,9 @@
  * deletes. */
 #include "lock/stores/postgres_session.h"
 
-/* Runs outside the transaction, where it would block the inserts of other sessions.  An
- * INSERT waits for a transaction that has deleted the row, so there is none while the
- * row is seen. */
+/* Runs outside the transaction, because a row inserted inside would block the inserts of other
+ * sessions.  An INSERT waits for a transaction that has deleted the row, so the statement inserts
+ * only while it sees no row. */
 static const struct postgres_question MAKE = {
     {"make",
      "INSERT INTO dlock_row (name) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM dlock_row"

@@ -130,7 +130,7 @@ check 'for three locks and more, in round trips' \
     '^(reentrant|fair|zk-seq|etcd|pg-advisory) .*(reached|MISSED)$' 2 3
 check 'and fair that is handed over beside fair that is not' \
     grep -Eq '^fair handed over 64 times, beside fair: [0-9.]+ times' "$work/hot"
-check 'releases that nobody waits for are measured' bench later
+check 'releases without a waiting thread are measured' bench later
 check 'beside those that are waited for, for two locks' \
     rows "$work/later" 6 '^(lua|reentrant) ' 3 5
 check 'redlock is measured' bench redlock

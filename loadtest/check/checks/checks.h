@@ -269,7 +269,7 @@ bool check_may_be_back(const struct check *c, int64_t at_ns);
 size_t check_marks_of(const struct check *c, uint32_t process, uint64_t owner,
                       int64_t from_ns, int64_t until_ns, const uint32_t **first);
 
-/* The two added up; HISTORY_NEVER if either is, or if it comes later than any time. */
+/* The sum; HISTORY_NEVER if one of the two is HISTORY_NEVER, or if the sum is no time. */
 int64_t check_plus(int64_t at_ns, int64_t more_ns);
 
 /* Room for `count` in c->ghosts. */

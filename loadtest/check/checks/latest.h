@@ -10,9 +10,9 @@ struct latest_of {
     int64_t at_ns;
     uint64_t owner;
     uint32_t process;
-    const struct hold *hold; /* NULL if what was seen is none */
+    const struct hold *hold; /* NULL: the instant is of no hold */
     bool is_there;
-    bool is_over;            /* at at_ns itself; of two of one instant it is the earlier */
+    bool is_over;            /* ended at at_ns itself; of two of one instant, the earlier */
 };
 
 struct latest {

@@ -21,7 +21,7 @@ void batch_sum_up(const struct batch *t);
 
 /* The table of a measurement or of stories, also where --markdown says, the same for programs
  * (summary.json, stories.json), and the page.
- * False: said on stderr why. */
+ * False: the reason is on stderr. */
 bool batch_write_table(const struct batch *t);
 bool batch_write_stories(const struct batch *t);
 bool batch_write_page(const struct batch *t);

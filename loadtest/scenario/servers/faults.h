@@ -5,7 +5,7 @@
 
 #include "loadtest/scenario/stage.h"
 
-/* Undo every fault of servers.  False: a server is not as it was before, said on stderr. */
+/* Undo every fault of servers.  False: a server is not as it was before; stderr names it. */
 bool stage_disarm_servers(struct stage *s);
 
 #endif /* LOADTEST_SCENARIO_SERVERS_FAULTS_H */

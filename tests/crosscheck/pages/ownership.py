@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""ownership -- what was released or renewed was still its owner's.
+"""ownership -- each release and renewal was of the owner's own hold.
 
 State: the holds.  The answer `ok` to a release or a renewal is legal when its owner has a hold.
 A hold that outlived its lease exists until another owner is granted the lock.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""refusal -- nobody was refused without another who may have held the lock.
+"""refusal -- no acquire was refused while no other owner can have held the lock.
 
 State: the holds, and the requests without an answer that may have been executed.  A refusal is
 legal when at least one of these is true at some instant within the call:
