@@ -42,7 +42,7 @@ static void leave(struct worker *w, struct admission_place *place)
     st = admission_leave(w->service->admission, place);
     metrics_count(&w->cell->admission_releases[st]);
     if (st != DLOCK_OK)
-        LIMITED_WARN("a place of the admission was given back: %s %s",
+        LIMITED_WARN("a place of the admission was given back: %s: %s",
                      dlock_status_text(st), dlock_error());
 }
 
@@ -108,6 +108,17 @@ static enum outcome find_waiting(struct worker *w, const struct order_request *r
     return found.voucher_id == request->voucher_id ? OUTCOME_QUEUED : OUTCOME_CONFLICT;
 }
 
+/* May the request have an order although it was refused?  The lock of an order whose
+ * outcome is unknown is busy until its lease ends, also for a repetition. */
+static bool may_have_order(struct worker *w, const struct order_request *request,
+                           enum outcome outcome)
+{
+    return request->is_named_by_client &&
+           (is_final_refusal(outcome) ||
+            (outcome == OUTCOME_LOCK_BUSY &&
+             unknown_orders_has(&w->service->unknown_orders, request)));
+}
+
 /* Place an order, and look for an earlier order of the same request only after a
  * refusal, here or by the unique index.  A look before would cost every new order a
  * round trip. */
@@ -118,7 +129,9 @@ static enum outcome place(struct worker *w, const struct order_request *request,
     enum outcome outcome = place_new(w, request, placed, &has_asked);
     enum outcome earlier, waiting;
 
-    if (!request->is_named_by_client || !is_final_refusal(outcome))
+    if (outcome == OUTCOME_UNKNOWN)
+        unknown_orders_note(&w->service->unknown_orders, request);
+    if (!may_have_order(w, request, outcome))
         return outcome;
     /* Ask the stream first and then PostgreSQL, because the order may be written
      * between the two questions. */

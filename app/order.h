@@ -24,8 +24,9 @@
  *                    An earlier attempt of the same id may have sold: it could not be
  *                    looked up
  *   UNKNOWN          the COMMIT was not answered, and its outcome could not be found
- *                    out in time; a repetition with the same id gets it later.  The lock
- *                    is abandoned to its lease.  By the end of the lease PostgreSQL has
+ *                    out in time; a repetition with the same id gets it later, at this
+ *                    process at once, at another after the lease.  The lock is abandoned
+ *                    to its lease.  By the end of the lease PostgreSQL has
  *                    ended a transaction whose client is gone (if
  *                    --idle-transaction-timeout is at most two thirds of the lease).
  *                    One case is left: a COMMIT that is on its way for longer than

@@ -11,6 +11,7 @@
 #include "app/metrics.h"
 #include "app/readiness.h"
 #include "app/sold_out.h"
+#include "app/unknown_orders.h"
 #include "base/text/text.h"
 #include "app/voucher_cache.h"
 #include "base/text/exit_codes.h"
@@ -42,6 +43,7 @@ struct service {
     struct partitions *databases; /* the pools that requests share */
     struct voucher_cache *vouchers;
     struct sold_out sold_out;
+    struct unknown_orders unknown_orders;
     struct readiness *readiness;
     atomic_bool is_leaving; /* the service was told to stop, and /readyz says so */
     struct connections *connections; /* of the listeners, while there are any */

@@ -18,7 +18,7 @@ static struct rig_service service;
 static struct rig_answer answer;
 
 /* Start the proxy, and a service whose connections to PostgreSQL go through it. */
-static void start_proxy_for(const char *lock)
+static void start_proxy_for(const char *lock, const char *lease)
 {
     char moved[512];
 
@@ -26,13 +26,13 @@ static void start_proxy_for(const char *lock)
     /* The pool has one connection, so only a new connection can ask whether the COMMIT
      * happened. */
     service = RIG_START(moved, lock, "--settle-timeout=1s", "--workers=4",
-                        "--database-connections=1", rig_record_flag(), "--lock-lease=4s",
+                        "--database-connections=1", rig_record_flag(), lease,
                         "--idle-transaction-timeout=1s");
 }
 
 static void start_proxy(void)
 {
-    start_proxy_for("--lock=none");
+    start_proxy_for("--lock=none", "--lock-lease=4s");
 }
 
 static void stop_proxy(void)
@@ -167,7 +167,7 @@ static void a_lost_answer_to_a_repeated_request_is_a_replay(void **state)
     char body[96];
 
     (void)state;
-    start_proxy_for("--duplicate-guard=none");
+    start_proxy_for("--duplicate-guard=none", "--lock-lease=4s");
     name_for(name, sizeof(name), voucher);
     order_in(PASS, voucher, name);
     rig_expect(&answer, 201, "accepted");
@@ -330,7 +330,7 @@ static void an_unknown_order_keeps_its_lock(void **state)
     int64_t voucher = rig_voucher(5);
 
     (void)state;
-    start_proxy_for("--lock=reentrant");
+    start_proxy_for("--lock=reentrant", "--lock-lease=4s");
     commit_proxy_set(DROP_AND_SHUT);
     assert_true(rig_order(service.orders_port, voucher, 1, &answer));
     rig_expect(&answer, 503, "unknown");
@@ -347,6 +347,27 @@ static void an_unknown_order_keeps_its_lock(void **state)
     stop_proxy();
 }
 
+/* The lock of the order is held for longer than the test may wait, so only the look for an earlier
+ * order can answer the repetition. */
+static void a_repeated_unknown_order_does_not_wait_for_the_lease(void **state)
+{
+    int64_t voucher = rig_voucher(5);
+    char name[40];
+
+    (void)state;
+    start_proxy_for("--lock=reentrant", "--lock-lease=10m");
+    name_for(name, sizeof(name), voucher);
+    order_in(ANSWER_AND_SHUT, voucher, name);
+    rig_expect(&answer, 503, "unknown");
+    commit_proxy_open();
+    assert_true(rig_until(is_accepted_now, name, RIG_PATIENCE_MS));
+    assert_true(rig_order(service.orders_port, voucher, 1, &answer));
+    rig_expect(&answer, 503, "lock-busy");
+    assert_int_equal(rig_orders(voucher), 1);
+    expect_recorded(voucher);
+    stop_proxy();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +380,7 @@ int main(void)
         cmocka_unit_test(only_a_number_nobody_knows_is_as_good_as_over),
         cmocka_unit_test(an_order_is_unknown_until_the_database_answers),
         cmocka_unit_test(an_unknown_order_keeps_its_lock),
+        cmocka_unit_test(a_repeated_unknown_order_does_not_wait_for_the_lease),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
