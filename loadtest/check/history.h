@@ -158,8 +158,9 @@ size_t history_traces_of(const struct history *h, const struct history_call *cal
 bool history_read(struct history *h, const char *dir);
 
 /* Add a damage for each process that the run.json of the directory `run` names and whose file was
- * not read, and for the file of the faults.  To be called after history_read().  A directory
- * without run.json says nothing about its processes. */
+ * not read, for the file of the faults, and for a run.json that does not say how many processes
+ * the run had.  To be called after history_read().  A directory without run.json says nothing about
+ * its processes. */
 void history_note_missing(struct history *h, const char *run);
 
 /* Add the records of one file.  `bytes` is a copy of the file, aligned as malloc() aligns; `file`

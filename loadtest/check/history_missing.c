@@ -5,7 +5,8 @@
  * into a file of its own from its start, even if it never asks for a lock.  The laboratory has
  * such a file too, for the faults.  More files than run.json names are no damage: a process that
  * was started again has a second file.  A file with a damaged header is a damage already, and does
- * not say whose it is, so then nothing is missing for sure. */
+ * not say whose it is, so then nothing is missing for sure.  Every run.json has the number of the
+ * processes from the start of the run, so a run.json without this number is damaged itself. */
 #include "loadtest/check/history.h"
 
 #include <string.h>
@@ -79,6 +80,7 @@ static size_t name_missing(struct history *h, json_t *run, const char *counts)
     return missing;
 }
 
+/* `run` is NULL if run.json cannot be read. */
 static void note_missing(struct history *h, json_t *run)
 {
     json_int_t expected = json_integer_value(json_object_get(run, "processes"));
@@ -86,7 +88,10 @@ static void note_missing(struct history *h, json_t *run)
     char counts[COUNTS_MAX];
 
     say_counts(counts, expected, found.services);
-    if (name_missing(h, run, counts) == 0 && expected > (json_int_t)found.services)
+    if (expected <= 0)
+        history_damage(h, "run.json %s, so it is not known whether a record is missing",
+                       run == NULL ? "cannot be read" : "has no number of processes");
+    else if (name_missing(h, run, counts) == 0 && expected > (json_int_t)found.services)
         history_damage(h, "the record of a process is missing: %s", counts);
     if (found.laboratories == 0)
         history_damage(h, "the record of the faults is missing: no file %s-*%s was found",
@@ -102,7 +107,6 @@ void history_note_missing(struct history *h, const char *run)
     if (h->unread_count > 0 || access(path, F_OK) != 0)
         return;
     json = files_read_json(path);
-    if (json != NULL)
-        note_missing(h, json);
+    note_missing(h, json);
     json_decref(json);
 }

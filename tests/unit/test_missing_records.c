@@ -120,15 +120,43 @@ static void without_run_json_nothing_is_missing(void **state)
     expect(VERDICT_VALID, 0, NULL);
 }
 
-static void a_run_json_of_any_content_is_read(void **state)
+static void pids_of_other_names_and_types_name_no_process(void **state)
 {
     (void)state;
     record("laboratory", "laboratory-1");
     record("lua", "one");
-    write_run("[]");
+    write_run("{\"processes\": 1, \"pids\": {\"p1\": \"x\", \"\\u001b[31m\": 7}}");
     expect(VERDICT_VALID, 0, NULL);
-    write_run("{\"processes\": \"x\", \"pids\": {\"p1\": \"x\", \"\\u001b[31m\": 7}}");
+    write_run("{\"processes\": 1, \"pids\": [7]}");
     expect(VERDICT_VALID, 0, NULL);
+}
+
+static void a_run_json_without_the_number_of_processes_is_a_damage(void **state)
+{
+    static const char *const texts[] = {"{}", "[]", "{\"processes\": \"2\"}",
+                                        "{\"processes\": 0}"};
+
+    (void)state;
+    record("laboratory", "laboratory-1");
+    record("lua", "one");
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        write_run(texts[i]);
+        expect(VERDICT_UNKNOWN, 1,
+               "run.json has no number of processes, so it is not known whether a record is "
+               "missing");
+    }
+}
+
+static void a_run_json_that_ends_early_is_a_damage(void **state)
+{
+    (void)state;
+    record("laboratory", "laboratory-1");
+    record("lua", "one");
+    write_run("{\"processes\": 2, \"pids\": {\"p1\": 41,");
+    expect(VERDICT_UNKNOWN, 1,
+           "run.json cannot be read, so it is not known whether a record is missing");
+    write_run("");
+    expect(VERDICT_UNKNOWN, 1, NULL);
 }
 
 /* The missing process released the lock, for which the waiter was woken. */
@@ -166,7 +194,9 @@ int main(void)
         TEST(a_process_that_was_started_again_is_no_damage),
         TEST(a_missing_record_of_the_faults_is_a_damage),
         TEST(without_run_json_nothing_is_missing),
-        TEST(a_run_json_of_any_content_is_read),
+        TEST(pids_of_other_names_and_types_name_no_process),
+        TEST(a_run_json_without_the_number_of_processes_is_a_damage),
+        TEST(a_run_json_that_ends_early_is_a_damage),
         TEST(a_release_that_may_be_in_the_missing_record_is_no_violation),
     };
 
