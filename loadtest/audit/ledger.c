@@ -3,7 +3,6 @@
 #include "loadtest/audit/ledger.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,13 +145,14 @@ static const char *take_text(struct reading *r, char *text, size_t size)
     return wrong;
 }
 
-static bool read_file(struct reading *r, const char *path)
+static bool read_file(struct reading *r, const char *dir, const char *name)
 {
     struct ledger *l = r->ledger;
-    const char *name = strrchr(path, '/') + 1;
+    char path[FILES_PATH_MAX];
     const char *wrong;
     size_t size = 0;
 
+    files_join(path, dir, name);
     if (l->files == LEDGER_FILES_MAX) {
         fprintf(stderr, "seckill: %s: more than %d ledgers\n", path, LEDGER_FILES_MAX);
         return false;
@@ -176,17 +176,18 @@ static bool read_file(struct reading *r, const char *path)
 bool ledger_read(struct ledger *ledger, const char *dir)
 {
     struct reading reading = {.ledger = ledger};
-    char pattern[FILES_PATH_MAX];
-    bool ok = true;
-    glob_t found;
+    struct dirent **entries = NULL;
+    int count = ledger_find(dir, &entries);
+    bool ok = count >= 0;
 
     *ledger = (struct ledger){.is_complete = true};
-    files_join(pattern, dir, LEDGER_PATTERN);
-    if (glob(pattern, 0, NULL, &found) == 0) {
-        for (size_t i = 0; ok && i < found.gl_pathc; i++)
-            ok = read_file(&reading, found.gl_pathv[i]);
-        globfree(&found);
+    if (!ok)
+        fprintf(stderr, "seckill: cannot read %s: %s\n", dir, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        ok = ok && read_file(&reading, dir, entries[i]->d_name);
+        free(entries[i]);
     }
+    free(entries);
     ledger->is_complete = ledger->is_complete && ledger->files > 0;
     return ok;
 }

@@ -13,6 +13,7 @@
 #ifndef LOADTEST_AUDIT_LEDGER_H
 #define LOADTEST_AUDIT_LEDGER_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,9 +35,6 @@ struct ledger_entry {
     int file, line;      /* where it stands: ledger_path(), and the line's number    */
 };
 
-/* The names of the files, as glob() takes them. */
-#define LEDGER_PATTERN "ledger-*.tsv"
-
 enum { LEDGER_FILES_MAX = 256, LEDGER_NAME_MAX = 64, LEDGER_MISSING_MAX = 160 };
 
 struct ledger {
@@ -51,14 +49,18 @@ struct ledger {
     char *paths[LEDGER_FILES_MAX]; /* ... and names, without their directory        */
 };
 
-/* Read all ledgers in `dir`.  False: a file cannot be read or has a line that makes no
- * sense; stderr names the file and the line.  No files at all is an incomplete
+/* Read all ledgers in `dir`.  False: the directory or a file cannot be read, or a file has a line
+ * that makes no sense; stderr names the file and the line.  No files at all is an incomplete
  * ledger, not a failure. */
 bool ledger_read(struct ledger *ledger, const char *dir);
 
 /* If the run.json in `dir` names a ledger that was not read, the ledger is incomplete.  To be
  * called after ledger_read(). */
 void ledger_note_missing(struct ledger *ledger, const char *dir);
+
+/* Find the files of ledgers in `dir`, sorted by name.  The caller frees each entry and the list, as
+ * after scandir().  -1, and errno: the directory cannot be read. */
+int ledger_find(const char *dir, struct dirent ***entries);
 
 /* The names of the ledgers in `dir`, for its run.json. */
 json_t *ledger_list(const char *dir);

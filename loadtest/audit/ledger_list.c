@@ -6,25 +6,35 @@
  * that was started by hand may have written them. */
 #include "loadtest/audit/ledger.h"
 
-#include <glob.h>
+#include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "loadtest/kit/files.h"
 
+static int is_ledger(const struct dirent *entry)
+{
+    return fnmatch("ledger-*.tsv", entry->d_name, 0) == 0;
+}
+
+int ledger_find(const char *dir, struct dirent ***entries)
+{
+    return scandir(dir, entries, is_ledger, alphasort);
+}
+
 json_t *ledger_list(const char *dir)
 {
-    char pattern[FILES_PATH_MAX];
+    struct dirent **entries = NULL;
     json_t *names = json_array();
-    glob_t found;
+    int count = ledger_find(dir, &entries);
 
-    files_join(pattern, dir, LEDGER_PATTERN);
-    if (glob(pattern, 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            json_array_append_new(names, json_string(strrchr(found.gl_pathv[i], '/') + 1));
-        globfree(&found);
+    for (int i = 0; i < count; i++) {
+        json_array_append_new(names, json_string(entries[i]->d_name));
+        free(entries[i]);
     }
+    free(entries);
     return names;
 }
 

@@ -3,7 +3,7 @@
 # audit.sh -- `seckill audit` on hand-made runs: verdicts and exit statuses.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 28
+plan 30
 
 # make_run NAME ISSUED LEFT: make a run without orders; then call order and told.
 make_run() {
@@ -83,6 +83,13 @@ make_pair foreign '"ledgers": ["ledger-1.tsv"], "start": {"threads": 1}'
 check 'a ledger beyond those of run.json is read: 0' status 0 audit "$dir"
 make_pair odd-list '"ledgers": [7, "x", "ledger-\u001b.tsv"], "start": 1'
 check 'a list of other things names no ledger: 0' status 0 audit "$dir"
+
+# The path of a run is no pattern, although the runs good-1 and good* lie beside each other.
+make_run good-1 2 1 && sold 1 1 && end
+make_run 'good*' 2 1 && there 1 1 && rm "$dir/ledger-1.tsv"
+check 'a run without ledgers takes none of the run beside it: 2' status 2 audit "$dir"
+make_run 'o[1]' 2 1 && sold 1 1 && end
+check 'a run whose path looks like a pattern is valid: 0' status 0 audit "$dir"
 
 check 'a file is no run: 64' says "$work/good/run.json is not the directory of a run" \
     status 64 audit "$work/good/run.json"

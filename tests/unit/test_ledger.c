@@ -123,6 +123,41 @@ static void nor_if_the_end_does_not_add_up(void **state)
     ledger_free(&ledger);
 }
 
+/* The directory's name is no pattern, and a name that matches no pattern of ledgers is no ledger. */
+static void the_name_of_the_directory_is_taken_as_it_is(void **state)
+{
+    static const char *const names[] = {"t*", "t1", "[1]"};
+    static const int files[] = {0, 1, 1};
+    char dir[3][FILES_PATH_MAX], path[FILES_PATH_MAX];
+    struct ledger ledger;
+
+    for (int i = 0; i < 3; i++) {
+        files_join(dir[i], *state, names[i]);
+        assert_true(files_make_dir(dir[i]));
+        files_join(path, dir[i], files[i] > 0 ? "ledger-1.tsv" : "ledger-1.txt");
+        assert_true(files_write(path, "end\t0\t0\t0\t0\n"));
+    }
+    for (int i = 0; i < 3; i++) {
+        json_t *list = ledger_list(dir[i]);
+
+        assert_true(ledger_read(&ledger, dir[i]));
+        assert_int_equal(ledger.files, files[i]);
+        assert_int_equal(json_array_size(list), files[i]);
+        json_decref(list);
+        ledger_free(&ledger);
+    }
+}
+
+static void a_directory_that_is_not_there_is_refused(void **state)
+{
+    struct ledger ledger;
+    char dir[FILES_PATH_MAX];
+
+    files_join(dir, *state, "none");
+    assert_false(ledger_read(&ledger, dir));
+    ledger_free(&ledger);
+}
+
 static void nor_without_files(void **state)
 {
     struct ledger ledger;
@@ -195,6 +230,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(totals_that_are_no_counts_are_refused, make_dir,
                                         remove_dir),
         cmocka_unit_test_setup_teardown(nor_if_the_end_does_not_add_up, make_dir,
+                                        remove_dir),
+        cmocka_unit_test_setup_teardown(the_name_of_the_directory_is_taken_as_it_is, make_dir,
+                                        remove_dir),
+        cmocka_unit_test_setup_teardown(a_directory_that_is_not_there_is_refused, make_dir,
                                         remove_dir),
         cmocka_unit_test_setup_teardown(nor_without_files, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(nonsense_is_refused, make_dir, remove_dir),
