@@ -66,7 +66,9 @@ static bool read_number(const char *text, int64_t *out)
     return read_digits(text, 19, out);
 }
 
-/* The totals of a thread: "end", sent, answered, accepted, unanswered. */
+/* The totals of a thread: "end", sent, answered, accepted, unanswered.  Each request was answered,
+ * or is among the unanswered.  A request that a front answered without its id is both, and a front
+ * answers a connection without a request too, so the sum may be greater. */
 static const char *take_end(struct reading *r, char **field)
 {
     int64_t sent, answered, accepted, unanswered;
@@ -75,7 +77,8 @@ static const char *take_end(struct reading *r, char **field)
         !read_count(field[3], &accepted) || !read_count(field[4], &unanswered))
         return "the end of a ledger has four counts";
     r->has_end = true;
-    r->adds_up = accepted == r->accepted && unanswered == r->unanswered;
+    r->adds_up = accepted == r->accepted && unanswered == r->unanswered &&
+                 sent <= answered + unanswered;
     r->ledger->sent += sent;
     r->ledger->answered += answered;
     r->ledger->accepted += accepted;

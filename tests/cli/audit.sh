@@ -3,7 +3,7 @@
 # audit.sh -- `seckill audit` on hand-made runs: verdicts and exit statuses.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 30
+plan 31
 
 # make_run NAME ISSUED LEFT: make a run without orders; then call order and told.
 make_run() {
@@ -43,6 +43,9 @@ check 'and one with a phantom' status 1 audit "$dir"
 make_run torn 5 4 && sold 1 1 && there 2 2
 printf '[{"voucher": 9, "issued": 5, "left": 3}]\n' >"$dir/stock.json"
 check 'a torn ledger makes it unknown: 2' status 2 audit "$dir"
+
+make_run uncounted 5 4 && sold 1 1 && printf 'end\t2\t1\t1\t0\n' >>"$dir/ledger-1.tsv"
+check 'a request with neither an answer nor a line makes it unknown: 2' status 2 audit "$dir"
 
 make_run nothing 5 5 && end
 check 'a run that sold nothing is unknown: 2' status 2 audit "$dir"

@@ -123,6 +123,29 @@ static void nor_if_the_end_does_not_add_up(void **state)
     ledger_free(&ledger);
 }
 
+/* Each request was answered, or is among the unanswered. */
+static void nor_if_a_request_has_neither_an_answer_nor_a_line(void **state)
+{
+    struct ledger ledger;
+
+    put(state, "ledger-1.tsv", "accepted\tr-1-1\t100\t1\t9\nend\t2\t1\t1\t0\n");
+    assert_true(ledger_read(&ledger, *state));
+    assert_false(ledger.is_complete);
+    ledger_free(&ledger);
+}
+
+/* A front answered without the request's id, and closed a connection that had no request with an
+ * answer. */
+static void answers_without_an_id_count_too(void **state)
+{
+    struct ledger ledger;
+
+    put(state, "ledger-1.tsv", "unanswered\tr-1-1\t-\t1\t9\nend\t1\t2\t0\t1\n");
+    assert_true(ledger_read(&ledger, *state));
+    assert_true(ledger.is_complete);
+    ledger_free(&ledger);
+}
+
 /* The directory's name is no pattern, and a name that matches no pattern of ledgers is no ledger. */
 static void the_name_of_the_directory_is_taken_as_it_is(void **state)
 {
@@ -231,6 +254,9 @@ int main(void)
                                         remove_dir),
         cmocka_unit_test_setup_teardown(nor_if_the_end_does_not_add_up, make_dir,
                                         remove_dir),
+        cmocka_unit_test_setup_teardown(nor_if_a_request_has_neither_an_answer_nor_a_line,
+                                        make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(answers_without_an_id_count_too, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(the_name_of_the_directory_is_taken_as_it_is, make_dir,
                                         remove_dir),
         cmocka_unit_test_setup_teardown(a_directory_that_is_not_there_is_refused, make_dir,
