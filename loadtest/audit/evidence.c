@@ -159,6 +159,14 @@ static int64_t first_issue_us(const struct evidence *e)
     return first_us;
 }
 
+bool evidence_has_voucher(const struct evidence *e, int64_t id)
+{
+    for (size_t i = 0; i < e->voucher_count; i++)
+        if (e->vouchers[i].id == id)
+            return true;
+    return false;
+}
+
 /* The orders of vouchers that this partition does not have.  Each order whose voucher is in another
  * partition gives a warning. */
 struct stray_reader {
@@ -171,14 +179,12 @@ struct stray_reader {
 static bool take_stray(const struct audit_db_order *order, void *arg)
 {
     const struct stray_reader *reader = arg;
-    int64_t voucher = strtoll(order->voucher, NULL, 10);
 
-    for (size_t i = 0; i < reader->e->voucher_count; i++)
-        if (reader->e->vouchers[i].id == voucher)
-            fprintf(stderr,
-                    "seckill: order %s of voucher %s is in partition %zu, which has not that "
-                    "voucher\n",
-                    order->id, order->voucher, reader->partition);
+    if (evidence_has_voucher(reader->e, strtoll(order->voucher, NULL, 10)))
+        fprintf(stderr,
+                "seckill: order %s of voucher %s is in partition %zu, which has not that "
+                "voucher\n",
+                order->id, order->voucher, reader->partition);
     return reader->each(order, reader->arg);
 }
 
@@ -224,7 +230,7 @@ static bool json_number(const json_t *object, const char *name, int64_t none, in
 static bool voucher_from_json(struct evidence *e, const json_t *entry)
 {
     enum { MUST_BE_THERE = -1, MAY_BE_MISSING = 0 };
-    struct audit_voucher *v = &e->vouchers[e->voucher_count++];
+    struct audit_voucher *v = &e->vouchers[e->voucher_count];
     int64_t fence, moved;
     bool ok = json_number(entry, "voucher", MUST_BE_THERE, &v->id) &&
               json_number(entry, "issued", MUST_BE_THERE, &v->issued) &&
@@ -238,7 +244,21 @@ static bool voucher_from_json(struct evidence *e, const json_t *entry)
 
     v->fence = ok ? (uint64_t)fence : 0;
     v->is_window_moved = ok && moved != 0;
+    ok = ok && !evidence_has_voucher(e, v->id);
+    e->voucher_count += ok;
     return ok;
+}
+
+/* Say why this entry of stock.json was refused. */
+static void say_wrong(const struct evidence *e, const char *path, size_t i, const json_t *entry)
+{
+    int64_t id = json_integer_value(json_object_get(entry, "voucher"));
+
+    if (evidence_has_voucher(e, id))
+        fprintf(stderr, "seckill: %s: entry %zu names voucher %" PRId64 " a second time\n", path,
+                i, id);
+    else
+        fprintf(stderr, "seckill: %s: entry %zu is no voucher with its stock\n", path, i);
 }
 
 static bool stock_from_file(struct evidence *e, const char *dir)
@@ -257,7 +277,7 @@ static bool stock_from_file(struct evidence *e, const char *dir)
             break;
     }
     if (list && !ok)
-        fprintf(stderr, "seckill: %s: entry %zu is no voucher with its stock\n", path, i);
+        say_wrong(e, path, i, entry);
     else if (list && e->voucher_count == 0)
         fprintf(stderr, "seckill: %s names no voucher\n", path);
     json_decref(list);

@@ -48,8 +48,12 @@ bool evidence_end(struct evidence_reading *reading);
 bool evidence_from_database(struct evidence *e, const struct evidence_reading *reading,
                             const int64_t *vouchers, size_t count);
 
-/* Read the evidence from a run's files.  False: the reason is on stderr. */
+/* Read the evidence from a run's files.  False: a file cannot be read, an entry or a line makes no
+ * sense, or a voucher has two entries; the reason is on stderr. */
 bool evidence_from_files(struct evidence *e, const char *dir);
+
+/* Is this voucher among those of the evidence? */
+bool evidence_has_voucher(const struct evidence *e, int64_t id);
 
 /* Read the evidence from the database, and write the files of a run. */
 bool evidence_export(const struct evidence_reading *reading, const int64_t *vouchers,

@@ -73,6 +73,7 @@ const struct setting_program command_audit_program = {
 struct subject {
     int64_t vouchers[EVIDENCE_VOUCHERS_MAX];
     size_t count;
+    bool is_of_run; /* run.json names the vouchers, and not the command line      */
     bool is_settled;
     char why_open[SETTLED_WHY_MAX]; /* why it is not settled, where that was asked */
     char lab_id[LAB_SECRET_LEN + 1];
@@ -116,6 +117,7 @@ static bool read_subject(struct subject *s, const char *run, const char *voucher
     files_join(path, run, "run.json");
     if (access(path, F_OK) != 0)
         return vouchers_from_text(s, voucher ? voucher : "1");
+    s->is_of_run = true;
     json = files_read_json(path);
     json_array_foreach(json_object_get(json, "vouchers"), i, entry)
         add_voucher(s, json_integer_value(entry));
@@ -169,6 +171,25 @@ static enum exit_code gather_live(struct subject *s, const char *run, const stru
                evidence_from_database(e, &reading, s->vouchers, s->count);
     is_whole = evidence_end(&reading);
     return !is_whole ? EXIT_UNAVAILABLE : is_found ? EXIT_VALID : EXIT_USAGE;
+}
+
+/* EXIT_USAGE: a file cannot be read, or the files of the run contradict each other.  A voucher
+ * without its entry would go unjudged. */
+static enum exit_code gather_files(const struct subject *s, const char *run, struct evidence *e)
+{
+    if (!evidence_from_files(e, run))
+        return EXIT_USAGE;
+    for (size_t i = 0; s->is_of_run && i < s->count; i++) {
+        if (evidence_has_voucher(e, s->vouchers[i]))
+            continue;
+        fprintf(stderr,
+                "seckill audit: %s/stock.json has not voucher %" PRId64 ", which run.json names\n"
+                "  bring the two files of one run together, or audit the live database: "
+                "--from=database\n",
+                run, s->vouchers[i]);
+        return EXIT_USAGE;
+    }
+    return EXIT_VALID;
 }
 
 /* An audit_lost_fn. */
@@ -227,10 +248,8 @@ static enum exit_code run_audit(const struct audit_settings *v, const char *run)
                         "run instead: --from=files\n");
         return EXIT_UNAVAILABLE;
     }
-    if (live)
-        rc = gather_live(&subject, run, &lab, &evidence, v->stream);
-    else
-        rc = evidence_from_files(&evidence, run) ? EXIT_VALID : EXIT_USAGE;
+    rc = live ? gather_live(&subject, run, &lab, &evidence, v->stream)
+              : gather_files(&subject, run, &evidence);
     if (rc == EXIT_VALID)
         rc = judge(&subject, run,
                    live ? "the live database" : "orders.tsv and stock.json", &evidence, v);

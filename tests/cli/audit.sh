@@ -3,7 +3,7 @@
 # audit.sh -- `seckill audit` on hand-made runs: verdicts and exit statuses.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 31
+plan 34
 
 # make_run NAME ISSUED LEFT: make a run without orders; then call order and told.
 make_run() {
@@ -59,6 +59,17 @@ make_run odd 5 4 && sold 1 1 && end && printf '2\tx\t9\tr-2\tnone\tread-write\tn
 check 'an order that is none: 64, with its line' says 'orders.tsv:2: this is no order' audit "$dir"
 make_run stock 5 4 && sold 1 1 && end && printf '[{"voucher": 9, "issued": "5", "left": 4}]\n' >"$dir/stock.json"
 check 'stock that is no number: 64, with its entry' says 'stock.json: entry 0 is no voucher' audit "$dir"
+
+make_run repeated 5 4 && sold 1 1 && end
+printf '[{"voucher": 9, "issued": 5, "left": 4}, {"voucher": 9, "issued": 5, "left": 4}]\n' >"$dir/stock.json"
+check 'a voucher with two entries: 64, with its number' \
+    says 'stock.json: entry 1 names voucher 9 a second time' status 64 audit "$dir"
+make_run partly 5 4 && sold 1 1 && end && printf '{"vouchers": [9, 10], "settled": true}\n' >"$dir/run.json"
+check 'a voucher of run.json that is not in stock.json: 64, with its number' \
+    says 'partly/stock.json has not voucher 10, which run.json names' status 64 audit "$dir"
+make_run more 5 4 && sold 1 1 && end
+printf '[{"voucher": 9, "issued": 5, "left": 4}, {"voucher": 10, "issued": 5, "left": 5}]\n' >"$dir/stock.json"
+check 'a voucher that run.json does not name is judged too: 0' says 'issued +10' status 0 audit "$dir"
 
 make_run fifo 5 4 && sold 1 1 && end && mkfifo "$dir/ledger-2.tsv"
 check 'a ledger that is a FIFO: 64, at once' \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_write_log.c -- reading the record of the writes of a run: whole, and with lines that no run
- * has written. */
+/* test_write_log.c -- reading the record of the writes of a run, and its stock: whole, and with
+ * lines that no run has written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,6 +118,23 @@ static void a_line_of_another_length_is_refused(void **state)
     assert_int_equal(-1, count_writes("1\t9\tl\t7\tr-1\t1\tp1\tfence\taccepted\tnow\tmore\n"));
 }
 
+/* Its stock would count twice. */
+static void a_voucher_with_two_entries_in_the_stock_is_refused(void **state)
+{
+    static const char stock[] = "[{\"voucher\": 9, \"issued\": 5, \"left\": 4},"
+                                "{\"voucher\": 10, \"issued\": 5, \"left\": 5},"
+                                "{\"voucher\": 9, \"issued\": 5, \"left\": 4}]";
+    struct evidence evidence;
+
+    (void)state;
+    put("stock.json", stock, strlen(stock));
+    assert_false(evidence_from_files(&evidence, dir));
+    assert_int_equal(2, evidence.voucher_count);
+    assert_true(evidence_has_voucher(&evidence, 10));
+    assert_false(evidence_has_voucher(&evidence, 11));
+    evidence_free(&evidence);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +142,7 @@ int main(void)
         cmocka_unit_test(a_zero_byte_is_refused),
         cmocka_unit_test(a_field_that_is_no_number_is_refused),
         cmocka_unit_test(a_line_of_another_length_is_refused),
+        cmocka_unit_test(a_voucher_with_two_entries_in_the_stock_is_refused),
     };
 
     return cmocka_run_group_tests(tests, make_run, remove_run);
