@@ -77,6 +77,8 @@ struct check_options {
     size_t voucher_count; /* 0: there is no log, or no stock to compare with it   */
     const struct audit_order *orders; /* of these vouchers, all there are         */
     size_t order_count;
+    const char *why_no_writes; /* why the log of a run that had one is not there; NULL: it is
+                          * there, or the run had none                            */
     int64_t slack_ns;    /* how much longer than promised a lease may last in a store */
     int64_t patience_ns; /* how long a waiter may overlook that a lock is free        */
     int64_t linger_ns;   /* how much longer than its lease ZooKeeper and etcd may keep a lock of a

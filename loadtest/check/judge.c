@@ -182,6 +182,21 @@ static const char *nothing_judged(const struct check *c)
     return nothing;
 }
 
+/* The log of the resource is not there, so the properties that are judged by it are not judged. */
+static void note_no_writes(struct check *c)
+{
+    static const enum check_property by_writes[] = {CHECK_resource, CHECK_orders};
+
+    for (size_t i = 0; i < sizeof(by_writes) / sizeof(by_writes[0]); i++) {
+        struct check_finding *finding = &c->out->findings[by_writes[i]];
+
+        if (c->options->only != 0 && !(c->options->only & 1u << by_writes[i]))
+            continue;
+        finding->is_claimed = true;
+        finding->why_unknown = c->options->why_no_writes;
+    }
+}
+
 static void settle_findings(struct check *c)
 {
     struct check_verdict *out = c->out;
@@ -245,6 +260,8 @@ void check_judge(struct check *c, const struct history *h,
     c->lock.is_confused = false;
     if (options->only == 0 || options->only & 1u << CHECK_orders)
         check_orders(c);
+    if (options->why_no_writes != NULL)
+        note_no_writes(c);
     settle(c);
 }
 

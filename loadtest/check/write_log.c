@@ -55,7 +55,22 @@ bool write_log_is_in(const char *dir)
     char path[FILES_PATH_MAX];
 
     files_join(path, dir, "writes.tsv");
-    return access(path, R_OK) == 0;
+    return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+/* A run that records writes its pids into run.json at its end, and writes.tsv after that.  An older
+ * run has no pids there, and it is not known whether the run had the log. */
+void write_log_note_missing(struct write_log *log, const char *dir)
+{
+    char path[FILES_PATH_MAX];
+    json_t *run;
+
+    files_join(path, dir, "run.json");
+    if (access(path, F_OK) != 0)
+        return;
+    run = files_read_json(path);
+    log->is_missing = json_object_get(run, "pids") != NULL;
+    json_decref(run);
 }
 
 /* The writes that are read, and the history to which the names of their locks belong. */
@@ -134,6 +149,8 @@ bool write_log_read(struct write_log *log, struct history *h, const char *dir)
 
 void write_log_use(const struct write_log *log, struct check_options *options)
 {
+    if (log->is_missing)
+        options->why_no_writes = "the record of the writes is missing: no file writes.tsv was found";
     options->writes = log->writes;
     options->write_count = log->count;
     options->vouchers = log->vouchers;

@@ -17,14 +17,19 @@ struct write_log {
     struct check_voucher vouchers[EVIDENCE_VOUCHERS_MAX];
     struct evidence evidence;
     char *file;
+    bool is_missing; /* the run had the log, and writes.tsv is not there           */
 };
 
 /* Write writes.tsv into the directory of a run.  False: the reason is on stderr. */
 bool write_log_export(lab_db *db, const int64_t *vouchers, size_t count,
                       const char *dir);
 
-/* Has the directory of a run the file writes.tsv? */
+/* Has the directory of a run the file writes.tsv?  A file that cannot be read is there too. */
 bool write_log_is_in(const char *dir);
+
+/* Note that the log is missing, if the run in `dir` had it.  To be called if the directory has
+ * records of locks and no writes.tsv. */
+void write_log_note_missing(struct write_log *log, const char *dir);
 
 /* Read writes.tsv, stock.json and orders.tsv; the locks' names are added to `h`.  False: the
  * reason is on stderr.  The caller frees `log` either way. */

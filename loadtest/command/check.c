@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* check.c -- `seckill check RUN`. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -103,7 +104,7 @@ static bool read_run(struct history *h, const char *run)
     if (!files_is_directory(run))
         return read_text(h, run);
     files_join(path, run, "locks");
-    if (access(path, R_OK | X_OK) != 0)
+    if (access(path, F_OK) != 0 && errno == ENOENT)
         files_path(path, "%s", run);
     if (!history_read(h, path))
         return false;
@@ -197,14 +198,20 @@ static enum exit_code judge(const struct check_settings *v, const char *run,
 }
 
 /* Read the record of the writes, if the run has one: the operand is the directory of the run, or
- * its subdirectory with the records of the locks. */
+ * its subdirectory with the records of the locks.  A history with damages may be damaged in its
+ * run.json, and is unknown without the record of the writes as well. */
 static bool read_writes(struct write_log *log, struct history *h, const char *operand)
 {
-    char run[FILES_PATH_MAX];
+    char parent[FILES_PATH_MAX];
+    const char *run = operand;
 
-    if (write_log_is_in(operand))
-        return write_log_read(log, h, operand);
-    return !run_of(run, operand) || !write_log_is_in(run) || write_log_read(log, h, run);
+    if (!write_log_is_in(operand) && run_of(parent, operand))
+        run = parent;
+    if (write_log_is_in(run))
+        return write_log_read(log, h, run);
+    if (h->damage_count == 0)
+        write_log_note_missing(log, run);
+    return true;
 }
 
 static enum exit_code run(const struct settings *s, const void *values)

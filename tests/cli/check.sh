@@ -4,7 +4,7 @@
 # timeline find the two holders of a naive lock, and find nothing with reentrant.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 47
+plan 53
 lab=$work/lab
 labs+=("$lab")
 
@@ -138,9 +138,18 @@ check 'a property with cases is valid: 0' status 0 check_part --only=exclusion
 check 'the orders agree with the record of the writes: 0' status 0 check_part --only=orders
 check 'the records of the locks find that record beside them: 0' \
     status 0 "$seckill" check "$part/locks" --only=orders
+# A symbolic link to itself cannot be read, by root either.
+rm "$part/writes.tsv" && ln -s writes.tsv "$part/writes.tsv"
+check 'a record of the writes that cannot be read is said: 64' \
+    says 'cannot read .*/writes.tsv: Too many levels' status 64 check_part
 rm "$part/writes.tsv"
-check 'orders without the log of the resource are unknown: 2' \
-    says 'nothing for the property orders to judge' status 2 check_part --only=orders
+check 'a run without the record of the writes is unknown: 2' \
+    says 'unknown: the record of the writes is missing: no file writes.tsv was found' \
+    status 2 check_part
+check 'its records alone as well: 2' status 2 "$seckill" check "$part/locks"
+check 'and so is a property that is judged by it: 2' \
+    says 'unknown: the record of the writes is missing' status 2 check_part --only=orders
+check 'and no property that is not: 0' status 0 check_part --only=exclusion
 missing -v
 check 'a run without the record of a process is unknown: 2' \
     says 'unknown: the record of process p[12] [(]pid [0-9]+[)] is missing: run.json says 2 processes, 1 file was found' \
@@ -150,6 +159,13 @@ cp -r "$(readlink -f "$work/runs/latest")" "$work/calm" && part=$work/calm
 missing -e
 check 'a run without the record of the faults is unknown: 2' \
     says 'hole: the record of the faults is missing' status 2 check_part
+head -c 50 "$part/run.json" >"$part/cut" && mv "$part/cut" "$part/run.json"
+missing -v
+check 'a run with a damaged run.json is unknown, whatever is missing: 2' \
+    says 'run.json cannot be read, so it is not known whether a record is missing' status 2 check_part
+rm -r "$part/locks" && ln -s locks "$part/locks"
+check 'records that cannot be read are said: 64' \
+    says 'cannot read .*/locks: Too many levels' status 64 check_part
 check 'load says how to check' grep -q "seckill check $work/runs/" "$work/load"
 
 strange=$(printf 'a\033[31m<b>\377')

@@ -118,6 +118,52 @@ static void a_line_of_another_length_is_refused(void **state)
     assert_int_equal(-1, count_writes("1\t9\tl\t7\tr-1\t1\tp1\tfence\taccepted\tnow\tmore\n"));
 }
 
+/* The verdict on a history without a violation in the run with this run.json. */
+static enum verdict judge_without_writes(const char *run_json, unsigned only)
+{
+    static const char text[] = "10 p1 t1 acquire a -> 11 ok until=40\n"
+                               "20 p1 t1 release a -> 21 ok\n"
+                               "30 p1 t2 acquire a -> 31 ok until=40\n";
+    struct check_options options = check_options_default();
+    struct check *c = check_new();
+    struct check_verdict verdict;
+    struct write_log log = {0};
+    struct history h = {0};
+    char error[128];
+
+    put("run.json", run_json, strlen(run_json));
+    assert_true(history_parse(&h, text, error, sizeof error));
+    write_log_note_missing(&log, dir);
+    write_log_use(&log, &options);
+    options.only = only;
+    check_judge(c, &h, &options, &verdict);
+    if (log.is_missing && verdict.valid == VERDICT_UNKNOWN)
+        assert_string_equal("the record of the writes is missing: no file writes.tsv was found",
+                            verdict.why_unknown);
+    write_log_free(&log);
+    history_free(&h);
+    check_free(c);
+    return verdict.valid;
+}
+
+static void a_run_that_lost_its_record_is_unknown(void **state)
+{
+    static const char ended[] = "{\"processes\": 1, \"pids\": {\"p1\": 7}}";
+
+    (void)state;
+    assert_int_equal(VERDICT_UNKNOWN, judge_without_writes(ended, 0));
+    assert_int_equal(VERDICT_UNKNOWN, judge_without_writes(ended, 1u << CHECK_orders));
+    assert_int_equal(VERDICT_UNKNOWN, judge_without_writes(ended, 1u << CHECK_resource));
+    assert_int_equal(VERDICT_VALID, judge_without_writes(ended, 1u << CHECK_exclusion));
+}
+
+static void a_run_that_may_never_have_had_a_record_is_judged_without(void **state)
+{
+    (void)state;
+    assert_int_equal(VERDICT_VALID, judge_without_writes("{\"processes\": 1}", 0));
+    assert_int_equal(VERDICT_VALID, judge_without_writes("[]", 0));
+}
+
 /* Its stock would count twice. */
 static void a_voucher_with_two_entries_in_the_stock_is_refused(void **state)
 {
@@ -142,6 +188,8 @@ int main(void)
         cmocka_unit_test(a_zero_byte_is_refused),
         cmocka_unit_test(a_field_that_is_no_number_is_refused),
         cmocka_unit_test(a_line_of_another_length_is_refused),
+        cmocka_unit_test(a_run_that_lost_its_record_is_unknown),
+        cmocka_unit_test(a_run_that_may_never_have_had_a_record_is_judged_without),
         cmocka_unit_test(a_voucher_with_two_entries_in_the_stock_is_refused),
     };
 
