@@ -128,6 +128,9 @@ static void what_stands_in_a_message_is_said_in_chinese_too(void **state)
     assert_string_equal("没有看到：同时两个持有者", chinese);
     assert_true(page_chinese("Ann, pid 7, 1a2b3c4d:3", chinese));
     assert_string_equal("小安，进程 7，1a2b3c4d:3", chinese);
+    assert_true(page_chinese("the record of process p2 (pid 7) is missing: run.json says 2 "
+                             "processes, 1 file was found", chinese));
+    assert_string_equal("缺少进程 p2（pid 7）的记录：run.json 有 2 个进程，找到 1 个文件", chinese);
 }
 
 static void what_is_no_message_stays_as_it_is(void **state)
