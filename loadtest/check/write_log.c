@@ -150,7 +150,8 @@ bool write_log_read(struct write_log *log, struct history *h, const char *dir)
 void write_log_use(const struct write_log *log, struct check_options *options)
 {
     if (log->is_missing)
-        options->why_no_writes = "the record of the writes is missing: no file writes.tsv was found";
+        options->why_no_writes = "the record of the writes is missing: no file writes.tsv was "
+                                 "found";
     options->writes = log->writes;
     options->write_count = log->count;
     options->vouchers = log->vouchers;
