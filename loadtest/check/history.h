@@ -107,7 +107,7 @@ struct history {
     char (*damages)[HISTORY_DAMAGE_MAX]; /* reasons for which the verdict cannot be valid */
     size_t damage_count;
     size_t nonsense_count; /* of the damages, those that no recorder can have caused */
-    size_t unread_count; /* the files that cannot be read, or whose header is damaged */
+    size_t unread_count; /* the files that cannot be read, or whose header is no recorder's */
     struct history_names *index; /* private */
     size_t process_room, call_room, mark_room, trace_room, name_room, damage_room;
 };

@@ -104,9 +104,11 @@ static bool check_header(const struct reading *r, const char *bytes, size_t size
     what = kind_expected(header, &at);
     if (what == NULL)
         what = header_expected(header, &at);
-    if (what != NULL)
-        history_nonsense(r->h, "%s: byte %zu: expected %s", r->file, at, what);
-    return what == NULL;
+    if (what == NULL)
+        return true;
+    r->h->unread_count++;
+    history_nonsense(r->h, "%s: byte %zu: expected %s", r->file, at, what);
+    return false;
 }
 
 /* False: the records of this system were read before.  The same records twice would look like two

@@ -97,9 +97,18 @@ static bool run_of(char run[FILES_PATH_MAX], const char *records)
     return is_locks;
 }
 
+/* The first `of_files` damages begin with the name of a file in the directory `path`. */
+static void say_damages(const struct history *h, const char *path, size_t of_files)
+{
+    for (size_t i = 0; i < h->damage_count; i++)
+        fprintf(stderr, "seckill check: %s%s%s\n", i < of_files ? path : "",
+                i < of_files ? "/" : "", h->damages[i]);
+}
+
 static bool read_run(struct history *h, const char *run)
 {
     char path[FILES_PATH_MAX], parent[FILES_PATH_MAX];
+    size_t of_files;
 
     if (!files_is_directory(run))
         return read_text(h, run);
@@ -108,12 +117,13 @@ static bool read_run(struct history *h, const char *run)
         files_path(path, "%s", run);
     if (!history_read(h, path))
         return false;
+    of_files = h->damage_count;
     if ((h->process_count > 0 || h->damage_count > 0) && run_of(parent, path))
         history_note_missing(h, parent);
-    for (size_t i = 0; h->nonsense_count > 0 && i < h->damage_count; i++)
-        fprintf(stderr, "seckill check: %s/%s\n", path, h->damages[i]);
-    if (h->nonsense_count > 0)
+    if (h->nonsense_count > 0) {
+        say_damages(h, path, of_files);
         return false;
+    }
     if (h->process_count > 0 || h->damage_count > 0)
         return true;
     if (runs_refuse_many(command_check_program.name, run))

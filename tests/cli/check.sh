@@ -4,7 +4,7 @@
 # timeline find the two holders of a naive lock, and find nothing with reentrant.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 53
+plan 55
 lab=$work/lab
 labs+=("$lab")
 
@@ -159,6 +159,11 @@ cp -r "$(readlink -f "$work/runs/latest")" "$work/calm" && part=$work/calm
 missing -e
 check 'a run without the record of the faults is unknown: 2' \
     says 'hole: the record of the faults is missing' status 2 check_part
+first=$(find "$part/locks" -name '*.dlockrec' | head -n 1) && cp "$first" "$part/locks/twin.dlockrec"
+check 'a malformed file is named with its path: 64' \
+    says "^seckill check: $part/locks/.*: byte .*: expected a system" status 64 check_part
+check 'and a missing record without a path' says '^seckill check: the record of the faults is missing' check_part
+rm "$part/locks/twin.dlockrec"
 head -c 50 "$part/run.json" >"$part/cut" && mv "$part/cut" "$part/run.json"
 missing -v
 check 'a run with a damaged run.json is unknown, whatever is missing: 2' \

@@ -159,6 +159,27 @@ static void a_run_json_that_ends_early_is_a_damage(void **state)
     expect(VERDICT_UNKNOWN, 1, NULL);
 }
 
+/* The file may be the record of the process. */
+static void beside_a_file_of_rubbish_nothing_is_missing_for_sure(void **state)
+{
+    char path[FILES_PATH_MAX], text[DLOCK_RECORD_HEADER_SIZE + 1];
+    struct history h;
+
+    (void)state;
+    record("laboratory", "laboratory-1");
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    files_join(path, dir, "one" DLOCK_RECORD_SUFFIX);
+    assert_true(files_write(path, text));
+    write_run("{\"processes\": 1, \"pids\": {\"p1\": 1}}");
+    h = read_back();
+    history_note_missing(&h, dir);
+    assert_int_equal(1, h.unread_count);
+    assert_int_equal(1, h.nonsense_count);
+    assert_int_equal(1, h.damage_count);
+    history_free(&h);
+}
+
 /* The missing process released the lock, for which the waiter was woken. */
 static void a_release_that_may_be_in_the_missing_record_is_no_violation(void **state)
 {
@@ -197,6 +218,7 @@ int main(void)
         TEST(pids_of_other_names_and_types_name_no_process),
         TEST(a_run_json_without_the_number_of_processes_is_a_damage),
         TEST(a_run_json_that_ends_early_is_a_damage),
+        TEST(beside_a_file_of_rubbish_nothing_is_missing_for_sure),
         TEST(a_release_that_may_be_in_the_missing_record_is_no_violation),
     };
 
