@@ -226,11 +226,15 @@ static bool read_detail(struct parse *p, struct history_call *call, const char *
 }
 
 /* The end of a lease is counted from the sending of its request, and no lease is shorter than the
- * allowance for clocks that drift apart.  The end of a permit is a time of the wall clock. */
+ * allowance for clocks that drift apart.  The end of a permit is a time of the wall clock.  A call
+ * that was not granted has the end 0, unless the store's grant came too late.  A grant with the
+ * end 0 was written as until=0. */
 static bool ends_before_its_call(const struct history_call *call)
 {
+    bool is_granted = call->is_answered && call->status == DLOCK_OK;
+
     return (call->kind == DLOCK_EVENT_ACQUIRE || call->kind == DLOCK_EVENT_RENEW) &&
-           call->deadline_ns != 0 && call->deadline_ns < call->invoke_ns;
+           (call->deadline_ns != 0 || is_granted) && call->deadline_ns < call->invoke_ns;
 }
 
 /* "-> 15 ok fence=3" or "-> ?", and what else there is to say. */

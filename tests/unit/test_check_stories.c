@@ -287,7 +287,8 @@ static void a_text_that_makes_no_sense_is_refused_with_its_line(void **state)
         "10 p1 t1 acquire a -> 11 ok until=30 until=90",
         "10 p1 t1 acquire a -> 11 ok shared shared", "system p1 pid=1 lease=3 pid=2",
         "10 fault freeze begun ended", "10 fault freeze begun pid=1 pid=2",
-        "10 p1 t1 acquire a -> 11 ok until=9", "10 p1 t1 renew a -> 11 ok until=9"};
+        "10 p1 t1 acquire a -> 11 ok until=9", "10 p1 t1 renew a -> 11 ok until=9",
+        "10 p1 t1 acquire a -> 11 ok until=0", "10 p1 t1 renew a -> 11 ok until=0"};
     char text[128], error[128];
 
     (void)state;
