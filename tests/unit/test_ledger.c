@@ -146,7 +146,7 @@ static void answers_without_an_id_count_too(void **state)
     ledger_free(&ledger);
 }
 
-/* The directory's name is no pattern, and a name that matches no pattern of ledgers is no ledger. */
+/* The path of the directory is no pattern, and a file of another name is no ledger. */
 static void the_name_of_the_directory_is_taken_as_it_is(void **state)
 {
     static const char *const names[] = {"t*", "t1", "[1]"};
