@@ -6,7 +6,6 @@
  * and end one by one there. */
 #include "loadtest/bench/idle_plan.h"
 
-#include <glob.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "base/text/duration.h"
 #include "loadtest/bench/lock_build.h"
 #include "loadtest/bench/lock_pairs.h"
+#include "loadtest/check/history.h"
 #include "lock/record/record.h"
 
 enum { SLICE_MS = 25, SLICE_NS = SLICE_MS * 1000000 };
@@ -170,19 +170,31 @@ static enum exit_code run_race(struct race *race, int64_t done[IDLE_SIDE_COUNT])
     return atomic_load(&race->failed) ? EXIT_INVALID : EXIT_VALID;
 }
 
+/* The only file of records in the directory.  NULL: there is none, or several. */
+static FILE *open_records(const char *records)
+{
+    struct dirent **entries = NULL;
+    int count = history_find(records, &entries);
+    char path[FILES_PATH_MAX];
+    FILE *file = NULL;
+
+    if (count == 1) {
+        files_join(path, records, entries[0]->d_name);
+        file = fopen(path, "re");
+    }
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+    return file;
+}
+
 /* Did the recorder record every call?  A recorder without room drops calls, and costs less. */
 static bool is_recorded(const char *records, int64_t pairs)
 {
     dlock_record_header header = {0};
-    char pattern[FILES_PATH_MAX];
-    FILE *file = NULL;
-    glob_t found = {0};
+    FILE *file = open_records(records);
     bool ok = false;
 
-    files_path(pattern, "%s/*%s", records, DLOCK_RECORD_SUFFIX);
-    if (glob(pattern, 0, NULL, &found) == 0 && found.gl_pathc == 1)
-        file = fopen(found.gl_pathv[0], "re");
-    globfree(&found);
     if (file && fread(&header, sizeof header, 1, file) == 1)
         ok = header.dropped == 0 && header.closed_ns > 0 &&
              header.blocks * DLOCK_RECORD_BLOCK_SLOTS >= (uint64_t)pairs;

@@ -7,7 +7,6 @@
  * threads that could write. */
 #include "loadtest/check/history_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -281,11 +280,16 @@ static int is_records(const struct dirent *entry)
            strcmp(entry->d_name + length - tail, DLOCK_RECORD_SUFFIX) == 0;
 }
 
+int history_find(const char *dir, struct dirent ***entries)
+{
+    return scandir(dir, entries, is_records, alphasort);
+}
+
 bool history_read(struct history *h, const char *dir)
 {
     struct reading r = {.h = h};
     struct dirent **entries = NULL;
-    int count = scandir(dir, &entries, is_records, alphasort);
+    int count = history_find(dir, &entries);
 
     if (count < 0) {
         fprintf(stderr, "seckill: cannot read %s: %s\n", dir, strerror(errno));
