@@ -64,6 +64,24 @@ static const struct setting SETTINGS[] = {
 #undef SETTING
 };
 
+/* Choose the order path and the moment of the release.  If another thread commits an
+ * order, the order cannot give its lock back before the commit.  On the path `each` a
+ * release waits for the answer, because the laboratory observes locks there and needs
+ * releases that are complete when the call returns. */
+static void complete(struct settings *s, void *values)
+{
+    struct config *c = values;
+    bool is_early =
+        c->unlock != NULL && word_of(config_unlock_at, c->unlock) == UNLOCK_BEFORE_COMMIT;
+    const char *combined = order_path_name_at(ORDER_PATH_combined);
+
+    settings_fill(s, c, offsetof(struct config, order_path),
+                  is_early ? order_path_name_at(ORDER_PATH_each) : combined);
+    settings_fill(s, c, offsetof(struct config, unlock),
+                  config_unlock_at(strcmp(c->order_path, combined) == 0 ? UNLOCK_LATER
+                                                                        : UNLOCK_AFTER_COMMIT));
+}
+
 const struct setting_program config_program = {
     .name = "seckilld",
     .synopsis = "[OPTIONS]",
@@ -82,6 +100,7 @@ const struct setting_program config_program = {
     .settings = SETTINGS,
     .count = sizeof(SETTINGS) / sizeof(SETTINGS[0]),
     .max_operands = 0,
+    .complete = complete,
 };
 
 bool config_parse_fronts(const char *text, uint32_t fronts[CONFIG_FRONTS_MAX],
@@ -360,30 +379,6 @@ static void derive(struct config *c)
     c->format = (enum log_format)word_of(config_log_format_at, c->log_format);
 }
 
-/* Choose the order path.  If another thread commits an order, the order cannot give its
- * lock back before the commit. */
-static void choose_order_path(struct config *c)
-{
-    bool is_early =
-        c->unlock != NULL && word_of(config_unlock_at, c->unlock) == UNLOCK_BEFORE_COMMIT;
-
-    if (c->order_path == NULL)
-        c->order_path = order_path_name_at(is_early ? ORDER_PATH_each : ORDER_PATH_combined);
-}
-
-/* Choose if a release waits for the answer.  On the path `each` it waits, because the
- * laboratory observes locks there and needs releases that are complete when the call
- * returns. */
-static void choose_unlock(struct config *c)
-{
-    const char *combined = order_path_name_at(ORDER_PATH_combined);
-
-    if (c->unlock == NULL)
-        c->unlock = config_unlock_at(strcmp(c->order_path, combined) == 0
-                                         ? UNLOCK_LATER
-                                         : UNLOCK_AFTER_COMMIT);
-}
-
 enum settings_result config_load(struct config *config, struct settings *s, int argc,
                                  char **argv)
 {
@@ -391,8 +386,6 @@ enum settings_result config_load(struct config *config, struct settings *s, int 
 
     if (result != SETTINGS_OK)
         return result;
-    choose_order_path(config);
-    choose_unlock(config);
     if (!check(config, s))
         return SETTINGS_USAGE;
     derive(config);

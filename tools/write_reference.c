@@ -88,7 +88,10 @@ static void write_settings(FILE *out)
         "`seckilld` takes each setting as a flag, as an environment variable, or from the file "
         "that `--config` names.\nThe key in the file is the name of the flag without its dashes. A "
         "flag overrides the environment, the environment\noverrides the file, and the file "
-        "overrides the default.\n",
+        "overrides the default.\n\nThe file has lines of `key = value`. A `#` or `;` at the begin "
+        "of a line or after a blank begins a comment.\nAn empty value counts as not set, as an "
+        "empty variable does. The output of `--show-config` is such a file, but for\nsecrets, "
+        "which it prints as `(set)`.\n",
         out);
     setting_table(out, &config_program);
     exit_table(out, &config_program);

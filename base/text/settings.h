@@ -77,6 +77,8 @@ struct setting {
     const char *older; /* a second name, which is understood as well; NULL: none     */
 };
 
+struct settings;
+
 struct setting_program {
     const char *name;         /* "seckilld", "seckill compare"                    */
     const char *synopsis;     /* what follows the name: "[OPTIONS] RUN"           */
@@ -90,6 +92,8 @@ struct setting_program {
     int max_operands;         /* operands (words that are no flags) it takes      */
     const char *passes_to;    /* the program that it starts with the words after "--";
                                * NULL: none                                       */
+    /* Sets by settings_fill() the defaults that depend on other settings; NULL: none. */
+    void (*complete)(struct settings *s, void *values);
 };
 
 /* The two fields of a program about its ends: EXITS({EXIT_VALID, "done"}, {EXIT_USAGE}). */
@@ -127,8 +131,8 @@ enum settings_result {
 /* Read every source into `values` (the program's own struct, at the settings' offsets).
  * --config=FILE names the file; without it SECKILL_CONFIG does; without that there is none.
  * The file is a regular file of at most 1 MiB: lines of key = value or key: value, and
- * lines that begin with # or ; as comments.  A blank and a ; begin a comment behind a
- * value.  What cannot be read, an unknown key, a key that is given twice (unless it is of
+ * lines that begin with # or ; as comments.  A blank and a # or ; begin a comment behind a
+ * value.  An empty value counts as not set.  What cannot be read, an unknown key, a key that is given twice (unless it is of
  * SETTING_LINES) and a wrong value are refused with the file's name and the line.  An
  * environment variable with an empty value counts as not set.  --help, --version and
  * --show-config are understood by every program.  Text values point into memory that `s`
@@ -139,6 +143,10 @@ enum settings_result settings_load(struct settings *s,
 
 /* Free what `s` owns; text values die with it.  A zeroed struct is fine. */
 void settings_free(struct settings *s);
+
+/* Give a setting of text or choice that no source has set and that has no fallback this
+ * default.  The text has to outlive `s`. */
+void settings_fill(struct settings *s, void *values, size_t offset, const char *text);
 
 /* Has the setting whose value is at `offset` its default, because no source set it? */
 bool settings_is_default(const struct settings *s, size_t offset);
@@ -151,7 +159,7 @@ bool settings_is_flag(const struct settings *s, size_t offset);
 const char *settings_common(const struct setting_program *program,
                             enum setting_common common, const void *values);
 
-/* Write "name = value  # origin" for each setting; secrets are masked. */
+/* Write "name = value  # origin" for each setting, as in a file; secrets are masked. */
 void settings_show(const struct settings *s, FILE *out);
 
 void settings_help(const struct setting_program *program, FILE *out);

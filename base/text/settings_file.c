@@ -87,11 +87,11 @@ static char *trim(char *text)
     return text;
 }
 
-/* Remove a comment at the end of a line, which begins with a blank and a semicolon. */
+/* Remove a comment at the end of a line, which begins with a blank and # or ;. */
 static void drop_comment(char *value)
 {
     for (char *p = value; *p; p++) {
-        if (*p == ';' && p > value && (p[-1] == ' ' || p[-1] == '\t')) {
+        if ((*p == '#' || *p == ';') && p > value && (p[-1] == ' ' || p[-1] == '\t')) {
             *p = '\0';
             return;
         }
@@ -130,6 +130,8 @@ static bool read_pair(struct loading *l, char *key, char *value)
             return refuse_key(l, key);
         return true; /* another program's */
     }
+    if (*value == '\0')
+        return true; /* as an empty variable; settings_show() writes such lines */
     before = &l->s->origins[index];
     if (before->rank == SETTING_FILE &&
         l->s->program->settings[index].type != SETTING_LINES) {

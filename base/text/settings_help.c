@@ -87,14 +87,16 @@ void settings_help(const struct setting_program *program, FILE *out)
     fprintf(out, "\nEvery program\n"
                  "  --config=FILE   read settings from FILE: lines of key = value; what a file\n"
                  "                  calls a setting stands beside its variable\n"
-                 "                  ($SECKILL_CONFIG)\n"
+                 "                  ($SECKILL_CONFIG); a # or ; at the begin of a line or\n"
+                 "                  after a blank begins a comment\n"
                  "  --show-config   print every setting and where its value comes from\n"
                  "  --help, -h      this text\n"
                  "  --version, -V   the version\n"
                  "A flag overrides the environment, the environment overrides the file, and the\n"
                  "file overrides the default.\n"
-                 "An empty variable counts as not set.  Variables and keys of the project's\n"
-                 "other programs are ignored; `seckill help environment` lists them all.\n");
+                 "An empty variable and an empty value in the file count as not set.  Variables\n"
+                 "and keys of the project's other programs are ignored; `seckill help\n"
+                 "environment` lists them all.\n");
     if (program->outro) {
         fputc('\n', out);
         wrap(out, program->outro, 0);

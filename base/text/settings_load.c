@@ -203,6 +203,8 @@ enum settings_result settings_load(struct settings *s,
         scan_flags(s, &l, argc, argv, &config, &asked);
     if (l.failed)
         return SETTINGS_USAGE;
+    if (program->complete)
+        program->complete(s, values);
     return asked == OPTION_SHOW ? answer(s, asked) : SETTINGS_OK;
 }
 
@@ -236,14 +238,33 @@ const char *settings_common(const struct setting_program *program,
     return NULL;
 }
 
-void settings_show(const struct settings *s, FILE *out)
+void settings_fill(struct settings *s, void *values, size_t offset, const char *text)
 {
     for (size_t i = 0; i < s->program->count; i++) {
-        const char *text = s->origins[i].text;
-
-        if (text && s->program->settings[i].type == SETTING_SECRET)
-            text = "(set)";
-        fprintf(out, "%s = %s  # %s\n", s->keys[i], text ? text : "",
-                s->origins[i].source);
+        if (s->program->settings[i].offset != offset || s->origins[i].text)
+            continue;
+        *(const char **)((char *)values + offset) = text;
+        s->origins[i].text = text;
     }
+}
+
+/* Write the value of a setting; each line of SETTING_LINES stands alone, as in a file. */
+static void show_setting(const struct settings *s, size_t i, FILE *out)
+{
+    const char *text = s->origins[i].text, *next = NULL;
+
+    if (text && s->program->settings[i].type == SETTING_SECRET)
+        text = "(set)";
+    for (text = text ? text : ""; text; text = next) {
+        size_t len = strcspn(text, "\n");
+
+        fprintf(out, "%s = %.*s  # %s\n", s->keys[i], (int)len, text, s->origins[i].source);
+        next = text[len] ? text + len + 1 : NULL;
+    }
+}
+
+void settings_show(const struct settings *s, FILE *out)
+{
+    for (size_t i = 0; i < s->program->count; i++)
+        show_setting(s, i, out);
 }

@@ -117,6 +117,13 @@ foreign_key() {
     status 0 run "$1" --config="$work/file.conf" --show-config
 }
 
+# The output of --show-config is a settings file.
+shown_file() {
+    run "$1" --show-config >"$work/shown.conf" &&
+        status 0 run "$1" --config="$work/shown.conf" --show-config >"$work/shown-again" &&
+        diff <(sed 's/  # .*//' "$work/shown.conf") <(sed 's/  # .*//' "$work/shown-again")
+}
+
 unreadable_file() {
     status 64 run "$1" --config=/tmp --show-config &&
         says 'cannot read /tmp: it is a directory' run "$1" --config=/tmp --show-config
@@ -254,7 +261,7 @@ docs_have_the_exit_codes() {
         diff "$work/codes" <(grep '^| [0-9]' "$root/docs/reference/exit-codes.md")
 }
 
-plan 31
+plan 32
 check 'the help lists the commands' there_are_commands
 check '--help exits with 0 and names every setting' for_each help_names_its_flags
 check 'help COMMAND says what COMMAND --help says' for_each help_command_is_the_same
@@ -268,6 +275,7 @@ check 'an unknown variable gives 64 and the nearest one' for_each unknown_variab
 check 'a variable of another program is passed over' for_each foreign_variable
 check 'an unknown key of a file gives 64, the line and the nearest one' for_each unknown_key
 check 'a key of another program is passed over' for_each foreign_key
+check 'the output of --show-config is a settings file' for_each shown_file
 check 'a settings file that cannot be read gives 64' for_each unreadable_file
 check 'at least eleven settings name outputs' some_have_outputs
 check 'an output that cannot be written gives 73 and its path' for_each unwritable_output

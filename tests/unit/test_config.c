@@ -100,6 +100,25 @@ static void settings_imply_what_they_say(void **state)
     settings_free(&settings);
 }
 
+static void a_default_that_follows_another_setting_is_shown(void **state)
+{
+    char *shown = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&shown, &size);
+
+    (void)state;
+    assert_int_equal(LOAD(&config, &settings, STORES, "--order-path=each"), SETTINGS_OK);
+    settings_show(&settings, out);
+    settings_free(&settings);
+    assert_int_equal(LOAD(&config, &settings, STORES), SETTINGS_OK);
+    settings_show(&settings, out);
+    settings_free(&settings);
+    assert_int_equal(fclose(out), 0);
+    assert_non_null(strstr(shown, "unlock = after-commit  # default\norder-path = each  # flag\n"));
+    assert_non_null(strstr(shown, "unlock = later  # default\norder-path = combined  # default\n"));
+    free(shown);
+}
+
 /* A thread that commits the orders of many does not wait for the release. */
 static void the_release_goes_with_the_order_path(void **state)
 {
@@ -199,6 +218,7 @@ int main(void)
         cmocka_unit_test(the_defaults_are_the_safe_ones),
         cmocka_unit_test(an_admission_is_a_kind_and_a_number),
         cmocka_unit_test(settings_imply_what_they_say),
+        cmocka_unit_test(a_default_that_follows_another_setting_is_shown),
         cmocka_unit_test(the_release_goes_with_the_order_path),
         cmocka_unit_test(a_lock_needs_its_settings),
         cmocka_unit_test(addresses_are_host_and_port),

@@ -26,7 +26,7 @@ static void an_error_in_the_file_is_reported_with_its_line(void **state)
         {"count = 2\n[more]\n", ":2: expected key = value; the file has no sections"},
         {"count\n", ":1: expected key = value"},
         {"= 2\n", ":1: expected key = value"},
-        {"title =\n", ":1): expected a value"},
+        {"count = 2 # of them\nfruit = apple #5\ncount = 3\n", ":3: count stands there twice"},
         {"\nlock = lua\n", ":2: lock is a setting of seckilld; write it on the command line: "
                           "test -- --lock=..."},
         {"users = 5\n", ":1: unknown key \"users\"; did you mean \"seed-users\"?"},
@@ -119,6 +119,55 @@ static void a_file_from_windows_with_long_lines_and_comments_is_read(void **stat
     settings_free(&run.settings);
 }
 
+static void a_blank_and_a_hash_or_semicolon_begin_a_comment(void **state)
+{
+    static const struct {
+        const char *text, *title;
+    } CASES[] = {
+        {"title = a # b\n", "a"},
+        {"title = a\t#b\n", "a"},
+        {"title = a ; b # c\n", "a"},
+        {"title: a # b ; c\n", "a"},
+        {"title = a#b;c\n", "a#b;c"},
+        {"title =#a\n", "#a"},
+        {"title = # a\n", "none"}, /* the default */
+        {"title =\n", "none"},
+    };
+    struct run run;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        load_file(&run, CASES[i].text, strlen(CASES[i].text));
+        assert_string_equal(run.said, "");
+        assert_string_equal(run.values.title, CASES[i].title);
+        settings_free(&run.settings);
+    }
+}
+
+static void shown_settings_can_be_read_back(void **state)
+{
+    char *shown = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&shown, &size);
+    struct run run;
+
+    (void)state;
+    LOAD(&run, "--title=a b", "--line=one", "--line=two", "--count=5", "--verbose");
+    settings_show(&run.settings, out);
+    fclose(out);
+    settings_free(&run.settings);
+    load_file(&run, shown, size);
+    free(shown);
+    assert_string_equal(run.said, "");
+    assert_int_equal(run.result, SETTINGS_OK);
+    assert_string_equal(run.values.title, "a b");
+    assert_string_equal(run.values.lines, "one\ntwo");
+    assert_int_equal(run.values.count, 5);
+    assert_true(run.values.verbose);
+    assert_null(run.values.secret);
+    settings_free(&run.settings);
+}
+
 static void one_file_serves_several_programs(void **state)
 {
     static const char text[] = "load-users = same\ncount = 3\ncompare-locks = lua\n";
@@ -140,6 +189,8 @@ int main(void)
         cmocka_unit_test(a_file_of_more_than_a_mebibyte_is_refused),
         cmocka_unit_test(a_fifo_without_a_writer_is_refused_and_not_waited_for),
         cmocka_unit_test(a_file_from_windows_with_long_lines_and_comments_is_read),
+        cmocka_unit_test(a_blank_and_a_hash_or_semicolon_begin_a_comment),
+        cmocka_unit_test(shown_settings_can_be_read_back),
         cmocka_unit_test(one_file_serves_several_programs),
     };
 
