@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/os/clock.h"
-#include "base/text/log.h"
+#include "base/text/limited.h"
 
 /* An answer that is a 500 until a handler sets it. */
 static struct answer empty_answer(struct text *body)
@@ -41,9 +41,9 @@ static bool is_dots(const char *key)
     return strcmp(key, ".") == 0 || strcmp(key, "..") == 0;
 }
 
-/* Set the id of the request: its Idempotency-Key, or a new id.  False: the key is
- * invalid, or there are two. */
-static bool name_request(struct request *rq)
+/* Set the id of the request: its Idempotency-Key, or a new id.  Returns NULL, or what is
+ * wrong with the key. */
+static const char *name_request(struct request *rq)
 {
     size_t given = 0;
     const char *key = NULL;
@@ -59,7 +59,11 @@ static bool name_request(struct request *rq)
         (void)snprintf(rq->id, sizeof(rq->id), "%s", key);
     else
         ident_make_request_id(rq->id);
-    return given == 0 || rq->is_named_by_client;
+    if (given > 1)
+        return "Idempotency-Key must be there once, not twice";
+    return given == 0 || rq->is_named_by_client
+               ? NULL
+               : "Idempotency-Key must be 1 to 64 of A-Z a-z 0-9 _ . : -, but not \".\" or \"..\"";
 }
 
 /* Set the trace of the request, with a new span for the work here.  An invalid header,
@@ -90,7 +94,7 @@ static void refuse(const struct request *rq, struct answer *an, int status,
         outcome = OUTCOME_TOO_LARGE;
     if (status == 501)
         outcome = OUTCOME_METHOD_NOT_ALLOWED;
-    answer_status(rq, an, face_of(rq->head->uri), outcome, status, why);
+    answer_status(rq, an, rq->face, outcome, status, why);
 }
 
 /* The same with the gate's verdict; the text names the line of the head. */
@@ -106,6 +110,21 @@ static void refuse_head(const struct request *rq, struct answer *an)
     refuse(rq, an, rq->gate.status, why);
 }
 
+/* Refuse a request that no worker became free for. */
+static void refuse_for_want_of_workers(const struct http_exchange *x,
+                                       const struct request *rq, struct answer *an)
+{
+    const struct config *c = rq->service->config;
+    bool is_for_orders = x->listener == LISTENER_ORDERS;
+
+    LIMITED_WARN("a request was refused: each of %s=%lld was busy for %lld ms (--worker-wait)",
+                 is_for_orders ? "--workers" : "--admin-workers",
+                 (long long)(is_for_orders ? c->workers : c->admin_workers),
+                 (long long)c->worker_wait_ms);
+    answer_outcome(rq, an, rq->face, OUTCOME_UNAVAILABLE,
+                   "every worker was busy for as long as --worker-wait allows");
+}
+
 /* Take a worker and let the route answer.  The worker is given back before this returns. */
 static void work(struct http_exchange *x, struct request *rq, const struct route *route,
                  struct answer *an)
@@ -114,16 +133,14 @@ static void work(struct http_exchange *x, struct request *rq, const struct route
     bool needs_worker = !(route->flags & ROUTE_NO_WORKER);
 
     if (http_is_draining(x) && x->listener == LISTENER_ORDERS) {
-        answer_outcome(rq, an, face_of(rq->head->uri), OUTCOME_UNAVAILABLE,
-                       "the service is stopping");
+        answer_outcome(rq, an, rq->face, OUTCOME_UNAVAILABLE, "the service is stopping");
         an->closes = true;
         return;
     }
     if (needs_worker)
         rq->worker = worker_pool_take(workers, rq->service->config->worker_wait_ms);
     if (needs_worker && rq->worker == NULL) {
-        answer_outcome(rq, an, face_of(rq->head->uri), OUTCOME_UNAVAILABLE,
-                       "every worker was busy for as long as --worker-wait allows");
+        refuse_for_want_of_workers(x, rq, an);
         return;
     }
     route->handler(rq, an);
@@ -139,15 +156,14 @@ static const struct route *admit(struct http_exchange *x, struct request *rq,
 {
     const struct route *route = NULL;
     const char *wrong = NULL;
-    bool is_named = name_request(rq);
+    const char *wrong_key = name_request(rq);
 
     if (rq->gate.status != 0) {
         refuse_head(rq, an);
-    } else if (!is_named) {
-        refuse(rq, an, 400,
-               "Idempotency-Key must be 1 to 64 of A-Z a-z 0-9 _ . : -, but not \".\" or \"..\"");
+    } else if (wrong_key != NULL) {
+        refuse(rq, an, 400, wrong_key);
     } else if (x->is_over) {
-        answer_status(rq, an, face_of(rq->head->uri), OUTCOME_UNAVAILABLE, 429,
+        answer_status(rq, an, rq->face, OUTCOME_UNAVAILABLE, 429,
                       "this address has more connections than "
                       "--connections-per-address allows, all with a request in progress");
     } else {
@@ -183,7 +199,12 @@ static bool answer_request(struct exchange_desk *desk, struct http_exchange *x,
 void exchange_answer(void *arg, struct http_exchange *x)
 {
     struct exchange_desk *desk = arg;
-    struct request rq = {.service = desk->service, .head = x->head, .gate = x->gate};
+    struct request rq = {
+        .service = desk->service,
+        .head = x->head,
+        .gate = x->gate,
+        .face = x->listener == LISTENER_ORDERS ? face_of(x->head->uri) : FACE_API,
+    };
     struct answer an = empty_answer(x->body);
     bool is_wanted = true;
 

@@ -19,6 +19,7 @@ struct request {
     struct worker *worker; /* while the handler runs, if the route needs a worker */
     const struct gate_request *head;
     struct gate_verdict gate;
+    enum face face;              /* of refusals before the request has a route */
     char id[REQUEST_ID_MAX + 1]; /* Idempotency-Key, or a new UUID */
     bool is_named_by_client;     /* the id is the Idempotency-Key */
     bool is_traced;              /* the request has a valid traceparent */
@@ -80,7 +81,8 @@ void answer_json(struct answer *an, int status);
 void answer_write(const struct request *rq, struct answer *an, bool closes,
                   struct text *out);
 
-/* The face of a path, for requests that are refused before they have a route. */
+/* The face of a path of the listener for orders, for requests that are refused before
+ * they have a route. */
 enum face face_of(const char *path);
 
 #endif /* APP_REQUEST_H */

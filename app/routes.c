@@ -240,13 +240,12 @@ const struct route *route_admit(enum listener_kind listener, struct request *rq,
         !is_from_operator(rq, an))
         return NULL;
     if (route == NULL && allow != NULL) {
-        answer_outcome(rq, an, face_of(rq->head->uri), OUTCOME_METHOD_NOT_ALLOWED,
-                       NULL);
+        answer_outcome(rq, an, rq->face, OUTCOME_METHOD_NOT_ALLOWED, NULL);
         an->allow = allow;
         return NULL;
     }
     if (route == NULL) {
-        answer_outcome(rq, an, face_of(rq->head->uri), OUTCOME_NOT_FOUND, NULL);
+        answer_outcome(rq, an, rq->face, OUTCOME_NOT_FOUND, NULL);
         return NULL;
     }
     rq->word = param;

@@ -266,6 +266,7 @@ static void a_request_in_progress_keeps_its_connection(void **state)
     assert_string_equal(second.outcome, "unavailable");
     assert_non_null(strstr(second.head, "Retry-After: "));
     assert_non_null(strstr(second.body, "--worker-wait"));
+    assert_true(rig_has_logged(&s, "refused: each of --workers=1 was busy for 50 ms"));
     assert_true(rig_request(s.admin_port, "GET", "/livez", NULL, NULL, &second));
     assert_int_equal(second.status, 200);
     assert_int_equal(db_script(rig_db(), "COMMIT"), DB_OK);

@@ -202,6 +202,11 @@ static void the_other_listener_answers(void **state)
     assert_null(strstr(answer.body, "postgresql://"));
     assert_true(rig_request(port, "GET", "/voucher/list/1", NULL, NULL, &answer));
     rig_expect(&answer, 404, "not-found");
+    rig_expect_in_head(&answer, "Content-Type: application/problem+json\r\n");
+    assert_true(rig_request(port, "GET", "/voucher/list/1", "Idempotency-Key: a b\r\n", NULL,
+                            &answer));
+    rig_expect(&answer, 400, "bad-request");
+    rig_expect_in_head(&answer, "Content-Type: application/problem+json\r\n");
     assert_true(
         rig_request(service.orders_port, "GET", "/metrics", NULL, NULL, &answer));
     rig_expect(&answer, 404, "not-found");

@@ -50,6 +50,15 @@ static void a_key_may_begin_with_a_dot(void **state)
     assert_int_equal(rig_orders(voucher), 1);
 }
 
+static void two_keys_are_refused(void **state)
+{
+    (void)state;
+    assert_true(rig_request(service.orders_port, "GET", "/api/v1/vouchers",
+                            "Idempotency-Key: a\r\nidempotency-key: a\r\n", NULL, &answer));
+    rig_expect(&answer, 400, "bad-request");
+    rig_expect_in_body(&answer, "Idempotency-Key must be there once, not twice");
+}
+
 static void a_named_request_is_answered_once(void **state)
 {
     int64_t voucher = rig_voucher(5);
@@ -181,6 +190,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_named_request_is_answered_once),
         cmocka_unit_test(a_key_may_begin_with_a_dot),
+        cmocka_unit_test(two_keys_are_refused),
         cmocka_unit_test(a_request_id_belongs_to_its_user),
         cmocka_unit_test(a_named_request_survives_the_end_of_the_stock),
         cmocka_unit_test(a_named_request_at_once_is_one_order),
