@@ -67,7 +67,7 @@ void order_lock_give(struct worker *w, struct order_lock *lock)
     metrics_count(&w->cell->released[st]);
     histogram_record(&w->cell->lock_hold, monotonic_ns() - lock->held_ns);
     if (st != DLOCK_OK)
-        LIMITED_WARN("release of lock %s: %s %s", lock->name,
+        LIMITED_WARN("release of lock %s: %s: %s", lock->name,
                      dlock_status_text(st), dlock_error());
 }
 

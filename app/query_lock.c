@@ -45,6 +45,6 @@ void query_lock_give(struct worker *w, struct query_lock *r)
     st = dlock_release(w->service->locks, &r->lease);
     metrics_count(&w->cell->released[st]);
     if (st != DLOCK_OK)
-        LIMITED_WARN("lock %s was given back by a reader: %s %s", r->lease.name,
+        LIMITED_WARN("lock %s was given back by a reader: %s: %s", r->lease.name,
                      dlock_status_text(st), dlock_error());
 }

@@ -73,7 +73,7 @@ extern "C" {
     X(CANCELLED, 4, "cancelled", "the wait was cancelled")                             \
     /* failures */                                                                     \
     X(UNKNOWN, 10, "unknown", "no answer: the store may or may not have applied it")   \
-    X(IO, 11, "io", "could not reach the store")                                       \
+    X(IO, 11, "io", "could not reach the store, or the store cannot work now")         \
     X(PROTOCOL, 12, "protocol", "the store answered something unexpected")             \
     X(INVALID, 13, "invalid", "bad argument")                                          \
     X(UNSUPPORTED, 14, "unsupported", "this variant cannot do that")                   \

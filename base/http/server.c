@@ -109,6 +109,16 @@ static void pause_ms(int64_t ms)
     dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), ms));
 }
 
+static void say_left(long count, int64_t wait_ms)
+{
+    if (count == 1)
+        log_error("1 request was still in progress at the end of --drain-timeout (%lld ms)",
+                  (long long)wait_ms);
+    else
+        log_error("%ld requests were still in progress at the end of --drain-timeout (%lld ms)",
+                  count, (long long)wait_ms);
+}
+
 bool http_server_drain(struct http_server *server, int64_t wait_ms)
 {
     int64_t start_ns = dlock_clock_ns();
@@ -120,7 +130,7 @@ bool http_server_drain(struct http_server *server, int64_t wait_ms)
     atomic_store(&server->shared.is_draining, true);
     while (atomic_load(&server->shared.in_work) > 0) {
         if (dlock_clock_ns() >= deadline_ns) {
-            log_error("%ld requests are still in flight", atomic_load(&server->shared.in_work));
+            say_left(atomic_load(&server->shared.in_work), wait_ms);
             return false;
         }
         /* A client that does not read its answer must not prevent the stop. */

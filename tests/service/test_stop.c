@@ -151,7 +151,8 @@ static void a_stop_that_leaves_a_request_exits_with_70(void **state)
     rig_signal(&waiter, SIGTERM);
     status = rig_wait(&waiter, RIG_PATIENCE_MS);
     assert_int_equal(status, 70);
-    expect_in_log(&waiter, "requests are still in flight");
+    expect_in_log(&waiter,
+                  "1 request was still in progress at the end of --drain-timeout (200 ms)");
     (void)unlink(waiter.log);
     (void)pthread_join(held[1].thread, NULL);
     rig_stop(&holder);
