@@ -13,6 +13,10 @@ enum {
     STOCK_MAX = 100000000,        /* 0 is allowed, for a voucher that is sold out */
 };
 
+/* The instants from the year 1900 to the year 9999, in UTC, in microseconds since 1970. */
+static const int64_t FIRST_US = -2208988800 * INT64_C(1000000);
+static const int64_t LAST_US = 253402300800 * INT64_C(1000000) - 1;
+
 enum field_kind { FIELD_TEXT, FIELD_NUMBER, FIELD_INSTANT };
 
 /* The one list of the fields of a voucher in JSON. */
@@ -140,7 +144,7 @@ bool voucher_read_instant(const char *text, int64_t *us)
         tm.tm_sec != given.tm_sec)
         return false;
     *us = ((int64_t)seconds - east_s) * 1000000 + fraction;
-    return true;
+    return *us >= FIRST_US && *us <= LAST_US; /* the zone can move it out of these years */
 }
 
 /* Count characters and not bytes, as the columns of the table do. */
@@ -182,7 +186,8 @@ static bool read_field(struct voucher_draft *draft, const struct field *f,
         return wrong(draft, f->name, "must be a text");
     if (f->kind == FIELD_INSTANT) {
         if (!voucher_read_instant(json_string_value(value), &number))
-            return wrong(draft, f->name, "must be a time such as 2026-01-31T18:00:00Z");
+            return wrong(draft, f->name, "must be a time such as 2026-01-31T18:00:00Z, from "
+                                         "the year 1900 to the year 9999 in UTC");
         memcpy(place, &number, sizeof(number));
         return true;
     }
@@ -262,15 +267,29 @@ void voucher_draft_free(struct voucher_draft *draft)
     json_decref(draft->json);
 }
 
+/* Write ".5" for half a second, and "" for none. */
+static void format_fraction(int64_t us, char out[8])
+{
+    int len = 0;
+
+    if (us > 0)
+        len = snprintf(out, 8, ".%06d", (int)us);
+    while (len > 0 && out[len - 1] == '0')
+        len--;
+    out[len] = '\0';
+}
+
 static void write_instant(struct text *out, const char *name, int64_t us)
 {
     time_t seconds = (time_t)(us / 1000000 - (us % 1000000 < 0));
     char text[32] = "";
+    char fraction[8];
     struct tm tm;
 
     (void)gmtime_r(&seconds, &tm);
-    (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-    text_add(out, ",\"%s\":\"%s\"", name, text);
+    (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+    format_fraction(us - (int64_t)seconds * 1000000, fraction);
+    text_add(out, ",\"%s\":\"%s%sZ\"", name, text, fraction);
 }
 
 static void write_text(struct text *out, const char *name, const char *value)

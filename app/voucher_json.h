@@ -21,11 +21,11 @@ void voucher_draft_free(struct voucher_draft *draft);
 
 /* Read an instant such as 2026-01-31T18:00:00, with an optional fraction and an
  * optional Z or +HH:MM; without these it is UTC.  *us is in microseconds since 1970;
- * digits of the fraction after the sixth are ignored.  False: the text is malformed. */
+ * digits of the fraction after the sixth are ignored.  False: the text is malformed, or
+ * the instant is before the year 1900 or after the year 9999 in UTC. */
 bool voucher_read_instant(const char *text, int64_t *us);
 
-/* Write a voucher; its id is a text if `id_as_text`.  The instants are written in whole
- * seconds, rounded down. */
+/* Write a voucher; its id is a text if `id_as_text`. */
 void voucher_write(struct text *out, const struct voucher *voucher, bool id_as_text);
 
 #endif /* APP_VOUCHER_JSON_H */

@@ -95,7 +95,7 @@ static void print_voucher(FILE *out)
         "| `stock` | required | 0 to 100000000 |\n"
         "| `beginTime`, `endTime` | required | a time such as `2026-01-31T18:00:00Z` or "
         "`2026-01-31T18:00:00+08:00`; a time without a zone, such as `2026-01-31T18:00:00`, is in "
-        "UTC |\n"
+        "UTC. The time may have a fraction of a second, and is in the years 1900 to 9999 in UTC |\n"
         "| `subTitle`, `rules` | optional | at most 255 and 1024 characters |\n"
         "| `shopId`, `type` | optional, 1 by default | a number from 1; 0 or 1 |\n"
         "| `id`, `status` | not allowed | the id, a text on `/api/v1` and a number on the course "

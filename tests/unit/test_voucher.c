@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "app/sold_out.h"
@@ -69,6 +70,8 @@ static void times_are_read(void **state)
     assert_int_equal(instant("1970-01-01T00:00:00.123456789Z"), 123456);
     assert_int_equal(instant("2024-02-29T00:00:00Z"), 1709164800000000);
     assert_int_equal(instant("9999-12-31T23:59:59Z"), 253402300799000000);
+    assert_int_equal(instant("9999-12-31T23:59:59.999999Z"), 253402300799999999);
+    assert_int_equal(instant("1900-01-01T00:00:00Z"), -2208988800000000);
 }
 
 static void a_text_that_is_no_time_is_refused(void **state)
@@ -90,6 +93,8 @@ static void a_text_that_is_no_time_is_refused(void **state)
         "2024-01-01T00:00:00+15:00",
         "2024-01-01T00:00:00 ",
         "1899-01-01T00:00:00",
+        "1900-01-01T00:00:00+00:01",
+        "9999-12-31T23:59:59-00:01",
         "now",
     };
 
@@ -123,6 +128,35 @@ static void a_voucher_is_read_and_written(void **state)
                         "\"endTime\":\"2024-01-02T00:00:00Z\"}");
     text_free(&out);
     voucher_draft_free(&draft);
+}
+
+/* A time that is shown can be read back. */
+static void times_are_written_with_their_fraction(void **state)
+{
+    static const struct {
+        int64_t us;
+        const char *text;
+    } TIMES_OF[] = {
+        {0, "1970-01-01T00:00:00Z"},
+        {900000, "1970-01-01T00:00:00.9Z"},
+        {1000001, "1970-01-01T00:00:01.000001Z"},
+        {-1, "1969-12-31T23:59:59.999999Z"},
+        {-500000, "1969-12-31T23:59:59.5Z"},
+        {-1000000, "1969-12-31T23:59:59Z"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(TIMES_OF) / sizeof(TIMES_OF[0]); i++) {
+        struct voucher voucher = {.end_us = TIMES_OF[i].us};
+        struct text out = {0};
+        char expected[64];
+
+        (void)snprintf(expected, sizeof(expected), ",\"endTime\":\"%s\"}", TIMES_OF[i].text);
+        voucher_write(&out, &voucher, true);
+        assert_string_equal(strstr(out.bytes, ",\"endTime\""), expected);
+        assert_int_equal(instant(TIMES_OF[i].text), TIMES_OF[i].us);
+        text_free(&out);
+    }
 }
 
 static void brackets_in_a_text_are_no_nesting(void **state)
@@ -201,6 +235,7 @@ int main(void)
         cmocka_unit_test(times_are_read),
         cmocka_unit_test(a_text_that_is_no_time_is_refused),
         cmocka_unit_test(a_voucher_is_read_and_written),
+        cmocka_unit_test(times_are_written_with_their_fraction),
         cmocka_unit_test(brackets_in_a_text_are_no_nesting),
         cmocka_unit_test(the_wrong_field_is_named),
         cmocka_unit_test(a_hint_of_sold_out_ends_by_itself),
