@@ -25,7 +25,7 @@ static struct gate_verdict refuse(int status, size_t line, const char *why)
 bool gate_knows_method(const char *method)
 {
     static const char *const KNOWN[] = {"GET",     "HEAD",    "POST",  "PUT",  "DELETE",
-                                        "OPTIONS", "CONNECT", "TRACE", "PATCH"};
+                                        "OPTIONS", "CONNECT", "PATCH"};
 
     for (size_t i = 0; i < sizeof(KNOWN) / sizeof(KNOWN[0]); i++)
         if (strcmp(method, KNOWN[i]) == 0)
@@ -115,7 +115,7 @@ static struct gate_verdict split_request_line(char *line, struct gate_request *o
         return refuse(505, 1, "HTTP/1.0 and HTTP/1.1 are spoken here");
     out->version = version + 5;
     if (!gate_knows_method(line))
-        return refuse(501, 1, "there is no such method");
+        return refuse(501, 1, "the service does not implement this method");
     return (struct gate_verdict){0};
 }
 

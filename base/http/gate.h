@@ -36,7 +36,8 @@ struct gate_verdict {
  * The gate does not check the route. */
 struct gate_verdict gate_check(char *bytes, size_t length, struct gate_request *out);
 
-/* Is `method` a method of HTTP? (A caller answers 405 to those, 501 to others.) */
+/* Is `method` a method of HTTP other than TRACE, which civetweb does not know?  (A caller
+ * answers 405 to those, 501 to others.) */
 bool gate_knows_method(const char *method);
 
 #endif /* BASE_GATE_H */

@@ -170,6 +170,8 @@ static const struct bad {
      405, "method-not-allowed"},
     {"DELETE", "DELETE /voucher-order/seckill/$V HTTP/1.1\r\nHost: x\r\n\r\n", 405,
      "method-not-allowed"},
+    {"the method TRACE", "TRACE /api/v1/vouchers/$V HTTP/1.1\r\nHost: x\r\n\r\n", 501,
+     "method-not-allowed"},
     {"a method that does not exist",
      "BREW /voucher-order/seckill/$V HTTP/1.1\r\nHost: x\r\n\r\n", 501,
      "method-not-allowed"},

@@ -179,8 +179,8 @@ static void the_request_line_has_three_words_and_two_spaces(void **state)
             FIRST("hello, is anybody there?"));
     REFUSED(505, 1, "HTTP/1.1", FIRST("GET / HTTP/2.0"), FIRST("GET / HTTP/0.9"),
             FIRST("GET / HTTP/1.2"));
-    REFUSED(501, 1, "no such method", FIRST("BREW / HTTP/1.1"), FIRST("get / HTTP/1.1"),
-            FIRST("GETT / HTTP/1.1"));
+    REFUSED(501, 1, "not implement this method", FIRST("BREW / HTTP/1.1"), FIRST("get / HTTP/1.1"),
+            FIRST("GETT / HTTP/1.1"), FIRST("TRACE / HTTP/1.1"));
 }
 
 static void a_path_means_one_thing(void **state)
@@ -344,7 +344,8 @@ static void methods_are_known_or_not(void **state)
 {
     (void)state;
     assert_true(gate_knows_method("GET"));
-    assert_true(gate_knows_method("TRACE"));
+    assert_true(gate_knows_method("PATCH"));
+    assert_false(gate_knows_method("TRACE"));
     assert_false(gate_knows_method("get"));
     assert_false(gate_knows_method("BREW"));
     assert_false(gate_knows_method(""));
