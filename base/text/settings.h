@@ -132,9 +132,9 @@ enum settings_result {
  * --config=FILE names the file; without it SECKILL_CONFIG does; without that there is none.
  * The file is a regular file of at most 1 MiB: lines of key = value or key: value, and
  * lines that begin with # or ; as comments.  A blank and a # or ; begin a comment behind a
- * value.  An empty value counts as not set.  What cannot be read, an unknown key, a key that is given twice (unless it is of
+ * value.  What cannot be read, an unknown key, a key that is given twice (unless it is of
  * SETTING_LINES) and a wrong value are refused with the file's name and the line.  An
- * environment variable with an empty value counts as not set.  --help, --version and
+ * empty value in the file or the environment counts as not set.  --help, --version and
  * --show-config are understood by every program.  Text values point into memory that `s`
  * owns, or into argv and the environment. */
 enum settings_result settings_load(struct settings *s,
