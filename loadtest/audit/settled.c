@@ -50,8 +50,11 @@ static void say_why_waiting(const struct queue *q, char why[SETTLED_WHY_MAX])
     if (q->length < 0)
         snprintf(why, SETTLED_WHY_MAX,
                  "Redis did not say whether orders wait in the stream %s, so a queued order may "
-                 "still get its row",
-                 name);
+                 "still get its row%s",
+                 name,
+                 child_runs(&q->server->child)
+                     ? ""
+                     : ": its server has ended, and seckill lab up starts the server again");
     else
         snprintf(why, SETTLED_WHY_MAX,
                  "%" PRId64 " order%s in the stream %s: a seckilld with --order-path=stream "
@@ -59,7 +62,16 @@ static void say_why_waiting(const struct queue *q, char why[SETTLED_WHY_MAX])
                  q->length, q->length == 1 ? " waits" : "s wait", name);
 }
 
-bool settled_wait_drained(const struct lab *lab, const char *name, int64_t limit_ms,
+/* False: a signal that stops the wait has come. */
+static bool rest(bool stops)
+{
+    if (stops)
+        return interrupt_sleep_ms(POLL_MS);
+    usleep(POLL_MS * 1000);
+    return true;
+}
+
+bool settled_wait_drained(const struct lab *lab, const char *name, int64_t limit_ms, bool stops,
                           char why[SETTLED_WHY_MAX])
 {
     struct queue q = {.lab = lab,
@@ -70,10 +82,8 @@ bool settled_wait_drained(const struct lab *lab, const char *name, int64_t limit
     if (!q.server)
         return true;
     ask_queue(&q);
-    while (q.length != 0 && q.silent < SILENT_TRIES && monotonic_ns() < by_ns) {
-        usleep(POLL_MS * 1000);
+    while (q.length != 0 && q.silent < SILENT_TRIES && monotonic_ns() < by_ns && rest(stops))
         ask_queue(&q);
-    }
     redis_side_close(q.side);
     if (q.length != 0)
         say_why_waiting(&q, why);

@@ -13,12 +13,13 @@
 #include "db/lab_db.h"
 #include "loadtest/lab/lab.h"
 
-enum { SETTLED_WHY_MAX = 256 };
+enum { SETTLED_WHY_MAX = 320 };
 
 /* Wait until no order waits in the stream `name` of the lab's Redis, at most `limit_ms`.  An order
- * leaves the stream after the COMMIT of its row.  False: orders wait, or Redis did not say how
- * many; `why` has the reason. */
-bool settled_wait_drained(const struct lab *lab, const char *name, int64_t limit_ms,
+ * leaves the stream after the COMMIT of its row.  With `stops`, interrupted() ends the wait;
+ * without it, a run that was interrupted still waits for its rows.  False: orders wait, or Redis
+ * did not say how many; `why` has the reason. */
+bool settled_wait_drained(const struct lab *lab, const char *name, int64_t limit_ms, bool stops,
                           char why[SETTLED_WHY_MAX]);
 
 /* Wait until no session of a service at this server has worked for a second, and no process with a

@@ -15,6 +15,7 @@
 #include "loadtest/audit/settled.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
+#include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/name_list.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/lab/lab.h"
@@ -65,7 +66,8 @@ const struct setting_program command_audit_program = {
         "  SECKILL_LEDGER_DIR=/tmp/r wrk ... && seckill audit --voucher=7 /tmp/r",
     EXITS({EXIT_VALID, "the run is valid"}, {EXIT_INVALID, "the run is invalid"},
           {EXIT_UNKNOWN, NULL}, {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL},
-          {EXIT_CANNOT_WRITE, "standard output cannot be written"}),
+          {EXIT_CANNOT_WRITE, "standard output cannot be written"},
+          {EXIT_INTERRUPTED, "interrupted; there is no verdict"}),
     SETTINGS(settings),
     .max_operands = 1,
 };
@@ -149,11 +151,12 @@ static bool wait_settled(struct subject *s, const char *run, const struct lab *l
     char name[SERVICE_STREAM_MAX];
 
     return (!service_settings_stream(run, stream, name) ||
-            settled_wait_drained(lab, name, DRAIN_MS, s->why_open)) &&
+            settled_wait_drained(lab, name, DRAIN_MS, true, s->why_open)) &&
            settled_wait_quiet(db, QUIET_MS, s->why_open);
 }
 
-/* EXIT_UNAVAILABLE: the database does not answer.  EXIT_USAGE: it has not such a voucher. */
+/* EXIT_UNAVAILABLE: the database does not answer.  EXIT_USAGE: it has not such a voucher.
+ * EXIT_INTERRUPTED: a signal came before the rows were read. */
 static enum exit_code gather_live(struct subject *s, const char *run, const struct lab *lab,
                                   struct evidence *e, const char *stream)
 {
@@ -167,6 +170,8 @@ static enum exit_code gather_live(struct subject *s, const char *run, const stru
     lab_database_urls(lab, urls);
     s->is_settled = s->is_settled || wait_settled(s, run, lab, db, stream);
     lab_db_close(db);
+    if (interrupted())
+        return EXIT_INTERRUPTED;
     is_found = evidence_begin(&reading, urls) &&
                evidence_from_database(e, &reading, s->vouchers, s->count);
     is_whole = evidence_end(&reading);

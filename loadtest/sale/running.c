@@ -158,7 +158,7 @@ bool running_wait_drained(const struct running *r)
 {
     char name[SERVICE_STREAM_MAX], why[SETTLED_WHY_MAX];
     bool is_drained = !service_settings_stream(r->plan->dir, ORDER_PATH_STREAM_NAME, name) ||
-                      settled_wait_drained(r->plan->lab, name, DRAIN_MS, why);
+                      settled_wait_drained(r->plan->lab, name, DRAIN_MS, false, why);
 
     if (!is_drained && !r->plan->quiet)
         fprintf(stderr, "seckill: %s\n", why);

@@ -4,7 +4,7 @@
 # service that is stopped, a Redis and a database that do not answer.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 14
+plan 16
 lab=$work/lab
 labs+=("$lab")
 
@@ -74,6 +74,18 @@ check 'orders of a service that died wait too: 2' audited 2 --stream-name=sale
 check 'in the stream of that name' said '20 orders wait in the stream sale: '
 redis_pid=$(pid_of redis)
 kill -STOP "$redis_pid"
+# The audit waits for the answer of Redis.
+interrupted_audit() {
+    local pid
+    "$seckill" audit --dir="$lab" --stream-name=sale "$run" >"$work/said" 2>&1 &
+    pid=$!
+    own "$pid"
+    send INT "$pid"
+    status 130 wait "$pid"
+}
+check 'Ctrl-C ends an audit: 130' interrupted_audit
+has_no_verdict() { cat "$work/said" && ! grep -q VALID "$work/said" && ! grep -q UNKNOWN "$work/said"; }
+check 'without a verdict' has_no_verdict
 check 'a Redis that does not answer leaves the verdict unknown: 2' \
     says 'Redis did not say whether orders wait in the stream sale' status 2 audit --stream-name=sale
 kill -CONT "$redis_pid"

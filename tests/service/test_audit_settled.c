@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 #include "loadtest/audit/settled.h"
+#include "loadtest/kit/interrupt.h"
 #include "tests/service/stream_rig.h"
 
-enum { AT_ONCE_MS = 0, SOON_MS = 120000 };
+enum { AT_ONCE_MS = 0, SOON_MS = 120000, POLL_US = 10000 };
 
 static struct lab lab;
 static lab_db *db;
@@ -46,12 +47,12 @@ static void expect_reason(const char *part)
 static void a_stream_without_an_order_is_drained(void **state)
 {
     (void)state;
-    assert_true(settled_wait_drained(&lab, stream_name(), AT_ONCE_MS, why));
+    assert_true(settled_wait_drained(&lab, stream_name(), AT_ONCE_MS, false, why));
     (void)STREAM_TEXT("XADD", stream_name(), "*", "order", "1");
-    assert_false(settled_wait_drained(&lab, stream_name(), AT_ONCE_MS, why));
+    assert_false(settled_wait_drained(&lab, stream_name(), AT_ONCE_MS, false, why));
     expect_reason("1 order waits in the stream ");
     assert_int_equal(STREAM_NUMBER("DEL", stream_name()), 1);
-    assert_true(settled_wait_drained(&lab, stream_name(), AT_ONCE_MS, why));
+    assert_true(settled_wait_drained(&lab, stream_name(), AT_ONCE_MS, false, why));
 }
 
 /* Redis says an error, and not a number. */
@@ -59,19 +60,72 @@ static void a_key_that_is_no_stream_is_not_drained(void **state)
 {
     (void)state;
     (void)STREAM_TEXT("SET", stream_name(), "text");
-    assert_false(settled_wait_drained(&lab, stream_name(), AT_ONCE_MS, why));
+    assert_false(settled_wait_drained(&lab, stream_name(), AT_ONCE_MS, false, why));
     expect_reason("Redis did not say");
     assert_int_equal(STREAM_NUMBER("DEL", stream_name()), 1);
+}
+
+/* How often Redis was asked for the length of a stream. */
+static int64_t questions(void)
+{
+    return STREAM_NUMBER("EVAL",
+                         "local stats = redis.call('INFO', 'commandstats') "
+                         "return tonumber(string.match(stats, 'cmdstat_xlen:calls=(%d+)') or 0)",
+                         "0");
+}
+
+/* In a process of its own that a signal has interrupted: wait until the stream is drained. */
+static pid_t wait_after_signal(bool stops)
+{
+    const char *name = stream_name(); /* with the number of this process */
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid > 0)
+        return pid;
+    interrupt_catch();
+    (void)raise(SIGINT);
+    _exit(settled_wait_drained(&lab, name, SOON_MS, stops, why) ? 0 : 1);
+}
+
+/* Has the process ended?  A later waitpid() still gets its status. */
+static bool has_ended(pid_t pid)
+{
+    siginfo_t info = {0};
+
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT), 0);
+    return info.si_pid == pid;
+}
+
+static void a_signal_ends_only_a_wait_that_it_stops(void **state)
+{
+    int status = 0;
+    int64_t before;
+    pid_t pid;
+
+    (void)state;
+    (void)STREAM_TEXT("XADD", stream_name(), "*", "order", "1");
+    pid = wait_after_signal(true);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(WEXITSTATUS(status), 1);
+    before = questions();
+    pid = wait_after_signal(false);
+    while (questions() < before + 2 && !has_ended(pid))
+        (void)usleep(POLL_US);
+    assert_int_equal(STREAM_NUMBER("DEL", stream_name()), 1);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 static void a_silent_redis_is_not_drained(void **state)
 {
     (void)state;
     rig_lab_kill("redis");
-    assert_false(settled_wait_drained(&lab, stream_name(), SOON_MS, why));
+    assert_false(settled_wait_drained(&lab, stream_name(), SOON_MS, false, why));
     expect_reason("Redis did not say");
+    expect_reason("its server has ended");
     rig_lab_restart("redis");
-    assert_true(settled_wait_drained(&lab, stream_name(), SOON_MS, why));
+    assert_true(settled_wait_drained(&lab, stream_name(), SOON_MS, false, why));
 }
 
 /* In a process of its own: begin a session as seckilld does, run `sql` there, say so, and wait for
@@ -147,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stream_without_an_order_is_drained),
         cmocka_unit_test(a_key_that_is_no_stream_is_not_drained),
+        cmocka_unit_test(a_signal_ends_only_a_wait_that_it_stops),
         cmocka_unit_test(a_silent_redis_is_not_drained),
         cmocka_unit_test(a_stopped_service_is_not_quiet),
         cmocka_unit_test(a_service_in_a_transaction_is_not_quiet),
