@@ -35,12 +35,13 @@ static const struct setting settings[] = {
     OPTION(CHOICE, "from", AT(from), .fallback = "auto", .meta = "WHERE",
            .choices = from_name,
            .help = "the source of the orders: the live database, or the files orders.tsv and "
-                   "stock.json; auto: the database if the lab of the run is up, else the "
-                   "files"),
+                   "stock.json; auto: the database if PostgreSQL of the run's lab runs, else "
+                   "the files"),
     OPTION(TEXT, "voucher", AT(voucher), .meta = "N[,N...]",
            .shared = "voucher", /* the vouchers that the wrk scripts ordered */
            .help = "the vouchers of a run without run.json, which you made with wrk by "
-                   "hand; the wrk scripts order the vouchers of the same variable"),
+                   "hand; the wrk scripts order the vouchers of the same variable; default: "
+                   "the vouchers that the lines of the ledgers name"),
     OPTION(TEXT, "stream-name", AT(stream), .fallback = ORDER_PATH_STREAM_NAME, .meta = "NAME",
            .shared = "stream-name", /* of the service */
            .help = "the stream of --order-path=stream of a run without service.json, which you "
@@ -56,17 +57,20 @@ static const struct setting settings[] = {
 
 const struct setting_program command_audit_program = {
     .name = "seckill audit",
-    .synopsis = "[--from=auto|database|files] [--voucher=N] RUN",
+    .synopsis = "[--from=auto|database|files] [--voucher=N[,N...]] RUN",
     .intro =
         "Judge a run from the stock that was issued before it, the orders in the database\n"
         "after it, and the ledger with the answers to the clients.\n\n"
         "  seckill audit runs/latest                         after `seckill load`\n"
         "  seckill audit runs/latest/oversell/calm/none-1\n"
         "  seckill audit --lost runs/latest       after a promotion: the lost orders\n"
-        "  SECKILL_LEDGER_DIR=/tmp/r wrk ... && seckill audit --voucher=7 /tmp/r",
+        "  SECKILL_LEDGER_DIR=/tmp/r wrk ... && seckill audit /tmp/r",
     EXITS({EXIT_VALID, "the run is valid"}, {EXIT_INVALID, "the run is invalid"},
-          {EXIT_UNKNOWN, NULL}, {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL},
-          {EXIT_CANNOT_WRITE, "standard output cannot be written"},
+          {EXIT_UNKNOWN, NULL},
+          {EXIT_USAGE, "the command line is wrong, RUN is not the directory of one run, a file "
+                       "of RUN is missing or damaged, or the database never issued a voucher "
+                       "of RUN"},
+          {EXIT_UNAVAILABLE, NULL}, {EXIT_CANNOT_WRITE, "standard output cannot be written"},
           {EXIT_INTERRUPTED, "interrupted; there is no verdict"}),
     SETTINGS(settings),
     .max_operands = 1,
@@ -81,14 +85,16 @@ struct subject {
     char lab_id[LAB_SECRET_LEN + 1];
 };
 
-/* A voucher that is named twice is audited once. */
-static void add_voucher(struct subject *s, int64_t id)
+/* A voucher that is named twice is audited once.  False: there is no room for it. */
+static bool add_voucher(struct subject *s, int64_t id)
 {
     for (size_t i = 0; i < s->count; i++)
         if (s->vouchers[i] == id)
-            return;
-    if (s->count < EVIDENCE_VOUCHERS_MAX)
-        s->vouchers[s->count++] = id;
+            return true;
+    if (s->count == EVIDENCE_VOUCHERS_MAX)
+        return false;
+    s->vouchers[s->count++] = id;
+    return true;
 }
 
 static bool vouchers_from_text(struct subject *s, const char *text)
@@ -101,10 +107,52 @@ static bool vouchers_from_text(struct subject *s, const char *text)
             fprintf(stderr, "seckill audit: --voucher: expected numbers with commas\n");
             return false;
         }
-        add_voucher(s, id);
+        (void)add_voucher(s, id);
         text = *end ? end + 1 : end;
     }
     return true;
+}
+
+static void say_no_run(const char *run)
+{
+    char latest[FILES_PATH_MAX];
+
+    files_join(latest, run, "latest");
+    fprintf(stderr,
+            "seckill audit: no run in %s, which has neither run.json nor a ledger "
+            "(ledger-*.tsv)\n  name the directory of one run, such as %s\n",
+            run, files_is_directory(latest) ? latest : "runs/latest");
+}
+
+/* A run that was made with wrk by hand has ledgers and no run.json.  Unless the user names the
+ * vouchers, the run is about those in the lines of the ledgers. */
+static bool vouchers_of_hand_made(struct subject *s, const char *run, const char *voucher)
+{
+    struct ledger ledger;
+    bool ok = ledger_read(&ledger, run), has_room = true;
+
+    for (size_t i = 0; ok && !voucher && i < ledger.count; i++)
+        has_room = add_voucher(s, ledger.entries[i].voucher) && has_room;
+    if (ok && ledger.files == 0) {
+        say_no_run(run);
+        ok = false;
+    } else if (ok && voucher) {
+        ok = vouchers_from_text(s, voucher);
+    } else if (ok && s->count == 0) {
+        fprintf(stderr,
+                "seckill audit: no line of the ledgers in %s names a voucher\n"
+                "  name the vouchers of the run: --voucher=N[,N...]\n",
+                run);
+        ok = false;
+    } else if (!has_room) {
+        fprintf(stderr,
+                "seckill audit: the ledgers in %s name more than %d vouchers, and an audit "
+                "judges at most %d\n",
+                run, EVIDENCE_VOUCHERS_MAX, EVIDENCE_VOUCHERS_MAX);
+        ok = false;
+    }
+    ledger_free(&ledger);
+    return ok;
 }
 
 static bool read_subject(struct subject *s, const char *run, const char *voucher)
@@ -118,11 +166,13 @@ static bool read_subject(struct subject *s, const char *run, const char *voucher
         return false;
     files_join(path, run, "run.json");
     if (access(path, F_OK) != 0)
-        return vouchers_from_text(s, voucher ? voucher : "1");
+        return vouchers_of_hand_made(s, run, voucher);
     s->is_of_run = true;
     json = files_read_json(path);
+    if (!json)
+        return false;
     json_array_foreach(json_object_get(json, "vouchers"), i, entry)
-        add_voucher(s, json_integer_value(entry));
+        (void)add_voucher(s, json_integer_value(entry));
     s->is_settled = json_is_true(json_object_get(json, "settled"));
     lab_id = json_string_value(json_object_get(json, "lab"));
     snprintf(s->lab_id, sizeof s->lab_id, "%s", lab_id ? lab_id : "");
@@ -135,11 +185,37 @@ static bool read_subject(struct subject *s, const char *run, const char *voucher
     return s->count > 0;
 }
 
-/* Is this the lab that the run was made in, and is it up? */
-static bool is_live(const struct subject *s, const char *dir, struct lab *lab)
+enum { WHY_NOT_LIVE_MAX = 2 * FILES_PATH_MAX };
+
+/* Is this the lab that the run was made in, and does its PostgreSQL run?  The rows are there; of
+ * the other servers, the audit asks only the Redis of a stream.  False: `why` has the reason. */
+static bool is_live(const struct subject *s, const char *dir, struct lab *lab,
+                    char why[WHY_NOT_LIVE_MAX])
 {
-    return lab_state_read(lab, dir) && lab_is_up(lab) &&
-           (s->lab_id[0] == '\0' || strcmp(s->lab_id, lab->id) == 0);
+    *why = '\0';
+    if (!lab_state_read(lab, dir))
+        snprintf(why, WHY_NOT_LIVE_MAX, "no lab is up in %s", dir);
+    else if (s->lab_id[0] != '\0' && strcmp(s->lab_id, lab->id) != 0)
+        snprintf(why, WHY_NOT_LIVE_MAX, "the lab in %s is not the lab of this run", dir);
+    else if (!child_runs(&lab_server(lab, LAB_POSTGRES, 0)->child))
+        snprintf(why, WHY_NOT_LIVE_MAX,
+                 "%s of the lab in %s has ended\n  start it again: seckill lab up --dir=%s",
+                 lab_server_name(lab, LAB_POSTGRES, 0), dir, dir);
+    return *why == '\0';
+}
+
+/* Has the run the files that take the place of the database, which cannot be read for the reason
+ * in `why`?  False: said on stderr. */
+static bool has_files(const char *run, const char *why)
+{
+    char path[FILES_PATH_MAX];
+
+    files_join(path, run, "stock.json");
+    if (access(path, F_OK) == 0)
+        return true;
+    fprintf(stderr, "seckill audit: %s has no stock.json, and its database cannot be read: %s\n",
+            run, why);
+    return false;
 }
 
 /* Nothing that was sent can still become an order once no order waits in the stream and the service
@@ -234,6 +310,7 @@ static enum exit_code run_audit(const struct audit_settings *v, const char *run)
 {
     struct subject subject = {0};
     struct evidence evidence = {0};
+    char why[WHY_NOT_LIVE_MAX] = "";
     struct lab lab;
     enum exit_code rc;
     bool live;
@@ -247,12 +324,14 @@ static enum exit_code run_audit(const struct audit_settings *v, const char *run)
     if (!read_subject(&subject, run, v->voucher))
         return EXIT_USAGE;
     live = strcmp(v->from, "files") != 0 &&
-           is_live(&subject, lab_choose_dir(v->dir), &lab);
+           is_live(&subject, lab_choose_dir(v->dir), &lab, why);
     if (!live && strcmp(v->from, "database") == 0) {
-        fprintf(stderr, "seckill audit: the lab of this run is not up\n  judge the files of the "
-                        "run instead: --from=files\n");
+        fprintf(stderr, "seckill audit: %s\n  or judge the files of the run: --from=files\n",
+                why);
         return EXIT_UNAVAILABLE;
     }
+    if (*why && !has_files(run, why))
+        return EXIT_UNAVAILABLE;
     rc = live ? gather_live(&subject, run, &lab, &evidence, v->stream)
               : gather_files(&subject, run, &evidence);
     if (rc == EXIT_VALID)

@@ -3,7 +3,7 @@
 # audit.sh -- `seckill audit` on hand-made runs: verdicts and exit statuses.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 34
+plan 43
 
 # make_run NAME ISSUED LEFT: make a run without orders; then call order and told.
 make_run() {
@@ -105,6 +105,27 @@ check 'a run without ledgers takes none of the run beside it: 2' status 2 audit 
 make_run 'o[1]' 2 1 && sold 1 1 && end
 check 'a run whose path looks like a pattern is valid: 0' status 0 audit "$dir"
 
+make_run hurt 5 4 && sold 1 1 && end && printf '{"vouchers": [9' >"$dir/run.json"
+check 'a damaged run.json: 64, with its reason' says 'run.json' status 64 audit "$dir"
+is_the_only_reason() { ! says 'names no vouchers' audit "$dir"; }
+check 'and no other reason' is_the_only_reason
+
+# A run that was made with wrk by hand has neither run.json nor the files of its orders.
+make_run by-hand 5 4 && rm "$dir/run.json" "$dir/stock.json" "$dir/orders.tsv" && end
+check 'ledgers without an answer about a voucher: 64' says 'no line of the ledgers in .*by-hand names a voucher' status 64 audit "$dir"
+told 1 1
+printf 'sold-out\tr-%d\t-\t1\t%d\n' {1..65}{,} >"$dir/ledger-1.tsv"
+check 'ledgers with too many vouchers: 64' says 'name more than 64 vouchers' status 64 audit "$dir"
+: >"$dir/ledger-1.tsv" && told 1 1 && end
+check 'without a lab and without files: 69, with both reasons' \
+    says 'by-hand has no stock.json, and its database cannot be read: no lab is up in .*nowhere' \
+    status 69 "$seckill" audit --dir="$work/nowhere" "$dir"
+
+mkdir "$work/runs" && ln -s "$work/good" "$work/runs/latest"
+check 'a directory of runs is no run: 64' says 'no run in .*/runs, which has neither run.json nor a ledger' status 64 audit "$work/runs"
+check 'and the last run in it is named' says '^  name the directory of one run, such as .*/runs/latest$' audit "$work/runs"
+check 'a named voucher makes no run of it: 64' says 'no run in ' status 64 audit --voucher=9 "$work/runs"
+check 'nor is / a run: 64' says '^  name .* such as runs/latest$' status 64 audit /
 check 'a file is no run: 64' says "$work/good/run.json is not the directory of a run" \
     status 64 audit "$work/good/run.json"
 check 'nor is something below a file: 64' says 'is not the directory of a run' \

@@ -4,7 +4,7 @@
 # service that is stopped, a Redis and a database that do not answer.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 16
+plan 21
 lab=$work/lab
 labs+=("$lab")
 
@@ -99,6 +99,8 @@ serve || exit 1
 load
 printf 'unanswered\tx\t-\t999\t%d\nend\t1\t0\t0\t1\n' "$SECKILL_VOUCHER" >"$run/ledger-9.tsv"
 check 'beside a service that is quiet the run is valid: 0' soon status 0 audit
+check 'without --voucher the audit judges the voucher of the ledgers' \
+    says 'issued 20, orders 20,' status 0 env -u SECKILL_VOUCHER "$seckill" audit --dir="$lab" "$run"
 kill -STOP "$service"
 soon is_stopped "$service"
 check 'a service that is stopped may still sell: 2' \
@@ -114,4 +116,14 @@ psql -qAt "$others" -c 'ALTER DATABASE seckill ALLOW_CONNECTIONS false' || exit 
 check 'a database that lets nobody in is unavailable: 69' \
     says 'is not currently accepting connections' status 69 audit
 psql -qAt "$others" -c 'ALTER DATABASE seckill ALLOW_CONNECTIONS true'
+
+# Of the servers, the rows need PostgreSQL, and only a stream needs Redis.
+"$seckill" lab kill redis --dir="$lab" >/dev/null
+check 'without Redis the database is read, and an unanswered request stays open: 2' audited 2
+check 'and the audit says that the server has ended' said 'its server has ended, and seckill lab up'
+printf '[{"name": "stream-name", "value": "sale"}, {"name": "order-path", "value": "direct"}]\n' >"$run/service.json"
+check 'a run without a stream needs no Redis: 0' says 'from the live database' status 0 audit
+"$seckill" lab kill postgres --dir="$lab" >/dev/null
+check 'without PostgreSQL and without files: 69, with the server and what to do' \
+    says 'postgres of the lab in .* has ended' status 69 audit
 done_testing
