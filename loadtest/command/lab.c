@@ -55,7 +55,8 @@ const struct setting_program command_lab_program = {
         "a lab reads this variable, and the end of the lab removes the data there.",
     EXITS({EXIT_VALID, "done; of status: all servers run, and all topologies are whole"},
           {EXIT_USAGE, NULL},
-          {EXIT_UNAVAILABLE, "a server is missing, does not start or refuses clients"},
+          {EXIT_UNAVAILABLE, "a server is missing, is stopped, does not start or refuses "
+                             "clients"},
           {EXIT_CANNOT_WRITE, "the directory cannot be made, written or removed"},
           {EXIT_INTERRUPTED, NULL}),
     SETTINGS(settings),
@@ -70,6 +71,32 @@ static void print_role(const struct lab *lab, enum lab_role role)
     printf(", %.*s on", (int)strcspn(name, "-"), name);
     for (int i = 0; i < lab_role_count(role); i++)
         printf(" %d", lab_port(lab, role, i));
+}
+
+/* Is the server stopped, as SIGSTOP stops it?  Its process is there and does nothing. */
+static bool is_stopped(const struct lab_server *server)
+{
+    return child_runs(&server->child) && !child_works(&server->child);
+}
+
+static void say_stopped(FILE *out, const char *before, const struct lab_server *server)
+{
+    fprintf(out, "%s%s is stopped and answers no client; to continue it: kill -CONT %d\n", before,
+            server->name, (int)server->child.pid);
+}
+
+/* Of a lab that is up: false (said on stderr) if a server of it is stopped. */
+static bool all_work(const struct lab *lab)
+{
+    bool all = true;
+
+    for (int i = 0; i < lab->server_count; i++) {
+        if (!is_stopped(&lab->servers[i]))
+            continue;
+        say_stopped(stderr, "seckill lab up: ", &lab->servers[i]);
+        all = false;
+    }
+    return all;
 }
 
 /* The request to a lab, beside its directory. */
@@ -89,6 +116,8 @@ static enum exit_code up(const char *dir, const struct request *request)
         rc = lab_spread(&lab, request->partitions);
     if (rc != EXIT_VALID)
         return rc;
+    if (!all_work(&lab))
+        return EXIT_UNAVAILABLE;
     printf("%s: postgres on 127.0.0.1:%d", was_up ? "already up" : "up",
            lab_port(&lab, LAB_POSTGRES, 0));
     for (unsigned role = LAB_POSTGRES + 1; role < LAB_ROLE_COUNT; role++)
@@ -128,29 +157,33 @@ static bool tell_topologies(const struct lab *lab)
     return all_stand;
 }
 
+/* False: the server is there, and serves no client. */
 static bool tell_server(const struct lab *lab, const struct lab_server *server)
 {
     char part[LAB_PART_MAX] = "";
-    bool runs = child_runs(&server->child);
-    bool is_full = runs && lab_server_kind(server) == LAB_IS_REDIS &&
+    bool runs = child_runs(&server->child), works = runs && !is_stopped(server);
+    bool is_full = works && lab_server_kind(server) == LAB_IS_REDIS &&
                    lab_redis_is_full(lab, server);
 
-    if (runs)
+    if (works)
         lab_server_describe(lab, server, part);
     printf("%-10s 127.0.0.1:%-5d pid %-7d %s%s%s\n", server->name, server->port,
-           (int)server->child.pid, runs ? "up" : "DOWN", part[0] != '\0' ? ", " : "", part);
+           (int)server->child.pid, works ? "up" : runs ? "STOPPED" : "DOWN",
+           part[0] != '\0' ? ", " : "", part);
+    if (runs && !works)
+        say_stopped(stdout, "", server);
     if (is_full)
         printf("%s refuses more clients, since its maxclients is reached; to start it anew: "
                "seckill lab restart %s --dir=%s\n",
                server->name, server->name, lab->dir);
-    return !is_full;
+    return !is_full && (works || !runs);
 }
 
 static enum exit_code status(const char *dir, const struct request *request)
 {
     struct lab lab;
     enum lab_state state = lab_state_find(&lab, dir);
-    bool let_in = true;
+    bool all_serve = true;
 
     (void)request;
     if (state == LAB_STATE_NONE)
@@ -160,8 +193,8 @@ static enum exit_code status(const char *dir, const struct request *request)
     if (state != LAB_STATE_READ)
         return EXIT_UNAVAILABLE;
     for (int i = 0; i < lab.server_count; i++)
-        let_in = tell_server(&lab, &lab.servers[i]) && let_in;
-    return tell_topologies(&lab) && lab_is_up(&lab) && let_in ? EXIT_VALID : EXIT_UNAVAILABLE;
+        all_serve = tell_server(&lab, &lab.servers[i]) && all_serve;
+    return tell_topologies(&lab) && lab_is_up(&lab) && all_serve ? EXIT_VALID : EXIT_UNAVAILABLE;
 }
 
 /* Do `verb` to a server, and say `done` at the end. */

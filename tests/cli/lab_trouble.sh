@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # lab_trouble.sh -- commands of the lab that are interrupted, are given a file as the
-# directory, or find a server that lets no client in.
+# directory, or find a server that lets no client in or is stopped.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 13
+plan 18
 lab=$work/lab
 labs+=("$lab")
 
@@ -51,6 +51,19 @@ fault_is_killed() {
 check 'status says that a killed fault left a server that refuses clients' fault_is_killed
 check 'the command that it names starts the server anew' status 0 follow
 check 'and status is content' status 0 "$seckill" lab status --dir="$lab"
+
+# --- a server that is stopped ---
+redis=$(jq '.servers[] | select(.name == "redis") | .pid' "$lab/state.json")
+kill -STOP "$redis"
+is_stopped() { grep -q '^State:.T' "/proc/$redis/status"; }
+soon is_stopped
+advice="redis is stopped and answers no client; to continue it: kill -CONT $redis"
+check 'status does not call a stopped server up' says '^redis .* STOPPED$' status 69 "$seckill" lab status --dir="$lab"
+check 'and says what continues the server' says "^$advice" status 69 "$seckill" lab status --dir="$lab"
+check 'nor does up' says "^seckill lab up: $advice" status 69 "$seckill" lab up --dir="$lab"
+kill -CONT "$redis"
+check 'a server that goes on is up' soon status 0 "$seckill" lab status --dir="$lab"
+check 'for up too' says '^already up' status 0 "$seckill" lab up --dir="$lab"
 
 # --- a file that cannot be removed: its path is longer than the longest path ---
 mkdir "$lab/deep"
