@@ -47,7 +47,7 @@ const struct setting_program command_fault_program = {
         "  seckill fault list\n"
         "  seckill fault run server-stop --server=redis --for=5s\n"
         "  seckill fault run redis-restart-empty --key=lock:voucher:1\n"
-        "  seckill fault run redis-failover --key=lock:voucher:1   then take the lock\n"
+        "  seckill fault run redis-failover --key=lock:voucher:1   take the lock when told\n"
         "  seckill fault run clock --server=redlock-2 --by=-1h --for=10s\n"
         "  seckill fault run postgres-kill-backend --key=lock:voucher:1",
     EXITS({EXIT_VALID, "the fault happened and was proven"},
@@ -135,11 +135,20 @@ static bool say(const struct fault_scene *scene, const char *stage)
     return true;
 }
 
+/* Say what has to happen between arm and begin. */
+static bool ask_for_lock(const struct server_fault *fault, const struct fault_scene *scene)
+{
+    if (fault->taken_ms > 0)
+        printf("       now take %s, within %d s\n", scene->key, fault->taken_ms / 1000);
+    fflush(stdout);
+    return true;
+}
+
 static bool make(const struct server_fault *fault, struct fault_scene *scene,
                  int64_t for_ms)
 {
     bool ok = server_fault_arm(fault, scene) && say(scene, "armed") &&
-              server_fault_begin(fault, scene) && say(scene, "begun");
+              ask_for_lock(fault, scene) && server_fault_begin(fault, scene) && say(scene, "begun");
 
     if (ok && server_fault_lasts(fault)) {
         interrupt_sleep_ms(for_ms);

@@ -7,7 +7,7 @@
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
 
-enum { SYNC_MS = 10000, TAKEN_MS = 10000, BETWEEN_MS = 5000, POLL_MS = 2 };
+enum { SYNC_MS = 10000, BETWEEN_MS = 5000, POLL_MS = 2 };
 
 /* Connect to the replica, in place of the scene's server. */
 static struct redis_side *open_replica(const struct fault_scene *scene)
@@ -47,7 +47,8 @@ static bool lacks_key(const struct fault_scene *scene, struct redis_side *replic
         return fault_redis_complain(scene, replica, "EXISTS");
     return !there || server_fault_complain(scene,
                                            "its replica has %s already\n"
-                                           "  arm the fault before the lock is taken",
+                                           "  free the lock, and take the lock when the "
+                                           "fault is armed",
                                            scene->key);
 }
 
@@ -97,13 +98,20 @@ bool fault_replica_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX])
 /* Wait until the master has the key: another process may be about to take the lock. */
 static bool await_key(const struct fault_scene *scene, struct redis_side *master)
 {
-    int64_t deadline_ns = monotonic_ns() + TAKEN_MS * 1000000LL;
+    int64_t deadline_ns = monotonic_ns() + FAULT_TAKEN_MS * 1000000LL;
     bool there = false;
 
     while (redis_side_has(master, scene->key, &there) && !there &&
            monotonic_ns() < deadline_ns && interrupt_sleep_ms(POLL_MS))
         ;
-    return fault_redis_needs_key(scene, master);
+    if (!redis_side_has(master, scene->key, &there))
+        return fault_redis_complain(scene, master, "EXISTS");
+    return there || server_fault_complain(scene,
+                                          "no client took %s within %d s after the fault was "
+                                          "armed, so there is nothing to lose\n"
+                                          "  start the fault again, and take the lock when the "
+                                          "fault is armed",
+                                          scene->key, FAULT_TAKEN_MS / 1000);
 }
 
 bool fault_replica_is_behind(struct fault_scene *scene)

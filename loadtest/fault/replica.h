@@ -6,6 +6,9 @@
 
 #include "loadtest/fault/redis.h"
 
+/* How long fault_replica_is_behind() waits for a client to take the lock. */
+enum { FAULT_TAKEN_MS = 10000 };
+
 /* Start a replica with the data of the master but without the key, and cut it off: the replica then
  * follows a port on which no server listens.  False: the reason is said, and this call leaves no
  * replica running; another fault may use the lab's spare server. */

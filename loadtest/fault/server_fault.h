@@ -71,6 +71,7 @@ struct server_fault {
                           * these, which needs not be named                            */
     dlock_assumption breaks[LAB_KIND_COUNT]; /* of a lease, by kind of server          */
     bool needs_key;
+    int taken_ms;        /* begin waits so long for a client to take the lock; 0: not  */
     bool spares_others;  /* clients that use another lock or order are not affected   */
     int64_t by_min_ms, by_max_ms; /* by_ms must lie within; both 0: it has none        */
     int64_t by_over_ms;     /* by_ms must be farther from 0 than this                  */

@@ -5,7 +5,7 @@
 # broken assumption.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 99
+plan 103
 lab=$work/lab
 labs+=("$lab")
 records=$work/records
@@ -61,6 +61,12 @@ check 'and its server was not restarted' test "$unmoved" = "$(pid_of redis)"
 check 'a time for a fault that has none: 64' says 'script-flush takes no --by' status 64 fault run script-flush --by=1s
 check 'a key that is not there: 1' says 'take the lock first' \
     status 1 fault run redis-restart-empty --key=nothing
+check 'a lock that no client takes: 1' says "^seckill: redis: no client took nothing within 10 s after the fault was armed" \
+    status 1 fault run redis-failover --key=nothing
+ask redis set taken 1 >/dev/null
+check 'a lock that was taken before: 1' says 'its replica has taken already' status 1 fault run redis-failover --key=taken
+check 'with what to do' says 'free the lock, and take the lock when the fault is armed' status 1 fault run redis-split-brain --key=taken
+ask redis del taken >/dev/null
 check 'a channel without a listener: 1' says 'there is none to cut' status 1 fault run kill-pubsub
 ask redis set forever 1 >/dev/null
 check 'a lock without an end is not evicted: 1' says 'has no end' \
@@ -177,6 +183,7 @@ run redis-failover --key="$key" >"$work/failover" 2>&1 &
 failover=$!
 own "$failover"
 soon grep -q '^armed' "$work/failover"
+check 'redis-failover says when to take the lock' soon grep -q "^ *now take $key, within 10 s" "$work/failover"
 replica=$(sed -n 's/^armed .*127.0.0.1:\([0-9]*\) .*/\1/p' "$work/failover")
 check 'its replica is a replica, and cut off' says '^master_link_status:down' \
     redis-cli -p "$replica" info replication

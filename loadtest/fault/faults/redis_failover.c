@@ -62,6 +62,7 @@ const struct server_fault fault_redis_failover = {
     .servers = FAULT_ON(LAB_IS_REDIS),
     .breaks = {[LAB_IS_REDIS] = DLOCK_ASSUMES_STORE},
     .needs_key = true,
+    .taken_ms = FAULT_TAKEN_MS,
     .arm = arm,
     .begin = begin,
     .disarm = disarm,
