@@ -14,6 +14,7 @@
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/lab/versions.h"
 #include "loadtest/report/gather.h"
+#include "loadtest/report/sales.h"
 
 /* Look at a data.json that could be read.  NULL: it is of no use, and the problems say why. */
 static json_t *accept(json_t *json, struct run_data *data)
@@ -52,8 +53,29 @@ static json_t *from_files(const char *dir, struct run_data *data)
                                  results));
 }
 
-static enum exit_code status_of(const struct run_data *data)
+/* Add the parts that the data of every run has, and this data has not, to the problems. */
+static void note_missing(struct run_data *data)
 {
+    json_t *results = json_object_get(data->json, "results");
+    json_t *runs = json_object_get(results, "runs"), *sale;
+    const char *name;
+
+    if (data->problem_count == 0 && !run_data_has_results(results))
+        run_data_add_problem(data, DATA_MISSING, "the results in %s", RUN_DATA_FILE);
+    json_object_foreach(runs, name, sale)
+    {
+        const json_t *verdict = json_object_get(sale, "verdict");
+
+        if (verdict && !sale_has_evidence(verdict))
+            run_data_add_problem(data, DATA_MISSING,
+                                 "issued, orders or checks in the verdict of %s",
+                                 strcmp(name, ".") == 0 ? "the run" : name);
+    }
+}
+
+static enum exit_code status_of(struct run_data *data)
+{
+    note_missing(data);
     return data->problem_count > 0 ? EXIT_UNKNOWN : EXIT_VALID;
 }
 

@@ -105,6 +105,21 @@ static void add_service(json_t *results, const char *dir, struct run_data *data)
     free(entries);
 }
 
+static bool has_content(const json_t *json)
+{
+    return json_object_size(json) > 0 || json_array_size(json) > 0;
+}
+
+bool run_data_has_results(const json_t *results)
+{
+    bool has = has_content(json_object_get(results, "runs")) ||
+               has_content(json_object_get(results, "measured"));
+
+    for (size_t i = 0; !has && i < sizeof sources / sizeof sources[0]; i++)
+        has = has_content(json_object_get(results, sources[i].key));
+    return has;
+}
+
 json_t *run_data_gather(const char *dir, const char **kind, struct run_data *data)
 {
     json_t *results = json_object(), *runs = json_object(), *sale;

@@ -89,6 +89,13 @@ static json_t *orders_over_time(const char *dir, int64_t began_us)
     return json;
 }
 
+bool sale_has_evidence(const json_t *verdict)
+{
+    return json_is_integer(json_object_get(verdict, "issued")) &&
+           json_is_integer(json_object_get(verdict, "orders")) &&
+           json_is_object(json_object_get(verdict, "checks"));
+}
+
 void sale_drop_valid(json_t *checks)
 {
     json_t *check;

@@ -3,6 +3,8 @@
 #ifndef LOADTEST_REPORT_SALES_H
 #define LOADTEST_REPORT_SALES_H
 
+#include <stdbool.h>
+
 #include "loadtest/report/run_files.h"
 
 /* The sale in `name` below `dir` ("." is `dir`): {"run", "verdict", "load", "stopped",
@@ -11,6 +13,10 @@
  * the object may be empty.  Of the audit's checks only those that found something are kept, with
  * their examples.  The caller owns the object. */
 json_t *sale_gather(const char *dir, const char *name, struct run_data *data);
+
+/* Has the verdict of an audit the stock, the orders and the checks from which the audit concluded
+ * it?  Without them a verdict is a word. */
+bool sale_has_evidence(const json_t *verdict);
 
 /* Remove the checks of a verdict that found nothing, which are most of a large comparison's
  * text.  NULL is fine. */

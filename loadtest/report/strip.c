@@ -6,6 +6,7 @@
 #include "base/text/exit_codes.h"
 #include "loadtest/page/scene.h"
 #include "loadtest/report/parts.h"
+#include "loadtest/report/sales.h"
 #include "loadtest/report/view.h"
 
 enum { CHECKS_MAX = 400 };
@@ -15,34 +16,56 @@ static const char *whole(size_t value, char out[FIGURE_MAX])
     return figure_whole((int64_t)value, out);
 }
 
+/* The names of the checks that found something, or of those whose result is not known. */
+static void list_checks(const json_t *verdict, bool is_unknown, char out[CHECKS_MAX])
+{
+    const json_t *checks = json_object_get(verdict, "checks"), *check;
+    const char *name;
+
+    snprintf(out, CHECKS_MAX, "?"); /* a file can have a verdict without its checks */
+    json_object_foreach((json_t *)checks, name, check)
+    {
+        const json_t *valid = json_object_get(check, "valid");
+        size_t used = *out == '?' ? 0 : strlen(out);
+
+        if (!json_is_true(valid) && json_is_false(valid) != is_unknown)
+            snprintf(out + used, CHECKS_MAX - used, "%s%s", used ? ", " : "", name);
+    }
+}
+
+static void say_unknown(FILE *out, const json_t *verdict)
+{
+    char unsure[FIGURE_MAX], unknown[CHECKS_MAX];
+
+    list_checks(verdict, true, unknown);
+    figure_whole(json_whole(verdict, "unsure"), unsure);
+    if (!sale_has_evidence(verdict))
+        say(out, LOAD_NO_EVIDENCE);
+    else if (json_whole(verdict, "unsure") > 0)
+        say(out, LOAD_UNKNOWN, unsure);
+    else
+        say(out, LOAD_UNKNOWN_CHECKS, unknown);
+}
+
 static void verdict_of_load(FILE *out, const struct run_data *data, const struct view_cell *cell)
 {
     const json_t *verdict = json_object_get(view_sale(data, cell->dir), "verdict");
-    const json_t *checks = json_object_get(verdict, "checks"), *check;
     char orders[FIGURE_MAX], issued[FIGURE_MAX], left[FIGURE_MAX], excess[FIGURE_MAX];
-    char unsure[FIGURE_MAX], found[CHECKS_MAX] = "";
-    const char *name;
+    char found[CHECKS_MAX];
 
     figure_whole(json_whole(verdict, "orders"), orders);
     figure_whole(json_whole(verdict, "issued"), issued);
     figure_whole(json_whole(verdict, "left"), left);
-    figure_whole(json_whole(verdict, "unsure"), unsure);
     figure_whole(cell->excess, excess);
-    json_object_foreach((json_t *)checks, name, check)
-    {
-        size_t used = strlen(found);
-
-        if (json_is_false(json_object_get(check, "valid")))
-            snprintf(found + used, sizeof found - used, "%s%s", used ? ", " : "", name);
-    }
+    list_checks(verdict, false, found);
     if (cell->mark == CELL_MARK_SOUND)
         say(out, LOAD_VALID, orders, issued);
     else if (!verdict)
         say(out, LOAD_NO_VERDICT);
     else if (cell->mark == CELL_MARK_UNKNOWN)
-        say(out, LOAD_UNKNOWN, unsure);
+        say_unknown(out, verdict);
     else if (cell->mark == CELL_MARK_WRONG)
-        say(out, LOAD_INVALID, *found ? found : "?");
+        say(out, LOAD_INVALID, found);
     else if (cell->excess > 0 && cell->is_per_user)
         say(out, LOAD_DUPLICATE, excess);
     else if (cell->excess > 0)

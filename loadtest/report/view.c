@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "loadtest/report/sales.h"
 #include "loadtest/report/view_measured.h"
 
 const json_t *view_sale(const struct run_data *data, const char *dir)
@@ -75,8 +76,9 @@ static enum cell_mark mark_of_audit(const json_t *verdict)
         is_broken = is_broken || is_the_locks;
         is_wrong = is_wrong || !is_the_locks;
     }
-    return json_is_true(valid)    ? CELL_MARK_SOUND
-           : !json_is_false(valid) ? CELL_MARK_UNKNOWN
+    if (json_is_true(valid) && sale_has_evidence(verdict))
+        return CELL_MARK_SOUND;
+    return !json_is_false(valid)    ? CELL_MARK_UNKNOWN
            : is_wrong || !is_broken ? CELL_MARK_WRONG
                                     : CELL_MARK_BROKEN;
 }

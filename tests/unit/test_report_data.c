@@ -101,7 +101,11 @@ static void texts_that_are_no_data_of_a_run_are_damaged(void **state)
 {
     static const char *const texts[] = {
         "",  " ",  "null", "true", "1", "\"\"", "[]", "{}", "{\"results\":1}",
-        "{\"results\":[]}", "not JSON", "{\"format\":1,\"results\":{}",
+        "{\"results\":[]}", "{\"format\":1,\"results\":{}}",
+        "{\"format\":1,\"results\":{\"runs\":{}}}",
+        "{\"format\":1,\"results\":{\"other\":{\"a\":1}}}",
+        "{\"format\":1,\"results\":{\"runs\":{\".\":{\"verdict\":{\"valid\":true}}}}}",
+        "not JSON", "{\"format\":1,\"results\":{}",
         "{\"a\":\"\\u0000\",\"results\":{}}", "{\"results\":{},\"kind\":\"\xff\xfe\"}",
         "{\"results\":{},\"kind\":\"\xed\xa0\x80\"}",
         "{\"results\":{\"bench\":1e999}}", "{\"results\":{\"bench\":99999999999999999999999}}",
@@ -114,7 +118,7 @@ static void texts_that_are_no_data_of_a_run_are_damaged(void **state)
 
 static void bytes_behind_a_zero_are_not_passed_over(void **state)
 {
-    static const char text[] = "{\"format\":1,\"results\":{}}\0{";
+    static const char text[] = "{\"format\":1,\"results\":{\"bench\":{\"rows\":[]}}}\0{";
 
     (void)state;
     assert_int_equal(page_of(text, sizeof text - 1), EXIT_UNKNOWN);
@@ -205,7 +209,9 @@ static void deep_nesting_and_long_texts_are_survived(void **state)
     assert_int_equal(page_of(text, DEPTH), EXIT_UNKNOWN);
     size = (size_t)sprintf(text, "{\"format\":1,\"kind\":\"");
     memset(text + size, 'x', LONG - size);
-    size = LONG + (size_t)sprintf(text + LONG, "\",\"commit\":\"%s\",\"results\":{}}", "y");
+    size = LONG + (size_t)sprintf(text + LONG,
+                                  "\",\"commit\":\"%s\",\"results\":{\"bench\":{\"rows\":[]}}}",
+                                  "y");
     assert_int_equal(page_of(text, size), EXIT_VALID);
     free(text);
 }

@@ -43,6 +43,46 @@ static void expect(json_t *a, json_t *b, const char *sentence, const char *text)
     run_data_free(&data[1]);
 }
 
+/* A sale whose audit left this verdict. */
+static json_t *sale(json_t *verdict)
+{
+    return json_pack("{s:i, s:s, s:{s:{s:{s:o}}}}", "format", 1, "kind", "load", "results",
+                     "runs", ".", "verdict", verdict);
+}
+
+/* The verdict of a sale with this result, of which the check `name` has the same result. */
+static json_t *verdict_of(json_t *valid, int unsure, const char *name)
+{
+    return json_pack("{s:O, s:i, s:i, s:i, s:{s:{s:o, s:i}}}", "valid", valid, "issued", 0,
+                     "orders", 0, "unsure", unsure, "checks", name, "valid", valid, "count", 0);
+}
+
+static void an_unknown_sale_names_what_is_not_known(void **state)
+{
+    (void)state;
+    expect(sale(verdict_of(json_null(), 0, "nothing-sold")), NULL,
+           "? Unknown: the evidence of the run is not sufficient to judge nothing-sold.",
+           "证据不足以判断 nothing-sold");
+    expect(sale(verdict_of(json_null(), 3, "phantom-untold")), NULL,
+           "? Unknown: 3 requests had no answer", NULL);
+    expect(sale(verdict_of(json_false(), 0, "told-twice")), NULL,
+           "✗ Invalid: the audit found told-twice.", NULL);
+}
+
+static void a_sale_is_sound_only_with_its_evidence(void **state)
+{
+    static const char *const parts[] = {"issued", "orders", "checks"};
+
+    (void)state;
+    expect(sale(verdict_of(json_true(), 0, "oversold")), NULL, "✓ Sound: 0 orders", NULL);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        json_t *verdict = verdict_of(json_true(), 0, "oversold");
+
+        assert_int_equal(json_object_del(verdict, parts[i]), 0);
+        expect(sale(verdict), NULL, "? No verdict: the data of the audit lacks", NULL);
+    }
+}
+
 /* A cell of a comparison whose runs have these outcomes, separated by commas. */
 static json_t *cell(const char *lock, const char *outcome, const char *runs)
 {
@@ -182,6 +222,8 @@ static void a_cell_of_a_matrix_has_the_outcome_of_its_worst_seed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_unknown_sale_names_what_is_not_known),
+        cmocka_unit_test(a_sale_is_sound_only_with_its_evidence),
         cmocka_unit_test(the_outcome_of_a_cell_counts_and_not_its_worst_run),
         cmocka_unit_test(a_comparison_that_was_cut_short_with_an_unknown_cell_says_both),
         cmocka_unit_test(the_table_shows_why_a_cell_counts_as_it_does),
