@@ -2,6 +2,7 @@
 /* name_list.c -- a flag's list of names with commas between. */
 #include "loadtest/kit/name_list.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +40,14 @@ static const char *known(const char *program, const char *flag, const char *word
     return NULL;
 }
 
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (names[i] == name)
+            return true;
+    return false;
+}
+
 size_t words_read(const char *program, const char *flag, const char *text,
                   const char *(*names)(size_t), const char **out, size_t max)
 {
@@ -51,10 +60,12 @@ size_t words_read(const char *program, const char *flag, const char *text,
     }
     while (n < max) {
         size_t length = strcspn(text, ",");
+        const char *name = known(program, flag, text, length, names);
 
-        out[n] = known(program, flag, text, length, names);
-        if (!out[n++])
+        if (!name)
             return 0;
+        if (!is_among(name, out, n))
+            out[n++] = name;
         if (text[length] == '\0')
             break;
         text += length + 1;

@@ -22,9 +22,10 @@ size_t words_place(const char *(*names)(size_t), const char *name);
 /* The names of all locks; NULL past the last. */
 const char *words_lock_at(size_t i);
 
-/* Read a list; NULL and "all" mean every name.  `program` and `flag` are for messages;
- * `names` gives the known names, NULL past the last, and the pointers in `out` are from there.
- * 0: the list is wrong, and the reason is on stderr. */
+/* Read a list; NULL and "all" mean every name.  A name that is given twice counts once, since each
+ * name stands for a run or a directory.  `program` and `flag` are for messages; `names` gives the
+ * known names, NULL past the last, and the pointers in `out` are from there.  0: the list is wrong,
+ * and the reason is on stderr. */
 size_t words_read(const char *program, const char *flag, const char *text,
                   const char *(*names)(size_t), const char **out, size_t max);
 
