@@ -355,9 +355,7 @@ static enum exit_code measure_all(struct bench *b)
         rc = EXIT_INTERRUPTED;
     else if (rc == EXIT_VALID)
         rc = show_result(b);
-    series_end(b->load.series, (int)rc, rc == EXIT_INTERRUPTED ? NULL : b->dir);
-    series_close(b->load.series);
-    b->load.series = NULL;
+    *b->plan->series = b->load.series;
     return rc;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/text/exit_codes.h"
 #include "loadtest/lab/lab.h"
+#include "loadtest/live/series.h"
 
 enum { BENCH_ORDERS_REPEATS_MAX = 25, BENCH_ORDERS_SIZES_MAX = 8 };
 
@@ -17,6 +18,8 @@ struct bench_orders_plan {
     const char *out;     /* where the run makes its own directory                     */
     char *dir;           /* FILES_PATH_MAX bytes, which get that directory; "" as long as
                           * there is none                                             */
+    struct series **series; /* gets the series of the measurements, which the caller ends
+                             * and closes; NULL if none has begun                     */
     int clients[BENCH_ORDERS_SIZES_MAX]; /* wrk's connections, a measurement for each */
     int client_count;
     int64_t repeats, processes, duration_ms;

@@ -7,6 +7,7 @@
 #include "loadtest/command/commands.h"
 #include "loadtest/command/run_report.h"
 #include "loadtest/kit/command.h"
+#include "loadtest/kit/json_lines.h"
 #include "loadtest/kit/result_page.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/sale/service.h"
@@ -78,14 +79,40 @@ static bool read_clients(const char *text, struct bench_orders_plan *plan)
     return true;
 }
 
+/* Measure, and write the report. */
+static enum exit_code measure(const struct bench_orders_plan *plan)
+{
+    enum exit_code rc = bench_orders(plan);
+
+    if (*plan->dir && rc == EXIT_INTERRUPTED) {
+        /* The medians need every round. */
+        runs_take_back(plan->dir);
+        command_explain_exit(rc, "interrupted; a bench that is cut short has no result");
+    } else if (*plan->dir)
+        rc = run_report(stdout, plan->dir, "bench", rc);
+    return rc;
+}
+
+/* Write `end`, which has the counts of the measurements only if they have begun. */
+static void tell_end(const struct series *series, enum exit_code rc, const char *dir)
+{
+    dir = runs_are_kept() ? dir : NULL;
+    if (series)
+        series_end(series, (int)rc, dir);
+    else
+        json_lines_write("end", json_pack("{s:i, s:s?}", "exit", (int)rc, "dir", dir));
+}
+
 static enum exit_code run(const struct settings *s, const void *values)
 {
     const struct bench_settings *v = values;
     char dir[FILES_PATH_MAX] = "";
+    struct series *series = NULL;
     struct lab lab;
     struct bench_orders_plan plan = {.lab = &lab,
                                      .out = v->out,
                                      .dir = dir,
+                                     .series = &series,
                                      .repeats = v->repeats,
                                      .processes = v->processes,
                                      .is_quiet = v->quiet,
@@ -101,13 +128,9 @@ static enum exit_code run(const struct settings *s, const void *values)
         rc = lab_open(&lab, lab_choose_dir(v->dir), 0);
     if (rc != EXIT_VALID)
         return rc;
-    rc = bench_orders(&plan);
-    if (*dir && rc == EXIT_INTERRUPTED) {
-        /* The medians need every round. */
-        runs_take_back(dir);
-        command_explain_exit("interrupted; a bench that is cut short has no result");
-    } else if (*dir)
-        rc = run_report(stdout, dir, "bench", rc);
+    rc = measure(&plan);
+    tell_end(series, rc, dir);
+    series_close(series);
     lab_close(&lab);
     return rc;
 }

@@ -181,27 +181,29 @@ static void name_cells(const struct comparison *c, enum cell_outcome outcome,
     }
 }
 
-/* The last line, for people and for logs in which the exit status cannot be seen. */
+/* Explain the exit status in the last line, for people and for logs in which the exit status cannot
+ * be seen. */
 static void explain(const struct comparison *c, enum exit_code rc)
 {
-    size_t unexpected = comparison_count(c, CELL_UNEXPECTED);
+    size_t planned = comparison_planned(c), unexpected = comparison_count(c, CELL_UNEXPECTED);
     size_t unknown = comparison_count(c, CELL_UNKNOWN);
     size_t unjudged = comparison_count(c, CELL_NO_EXPECTATION);
     char names[NAMES_MAX], more[NAMES_MAX];
 
     name_cells(c, rc == EXIT_INVALID ? CELL_UNEXPECTED : CELL_UNKNOWN, names);
     name_cells(c, CELL_NO_EXPECTATION, more);
-    if (rc == EXIT_VALID)
-        command_explain_exit("all %zu cells are as expected", comparison_planned(c));
+    if (rc == EXIT_VALID && !c->is_quiet)
+        command_explain_exit(rc, "%s%zu %s as expected", planned == 1 ? "" : "all ", planned,
+                             planned == 1 ? "cell is" : "cells are");
     else if (rc == EXIT_INVALID)
-        command_explain_exit("%zu %s UNEXPECTED: %s", unexpected,
+        command_explain_exit(rc, "%zu %s UNEXPECTED: %s", unexpected,
                              unexpected == 1 ? "cell is" : "cells are", names);
     else if (rc == EXIT_UNKNOWN && unknown > 0)
-        command_explain_exit("%zu %s unknown: %s%s%s", unknown,
+        command_explain_exit(rc, "%zu %s unknown: %s%s%s", unknown,
                              unknown == 1 ? "cell is" : "cells are", names,
                              unjudged > 0 ? "; without an expectation: " : "", more);
     else if (rc == EXIT_UNKNOWN)
-        command_explain_exit("%zu %s no expectation: %s", unjudged,
+        command_explain_exit(rc, "%zu %s no expectation: %s", unjudged,
                              unjudged == 1 ? "cell has" : "cells have", more);
 }
 
@@ -218,7 +220,27 @@ static void tell_end(const struct comparison *c, enum exit_code rc)
                                       comparison_objectives_json(c)));
 }
 
-/* The table comes first, since a full disk may keep the summaries from being written. */
+/* Write the summaries and the report.  Answers the exit status of the command. */
+static enum exit_code keep(const struct comparison *c, enum exit_code rc)
+{
+    enum exit_code reported;
+
+    if (!compare_write_json(c) || !compare_write_markdown(c)) {
+        command_explain_exit(EXIT_CANNOT_WRITE,
+                             "the summaries cannot be written to %s; the table above is all that "
+                             "is left",
+                             c->dir);
+        return EXIT_CANNOT_WRITE;
+    }
+    printf("kept in %s (summary.md, summary.json)\n", c->dir);
+    reported = run_report(stdout, c->dir, "compare", rc);
+    if (reported != rc)
+        command_explain_exit(reported, "the report cannot be written to %s", c->dir);
+    return reported;
+}
+
+/* The table comes first, since a full disk may keep the summaries from being written.  `end` comes
+ * last, since it has the exit status. */
 static enum exit_code conclude(struct comparison *c, enum exit_code rc)
 {
     char says[COMPARE_OBJECTIVE_MAX];
@@ -231,18 +253,12 @@ static enum exit_code conclude(struct comparison *c, enum exit_code rc)
         rc = comparison_exit_code(c);
     explain(c, rc);
     if (rc == EXIT_VALID && !comparison_objectives_hold(c, says)) {
-        command_explain_exit("%s", says);
         rc = EXIT_THRESHOLD;
+        command_explain_exit(rc, "%s", says);
     }
+    rc = keep(c, rc);
     tell_end(c, rc);
-    if (compare_write_json(c) && compare_write_markdown(c)) {
-        printf("kept in %s (summary.md, summary.json)\n", c->dir);
-        return run_report(stdout, c->dir, "compare", rc);
-    }
-    command_explain_exit("the summaries cannot be written to %s; the table above is all "
-                         "that is left",
-                         c->dir);
-    return EXIT_CANNOT_WRITE;
+    return rc;
 }
 
 /* Has a run of a cell ended with an outcome? */

@@ -254,7 +254,6 @@ static enum exit_code run_in(const struct lab *lab, lab_db *db, const struct loa
         worst = may_go_on(rc) ? verdict_worse_exit(worst, rc) : rc;
     }
     live_close(live);
-    json_lines_write("end", json_pack("{s:i}", "exit", (int)worst));
     return worst;
 }
 
@@ -314,13 +313,29 @@ static lab_topologies needed(const struct load_settings *v, const char *const *l
     return wanted;
 }
 
+static enum exit_code run_in_lab(const struct load_settings *v, const char *const *locks,
+                                 size_t lock_count)
+{
+    struct lab lab;
+    lab_db *db;
+    enum exit_code rc = lab_open(&lab, lab_choose_dir(v->dir), needed(v, locks, lock_count));
+
+    if (rc != EXIT_VALID)
+        return rc;
+    db = lab_database_open(&lab, command_load_program.name);
+    rc = db ? users_ensure(&lab, users_of(v)) : EXIT_UNAVAILABLE;
+    if (rc == EXIT_VALID)
+        rc = run_in(&lab, db, v, locks, lock_count);
+    lab_db_close(db);
+    lab_close(&lab);
+    return rc;
+}
+
 static enum exit_code run(const struct settings *s, const void *values)
 {
     struct load_settings copy = *(const struct load_settings *)values, *v = &copy;
     const char *locks[LOCKS_MAX];
     size_t lock_count = 0;
-    struct lab lab;
-    lab_db *db;
     enum exit_code rc;
 
     if (!read_objectives(v) || !read_rate(s, v))
@@ -332,15 +347,8 @@ static enum exit_code run(const struct settings *s, const void *values)
         return EXIT_USAGE;
     if (!command_begin_json_lines(&command_load_program, v->json_lines, v->quiet))
         return EXIT_CANNOT_WRITE;
-    rc = lab_open(&lab, lab_choose_dir(v->dir), needed(v, locks, lock_count));
-    if (rc != EXIT_VALID)
-        return rc;
-    db = lab_database_open(&lab, command_load_program.name);
-    rc = db ? users_ensure(&lab, users_of(v)) : EXIT_UNAVAILABLE;
-    if (rc == EXIT_VALID)
-        rc = run_in(&lab, db, v, locks, lock_count);
-    lab_db_close(db);
-    lab_close(&lab);
+    rc = run_in_lab(v, locks, lock_count);
+    json_lines_write("end", json_pack("{s:i}", "exit", (int)rc));
     return rc;
 }
 

@@ -115,6 +115,22 @@ const struct setting_program command_matrix_program = {
     SETTINGS(settings),
 };
 
+/* Print the table, and then write the files, for which a full disk may have no room.  Answers the
+ * exit status of the command. */
+static enum exit_code conclude(const struct matrix *m, enum exit_code rc)
+{
+    matrix_print(stdout, m, timeline_width(stdout));
+    if (!matrix_write_json(m) || !matrix_write_markdown(m) || !matrix_write_page(m)) {
+        command_explain_exit(EXIT_CANNOT_WRITE,
+                             "the results cannot be written to %s; the table above is all that is "
+                             "left",
+                             m->dir);
+        return EXIT_CANNOT_WRITE;
+    }
+    printf("kept in %s (matrix.html, matrix.md, matrix.json)\n", m->dir);
+    return run_report(stdout, m->dir, "matrix", rc != EXIT_VALID ? rc : matrix_exit_code(m));
+}
+
 /* "2/5".  False: it is not, and said so. */
 static bool read_part(const char *text, int *part, int *parts)
 {
@@ -200,11 +216,7 @@ static enum exit_code perform(struct matrix *m, const struct matrix_settings *v)
         series_end(m->series, (int)rc, NULL);
         return rc;
     }
-    if (!matrix_write_json(m) || !matrix_write_markdown(m) || !matrix_write_page(m))
-        return EXIT_CANNOT_WRITE;
-    matrix_print(stdout, m, timeline_width(stdout));
-    rc = rc != EXIT_VALID ? rc : matrix_exit_code(m);
-    rc = run_report(stdout, m->dir, "matrix", rc);
+    rc = conclude(m, rc);
     series_end(m->series, (int)rc, m->dir);
     return rc;
 }

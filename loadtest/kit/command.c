@@ -17,23 +17,29 @@
 
 enum { EXPLANATION_MAX = 4096 };
 
-static char explanation[EXPLANATION_MAX];
+static char explanation[EXPLANATION_MAX]; /* of the status `explained`; "": there is none */
+static enum exit_code explained;
 
-void command_explain_exit(const char *fmt, ...)
+void command_explain_exit(enum exit_code code, const char *fmt, ...)
 {
     va_list args;
 
     va_start(args, fmt);
     (void)vsnprintf(explanation, sizeof explanation, fmt, args);
     va_end(args);
+    explained = code;
 }
 
-static const char *exit_words(int rc)
+/* The meaning of an exit status of the program, as its --help has it. */
+static const char *exit_words(const struct setting_program *program, int rc)
 {
     const struct exit_row *row = exit_find(rc);
 
     if (rc == EXIT_INTERRUPTED && !runs_are_kept())
         return "interrupted; nothing was measured";
+    for (size_t i = 0; i < program->exit_count; i++)
+        if ((int)program->exits[i].code == rc)
+            return exit_says(&program->exits[i]);
     return row ? row->says : "the tool itself failed";
 }
 
@@ -80,13 +86,16 @@ bool command_begin_json_lines(const struct setting_program *program, bool is_wan
 int command_run_long(const struct setting_program *program, void *values, int argc,
                      char **argv, command_fn *run)
 {
+    bool is_explained;
     int rc;
 
     explanation[0] = '\0';
     rc = command_run(program, values, argc, argv, run);
+    is_explained = explanation[0] != '\0' && (int)explained == rc;
+    json_lines_end_anyway(rc);
     fflush(stdout); /* the last line comes last, also if stdout and stderr go to one file */
-    if ((rc != EXIT_VALID && rc != EXIT_USAGE) || explanation[0] != '\0')
+    if ((rc != EXIT_VALID && rc != EXIT_USAGE) || is_explained)
         fprintf(stderr, "%s: exit %d: %s\n", program->name, rc,
-                explanation[0] != '\0' ? explanation : exit_words(rc));
+                is_explained ? explanation : exit_words(program, rc));
     return rc;
 }

@@ -17,7 +17,8 @@ int command_run(const struct setting_program *program, void *values, int argc,
                 char **argv, command_fn *run);
 
 /* The same for a command that takes minutes: at its end stderr says its exit status in
- * words, since make and other callers show only that it was not 0. */
+ * words, since make and other callers show only that it was not 0.  With --json-lines the last
+ * line is `end`, also if `run` has returned early. */
 int command_run_long(const struct setting_program *program, void *values, int argc,
                      char **argv, command_fn *run);
 
@@ -34,9 +35,11 @@ int command_run_long(const struct setting_program *program, void *values, int ar
 /* The two fields of a program about its table of settings. */
 #define SETTINGS(table) .settings = (table), .count = sizeof(table) / sizeof((table)[0])
 
-/* Explain the exit status of this command, such as "3 cells are unknown: ...", in place of the
- * general meaning of the status. */
-void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Explain the exit status `code` of this command, such as "3 cells are unknown: ...", in place of
+ * the meaning that --help has.  The last explanation counts, if the command ends with its `code`.
+ */
+void command_explain_exit(enum exit_code code, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* A row of a command's table of settings, which --help shows below `heading`:
  * GROUPED(COUNT, "seeds", AT(seeds), "What", .max = 9, ...).  The heading of OPTION is
@@ -93,7 +96,8 @@ void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1,
     COMMAND_OUT(AT(out)), COMMAND_OWN_DIR(AT(dir)), COMMAND_COLOR(AT(color)),          \
         COMMAND_QUIET(AT(quiet)), COMMAND_JSON_LINES(AT(json_lines))
 
-/* Obey --json-lines from now on, if it was given.  False: the reason is on stderr. */
+/* Obey --json-lines from now on, if it was given.  Only for a command of command_run_long().
+ * False: the reason is on stderr. */
 bool command_begin_json_lines(const struct setting_program *program, bool is_wanted,
                               bool is_quiet);
 

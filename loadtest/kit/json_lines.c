@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/text/duration.h"
@@ -14,6 +15,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static FILE *lines; /* NULL: no JSON lines are wanted */
 static int64_t begin_ns;
 static int reason; /* why a line could not be written; 0: all were */
+static bool has_end;
 
 bool json_lines_begin(bool is_quiet)
 {
@@ -54,8 +56,15 @@ void json_lines_write(const char *event, json_t *rest)
             reason = errno;
         pthread_mutex_unlock(&mutex);
         json_decref(json);
+        has_end = has_end || strcmp(event, "end") == 0;
     }
     json_decref(rest);
+}
+
+void json_lines_end_anyway(int exit_status)
+{
+    if (!has_end)
+        json_lines_write("end", json_pack("{s:i, s:n}", "exit", exit_status, "dir"));
 }
 
 int json_lines_reason(void)

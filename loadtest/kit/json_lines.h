@@ -25,6 +25,10 @@ bool json_lines_are_on(void);
  * unless JSON lines are wanted. */
 void json_lines_write(const char *event, json_t *rest);
 
+/* Write {"exit": EXIT_STATUS, "dir": null} as the line "end", unless the command has written that
+ * line: a command that ends early has no more to say. */
+void json_lines_end_anyway(int exit_status);
+
 /* The errno of the first line that could not be written, which is EPIPE if the reader has left; 0:
  * all could. */
 int json_lines_reason(void);

@@ -168,7 +168,6 @@ void matrix_print(FILE *out, const struct matrix *m, int width)
           "the\nstory is not about this lock.\n",
           out);
     print_totals(out, m, "");
-    fprintf(out, "kept in %s (matrix.html, matrix.md, matrix.json)\n", m->dir);
 }
 
 /* ---- Markdown ---- */

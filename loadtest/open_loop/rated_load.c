@@ -130,7 +130,7 @@ static enum exit_code judge(const struct rated_load *load, const struct run_resu
     enum exit_code rc = objectives_exit(hold && steps_hold, audited, found_others);
 
     if (rc == EXIT_THRESHOLD && !hold)
-        command_explain_exit("%s", says);
+        command_explain_exit(rc, "%s", says);
     objectives_print(stdout, &of_audit, &measured);
     return rc;
 }

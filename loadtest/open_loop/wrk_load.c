@@ -41,7 +41,7 @@ static enum exit_code judge(const struct objectives *objectives, const struct me
     putchar('\n');
     rc = objectives_exit(hold, rc, figures_found_others(objectives, verdict));
     if (rc == EXIT_THRESHOLD && objectives_first_missed(objectives, measured, says))
-        command_explain_exit("%s", says);
+        command_explain_exit(rc, "%s", says);
     return rc;
 }
 

@@ -93,6 +93,6 @@ enum exit_code ends_exit(const struct run_result *result, enum exit_code rc)
 
     if (!*result->bug || !is_judged || result->verdict.valid == VERDICT_INVALID)
         return rc;
-    command_explain_exit("%s", result->bug);
+    command_explain_exit(EXIT_BUG, "%s", result->bug);
     return EXIT_BUG;
 }

@@ -4,7 +4,7 @@
 # name.  A limit of the size of files stands for the disk, because mounting one needs root.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 10
+plan 13
 lab=$work/lab
 labs+=("$lab")
 
@@ -55,6 +55,16 @@ check 'a comparison whose summary has no room ends with 73, and says why' \
     says 'cannot write .*/summary.json: File too large' status 73 compare_in 0
 claims_nothing() { grep -q '^lua  *unknown' "$work/comparison" && ! grep 'kept in' "$work/comparison"; }
 check 'and prints its table without the claim that the summary is kept' claims_nothing
+# Not into a file, which would have no room either.
+with_lines() { with_room 0 "$seckill" "$@" --dir="$lab" --json-lines 2>&1 | cat >"$work/both"; }
+# The exit status is known only when the files are written.
+has_end() { cat "$work/both"; test "$(grep '^{' "$work/both" | tail -n 1 | jq '.event == "end" and .exit == 73 and .not_done != null')" = true; }
+with_lines compare --out="$work/compared" --locks=lua --experiments=oversell --hazards=calm --repeats=1
+check 'with JSON lines the end of a comparison has that status' has_end
+check 'and the last line gives the reason' \
+    says '^seckill compare: exit 73: the summaries cannot be written to ' tail -n 1 "$work/both"
+with_lines matrix --out="$work/matrix" --scenarios=nested --locks=lua --seeds=1
+check 'the end of a matrix has that status, too' has_end
 json_lines_on_full_disk() { "$seckill" load --dir="$lab" --out="$work/lines" --stock=10 --connections=2 --json-lines >/dev/full; }
 check 'JSON lines without room end with 73' says 'cannot write standard output: No space left on device' status 73 json_lines_on_full_disk
 done_testing

@@ -3,7 +3,7 @@
 # interrupt.sh -- Ctrl-C before the first result of a command, and between its results.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 13
+plan 14
 lab=$work/lab
 labs+=("$lab")
 
@@ -136,7 +136,9 @@ before_servers() {
 }
 check 'and a matrix whose servers do not run yet' before_servers "$work/stories" matrix --locks=lua --seeds=1
 check 'a comparison whose servers do not run yet leaves no directory' before_servers "$work/none" compare
-check 'so does a bench' before_servers "$work/none" bench
+check 'so does a bench' before_servers "$work/none" bench --json-lines
+last_object() { grep '^{' "$work/nothing.log" | tail -n 1; }
+check 'whose last line is the end, too' says '"event":"end",.*"exit":130,"dir":null' last_object
 
 # Two loads with one directory of runs, of which the first is interrupted first.
 two_loads() {

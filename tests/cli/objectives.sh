@@ -3,7 +3,7 @@
 # objectives.sh -- objectives of a load with wrk and of a comparison, and the exit statuses for them.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 14
+plan 15
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
@@ -37,6 +37,8 @@ got=$?
 cat "$work/oversold"
 check 'a missed objective hides no finding that no objective is about' test "$got" -eq 1
 check 'and is printed all the same' says '^  MISSED      oversold=0: [1-9]' first_of "$work/oversold"
+check 'the last line explains the status of a load' says '^seckill load: exit 1: the audit says that the run is invalid$' \
+    tail -n 1 "$work/oversold"
 
 # Nothing is measured for this objective, since a lock that never sells gets no orders.
 "${load[@]}" --stock=0 --objective='p99<100s' -- --lock=reentrant >"$work/unjudged" 2>&1
