@@ -21,7 +21,7 @@ bool lab_issue_reads_time(lab_db *db, const char *text, bool *is_time)
 
     *is_time = result != NULL;
     postgres_result_free(result);
-    return *is_time || (db->wire != NULL && !postgres_wire_is_broken(db->wire));
+    return *is_time || !lab_db_is_lost(db);
 }
 
 bool lab_issue_judge_window(lab_db *db, const char *begin, const char *end,

@@ -75,6 +75,11 @@ const char *lab_db_error(const lab_db *db)
     return db->error;
 }
 
+bool lab_db_is_lost(const lab_db *db)
+{
+    return db->wire == NULL || postgres_wire_is_broken(db->wire);
+}
+
 bool lab_db_answers(const char *url)
 {
     return postgres_answers(url);
@@ -123,7 +128,7 @@ struct postgres_result *lab_db_ask(lab_db *db, const char *sql, int count,
     struct postgres_result *result;
 
     db->error[0] = '\0';
-    if ((db->wire == NULL || postgres_wire_is_broken(db->wire)) && !connect_now(db))
+    if (lab_db_is_lost(db) && !connect_now(db))
         return NULL;
     result = last_result(db, postgres_wire_put_question(db->wire, sql, count, values));
     if (postgres_result_kind(result) == POSTGRES_RESULT_ROWS)

@@ -31,6 +31,9 @@ void lab_db_close(lab_db *db);
 /* The text of the last failure; "" if no call failed.  Valid until the next call. */
 const char *lab_db_error(const lab_db *db);
 
+/* Has the last call failed because the connection was lost, and not because the server refused? */
+bool lab_db_is_lost(const lab_db *db);
+
 /* Does the PostgreSQL of `url` accept connections?  Needs no password. */
 bool lab_db_answers(const char *url);
 

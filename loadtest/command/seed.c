@@ -9,10 +9,9 @@
 #include "base/http/admin_token.h"
 #include "base/http/token.h"
 #include "base/text/settings.h"
-#include "db/issue.h"
 #include "db/partition.h"
 #include "loadtest/command/commands.h"
-#include "loadtest/command/seed_times.h"
+#include "loadtest/command/seed_vouchers.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/shell.h"
@@ -93,7 +92,7 @@ const struct setting_program command_seed_program = {
         "                                            operator creates vouchers, and a\n"
         "                                            buyer orders them",
     EXITS({EXIT_VALID, "done"}, {EXIT_USAGE, NULL},
-          {EXIT_UNAVAILABLE, "there is no lab, or its database does not answer"},
+          {EXIT_UNAVAILABLE, "there is no lab, or a database does not answer"},
           {EXIT_CANNOT_WRITE, "the tokens, the key or the admin token cannot be written"},
           {EXIT_INTERRUPTED, "interrupted; the tokens stay as they were"}),
     SETTINGS(settings),
@@ -149,106 +148,6 @@ static enum exit_code find_target(const struct settings *s, const struct seed_se
     else
         files_join(target->tokens_path, lab.dir, "tokens.txt");
     return EXIT_VALID;
-}
-
-/* A partition, which gets every voucher of that remainder. */
-struct share {
-    size_t partition, count;
-};
-
-/* Inside the transaction that lab_issue_begin() has begun. */
-static bool issue_all(lab_db *db, const struct seed_settings *v, struct share share,
-                      FILE *report, int64_t *first)
-{
-    char title[64];
-
-    for (int64_t i = (int64_t)share.partition; i < v->vouchers; i += (int64_t)share.count) {
-        struct lab_voucher voucher = {title, v->stock, v->begin, v->end};
-        int64_t id = 0;
-
-        snprintf(title, sizeof title, "voucher %" PRId64 " of %" PRId64, i + 1,
-                 v->vouchers);
-        if (!lab_issue_voucher(db, &voucher, &id))
-            return false;
-        fprintf(report, "voucher %" PRId64 ": stock %" PRId64 "\n", id, v->stock);
-        *first = *first ? *first : id;
-    }
-    return true;
-}
-
-static enum exit_code read_partitions(const char *urls, struct partition_urls *list)
-{
-    char why[512];
-
-    if (partition_urls_read(urls, list, why, sizeof why))
-        return EXIT_VALID;
-    fprintf(stderr, "seckill seed: --lab-database-url: %s\n", why);
-    return EXIT_USAGE;
-}
-
-static enum exit_code open_database(lab_db **db, const char *url)
-{
-    char error[512];
-
-    if (lab_db_open(db, url, error, sizeof error))
-        return EXIT_VALID;
-    fprintf(stderr, "seckill: %s\n", error);
-    return EXIT_UNAVAILABLE;
-}
-
-/* Every partition must take the times of the flags before anything is written. */
-static enum exit_code check_sale(const char *urls, const struct seed_settings *v)
-{
-    struct partition_urls list;
-    enum exit_code rc;
-
-    if (v->operator || v->vouchers == 0 || (!v->begin && !v->end))
-        return EXIT_VALID;
-    rc = read_partitions(urls, &list);
-    for (size_t i = 0; rc == EXIT_VALID && i < list.count; i++) {
-        lab_db *db = NULL;
-
-        rc = open_database(&db, partition_url(&list, i));
-        if (rc == EXIT_VALID)
-            rc = seed_times_check(db, v->begin, v->end);
-        lab_db_close(db);
-    }
-    return rc;
-}
-
-static enum exit_code make_share(const char *url, const struct seed_settings *v,
-                                 struct share share, FILE *report, int64_t *first)
-{
-    bool has_vouchers = false;
-    lab_db *db = NULL;
-    enum exit_code rc = open_database(&db, url);
-
-    if (rc != EXIT_VALID)
-        return rc;
-    if (!lab_issue_begin(db, &has_vouchers) ||
-        (!(v->once && has_vouchers) && !issue_all(db, v, share, report, first)) ||
-        !lab_issue_commit(db)) {
-        fprintf(stderr, "seckill: no voucher was made: %s\n", lab_db_error(db));
-        *first = 0;
-        rc = EXIT_USAGE;
-    } else if (v->once && has_vouchers) {
-        fprintf(report, "the database already has vouchers, so --once makes no other\n");
-    }
-    lab_db_close(db);
-    return rc;
-}
-
-/* A transaction in each partition, one after another. */
-static enum exit_code make_vouchers(const char *urls, const struct seed_settings *v,
-                                    FILE *report, int64_t *first)
-{
-    struct partition_urls list;
-    enum exit_code rc = read_partitions(urls, &list);
-
-    for (size_t i = 0; rc == EXIT_VALID && i < list.count; i++)
-        rc = make_share(partition_url(&list, i), v, (struct share){i, list.count}, report,
-                        first);
-    return rc;
 }
 
 /* The commands that sell the new vouchers; `tokens` is NULL if the env file names that file. */
@@ -318,6 +217,11 @@ static enum exit_code run(const struct settings *s, const void *values)
 {
     const struct seed_settings *v = values;
     int64_t expires_s = token_now_s() + v->lifetime_ms / 1000;
+    const struct seed_vouchers vouchers = {.count = v->operator ? 0 : v->vouchers,
+                                           .stock = v->stock,
+                                           .begin = v->begin,
+                                           .end = v->end,
+                                           .once = v->once};
     struct target target;
     struct token_keys keys;
     int64_t first = 0;
@@ -325,7 +229,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     FILE *report = stdout;
 
     if (rc == EXIT_VALID)
-        rc = check_sale(target.database_urls, v);
+        rc = seed_vouchers_check(&vouchers, target.database_urls);
     if (rc == EXIT_VALID)
         rc = make_keys(&target, &keys);
     if (rc != EXIT_VALID)
@@ -343,8 +247,8 @@ static enum exit_code run(const struct settings *s, const void *values)
         fprintf(report, "%" PRId64 " users with tokens: %s\n", v->users,
                 target.tokens_path);
     }
-    if (v->vouchers > 0)
-        rc = make_vouchers(target.database_urls, v, report, &first);
+    if (vouchers.count > 0)
+        rc = seed_vouchers_make(&vouchers, target.database_urls, report, &first);
     if (rc == EXIT_VALID && first && !is_without_lab(v) && report == stdout)
         print_next(lab_choose_dir(v->dir),
                    settings_is_flag(s, AT(tokens_path)) ? v->tokens_path : NULL, first);

@@ -34,7 +34,7 @@ static enum exit_code check_window(lab_db *db, const char *begin, const char *en
 
     if (!lab_issue_judge_window(db, begin, end, &window)) {
         fprintf(stderr, "seckill seed: no voucher was made: %s\n", lab_db_error(db));
-        return EXIT_UNAVAILABLE;
+        return lab_db_is_lost(db) ? EXIT_UNAVAILABLE : EXIT_USAGE;
     }
     if (window == LAB_WINDOW_GOOD)
         return EXIT_VALID;

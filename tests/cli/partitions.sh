@@ -4,7 +4,7 @@
 # them, and the audit reads all of them.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 13
+plan 22
 lab=$work/lab
 labs+=("$lab")
 
@@ -43,4 +43,49 @@ check 'and is named' \
     says "of voucher $voucher is in partition 0" status 1 "$seckill" audit --from=database runs/latest
 query 0 "DELETE FROM tb_voucher_order WHERE request_id = 'misplaced'"
 check 'without it the audit is valid again' "$seckill" audit --from=database runs/latest
+
+issued() { every 'SELECT count(*) FROM lab.issue'; }
+before=$(issued)
+# by_urls URLS: a seed of two vouchers without a lab.
+by_urls() {
+    env -u SECKILL_LAB_DIR SECKILL_LAB_DATABASE_URL="$1" "$seckill" seed --users=0 --vouchers=2 --token-key-file="$lab/token.key"
+}
+# The service may not write the table lab.issue.
+check 'a partition that refuses keeps every partition from a voucher: 64' \
+    says '^seckill seed: no voucher was made: partition 1: ERROR:  permission denied' status 64 by_urls "$(at 0) $SECKILL_DATABASE_URL"
+check 'so does a partition that does not answer: 69' \
+    says '^seckill seed: no voucher was made: ' status 69 by_urls "$(at 0) postgresql://nobody@127.0.0.1:1/seckill"
+check 'and there is none' test "$(issued)" = "$before"
+is_locked() {
+    [ "$(query 1 "SELECT count(*) FROM pg_locks WHERE relation = 'tb_voucher'::regclass AND mode = 'AccessExclusiveLock' AND granted")" = 1 ]
+}
+# locked_out: end the connection of a seed that waits for a lock.
+locked_out() {
+    local pid waits="FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%LOCK TABLE tb_voucher%'"
+    psql -qX "$(at 1)" -c 'BEGIN; LOCK TABLE tb_voucher; SELECT pg_sleep(600)' >"$work/locked" 2>&1 &
+    own "$!"
+    soon is_locked || return 1
+    "$seckill" seed --users=0 --vouchers=4 &
+    pid=$!
+    own "$pid"
+    until [ "$(query 1 "SELECT count(pg_terminate_backend(pid)) $waits")" -gt 0 ]; do is_own "$pid" || break; done
+    status 69 wait "$pid"
+    local got=$?
+    query 1 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)%' AND pid <> pg_backend_pid()"
+    return "$got"
+}
+check 'so does a connection that is lost: 69' says '^seckill seed: no voucher was made: partition 1: ' status 0 locked_out
+check 'and there is none, too' test "$(issued)" = "$before"
+
+query 1 "CREATE FUNCTION lab.refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''not today''; END';
+    CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON lab.issue DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION lab.refuse()"
+"$seckill" seed --users=0 --vouchers=4 >"$work/made" 2>"$work/refused"
+got=$?
+cat "$work/made" "$work/refused"
+check 'if a COMMIT fails, the partitions before keep their vouchers: 64' test "$got $(every 'SELECT count(*) FROM lab.issue')" = \
+    "64 $(awk '{print $1 + 2, $2, $3}' <<<"$before")"
+check 'which were printed' test "$(grep -c '^voucher [0-9]*: stock 1000$' "$work/made")" = 2
+check 'the failure is told' says '^seckill seed: no voucher was made: partition 1: ERROR:  not today' cat "$work/refused"
+check 'with the number of those that stay' \
+    says '^  the partitions before have committed 2 of 4 vouchers, which stay' cat "$work/refused"
 done_testing

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* seed_vouchers.c -- the vouchers that `seckill seed` makes, in one or several partitions. */
+#include "loadtest/command/seed_vouchers.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "db/issue.h"
+#include "db/partition.h"
+#include "loadtest/command/seed_times.h"
+#include "loadtest/kit/memory.h"
+
+/* A partition, which gets every voucher of that remainder. */
+struct share {
+    size_t partition, partitions;
+    lab_db *db;
+    bool is_left_out; /* the partition has vouchers, and --once makes no other */
+    int64_t *ids;     /* of its vouchers */
+    int64_t count;
+};
+
+static enum exit_code read_partitions(const char *urls, struct partition_urls *list)
+{
+    char why[512];
+
+    if (partition_urls_read(urls, list, why, sizeof why))
+        return EXIT_VALID;
+    fprintf(stderr, "seckill seed: --lab-database-url: %s\n", why);
+    return EXIT_USAGE;
+}
+
+static enum exit_code open_database(lab_db **db, const char *url)
+{
+    char error[512];
+
+    if (lab_db_open(db, url, error, sizeof error))
+        return EXIT_VALID;
+    fprintf(stderr, "seckill seed: no voucher was made: %s\n", error);
+    return EXIT_UNAVAILABLE;
+}
+
+enum exit_code seed_vouchers_check(const struct seed_vouchers *vouchers, const char *urls)
+{
+    struct partition_urls list;
+    enum exit_code rc;
+
+    if (vouchers->count == 0 || (!vouchers->begin && !vouchers->end))
+        return EXIT_VALID;
+    rc = read_partitions(urls, &list);
+    for (size_t i = 0; rc == EXIT_VALID && i < list.count; i++) {
+        lab_db *db = NULL;
+
+        rc = open_database(&db, partition_url(&list, i));
+        if (rc == EXIT_VALID)
+            rc = seed_times_check(db, vouchers->begin, vouchers->end);
+        lab_db_close(db);
+    }
+    return rc;
+}
+
+/* Inside the transaction that lab_issue_begin() has begun. */
+static bool issue_all(struct share *share, const struct seed_vouchers *vouchers)
+{
+    char title[64];
+
+    for (int64_t i = (int64_t)share->partition; i < vouchers->count;
+         i += (int64_t)share->partitions) {
+        struct lab_voucher voucher = {title, vouchers->stock, vouchers->begin, vouchers->end};
+
+        snprintf(title, sizeof title, "voucher %" PRId64 " of %" PRId64, i + 1, vouchers->count);
+        if (!lab_issue_voucher(share->db, &voucher, &share->ids[share->count]))
+            return false;
+        share->count++;
+    }
+    return true;
+}
+
+/* Say which partition, if there are several, and why it refused.  `words` come before. */
+static enum exit_code say_failure(const struct share *share, const char *words)
+{
+    char partition[64] = "";
+
+    if (share->partitions > 1)
+        snprintf(partition, sizeof partition, "partition %zu: ", share->partition);
+    fprintf(stderr, "seckill seed: %s: %s%s\n", words, partition, lab_db_error(share->db));
+    return lab_db_is_lost(share->db) ? EXIT_UNAVAILABLE : EXIT_USAGE;
+}
+
+/* Open the database, and issue the vouchers in a transaction that stays open. */
+static enum exit_code prepare(struct share *share, const struct seed_vouchers *vouchers,
+                              const char *url)
+{
+    bool has_vouchers = false;
+    enum exit_code rc = open_database(&share->db, url);
+
+    if (rc != EXIT_VALID)
+        return rc;
+    share->ids = memory_need(calloc((size_t)vouchers->count + 1, sizeof *share->ids));
+    if (!lab_issue_begin(share->db, &has_vouchers))
+        return say_failure(share, "no voucher was made");
+    share->is_left_out = vouchers->once && has_vouchers;
+    if (!share->is_left_out && !issue_all(share, vouchers))
+        return say_failure(share, "no voucher was made");
+    return EXIT_VALID;
+}
+
+/* A server that is lost during COMMIT may have committed. */
+static enum exit_code commit(const struct share *share, FILE *report)
+{
+    if (share->is_left_out) {
+        fprintf(report, "the database already has vouchers, so --once makes no other\n");
+        return EXIT_VALID;
+    }
+    if (!lab_issue_commit(share->db))
+        return say_failure(share, lab_db_is_lost(share->db)
+                                      ? "COMMIT has no answer, so vouchers may have been made"
+                                      : "no voucher was made");
+    return EXIT_VALID;
+}
+
+/* Commit one partition after another, and name the vouchers of each. */
+static enum exit_code commit_all(const struct share *shares, size_t count,
+                                 const struct seed_vouchers *vouchers, FILE *report,
+                                 int64_t *first)
+{
+    enum exit_code rc = EXIT_VALID;
+    int64_t made = 0;
+
+    for (size_t i = 0; rc == EXIT_VALID && i < count; i++) {
+        rc = commit(&shares[i], report);
+        for (int64_t id = 0; rc == EXIT_VALID && id < shares[i].count; id++, made++) {
+            fprintf(report, "voucher %" PRId64 ": stock %" PRId64 "\n", shares[i].ids[id],
+                    vouchers->stock);
+            *first = *first ? *first : shares[i].ids[id];
+        }
+    }
+    fflush(report); /* before stderr names these lines */
+    if (rc != EXIT_VALID && made > 0)
+        fprintf(stderr,
+                "  the partitions before have committed %" PRId64 " of %" PRId64
+                " vouchers, which stay; the lines `voucher` name them\n",
+                made, vouchers->count);
+    return rc;
+}
+
+enum exit_code seed_vouchers_make(const struct seed_vouchers *vouchers, const char *urls,
+                                  FILE *report, int64_t *first)
+{
+    struct share shares[PARTITIONS_MAX] = {0};
+    struct partition_urls list;
+    enum exit_code rc = read_partitions(urls, &list);
+    size_t count = rc == EXIT_VALID ? list.count : 0;
+
+    *first = 0;
+    for (size_t i = 0; rc == EXIT_VALID && i < count; i++) {
+        shares[i].partition = i;
+        shares[i].partitions = count;
+        rc = prepare(&shares[i], vouchers, partition_url(&list, i));
+    }
+    if (rc == EXIT_VALID)
+        rc = commit_all(shares, count, vouchers, report, first);
+    for (size_t i = 0; i < count; i++) {
+        lab_db_close(shares[i].db);
+        free(shares[i].ids);
+    }
+    return rc;
+}
