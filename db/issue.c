@@ -13,7 +13,8 @@ enum { NUMBER_MAX = 24 };
 
 /* The times of a sale, of the parameters $3 and $4, with their defaults. */
 #define BEGIN_TIME "coalesce($3::timestamptz, now() - interval '1 minute')"
-#define END_TIME "coalesce($4::timestamptz, now() + interval '1 year')"
+#define END_TIME                                                                       \
+    "coalesce($4::timestamptz, greatest($3::timestamptz, now()) + interval '1 year')"
 
 bool lab_issue_reads_time(lab_db *db, const char *text, bool *is_time)
 {

@@ -18,7 +18,7 @@ struct lab_voucher {
     const char *title;
     int64_t stock;
     const char *begin; /* any time that PostgreSQL reads; NULL: a minute ago       */
-    const char *end;   /* NULL: in a year                                          */
+    const char *end;   /* NULL: a year after `begin`, and at least a year from now */
 };
 
 /* Does PostgreSQL read the text as a time?  To be called outside a transaction, which a refused

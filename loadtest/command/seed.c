@@ -58,7 +58,8 @@ static const struct setting settings[] = {
            .help = "the beginning of the sale, such as \"2030-01-31 20:00+08\"; default: a "
                    "minute ago"),
     OPTION(TEXT, "end", AT(end), .meta = "TIME",
-           .help = "the end of the sale; default: in a year"),
+           .help = "the end of the sale; default: a year after the beginning, and at least a year "
+                   "from now"),
     OPTION(TEXT, "tokens", AT(tokens_path), .meta = "FILE", .shared = "tokens",
            .output = SETTING_WRITES_STREAM,
            .help = "the file for the tokens; -: standard output; default in a lab: tokens.txt in "

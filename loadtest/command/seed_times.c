@@ -39,7 +39,7 @@ static enum exit_code check_window(lab_db *db, const char *begin, const char *en
     if (window == LAB_WINDOW_GOOD)
         return EXIT_VALID;
     printable(begin ? begin : "a minute ago", begin_shown, sizeof begin_shown);
-    printable(end ? end : "in a year", end_shown, sizeof end_shown);
+    printable(end ? end : "a year later", end_shown, sizeof end_shown);
     if (window == LAB_WINDOW_IS_REVERSED)
         fprintf(stderr,
                 "seckill seed: the sale would end (--end: %s) before it begins (--begin: %s)\n",

@@ -4,7 +4,7 @@
 # pipe, and they expire at the given time.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 29
+plan 32
 lab=$work/lab
 labs+=("$lab")
 
@@ -102,8 +102,11 @@ check 'also with the default of the beginning, and with a time that is none' kep
 check 'so is a sale without an end: 64' says 'that are not infinite' spares --end=infinity
 check 'and no voucher is made' test "$(vouchers)" = "$times"
 check 'a sale of an instant is taken' status 0 "$seckill" seed --users=0 --begin=2030-01-01 --end=2030-01-01
-check 'the time of the example is taken' status 0 "$seckill" seed --users=0 \
-    --begin='2030-01-31 20:00+08' --end='2031-01-31 20:00+08'
+check 'the time of the example is taken' status 0 "$seckill" seed --users=0 --begin='2030-01-31 20:00+08'
+newest="FROM lab.issue ORDER BY voucher_id DESC LIMIT 1"
+check 'and the sale ends a year later' test "$(query "SELECT end_time = begin_time + interval '1 year' $newest")" = t
+check 'a sale that has begun long ago is taken' status 0 "$seckill" seed --users=0 --begin='2020-01-31 20:00+08'
+check 'and ends in a year' test "$(query "SELECT end_time > now() + interval '360 days' $newest")" = t
 check 'and a word of PostgreSQL' status 0 "$seckill" seed --users=0 --begin=tomorrow
 
 # As in a container of the service, which has the key and no access as the database's owner.
