@@ -27,13 +27,13 @@ words_of() {
         awk '!seen[$0]++' | paste -sd' '
 }
 
-# choices_of PROGRAM: lines "--flag name name ...".
+# choices_of PROGRAM: lines "--flag name name ...", with a name that has blanks in double quotes.
 choices_of() {
     help_of "$1" | awk '
         /^  --[a-z]/ { flag = $1; sub(/[=,[].*/, "", flag) }
         /^      one of: / { sub(/^ *one of: /, ""); names = flag " " $0; open = 1; next }
         /^      all, or any of these / { sub(/^.*: /, ""); names = flag " all " $0; open = 1; next }
-        open && /^      [a-z]/ && !/\$SECKILL/ { sub(/^ */, ""); names = names " " $0; next }
+        open && /^      [a-z"]/ && !/\$SECKILL/ { sub(/^ */, ""); names = names " " $0; next }
         open { print names; open = 0 }
         END { if (open) print names }'
 }
@@ -135,7 +135,8 @@ _seckill() {
     names=$(_seckill_choices "$program" "$flag")
     if [ -n "$names" ]; then
         [[ $value != *,* ]] || kept=$kept${value%,*}, names=${names#all }
-        COMPREPLY=($(compgen -P "$kept" -W "$names" -- "${value##*,}"))
+        value=${value//\\ / }
+        while IFS= read -r words; do COMPREPLY+=("${words// /\\ }"); done < <(compgen -P "$kept" -W "$names" -- "${value##*,}")
     else
         COMPREPLY=($(compgen -P "$kept" -f -- "$value"))
     fi
@@ -156,7 +157,7 @@ zsh)
 }
 # _seckill_value PROGRAM FLAG: a name that the flag accepts, or a file.
 _seckill_value() {
-    local -a names=($(_seckill_choices "$1" "$2"))
+    local -a names=(${(Q)${(z)"$(_seckill_choices "$1" "$2")"}})
     if (( $#names )); then
         compset -P '*,' && names=(${names:#all})
         compadd -a names

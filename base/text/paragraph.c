@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void put_word(struct paragraph *p, const char *word, size_t len)
+static void make_room(struct paragraph *p, size_t len)
 {
     if (p->column == 0 || p->column + 1 + len > PARAGRAPH_WIDTH) {
         fprintf(p->out, "%s%*s", p->column ? "\n" : "", (int)p->indent, "");
@@ -13,8 +13,13 @@ static void put_word(struct paragraph *p, const char *word, size_t len)
         fputc(' ', p->out);
         p->column++;
     }
-    fwrite(word, 1, len, p->out);
     p->column += len;
+}
+
+static void put_word(struct paragraph *p, const char *word, size_t len)
+{
+    make_room(p, len);
+    fwrite(word, 1, len, p->out);
 }
 
 void paragraph_words(struct paragraph *p, const char *text)
@@ -26,4 +31,12 @@ void paragraph_words(struct paragraph *p, const char *text)
         text += len;
         text += strspn(text, " ");
     }
+}
+
+void paragraph_name(struct paragraph *p, const char *name)
+{
+    const char *quote = strchr(name, ' ') ? "\"" : "";
+
+    make_room(p, strlen(name) + 2 * strlen(quote));
+    fprintf(p->out, "%s%s%s", quote, name, quote);
 }

@@ -27,4 +27,7 @@ struct paragraph {
  * that is longer than a line gets a line of its own. */
 void paragraph_words(struct paragraph *p, const char *text);
 
+/* Write a name, which stays in one line.  A name with a blank gets double quotes. */
+void paragraph_name(struct paragraph *p, const char *name);
+
 #endif /* BASE_TEXT_PARAGRAPH_H */

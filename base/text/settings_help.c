@@ -27,7 +27,7 @@ static void print_choices(const struct setting *setting, FILE *out)
                             ? "all, or any of these with commas between them:"
                             : "one of:");
     for (size_t i = 0; setting->choices(i); i++)
-        paragraph_words(&p, setting->choices(i));
+        paragraph_name(&p, setting->choices(i));
     fputc('\n', out);
 }
 

@@ -81,7 +81,7 @@ void suggest_tell(const char *word, const char *(*names)(size_t i))
         fprintf(stderr, "; did you mean \"%s\"?", near);
     fprintf(stderr, "\n  one of:");
     for (size_t i = 0; names(i); i++)
-        fprintf(stderr, " %s", names(i));
+        fprintf(stderr, strchr(names(i), ' ') ? " \"%s\"" : " %s", names(i));
     fputc('\n', stderr);
 }
 

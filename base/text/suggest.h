@@ -11,7 +11,7 @@
 const char *suggest(const char *word, const char *(*names)(size_t i));
 
 /* End a sentence on stderr that refuses `word`: write "; did you mean "X"?" if a name
- * is similar, and then all names on their own line. */
+ * is similar, and then all names on their own line, a name with a blank in quotes. */
 void suggest_tell(const char *word, const char *(*names)(size_t i));
 
 /* Say on stderr that `word` is none of the commands of `program`, and end as suggest_tell(). */

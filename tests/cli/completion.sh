@@ -4,7 +4,7 @@
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 cd "$root" || exit 70
-plan 21
+plan 22
 
 tools/completion.sh bash build >"$work/completion" || exit 1
 # shellcheck disable=SC1091  # written just now
@@ -53,6 +53,7 @@ check 'the next name of a list' completes 'slow,freeze' seckill compare --hazard
 check 'the next in one word' completes '--locks=lua,redlock' seckill load --locks=lua,redl
 check 'all names of a list' completes 'all fencing one-per-user oversell' seckill compare --experiments = ''
 check 'all is the whole list' completes 'x,fencing x,one-per-user x,oversell' seckill compare --experiments = x,
+check 'a name with a blank' completes 'fenced\ off' seckill matrix --expect = fen
 check 'the scenarios of a matrix' completes 'expired-lease' seckill matrix --scenarios = expired-l
 check 'a scenario to run, also behind a flag' \
     eval "completes expired-lease seckill scenario run expired-l && completes topologies seckill scenario run --wire topo"

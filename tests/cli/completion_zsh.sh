@@ -7,7 +7,7 @@
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 cd "$root" || exit 70
-plan 18
+plan 19
 
 mkdir "$work/functions" "$work/lines"
 tools/completion.sh zsh build >"$work/functions/_seckill" || exit 1
@@ -64,6 +64,7 @@ seckill scenario run expired-l
 seckill scenario run --wire topo
 seckill fault run clock script
 seckill scenario run --locks all expired-l
+seckill matrix --expect=fen
 END
 echo "seckilld --config=$work/one" >>"$work/asked"
 : >"$work/told"
@@ -93,5 +94,6 @@ check 'a scenario to run' completes 14 'seckill scenario run expired-lease'
 check 'also behind a flag' completes 15 'seckill scenario run --wire topologies'
 check 'and no other behind the name of a fault' completes 16 'seckill fault run clock script'
 check 'and behind the value of a flag that looks like one' completes 17 'seckill scenario run --locks all expired-lease'
-check 'a file' completes 18 "seckilld --config=$work/one-file"
+check 'a name with a blank' completes 18 'seckill matrix --expect=fenced\ off'
+check 'a file' completes 19 "seckilld --config=$work/one-file"
 done_testing
