@@ -183,11 +183,13 @@ static enum exit_code status(const char *dir, const struct request *request)
 {
     struct lab lab;
     enum lab_state state = lab_state_find(&lab, dir);
+    char word[SHELL_WORD_MAX];
     bool all_serve = true;
 
     (void)request;
     if (state == LAB_STATE_NONE)
-        printf("no lab in %s; start one: seckill lab up --dir=%s\n", dir, dir);
+        printf("no lab in %s; start one: seckill lab up --dir=%s\n", dir,
+               shell_word(word, dir));
     else if (state != LAB_STATE_READ)
         lab_state_complain(state, dir);
     if (state != LAB_STATE_READ)

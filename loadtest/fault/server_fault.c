@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/shell.h"
 #include "loadtest/probe/redis_connection.h"
 
 enum { RECORD_NAME_MAX = 64 };
@@ -114,7 +115,9 @@ static bool complain_of_server(const struct server_fault *fault,
                                const struct fault_scene *scene, const char *what)
 {
     const struct lab *lab = scene->lab;
+    char dir[SHELL_WORD_MAX];
 
+    shell_word(dir, lab->dir);
     fprintf(stderr, "seckill: %s %s; it can be made on:", fault->name, what);
     for (int i = 0; i < lab->server_count; i++) {
         if (server_fault_suits(fault, &lab->servers[i]))
@@ -123,13 +126,13 @@ static bool complain_of_server(const struct server_fault *fault,
     for (unsigned t = 0; t < LAB_TOPOLOGY_COUNT; t++)
         if ((fault->topologies & 1u << t) != 0 && !lab_has(lab, 1u << t))
             fprintf(stderr, "\n  start what this lab has not: seckill lab up --%s --dir=%s",
-                    lab_topology_flag((enum lab_topology)t), lab->dir);
+                    lab_topology_flag((enum lab_topology)t), dir);
     if (fault->servers == FAULT_ON(LAB_IS_ZOOKEEPER) && !lab_has(lab, LAB_WITH(ZOOKEEPER)) &&
         !lab_has(lab, LAB_WITH(ENSEMBLE)))
         fprintf(stderr,
                 " zookeeper, which this lab has not\n"
                 "  start one: seckill lab up --zookeeper --dir=%s",
-                lab->dir);
+                dir);
     fputc('\n', stderr);
     return false;
 }
@@ -159,6 +162,8 @@ static bool complain_of_by(const struct server_fault *fault, const struct fault_
 bool server_fault_fits(const struct server_fault *fault,
                        const struct fault_scene *scene)
 {
+    char dir[SHELL_WORD_MAX];
+
     if (!scene->server)
         return complain_of_server(fault, scene, "needs a server that this lab has");
     if (!server_fault_suits(fault, scene->server))
@@ -167,7 +172,7 @@ bool server_fault_fits(const struct server_fault *fault,
         return server_fault_complain(
             scene, "it does not run, so nothing can happen to it\n"
                    "  start it: seckill lab restart %s --dir=%s",
-            scene->server->name, scene->lab->dir);
+            scene->server->name, shell_word(dir, scene->lab->dir));
     if (fault->needs_key && (!scene->key || !*scene->key))
         return server_fault_complain(
             scene, "%s needs the name of a lock, such as lock:voucher:1", fault->name);

@@ -12,6 +12,7 @@
 #include "base/redis/slot.h"
 #include "loadtest/fault/leader.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/shell.h"
 
 enum { ANSWER_MAX = 65536, ID_SIZE = 41, MOVE_MS = 20000, MIGRATE_MS = 5000, POLL_MS = 10 };
 
@@ -253,7 +254,7 @@ static bool await_leader(struct fault_scene *scene, const struct lab_server *lea
 
 static bool finish(struct fault_scene *scene, const struct open_move *open)
 {
-    char to_id[ID_SIZE];
+    char to_id[ID_SIZE], dir[SHELL_WORD_MAX];
     bool ok = false;
 
     if (open->from != NULL && open->to != NULL && has_slot(scene, open->to, open->slot))
@@ -266,7 +267,8 @@ static bool finish(struct fault_scene *scene, const struct open_move *open)
             scene, "an earlier program left slot %d open between %s and %s, and its move cannot be "
                    "ended\n  start the lab anew: seckill lab down --dir=%s", open->slot,
             open->from != NULL ? open->from->name : "a node that does not answer",
-            open->to != NULL ? open->to->name : "a node that does not answer", scene->lab->dir);
+            open->to != NULL ? open->to->name : "a node that does not answer",
+            shell_word(dir, scene->lab->dir));
     server_fault_note(scene, "%sslot %d, whose move an earlier program left open, is at %s now",
                       scene->note[0] != '\0' ? "; " : "", open->slot, open->to->name);
     return open->slot != redis_slot_of(LAB_CLUSTER_KEY) || await_leader(scene, open->to);

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "loadtest/kit/shell.h"
+
 enum { SAME_SECOND_MAX = 100, NAME_SIZE = 64 };
 
 /* The directories that this process has made and not taken back, and the name to which `latest`
@@ -62,7 +64,7 @@ static void link_latest(const char *base, const char *name)
 /* Has the directory a lab whose servers may run?  Without its state.json nobody would find them. */
 static bool has_lab(const char *path)
 {
-    char state[FILES_PATH_MAX];
+    char state[FILES_PATH_MAX], lab[FILES_PATH_MAX], word[SHELL_WORD_MAX];
     struct dirent *entry;
     bool found = false;
     DIR *dir = opendir(path);
@@ -70,13 +72,14 @@ static bool has_lab(const char *path)
     while (dir && !found && (entry = readdir(dir)) != NULL) {
         if (fnmatch("lab-*", entry->d_name, 0) != 0)
             continue;
-        files_path(state, "%s/%s/state.json", path, entry->d_name);
+        files_join(lab, path, entry->d_name);
+        files_join(state, lab, "state.json");
         found = access(state, F_OK) == 0;
         if (found)
             fprintf(stderr,
                     "seckill: %s stays, because its servers may run\n"
-                    "  end them: seckill lab down --dir=%s/%s\n",
-                    path, path, entry->d_name);
+                    "  end them: seckill lab down --dir=%s\n",
+                    path, shell_word(word, lab));
     }
     if (dir)
         closedir(dir);
@@ -165,7 +168,7 @@ static const char *first_run(const json_t *summary)
 
 bool runs_refuse_many(const char *program, const char *path)
 {
-    char summary[FILES_PATH_MAX];
+    char summary[FILES_PATH_MAX], run[FILES_PATH_MAX], word[SHELL_WORD_MAX];
     const char *first;
     json_t *json;
 
@@ -175,8 +178,10 @@ bool runs_refuse_many(const char *program, const char *path)
     json = files_read_json(summary);
     first = first_run(json);
     fprintf(stderr, "%s: %s holds many runs; name one of them", program, path);
-    if (first != NULL)
-        fprintf(stderr, ", such as\n  %s/%s", path, first);
+    if (first != NULL) {
+        files_join(run, path, first);
+        fprintf(stderr, ", such as\n  %s", shell_word(word, run));
+    }
     fputc('\n', stderr);
     json_decref(json);
     return true;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "loadtest/kit/files.h"
+#include "loadtest/kit/memory.h"
 
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                             "0123456789-_./:=@%+,";
@@ -34,4 +34,15 @@ void shell_print_path(FILE *out, const char *dir, const char *name)
 
     files_join(path, dir, name);
     shell_print_word(out, path);
+}
+
+const char *shell_word(char out[SHELL_WORD_MAX], const char *word)
+{
+    FILE *text = memory_need(fmemopen(out, SHELL_WORD_MAX, "w"));
+
+    out[0] = '\0';
+    shell_print_word(text, word);
+    fclose(text);
+    out[SHELL_WORD_MAX - 1] = '\0';
+    return out;
 }

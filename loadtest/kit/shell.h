@@ -9,6 +9,10 @@
 
 #include <stdio.h>
 
+#include "loadtest/kit/files.h"
+
+enum { SHELL_WORD_MAX = 4 * FILES_PATH_MAX }; /* bytes of a quoted path; a ' takes four */
+
 /* Print `word` between single quotes, so that a shell reads it as one word and expands nothing
  * in it. */
 void shell_print_quoted(FILE *out, const char *word);
@@ -19,5 +23,9 @@ void shell_print_word(FILE *out, const char *word);
 
 /* The same, with a second part after it: `dir` and "/env". */
 void shell_print_path(FILE *out, const char *dir, const char *name);
+
+/* The text that shell_print_word() prints, in `out`, for a message with a command to paste.  A
+ * word that is longer than a path may be cut. */
+const char *shell_word(char out[SHELL_WORD_MAX], const char *word);
 
 #endif /* LOADTEST_KIT_SHELL_H */

@@ -5,6 +5,8 @@
 
 #include "loadtest/lab/kind.h"
 
+#include "loadtest/kit/shell.h"
+
 /* The server on that port; the first one with its standbys, one of which may be the primary
  * by now. */
 static void write_database(const struct lab *lab, const char *role, const char *password,
@@ -62,15 +64,17 @@ void lab_database_urls(const struct lab *lab, char out[LAB_DATABASE_URLS_MAX])
 
 lab_db *lab_database_open(const struct lab *lab, const char *program)
 {
-    char url[LAB_DATABASE_URL_MAX], error[512];
+    char url[LAB_DATABASE_URL_MAX], error[512], dir[SHELL_WORD_MAX];
     lab_db *db = NULL;
 
     lab_database_url(lab, url, sizeof url);
-    if (!lab_db_open(&db, url, error, sizeof error))
+    if (!lab_db_open(&db, url, error, sizeof error)) {
+        shell_word(dir, lab->dir);
         fprintf(stderr,
                 "%s: %s\n  see the servers:  seckill lab status --dir=%s\n"
                 "  restart this one: seckill lab restart postgres --dir=%s\n",
-                program, error, lab->dir, lab->dir);
+                program, error, dir, dir);
+    }
     return db;
 }
 

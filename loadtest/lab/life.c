@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/shell.h"
 #include "loadtest/lab/kind.h"
 #include "loadtest/lab/topology.h"
 
@@ -251,6 +252,7 @@ static enum exit_code start(struct lab *lab, const char *dir, bool owned,
 
 enum exit_code lab_use(struct lab *lab, const char *dir)
 {
+    char word[SHELL_WORD_MAX];
     const char *ended = NULL;
     enum lab_state state = lab_state_find(lab, dir);
     bool is_there = state == LAB_STATE_READ;
@@ -261,13 +263,13 @@ enum exit_code lab_use(struct lab *lab, const char *dir)
         fprintf(stderr,
                 "seckill: %s of the lab in %s has ended\n"
                 "  start it again: seckill lab up --dir=%s\n",
-                ended, dir, dir);
+                ended, dir, shell_word(word, dir));
     else if (state != LAB_STATE_NONE)
         lab_state_complain(state, dir);
     else
         fprintf(stderr,
                 "seckill: no lab is up in %s\n  start one: seckill lab up --dir=%s\n",
-                dir, dir);
+                dir, shell_word(word, dir));
     *lab = (struct lab){.lock_fd = -1};
     return EXIT_UNAVAILABLE;
 }

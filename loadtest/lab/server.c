@@ -6,6 +6,7 @@
 
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/shell.h"
 
 enum { POLL_MS = 10, END_MS = 10000, SPARE_END_MS = 3000, GONE_MS = 5000 };
 
@@ -111,6 +112,7 @@ void lab_spare_end(struct lab *lab)
 static enum exit_code restart(struct lab *lab, struct lab_server *server)
 {
     int number = lab_kind_of(server)->stop_signal;
+    char dir[SHELL_WORD_MAX];
 
     child_end(&server->child, number != 0 ? number : SIGTERM, END_MS);
     if (lab_server_bring_up(lab, server))
@@ -121,7 +123,7 @@ static enum exit_code restart(struct lab *lab, struct lab_server *server)
         fprintf(stderr,
                 "seckill: %s was started again and comes up, but did not answer yet\n"
                 "  see: seckill lab status --dir=%s\n",
-                server->name, lab->dir);
+                server->name, shell_word(dir, lab->dir));
     return EXIT_INTERRUPTED;
 }
 

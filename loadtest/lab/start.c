@@ -10,6 +10,7 @@
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/progress.h"
+#include "loadtest/kit/shell.h"
 #include "loadtest/lab/kind.h"
 #include "loadtest/lab/topology.h"
 
@@ -206,6 +207,7 @@ static bool start_ended(struct lab *lab, enum lab_role role)
 
 enum exit_code lab_mend(struct lab *lab)
 {
+    char dir[SHELL_WORD_MAX];
     bool was_held, ok = true;
 
     if (lab_is_up(lab))
@@ -221,7 +223,7 @@ enum exit_code lab_mend(struct lab *lab)
         fprintf(stderr,
                 "  a new lab, without the data of this one: seckill lab down --dir=%s, and "
                 "then: seckill lab up\n",
-                lab->dir);
+                shell_word(dir, lab->dir));
     return interrupted() ? EXIT_INTERRUPTED : EXIT_UNAVAILABLE;
 }
 

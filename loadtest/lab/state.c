@@ -12,6 +12,7 @@
 
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/shell.h"
 
 enum {
     STATE_FORMAT = 2,
@@ -166,7 +167,7 @@ bool lab_state_read(struct lab *lab, const char *dir)
 
 void lab_state_complain(enum lab_state state, const char *dir)
 {
-    char path[FILES_PATH_MAX], why[LAB_WHY_MAX];
+    char path[FILES_PATH_MAX], word[SHELL_WORD_MAX], why[LAB_WHY_MAX];
     json_t *json;
     long long format;
     bool is_closed;
@@ -188,7 +189,7 @@ void lab_state_complain(enum lab_state state, const char *dir)
         fprintf(stderr, "seckill: %s is damaged: some values of the lab are missing\n", path);
     if (state == LAB_STATE_ENDABLE)
         fprintf(stderr, "  end its servers and remove their data: seckill lab down --dir=%s\n",
-                dir);
+                shell_word(word, dir));
     else if (json && has_our_keys(json))
         fprintf(stderr,
                 "  end it with the version that started it; or end the processes that the file "

@@ -11,6 +11,7 @@
 #include "loadtest/kit/json_lines.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/run_directory.h"
+#include "loadtest/kit/shell.h"
 #include "loadtest/open_loop/wrk_figures.h"
 #include "loadtest/sale/ends.h"
 
@@ -79,7 +80,7 @@ enum exit_code wrk_load(const struct run_plan *plan, const struct objectives *ob
 {
     struct run_result *result = memory_need(calloc(1, sizeof *result));
     enum exit_code rc = run_once(plan, result);
-    char path[FILES_PATH_MAX];
+    char path[FILES_PATH_MAX], word[SHELL_WORD_MAX];
     struct wrk_figures figures;
     struct measured measured;
 
@@ -99,7 +100,7 @@ enum exit_code wrk_load(const struct run_plan *plan, const struct objectives *ob
         tell_programs(plan, result, objectives, &measured);
         printf("\nkept in %s\n", plan->dir);
         if (plan->record)
-            printf("who held which lock when: seckill check %s\n", plan->dir);
+            printf("who held which lock when: seckill check %s\n", shell_word(word, plan->dir));
     }
     free(result);
     return rc;

@@ -4,7 +4,7 @@
 # it for a lab, nothing of another program is removed, and no server goes on without a word.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 13
+plan 15
 
 # --- a directory of another program, which has a state.json too ---
 other=$work/other
@@ -33,6 +33,12 @@ all_refuse() {
 }
 check 'so does a command that starts a lab if there is none, whatever state.json has' all_refuse
 
+# quotes COMMAND...: can its suggestion be pasted, although the path has a blank?
+spaced="$work/my lab"
+quotes() { says "seckill lab up --dir='$spaced'$" status 69 "$seckill" "$@" --dir="$spaced"; }
+suggestions() { quotes lab status && quotes seed --users=1 && quotes fault run server-stop --server=redis; }
+check 'a suggested command quotes a directory with a blank' suggestions
+
 # --- a lab of another version ---
 lab=$work/lab
 kept=$work/kept.json
@@ -60,6 +66,8 @@ refuses() { # PATTERN: every command but down
 }
 names_the_command() { refuses "$1" && says "seckill lab down --dir=$lab\$" status 69 "$seckill" lab status --dir="$lab"; }
 up || exit 1
+check 'so does the hint to check a run' says "seckill check '$spaced/[0-9TZ]*'$" \
+    "$seckill" load --dir="$lab" --out="$spaced" --stock=10 --record --quiet
 sed -i 's/"format": 2/"format": 3/' "$lab/state.json"
 check 'a lab of another version is refused, with the command that ends it' \
     names_the_command 'has the format 3, .*format 2'

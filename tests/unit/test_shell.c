@@ -61,6 +61,27 @@ static void a_shell_reads_what_was_given(void **state)
     }
 }
 
+static void a_message_has_the_same_word(void **state)
+{
+    static const char *const WORDS[] = {"runs/latest", "/tmp/my lab", "it's", "", "$HOME"};
+    char word[SHELL_WORD_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++)
+        shell_reads(shell_word(word, WORDS[i]), WORDS[i]);
+}
+
+static void a_long_path_is_whole(void **state)
+{
+    char path[FILES_PATH_MAX] = "", word[SHELL_WORD_MAX], wanted[SHELL_WORD_MAX] = "'";
+
+    (void)state;
+    memset(path, ' ', sizeof path - 1);
+    memset(wanted + 1, ' ', sizeof path - 1);
+    wanted[sizeof path] = '\'';
+    assert_string_equal(shell_word(word, path), wanted);
+}
+
 static void a_plain_path_has_no_quotes(void **state)
 {
     char *text = printed(shell_print_word, ".lab/env");
@@ -74,6 +95,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_shell_reads_what_was_given),
+        cmocka_unit_test(a_message_has_the_same_word),
+        cmocka_unit_test(a_long_path_is_whole),
         cmocka_unit_test(a_plain_path_has_no_quotes),
     };
 
