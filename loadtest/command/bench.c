@@ -100,7 +100,8 @@ static void tell_end(const struct series *series, enum exit_code rc, const char 
     if (series)
         series_end(series, (int)rc, dir);
     else
-        json_lines_write("end", json_pack("{s:i, s:s?}", "exit", (int)rc, "dir", dir));
+        json_lines_write(
+            "end", json_pack("{s:i, s:o}", "exit", (int)rc, "dir", json_lines_text(dir)));
 }
 
 static enum exit_code run(const struct settings *s, const void *values)

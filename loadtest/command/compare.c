@@ -211,8 +211,9 @@ static void tell_end(const struct comparison *c, enum exit_code rc)
 {
     if (!json_lines_are_on())
         return;
-    json_lines_write("end", json_pack("{s:i, s:s?, s:i, s:i, s:i, s:i, s:o}", "exit", (int)rc,
-                                      "dir", runs_are_kept() ? c->dir : NULL, "as_expected",
+    json_lines_write("end", json_pack("{s:i, s:o, s:i, s:i, s:i, s:i, s:o}", "exit", (int)rc,
+                                      "dir", json_lines_text(runs_are_kept() ? c->dir : NULL),
+                                      "as_expected",
                                       (int)comparison_count(c, CELL_AS_EXPECTED), "unexpected",
                                       (int)comparison_count(c, CELL_UNEXPECTED), "unknown",
                                       (int)comparison_count(c, CELL_UNKNOWN), "not_done",

@@ -182,12 +182,13 @@ static const char *lock_of(char *const *flags)
 }
 
 /* "lua, 2 processes, 32 connections" */
-static void make_title(char title[TITLE_MAX], const struct load_settings *v, const char *lock)
+static void make_title(char title[TITLE_MAX], const struct load_settings *v, int connections,
+                       const char *lock)
 {
-    snprintf(title, TITLE_MAX, "%s%s%" PRId64 " %s%s, %" PRId64 " connections%s%s",
+    snprintf(title, TITLE_MAX, "%s%s%" PRId64 " %s%s, %d connection%s%s%s",
              lock ? lock : "", lock ? ", " : "", v->processes,
              v->processes == 1 ? "process" : "processes", v->front ? " behind a front" : "",
-             v->connections,
+             connections, connections == 1 ? "" : "s",
              v->rate ? ", --rate=" : "", v->rate ? v->rate : "");
 }
 
@@ -220,10 +221,10 @@ static enum exit_code run_lock(const struct lab *lab, lab_db *db, const struct l
 
     if (lock)
         snprintf(flag, sizeof flag, "--lock=%s", lock);
-    make_title(title, v, lock ? lock : lock_of(v->flags));
     plan.flags = flags = service_flags(v->flags, flag);
     if (plan.connections < plan.processes)
         plan.connections = plan.processes;
+    make_title(title, v, plan.connections, lock ? lock : lock_of(v->flags));
     if (runs_make(dir, v->out)) {
         rc = v->rate ? run_rates(&plan, v) : wrk_load(&plan, &v->open.objectives);
         if (files_is_directory(dir)) /* the run has a result */

@@ -6,10 +6,13 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/text/duration.h"
+#include "base/text/utf8.h"
+#include "loadtest/kit/memory.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static FILE *lines; /* NULL: no JSON lines are wanted */
@@ -59,6 +62,21 @@ void json_lines_write(const char *event, json_t *rest)
         has_end = has_end || strcmp(event, "end") == 0;
     }
     json_decref(rest);
+}
+
+json_t *json_lines_text(const char *text)
+{
+    size_t size = text ? strlen(text) * strlen(UTF8_REPLACEMENT) + 1 : 0;
+    char *clean;
+    json_t *json;
+
+    if (!text)
+        return json_null();
+    clean = memory_need(malloc(size));
+    utf8_clean(text, clean, size);
+    json = json_string(clean);
+    free(clean);
+    return json;
 }
 
 void json_lines_end_anyway(int exit_status)

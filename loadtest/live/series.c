@@ -363,9 +363,10 @@ void series_end(const struct series *s, int exit_status, const char *dir)
     if (!s || !json_lines_are_on())
         return;
     json_lines_write("end",
-                     json_pack("{s:i, s:s?, s:I, s:I, s:I, s:I}", "exit", exit_status, "dir", dir,
-                               "as_expected", (json_int_t)s->verdicts.of[VERDICT_VALID],
-                               "unexpected", (json_int_t)s->verdicts.of[VERDICT_INVALID],
-                               "unknown", (json_int_t)s->verdicts.of[VERDICT_UNKNOWN], "not_done",
+                     json_pack("{s:i, s:o, s:I, s:I, s:I, s:I}", "exit", exit_status, "dir",
+                               json_lines_text(dir), "as_expected",
+                               (json_int_t)s->verdicts.of[VERDICT_VALID], "unexpected",
+                               (json_int_t)s->verdicts.of[VERDICT_INVALID], "unknown",
+                               (json_int_t)s->verdicts.of[VERDICT_UNKNOWN], "not_done",
                                (json_int_t)(s->options.count - s->done)));
 }

@@ -143,8 +143,8 @@ static void tell_programs(const struct rated_load *load, const struct run_plan *
 
     if (!json_lines_are_on())
         return;
-    json_lines_write("run", json_pack("{s:s?, s:s, s:o, s:o, s:o}", "run", plan->title, "dir",
-                                      plan->dir, "highest_rate",
+    json_lines_write("run", json_pack("{s:s?, s:o, s:o, s:o, s:o}", "run", plan->title, "dir",
+                                      json_lines_text(plan->dir), "highest_rate",
                                       load->open.highest_rate > 0
                                           ? json_integer(load->open.highest_rate)
                                           : json_null(),

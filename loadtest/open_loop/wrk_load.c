@@ -66,10 +66,11 @@ static void tell_programs(const struct run_plan *plan, const struct run_result *
 {
     if (!json_lines_are_on())
         return;
-    json_lines_write("run", json_pack("{s:s?, s:s, s:f, s:f, s:I, s:I, s:I, s:o, s:o}", "run",
-                                      plan->title, "dir", plan->dir, "orders_per_s",
-                                      result->orders_per_s, "p99_ms", result->p99_ms, "sent",
-                                      (json_int_t)result->sent, "unanswered",
+    json_lines_write("run", json_pack("{s:s?, s:o, s:f, s:f, s:I, s:I, s:I, s:o, s:o}", "run",
+                                      plan->title, "dir", json_lines_text(plan->dir),
+                                      "orders_per_s", result->orders_per_s, "p99_ms",
+                                      result->p99_ms, "sent", (json_int_t)result->sent,
+                                      "unanswered",
                                       (json_int_t)result->unanswered, "elapsed_ms",
                                       (json_int_t)result->elapsed_ms, "verdict",
                                       audit_to_json(&result->verdict, "database"), "objectives",

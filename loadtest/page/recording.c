@@ -11,6 +11,7 @@
 #include "base/text/version.h"
 #include "base/os/clock.h"
 #include "loadtest/check/checks/checks.h"
+#include "loadtest/kit/files.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/page/words.h"
 
@@ -240,12 +241,16 @@ static json_t *recording_of(const struct stage *s, const struct check_example *e
     const struct scenario *scenario = s->setup->scenario;
     const struct scenario_result *r = s->result;
     int64_t name = history_find_name(&s->history, s->lock);
-    json_t *json = json_pack(
+    char dir[3 * FILES_PATH_MAX]; /* each byte may become three */
+    json_t *json;
+
+    utf8_clean(s->dir, dir, sizeof dir);
+    json = json_pack(
         "{s:i, s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s, s:i, s:b, s:b}", "format", FORMAT,
         "version", SECKILL_VERSION, "scenario", scenario->name, "number", scenario->number, "title",
         both(scenario->title, scenario->title_zh), "source", message(scenario->source), "lock",
         s->setup->lock->name, "store", s->setup->lock->store, "guard", s->setup->guard->name, "dir",
-        s->dir, "lease_ms", stage_lease_ms(s), "expires",
+        dir, "lease_ms", stage_lease_ms(s), "expires",
         (s->setup->lock->caps & DLOCK_CAP_EXPIRES) != 0, "expected", r->is_expected);
 
     memory_need(json);

@@ -4,7 +4,7 @@
 # before its first run, and standard error has only errors with --quiet.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 9
+plan 12
 lab=$work/lab
 labs+=("$lab")
 touch "$work/file"
@@ -33,4 +33,16 @@ check 'a comparison with --quiet that is as expected writes nothing to standard 
 check 'and ends with 0' test "$(tail -n 1 "$work/lines" | jq -r '"\(.event) \(.exit) \(.as_expected)"')" = 'end 0 1'
 check 'without --quiet the last line says so' says '^seckill compare: exit 0: 1 cell is as expected$' small
 check 'locks that are named twice are compared once' says '^1 of 1 cells as expected' status 0 small --quiet --locks=lua,lua
+
+# A directory whose name is not UTF-8, which JSON cannot have.
+odd=$work/$'a\xff'
+"$seckill" load --dir="$lab" --out="$odd" --stock=10 --processes=2 --connections=1 --json-lines --quiet >"$work/lines"
+"$seckill" scenario run nested --locks=lua --dir="$lab" --out="$odd" --json-lines --quiet >"$work/story"
+fields() { tail -n "$2" "$1" | jq -r "select(.event == \"$3\") | \"$4\""; }
+clean=$work/a$(printf '\uFFFD')
+check 'a run in a directory that is not UTF-8 has its fields' \
+    says "^$clean/[^/]* true$" fields "$work/lines" 2 run '\(.dir) \(.verdict.valid)'
+check 'so has an end' says "^0 1 $clean/[^/]*$" fields "$work/story" 1 end '\(.exit) \(.as_expected) \(.dir)'
+check 'a run names the connections that it has, one for each process at least' \
+    test "$(fields "$work/lines" 2 run '\(.run)')" = '2 processes, 2 connections'
 done_testing

@@ -150,7 +150,8 @@ static void tell_series(const struct batch *t, const struct performance *p)
     performance_lock(p, lock, sizeof lock);
     snprintf(name, sizeof name, "%s, %s", p->setup->scenario->name, lock);
     if (more)
-        json_object_update_new(more, json_pack("{s:s, s:s}", "run", name, "dir", p->dir));
+        json_object_update_new(
+            more, json_pack("{s:s, s:o}", "run", name, "dir", json_lines_text(p->dir)));
     series_done(t->run->series, &verdict, p->result->took_ns / 1000000, more);
 }
 
