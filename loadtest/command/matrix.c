@@ -137,10 +137,11 @@ static bool read_part(const char *text, int *part, int *parts)
     char more;
 
     if (sscanf(text, "%d/%d%c", part, parts, &more) == 2 && *part >= 1 &&
-        *part <= *parts && *parts <= MATRIX_SEEDS_MAX)
+        *part <= *parts && *parts <= MATRIX_PARTS_MAX)
         return true;
-    fprintf(stderr, "seckill matrix: --part=%s: wanted K/N with 1 <= K <= N, such as 1/2\n",
-            text);
+    fprintf(stderr,
+            "seckill matrix: --part=%s: wanted K/N with 1 <= K <= N <= %d, such as 1/2\n", text,
+            MATRIX_PARTS_MAX);
     return false;
 }
 

@@ -11,7 +11,7 @@
 #include "loadtest/kit/verdict.h"
 #include "loadtest/scenario/plan.h"
 
-enum { MATRIX_SEEDS_MAX = 1000, MATRIX_COMMAND_MAX = 300 };
+enum { MATRIX_SEEDS_MAX = 1000, MATRIX_PARTS_MAX = 1000, MATRIX_COMMAND_MAX = 300 };
 
 struct matrix_run {
     bool is_planned, is_done;

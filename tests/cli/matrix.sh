@@ -4,7 +4,7 @@
 # gives the same result, and finished cells are kept if the run is interrupted.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 28
+plan 29
 lab=$work/lab
 labs+=("$lab")
 # A lock of each store, and a lock without a store.
@@ -22,6 +22,7 @@ check 'a scenario that nobody knows is refused' says 'did you mean "wrong-delete
     matrix --scenarios=wrong-deletes
 check 'an unknown lock is refused' status 64 matrix --locks=naiv
 check 'a part beyond the last is refused' status 64 matrix --part=3/2
+check 'and too many parts, with the limit' says 'K <= N <= 1000' status 64 matrix --part=1/100000
 check 'and a scenario without a lock that it is about' status 64 \
     matrix --scenarios=wrong-delete --locks=none
 
