@@ -64,19 +64,28 @@ static bool is_bare(const struct lock_build *build, dlock_options options,
     return false;
 }
 
+/* The reason was said.  A library that --bare names is the mistake of the user. */
+static enum exit_code refuse_library(bool is_users)
+{
+    if (is_users)
+        fputs("  --bare takes the library that this command builds: make BUILD=bare\n", stderr);
+    return is_users ? EXIT_USAGE : EXIT_BUG;
+}
+
 static enum exit_code open_side(const struct idle_plan *plan, enum idle_side side,
                                 struct competitor *out)
 {
     struct lab_urls urls = {0};
     dlock_options options =
         bench_options(plan->b, plan->contest->variant, &urls);
+    bool is_users = side == IDLE_SIDE_BARE && plan->b->bare != NULL;
     dlock_status st;
 
     if (!lock_build_load(&out->build, plan->libraries[side]))
-        return EXIT_BUG;
+        return refuse_library(is_users);
     if (side == IDLE_SIDE_BARE && !is_bare(&out->build, options, plan->records)) {
         idle_complain(plan->libraries[side], "is not a bare build");
-        return EXIT_BUG;
+        return refuse_library(is_users);
     }
     if (side == IDLE_SIDE_RECORDED)
         options.record_dir = plan->records;

@@ -119,10 +119,10 @@ idle_fails() {
 }
 check 'where there is no bare build, it says how to make one' \
     idle_fails 69 'make BUILD=bare' "$work/none"
-check 'another build is no bare one' idle_fails 70 'is not a bare build' \
+check 'another build is no bare one' idle_fails 64 'is not a bare build' \
     "$root/build/$library"
 echo hello >"$work/rubbish"
-check 'a file that is no library is no bare build' idle_fails 70 'cannot be loaded' "$work/rubbish"
+check 'a file that is no library is no bare build' idle_fails 64 'cannot be loaded' "$work/rubbish"
 
 check 'a hot name is measured' bench hot --duration=1s # a JVM that warms up
 check 'for three locks and more, in round trips' \
