@@ -261,7 +261,7 @@ docs_have_the_exit_codes() {
         diff "$work/codes" <(grep '^| [0-9]' "$root/docs/reference/exit-codes.md")
 }
 
-plan 34
+plan 35
 check 'the help lists the commands' there_are_commands
 check '--help exits with 0 and names every setting' for_each help_names_its_flags
 check 'help COMMAND says what COMMAND --help says' for_each help_command_is_the_same
@@ -312,6 +312,7 @@ check 'without a command, five are named that a newcomer needs: 64' for_newcomer
 names_in_quotes=' holds breaks "fenced off" "dead for ever" "waits for the lease" refuses$'
 check 'the help quotes a name with a blank' says "one of:$names_in_quotes" "$seckill" matrix --help
 check 'so does a refusal' says "one of:$names_in_quotes" status 64 "$seckill" matrix --expect=fenced
+check 'the list of commands names each thing to do with a lab' says 'up, down, status, restart, kill' "$seckill" help
 check 'help about an unknown command gives 64' status 64 "$seckill" help loda
 check 'help about an unknown command names the nearest' \
     says 'did you mean "load"' "$seckill" help loda
