@@ -119,11 +119,8 @@ static bool are_locks(const char *locks)
 }
 
 /* Print the locks of each expected outcome. */
-static void print_expected(const struct scenario *scenario, bool is_chinese)
+static void print_expected(const struct scenario_setup *setups, size_t count, bool is_chinese)
 {
-    struct scenario_setup *setups;
-    size_t count = scenario_setups(scenario, NULL, NULL, &setups);
-
     for (size_t outcome = 0; outcome < SCENARIO_OUTCOME_COUNT; outcome++) {
         bool is_first = true;
 
@@ -140,36 +137,52 @@ static void print_expected(const struct scenario *scenario, bool is_chinese)
         if (!is_first)
             putchar('\n');
     }
-    free(setups);
 }
 
+static void print_scenario(const struct scenario *scenario, bool is_chinese)
+{
+    printf("%-4s %s%-26s%s %s\n", scenario->number, report_style(stdout, STYLE_BOLD),
+           scenario->name, report_style(stdout, STYLE_PLAIN),
+           is_chinese ? scenario->title_zh : scenario->title);
+    printf("      %s\n", scenario->source);
+    if (scenario_is_measured(scenario))
+        printf(is_chinese ? "      测量：每把锁 %" PRId64 " 秒；只按名字运行，不在 all 里\n"
+                          : "      measured: %" PRId64 " s for each lock; run by its "
+                            "name only, not by `all`\n",
+               scenario->duration_ms / 1000);
+    if (scenario->topology != LAB_TOPOLOGY_CORE)
+        printf(is_chinese ? "      在 lab up --%s 的服务器上；按名字或 topologies 运行，不在 all 里\n"
+                          : "      on the servers of lab up --%s; run by its name or with "
+                            "`topologies`, not by `all`\n",
+               lab_topology_flag(scenario->topology));
+}
+
+/* Print the scenarios that have a row for one of the locks, under the guard. */
 static enum exit_code list(const struct scenario_settings *v)
 {
+    const struct stock_guard *guard = v->guard ? guard_find(v->guard) : NULL;
     bool is_chinese = strcmp(v->language, "zh") == 0;
     const struct scenario *scenario;
-    const char *bold, *plain;
+    size_t listed = 0;
 
     if (!v->no_pager)
         pager_begin();
-    bold = report_style(stdout, STYLE_BOLD);
-    plain = report_style(stdout, STYLE_PLAIN);
     for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++) {
-        printf("%-4s %s%-26s%s %s\n", scenario->number, bold, scenario->name, plain,
-               is_chinese ? scenario->title_zh : scenario->title);
-        printf("      %s\n", scenario->source);
-        if (scenario_is_measured(scenario))
-            printf(is_chinese ? "      测量：每把锁 %" PRId64 " 秒；只按名字运行，不在 all 里\n"
-                              : "      measured: %" PRId64 " s for each lock; run by its "
-                                "name only, not by `all`\n",
-                   scenario->duration_ms / 1000);
-        if (scenario->topology != LAB_TOPOLOGY_CORE)
-            printf(is_chinese ? "      在 lab up --%s 的服务器上；按名字或 topologies 运行，不在 all 里\n"
-                              : "      on the servers of lab up --%s; run by its name or with "
-                                "`topologies`, not by `all`\n",
-                   lab_topology_flag(scenario->topology));
-        print_expected(scenario, is_chinese);
+        struct scenario_setup *setups;
+        size_t count = scenario_setups(scenario, v->lock, guard, &setups);
+
+        if (count > 0) {
+            print_scenario(scenario, is_chinese);
+            print_expected(setups, count, is_chinese);
+            listed++;
+        }
+        free(setups);
     }
-    return EXIT_VALID;
+    if (listed > 0)
+        return EXIT_VALID;
+    fprintf(stderr, "seckill scenario: no scenario has an expected outcome for these locks and "
+                    "this guard\n  see: seckill scenario list\n");
+    return EXIT_USAGE;
 }
 
 /* The same order for the same seed, on every machine. */

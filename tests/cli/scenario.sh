@@ -5,7 +5,7 @@
 # are refused.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 36
+plan 39
 lab=$work/lab
 labs+=("$lab")
 
@@ -19,6 +19,10 @@ beneath() { grep -Eq -- "$2" < <(sed -n "/<li data-x=.*$1/,/^<\/ul>/p" "$broken"
 check 'the list names a story' says '^S4 +wrong-delete' "$seckill" scenario list
 check 'and what must come of it' says 'breaks: setnx naive getset$' "$seckill" scenario list
 check 'in Chinese too' says '误删了别人的锁' "$seckill" scenario list --language=zh
+check 'the list for some locks has their outcomes' says '^      breaks: naive$' "$seckill" scenario list --locks=naive,lua
+only_none() { says '^S5 ' "$seckill" scenario list --locks=none && ! says 'naive|^S4 ' "$seckill" scenario list --locks=none; }
+check 'and no other locks and scenarios' only_none
+check 'a list of nothing is refused' status 64 "$seckill" scenario list --locks=none --guard=fence
 check 'the help teaches' says 'scenario run expired-lease --locks=lua' "$seckill" scenario --help
 check 'a story that nobody knows is refused' status 64 tell wrong-deletes
 check 'and the one that was meant is named' says 'did you mean "wrong-delete"' tell wrong-deletes
