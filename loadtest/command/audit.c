@@ -18,6 +18,7 @@
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/name_list.h"
 #include "loadtest/kit/run_directory.h"
+#include "loadtest/kit/shell.h"
 #include "loadtest/lab/lab.h"
 #include "loadtest/sale/service_settings.h"
 
@@ -185,13 +186,15 @@ static bool read_subject(struct subject *s, const char *run, const char *voucher
     return s->count > 0;
 }
 
-enum { WHY_NOT_LIVE_MAX = 2 * FILES_PATH_MAX };
+enum { WHY_NOT_LIVE_MAX = FILES_PATH_MAX + SHELL_WORD_MAX };
 
 /* Is this the lab that the run was made in, and does its PostgreSQL run?  The rows are there; of
  * the other servers, the audit asks only the Redis of a stream.  False: `why` has the reason. */
 static bool is_live(const struct subject *s, const char *dir, struct lab *lab,
                     char why[WHY_NOT_LIVE_MAX])
 {
+    char word[SHELL_WORD_MAX];
+
     *why = '\0';
     if (!lab_state_read(lab, dir))
         snprintf(why, WHY_NOT_LIVE_MAX, "no lab is up in %s", dir);
@@ -200,7 +203,7 @@ static bool is_live(const struct subject *s, const char *dir, struct lab *lab,
     else if (!child_runs(&lab_server(lab, LAB_POSTGRES, 0)->child))
         snprintf(why, WHY_NOT_LIVE_MAX,
                  "%s of the lab in %s has ended\n  start it again: seckill lab up --dir=%s",
-                 lab_server_name(lab, LAB_POSTGRES, 0), dir, dir);
+                 lab_server_name(lab, LAB_POSTGRES, 0), dir, shell_word(word, dir));
     return *why == '\0';
 }
 

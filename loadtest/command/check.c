@@ -12,6 +12,7 @@
 #include "loadtest/kit/files.h"
 #include "loadtest/kit/name_list.h"
 #include "loadtest/kit/run_directory.h"
+#include "loadtest/kit/shell.h"
 #include "loadtest/page/page.h"
 #include "base/os/clock.h"
 #include "base/text/printable.h"
@@ -156,6 +157,8 @@ static enum exit_code draw(const struct check_settings *v, const char *run,
                            const struct history *h, const struct check *c,
                            const struct check_verdict *verdict)
 {
+    char word[SHELL_WORD_MAX];
+
     if (v->html != NULL && !page_write(v->html, h, c, verdict))
         return EXIT_CANNOT_WRITE;
     if (v->json)
@@ -163,7 +166,7 @@ static enum exit_code draw(const struct check_settings *v, const char *run,
     if (v->html != NULL)
         printf("\ndrawn in %s\n", v->html);
     else if (verdict->valid == VERDICT_INVALID)
-        printf("\nstep through it: seckill check %s --html=timeline.html\n", run);
+        printf("\nstep through it: seckill check %s --html=timeline.html\n", shell_word(word, run));
     return verdict_exit(verdict->valid);
 }
 

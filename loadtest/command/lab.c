@@ -160,7 +160,7 @@ static bool tell_topologies(const struct lab *lab)
 /* False: the server is there, and serves no client. */
 static bool tell_server(const struct lab *lab, const struct lab_server *server)
 {
-    char part[LAB_PART_MAX] = "";
+    char part[LAB_PART_MAX] = "", word[SHELL_WORD_MAX];
     bool runs = child_runs(&server->child), works = runs && !is_stopped(server);
     bool is_full = works && lab_server_kind(server) == LAB_IS_REDIS &&
                    lab_redis_is_full(lab, server);
@@ -175,7 +175,7 @@ static bool tell_server(const struct lab *lab, const struct lab_server *server)
     if (is_full)
         printf("%s refuses more clients, since its maxclients is reached; to start it anew: "
                "seckill lab restart %s --dir=%s\n",
-               server->name, server->name, lab->dir);
+               server->name, server->name, shell_word(word, lab->dir));
     return !is_full && (works || !runs);
 }
 
