@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loadtest/audit/ledger_files.h"
 #include "loadtest/kit/files.h"
 #include "loadtest/kit/memory.h"
 
@@ -180,7 +181,7 @@ bool ledger_read(struct ledger *ledger, const char *dir)
 {
     struct reading reading = {.ledger = ledger};
     struct dirent **entries = NULL;
-    int count = ledger_find(dir, &entries);
+    int count = ledger_files_find(dir, &entries);
     bool ok = count >= 0;
 
     *ledger = (struct ledger){.is_complete = true};

@@ -13,7 +13,6 @@
 #ifndef LOADTEST_AUDIT_LEDGER_H
 #define LOADTEST_AUDIT_LEDGER_H
 
-#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,10 +56,6 @@ bool ledger_read(struct ledger *ledger, const char *dir);
 /* If the run.json in `dir` names a ledger that was not read, the ledger is incomplete.  To be
  * called after ledger_read(). */
 void ledger_note_missing(struct ledger *ledger, const char *dir);
-
-/* Find the files of ledgers in `dir`, sorted by name.  The caller frees each entry and the list, as
- * after scandir().  -1, and errno: the directory cannot be read. */
-int ledger_find(const char *dir, struct dirent ***entries);
 
 /* The names of the ledgers in `dir`, for its run.json. */
 json_t *ledger_list(const char *dir);

@@ -1,34 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger_list.c -- the names of a run's ledgers in its run.json, and the ledgers that are missing.
  *
- * Runs of before this list have only the number of the threads that sent requests.  The threads
- * number their ledgers from 1.  Ledgers that run.json does not name are no error: a load generator
- * that was started by hand may have written them. */
+ * The run.json of an older run has no such list, and only the number of the threads that sent
+ * requests.  The threads number their ledgers from 1.  Ledgers that run.json does not name are no
+ * error: a load generator that was started by hand may have written them. */
 #include "loadtest/audit/ledger.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "loadtest/audit/ledger_files.h"
 #include "loadtest/kit/files.h"
-
-static int is_ledger(const struct dirent *entry)
-{
-    return fnmatch("ledger-*.tsv", entry->d_name, 0) == 0;
-}
-
-int ledger_find(const char *dir, struct dirent ***entries)
-{
-    return scandir(dir, entries, is_ledger, alphasort);
-}
 
 json_t *ledger_list(const char *dir)
 {
     struct dirent **entries = NULL;
     json_t *names = json_array();
-    int count = ledger_find(dir, &entries);
+    int count = ledger_files_find(dir, &entries);
 
     for (int i = 0; i < count; i++) {
         json_array_append_new(names, json_string(entries[i]->d_name));

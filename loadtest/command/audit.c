@@ -208,7 +208,7 @@ static bool is_live(const struct subject *s, const char *dir, struct lab *lab,
 }
 
 /* Has the run the files that take the place of the database, which cannot be read for the reason
- * in `why`?  False: said on stderr. */
+ * in `why`?  False: the reason is on stderr. */
 static bool has_files(const char *run, const char *why)
 {
     char path[FILES_PATH_MAX];

@@ -9,7 +9,7 @@
 #define COMMANDS(X)                                                                    \
     X(compare, "compare",                                                              \
       "every lock under every hazard, audited: which locks oversell")                  \
-    X(lab, "lab", "the private servers: up, down, status, restart, kill")                    \
+    X(lab, "lab", "the private servers: up, down, status, restart, kill")              \
     X(seed, "seed", "create users with tokens, and vouchers with stock")               \
     X(load, "load", "one run of the service under load, with your flags, and its audit") \
     X(show, "show",                                                                    \
