@@ -58,10 +58,10 @@ def as_postgres():
     return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--pdeathsig", "KILL"]
 
 
-def run(*command):
-    """Return the output of the command; fail with its output if its exit status is not 0."""
+def run(*command, statuses=(0,)):
+    """Return the output of the command; fail with its output if its exit status is none of these."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{' '.join(command)}: {done.returncode}: {done.stdout}{done.stderr}"
+    assert done.returncode in statuses, f"{' '.join(command)}: {done.returncode}: {done.stdout}{done.stderr}"
     return done.stdout
 
 
@@ -143,7 +143,9 @@ class Laboratory:
     # ---- the lab's server ----
 
     def pid(self):
-        return int(re.search(r"^postgres .*?pid (\d+)", run(SECKILL, "lab", "status", "--dir", self.dir), re.MULTILINE).group(1))
+        """The status is 69 while the server is stopped."""
+        said = run(SECKILL, "lab", "status", "--dir", self.dir, statuses=(0, 69))
+        return int(re.search(r"^postgres .*?pid (\d+)", said, re.MULTILINE).group(1))
 
     def signal_all(self, number):
         """Send the signal to every process of the server."""
