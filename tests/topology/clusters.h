@@ -29,8 +29,10 @@ enum {
     PATIENCE_MS = 40000, /* the limit for states that have to come */
     NODE_COUNT = 6,      /* the masters come first, and node i + 3 begins as the replica of i */
     MASTER_COUNT = 3,
-    NODE_TIMEOUT_MS = 2000,
 };
+
+/* The nodes promote the replica of a master that does not answer for this time. */
+static int node_timeout_ms = 2000;
 
 static struct {
     char dir[SCRATCH_SIZE];
@@ -85,7 +87,7 @@ static inline void launch(int i)
 
     snprintf(port, sizeof(port), "%d", nodes.ports[i]);
     snprintf(bus, sizeof(bus), "%d", nodes.buses[i]);
-    snprintf(timeout, sizeof(timeout), "%d", (int)NODE_TIMEOUT_MS);
+    snprintf(timeout, sizeof(timeout), "%d", node_timeout_ms);
     snprintf(file, sizeof(file), "nodes-%d.conf", i);
     nodes.pids[i] = fork();
     assert_true(nodes.pids[i] >= 0);
