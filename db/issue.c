@@ -50,8 +50,10 @@ bool lab_issue_begin(lab_db *db, bool *has_vouchers)
 {
     struct postgres_result *result;
 
-    /* The lock makes the check and the later INSERT one step. */
-    if (!lab_db_run(db, "BEGIN; LOCK TABLE tb_voucher IN SHARE ROW EXCLUSIVE MODE"))
+    /* The lock makes the check and the later INSERT one step.  Another transaction, such as this
+     * program's own if two URLs lead to one database, may keep the lock for ever. */
+    if (!lab_db_run(db, "BEGIN; SET LOCAL lock_timeout = '30s';"
+                        " LOCK TABLE tb_voucher IN SHARE ROW EXCLUSIVE MODE"))
         return false;
     result =
         lab_db_ask(db, "SELECT EXISTS (SELECT FROM tb_voucher)", 0, NULL);

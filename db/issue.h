@@ -39,7 +39,8 @@ bool lab_issue_judge_window(lab_db *db, const char *begin, const char *end,
 
 /* Begin a transaction during which no other session can make a voucher.  *has_vouchers:
  * there are vouchers already. lab_issue_commit() ends the transaction; closing the
- * connection rolls it back. */
+ * connection rolls it back.  False: no answer, or a refusal, also if another
+ * transaction uses the table for half a minute; lab_db_error() says why. */
 bool lab_issue_begin(lab_db *db, bool *has_vouchers);
 
 /* Commit the vouchers that were issued since lab_issue_begin().  False: nothing was

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "db/issue.h"
 #include "db/partition.h"
@@ -19,12 +20,27 @@ struct share {
     int64_t count;
 };
 
+/* Do two partitions have one URL?  The transaction of the first would lock out the second. */
+static bool has_twins(const struct partition_urls *list)
+{
+    for (size_t i = 1; i < list->count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(partition_url(list, i), partition_url(list, j)) == 0) {
+                fprintf(stderr,
+                        "seckill seed: --lab-database-url: partitions %zu and %zu have the same "
+                        "URL; each partition is a database of its own\n",
+                        j, i);
+                return true;
+            }
+    return false;
+}
+
 static enum exit_code read_partitions(const char *urls, struct partition_urls *list)
 {
     char why[512];
 
     if (partition_urls_read(urls, list, why, sizeof why))
-        return EXIT_VALID;
+        return has_twins(list) ? EXIT_USAGE : EXIT_VALID;
     fprintf(stderr, "seckill seed: --lab-database-url: %s\n", why);
     return EXIT_USAGE;
 }

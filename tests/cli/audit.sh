@@ -105,7 +105,7 @@ check 'a run without ledgers takes none of the run beside it: 2' status 2 audit 
 make_run 'o[1]' 2 1 && sold 1 1 && end
 check 'a run whose path looks like a pattern is valid: 0' status 0 audit "$dir"
 
-make_run hurt 5 4 && sold 1 1 && end && printf '{"vouchers": [9' >"$dir/run.json"
+make_run damaged 5 4 && sold 1 1 && end && printf '{"vouchers": [9' >"$dir/run.json"
 check 'a damaged run.json: 64, with its reason' says 'run.json' status 64 audit "$dir"
 is_the_only_reason() { ! says 'names no vouchers' audit "$dir"; }
 check 'and no other reason' is_the_only_reason

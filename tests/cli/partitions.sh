@@ -4,7 +4,7 @@
 # them, and the audit reads all of them.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 22
+plan 23
 lab=$work/lab
 labs+=("$lab")
 
@@ -55,6 +55,8 @@ check 'a partition that refuses keeps every partition from a voucher: 64' \
     says '^seckill seed: no voucher was made: partition 1: ERROR:  permission denied' status 64 by_urls "$(at 0) $SECKILL_DATABASE_URL"
 check 'so does a partition that does not answer: 69' \
     says '^seckill seed: no voucher was made: ' status 69 by_urls "$(at 0) postgresql://nobody@127.0.0.1:1/seckill"
+check 'two partitions with one URL are refused: 64' \
+    says 'partitions 0 and 1 have the same URL' status 64 by_urls "$(at 0) $(at 0)"
 check 'and there is none' test "$(issued)" = "$before"
 is_locked() {
     [ "$(query 1 "SELECT count(*) FROM pg_locks WHERE relation = 'tb_voucher'::regclass AND mode = 'AccessExclusiveLock' AND granted")" = 1 ]
