@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* reference_locks.c -- the page about locks and guards: the catalogue of the variants, and,
  * from the expectations of the laboratory, where each variant fails and why. */
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "db/guard.h"
 #include "loadtest/expect/expectation.h"
@@ -9,6 +11,8 @@
 #include "loadtest/scenario/catalogue.h"
 #include "lock/dlock.h"
 #include "tools/reference.h"
+
+enum { LOCKS_MAX = 64 };
 
 /* Is the outcome a failure under the lock? */
 static bool is_flaw(enum scenario_outcome outcome)
@@ -53,51 +57,78 @@ static void guards(FILE *out)
     }
 }
 
-static void flaw_row(FILE *out, const char *command, const char *name,
-                     const dlock_variant_info *lock, const struct expectation *e)
+/* The rows of one hazard or story, one for each cause, with all locks that fail by it; `found` has
+ * the expectation of each lock in the order of the catalogue, NULL: it is no failure. */
+static void flaw_rows(FILE *out, const char *command, const char *name,
+                      const struct expectation *found[])
 {
-    fprintf(out, "| `seckill %s%s --locks=%s` ", command, name, lock->name);
-    reference_cell(out, scenario_outcome_name(e->outcome, false));
-    reference_cell(out, e->reason);
-    reference_end_row(out);
+    for (size_t i = 0; i < dlock_variant_count(); i++) {
+        const struct expectation *e = found[i];
+
+        if (e == NULL)
+            continue;
+        fprintf(out, "| `seckill %s%s` |", command, name);
+        for (size_t k = i; k < dlock_variant_count(); k++)
+            if (found[k] != NULL && found[k]->outcome == e->outcome &&
+                strcmp(found[k]->reason, e->reason) == 0) {
+                fprintf(out, " `%s`", dlock_variant_at(k)->name);
+                found[k] = NULL;
+            }
+        fputc(' ', out);
+        reference_cell(out, scenario_outcome_name(e->outcome, false));
+        reference_cell(out, e->reason);
+        reference_end_row(out);
+    }
 }
 
-/* Every hazard and every story that this lock must fail in, under the guard of the story. */
-static void flaws_of(FILE *out, const dlock_variant_info *lock)
+static void hazard_flaws(FILE *out, const struct expectation *found[])
 {
-    fprintf(out, "\n### %s\n\n| command | outcome | cause |\n|---|---|---|\n", lock->name);
     for (size_t i = 0; hazard_at(i) != NULL; i++) {
-        const struct expectation *e =
-            expectation_of_hazard(hazard_at(i)->name, lock, ORDER_PATH_each);
-
-        if (e != NULL && is_flaw(e->outcome))
-            flaw_row(out, "compare --hazards=", hazard_at(i)->name, lock, e);
+        for (size_t k = 0; k < dlock_variant_count(); k++) {
+            found[k] =
+                expectation_of_hazard(hazard_at(i)->name, dlock_variant_at(k), ORDER_PATH_each);
+            if (found[k] != NULL && !is_flaw(found[k]->outcome))
+                found[k] = NULL;
+        }
+        flaw_rows(out, "compare --hazards=", hazard_at(i)->name, found);
     }
-    for (size_t i = 0; scenario_at(i) != NULL; i++) {
-        struct scenario_setup *setups;
-        size_t count = scenario_setups(scenario_at(i), lock->name, NULL, &setups);
+}
 
-        for (size_t k = 0; k < count; k++)
-            if (setups[k].expected->guard == NULL && is_flaw(setups[k].expected->outcome))
-                flaw_row(out, "scenario run ", scenario_at(i)->name, lock,
-                         setups[k].expected);
-        free(setups);
+/* Every story under its own guard. */
+static void story_flaws(FILE *out, const struct expectation *found[])
+{
+    for (size_t i = 0; scenario_at(i) != NULL; i++) {
+        for (size_t k = 0; k < dlock_variant_count(); k++) {
+            struct scenario_setup *setups;
+            size_t count =
+                scenario_setups(scenario_at(i), dlock_variant_at(k)->name, NULL, &setups);
+
+            found[k] = NULL;
+            for (size_t j = 0; j < count; j++)
+                if (setups[j].expected->guard == NULL && is_flaw(setups[j].expected->outcome))
+                    found[k] = setups[j].expected;
+            free(setups);
+        }
+        flaw_rows(out, "scenario run ", scenario_at(i)->name, found);
     }
 }
 
 void reference_locks(FILE *out)
 {
+    const struct expectation *found[LOCKS_MAX];
+
+    assert(dlock_variant_count() <= LOCKS_MAX);
     catalogue(out);
     guards(out);
-    fputs(
-        "\n## Where each lock fails\n\n"
-        "Each command shows a failure under one lock on real servers, and exits with 0 if the "
-        "outcome is the expected\none. If the cause does not depend on the lock, the row shows no "
-        "flaw of the lock. Some scenarios run with a\npart of the locks only, so a missing row "
-        "does not mean that a lock holds. `calm` is load without a fault. The\nrows come from "
-        "[expectations.def](../../loadtest/expect/expectations.def), which also has the outcomes "
-        "that\nare no failures.\n",
-        out);
-    for (size_t i = 0; i < dlock_variant_count(); i++)
-        flaws_of(out, dlock_variant_at(i));
+    fputs("\n## Where each lock fails\n\n"
+          "With `--locks=LOCK` each command shows the failure of one lock on real servers, and "
+          "exits with 0 if the outcome\nis the expected one. If the cause does not depend on the "
+          "lock, the row shows no flaw of the lock. Some scenarios\nrun with a part of the locks "
+          "only, so a lock that is missing in a row need not hold. `calm` is load without a\n"
+          "fault. The rows come from [expectations.def](../../loadtest/expect/expectations.def), "
+          "which also has the outcomes\nthat are no failures.\n\n"
+          "| command | locks | outcome | cause |\n|---|---|---|---|\n",
+          out);
+    hazard_flaws(out, found);
+    story_flaws(out, found);
 }

@@ -24,8 +24,8 @@ enum { PATH_MAX_BYTES = 4096 };
 
 /* ---- settings and commands ---- */
 
-static void setting_row(FILE *out, const struct setting_program *program,
-                        const struct setting *s)
+static void setting_cells(FILE *out, const struct setting_program *program,
+                          const struct setting *s)
 {
     char key[SETTING_NAME_MAX], variable[SETTING_NAME_MAX + 16], flag[SETTING_NAME_MAX * 2];
 
@@ -49,7 +49,40 @@ static void setting_row(FILE *out, const struct setting_program *program,
         fputc(' ', out);
     }
     reference_code_cell(out, variable);
-    reference_end_row(out);
+}
+
+static const struct setting_program *const PROGRAMS[] = {
+#define X(id, word, help) &command_##id##_program,
+    COMMANDS(X)
+#undef X
+};
+
+enum { PROGRAM_COUNT = sizeof PROGRAMS / sizeof PROGRAMS[0], COMMON_TO = 4 };
+
+static bool is_same(const struct setting *a, const struct setting *b)
+{
+    return strcmp(a->name, b->name) == 0 && strcmp(a->help, b->help) == 0 &&
+           strcmp(a->group, b->group) == 0;
+}
+
+/* The setting of the program that is the same as `s`; NULL: it has none. */
+static const struct setting *same_in(const struct setting_program *program,
+                                     const struct setting *s)
+{
+    for (size_t i = 0; i < program->count; i++)
+        if (is_same(&program->settings[i], s))
+            return &program->settings[i];
+    return NULL;
+}
+
+/* Do so many commands have the same flag that it is described once, above all of them? */
+static bool is_common(const struct setting *s)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < PROGRAM_COUNT; i++)
+        count += same_in(PROGRAMS[i], s) != NULL;
+    return count >= COMMON_TO;
 }
 
 static void setting_table(FILE *out, const struct setting_program *program)
@@ -59,22 +92,57 @@ static void setting_table(FILE *out, const struct setting_program *program)
     for (size_t i = 0; i < program->count; i++) {
         const struct setting *s = &program->settings[i];
 
+        if (program != &config_program && is_common(s))
+            continue;
         if (group == NULL || strcmp(group, s->group) != 0) {
             fprintf(out, "\n%s %s\n\n| flag | default | what it says | variable |\n"
                          "|---|---|---|---|\n",
                     program == &config_program ? "##" : "###", s->group);
             group = s->group;
         }
-        setting_row(out, program, s);
+        setting_cells(out, program, s);
+        reference_end_row(out);
     }
 }
 
-/* The exit statuses of one program, with what each means there. */
+/* The flags that many commands have, in the order in which the commands first have them. */
+static void common_table(FILE *out)
+{
+    static const struct setting_program any = {.name = "seckill COMMAND"};
+
+    fputs("\n## Flags of several commands\n\n| flag | default | what it says | variable | "
+          "commands |\n|---|---|---|---|---|\n",
+          out);
+    for (size_t i = 0; i < PROGRAM_COUNT; i++)
+        for (size_t k = 0; k < PROGRAMS[i]->count; k++) {
+            const struct setting *s = &PROGRAMS[i]->settings[k];
+            bool is_first = is_common(s);
+
+            for (size_t j = 0; j < i && is_first; j++)
+                is_first = same_in(PROGRAMS[j], s) == NULL;
+            if (!is_first)
+                continue;
+            setting_cells(out, &any, s);
+            fputc('|', out);
+            for (size_t j = i; j < PROGRAM_COUNT; j++)
+                if (same_in(PROGRAMS[j], s) != NULL)
+                    fprintf(out, " `%s`", PROGRAMS[j]->name + strlen("seckill "));
+            fputc(' ', out);
+            reference_end_row(out);
+        }
+}
+
+/* The exit statuses of one program, with what each means there; of a command only those that mean
+ * more than the list of all statuses says. */
 static void exit_table(FILE *out, const struct setting_program *program)
 {
+    bool is_service = program == &config_program;
+
     fprintf(out, "\n%s Exit status\n\n| status | meaning |\n|---|---|\n",
-            program == &config_program ? "##" : "###");
+            is_service ? "##" : "###");
     for (size_t i = 0; i < program->exit_count; i++) {
+        if (!is_service && program->exits[i].says == NULL)
+            continue;
         fprintf(out, "| %d ", (int)program->exits[i].code);
         reference_cell(out, exit_says(&program->exits[i]));
         reference_end_row(out);
@@ -102,7 +170,8 @@ static void write_commands(FILE *out)
     fputs(
         "# Commands of the laboratory\n\n"
         "`seckill COMMAND --help` prints the same, with examples. Every command also has the flags "
-        "`--config`,\n`--show-config`, `--help` and `--version`.\n\n"
+        "`--config`,\n`--show-config`, `--help` and `--version`. An exit status that the table of "
+        "a command does not have means the\nsame as in [exit codes](exit-codes.md).\n\n"
         "| command | what it does |\n|---|---|\n",
         out);
 #define X(id, word, help)                                                              \
@@ -111,13 +180,13 @@ static void write_commands(FILE *out)
     reference_end_row(out);
     COMMANDS(X)
 #undef X
-#define X(id, word, help)                                                              \
-    fprintf(out, "\n## seckill %s\n\n```text\n%s %s\n```\n", word,                      \
-            command_##id##_program.name, command_##id##_program.synopsis);             \
-    setting_table(out, &command_##id##_program);                                        \
-    exit_table(out, &command_##id##_program);
-    COMMANDS(X)
-#undef X
+    common_table(out);
+    for (size_t i = 0; i < PROGRAM_COUNT; i++) {
+        fprintf(out, "\n## %s\n\n```text\n%s %s\n```\n", PROGRAMS[i]->name,
+                PROGRAMS[i]->name, PROGRAMS[i]->synopsis);
+        setting_table(out, PROGRAMS[i]);
+        exit_table(out, PROGRAMS[i]);
+    }
 }
 
 static void write_exit_codes(FILE *out)
