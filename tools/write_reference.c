@@ -20,7 +20,7 @@
 #include "tools/reference.h"
 #include "tools/watch.h"
 
-enum { PATH_MAX_BYTES = 4096 };
+enum { PATH_MAX_BYTES = 4096, USAGE_MAX = 256 };
 
 /* ---- settings and commands ---- */
 
@@ -85,19 +85,22 @@ static bool is_common(const struct setting *s)
     return count >= COMMON_TO;
 }
 
+/* The settings of the service, or those of a command that are its own.  The first group of a
+ * command needs no heading. */
 static void setting_table(FILE *out, const struct setting_program *program)
 {
+    bool is_service = program == &config_program;
     const char *group = NULL;
 
     for (size_t i = 0; i < program->count; i++) {
         const struct setting *s = &program->settings[i];
 
-        if (program != &config_program && is_common(s))
+        if (!is_service && is_common(s))
             continue;
         if (group == NULL || strcmp(group, s->group) != 0) {
-            fprintf(out, "\n%s %s\n\n| flag | default | what it says | variable |\n"
-                         "|---|---|---|---|\n",
-                    program == &config_program ? "##" : "###", s->group);
+            if (is_service || group != NULL)
+                fprintf(out, "\n%s %s\n", is_service ? "##" : "###", s->group);
+            fputs("\n| flag | default | what it says | variable |\n|---|---|---|---|\n", out);
             group = s->group;
         }
         setting_cells(out, program, s);
@@ -138,8 +141,8 @@ static void exit_table(FILE *out, const struct setting_program *program)
 {
     bool is_service = program == &config_program;
 
-    fprintf(out, "\n%s Exit status\n\n| status | meaning |\n|---|---|\n",
-            is_service ? "##" : "###");
+    fprintf(out, "%s\n| exit status | meaning |\n|---|---|\n",
+            is_service ? "\n## Exit status\n" : "");
     for (size_t i = 0; i < program->exit_count; i++) {
         if (!is_service && program->exits[i].says == NULL)
             continue;
@@ -167,23 +170,25 @@ static void write_settings(FILE *out)
 
 static void write_commands(FILE *out)
 {
+    char usage[USAGE_MAX];
+
     fputs(
         "# Commands of the laboratory\n\n"
         "`seckill COMMAND --help` prints the same, with examples. Every command also has the flags "
-        "`--config`,\n`--show-config`, `--help` and `--version`. An exit status that the table of "
-        "a command does not have means the\nsame as in [exit codes](exit-codes.md).\n\n"
+        "`--config`,\n`--show-config`, `--help` and `--version`. An exit status that the section "
+        "of a command does not have means\nthe same as in [exit codes](exit-codes.md).\n\n"
         "| command | what it does |\n|---|---|\n",
         out);
-#define X(id, word, help)                                                              \
-    reference_code_cell(out, "seckill " word);                                                   \
+#define X(id, word, help)                                                                        \
+    snprintf(usage, sizeof usage, "seckill %s %s", word, command_##id##_program.synopsis);       \
+    reference_code_cell(out, usage);                                                             \
     reference_cell(out, help);                                                                   \
     reference_end_row(out);
     COMMANDS(X)
 #undef X
     common_table(out);
     for (size_t i = 0; i < PROGRAM_COUNT; i++) {
-        fprintf(out, "\n## %s\n\n```text\n%s %s\n```\n", PROGRAMS[i]->name,
-                PROGRAMS[i]->name, PROGRAMS[i]->synopsis);
+        fprintf(out, "\n## %s\n", PROGRAMS[i]->name);
         setting_table(out, PROGRAMS[i]);
         exit_table(out, PROGRAMS[i]);
     }
