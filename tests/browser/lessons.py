@@ -67,7 +67,7 @@ def documents_are_there():
             assert f"\n## {section}\n" in text, (one["number"], path, section)
             with urllib.request.urlopen(show.base + "/" + path) as answer:
                 assert answer.headers["Content-Type"] == "text/plain; charset=utf-8" and answer.read().decode() == text, path
-    for path in ("docs/../Makefile", "docs/explanation/threat-model.md", "docs/"):
+    for path in ("docs/../Makefile", "docs/explanation/handing-over.md", "docs/"):
         status = show.ask("/" + path)[0]
         assert status in (400, 404), (path, status)
 
