@@ -93,8 +93,7 @@ def tracked(*patterns):
 
 
 def pages():
-    """Every page but the change log, which tells of commands and files that are gone."""
-    return [Page(path) for path in tracked('*.md') if path != 'CHANGELOG.md']
+    return [Page(path) for path in tracked('*.md')]
 
 
 def spans(page):
