@@ -620,6 +620,10 @@ compose:                                    ## run the service in containers, wi
 lint: deps-test                                  ## check layers, sizes, documents, shell scripts, and clang's warnings
 	@tests/lint.sh
 
+.PHONY: weight
+weight:                                     ## print the lines of each directory, its limit, and its budget
+	@tools/size.py weight
+
 .PHONY: docs
 docs: $(OUT)/obj/write-reference            ## write the pages and tables that are generated from lists and results
 	@$< .

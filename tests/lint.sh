@@ -21,7 +21,7 @@ check() {
 mapfile -t scripts < <(git ls-files -co --exclude-standard -- '*.sh' tests/run tests/build tests/fuzz/run tests/interop/run tests/mutants/run tests/compose/run .ci/run)
 check 'every include keeps to its layer, every variant, guard and check is listed' tools/check-layers.sh
 check 'no name of a store, lock, guard or hazard is compared outside a parser' tools/check-names.sh
-check 'no function over 60 lines, no file over 400, no line of C over 100 columns' tools/check-size.sh
+check 'no directory, function, line or number of shared names is over its limit' tools/size.py check
 check 'every room has a README of at most 20 lines, and the files that it names' tools/check-rooms.sh
 check 'every setting of the service is a variable of docker-compose.yml' tools/check-containers.sh
 check 'the shell scripts are clean' shellcheck -x "${scripts[@]}"
