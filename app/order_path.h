@@ -7,8 +7,8 @@
  * request, and answers with that order.
  *
  * State       A path keeps no state of a process.  State that lasts from one order to
- *             the next is in struct service, so that two services in one process, or a
- *             service in a simulation, share no state.
+ *             the next is in struct service, so that two services in one process share no
+ *             state.
  * Faults      While no fault point is armed, --allow-faults changes nothing: a path
  *             runs the same statements in the same round trips.
  */

@@ -127,7 +127,7 @@ assert {line[0] for line in story["lines"]} == {"told", "act", "fault", "wire"}'
 # draws_all: a page for a seed of each subject.
 draws_all() {
     local subject
-    for subject in lua redlock rwlock semaphore permits latch combined; do
+    for subject in lua redlock rwlock semaphore permits latch; do
         echo "$subject"
         simulate --variant="$subject" --class=calm --seed=2 --picture="$work/page.html" >/dev/null || return 1
         [ "$(grep -c 'class="recording"' "$work/page.html")" -eq 1 ] || return 1
@@ -135,7 +135,7 @@ draws_all() {
     done
 }
 
-plan 36
+plan 35
 says='no variant "lau"; accepted are: all,setnx,.*,redlock,semaphore,'
 check 'an unknown variant is named with the accepted ones' refuses --variant=lau
 check 'and in a list' refuses --variant=lua,lau,spin
@@ -174,7 +174,6 @@ check 'one seed of two classes' refuses --seed=7 --variant=lua --class=net,calm
 check 'a seed of a lock repeats itself' repeats reentrant net
 check 'a seed of a lock on five servers repeats itself' repeats redlock crash
 check 'a seed of a primitive repeats itself' repeats permits pause
-check 'a seed of a sale repeats itself' repeats combined crash
 check 'other seeds and other classes are other histories' differs
 says='LESS=threads:0 is not accepted; .* names: faults,processes,threads,rounds,names,bystanders,draw'
 check 'a size below the least is named' refuses --variant=lua --class=net --seed=1 --less=threads:0

@@ -15,7 +15,6 @@
 #include "loadtest/kit/files.h"
 #include "tests/simulation/checker.h"
 #include "tests/simulation/faults.h"
-#include "tests/simulation/orders_subject.h"
 #include "tests/simulation/picture.h"
 #include "tests/simulation/recording.h"
 #include "tests/simulation/subject.h"
@@ -71,8 +70,6 @@ void batch_play_here(const struct play *play, struct account *account, bool is_t
     network_begin(count_servers(play->variant));
     if (play->begin != NULL) {
         play->begin();
-    } else if (orders_is_subject(play->variant)) {
-        orders_begin(play);
     } else {
         workload_begin(play);
         faults_begin();

@@ -56,25 +56,11 @@ static void send_later(struct redis_wire *wire, int64_t until_ns)
 
 static int64_t delay_next_ns; /* 0: no packet is to be delayed */
 static int64_t delayed_until_ns;
-static const char *delayed_word; /* the words of the packet to be delayed */
 
 void network_delay_next(int64_t until_ns)
 {
-    network_delay_next_with("", until_ns);
-}
-
-void network_delay_next_with(const char *word, int64_t until_ns)
-{
     delay_next_ns = until_ns;
     delayed_until_ns = until_ns;
-    delayed_word = word;
-}
-
-static bool is_to_be_late(const struct redis_wire *wire, const struct way *way,
-                          struct bytes bytes)
-{
-    return delay_next_ns != 0 && way == &wire->to_server && bytes.len > 0 &&
-           memmem(bytes.at, bytes.len, delayed_word, strlen(delayed_word)) != NULL;
 }
 
 bool network_has_delayed(void)
@@ -90,7 +76,7 @@ void network_send(struct redis_wire *wire, struct way *way, enum packet_kind kin
 
     if (packet == NULL)
         abort();
-    if (kind == PACKET_DATA && is_to_be_late(wire, way, bytes)) {
+    if (kind == PACKET_DATA && delay_next_ns != 0 && way == &wire->to_server) {
         send_later(wire, delay_next_ns);
         delay_next_ns = 0;
     }

@@ -44,8 +44,6 @@ bool network_cut(bool after);
 
 /* Deliver the next command at that time, and later packets of its connection after it. */
 void network_delay_next(int64_t until_ns);
-/* The same for the next command that contains these words; the caller keeps them. */
-void network_delay_next_with(const char *words, int64_t until_ns);
 bool network_has_delayed(void); /* the command was not sent yet, or has not arrived */
 
 /* Deliver no packet of one connection to its server before that time. Returns false if there is no

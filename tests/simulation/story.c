@@ -10,7 +10,6 @@
 #include "lock/dlock_async.h"
 #include "tests/simulation/batch.h"
 #include "tests/simulation/oracle.h"
-#include "tests/simulation/story_orders.h"
 #include "tests/simulation/subject.h"
 
 enum { TIMEOUT_MS = 100, LEASE_MS = 2000 };
@@ -285,10 +284,6 @@ static const struct story {
     {"a waiter that is cancelled stays until its bell has rung", "fair",
      cancelled_before_the_ring},
     {"a waiter hears at once that a latch was deleted", "latch", latch_deleted},
-    {"an order whose first question is late is not refused for good", "stream",
-     story_stream_late_question},
-    {"a request whose order is queued is not told that the voucher is sold out", "stream",
-     story_stream_hint},
 };
 
 static const struct story *story_here;

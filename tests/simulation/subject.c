@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/simulation/orders_subject.h"
-
 static const char *const variants[] = {"setnx", "naive", "owner", "watch", "getset",
                                        "lua",   "reentrant", "spin", "fenced", "fair",
                                        "rwlock", "multi", "redlock"};
@@ -38,16 +36,13 @@ const char *subject_names(void)
 
 size_t subject_count(void)
 {
-    return VARIANT_COUNT + PRIMITIVE_COUNT + orders_subject_count();
+    return VARIANT_COUNT + PRIMITIVE_COUNT;
 }
 
 const dlock_variant_info *subject_at(size_t index)
 {
-    if (index < VARIANT_COUNT)
-        return dlock_variant_find(variants[index]);
-    index -= VARIANT_COUNT;
-    return index < PRIMITIVE_COUNT ? &primitives[index].info
-                                   : orders_subject_at(index - PRIMITIVE_COUNT);
+    return index < VARIANT_COUNT ? dlock_variant_find(variants[index])
+                                 : &primitives[index - VARIANT_COUNT].info;
 }
 
 const dlock_variant_info *subject_find(const char *name)

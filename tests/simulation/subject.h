@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* subject.h -- the subjects of a simulation: variants of the catalogue, primitives and sales. The
- * rows of the last two are here. */
+/* subject.h -- the subjects of a simulation: variants of the catalogue, and primitives. */
 #ifndef SIMULATION_SUBJECT_H
 #define SIMULATION_SUBJECT_H
 

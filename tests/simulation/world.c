@@ -296,8 +296,7 @@ const char *world_verdict_name(enum verdict verdict)
 {
     static const char *const names[VERDICT_COUNT] = {
         "fine", "overlap", "fence", "asleep", "shut", "lost-in-calm", "hang", "endless",
-        "crash", "not-known", "overdrawn", "miscount", "early", "twice", "unheld",
-        "oversold", "lost-update", "duplicate", "broken-promise", "undersold", "audit"};
+        "crash", "not-known", "overdrawn", "miscount", "early", "twice", "unheld"};
 
     return names[verdict];
 }

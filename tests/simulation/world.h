@@ -46,8 +46,7 @@ enum { WORLD_TEXT = 240 };
 
 /* The verdict of a seed. */
 enum verdict { FINE, OVERLAP, FENCE, ASLEEP, SHUT, LOST_IN_CALM, HANG, ENDLESS, CRASH,
-               NOT_KNOWN, OVERDRAWN, MISCOUNT, EARLY, TWICE, UNHELD, OVERSOLD, LOST_UPDATE,
-               DUPLICATE, PROMISE, UNDERSOLD, AUDIT, VERDICT_COUNT };
+               NOT_KNOWN, OVERDRAWN, MISCOUNT, EARLY, TWICE, UNHELD, VERDICT_COUNT };
 
 /* The account of a seed after its end, in memory that it shares with its parent. */
 struct account {
