@@ -561,8 +561,7 @@ simulate: deps-test                              ## run the locks in simulated w
 	@$(if $(MARKDOWN),tests/simulation/simulated.sh '$(MARKDOWN)' \
 	  "make simulate SEEDS=$(SEEDS) FROM=$(FROM) VARIANT='$(VARIANT)' CLASS='$(CLASS)' MARKDOWN=$(MARKDOWN)") \
 	$(SIMULATE) --variant='$(VARIANT)' --class='$(CLASS)' \
-	  $(if $(SEED),--seed='$(SEED)' $(if $(LESS),--less='$(LESS)') \
-	  --picture=$(OUT)/simulate.html,--seeds='$(SEEDS)' \
+	  $(if $(SEED),--seed='$(SEED)' $(if $(LESS),--less='$(LESS)'),--seeds='$(SEEDS)' \
 	  --from='$(FROM)' --failed=$(OUT)/simulate.failed $(if $(TWICE),--twice))
 
 # Each seed is played four times: optimized and not, in a batch and alone.

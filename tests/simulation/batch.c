@@ -15,7 +15,6 @@
 #include "loadtest/kit/files.h"
 #include "tests/simulation/checker.h"
 #include "tests/simulation/faults.h"
-#include "tests/simulation/picture.h"
 #include "tests/simulation/recording.h"
 #include "tests/simulation/subject.h"
 
@@ -50,20 +49,8 @@ static int count_servers(const dlock_variant_info *variant)
     return times != NULL ? atoi(times + 2) : 1;
 }
 
-static void draw(const struct play *play, const struct account *account)
-{
-    (void)picture_write(&(struct picture_facts){.variant = play->variant,
-                                                .class = class_rows[play->class].name,
-                                                .verdict = world_verdict_name(account->verdict),
-                                                .text = account->text,
-                                                .seed = play->seed,
-                                                .lease_ms = workload.lease_ms,
-                                                .is_fine = account->verdict == FINE});
-}
-
 void batch_play_here(const struct play *play, struct account *account, bool is_told)
 {
-    picture_to(play->picture);
     recording_to(play->record_dir);
     world_begin(play->seed, play->less, account, is_told);
     recording_begin();
@@ -76,8 +63,6 @@ void batch_play_here(const struct play *play, struct account *account, bool is_t
     }
     world_run();
     recording_end();
-    if (play->picture != NULL)
-        draw(play, account);
 }
 
 /* In the child. The library's threads and memory end with the process. */

@@ -96,7 +96,6 @@ static const char USAGE[] =
     "  --seed=N            print what happens in it, then the smallest world that ends as badly\n"
     "  --quiet             print only how it ended\n"
     "  --less=SIZES        play a smaller world of the seed, such as faults:1,rounds:2,draw:4\n"
-    "  --picture=FILE      FILE gets a page that plays the last world step by step\n"
     "\n"
     "Other commands:\n"
     "  --hunt              end at the first seed whose verdict must not come\n"
@@ -110,7 +109,7 @@ static const char USAGE[] =
     "\n"
     "Examples:\n"
     "  simulate --seeds=1000 --variant=lua,redlock --class=net\n"
-    "  simulate --variant=fair --class=clock --seed=7 --picture=seed7.html\n"
+    "  simulate --variant=fair --class=clock --seed=7\n"
     "\n";
 
 static void print_usage(void)
@@ -143,7 +142,6 @@ void command_line_read(int argc, char **argv, struct settings *out)
         {"stories", no_argument, NULL, 't'},       {"beside", required_argument, NULL, 'b'},
         {"hunt", no_argument, NULL, 'h'},          {"hashes", no_argument, NULL, 'H'},
         {"less", required_argument, NULL, 'l'},    {"strict", no_argument, NULL, 'S'},
-        {"picture", required_argument, NULL, 'P'},
         {"failed", required_argument, NULL, 'F'},
         {"record", required_argument, NULL, 'r'},
         {"check-one-in", required_argument, NULL, 'o'},
@@ -166,7 +164,6 @@ void command_line_read(int argc, char **argv, struct settings *out)
         case 'o': out->check_one_in = read_number("check-one-in", optarg, NUMBER_MAX); break;
         case 'r': out->record_dir = optarg; break;
         case 'h': out->hunts = true; break;
-        case 'P': out->picture = optarg; break;
         case 'F': out->failed_file = optarg; break;
         case 'S': out->is_strict = true; break;
         case 'l': out->less = read_less(optarg), out->has_less = true; break;

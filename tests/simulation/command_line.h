@@ -17,7 +17,7 @@ struct settings {
     uint64_t seed_count, first_seed, seed, check_one_in;
     bool has_seed, twice, is_quiet, plays_stories, hunts, prints_hashes, is_strict, has_less;
     struct smaller less;
-    const char *failed_file, *picture; /* NULL: none */
+    const char *failed_file; /* NULL: none */
     int job_count;
     const char *record_dir; /* NULL: nothing is recorded */
     const char *beside; /* the socket of a real server; NULL: none */

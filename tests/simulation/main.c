@@ -167,7 +167,7 @@ static bool print_seed(const struct settings *settings)
 {
     struct play play = {subject_find(settings->variants), CLASS_CALM, settings->seed,
                         NULL, settings->has_less ? &settings->less : NULL,
-                        settings->picture, settings->record_dir};
+                        settings->record_dir};
     struct account account;
 
     while (play.class < CLASS_COUNT &&
@@ -183,8 +183,6 @@ static bool print_seed(const struct settings *settings)
     print_outcome(&play, &account);
     if (account.verdict != FINE && !settings->is_quiet && !settings->has_less)
         print_smallest(&play, &account);
-    if (settings->picture != NULL)
-        (void)printf("# its timeline: %s\n", settings->picture);
     return account.verdict == FINE;
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "tests/simulation/os.h"
-#include "tests/simulation/picture.h"
 
 enum { LOOK_MS = 20 };
 
@@ -37,27 +36,6 @@ bool oracle_is_valid(const struct process *process, const dlock_lease *lease)
     os_clock_of = NULL;
     task_held_fast--;
     return is_valid;
-}
-
-static int64_t left_ms(const struct oracle_hold *hold)
-{
-    int64_t left;
-
-    task_held_fast++;
-    os_clock_of = (struct site *)(uintptr_t)&hold->process->site;
-    left = dlock_lease_left_ms(hold->process->sys, &hold->lease);
-    os_clock_of = NULL;
-    task_held_fast--;
-    return left;
-}
-
-/* Note the valid holds for the page. */
-static void note_kept(void)
-{
-    for (size_t i = 0; i < ORACLE_HOLDS_MAX; i++)
-        if (entries[i].hold.is_used && entries[i].standing == HOLDS &&
-            oracle_is_valid(entries[i].hold.process, &entries[i].hold.lease))
-            picture_kept(&entries[i].hold, left_ms(&entries[i].hold));
 }
 
 static bool is_held(const struct entry *entry)
@@ -128,8 +106,6 @@ static void look_at_server(void)
 void oracle_look(void)
 {
     look_at_server();
-    if (picture_is_wanted())
-        note_kept();
     if (!(workload.variant->caps & DLOCK_CAP_EXCLUSIVE))
         return;
     for (size_t i = 0; i < ORACLE_HOLDS_MAX; i++) {
@@ -163,8 +139,6 @@ struct oracle_hold *oracle_ask(struct process *process, int name)
                                 .standing = ASKS,
                                 .highest = highest_fence[name],
                                 .asked_ns = world.now_ns};
-        if (picture_is_wanted())
-            picture_asked(&entry->hold, workload.names[name]);
         return &entry->hold;
     }
     world_condemn(NOT_KNOWN, "the workload has more holds than the oracle has room for");
@@ -189,8 +163,6 @@ void oracle_granted(struct oracle_hold *hold, const dlock_lease *lease)
 
     entry->standing = HOLDS;
     hold->lease = *lease;
-    if (picture_is_wanted())
-        picture_granted(hold, lease, left_ms(hold));
     if (is_fenced && !is_inner(hold) && lease->fence <= entry->highest)
         world_condemn(FENCE, "%s has the fence %" PRIu64 ", and %" PRIu64 " was handed out before",
                       lease->owner, lease->fence, entry->highest);
@@ -201,16 +173,12 @@ void oracle_granted(struct oracle_hold *hold, const dlock_lease *lease)
 
 void oracle_refused(struct oracle_hold *hold)
 {
-    if (picture_is_wanted())
-        picture_refused(hold);
     hold->is_used = false;
 }
 
 void oracle_leave(struct oracle_hold *hold)
 {
     oracle_look();
-    if (picture_is_wanted())
-        picture_leaves(hold, workload.names[hold->name]);
     hold->is_used = false;
 }
 
@@ -258,8 +226,6 @@ void oracle_abandon(struct oracle_hold *hold)
     task_held_fast++;
     left_ms = dlock_lease_left_ms(hold->process->sys, &hold->lease);
     task_held_fast--;
-    if (picture_is_wanted())
-        picture_abandoned();
     entry->standing = ABANDONED;
     /* The library rounds up, and counts the lease by the clock of its process. */
     entry->until_ns = site_world_ns(site, site_clock_ns(site) + (left_ms - 2) * MS);

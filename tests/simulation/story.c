@@ -312,7 +312,7 @@ bool stories_play(void)
 
     for (size_t i = 0; i < count; i++) {
         struct play play = {subject_find(stories[i].variant), CLASS_CALM, 1, story_begin,
-                            NULL, NULL, NULL};
+                            NULL, NULL};
         struct account account;
 
         story_here = &stories[i];

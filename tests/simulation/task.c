@@ -13,7 +13,6 @@
 #include "base/os/stack.h"
 #include "base/os/thread.h"
 #include "tests/simulation/os.h"
-#include "tests/simulation/picture.h"
 
 struct task *task_here;
 int task_held_fast;
@@ -41,14 +40,6 @@ static int find_block(struct dl_phdr_info *info, size_t size, void *arg)
             block_size = info->dlpi_phdr[i].p_memsz;
         }
     return 1;
-}
-
-bool picture_here(int64_t *now_ns, int *process, int *task)
-{
-    *now_ns = world.now_ns;
-    *process = task_here != NULL ? task_here->site->number : -1;
-    *task = task_here != NULL ? task_here->number : -1;
-    return task_here != NULL;
 }
 
 void task_note_switch(const struct dlock_stack *from, struct dlock_stack *to)

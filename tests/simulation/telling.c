@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/simulation/picture.h"
 #include "tests/simulation/world.h"
 
 enum { SHOWN_MAX = 200, LINE_MAX_ = 320 };
@@ -67,8 +66,6 @@ void telling_bytes(const char *what, int64_t a, const char *bytes, size_t len)
     char text[LINE_MAX_];
 
     strip(text, bytes, len);
-    if (picture_is_wanted() && (strcmp(what, "send") == 0 || strcmp(what, "reply") == 0))
-        picture_wire(a, what[0] == 's', text);
     if (strcmp(what, "send") == 0)
         tell("connection %" PRId64 ": the client sends %s", a, text);
     else if (strcmp(what, "ask") == 0)

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "tests/simulation/picture.h"
 #include "tests/simulation/subject.h"
 
 enum {
@@ -21,8 +20,6 @@ void workload_check(const char *call, dlock_status st)
     world.account->calls++;
     tell("%s answers %s %s", call, dlock_status_id(st), st == DLOCK_OK ? "" : dlock_error());
     trace("answer", (int64_t)st, 0);
-    if (picture_is_wanted())
-        picture_answered(st);
     if (st == DLOCK_PROTOCOL && workload.class == CLASS_STORE)
         return; /* the server was full */
     if (!dlock_is_failure(st) || (is_fault && !world.is_calm))

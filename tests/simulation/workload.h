@@ -25,8 +25,7 @@ struct play {
     uint64_t seed;
     void (*begin)(void); /* replaces the workload and its faults; NULL: nothing does */
     const struct smaller *less; /* NULL: the whole world */
-    const char *picture;        /* where its page is written; NULL: nowhere */
-    const char *record_dir; /* for the files of the recorders; NULL: none   */
+    const char *record_dir; /* for the files of the recorders; NULL: none */
 };
 
 struct process {

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/simulation/picture.h"
 #include "tests/simulation/telling.h"
 
 #define FNV_BASIS UINT64_C(14695981039346656037)
@@ -272,8 +271,6 @@ void tell(const char *format, ...)
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     (void)printf("%14.6f  %s\n", (double)world.now_ns / 1e6, text);
-    if (picture_is_wanted())
-        picture_line(text);
 }
 
 void world_condemn(enum verdict verdict, const char *format, ...)
