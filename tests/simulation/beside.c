@@ -88,21 +88,14 @@ static bool ask_server(int fd, const struct buffer *command, struct buffer *repl
 
 static const char *const forms[] = {
     "SET S V", "SET S V NX PX T", "SETNX S V", "GET K", "GETSET S V", "DEL K", "DEL K K",
-    "EXISTS K K", "INCR N", "DECR N", "INCRBY N I", "DECRBY N I", "PEXPIRE K T", "EXPIRE K D",
-    "PTTL K", "PERSIST K", "PEXPIRE K D", "HSET H F V", "HSET H F I F V", "HGET H F",
-    "HMGET H F F", "HGETALL H", "HEXISTS H F", "HLEN H", "HDEL H F F", "HINCRBY H F I",
-    "RPUSH L V V", "RPUSH L V", "LPOP L", "LLEN L", "LINDEX L I", "LRANGE L I I", "LREM L I V",
-    "ZADD Z R V", "ZADD Z XX R V", "ZADD Z NX R V", "ZREM Z V", "ZSCORE Z V", "ZCARD Z",
-    "ZCOUNT Z R (R", "ZRANGE Z I I", "ZRANGE Z I I WITHSCORES", "ZRANGEBYSCORE Z R R WITHSCORES",
-    "ZRANGEBYSCORE Z (R +inf", "ZRANGEBYSCORE Z -inf R LIMIT I I", "WATCH K", "UNWATCH",
-    "MULTI", "EXEC", "EXEC", "DISCARD", "SET K K X", "GET", "HGET K", "PUBLISH K V",
-    "PUBSUB NUMSUB K K", "TIME", "SET S V PXAT P", "SET S V XX KEEPTTL", "PEXPIREAT K P",
-    "XADD x * F V", "XADD x * F V F V", "XADD x MAXLEN 2 * F V", "XADD K * F V", "XLEN K",
-    "XRANGE x - +", "XRANGE x E E", "XRANGE K - E", "XDEL x E", "XDEL x E E", "XDEL K E",
-    "XGROUP CREATE x g 0 MKSTREAM", "XGROUP CREATE x g E", "XGROUP DELCONSUMER x g C",
-    "XINFO CONSUMERS K g", "XACK x g E", "XACK x g E E", "XAUTOCLAIM x g C Y 0-0 COUNT J",
-    "XREADGROUP GROUP g C COUNT J STREAMS K >", "XREADGROUP GROUP g C COUNT J STREAMS x >",
-    "XAUTOCLAIM K g C Y E COUNT J", "ZADD Z 1 V", "ZRANGE Z 0 -1",
+    "EXISTS K K", "INCR N", "DECR N", "INCRBY N I", "DECRBY N I", "PEXPIRE K T", "PEXPIRE K D",
+    "PTTL K", "HSET H F V", "HSET H F I F V", "HGET H F", "HGETALL H", "HEXISTS H F",
+    "HDEL H F F", "HINCRBY H F I", "RPUSH L V V", "RPUSH L V", "LPOP L", "LINDEX L I",
+    "LRANGE L I I", "LREM L I V", "ZADD Z R V", "ZADD Z XX R V", "ZADD Z 1 V", "ZREM Z V",
+    "ZSCORE Z V", "ZCARD Z", "ZCOUNT Z R (R", "ZRANGE Z I I", "ZRANGE Z I I WITHSCORES",
+    "ZRANGE Z 0 -1", "ZRANGEBYSCORE Z R R WITHSCORES", "ZRANGEBYSCORE Z (R +inf",
+    "ZRANGEBYSCORE Z -inf R LIMIT I I", "WATCH K", "UNWATCH", "MULTI", "EXEC", "EXEC", "DISCARD",
+    "SET K K X", "GET", "HGET K", "PUBLISH K V", "PUBSUB NUMSUB K K", "TIME",
 };
 
 static const struct {
@@ -113,40 +106,7 @@ static const struct {
     {LUA_REENTRANT_RENEW, "1 H T O"},     {LUA_TOKEN_RELEASE, "1 S V"},
     {LUA_TOKEN_RENEW, "1 S V T"},         {LUA_FAIR_ACQUIRE, "3 H L2 Z2 T O J T"},
     {LUA_FAIR_RELEASE, "3 H L2 Z2 O J T M K"}, {LUA_FENCED_ACQUIRE, "3 H N H2 T O J ? V"},
-    {LUA_STREAM_ADMIT, "5 x x:voucher:1 x:buyers:1 x:request:1:a x:numbers 1 1 a 7 3 P"},
-    {LUA_STREAM_ADMIT, "5 x x:voucher:1 x:buyers:1 x:request:1:b x:numbers 1 1 b 7 3 P"},
-    {LUA_STREAM_ADMIT, "5 x x:voucher:1 x:buyers:1 x:request:2:a x:numbers 1 2 a 7 3 P"},
-    {LUA_STREAM_STOCK, "2 x:voucher:1 x A 2 P 1"}, {LUA_STREAM_TAKE, "2 x x:search g C 2 Y"},
-    {LUA_STREAM_SETTLE, "2 x x:poison g x $"}, {LUA_STREAM_LEAVE, "1 x g C"},
 };
-
-/* Draw the id of an entry that exists, or of none. */
-static void draw_entry(char out[TEXT_SIZE])
-{
-    const struct key *key = model.keys.first;
-    struct stream_id id = {(uint64_t)(FIRST_US / 1000 + chance_between(0, 3)), 0};
-
-    while (key != NULL && key->kind != STREAM)
-        key = key->next;
-    if (key != NULL && key->stream->count > 0)
-        id = key->stream->parts[chance_between(0, (int64_t)key->stream->count - 1)].id;
-    if (chance_one_in(8))
-        id.seq++;
-    (void)snprintf(out, TEXT_SIZE, "%llu-%llu", (unsigned long long)id.ms,
-                   (unsigned long long)id.seq);
-}
-
-/* Draw an entry's end as stream_settle.lua takes it. */
-static void draw_end(char out[TEXT_SIZE])
-{
-    static const char *const verdicts[] = {"written", "written", "sold-out", "duplicate",
-                                           "poison"};
-    char id[TEXT_SIZE];
-
-    draw_entry(id);
-    (void)snprintf(out, TEXT_SIZE, "%.40s %s 1 %d %c why\n", id, verdicts[chance_between(0, 4)],
-                   (int)chance_between(1, 2), chance_one_in(2) ? 'a' : 'b');
-}
 
 /* Draw a number of milliseconds that a few steps of the clock reach, or that none reaches. */
 static int64_t draw_span(void)
@@ -159,7 +119,7 @@ static int64_t draw_span(void)
 /* Draw the text for one letter of a form; longer words stand for themselves. */
 static void draw(const char *word, size_t len, char out[TEXT_SIZE])
 {
-    static const char *const keys[] = {"s", "n", "h", "l", "z", "x"};
+    static const char *const keys[] = {"s", "n", "h", "l", "z"};
     static const char *const scores[] = {"0", "1", "1.5", "-3", "1e3", "1700000000000.25",
                                          "0.1", "-0"};
     bool is_out = word[0] == '(' && len == 2;
@@ -172,7 +132,7 @@ static void draw(const char *word, size_t len, char out[TEXT_SIZE])
     case 'S': case 'N': case 'H': case 'L': case 'Z':
         (void)snprintf(out, TEXT_SIZE, "%c", letter + 'a' - 'A');
         break;
-    case 'K': (void)snprintf(out, TEXT_SIZE, "%s", keys[chance_between(0, 5)]); break;
+    case 'K': (void)snprintf(out, TEXT_SIZE, "%s", keys[chance_between(0, 4)]); break;
     case 'V': (void)snprintf(out, TEXT_SIZE, "v%d", (int)chance_between(0, 3)); break;
     case 'F': (void)snprintf(out, TEXT_SIZE, "f%d", (int)chance_between(0, 3)); break;
     case 'O': (void)snprintf(out, TEXT_SIZE, "v:%d", (int)chance_between(0, 2)); break;
@@ -181,15 +141,6 @@ static void draw(const char *word, size_t len, char out[TEXT_SIZE])
     case 'J': (void)snprintf(out, TEXT_SIZE, "%d", (int)chance_between(1, 3)); break;
     case 'M': (void)snprintf(out, TEXT_SIZE, "%s", chance_one_in(2) ? "0" : ""); break;
     case 'T': (void)snprintf(out, TEXT_SIZE, "%lld", (long long)draw_span()); break;
-    case 'P':
-        (void)snprintf(out, TEXT_SIZE, "%lld", (long long)(atomic_load(clock_us) / 1000 +
-                                                           draw_span() - 1));
-        break;
-    case 'A': (void)snprintf(out, TEXT_SIZE, "%d", (int)chance_between(0, 3)); break;
-    case 'C': (void)snprintf(out, TEXT_SIZE, "w%d", (int)chance_between(1, 2)); break;
-    case 'Y': (void)snprintf(out, TEXT_SIZE, "%d", (int)chance_between(0, 4)); break;
-    case 'E': draw_entry(out); break;
-    case '$': draw_end(out); break;
     case 'R':
         (void)snprintf(out, TEXT_SIZE, "%s%s", is_out ? "(" : "", scores[chance_between(0, 7)]);
         break;

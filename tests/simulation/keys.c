@@ -12,7 +12,6 @@ static void free_key(struct key *key)
         free(key->parts[i].value.at);
     }
     free(key->parts);
-    stream_value_free(key->stream);
     free(key->string.at);
     free(key->name.at);
     free(key);
@@ -83,8 +82,6 @@ void keys_copy(struct keys *to, const struct keys *from)
         copy->end_ms = key->end_ms;
         if (key->string.at != NULL)
             copy->string = bytes_copy(key->string);
-        if (key->stream != NULL)
-            copy->stream = stream_value_copy(key->stream);
         for (size_t i = 0; i < key->count; i++)
             key_insert(copy, i, key->parts[i].name, key->parts[i].value,
                        key->parts[i].score);

@@ -6,9 +6,9 @@
 #ifndef SIMULATION_KEYS_H
 #define SIMULATION_KEYS_H
 
-#include "tests/simulation/streams.h"
+#include "tests/simulation/buffer.h"
 
-enum kind { STRING, HASH, LIST, SORTED, STREAM };
+enum kind { STRING, HASH, LIST, SORTED };
 
 /* A field and its value, an element of a list, or a member and its score. */
 struct part {
@@ -25,7 +25,6 @@ struct key {
     struct bytes string;
     struct part *parts;
     size_t count, room;
-    struct model_stream *stream; /* of kind STREAM */
     struct key *next;
 };
 

@@ -12,8 +12,7 @@
 
 static const struct command *const tables[] = {
     model_string_commands, model_hash_commands,   model_list_commands, model_sorted_commands,
-    model_key_commands,    model_client_commands, model_script_commands,
-    model_stream_commands, model_group_commands};
+    model_key_commands,    model_client_commands, model_script_commands};
 
 const struct command *model_command(struct bytes name)
 {
@@ -108,9 +107,7 @@ static bool is_refused(const struct call *call, const struct command *command)
 /* Does the command change keys, or could it have changed keys? */
 static bool is_write(const struct command *command)
 {
-    static const char *const frees[] = {"DEL",  "EXPIRE", "PEXPIRE",    "PEXPIREAT", "PERSIST",
-                                        "HDEL", "LPOP",   "LREM",       "ZREM",      "XACK",
-                                        "XDEL", "XREADGROUP", "XAUTOCLAIM"};
+    static const char *const frees[] = {"DEL", "PEXPIRE", "HDEL", "LPOP", "LREM", "ZREM"};
 
     for (size_t i = 0; i < sizeof(frees) / sizeof(frees[0]); i++)
         if (strcmp(command->name, frees[i]) == 0)

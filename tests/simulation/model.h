@@ -81,8 +81,7 @@ struct command {
 /* Each table ends with a row that has no name. */
 extern const struct command model_string_commands[], model_hash_commands[],
     model_list_commands[], model_sorted_commands[], model_key_commands[],
-    model_client_commands[], model_script_commands[], model_stream_commands[],
-    model_group_commands[];
+    model_client_commands[], model_script_commands[];
 
 /* Find the command and run it, for a client outside of MULTI or for a script. */
 void model_call(struct call *call);
@@ -97,9 +96,7 @@ bool model_find(struct call *call, struct bytes name, enum kind kind, struct key
 /* If the key has no parts any more, remove it. */
 void model_shrink(struct call *call, const struct key *key);
 
-/* Reply the number of parts of the key; or remove the parts that the arguments name, and reply how
- * many existed. */
-void model_count_parts(struct call *call, enum kind kind);
+/* Remove the parts that the arguments name, and reply how many existed. */
 void model_remove_parts(struct call *call, enum kind kind);
 
 /* The range of parts that the arguments 2 and 3 name; a negative index counts from the end. Returns

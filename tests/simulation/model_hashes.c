@@ -56,17 +56,6 @@ static void hget(struct call *call)
         reply_field(call, key, call->argv[2]);
 }
 
-static void hmget(struct call *call)
-{
-    struct key *key;
-
-    if (!model_find(call, call->argv[1], HASH, &key))
-        return;
-    reply_array(call->out, (int64_t)call->argc - 2);
-    for (size_t i = 2; i < call->argc; i++)
-        reply_field(call, key, call->argv[i]);
-}
-
 static void hgetall(struct call *call)
 {
     struct key *key;
@@ -86,11 +75,6 @@ static void hexists(struct call *call)
 
     if (model_find(call, call->argv[1], HASH, &key))
         reply_integer(call->out, key != NULL && key_find(key, call->argv[2]) < key->count);
-}
-
-static void hlen(struct call *call)
-{
-    model_count_parts(call, HASH);
 }
 
 static void hdel(struct call *call)
@@ -125,8 +109,7 @@ static void hincrby(struct call *call)
 
 const struct command model_hash_commands[] = {
     {"HSET", hset, -4, true, true},       {"HGET", hget, 3, false, true},
-    {"HMGET", hmget, -3, false, true},    {"HGETALL", hgetall, 2, false, true},
-    {"HEXISTS", hexists, 3, false, true}, {"HLEN", hlen, 2, false, true},
+    {"HGETALL", hgetall, 2, false, true}, {"HEXISTS", hexists, 3, false, true},
     {"HDEL", hdel, -3, false, true},      {"HINCRBY", hincrby, 4, true, true},
     {NULL, NULL, 0, false, false},
 };
@@ -160,11 +143,6 @@ static void lpop(struct call *call)
     key_remove(key, 0);
     model_touch(call->model, call->argv[1]);
     model_shrink(call, key);
-}
-
-static void llen(struct call *call)
-{
-    model_count_parts(call, LIST);
 }
 
 static void lindex(struct call *call)
@@ -226,8 +204,8 @@ static void lrem(struct call *call)
 }
 
 const struct command model_list_commands[] = {
-    {"RPUSH", rpush, -3, true, true},    {"LPOP", lpop, 2, false, true},
-    {"LLEN", llen, 2, false, true},      {"LINDEX", lindex, 3, false, true},
-    {"LRANGE", lrange, 4, false, true},  {"LREM", lrem, 4, false, true},
+    {"RPUSH", rpush, -3, true, true},   {"LPOP", lpop, 2, false, true},
+    {"LINDEX", lindex, 3, false, true}, {"LRANGE", lrange, 4, false, true},
+    {"LREM", lrem, 4, false, true},
     {NULL, NULL, 0, false, false},
 };

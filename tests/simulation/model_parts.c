@@ -9,14 +9,6 @@ void model_shrink(struct call *call, const struct key *key)
         (void)keys_remove(&call->model->keys, key->name);
 }
 
-void model_count_parts(struct call *call, enum kind kind)
-{
-    struct key *key;
-
-    if (model_find(call, call->argv[1], kind, &key))
-        reply_integer(call->out, key != NULL ? (int64_t)key->count : 0);
-}
-
 void model_remove_parts(struct call *call, enum kind kind)
 {
     struct key *key;

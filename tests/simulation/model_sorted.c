@@ -53,8 +53,7 @@ static void zadd(struct call *call)
 {
     struct key *key;
     bool if_present = bytes_is(call->argv[2], "XX");
-    bool if_absent = bytes_is(call->argv[2], "NX");
-    size_t first = if_present || if_absent ? 3 : 2;
+    size_t first = if_present ? 3 : 2;
     int64_t added = 0;
     double score;
 
@@ -75,7 +74,7 @@ static void zadd(struct call *call)
         size_t at = key_find(key, call->argv[i + 1]);
         bool is_there = at < key->count;
 
-        if ((is_there && if_absent) || (!is_there && if_present))
+        if (!is_there && if_present)
             continue;
         (void)read_score(call->argv[i], &score);
         if (is_there)
@@ -109,7 +108,10 @@ static void zscore(struct call *call)
 
 static void zcard(struct call *call)
 {
-    model_count_parts(call, SORTED);
+    struct key *key;
+
+    if (model_find(call, call->argv[1], SORTED, &key))
+        reply_integer(call->out, key != NULL ? (int64_t)key->count : 0);
 }
 
 static void zcount(struct call *call)

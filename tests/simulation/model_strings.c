@@ -25,28 +25,13 @@ static bool exists(struct call *call, struct bytes name)
 
 /* Compute the instant that is the argument's time from now. Returns false if the argument is no
  * time; the reply then says so. */
-static bool end_in(struct call *call, size_t at, int64_t unit, const char *verb, int64_t *end_ms)
+static bool end_in(struct call *call, size_t at, int64_t *end_ms)
 {
-    int64_t by;
-    char text[64];
+    int64_t by_ms;
 
-    if (!model_number(call, at, &by))
+    if (!model_number(call, at, &by_ms))
         return false;
-    if (by > 0 && by <= (INT64_MAX - model_now_ms(call->model)) / unit) {
-        *end_ms = model_now_ms(call->model) + by * unit;
-        return true;
-    }
-    (void)snprintf(text, sizeof(text), "ERR invalid expire time in '%s' command", verb);
-    reply_error(call->out, text);
-    return false;
-}
-
-/* Read an instant of PXAT. Returns false if the argument is none; the reply then says so. */
-static bool end_at_ms(struct call *call, size_t at, int64_t *end_ms)
-{
-    if (!model_number(call, at, end_ms))
-        return false;
-    if (*end_ms > 0)
+    if (by_ms > 0 && !__builtin_add_overflow(by_ms, model_now_ms(call->model), end_ms))
         return true;
     reply_error(call->out, "ERR invalid expire time in 'set' command");
     return false;
@@ -54,43 +39,24 @@ static bool end_at_ms(struct call *call, size_t at, int64_t *end_ms)
 
 static void set(struct call *call)
 {
-    bool if_absent = false, if_present = false, has_end = false, keeps_end = false;
+    bool if_absent = false, has_end = false;
     int64_t end_ms = 0;
     struct key *key;
 
-    for (size_t i = 3; i < call->argc; i++) {
-        bool in_ms = bytes_is(call->argv[i], "PX");
-
-        if (bytes_is(call->argv[i], "NX") && !if_present) {
+    for (size_t i = 3; i < call->argc; i++)
+        if (bytes_is(call->argv[i], "NX")) {
             if_absent = true;
-        } else if (bytes_is(call->argv[i], "XX") && !if_absent) {
-            if_present = true;
-        } else if (bytes_is(call->argv[i], "KEEPTTL") && !has_end) {
-            keeps_end = true;
-        } else if (bytes_is(call->argv[i], "PXAT") && !has_end && !keeps_end &&
-                   i + 1 < call->argc) {
-            if (!end_at_ms(call, ++i, &end_ms))
-                return;
-            has_end = true;
-        } else if ((in_ms || bytes_is(call->argv[i], "EX")) && !has_end && !keeps_end &&
-                   i + 1 < call->argc) {
-            if (!end_in(call, ++i, in_ms ? 1 : 1000, "set", &end_ms))
+        } else if (bytes_is(call->argv[i], "PX") && !has_end && i + 1 < call->argc) {
+            if (!end_in(call, ++i, &end_ms))
                 return;
             has_end = true;
         } else {
             reply_error(call->out, "ERR syntax error");
             return;
         }
-    }
-    if ((if_absent && exists(call, call->argv[1])) ||
-        (if_present && !exists(call, call->argv[1]))) {
+    if (if_absent && exists(call, call->argv[1])) {
         reply_nil(call->out);
         return;
-    }
-    key = keys_find(&call->model->keys, call->argv[1], model_now_ms(call->model));
-    if (keeps_end && key != NULL) {
-        has_end = key->has_end;
-        end_ms = key->end_ms;
     }
     key = store(call, call->argv[1], call->argv[2]);
     key->has_end = has_end;
@@ -220,48 +186,27 @@ static void exists_all(struct call *call)
     reply_integer(call->out, count);
 }
 
-/* Let the key expire at the sum of `base_ms` and the argument. */
-static void end_at(struct call *call, int64_t base_ms, int64_t unit, const char *verb)
+static void pexpire(struct call *call)
 {
+    int64_t now_ms = model_now_ms(call->model);
     struct key *key;
-    int64_t by;
-    char text[64];
+    int64_t by_ms, end_ms;
 
-    if (call->argc > 3) {
-        reply_error(call->out, "ERR the model knows no condition of an end");
+    if (!model_number(call, 2, &by_ms))
+        return;
+    if (__builtin_add_overflow(now_ms, by_ms, &end_ms)) {
+        reply_error(call->out, "ERR invalid expire time in 'pexpire' command");
         return;
     }
-    if (!model_number(call, 2, &by))
-        return;
-    if (by > INT64_MAX / unit || by < INT64_MIN / unit || by * unit > INT64_MAX - base_ms) {
-        (void)snprintf(text, sizeof(text), "ERR invalid expire time in '%s' command", verb);
-        reply_error(call->out, text);
-        return;
-    }
-    key = keys_find(&call->model->keys, call->argv[1], model_now_ms(call->model));
+    key = keys_find(&call->model->keys, call->argv[1], now_ms);
     reply_integer(call->out, key != NULL);
     if (key == NULL)
         return;
     key->has_end = true;
-    key->end_ms = base_ms + by * unit;
-    if (key->end_ms <= model_now_ms(call->model))
+    key->end_ms = end_ms;
+    if (end_ms <= now_ms)
         (void)keys_remove(&call->model->keys, call->argv[1]);
     model_touch(call->model, call->argv[1]);
-}
-
-static void expire(struct call *call)
-{
-    end_at(call, model_now_ms(call->model), 1000, "expire");
-}
-
-static void pexpire(struct call *call)
-{
-    end_at(call, model_now_ms(call->model), 1, "pexpire");
-}
-
-static void pexpireat(struct call *call)
-{
-    end_at(call, 0, 1, "pexpireat");
 }
 
 static void pttl(struct call *call)
@@ -272,18 +217,6 @@ static void pttl(struct call *call)
     reply_integer(call->out, key == NULL      ? -2
                              : !key->has_end ? -1
                                              : key->end_ms - now_ms);
-}
-
-static void persist(struct call *call)
-{
-    struct key *key = keys_find(&call->model->keys, call->argv[1], model_now_ms(call->model));
-    bool had_end = key != NULL && key->has_end;
-
-    if (had_end) {
-        key->has_end = false;
-        model_touch(call->model, call->argv[1]);
-    }
-    reply_integer(call->out, had_end);
 }
 
 static void tell_time(struct call *call)
@@ -299,9 +232,8 @@ static void tell_time(struct call *call)
 }
 
 const struct command model_key_commands[] = {
-    {"DEL", del, -2, false, true},         {"EXISTS", exists_all, -2, false, true},
-    {"EXPIRE", expire, -3, false, true},   {"PEXPIRE", pexpire, -3, false, true},
-    {"PEXPIREAT", pexpireat, -3, false, true}, {"PTTL", pttl, 2, false, true},
-    {"PERSIST", persist, 2, false, true},  {"TIME", tell_time, 1, false, true},
+    {"DEL", del, -2, false, true},       {"EXISTS", exists_all, -2, false, true},
+    {"PEXPIRE", pexpire, 3, false, true}, {"PTTL", pttl, 2, false, true},
+    {"TIME", tell_time, 1, false, true},
     {NULL, NULL, 0, false, false},
 };
