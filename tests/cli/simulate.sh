@@ -43,14 +43,13 @@ helps() {
     [ "$(wc -l <"$work/flags")" -ge 16 ]
 }
 
-# writes_page: has the page of a small table all cells, and the sum of their seeds?
+# writes_page: has the page of a small table all cells?
 writes_page() {
     (cd "$root" && tests/simulation/simulated.sh "$work/page.md" 'make simulate' build/tests/simulate \
         --variant=lua,naive --class=calm,store --seeds=600) || return 1
     cat "$work/page.md"
-    grep -q 'In all: 2,400 seeds, .* 4 of 4 cells as expected' "$work/page.md" &&
-        grep -q '^| .lua. | calm | 600 | [0-9]* | 0 | fine 600 | as expected |$' "$work/page.md" &&
-        grep -q '^- fair: a server clock that steps back' "$work/page.md"
+    grep -q '^| .lua. | calm | 600 | [0-9]* | 0 | fine 600 | as expected |$' "$work/page.md" &&
+        [ "$(grep -c ' | as expected |$' "$work/page.md")" -eq 4 ]
 }
 
 # differs: have two seeds different hashes, and so has a seed in another class?
@@ -139,7 +138,7 @@ check 'a word that is no flag is named' refuses lua
 says='simulate --help'
 check 'an unknown flag names where the known ones are' refuses --seed-count=7
 check '--help names every flag' helps
-check 'the page of a table has its cells and their sum' writes_page
+check 'the page of a table has its cells' writes_page
 says='one seed needs one VARIANT (of setnx,.*) and one CLASS (of calm,'
 check 'one seed of all variants' refuses --seed=7 --class=net
 check 'one seed of two classes' refuses --seed=7 --variant=lua --class=net,calm

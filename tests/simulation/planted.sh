@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# planted.sh SEEDS EXPLAINED [PATTERN] [MARKDOWN] -- plant bugs in the lock library and the service,
-# one after another, and print the number of seeds that the simulation needs to find each.
+# planted.sh SEEDS EXPLAINED [PATTERN] [MARKDOWN] -- plant bugs in the lock library, one after another,
+# and print the number of seeds that the simulation needs to find each.
 #
 # The bugs are the patches of tests/mutants whose head has lines
 #
@@ -10,8 +10,8 @@
 #     Not-found: why                if no seed finds it: the reason
 #
 # Each line plays at most SEEDS seeds, from 1 on, or at most EXPLAINED seeds if it has a reason, so
-# the figures are the same until the code changes. MARKDOWN is the file of the page. Exit: 0 all are
-# found but those with a reason, 1 not, 70 a patch does not apply or build.
+# the figures are the same until the code changes. MARKDOWN is the file of the table. Exit: 0 all
+# are found but those with a reason, 1 not, 70 a patch does not apply or build.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 unset MAKEFLAGS MFLAGS MAKELEVEL
@@ -60,7 +60,7 @@ hunt() {
         "$(killers "$2")" "$3" "$4" "$seed" "$verdict" >>"$rows"
 }
 
-tests/simulation/not_hunted.sh >/dev/null || unable 'each patch that is not hunted needs a reason'
+tests/simulation/not_hunted.sh || unable 'each patch that is not hunted needs a reason'
 rm -rf build/planted
 mkdir -p "$tree/build/tests"
 cp -a Makefile app base db docs loadtest lock lua tests tools "$tree/"
@@ -82,8 +82,16 @@ for patch in tests/mutants/*.patch; do
 done
 echo "$found of $count found"
 [ "$count" -gt 0 ] || unable "no planted bug fits '$pattern'"
-# shellcheck disable=SC2094  # the page says its own name, and reads nothing of itself
-[ -z "$markdown" ] ||
-    tests/simulation/planted_page.sh "$rows" "$seeds" "$explained" "$pattern" "$markdown" \
-        "$found" "$count" "$commit" >"$markdown"
+[ -z "$markdown" ] || {
+    cat <<PAGE
+# Planted bugs, and the seeds until the simulation finds them
+
+\`make simulate-planted PLANTED_SEEDS=$seeds PLANTED_EXPLAINED=$explained MUTANTS='$pattern' MARKDOWN=$markdown\`
+wrote this table on $(date -u +%F) at commit $commit, on $(uname -m), $(uname -sr), $(nproc) processors.
+
+| bug | kind | tests | subject and class | seeds until found | verdict, or why it is not found |
+|---|---|---|---|---|---|
+PAGE
+    cat "$rows"
+} >"$markdown"
 exit "$status"
