@@ -1,20 +1,83 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c -- `make simulate`: the locks in simulated worlds.  `simulate --help` says
  * what it plays. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "tests/simulation/batch.h"
 #include "tests/simulation/beside.h"
 #include "tests/simulation/command_line.h"
 #include "tests/simulation/expected.h"
 #include "tests/simulation/faults.h"
-#include "tests/simulation/progress.h"
 #include "tests/simulation/shrink.h"
 #include "tests/simulation/story.h"
 #include "tests/simulation/subject.h"
+
+/* ---- lines on stderr, at most one in ten seconds, and the file of failed seeds ---- */
+
+enum { PROGRESS_S = 10 };
+
+static FILE *failed;
+static const char *failed_name;
+static time_t told_at; /* the time of the last printed line, or of the first batch's beginning */
+
+/* The machine's clock, which nothing else in the simulation reads. */
+static time_t progress_now(void)
+{
+    struct timespec at;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &at);
+    return at.tv_sec;
+}
+
+/* Each seed that fails is added to the file, with the command that plays it again; NULL: to no
+ * file. Returns false if the file cannot be made; the reason is on stderr. */
+static bool progress_begin(const char *failed_file)
+{
+    told_at = progress_now();
+    failed_name = failed_file;
+    if (failed_file == NULL)
+        return true;
+    failed = fopen(failed_file, "we");
+    if (failed == NULL)
+        (void)fprintf(stderr, "simulate: cannot write %s: %s\n", failed_file, strerror(errno));
+    return failed != NULL;
+}
+
+static void progress_note(const struct batch *batch, const struct outcome *outcome,
+                          uint64_t seed, const struct account *account)
+{
+    const char *variant = batch->variant->name, *class = class_rows[batch->class].name;
+
+    if (failed != NULL && batch->is_wrong(batch, account->verdict)) {
+        (void)fprintf(failed, "make simulate VARIANT=%s CLASS=%s SEED=%llu # %s: %s\n", variant,
+                      class, (unsigned long long)seed, world_verdict_name(account->verdict),
+                      account->text);
+        /* Otherwise the process of each seed would write its copy of the buffer too. */
+        (void)fflush(failed);
+    }
+    if (progress_now() < told_at + PROGRESS_S)
+        return;
+    told_at = progress_now();
+    (void)fprintf(stderr, "# %s %s: %llu of %llu seeds, %llu failed\n", variant, class,
+                  (unsigned long long)outcome->seeds, (unsigned long long)batch->seed_count,
+                  (unsigned long long)outcome->wrong_count);
+}
+
+static bool progress_end(void)
+{
+    bool is_written = failed == NULL || (ferror(failed) == 0 && fclose(failed) == 0);
+
+    if (!is_written)
+        (void)fprintf(stderr, "simulate: cannot write %s: %s\n", failed_name, strerror(errno));
+    return is_written;
+}
+
+/* ---- the table ---- */
 
 /* Seconds of processor time that the seeds have taken so far; wall time would count other
  * programs. */
@@ -128,6 +191,8 @@ static bool print_table(const struct settings *settings)
                  settings->twice ? "played twice" : "played once");
     return is_fine;
 }
+
+/* ---- one seed ---- */
 
 static void print_outcome(const struct play *play, const struct account *account)
 {

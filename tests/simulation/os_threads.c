@@ -311,11 +311,6 @@ bool dlock_thread_value_make(struct dlock_thread_value *out, void (*at_end)(void
     return true;
 }
 
-void *dlock_thread_value_get(struct dlock_thread_value value)
-{
-    return task_here->values[value.os];
-}
-
 bool dlock_thread_value_set(struct dlock_thread_value value, void *to)
 {
     task_here->values[value.os] = to;

@@ -5,18 +5,18 @@
  * trace, never over an address. */
 #include "tests/simulation/world.h"
 
+#include <ctype.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/simulation/telling.h"
-
 #define FNV_BASIS UINT64_C(14695981039346656037)
 #define FNV_PRIME UINT64_C(1099511628211)
 #define WALL_BEGINS_MS INT64_C(1700000000000)
 
-enum { TOLD_MAX = 1024 };
+enum { TOLD_MAX = 1024, SHOWN_MAX = 200, SHOWN_SIZE = 320 };
 
 struct world world;
 
@@ -225,6 +225,84 @@ int64_t site_wall_us(const struct site *site)
 
 /* ---- trace ---- */
 
+void tell(const char *format, ...)
+{
+    char text[TOLD_MAX];
+    va_list args;
+
+    if (!world.is_told)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    (void)printf("%14.6f  %s\n", (double)world.now_ns / 1e6, text);
+}
+
+/* The trace as sentences. A word without a sentence is printed with its numbers. */
+/* The text of an enum packet_kind. */
+static const char *packet_text(int64_t kind)
+{
+    static const char *const texts[] = {"a request to connect", "an accepted connection",
+                                        "a refusal", "data", "an end", "a reset"};
+
+    return kind >= 0 && kind < (int64_t)(sizeof(texts) / sizeof(texts[0])) ? texts[kind] : "?";
+}
+
+static void tell_numbers(const char *what, int64_t a, int64_t b)
+{
+    if (strcmp(what, "run") == 0 || strcmp(what, "answer") == 0 || strcmp(what, "fault") == 0)
+        return; /* another function has printed a better sentence */
+    if (strcmp(what, "to-server") == 0)
+        tell("connection %" PRId64 ": the server gets %s", a, packet_text(b));
+    else if (strcmp(what, "to-client") == 0)
+        tell("connection %" PRId64 ": the client gets %s", a, packet_text(b));
+    else if (strcmp(what, "receive") == 0)
+        tell("connection %" PRId64 ": the client reads %" PRId64 " bytes", a, b);
+    else if (strcmp(what, "cut") == 0)
+        tell("FAULT connection %" PRId64 " is cut, %s", a,
+             b != 0 ? "after its requests were executed" : "and its requests are lost");
+    else
+        tell("%s %" PRId64 " %" PRId64, what, a, b);
+}
+
+/* The words of a command or a reply, without the protocol's lengths and line ends. */
+static void strip(char out[SHOWN_SIZE], const char *bytes, size_t len)
+{
+    size_t to = 0;
+    bool is_begun = true;
+
+    for (size_t i = 0; i < len && to < SHOWN_MAX; i++) {
+        if (is_begun && (bytes[i] == '*' || bytes[i] == '$') && i + 1 < len &&
+            isdigit((unsigned char)bytes[i + 1])) {
+            while (i < len && bytes[i] != '\n')
+                i++;
+            continue;
+        }
+        is_begun = bytes[i] == '\n';
+        if (bytes[i] == '\r')
+            continue;
+        out[to++] = bytes[i] == '\n' ? ' ' : isprint((unsigned char)bytes[i]) ? bytes[i] : '.';
+    }
+    while (to > 0 && out[to - 1] == ' ')
+        to--;
+    (void)snprintf(out + to, SHOWN_SIZE - to, "%s", to >= SHOWN_MAX ? " ..." : "");
+}
+
+static void tell_bytes(const char *what, int64_t a, const char *bytes, size_t len)
+{
+    char text[SHOWN_SIZE];
+
+    strip(text, bytes, len);
+    if (strcmp(what, "send") == 0)
+        tell("connection %" PRId64 ": the client sends %s", a, text);
+    else if (strcmp(what, "ask") == 0)
+        tell("connection %" PRId64 ": the server executes %s", a, text);
+    else if (strcmp(what, "reply") == 0)
+        tell("connection %" PRId64 ": the server replies %s", a, text);
+    else
+        tell("%s %" PRId64 " %s", what, a, text);
+}
+
 static void mix(const void *bytes, size_t len)
 {
     const unsigned char *at = bytes;
@@ -247,7 +325,7 @@ void trace(const char *what, int64_t a, int64_t b)
     mix_number(a);
     mix_number(b);
     if (world.is_told)
-        telling_numbers(what, a, b);
+        tell_numbers(what, a, b);
 }
 
 void trace_bytes(const char *what, int64_t a, const char *bytes, size_t len)
@@ -257,20 +335,7 @@ void trace_bytes(const char *what, int64_t a, const char *bytes, size_t len)
     mix_number(a);
     mix(bytes, len);
     if (world.is_told)
-        telling_bytes(what, a, bytes, len);
-}
-
-void tell(const char *format, ...)
-{
-    char text[TOLD_MAX];
-    va_list args;
-
-    if (!world.is_told)
-        return;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    (void)printf("%14.6f  %s\n", (double)world.now_ns / 1e6, text);
+        tell_bytes(what, a, bytes, len);
 }
 
 void world_condemn(enum verdict verdict, const char *format, ...)
