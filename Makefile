@@ -435,10 +435,9 @@ BY_TASKS := $(addprefix -Wl$(comma)--wrap=pthread_mutex_,init destroy lock unloc
     $(addprefix -Wl$(comma)--wrap=,epoll_create1 epoll_ctl epoll_wait timerfd_create \
     timerfd_settime dlock_stack_switch) \
     $(addprefix -Wl$(comma)--wrap=dlock_recorder_,open close begin end begin_release note)
-$(SIMULATE): $(call objects,$(call sources,tests/simulation)) $(LAB_LIB) $(COMMON) $(LIBRARY)
+$(SIMULATE): $(call objects,$(call sources,tests/simulation)) $(LAB_LIB) $(BASE_DB) $(LIBRARY)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(LINK) -pie $(BY_TASKS) -o $@ $^ $(LIBS.app) $(LIBS.lab) $(LIBS.db) \
-	  $(LIBS.lock) $(LIBS.base) -llua5.1
+	$(call say,LINK)$(CC) $(LINK) -pie $(BY_TASKS) -o $@ $^ $(LIBS.lock) -llua5.1
 
 # This library is loaded into a redis-server, so it is built without the sanitizers of this build.
 $(FROZEN_CLOCK): tests/simulation/frozen/clock.c
