@@ -522,12 +522,6 @@ prove-cluster: deps-test                         ## break and reshard a Redis Cl
 	@/usr/bin/python3 -B tests/proof/cluster_changes.py $(CLUSTER)
 CLUSTER :=
 
-.PHONY: prove-plan
-prove-plan: deps-test                            ## compare orders/s at 1, 2 and 4 partitions with the prediction of seckill plan; PLAN='--rounds=3'
-	@$(MAKE) --no-print-directory -j2 all
-	@/usr/bin/python3 -B tests/proof/plan.py $(PLAN)
-PLAN :=
-
 .PHONY: prove-promotions prove-pooler
 prove-promotions: deps-test                      ## promote a standby of PostgreSQL under load; PROMOTIONS='--times=10 --only=sync'
 	@$(MAKE) --no-print-directory -j2 all

@@ -23,7 +23,7 @@ app/          base/(os|text|http|redis)/|db/|lock/|app/
 # The rooms of the laboratory, from the bottom up: each may include the rooms before it.
 below=''
 outcomes=''
-for room in kit objective plan lab proxy probe audit check fault live sale open_loop expect compare bench scenario matrix page report show command; do
+for room in kit objective lab proxy probe audit check fault live sale open_loop expect compare bench scenario matrix page report show command; do
     below=$below${below:+|}$room
     # A client of the service sees the outcomes of its orders.
     [ "$room" != open_loop ] || outcomes='|app/outcome\.def$'

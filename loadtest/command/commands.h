@@ -33,7 +33,6 @@
       "orders per second over HTTP, compared with pgbench with the same SQL")          \
     X(bench_locks, "bench-locks",                                                      \
       "locks per second, compared with blocking connections and redis-benchmark")      \
-    X(plan, "plan", "the servers that a sale needs, from rates that bench measured")       \
     X(help, "help", "this list, more about one command, or all environment variables")
 
 /* Each command takes its own argv (argv[0] is the subcommand) and returns the exit status. */
