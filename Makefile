@@ -5,8 +5,6 @@
 #   make BUILD=release|debug|asan|tsan   flavour; release goes to build/, the others to
 #                                        build/<flavour>/
 #   make BUILD=o0                        not optimized, only for `make simulate-same`
-#   make BUILD=bare                      without fault points and recorder, only for
-#                                        `make bench-locks` to measure against
 #   make CFLAGS=... CPPFLAGS=... LDFLAGS=...   more flags, which win over the project's own
 #   make V=1                             show whole commands
 #   make WERROR=1                        warnings are errors
@@ -56,10 +54,9 @@ OPT.tsan    := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
 # For clang; the programs of tests/fuzz are also linked with libFuzzer.
 OPT.fuzz    := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
                -fno-sanitize-recover=all
-OPT.bare    := $(OPT.release) -DDLOCK_BARE
 OPT.o0      := -O0 -g
 ifeq ($(OPT.$(BUILD)),)
-$(error unknown BUILD=$(BUILD); use release, debug, asan, tsan, fuzz, bare or o0)
+$(error unknown BUILD=$(BUILD); use release, debug, asan, tsan, fuzz or o0)
 endif
 ifeq ($(BUILD),fuzz)
 CC := clang
@@ -312,14 +309,12 @@ results: deps-run deps-test                       ## measure docs/results again,
 	@$(if $(filter bench-peers,$(or $(RESULTS),bench-peers)),tools/deps.sh bench-peers || \
 	  echo 'results: bench-peers: not all packages could be installed' >&2)
 	@$(MAKE) --no-print-directory -j2 all $(BENCH_PEER) $(OUT)/tests/topology/address_pairs
-	@$(MAKE) --no-print-directory -j2 BUILD=bare build/bare/$(SONAME)
 	@tools/results.sh $(RESULTS)
 RESULTS :=
 
 .PHONY: bench-locks
 bench-locks: deps-run                           ## measure locks per second, as ratios to redis-benchmark and others
 	@$(MAKE) --no-print-directory -j2 all
-	@$(MAKE) --no-print-directory -j2 BUILD=bare build/bare/$(SONAME)
 	@build/seckill bench-locks
 
 # A peer whose packages cannot be installed is named in the result, and the others are measured.
@@ -355,7 +350,7 @@ test-more: deps-test                             ## run the tests with ASan, UBS
 	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
 	@tests/run $(if $(filter 1,$(AGAIN)),--again) --more
 
-.PHONY: tests lock-tests asan-tests tsan-lock-tests tsan-tests tsan-programs topology-tests bare-programs
+.PHONY: tests lock-tests asan-tests tsan-lock-tests tsan-tests tsan-programs topology-tests
 lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC) $(LIAR)
 tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(TOPOLOGY_TESTS) $(SERVICE_TESTS) lock-tests ## build all test programs
 tests: $(INTEROP_PEER) $(PROVE_ORDERS) $(BENCH_PEER) $(SIMULATE) $(FROZEN_CLOCK)
@@ -371,7 +366,6 @@ tsan-lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC)
 tsan-tests: tsan-lock-tests $(THREAD_TESTS)
 tsan-programs: $(PROGRAMS)
 topology-tests: $(TOPOLOGY_TESTS)
-bare-programs: $(OUT)/seckilld $(OUT)/$(SONAME)
 
 $(OUT)/tests/unit/%: $(OUT)/obj/tests/unit/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
 	@mkdir -p $(@D)

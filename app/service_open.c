@@ -59,10 +59,8 @@ enum exit_code service_open(struct service *s, const struct config *config,
         log_error("out of memory");
         return EXIT_UNAVAILABLE;
     }
-    if (config->allow_faults && !dlock_fault_allow()) {
-        log_error("--allow-faults is refused: %s", dlock_error());
-        return EXIT_USAGE;
-    }
+    if (config->allow_faults)
+        dlock_fault_allow();
     rc = stores_open(s);
     if (rc == EXIT_VALID && !open_database(s))
         rc = EXIT_UNAVAILABLE;

@@ -245,17 +245,3 @@ bool audit_db_services(lab_db *db, audit_db_service_fn *each, void *arg)
     postgres_result_free(result);
     return true;
 }
-
-bool audit_db_lock_rows(lab_db *db, int64_t *count)
-{
-    static const char sql[] = "SELECT (SELECT count(*) FROM dlock_lock)"
-                              " + (SELECT count(*) FROM dlock_row)"
-                              " + (SELECT count(*) FROM dlock_queue)";
-    struct postgres_result *result = lab_db_ask(db, sql, 0, NULL);
-
-    if (!result)
-        return false;
-    *count = number(result, 0);
-    postgres_result_free(result);
-    return true;
-}

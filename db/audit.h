@@ -83,9 +83,6 @@ bool audit_db_count(lab_db *db, const struct audit_db_filter *filter, int64_t *c
  * count, because waiting is their purpose. */
 bool audit_db_blocked_by(lab_db *db, const char *process, bool *blocked);
 
-/* The number of rows of the lock library in its tables: locks held or waited for. */
-bool audit_db_lock_rows(lab_db *db, int64_t *count);
-
 /* Have all sessions of the service been idle for a second? */
 bool audit_db_quiet(lab_db *db, bool *quiet);
 

@@ -11,7 +11,6 @@
 
 #include "lock/process.h"
 #include "lock/record/faults.h"
-#include "lock/status.h"
 
 atomic_int dlock_fault_armed_count;
 
@@ -148,18 +147,9 @@ bool dlock_fault_can(dlock_fault_point point, dlock_fault_action action)
            (point_actions[point] & 1u << action);
 }
 
-static bool refuse(void)
+void dlock_fault_allow(void)
 {
-    (void)dlock_fail(DLOCK_INVALID, DLOCK_BARE_REFUSAL ": it has no fault points");
-    return false;
-}
-
-bool dlock_fault_allow(void)
-{
-    if (DLOCK_IS_BARE)
-        return refuse();
     atomic_store(&points_here()->allowed, true);
-    return true;
 }
 
 bool dlock_fault_is_allowed(void)
@@ -174,8 +164,6 @@ bool dlock_fault_arm(dlock_fault_point point, dlock_fault_action action,
     struct dlock_fault_at *p = &points->at[point];
     bool done = false;
 
-    if (DLOCK_IS_BARE)
-        return refuse();
     if (key == NULL)
         key = "";
     if (!dlock_fault_is_allowed() || strlen(key) > DLOCK_FAULT_KEY_MAX ||

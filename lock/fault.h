@@ -3,8 +3,7 @@
  *
  * Each process (process.h) has its own points.  A point that is not armed costs one
  * load and one predicted branch.  Arming is refused by default: a program that wants
- * faults calls dlock_fault_allow() once at its start.  In a bare build (bare.h) the
- * points compile to nothing, and no point can be armed.
+ * faults calls dlock_fault_allow() once at its start.
  *
  * Threads     Any thread may reach a point while another arms or releases it.
  */
@@ -13,7 +12,6 @@
 
 #include <stddef.h>
 
-#include "lock/bare.h"
 #include "lock/fault_points.h"
 
 /* The number of armed points in all processes (process.h) of this program.  While it is
@@ -23,9 +21,8 @@ extern atomic_int dlock_fault_armed_count;
 /* Is any point armed?  Every point asks this first. */
 static inline bool dlock_fault_is_any_armed(void)
 {
-    return !DLOCK_IS_BARE &&
-           __builtin_expect(
-               atomic_load_explicit(&dlock_fault_armed_count, memory_order_relaxed) > 0, 0);
+    return __builtin_expect(
+        atomic_load_explicit(&dlock_fault_armed_count, memory_order_relaxed) > 0, 0);
 }
 
 /* The calling thread reaches `point` while it works under the lock `key`.  Carries out
@@ -40,9 +37,8 @@ dlock_fault_action dlock_fault_reach(dlock_fault_point point, const char *key);
 /* For a point whose only actions are hold, stop and kill. */
 #define DLOCK_FAULT(point, key) ((void)DLOCK_FAULT_ASK(DLOCK_FAULT_##point, (key)))
 
-/* Allow faults in this process from now on.  False: this is a bare build, and
- * dlock_error() says so. */
-bool dlock_fault_allow(void);
+/* Allow faults in this process from now on. */
+void dlock_fault_allow(void);
 bool dlock_fault_is_allowed(void);
 
 /* Spare the calling thread: from now on no point catches it.  For threads whose locks
@@ -54,8 +50,8 @@ bool dlock_fault_can(dlock_fault_point point, dlock_fault_action action);
 
 /* Arm `point`: it catches the next thread that reaches it under the lock `key` ("" or
  * NULL: any lock).  One arming catches one thread.  False, and nothing changes: faults
- * are not allowed (in a bare build dlock_error() says so), the point does not have this
- * action, the point is armed already, or a thread is held there. */
+ * are not allowed, the point does not have this action, the point is armed already, or a
+ * thread is held there. */
 bool dlock_fault_arm(dlock_fault_point point, dlock_fault_action action,
                      const char *key);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* recording.h -- how the core tells the recorder of its calls.  Without a recorder each
- * function costs one branch; in a bare build (bare.h) it compiles to nothing. */
+ * function costs one branch. */
 #ifndef DLOCK_RECORDING_H
 #define DLOCK_RECORDING_H
 
-#include "lock/bare.h"
 #include "lock/record/recorder.h"
 #include "lock/system.h"
 
@@ -32,7 +31,7 @@ void dlock_recording_put_trace(const dlock_system *sys, const dlock_lease *lease
 
 static inline bool dlock_recording_is_on(const dlock_system *sys)
 {
-    return !DLOCK_IS_BARE && __builtin_expect(sys->recorder != NULL, 0);
+    return __builtin_expect(sys->recorder != NULL, 0);
 }
 
 /* Record that a call was made at `made_ns` (0: now).  The caller has sent no request of

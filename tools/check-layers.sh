@@ -14,7 +14,7 @@ base/text/    base/(os|text)/
 base/postgres/ base/(os|postgres)/
 base/http/    base/(os|text|http)/
 base/redis/   base/(os|redis)/
-lock/record/  base/os/|lock/record/|lock/(bare|dlock|dlock_variant|process|status)\.h
+lock/record/  base/os/|lock/record/|lock/(dlock|dlock_variant|process|status)\.h
 lock/         base/(os|redis|postgres)/|lock/
 db/           base/(os|text|postgres)/|db/
 app/          base/(os|text|http|redis)/|db/|lock/|app/

@@ -135,7 +135,7 @@ static enum exit_code async_cell(const void *arg, void *shared)
     dlock_system *sys;
     dlock_status st;
 
-    if (!bench_open(plan->b, plan->contest->variant, 0, &sys))
+    if (!bench_open(plan->b, plan->contest->variant, &sys))
         return EXIT_UNAVAILABLE;
     st = dlock_async_open(&driver.async, sys, 0);
     if (st != DLOCK_OK) {

@@ -96,7 +96,7 @@ static enum thread_group_answer warm_up(const struct process *process, int me)
     char name[32];
 
     snprintf(name, sizeof name, NAME ":%d", me);
-    return bench_pair(process->sys, process->plan->variant, name);
+    return bench_pair(process->sys, process->plan->variant, name, dlock_release);
 }
 
 /* Take turns until the end of the contest.  Each thread then completes its last turn, so that

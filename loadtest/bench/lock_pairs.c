@@ -15,7 +15,7 @@ static enum thread_group_answer once(void *arg, int index)
 {
     struct racer *racer = arg;
 
-    return bench_pair_by(racer->sys, racer->variant, racer->names[index], racer->release);
+    return bench_pair(racer->sys, racer->variant, racer->names[index], racer->release);
 }
 
 enum exit_code lock_pairs_measure(const struct bench_locks *b, const char *variant,
@@ -30,7 +30,7 @@ enum exit_code lock_pairs_measure(const struct bench_locks *b, const char *varia
     racer.release = release;
     for (int i = 0; i < threads; i++)
         snprintf(racer.names[i], sizeof racer.names[i], LOCK_PAIRS_NAME, i);
-    if (!bench_open(b, variant, 0, &racer.sys))
+    if (!bench_open(b, variant, &racer.sys))
         return EXIT_UNAVAILABLE;
     if (!thread_group_run(&group, duration_ms, score))
         return EXIT_INVALID;

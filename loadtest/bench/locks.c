@@ -52,8 +52,9 @@ bool bench_complain(const char *variant, const char *call, dlock_status st)
     return false;
 }
 
-dlock_options bench_options(const struct bench_locks *b, const char *variant,
-                            struct lab_urls *urls)
+/* The options point into `urls`, which must be zero at first. */
+static dlock_options bench_options(const struct bench_locks *b, const char *variant,
+                                   struct lab_urls *urls)
 {
     static const struct lab_route own = {.database = BLOCKING_DATABASE};
     dlock_options options = dlock_options_default();
@@ -81,14 +82,11 @@ static bool open_system(const dlock_options *options, dlock_system **out)
     return st == DLOCK_OK || bench_complain(options->variant, "open", st);
 }
 
-bool bench_open(const struct bench_locks *b, const char *variant, int node_timeout_ms,
-                dlock_system **out)
+bool bench_open(const struct bench_locks *b, const char *variant, dlock_system **out)
 {
     struct lab_urls urls = {0};
     dlock_options options = bench_options(b, variant, &urls);
 
-    if (node_timeout_ms > 0)
-        options.redlock_node_timeout_ms = node_timeout_ms;
     return open_system(&options, out);
 }
 
@@ -110,8 +108,8 @@ bool bench_has(const struct bench_locks *b, const char *variant)
     return false;
 }
 
-enum thread_group_answer bench_pair_by(dlock_system *sys, const char *variant,
-                                       const char *name, bench_release *release)
+enum thread_group_answer bench_pair(dlock_system *sys, const char *variant, const char *name,
+                                    bench_release *release)
 {
     const char *call = "acquire";
     dlock_lease lease;
@@ -125,9 +123,4 @@ enum thread_group_answer bench_pair_by(dlock_system *sys, const char *variant,
         return THREAD_GROUP_DONE;
     bench_complain(variant, call, st);
     return THREAD_GROUP_FAILED;
-}
-
-enum thread_group_answer bench_pair(dlock_system *sys, const char *variant, const char *name)
-{
-    return bench_pair_by(sys, variant, name, dlock_release);
 }

@@ -19,11 +19,9 @@
 #define BENCH_PARTS(X)                                                                 \
     X(pairs, "acquire and release without contention, beside blocking connections")    \
     X(async, "the same by one thread and dlock_async.h, beside redis-benchmark -P 64")   \
-    X(idle, "unarmed fault points, and the recorder, beside a bare build")             \
     X(later, "releases without a waiting thread, beside waiting releases")             \
     X(hot, "64 threads of two processes on one name: waits and hand-overs")            \
-    X(redlock, "pairs on five nodes, and their latency while one node hangs")          \
-    X(memory, "memory that stays after distinct names were taken and released")
+    X(redlock, "pairs on five nodes, and their latency while one node hangs")
 
 enum { BENCH_ROUNDS_MAX = 25 };
 
@@ -32,10 +30,7 @@ struct bench_locks {
     lab_db *db; /* the laboratory's own connection                                  */
     int rounds;
     int64_t duration_ms; /* of each measurement                                     */
-    int64_t names;       /* names of a lap of the part `memory`                     */
     const char *dir;     /* of this run, for files                                  */
-    const char *bare;    /* the library without fault points; NULL: build/bare has it */
-    bool is_chosen;      /* the part was asked for by name                          */
     FILE *tables;        /* writes to `text`, which is kept for --markdown          */
     char *text;
     size_t text_size, text_shown;
@@ -64,15 +59,9 @@ void bench_progress(const struct bench_locks *b, int round, const char *fmt, ...
 /* The time that a process may take for `ms` of measuring. */
 int64_t bench_limit_ms(int64_t ms);
 
-/* The options with which `variant` is opened: the servers of the lab, and in Redis the database
- * of the bench.  The options point into `urls`, which must be zero at first. */
-dlock_options bench_options(const struct bench_locks *b, const char *variant,
-                            struct lab_urls *urls);
-
-/* Open a lock system of `variant` with bench_options().  `node_timeout_ms` is the timeout of a node
- * of redlock; 0: the default.  False: the reason is on stderr. */
-bool bench_open(const struct bench_locks *b, const char *variant, int node_timeout_ms,
-                dlock_system **out);
+/* Open a lock system of `variant` on the servers of the lab, in Redis in the database of the bench.
+ * False: the reason is on stderr. */
+bool bench_open(const struct bench_locks *b, const char *variant, dlock_system **out);
 
 /* The same, with the option `handover` of dlock_options. */
 bool bench_open_handed(const struct bench_locks *b, const char *variant, int handover,
@@ -88,10 +77,7 @@ bool bench_complain(const char *variant, const char *call, dlock_status st);
 typedef dlock_status bench_release(dlock_system *sys, dlock_lease *lease);
 
 /* Acquire `name` without a limit of time, and release it.  THREAD_GROUP_DONE or _FAILED. */
-enum thread_group_answer bench_pair_by(dlock_system *sys, const char *variant,
-                                       const char *name, bench_release *release);
-
-/* The same by dlock_release(). */
-enum thread_group_answer bench_pair(dlock_system *sys, const char *variant, const char *name);
+enum thread_group_answer bench_pair(dlock_system *sys, const char *variant, const char *name,
+                                    bench_release *release);
 
 #endif /* LOADTEST_BENCH_LOCKS_H */

@@ -93,7 +93,7 @@ static enum exit_code lock_cell(const void *arg, void *shared)
     struct thread_group group = {plan->threads, lock_once, &racer};
 
     name_all(&racer);
-    if (!bench_open(plan->b, VARIANT, 0, &racer.sys))
+    if (!bench_open(plan->b, VARIANT, &racer.sys))
         return EXIT_UNAVAILABLE;
     if (!thread_group_run(&group, plan->b->duration_ms, shared))
         return EXIT_INVALID;
@@ -192,7 +192,7 @@ static enum exit_code latency_cell(const void *arg, void *shared)
     dlock_system *sys;
     bool ok;
 
-    if (!bench_open(b, VARIANT, 0, &sys))
+    if (!bench_open(b, VARIANT, &sys))
         return EXIT_UNAVAILABLE;
     ok = time_calls(sys, b->duration_ms, &out->up);
     if (ok && !suspend_begin(&hang, &lab_server(&lab, LAB_REDLOCK, HUNG_NODE)->child))

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* store_probe.c -- asks a lock's store by hand. */
+/* store_probe.c -- sends a lock's store its smallest request. */
 #include "loadtest/bench/store_probe.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text/duration.h"
-#include "db/audit.h"
-#include "loadtest/kit/http_client.h"
 #include "loadtest/probe/blocking.h"
-
-enum { METRICS_MS = 5000 };
 
 struct store_probe { /* one of the three is not NULL */
     struct blocking *redis;
     lab_db *database;
     dlock_system *other;
     const char *variant;
-    int zookeeper_port, etcd_port; /* 0: it is none                                 */
 };
 
 static enum dlock_store store_of(const char *variant)
@@ -58,11 +51,7 @@ struct store_probe *store_probe_open(const struct bench_locks *b, const char *va
     else if (store == DLOCK_STORE_POSTGRES)
         ok = open_database(b, &probe->database);
     else
-        ok = bench_open(b, variant, 0, &probe->other);
-    if (store == DLOCK_STORE_ZOOKEEPER)
-        probe->zookeeper_port = lab_port(b->lab, LAB_ZOOKEEPER, 0);
-    if (store == DLOCK_STORE_ETCD)
-        probe->etcd_port = lab_port(b->lab, LAB_ETCD, 0);
+        ok = bench_open(b, variant, &probe->other);
     if (ok)
         return probe;
     store_probe_close(probe);
@@ -103,52 +92,4 @@ int64_t store_probe_trip_ns(struct store_probe *probe)
         return blocking_ping_ns(probe->redis);
     ok = probe->database ? ask_database(probe) : ask_other(probe);
     return ok ? monotonic_ns() - begin_ns : -1;
-}
-
-static int64_t count_nodes(int port)
-{
-    static const char word[] = "Node count: ";
-    char answer[2048];
-    const char *found =
-        lab_zookeeper_ask(port, "srvr", answer, sizeof answer) ? strstr(answer, word)
-                                                               : NULL;
-
-    if (found)
-        return strtoll(found + strlen(word), NULL, 10);
-    fprintf(stderr, "seckill bench-locks: zookeeper: %s\n", strerror(errno));
-    return -1;
-}
-
-static int64_t count_keys(int port)
-{
-    static const char word[] = "\netcd_debugging_mvcc_keys_total ";
-    char url[64], *metrics;
-    const char *found;
-    int64_t count = -1;
-
-    snprintf(url, sizeof url, "http://127.0.0.1:%d/metrics", port);
-    metrics = http_client_read(url, NULL, METRICS_MS);
-    found = metrics ? strstr(metrics, word) : NULL;
-    if (found)
-        count = (int64_t)strtod(found + strlen(word), NULL); /* 100000 is written as 1e+05 */
-    else
-        fprintf(stderr, "seckill bench-locks: etcd: no number of keys at %s\n", url);
-    free(metrics);
-    return count;
-}
-
-int64_t store_probe_count(struct store_probe *probe)
-{
-    int64_t count = 0;
-
-    if (probe->redis)
-        return blocking_count_keys(probe->redis);
-    if (probe->zookeeper_port != 0)
-        return count_nodes(probe->zookeeper_port);
-    if (probe->etcd_port != 0)
-        return count_keys(probe->etcd_port);
-    if (!probe->database || audit_db_lock_rows(probe->database, &count))
-        return count;
-    fprintf(stderr, "seckill bench-locks: %s\n", lab_db_error(probe->database));
-    return -1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* store_probe.h -- measure the round trip to a lock's store, and count what the store keeps.
+/* store_probe.h -- measure the round trip to a lock's store.
  *
  * Threads     A probe belongs to one thread.
  * Errors      A call that fails says why on stderr.
@@ -24,10 +24,5 @@ int64_t store_probe_trip_ns(struct store_probe *probe);
 
 /* The name of that smallest request, such as "PING". */
 const char *store_probe_question(const char *variant);
-
-/* The number of entries of the store: of Redis the keys of the bench's database, on all servers
- * together; of PostgreSQL the rows of the lock library's tables; of ZooKeeper all nodes and of etcd
- * all keys, also those of other programs; 0 for a store that cannot be asked.  -1: failed. */
-int64_t store_probe_count(struct store_probe *probe);
 
 #endif /* LOADTEST_BENCH_STORE_PROBE_H */

@@ -13,7 +13,6 @@
 #ifndef LOADTEST_CHECK_HISTORY_H
 #define LOADTEST_CHECK_HISTORY_H
 
-#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -152,10 +151,6 @@ void history_sort(struct history *h);
  * traces from *first on, in the order in which they were added.  After history_sort(). */
 size_t history_traces_of(const struct history *h, const struct history_call *call,
                          const struct history_trace **first);
-
-/* Find the files of records in DIR, sorted by name.  The caller frees each entry and the list, as
- * after scandir().  -1, and errno: the directory cannot be read. */
-int history_find(const char *dir, struct dirent ***entries);
 
 /* Add every file of records in DIR, and sort.  False: there is no such directory, or it
  * cannot be read, with a line on stderr.  A file that is damaged, torn, incomplete or

@@ -7,6 +7,7 @@
  * threads that could write. */
 #include "loadtest/check/history_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -280,16 +281,11 @@ static int is_records(const struct dirent *entry)
            strcmp(entry->d_name + length - tail, DLOCK_RECORD_SUFFIX) == 0;
 }
 
-int history_find(const char *dir, struct dirent ***entries)
-{
-    return scandir(dir, entries, is_records, alphasort);
-}
-
 bool history_read(struct history *h, const char *dir)
 {
     struct reading r = {.h = h};
     struct dirent **entries = NULL;
-    int count = history_find(dir, &entries);
+    int count = scandir(dir, &entries, is_records, alphasort);
 
     if (count < 0) {
         fprintf(stderr, "seckill: cannot read %s: %s\n", dir, strerror(errno));

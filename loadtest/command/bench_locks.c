@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/text/settings.h"
-#include "base/text/version.h"
 #include "loadtest/bench/locks.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/command/run_report.h"
@@ -21,8 +20,8 @@
 #include "loadtest/probe/blocking.h"
 
 struct bench_locks_settings {
-    const char *dir, *out, *only, *bare, *markdown;
-    int64_t rounds, duration_ms, names;
+    const char *dir, *out, *only, *markdown;
+    int64_t rounds, duration_ms;
     bool json;
 };
 
@@ -48,17 +47,9 @@ static const struct setting settings[] = {
            .help = "measure one part"),
     OPTION(COUNT, "rounds", AT(rounds), .fallback = "5", .meta = "N", .min = 1,
            .max = BENCH_ROUNDS_MAX,
-           .help = "the number of measurements of each line, except memory"),
+           .help = "the number of measurements of each line"),
     OPTION(DURATION, "duration", AT(duration_ms), .fallback = "1s", .meta = "TIME", .min = 50,
-           .max = 60000,
-           .help = "the duration of each measurement; the part idle takes ten times as long"),
-    OPTION(COUNT, "names", AT(names), .fallback = "100000", .meta = "N", .min = 100,
-           .max = 10000000,
-           .help = "the number of names in each of the three rounds of the part memory"),
-    OPTION(TEXT, "bare", AT(bare), .meta = "PATH",
-           .help = "the library that the part idle measures against; default "
-                   "bare/" SECKILL_LIBRARY " beside this program.  If that is not there, the part "
-                   "is left out, or refused if --only names it"),
+           .max = 60000, .help = "the duration of each measurement"),
     OPTION(SWITCH, "json", AT(json), .fallback = "off", .help = "print JSON instead of tables"),
     COMMAND_MARKDOWN(AT(markdown)),
     COMMAND_OUT(AT(out)),
@@ -73,18 +64,14 @@ const struct setting_program command_bench_locks_program = {
         "one blocking connection per thread, and to redis-benchmark with and without\n"
         "pipelining.\n\n"
         "  pairs     acquire and release of a different name per thread, 1 to 128 threads\n"
-        "  idle      the cost of unused fault points and of the recorder: the same as pairs,\n"
-        "            compared with a build without both (make BUILD=bare)\n"
         "  async     asynchronous calls: one thread with many calls in flight\n"
         "  later     a release that waits for its answer, and dlock_release_later()\n"
         "  hot       two processes of 32 threads on one name: grants, the longest\n"
         "            wait, and the time from a release to the next grant, in round trips\n"
-        "  redlock   pairs on five nodes, and their latency while one node hangs\n"
-        "  memory    the memory that is left after 100000 names were acquired and released\n\n"
+        "  redlock   pairs on five nodes, and their latency while one node hangs\n\n"
         "  seckill bench-locks\n"
         "  seckill bench-locks --only=pairs --rounds=9 --duration=3s\n"
-        "  seckill bench-locks --only=hot --json\n"
-        "  seckill bench-locks --only=idle --rounds=25 --duration=300ms\n\n"
+        "  seckill bench-locks --only=hot --json\n\n"
         "Run only one measurement at a time in a lab, because each measurement empties\n"
         "database 9 of every Redis server of the lab.",
     EXITS({EXIT_VALID, "every target was reached"},
@@ -124,8 +111,7 @@ static enum exit_code run_parts(struct bench_locks *b, const char *only)
     enum exit_code rc = EXIT_VALID;
 
     for (size_t i = 0; i < PART_COUNT && rc == EXIT_VALID; i++) {
-        b->is_chosen = strcmp(only, parts[i].name) == 0;
-        if (strcmp(only, "all") != 0 && !b->is_chosen)
+        if (strcmp(only, "all") != 0 && strcmp(only, parts[i].name) != 0)
             continue;
         fprintf(stderr, "%s: %s\n", parts[i].name, parts[i].what);
         rc = clear_servers(b) ? parts[i].run(b) : EXIT_UNAVAILABLE;
@@ -157,11 +143,10 @@ static bool keep(struct bench_locks *b, const char *dir, bool print)
         fputs(text, stdout);
     free(text);
     fprintf(b->tables,
-            "\n%d of %d targets reached.  Each measurement took %.1f s (idle: ten "
-            "times that), in a process\nof its own, and was repeated %d times, in turns.  Each "
-            "ratio is of two measurements that follow\neach other, and the median of the "
-            "ratios is judged.  Locks, Redis and PostgreSQL share\n%ld processors.  The "
-            "results are in %s\n",
+            "\n%d of %d targets reached.  Each measurement took %.1f s, in a process of its own, "
+            "and was\nrepeated %d times, in turns.  Each ratio is of two measurements that follow "
+            "each other, and\nthe median of the ratios is judged.  Locks, Redis and PostgreSQL "
+            "share %ld processors.\nThe results are in %s\n",
             b->judged - b->missed, b->judged, (double)b->duration_ms / 1000, b->rounds,
             sysconf(_SC_NPROCESSORS_ONLN), path);
     return true;
@@ -196,11 +181,10 @@ static enum exit_code measure(struct bench_locks *b,
     return rc;
 }
 
-/* Only two parts measure zk-seq and etcd. */
+/* Only one part measures zk-seq and etcd. */
 static lab_topologies needed(const char *only)
 {
-    bool measures = strcmp(only, "all") == 0 || strcmp(only, "hot") == 0 ||
-                    strcmp(only, "memory") == 0;
+    bool measures = strcmp(only, "all") == 0 || strcmp(only, "hot") == 0;
 
     return measures ? lab_lock_needs("zk-seq") | lab_lock_needs("etcd") : 0;
 }
@@ -213,8 +197,6 @@ static enum exit_code run(const struct settings *s, const void *values)
         .lab = &lab,
         .rounds = (int)v->rounds,
         .duration_ms = v->duration_ms,
-        .names = v->names,
-        .bare = v->bare,
         .terminal = v->json ? stderr : stdout,
     };
     enum exit_code rc = lab_open(&lab, lab_choose_dir(v->dir), needed(v->only));

@@ -190,22 +190,6 @@ int64_t blocking_ping_ns(struct blocking *b)
     return tell(b->nodes[0], "PING") ? monotonic_ns() - begin_ns : -1;
 }
 
-int64_t blocking_count_keys(struct blocking *b)
-{
-    const char *const argv[] = {"DBSIZE"};
-    int64_t count = 0;
-
-    for (int i = 0; i < b->count; i++) {
-        redisReply *reply = ask(b->nodes[i], 1, argv);
-
-        if (!reply)
-            return -1;
-        count += reply->integer;
-        freeReplyObject(reply);
-    }
-    return count;
-}
-
 bool blocking_clear(struct blocking *b)
 {
     for (int i = 0; i < b->count; i++) {

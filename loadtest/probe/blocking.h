@@ -38,9 +38,6 @@ bool blocking_pair(struct blocking *b);
 /* The duration of a PING to the first server; -1: failed. */
 int64_t blocking_ping_ns(struct blocking *b);
 
-/* The number of keys in the bench's database, on all servers together; -1: failed. */
-int64_t blocking_count_keys(struct blocking *b);
-
 /* Remove all keys of the bench's database, on all servers. */
 bool blocking_clear(struct blocking *b);
 

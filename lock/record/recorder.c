@@ -12,7 +12,6 @@
 #include "base/os/clock.h"
 #include "base/os/fork.h"
 #include "base/os/thread.h"
-#include "lock/bare.h"
 #include "lock/process.h"
 #include "lock/status.h"
 #include "lock/record/file.h"
@@ -316,8 +315,6 @@ dlock_status dlock_recorder_open(dlock_recorder **out, const char *dir,
     dlock_status st;
 
     *out = NULL;
-    if (DLOCK_IS_BARE)
-        return dlock_fail(DLOCK_INVALID, DLOCK_BARE_REFUSAL ": it has no recorder");
     rec = calloc(1, sizeof(*rec));
     if (rec == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the recorder");

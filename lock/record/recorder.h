@@ -43,8 +43,7 @@ typedef struct dlock_event {
 
 /* Make DIR (but not its parents) if there is none, and a new file in it.
  *   OK       *out is the recorder, and OPEN is recorded
- *   INVALID  a limit too small for one block, a path that is too long, or a bare build
- *            (bare.h), which records nothing
+ *   INVALID  a limit too small for one block, or a path that is too long
  *   IO       the directory or the file cannot be made, or the disk is full;
  *            dlock_error() says which
  *   NOMEM    no memory, or no room for the mapping

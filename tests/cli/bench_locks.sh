@@ -3,7 +3,7 @@
 # bench_locks.sh -- checks what `seckill bench-locks` measures and prints, and no speed.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 33
+plan 22
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
@@ -88,41 +88,6 @@ check 'for two locks and five numbers in flight, each beside its limit' \
     rows "$work/async" 7 '^(lua|reentrant) .* \(' 3 4
 check 'the targets are those of 64 and 256 in flight' \
     rows "$work/async" 2 '^lua +(64|256) .*(0.75|1.00) (reached|MISSED)$' 3 4
-check 'a bare build is measured beside this one' bench idle
-check 'for two locks on 1 and 64 threads, without and with the recorder' \
-    rows "$work/idle" 4 '^(lua|reentrant) +(1|64) .*(reached|MISSED) .*(reached|MISSED)' 3 6
-check 'whose records are not kept' test ! -e "$work/out/latest/records"
-# A record, or a fault, is requested of a program without recorder and fault points.
-refuses() {
-    local out got=0
-    out=$(timeout 20 "$@" 2>&1) || got=$?
-    printf '%s (exit status %s)\n' "$out" "$got"
-    [ "$got" -ne 0 ] && [ "$got" -ne 124 ] && grep -q 'this is a bare build' <<<"$out"
-}
-served() {
-    # shellcheck disable=SC2016  # words of the inner shell
-    refuses bash -c '. "$0/env" && exec "$@"' "$lab" "$root/build/bare/seckilld" \
-        --listen=127.0.0.1:0 --admin-listen=127.0.0.1:0 --token-key-file="$work/key" "$@"
-}
-(umask 077 && printf '%064d' 1 >"$work/key")
-check 'a bare service refuses to record' served --record="$work/none"
-check 'and to be given faults' served --allow-faults
-check 'and leaves nothing' test ! -e "$work/none"
-
-# idle_fails STATUS PATTERN LIBRARY: the measurement beside that library has to fail.
-idle_fails() {
-    local got=0
-    "$seckill" bench-locks --only=idle --rounds=1 --duration=50ms --dir "$lab" \
-        --out "$work/out" --bare="$3" >"$work/fails" 2>&1 || got=$?
-    cat "$work/fails"
-    [ "$got" -eq "$1" ] && grep -q "$2" "$work/fails"
-}
-check 'where there is no bare build, it says how to make one' \
-    idle_fails 69 'make BUILD=bare' "$work/none"
-check 'another build is no bare one' idle_fails 64 'is not a bare build' \
-    "$root/build/$library"
-echo hello >"$work/rubbish"
-check 'a file that is no library is no bare build' idle_fails 64 'cannot be loaded' "$work/rubbish"
 
 check 'a hot name is measured' bench hot --duration=1s # a JVM that warms up
 check 'for three locks and more, in round trips' \
@@ -138,15 +103,6 @@ check 'with a target for 64 threads' \
     rows "$work/redlock" 1 '^ +64 .* 4\.5 (reached|MISSED)$' 2 3
 check 'with its calls while one node hangs' \
     rows "$work/redlock" 2 '^(acquire|release) .*(reached|MISSED)$' 2 3
-check 'memory is measured' bench memory --names=500
-# ZooKeeper counts all of its nodes, also those that it and the library need. So the count must only
-# not have grown, which the word "reached" shows.
-nothing_left() {
-    rows "$work/memory" 5 '^(lua|reentrant|fair|redlock|pg-unique) .* 0 +0 .*reached$' 2 4 &&
-        rows "$work/memory" "$("$seckill" locks | grep -cE '^zk-seq ')" '^zk-seq .*reached$' 2 4 &&
-        rows "$work/memory" "$("$seckill" locks | grep -cE '^etcd ')" '^etcd .* 0 +0 .*reached$' 2 4
-}
-check 'and nothing is left in the stores' nothing_left
 check 'no key of the measured locks is left in Redis' test \
     "$(redis-cli -p "$(port redis)" -n 9 dbsize)" = 0
 
