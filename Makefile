@@ -127,7 +127,6 @@ SIMULATE      := $(OUT)/tests/simulate
 FROZEN_CLOCK  := $(OUT)/tests/frozen_clock.so
 INTEROP_PEER  := $(OUT)/tests/interop-peer
 BENCH_PEER    := $(OUT)/peers-ours
-BENCH_CHECK   := $(OUT)/bench-check
 PROGRAMS      := $(OUT)/seckilld $(OUT)/seckill
 # This library is loaded into servers of other projects, so it is never built with a sanitizer.
 WALL_CLOCK    := build/wall_clock.so
@@ -308,7 +307,7 @@ bench: deps-run                                 ## measure orders per second, as
 results: deps-run deps-test                       ## measure docs/results again, for several hours; RESULTS='demo bench'
 	@$(if $(filter bench-peers,$(or $(RESULTS),bench-peers)),tools/deps.sh bench-peers || \
 	  echo 'results: bench-peers: not all packages could be installed' >&2)
-	@$(MAKE) --no-print-directory -j2 all $(BENCH_PEER) $(OUT)/tests/topology/address_pairs
+	@$(MAKE) --no-print-directory -j2 all $(BENCH_PEER)
 	@tools/results.sh $(RESULTS)
 RESULTS :=
 
@@ -331,12 +330,6 @@ $(BENCH_PEER): $(call objects,$(call sources,loadtest/peers/ours)) $(LIBRARY)
 bench-floods: deps-run deps-test                ## measure an honest client during floods, also with nginx; FLOODS=--small
 	@$(MAKE) --no-print-directory -j2 all
 	@loadtest/bench/floods/floods.py $(FLOODS)
-
-.PHONY: bench-check
-bench-check: $(BENCH_CHECK)                     ## measure time and memory of the checker for 10^3 to 10^6 calls
-	@$(BENCH_CHECK)
-$(BENCH_CHECK): $(OUT)/obj/tests/bench_check.o $(LAB_LIB) $(COMMON) $(LIBRARY)
-	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
 
 ##@ Test
 # tests/run --more builds the sanitizer variants while the tests that wait run.
@@ -479,30 +472,6 @@ DAMAGED := 10000
 mutants: deps-test                               ## break the code on purpose, and see that a test fails; MUTANTS=GLOB
 	@$(MAKE) --no-print-directory -j2 BUILD=release all tests
 	@tests/mutants/run '$(MUTANTS)'
-
-.PHONY: prove-viewers
-prove-viewers: deps-test                        ## measure what forty browsers on the live page cost a sale; VIEWERS='--pairs=20'
-	@$(MAKE) --no-print-directory -j2 all
-	@/usr/bin/python3 -B tests/proof/viewers.py $(VIEWERS)
-VIEWERS :=
-
-.PHONY: bench-show
-bench-show: deps-test                           ## measure how fast the pages open, and the cost of the live page; SHOW_COSTS='--seconds=30'
-	@$(MAKE) --no-print-directory -j2 all
-	@/usr/bin/python3 -B tests/proof/show_costs.py $(SHOW_COSTS)
-SHOW_COSTS :=
-
-.PHONY: bench-addresses
-bench-addresses: deps-test                      ## measure locks by an address of Sentinels and by the fixed address; ADDRESSES='--rounds=81'
-	@$(MAKE) --no-print-directory -j2 $(OUT)/tests/topology/address_pairs
-	@/usr/bin/python3 -B tests/proof/addresses.py $(ADDRESSES)
-ADDRESSES :=
-
-.PHONY: bench-cluster
-bench-cluster: deps-test                        ## measure locks on a Redis Cluster and on one node; CLUSTER_SPEED='--rounds=81'
-	@$(MAKE) --no-print-directory -j2 $(OUT)/tests/topology/address_pairs
-	@/usr/bin/python3 -B tests/proof/cluster_speed.py $(CLUSTER_SPEED)
-CLUSTER_SPEED :=
 
 .PHONY: prove-failovers
 prove-failovers: deps-test                       ## let Sentinel fail over under load; FAILOVERS='--times=20 --lock=reentrant'
