@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c -- `make simulate`: the locks in simulated worlds.  `simulate --help` says
- * what it plays. */
+/* main.c -- `make simulate`: the table of many seeds, or one seed and the smallest world that ends
+ * like it.  `simulate --help` says what it plays. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,6 @@
 #include "tests/simulation/command_line.h"
 #include "tests/simulation/expected.h"
 #include "tests/simulation/faults.h"
-#include "tests/simulation/shrink.h"
 #include "tests/simulation/story.h"
 #include "tests/simulation/subject.h"
 
@@ -190,6 +189,110 @@ static bool print_table(const struct settings *settings)
         (void)printf("* seeds in a second of one processor; each is %s\n",
                  settings->twice ? "played twice" : "played once");
     return is_fine;
+}
+
+/* ---- the smallest world with the verdict of a seed ---- */
+
+/* The number of draws that are tried before a size is given up. */
+enum { DRAWS = 40, LAST_DRAWS = 120 };
+
+struct search {
+    struct play play;
+    enum verdict verdict;
+    struct smaller best;
+    struct account account; /* of the best world */
+};
+
+static void play_smaller(const struct search *search, const struct smaller *less,
+                         struct account *account)
+{
+    struct play play = search->play;
+
+    play.less = less;
+    batch_play(&play, account, false);
+}
+
+/* Does the world end with the verdict for one of the draws? If so, that world becomes the best. */
+static bool is_found(struct search *search, const struct smaller *less)
+{
+    for (uint64_t draw = 0; draw < DRAWS; draw++) {
+        struct smaller tried = *less;
+        struct account account;
+
+        tried.draw = draw;
+        play_smaller(search, &tried, &account);
+        if (account.verdict == search->verdict) {
+            search->best = tried;
+            search->account = account;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The size in the best world. */
+static int64_t size_now(const struct search *search, enum smaller_size size)
+{
+    return search->account.sizes[size];
+}
+
+/* Make one size smaller. Try the least value first, and then twice as much each time; the last try
+ * is one less than the present value. Returns false if no value has the verdict. */
+static bool lessen(struct search *search, enum smaller_size size)
+{
+    int64_t now = size_now(search, size);
+
+    for (int64_t most = smaller_least(size); most < now;) {
+        struct smaller less = search->best;
+
+        less.most[size] = most;
+        if (is_found(search, &less))
+            return true;
+        most = most == now - 1 ? now : most == 0 ? 1 : most * 2 < now - 1 ? most * 2 : now - 1;
+    }
+    return false;
+}
+
+/* Among the worlds of the smallest sizes, find the world that ends after the fewest switches of
+ * tasks. */
+static void find_shortest(struct search *search)
+{
+    struct smaller tried = search->best;
+
+    for (tried.draw = 0; tried.draw < LAST_DRAWS; tried.draw++) {
+        struct account account;
+
+        play_smaller(search, &tried, &account);
+        if (account.verdict == search->verdict &&
+            account.calls + account.faults < search->account.calls + search->account.faults) {
+            search->best = tried;
+            search->account = account;
+        }
+    }
+}
+
+/* `whole` is the account of the play. Play it again with smaller sizes, until no size can be
+ * smaller by one with the same verdict. `*less` is the smallest world, and `*account` its account.
+ * Returns false if no smaller world has the verdict, or if the verdict is FINE, or HANG, with which
+ * each play would take a minute. */
+static bool shrink(const struct play *play, const struct account *whole, struct smaller *less,
+                   struct account *account)
+{
+    struct search search = {.play = *play, .verdict = whole->verdict, .best = smaller_nothing,
+                            .account = *whole};
+    bool is_smaller = false, goes_on = whole->verdict != FINE && whole->verdict != HANG;
+
+    while (goes_on) {
+        goes_on = false;
+        for (int size = 0; size < SIZE_COUNT; size++)
+            goes_on = lessen(&search, (enum smaller_size)size) || goes_on;
+        is_smaller = is_smaller || goes_on;
+    }
+    if (is_smaller)
+        find_shortest(&search);
+    *less = search.best;
+    *account = search.account;
+    return is_smaller;
 }
 
 /* ---- one seed ---- */
