@@ -59,7 +59,7 @@ static const struct setting SETTINGS[] = {
 #define SETTING(type, ctype, field, name, fallback, meta, choices, min, max, in, help, \
                 output)                                                                \
     {SETTING_##type, name, offsetof(struct config, field), fallback, meta, choices,    \
-     min, max, in, help, NULL, SETTING_WRITES_##output, SETTING_OF_ONE_PROGRAM, NULL},
+     min, max, in, help, NULL, SETTING_WRITES_##output, SETTING_OF_ONE_PROGRAM},
 #include "app/config.def"
 #undef SETTING
 };

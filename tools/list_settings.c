@@ -18,30 +18,20 @@ static const struct setting_program *const programs[] = {
 #undef X
 };
 
-static size_t print_row(const char *key, const char *program, const char *flag)
-{
-    if (!*key)
-        return 0;
-    printf("    {\"%s\", \"%s\", \"%s\"},\n", key, program, flag);
-    return 1;
-}
-
 int main(void)
 {
-    char key[SETTING_NAME_MAX], older[SETTING_NAME_MAX];
+    char key[SETTING_NAME_MAX];
     size_t count = 0;
 
     printf("/* Made by tools/list_settings.c. */\n"
            "#include \"base/text/known_settings.h\"\n\n"
            "const struct known_setting KNOWN_SETTINGS[] = {\n");
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
-        for (size_t k = 0; k < programs[i]->count; k++) {
+        for (size_t k = 0; k < programs[i]->count; k++, count++) {
             const struct setting *setting = &programs[i]->settings[k];
 
             setting_key(programs[i], setting, key, sizeof key);
-            setting_older_key(programs[i], setting, older, sizeof older);
-            count += print_row(key, programs[i]->name, setting->name);
-            count += print_row(older, programs[i]->name, setting->older);
+            printf("    {\"%s\", \"%s\", \"%s\"},\n", key, programs[i]->name, setting->name);
         }
     }
     printf("};\nconst size_t KNOWN_SETTING_COUNT = %zu;\n", count);

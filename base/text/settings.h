@@ -12,10 +12,6 @@
  * passes over the variables and keys of other programs, so that one file or one
  * environment serves all, and refuses those that no program has.
  *
- * A setting may have a second name, under which earlier versions knew it.  Its flag,
- * its variable and its key are understood.  Of two variables of one setting, that of
- * the first name wins; of two flags, the later; two keys in a file are refused.
- *
  * Threads     Load once, at the start; after that everything is read-only.
  */
 #ifndef BASE_SETTINGS_H
@@ -74,7 +70,6 @@ struct setting {
                          * meaning, such as "lab-dir"; NULL: made from program and name */
     enum setting_output output;
     enum setting_common common;
-    const char *older; /* a second name, which is understood as well; NULL: none     */
 };
 
 struct settings;
@@ -168,10 +163,6 @@ void settings_help(const struct setting_program *program, FILE *out);
  * SETTING_NAME_MAX are enough. */
 void setting_key(const struct setting_program *program, const struct setting *setting,
                  char *out, size_t size);
-
-/* The key under the setting's second name; "" if it has none, or if its key is shared. */
-void setting_older_key(const struct setting_program *program, const struct setting *setting,
-                       char *out, size_t size);
 
 /* The variable that belongs to a key: "lock-wait" -> "SECKILL_LOCK_WAIT". */
 void setting_variable(const char *key, char *out, size_t size);

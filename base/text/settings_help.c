@@ -49,9 +49,7 @@ static void print_setting(const struct setting_program *program,
         print_choices(setting, out);
     setting_key(program, setting, key, sizeof key);
     setting_variable(key, variable, sizeof variable);
-    fprintf(out, "%*s$%s, in a file: %s%s%s%s\n", INDENT, "", variable, key,
-            setting->older ? "; --" : "", setting->older ? setting->older : "",
-            setting->older ? " is understood too" : "");
+    fprintf(out, "%*s$%s, in a file: %s\n", INDENT, "", variable, key);
 }
 
 /* Write a headline and a line for each exit status. tools/manual-program.awk makes a

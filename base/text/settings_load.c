@@ -38,7 +38,7 @@ static void load_variable(struct loading *l, size_t index, const char *key)
     const char *text;
 
     setting_variable(key, name, sizeof name);
-    text = *key ? getenv(name) : NULL;
+    text = getenv(name);
     if (text && *text) {
         l->source = settings_keep_text(l->s, name);
         settings_assign(l, index, text);
@@ -48,14 +48,10 @@ static void load_variable(struct loading *l, size_t index, const char *key)
 static void load_environment(struct loading *l)
 {
     const struct setting_program *program = l->s->program;
-    char older[SETTING_NAME_MAX];
 
     l->rank = SETTING_ENVIRONMENT;
-    for (size_t i = 0; i < program->count; i++) {
-        setting_older_key(program, &program->settings[i], older, sizeof older);
-        load_variable(l, i, older);
+    for (size_t i = 0; i < program->count; i++)
         load_variable(l, i, l->s->keys[i]);
-    }
     settings_check_environment(l);
 }
 
@@ -67,7 +63,7 @@ static void add_option(struct option *option, const char *name, int has_arg, int
 static struct option *make_options(const struct setting_program *program)
 {
     struct option *options =
-        calloc(2 * program->count + FIXED_OPTION_COUNT + 1, sizeof *options);
+        calloc(program->count + FIXED_OPTION_COUNT + 1, sizeof *options);
     size_t n = 0;
 
     if (!options)
@@ -78,8 +74,6 @@ static struct option *make_options(const struct setting_program *program)
             setting->type == SETTING_SWITCH ? optional_argument : required_argument;
 
         add_option(&options[n++], setting->name, has_arg, OPTION_BASE + (int)i);
-        if (setting->older)
-            add_option(&options[n++], setting->older, has_arg, OPTION_BASE + (int)i);
     }
     add_option(&options[n++], "help", no_argument, OPTION_HELP);
     add_option(&options[n++], "version", no_argument, OPTION_VERSION);

@@ -37,17 +37,6 @@ void setting_key(const struct setting_program *program, const struct setting *se
         snprintf(out, size, "%s", setting->name);
 }
 
-void setting_older_key(const struct setting_program *program, const struct setting *setting,
-                       char *out, size_t size)
-{
-    struct setting older = *setting;
-
-    out[0] = '\0';
-    older.name = setting->older;
-    if (setting->older && !setting->shared)
-        setting_key(program, &older, out, size);
-}
-
 void setting_variable(const char *key, char *out, size_t size)
 {
     snprintf(out, size, "%s%s", VARIABLE_PREFIX, key);
@@ -57,11 +46,8 @@ void setting_variable(const char *key, char *out, size_t size)
 
 int settings_find_key(const struct settings *s, const char *key)
 {
-    char older[SETTING_NAME_MAX];
-
     for (size_t i = 0; i < s->program->count; i++) {
-        setting_older_key(s->program, &s->program->settings[i], older, sizeof older);
-        if (strcmp(s->keys[i], key) == 0 || strcmp(older, key) == 0)
+        if (strcmp(s->keys[i], key) == 0)
             return (int)i;
     }
     return -1;

@@ -32,8 +32,7 @@ struct compare_settings {
 
 #define AT(field) offsetof(struct compare_settings, field)
 static const struct setting settings[] = {
-    OPTION(NAMES, "locks", AT(locks), .older = "lock", .meta = "A,B,...",
-           .choices = words_lock_at,
+    OPTION(NAMES, "locks", AT(locks), .meta = "A,B,...", .choices = words_lock_at,
            .help = "the locks; default: all locks of `seckill locks`"),
     OPTION(NAMES, "hazards", AT(hazards), .meta = "A,B,...", .choices = hazard_name_at,
            .help = "the hazards; default: all"),

@@ -47,8 +47,7 @@ static NAME_LIST(users_name, "different", "same")
 #define FIXED_RATE(kind, flag, at, ...)                                                \
     GROUPED(kind, flag, at, "At a fixed rate", __VA_ARGS__)
 static const struct setting settings[] = {
-    OPTION(NAMES, "locks", AT(locks), .older = "lock", .meta = "A,B,...",
-           .choices = words_lock_at,
+    OPTION(NAMES, "locks", AT(locks), .meta = "A,B,...", .choices = words_lock_at,
            .help = "make one run under each of these locks; default: one run under the lock that "
                    "the flags after -- name"),
     OPTION(COUNT, "processes", AT(processes), .fallback = "2", .meta = "N", .min = 1,

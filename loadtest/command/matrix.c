@@ -53,7 +53,7 @@ static const struct setting settings[] = {
     WHAT(NAMES, "scenarios", AT(scenarios), .meta = "A,B,...", .choices = scenario_name_at,
          .help = "the scenarios; default: all scenarios that `seckill scenario run all` "
                  "performs"),
-    WHAT(NAMES, "locks", AT(locks), .older = "lock", .meta = "A,B,...", .choices = words_lock_at,
+    WHAT(NAMES, "locks", AT(locks), .meta = "A,B,...", .choices = words_lock_at,
          .help = "the locks; default: all locks of `seckill locks`"),
     WHAT(CHOICE, "guard", AT(guard), .meta = "GUARD", .choices = guard_name_at,
          .help = "only the performances under this stock guard"),

@@ -38,8 +38,7 @@ static NAME_LIST(language_at, "en", "zh")
 
 #define AT(field) offsetof(struct scenario_settings, field)
 static const struct setting settings[] = {
-    OPTION(NAMES, "locks", AT(lock), .older = "lock", .meta = "A,B,...",
-           .choices = words_lock_at,
+    OPTION(NAMES, "locks", AT(lock), .meta = "A,B,...", .choices = words_lock_at,
            .help = "only these locks; default: every lock that has a row for the scenario"),
     OPTION(CHOICE, "guard", AT(guard), .meta = "GUARD", .choices = guard_name_at,
            .help = "only the performances under this stock guard"),

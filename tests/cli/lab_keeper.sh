@@ -45,7 +45,7 @@ killed() {
 }
 matrix=("$seckill" matrix --dir="$work/none" --out="$work/runs" --labs=2 --seeds=60
     "--scenarios=paused-server,restart-empty" "--locks=lua,naive")
-stories=("$seckill" scenario run failover --lock=lua --dir="$work/none" --out="$work/runs")
+stories=("$seckill" scenario run failover --locks=lua --dir="$work/none" --out="$work/runs")
 check 'a matrix is killed while its servers start' killed alone starts -- "${matrix[@]}"
 check 'a matrix is killed while it breaks servers' killed alone performs -- "${matrix[@]}"
 check 'a matrix is killed after it has broken servers' killed alone has_performed -- "${matrix[@]}"

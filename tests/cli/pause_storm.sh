@@ -30,11 +30,11 @@ check 'and says how long it takes' grep -q 'measured: 120 s for each lock; run b
 check 'a story has no duration' status 64 "$seckill" scenario run wrong-delete --duration=3s
 check 'all stories together have no duration' status 64 "$seckill" scenario run all --duration=3s
 # Without a lock only a storm is performed with this guard.
-check 'the measurement is no part of all' status 64 "$seckill" scenario run all --lock=none --guard=version
+check 'the measurement is no part of all' status 64 "$seckill" scenario run all --locks=none --guard=version
 
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
 table=$work/table.txt
-storm --lock=lua,fenced,none,pg-row --duration=12s --seed=3 --html="$work/storm.html" \
+storm --locks=lua,fenced,none,pg-row --duration=12s --seed=3 --html="$work/storm.html" \
     >"$table" 2>"$work/news.txt"
 ended=$?
 # Chance decides whether a pause hits a holder in so short a time; exit status 2 says that there is
@@ -68,7 +68,7 @@ check 'and for people' grep -Eq '^\| .fenced. \| .fence. \| [0-9]+ \| 0 \| 0.0 %
 check 'the page has what was counted' grep -q 'acknowledged updates lost' "$work/storm.html"
 # The first pause is after five seconds, and this lock renews its lease.
 calm=$work/calm.txt
-short() { storm --lock=reentrant --duration=3s >"$calm" 2>&1; }
+short() { storm --locks=reentrant --duration=3s >"$calm" 2>&1; }
 check 'a run too short to lose an update is no pass' status 2 short
 check 'which is said' grep -q 'nothing was lost; it took less than its full length' "$calm"
 "$seckill" lab down --dir "$lab" >/dev/null

@@ -26,13 +26,13 @@ check 'a list of nothing is refused' status 64 "$seckill" scenario list --locks=
 check 'the help teaches' says 'scenario run expired-lease --locks=lua' "$seckill" scenario --help
 check 'a story that nobody knows is refused' status 64 tell wrong-deletes
 check 'and the one that was meant is named' says 'did you mean "wrong-delete"' tell wrong-deletes
-check 'a lock that nobody knows is refused' says 'did you mean "naive"' tell wrong-delete --lock=naiv
-check 'a lock that the story is not about is refused' status 64 tell wrong-delete --lock=none
+check 'a lock that nobody knows is refused' says 'did you mean "naive"' tell wrong-delete --locks=naiv
+check 'a lock that the story is not about is refused' status 64 tell wrong-delete --locks=none
 check 'a word too many is refused' status 64 "$seckill" scenario list all
 
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
 broken=$work/broken.html
-story() { tell wrong-delete --lock=naive --wire --html="$broken" >"$work/broken.txt"; }
+story() { tell wrong-delete --locks=naive --wire --html="$broken" >"$work/broken.txt"; }
 check 'the wrong lock is deleted' status 0 story
 check 'that was expected' grep -q 'naive: breaks, as expected' "$work/broken.txt"
 check 'the command that did it is shown' grep -Eq 'Ann -> redis: DEL scenario:wrong-delete' \
@@ -54,17 +54,17 @@ done
 
 sound=$work/sound.html
 check 'a script deletes only its own' says 'lua: holds, as expected' \
-    tell wrong-delete --lock=lua --html="$sound"
+    tell wrong-delete --locks=lua --html="$sound"
 check 'no holder is drawn as one too many' has 0 'class="holder"' "$sound"
 check 'the resource refuses the older fence' says 'fenced: fenced off, as expected' \
-    tell expired-lease --lock=fenced --guard=fence
+    tell expired-lease --locks=fenced --guard=fence
 fences_of_two() {
-    tell expired-lease --lock=fenced --guard=fence >"$work/fences"
+    tell expired-lease --locks=fenced --guard=fence >"$work/fences"
     says 'Ann asks for the lock: ok, fence 33' cat "$work/fences" &&
         says 'Bo asks for the lock: ok, fence 34' cat "$work/fences"
 }
 check 'which are 33 and 34, as it has always been told' fences_of_two
-check 'several at once are a table' says '^3 of 3 as expected' tell check-gap --lock=owner,watch,lua \
+check 'several at once are a table' says '^3 of 3 as expected' tell check-gap --locks=owner,watch,lua \
     --markdown="$work/table.md"
 # shellcheck disable=SC2016  # Markdown's quotes
 check 'the table is a page of Markdown, too' test \
@@ -98,6 +98,6 @@ check 'the reason is told' grep -Eq 'forked .*lua .*did not happen .*could not b
 
 "$seckill" lab down --dir "$lab" >/dev/null
 check 'without servers it is no pass' status 69 env PATH="$work" \
-    "$seckill" scenario run wrong-delete --lock=naive --dir "$work/none" --out "$work/runs"
-check 'a lab of its own is taken down again' tell nested --lock=lua,reentrant
+    "$seckill" scenario run wrong-delete --locks=naive --dir "$work/none" --out "$work/runs"
+check 'a lab of its own is taken down again' tell nested --locks=lua,reentrant
 done_testing

@@ -41,7 +41,7 @@ static const struct setting TABLE[] = {
     ROW(TEXT, "title", title, .fallback = "none", .meta = "TEXT"),
     ROW(SECRET, "secret", secret, .meta = "TEXT"),
     ROW(CHOICE, "fruit", fruit, .fallback = "apple", .meta = "NAME", .choices = fruit_at,
-        .common = SETTING_IS_COLOR, .older = "food"),
+        .common = SETTING_IS_COLOR),
     ROW(COUNT, "count", count, .fallback = "4", .meta = "N", .min = 1, .max = 9),
     ROW(DURATION, "lock-wait", wait_ms, .fallback = "1s", .meta = "DURATION", .max = 5000),
     ROW(LINES, "line", lines, .meta = "TEXT"),

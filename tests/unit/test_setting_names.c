@@ -145,9 +145,6 @@ static void the_list_of_known_settings_is_that_of_the_programs(void **state)
 
             setting_key(PROGRAMS[a], setting, key, sizeof key);
             is_known_next(&at, key, PROGRAMS[a]->name, setting->name);
-            setting_older_key(PROGRAMS[a], setting, key, sizeof key);
-            if (*key)
-                is_known_next(&at, key, PROGRAMS[a]->name, setting->older);
         }
     }
     assert_int_equal(at, KNOWN_SETTING_COUNT);

@@ -55,27 +55,6 @@ static void a_flag_wins_over_the_environment_and_that_over_the_file(void **state
     settings_free(&run.settings);
 }
 
-static void a_second_name_is_understood_as_flag_and_as_key(void **state)
-{
-    char path[] = "/tmp/seckill-settings-XXXXXX", flag[64];
-    int file = mkstemp(path);
-    struct run run;
-
-    (void)state;
-    LOAD(&run, "--food=cherry");
-    assert_int_equal(run.result, SETTINGS_OK);
-    assert_string_equal(run.values.fruit, "cherry");
-    settings_free(&run.settings);
-    dprintf(file, "food = banana\n");
-    close(file);
-    snprintf(flag, sizeof flag, "--config=%s", path);
-    LOAD(&run, flag);
-    unlink(path);
-    assert_int_equal(run.result, SETTINGS_OK);
-    assert_string_equal(run.values.fruit, "banana");
-    settings_free(&run.settings);
-}
-
 static void a_wrong_value_is_refused_with_what_was_expected(void **state)
 {
     static const struct {
@@ -233,7 +212,6 @@ int main(void)
         cmocka_unit_test(defaults_stand_when_nobody_says_otherwise),
         cmocka_unit_test(a_setting_of_several_programs_is_found_by_its_meaning),
         cmocka_unit_test(a_flag_wins_over_the_environment_and_that_over_the_file),
-        cmocka_unit_test(a_second_name_is_understood_as_flag_and_as_key),
         cmocka_unit_test(a_wrong_value_is_refused_with_what_was_expected),
         cmocka_unit_test(a_variable_that_no_program_knows_is_refused),
         cmocka_unit_test(a_variable_of_another_program_is_passed_over),
