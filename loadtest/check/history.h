@@ -40,7 +40,6 @@ struct history_process {
     uint32_t handover;   /* hand-overs inside the process after a grant of the store, at most */
     bool is_closed;      /* its file is marked as complete                            */
     bool has_hole;       /* some of its records are missing, anywhere                 */
-    bool is_plain;       /* its file has no checksums, so damage cannot be detected   */
     uint64_t unsealed;   /* the number of records without a checksum                  */
     uint64_t dropped;    /* the number of records that did not fit into the file      */
     int64_t dropping_ns; /* the first was dropped then; HISTORY_NEVER: none was       */

@@ -20,23 +20,7 @@
 #include "loadtest/kit/files.h"
 #include "lock/record/seal.h"
 
-enum {
-    BLOCKS_NOT_GROWN = 256,
-    CALLS_OF_SLOT = 2, /* an acquire and its release share a record */
-};
-
-/* True: the file has the version of before there were seals. */
-static bool is_plain(const dlock_record_header *header)
-{
-    return header->version == DLOCK_RECORD_VERSION_PLAIN;
-}
-
-/* The records after the header of a plain file. */
-static bool has_seals(const dlock_record_header *header)
-{
-    return header->opened != 0 || header->grown != 0 || header->records != 0 ||
-           header->head_checksum != 0 || header->close_checksum != 0;
-}
+enum { CALLS_OF_SLOT = 2 }; /* an acquire and its release share a record */
 
 /* The value that a recorder would have written in place of this header's; NULL: the
  * header can be a recorder's, unaltered. */
@@ -58,8 +42,7 @@ static const char *header_expected(const dlock_record_header *header, size_t *at
     if (!history_is_time(header->start_ns) || !history_is_time(header->dropping_ns) ||
         !history_is_time(header->closed_ns))
         return "times of at most 18 years";
-    *at = offsetof(dlock_record_header, opened);
-    return is_plain(header) && has_seals(header) ? "nothing, in a file without seals" : NULL;
+    return NULL;
 }
 
 /* Is it the header of a file of records? */
@@ -69,9 +52,7 @@ static const char *kind_expected(const dlock_record_header *header, size_t *at)
     if (memcmp(header->magic, DLOCK_RECORD_MAGIC, sizeof(header->magic)) != 0)
         return "\"" DLOCK_RECORD_MAGIC "\", with which a file of records begins";
     *at = offsetof(dlock_record_header, version);
-    return is_plain(header) || header->version == DLOCK_RECORD_VERSION
-               ? NULL
-               : "a version that this program reads";
+    return header->version == DLOCK_RECORD_VERSION ? NULL : "the version that this program reads";
 }
 
 /* A file without its magic was being created when its process was killed. */
@@ -140,7 +121,6 @@ static void read_header(struct reading *r)
         .watchdog = header->watchdog != 0,
         .handover = header->handover,
         .is_closed = header->closed_ns != 0,
-        .is_plain = is_plain(header),
         .dropped = header->dropped,
         .dropping_ns = header->dropped > 0 ? header->dropping_ns : HISTORY_NEVER,
         .last_ns = header->start_ns};
@@ -163,20 +143,6 @@ static void finish_file(struct reading *r)
         history_hole(r, "%" PRIu64 " torn records in a complete file", r->torn_count);
     else if (r->torn_count > r->header->blocks)
         history_hole(r, "more torn records than there were writers");
-}
-
-/* A file without seals: records that are missing show only by chance. */
-static void read_plain(struct reading *r)
-{
-    uint64_t taken = r->header->blocks, there = r->slot_count / DLOCK_RECORD_BLOCK_SLOTS;
-
-    /* A process that was killed may have taken blocks that the file had not grown to yet. */
-    if (r->header->dropped == 0 && taken > there &&
-        (r->header->closed_ns != 0 || taken - there > BLOCKS_NOT_GROWN))
-        history_hole(r, "is cut off");
-    if (taken < there)
-        r->slot_count = taken * DLOCK_RECORD_BLOCK_SLOTS;
-    history_read_slots(r, 0, r->slot_count);
 }
 
 /* The fields of a header that change have a checksum once the file is closed. */
@@ -220,10 +186,7 @@ static void read_bytes(struct reading *r, const char *bytes, size_t size)
     r->torn_count = 0;
     history_reserve(r->h, r->slot_count * CALLS_OF_SLOT, r->slot_count);
     read_header(r);
-    if (is_plain(r->header))
-        read_plain(r);
-    else
-        read_sealed(r);
+    read_sealed(r);
     finish_file(r);
 }
 

@@ -185,16 +185,9 @@ static void print_finding(FILE *out, const struct history *h, size_t property,
 static void print_limits(FILE *out, const struct history *h)
 {
     uint64_t unsealed = 0;
-    size_t plain = 0;
 
-    for (size_t i = 0; i < h->process_count; i++) {
-        plain += h->processes[i].is_plain;
+    for (size_t i = 0; i < h->process_count; i++)
         unsealed += h->processes[i].unsealed;
-    }
-    if (plain > 0)
-        fprintf(out, "  %zu of %zu files carry no checksums, being of version %d: damage "
-                     "to them cannot be seen\n", plain, h->process_count,
-                DLOCK_RECORD_VERSION_PLAIN);
     if (unsealed > 0)
         fprintf(out, "  %" PRIu64 " records of processes that were killed carry no "
                      "checksums: damage to them cannot be seen\n", unsealed);

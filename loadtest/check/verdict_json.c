@@ -116,7 +116,6 @@ static json_t *finding_to_json(const struct history *h, size_t property,
 json_t *check_to_json(const struct history *h, const struct check_verdict *v)
 {
     json_t *findings = json_array(), *holes = json_array();
-    json_int_t plain = 0;
     json_t *json;
 
     for (size_t i = 0; i < CHECK_COUNT; i++)
@@ -129,9 +128,6 @@ json_t *check_to_json(const struct history *h, const struct check_verdict *v)
                      (json_int_t)v->names, "calls", (json_int_t)v->calls, "unanswered",
                      (json_int_t)v->unanswered, "faults", (json_int_t)v->faults,
                      "findings", findings, "holes", holes);
-    for (size_t i = 0; i < h->process_count; i++)
-        plain += h->processes[i].is_plain;
-    json_object_set_new(json, "files_without_checksums", json_integer(plain));
     if (v->why_unknown != NULL)
         json_object_set_new(json, "why_unknown", json_string(v->why_unknown));
     return json;

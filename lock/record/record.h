@@ -49,7 +49,6 @@
 
 enum {
     DLOCK_RECORD_VERSION = 3,
-    DLOCK_RECORD_VERSION_PLAIN = 2, /* without seals */
     DLOCK_RECORD_SIZE = 128,
     DLOCK_RECORD_HEADER_SIZE = 4096,
     DLOCK_RECORD_BLOCK_SLOTS = 32,
@@ -218,8 +217,7 @@ typedef struct dlock_record_header {
     uint32_t lease_ms;
     uint8_t watchdog; /* 1: the system has a watchdog                                 */
     uint8_t padding[3];
-    uint32_t handover; /* dlock_options.handover; 0 also in files that are older than
-                        * that option                                                */
+    uint32_t handover; /* dlock_options.handover                                      */
     /* The fields from here on change while the file is written. */
     _Atomic uint64_t blocks;     /* taken by threads                                  */
     _Atomic uint64_t dropped;    /* records that found no room; above 0: a history

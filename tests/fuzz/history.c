@@ -3,8 +3,7 @@
  * as JSON, and the page.
  *
  * The header is correct, except for the fields about the process. Each slot gets a correct commit
- * word; the fuzzer chooses all other bytes of the slots. Files with checksums and without are tried
- * in turn; the checksums fit the bytes. */
+ * word; the fuzzer chooses all other bytes of the slots. The checksums fit the bytes. */
 #include "loadtest/check/check.h"
 #include "loadtest/check/history.h"
 #include "loadtest/page/page.h"
@@ -16,14 +15,12 @@ enum { SLOTS_MAX = 64, SAID = 16 };
 static const uint64_t COMMITS[] = {DLOCK_RECORD_BEGUN, DLOCK_RECORD_DONE, DLOCK_RECORD_MORE,
                                    DLOCK_RECORD_RELEASING, DLOCK_RECORD_RELEASED};
 
-/* Make the file one of the present version. The last slot of each full block has the block's
- * checksum. */
+/* The last slot of each full block has the block's checksum. */
 static void add_seals(dlock_record_header *header)
 {
     dlock_record *slots =
         (dlock_record *)(void *)((char *)header + DLOCK_RECORD_HEADER_SIZE);
 
-    header->version = DLOCK_RECORD_VERSION;
     header->grown = header->opened = header->blocks = SLOTS_MAX / DLOCK_RECORD_BLOCK_SLOTS;
     header->head_checksum = dlock_record_head_sum(header);
     for (uint64_t block = 0; block < header->blocks; block++)
@@ -36,23 +33,19 @@ static void add_seals(dlock_record_header *header)
 static void read_records(struct history *h, const uint8_t *data, size_t size)
 {
     size_t slot_count = (size - SAID) / DLOCK_RECORD_SIZE;
-    size_t length;
-    char *file;
+    size_t length = DLOCK_RECORD_HEADER_SIZE + SLOTS_MAX * DLOCK_RECORD_SIZE;
+    char *file = (char *)calloc(1, length);
     dlock_record_header *header;
 
     if (slot_count > SLOTS_MAX)
         slot_count = SLOTS_MAX;
-    length = DLOCK_RECORD_HEADER_SIZE +
-             (data[7] % 2 == 0 ? SLOTS_MAX : slot_count) * DLOCK_RECORD_SIZE;
-    file = (char *)calloc(1, length);
     fuzz_check(file != NULL);
     header = (dlock_record_header *)(void *)file;
     memcpy(header->magic, DLOCK_RECORD_MAGIC, sizeof(header->magic));
-    header->version = DLOCK_RECORD_VERSION_PLAIN;
+    header->version = DLOCK_RECORD_VERSION;
     header->record_size = DLOCK_RECORD_SIZE;
     header->header_size = DLOCK_RECORD_HEADER_SIZE;
     header->block_slots = DLOCK_RECORD_BLOCK_SLOTS;
-    header->blocks = (slot_count + DLOCK_RECORD_BLOCK_SLOTS - 1) / DLOCK_RECORD_BLOCK_SLOTS;
     strcpy(header->uuid, "fuzz");
     strcpy(header->variant, "reentrant");
     memcpy(&header->caps, data, sizeof(header->caps));
@@ -66,8 +59,7 @@ static void read_records(struct history *h, const uint8_t *data, size_t size)
         commit = (unsigned char)slot[0] < 5 ? COMMITS[(unsigned char)slot[0]] + i : 0;
         memcpy(slot, &commit, sizeof(commit));
     }
-    if (data[7] % 2 == 0)
-        add_seals(header);
+    add_seals(header);
     history_read_bytes(h, "fuzz.dlockrec", file, length);
     free(file);
 }

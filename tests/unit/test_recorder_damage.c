@@ -49,16 +49,6 @@ static void open_again(dlock_record_header *header)
         dlock_record_seal_open(slots_of(header), block, 1);
 }
 
-/* Make the file as a recorder of version 2 wrote it, which had no checksums. */
-static void make_plain(dlock_record_header *header)
-{
-    header->version = DLOCK_RECORD_VERSION_PLAIN;
-    header->opened = header->grown = header->records = 0;
-    header->head_checksum = header->close_checksum = 0;
-    for (uint64_t block = 0; block < header->blocks; block++)
-        *dlock_record_seal_of(slots_of(header), block) = (dlock_record_seal){0};
-}
-
 /* Remove the commit word of the release. */
 static void tear(const char *uuid, bool is_closed)
 {
@@ -251,27 +241,6 @@ static void what_a_checksum_shows_is_a_hole(void **state)
     history_free(&h);
 }
 
-static void an_old_file_is_judged_as_before_and_said_to_be_old(void **state)
-{
-    dlock_recorder *rec = open_recorder("u1", 0);
-    dlock_record_header *header;
-    struct history h;
-    size_t size;
-
-    (void)state;
-    put_hold(rec, "a", 1);
-    dlock_recorder_close(rec);
-    header = map_records("u1", &size);
-    make_plain(header);
-    munmap(header, size);
-    h = read_back();
-    assert_int_equal(2, h.call_count);
-    assert_int_equal(0, h.damage_count);
-    assert_true(h.processes[0].is_plain);
-    assert_int_equal(VERDICT_VALID, judge(&h));
-    history_free(&h);
-}
-
 /* Two systems hold one lock at once; their clocks begin at the same instant, or at different
  * ones. */
 static enum verdict judge_two_holders(bool share_clock)
@@ -333,7 +302,6 @@ int main(void)
         TEST(a_record_that_no_recorder_writes_is_damage),
         TEST(the_same_file_twice_is_no_second_owner),
         TEST(what_a_checksum_shows_is_a_hole),
-        TEST(an_old_file_is_judged_as_before_and_said_to_be_old),
         TEST(another_version_is_not_read),
         TEST(instants_of_two_clocks_are_not_compared),
     };
