@@ -92,7 +92,6 @@ struct audit_verdict {
     int64_t issued, left, orders, told, queued, unsure;
     int64_t lost; /* acknowledged orders without a row: lost.h names them */
     int64_t read_us, age_us; /* as in the input */
-    bool judges_window;      /* false: no window is known, as in the files of old versions */
 };
 
 void audit_judge(const struct audit_input *input, struct audit_verdict *out);

@@ -13,13 +13,12 @@
 #include "loadtest/kit/files.h"
 #include "loadtest/kit/row_file.h"
 
-/* Files of old versions do not have the last two fields. */
-enum { FIELD_COUNT = 11, FIELD_COUNT_BEFORE = 9 };
+enum { FIELD_COUNT = 11 };
 
 static const char header[] = "# id\tuser\tvoucher\trequest\tlock\tstock_guard\t"
                              "duplicate_guard\tprocess\tcreated\tadmitted_us\tcreated_us";
 
-static bool read_order(char *const field[FIELD_COUNT], int count, struct audit_order *o)
+static bool read_order(char *const field[FIELD_COUNT], struct audit_order *o)
 {
     enum { MUST_BE_THERE = -1, MAY_BE_EMPTY = 0 };
 
@@ -27,18 +26,16 @@ static bool read_order(char *const field[FIELD_COUNT], int count, struct audit_o
     return row_file_number(field[0], MUST_BE_THERE, &o->id) &&
            row_file_number(field[1], MUST_BE_THERE, &o->user) &&
            row_file_number(field[2], MUST_BE_THERE, &o->voucher) &&
-           (count == FIELD_COUNT_BEFORE ||
-            (row_file_number(field[9], MAY_BE_EMPTY, &o->admitted_us) &&
-             row_file_number(field[10], MUST_BE_THERE, &o->created_us)));
+           row_file_number(field[9], MAY_BE_EMPTY, &o->admitted_us) &&
+           row_file_number(field[10], MUST_BE_THERE, &o->created_us);
 }
 
 /* Add an order from its line of orders.tsv, which is cut up and must outlive `e`. */
 static bool add_line(struct evidence *e, char *line)
 {
     char *field[FIELD_COUNT] = {0};
-    int count = row_file_cut(line, field, FIELD_COUNT);
 
-    if (count != FIELD_COUNT && count != FIELD_COUNT_BEFORE)
+    if (row_file_cut(line, field, FIELD_COUNT) != FIELD_COUNT)
         return false;
     if (e->order_count == e->room) {
         e->room = e->room ? 2 * e->room : 1024;
@@ -48,7 +45,7 @@ static bool add_line(struct evidence *e, char *line)
             abort();
     }
     e->lines[e->order_count] = NULL;
-    return read_order(field, count, &e->orders[e->order_count++]);
+    return read_order(field, &e->orders[e->order_count++]);
 }
 
 static char *line_of(const struct audit_db_order *o)
@@ -218,29 +215,24 @@ bool evidence_from_database(struct evidence *e, const struct evidence_reading *r
            each_order(e, reading, take_order, e);
 }
 
-/* The number `name` of a JSON object; `none` if it is not there. */
-static bool json_number(const json_t *object, const char *name, int64_t none, int64_t *out)
+static bool json_number(const json_t *object, const char *name, int64_t *out)
 {
     const json_t *value = json_object_get(object, name);
 
-    *out = value ? json_integer_value(value) : none;
-    return value ? json_is_integer(value) : none >= 0;
+    *out = json_integer_value(value);
+    return json_is_integer(value);
 }
 
 static bool voucher_from_json(struct evidence *e, const json_t *entry)
 {
-    enum { MUST_BE_THERE = -1, MAY_BE_MISSING = 0 };
     struct audit_voucher *v = &e->vouchers[e->voucher_count];
     int64_t fence, moved;
-    bool ok = json_number(entry, "voucher", MUST_BE_THERE, &v->id) &&
-              json_number(entry, "issued", MUST_BE_THERE, &v->issued) &&
-              json_number(entry, "left", MUST_BE_THERE, &v->left) &&
-              json_number(entry, "fence", MAY_BE_MISSING, &fence) &&
-              json_number(entry, "issued_us", MAY_BE_MISSING, &v->issued_us) &&
-              json_number(entry, "begin_us", MAY_BE_MISSING, &v->begin_us) &&
-              json_number(entry, "end_us", MAY_BE_MISSING, &v->end_us) &&
-              json_number(entry, "moved", MAY_BE_MISSING, &moved) &&
-              json_number(entry, "read_us", MAY_BE_MISSING, &e->read_us);
+    bool ok = json_number(entry, "voucher", &v->id) && json_number(entry, "issued", &v->issued) &&
+              json_number(entry, "left", &v->left) && json_number(entry, "fence", &fence) &&
+              json_number(entry, "issued_us", &v->issued_us) &&
+              json_number(entry, "begin_us", &v->begin_us) &&
+              json_number(entry, "end_us", &v->end_us) && json_number(entry, "moved", &moved) &&
+              json_number(entry, "read_us", &e->read_us);
 
     v->fence = ok ? (uint64_t)fence : 0;
     v->is_window_moved = ok && moved != 0;

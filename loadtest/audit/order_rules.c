@@ -56,8 +56,7 @@ static void check_admission(const struct audit_voucher *v, const struct audit_or
     if (o->admitted_us == 0) {
         audit_worsen(f, VERDICT_UNKNOWN, 1);
         audit_example(f,
-                      "order %" PRId64 " by %s does not say when it was admitted: is that "
-                      "service from before admitted_at?",
+                      "order %" PRId64 " by %s does not say when it was admitted",
                       o->id, o->process);
     } else if (early_us > 0 || late_us > 0) {
         audit_worsen(f, VERDICT_INVALID, 1);
@@ -70,8 +69,6 @@ static void check_admission(const struct audit_voucher *v, const struct audit_or
 void audit_check_window(const struct audit_case *c, const struct audit_voucher *v,
                         struct audit_finding *f)
 {
-    if (v->begin_us == 0 && v->end_us == 0)
-        return;
     for (size_t i = 0; i < c->in->order_count; i++)
         if (c->in->orders[i].voucher == v->id)
             check_admission(v, &c->in->orders[i], f);

@@ -28,8 +28,6 @@ void report_verdict(FILE *out, const struct audit_verdict *v, const char *source
         fprintf(out, "  all of it read at one instant, %s, %.3f s before this verdict\n", at,
                 (double)v->age_us / 1e6);
     }
-    if (!v->judges_window)
-        fprintf(out, "  this run does not say when its sale was: no window is judged\n");
     for (int i = 0; i < AUDIT_CHECK_COUNT; i++) {
         const struct audit_finding *f = &v->findings[i];
 

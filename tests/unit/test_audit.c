@@ -28,7 +28,8 @@ static void stock_of_another_voucher_does_not_make_up_for_it(void **state)
     struct sale s = begin(1, -2);
 
     (void)state;
-    s.vouchers[1] = (struct audit_voucher){.id = 2, .issued = 9, .left = 9};
+    s.vouchers[1] = (struct audit_voucher){.id = 2, .issued = 9, .left = 9, .begin_us = 1000,
+                                             .end_us = 2000};
     s.voucher_count = 2;
     for (int64_t i = 1; i <= 3; i++)
         sold(&s, i, i, 1);
@@ -110,7 +111,8 @@ static void a_user_may_buy_two_vouchers(void **state)
     struct sale s = begin(5, 4);
 
     (void)state;
-    s.vouchers[1] = (struct audit_voucher){.id = 2, .issued = 5, .left = 4};
+    s.vouchers[1] = (struct audit_voucher){.id = 2, .issued = 5, .left = 4, .begin_us = 1000,
+                                             .end_us = 2000};
     s.voucher_count = 2;
     sold(&s, 1, 7, 1);
     sold(&s, 2, 7, 2);
@@ -187,7 +189,8 @@ static void undersold_is_judged_for_each_voucher(void **state)
     struct sale s = begin(1, 0);
 
     (void)state;
-    s.vouchers[1] = (struct audit_voucher){.id = 2, .issued = 5, .left = 4};
+    s.vouchers[1] = (struct audit_voucher){.id = 2, .issued = 5, .left = 4, .begin_us = 1000,
+                                             .end_us = 2000};
     s.voucher_count = 2;
     sold(&s, 1, 1, 1);
     sold(&s, 2, 2, 2);
