@@ -19,7 +19,7 @@ enum {
 };
 
 /* Read the words of a line: mark, id, voucher, user, order, request, admitted, trace.
- * An entry of an earlier version has no trace, and is valid without it. */
+ * An entry is valid without a readable trace. */
 static bool read_entry(const char *line, struct stream_entry *e)
 {
     char mark[8], voucher[65], user[65], order[65], request[65], admitted[65], trace[65];

@@ -54,7 +54,6 @@ usage() {
 # packages_of GROUP: print them, one on a line.
 packages_of() {
     local group=$1 names
-    [ "$group" != interop ] || group=peers # its name in earlier versions
     [ -n "${packages[$group]+known}" ] || return 1
     read -r -d '' -a names <<<"${packages[$group]}" || true
     [ ${#names[@]} -eq 0 ] || printf '%s\n' "${names[@]}"

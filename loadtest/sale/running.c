@@ -23,8 +23,7 @@ char *running_why(struct running *r)
 
 static json_t *start_json(const struct start_times *start)
 {
-    /* The key "by_gun" has been in the files of runs since their first version. */
-    return json_pack("{s:i, s:i, s:f}", "threads", start->fired, "by_gun", start->by_signal,
+    return json_pack("{s:i, s:i, s:f}", "threads", start->fired, "by_signal", start->by_signal,
                      "spread_ms", start->spread_ms);
 }
 

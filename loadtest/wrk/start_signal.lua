@@ -7,7 +7,7 @@
 --
 -- Environment; without the first two there is no start signal:
 --   SECKILL_START_SIGNAL  the latch's name
---   SECKILL_LOCK_LIBRARY  libdlock.so; SECKILL_DLOCK is its former name
+--   SECKILL_LOCK_LIBRARY  libdlock.so
 --   SECKILL_REDIS_URL     where the latch is
 
 local ffi = require("ffi")
@@ -29,7 +29,7 @@ local library, name, prims
 
 -- Reach the latch, long before the start.
 function M.load()
-    local path = os.getenv("SECKILL_LOCK_LIBRARY") or os.getenv("SECKILL_DLOCK") or ""
+    local path = os.getenv("SECKILL_LOCK_LIBRARY") or ""
     name = os.getenv("SECKILL_START_SIGNAL") or ""
     if name == "" or path == "" then return end
     local place = ffi.new("dlock_primitives *[1]")
