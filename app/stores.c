@@ -179,6 +179,15 @@ static enum attempt_answer judge_connection(const struct db_conn *db, char why[W
     return db_is_refused(db) ? ATTEMPT_REFUSED : ATTEMPT_AGAIN;
 }
 
+/* The server refused to read a table, and db_error() names what is missing. */
+static enum attempt_answer refuse_tables(const struct db_conn *db, char why[WHY_MAX])
+{
+    (void)snprintf(why, WHY_MAX, "the database does not have the tables of db/schema.sql: %s; run "
+                                 "db/schema.sql as the owner of a database without such tables",
+                   db_error(db));
+    return ATTEMPT_REFUSED;
+}
+
 /* Are the tables and the rights there that the settings need? */
 static enum attempt_answer look_for_tables(struct db_conn *db, bool wants_record,
                                            char why[WHY_MAX])
@@ -195,17 +204,14 @@ static enum attempt_answer look_for_tables(struct db_conn *db, bool wants_record
     if (st == DB_LOST || st == DB_TIMEOUT)
         return judge_connection(db, why);
     if (st != DB_OK)
-        (void)snprintf(why, WHY_MAX, "the tables of db/schema.sql are missing or of an "
-                                     "earlier version: %s; run db/schema.sql as the database's "
-                                     "owner",
-                       db_error(db));
-    else if (lacks[0] != '\0')
+        return refuse_tables(db, why);
+    if (lacks[0] != '\0')
         (void)snprintf(why, WHY_MAX, "orders cannot be sold%s: %.400s%s",
                        wants_record ? " with --record" : "", lacks,
                        strstr(lacks, " is missing") != NULL
                            ? "; db/schema.sql makes the tables and grants the rights"
                            : "");
-    return st == DB_OK && lacks[0] == '\0' ? ATTEMPT_OK : ATTEMPT_REFUSED;
+    return lacks[0] == '\0' ? ATTEMPT_OK : ATTEMPT_REFUSED;
 }
 
 static enum attempt_answer check_pooler(struct db_conn *db, const struct db_options *opts,
@@ -226,8 +232,8 @@ static enum attempt_answer check_partition(struct db_conn *db, const struct conf
 
     if (st == DB_OK)
         return ATTEMPT_OK;
-    if (st == DB_ERROR && db_state(db)[0] == '\0')
-        return ATTEMPT_REFUSED;
+    if (st == DB_ERROR)
+        return db_state(db)[0] == '\0' ? ATTEMPT_REFUSED : refuse_tables(db, why);
     return judge_connection(db, why);
 }
 

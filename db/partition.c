@@ -87,17 +87,12 @@ size_t partition_of_order(int64_t order_id, size_t count)
 
 /* ---- what a database says of itself ---- */
 
-/* Read the row of tb_partition.  An older database has no such table. */
+/* Read the row of tb_partition. */
 static enum db_status read_row(struct db_conn *db, bool *is_there, int64_t *number,
                                int64_t *count)
 {
-    static const char UNDEFINED_TABLE[] = "42P01";
     enum db_status st = db_run_one(db, &READ, NULL);
 
-    if (st == DB_ERROR && strcmp(db_state(db), UNDEFINED_TABLE) == 0) {
-        *is_there = false;
-        return DB_OK;
-    }
     *is_there = st == DB_OK && db_rows(db, 0) == 1;
     *number = *is_there ? db_int(db, 0, 0, 0) : 0;
     *count = *is_there ? db_int(db, 0, 0, 1) : 1;

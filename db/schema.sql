@@ -9,10 +9,10 @@
 -- trigger: they would hide the damage that a broken lock does.  The constraint of a guard
 -- binds only the rows that were written under this guard (see orders_one_per_user).
 --
--- Run this file as the owner of the database, as often as you like: it makes missing
--- tables and upgrades an older database (psql -1 -f db/schema.sql).  Two roles must exist:
--- seckill_lab, which owns everything, and seckill_service, which may only sell and
--- lock.  Run lock/stores/postgres.sql first, if you use the pg locks.
+-- Run this file as the owner of the database, as often as you like: it makes the missing
+-- tables (psql -1 -f db/schema.sql).  Two roles must exist: seckill_lab, which owns
+-- everything, and seckill_service, which may only sell and lock.  Run
+-- lock/stores/postgres.sql first, if you use the pg locks.
 
 CREATE TABLE IF NOT EXISTS tb_voucher (
     id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -71,37 +71,11 @@ CREATE TABLE IF NOT EXISTS tb_voucher_order (
     process         text        NOT NULL,             -- which service process wrote it
     fence           bigint,                           -- the lock's, where it has one
     -- The instant of this database's clock at which the service checked the sale's window.
-    -- An order that was admitted in time may be written later.  NULL: written by an
-    -- older service, or by a program that checks no window.
+    -- An order that was admitted in time may be written later.  NULL: written by a
+    -- program that checks no window.
     admitted_at     timestamptz,
     CONSTRAINT orders_one_per_request UNIQUE (user_id, request_id)
 );
-
--- In an older database a request's id was unique among all users, so that one user
--- could block another by using the same id.  The new index cannot fail, because an id
--- that is unique alone is also unique together with the user.  The table is locked
--- while the index is built.  If that takes long, stop the services first, and
--- afterwards start services of the new version.
-DO $$
-BEGIN
-    IF EXISTS (SELECT FROM pg_constraint
-               WHERE conrelid = 'tb_voucher_order'::regclass
-                 AND conname = 'orders_one_per_request' AND cardinality(conkey) = 1) THEN
-        ALTER TABLE tb_voucher_order
-            DROP CONSTRAINT orders_one_per_request,
-            ADD CONSTRAINT orders_one_per_request UNIQUE (user_id, request_id);
-    END IF;
-END $$;
-
--- In an older database the orders have no time of admission.  That time cannot be found
--- out now, so the new column is NULL for these orders.
-DO $$
-BEGIN
-    IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'tb_voucher_order'::regclass
-                   AND attname = 'admitted_at' AND NOT attisdropped) THEN
-        ALTER TABLE tb_voucher_order ADD COLUMN admitted_at timestamptz;
-    END IF;
-END $$;
 
 CREATE INDEX IF NOT EXISTS orders_by_voucher_and_user
     ON tb_voucher_order (voucher_id, user_id);
@@ -198,21 +172,6 @@ CREATE TABLE IF NOT EXISTS lab.issue (
     begin_time   timestamptz NOT NULL,
     end_time     timestamptz NOT NULL
 );
-
--- In an older database the issued window is not stored, so the voucher's present window
--- is taken instead.
-DO $$
-BEGIN
-    IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'lab.issue'::regclass
-                   AND attname = 'begin_time' AND NOT attisdropped) THEN
-        ALTER TABLE lab.issue ADD COLUMN begin_time timestamptz,
-            ADD COLUMN end_time timestamptz;
-        UPDATE lab.issue AS issue SET begin_time = sale.begin_time, end_time = sale.end_time
-            FROM tb_seckill_voucher AS sale WHERE sale.voucher_id = issue.voucher_id;
-        ALTER TABLE lab.issue ALTER COLUMN begin_time SET NOT NULL,
-            ALTER COLUMN end_time SET NOT NULL;
-    END IF;
-END $$;
 
 REVOKE ALL ON SCHEMA lab FROM PUBLIC;
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;

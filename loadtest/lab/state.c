@@ -58,7 +58,7 @@ static bool read_servers(struct lab *lab, const json_t *list)
     return true;
 }
 
-/* Has the parsed state.json the keys that it has in every version of seckill? */
+/* Has the parsed state.json the keys that say which processes run? */
 static bool has_our_keys(const json_t *json)
 {
     return json_is_integer(json_object_get(json, "format")) &&
@@ -92,9 +92,7 @@ static bool read_rest(struct lab *lab, const json_t *json)
 {
     lab->owned = json_is_true(json_object_get(json, "owned"));
     lab->partition_count = (int)json_integer_value(json_object_get(json, "partitions"));
-    if (lab->partition_count < 1)
-        lab->partition_count = 1; /* a state file of an old version has no count */
-    return lab_servers_are_whole(lab) &&
+    return lab->partition_count >= 1 && lab_servers_are_whole(lab) &&
            copy_text(lab->lab_password, sizeof lab->lab_password, json, "lab_password") &&
            copy_text(lab->service_password, sizeof lab->service_password, json,
                      "service_password") &&

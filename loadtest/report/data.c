@@ -26,17 +26,13 @@ static json_t *accept(json_t *json, struct run_data *data)
         json_decref(json);
         return NULL;
     }
-    if (json && format < RUN_DATA_FORMAT)
-        run_data_add_problem(data, DATA_OLDER, "%s says format %lld, and this program writes %d",
-                             RUN_DATA_FILE, (long long)format, RUN_DATA_FORMAT);
-    if (json && format > RUN_DATA_FORMAT)
-        run_data_add_problem(data, DATA_NEWER, "%s says format %lld, and this program knows %d",
+    if (json && format != RUN_DATA_FORMAT)
+        run_data_add_problem(data, DATA_OTHER, "%s says format %lld, and this program knows %d",
                              RUN_DATA_FILE, (long long)format, RUN_DATA_FORMAT);
     return json;
 }
 
-/* Read the results from the other files of the run, which older versions wrote without
- * data.json. */
+/* Read the results from the other files of a run whose data.json is missing or damaged. */
 static json_t *from_files(const char *dir, struct run_data *data)
 {
     const char *kind = "";
@@ -48,7 +44,7 @@ static json_t *from_files(const char *dir, struct run_data *data)
                              "no data.json, summary.json, matrix.json, bench.json, "
                              "bench-locks.json, stories.json or verdict.json");
     else if (!is_damaged)
-        run_data_add_problem(data, DATA_OLDER, "no %s", RUN_DATA_FILE);
+        run_data_add_problem(data, DATA_MISSING, "%s", RUN_DATA_FILE);
     return memory_need(json_pack("{s:i, s:s, s:o}", "format", 0, "kind", kind, "results",
                                  results));
 }

@@ -156,7 +156,7 @@ void report_tell_problems(const struct run_data *data)
 {
     for (size_t i = 0; i < data->problem_count; i++) {
         static const char *const what[] = {"no data of a run", "damaged, left out", "missing",
-                                           "a run of an older format", "a run of a newer format"};
+                                           "a run of another format"};
 
         fprintf(stderr, "seckill report: %s: %s: %s\n", data->dir,
                 what[data->problems[i].kind], data->problems[i].text);

@@ -10,8 +10,8 @@
 #include "loadtest/kit/files.h"
 
 /* The defects of a run's files, in the order of their harm.
- * OLDER and NEWER: another format than this program's; DAMAGED and MISSING: of one file. */
-enum data_problem_kind { DATA_NONE_THERE, DATA_DAMAGED, DATA_MISSING, DATA_OLDER, DATA_NEWER };
+ * OTHER: another format than this program's; DAMAGED and MISSING: of one file. */
+enum data_problem_kind { DATA_NONE_THERE, DATA_DAMAGED, DATA_MISSING, DATA_OTHER };
 
 enum { DATA_PROBLEMS_MAX = 16, DATA_TEXT_MAX = 512 };
 

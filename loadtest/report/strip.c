@@ -225,11 +225,8 @@ void part_problems(FILE *out, const struct run_data *data, const char *whose)
         case DATA_MISSING:
             say(out, PROBLEM_MISSING, text);
             break;
-        case DATA_OLDER:
-            say(out, PROBLEM_OLDER, text);
-            break;
-        case DATA_NEWER:
-            say(out, PROBLEM_NEWER, text);
+        case DATA_OTHER:
+            say(out, PROBLEM_OTHER, text);
             break;
         }
         fputs("</li>\n", out);

@@ -65,13 +65,13 @@ other_machine() {
 }
 check 'another machine is said' other_machine
 
-older() {
-    cp -rL "$broken" "$work/older" && rm "$work/older/data.json" "$work/older/report.html" &&
-        says 'a run of an older format' status 2 "$seckill" report "$work/older" &&
-        says '^✗ Oversold' verdict "$work/older/report.html" &&
-        grep -q 'A run of an older format' "$work/older/report.html"
+without_data() {
+    cp -rL "$broken" "$work/bare" && rm "$work/bare/data.json" "$work/bare/report.html" &&
+        says 'missing: data.json' status 2 "$seckill" report "$work/bare" &&
+        says '^✗ Oversold' verdict "$work/bare/report.html" &&
+        grep -q 'Missing: data.json' "$work/bare/report.html"
 }
-check 'a run of an older format is told, and what is there is shown' older
+check 'a run without its data.json is told, and what is there is shown' without_data
 truncated() {
     cp -rL "$broken" "$work/cut" && truncate -s 300 "$work/cut/data.json" &&
         says 'damaged, left out: data.json, line 1' status 2 "$seckill" report "$work/cut" &&
@@ -89,11 +89,11 @@ masked() {
         ! grep -r "$secret" "$work/masked" "$work/said" && ! grep -r 'ann:' "$work/masked"
 }
 check 'a password in a flag stands in no file of the run and in no report' masked
-older_password() {
+edited_password() {
     mkdir "$work/leaky" && jq '.command += ["--database-url=postgresql://ann:pw-77@h/db?password=pw-77"]' "$sound/data.json" >"$work/leaky/data.json" &&
         "$seckill" report "$work/leaky" && ! grep -q 'pw-77' "$work/leaky/report.html"
 }
-check 'the report of an older run has no password that the run has' older_password
+check 'the report has no password, even if the data of the run has' edited_password
 empty() {
     mkdir "$work/empty" && echo precious >"$work/empty/report.html" &&
         says "$work/empty: no data of a run: no data.json" status 64 "$seckill" report "$work/empty" &&

@@ -141,8 +141,8 @@ static void missing_tables_end_the_start_at_once(void **state)
                    (int)(strchr(url, '@') - colon - 1), colon + 1);
     expect_end(ARGS("--lock=none",
                     database_flag("seckill_service", with_password, "postgres")),
-               69, ARGS("PostgreSQL is not available: the tables of db/schema.sql are "
-                        "missing or of an earlier version: ", "does not exist"));
+               69, ARGS("PostgreSQL is not available: the database does not have the "
+                        "tables of db/schema.sql: ", "does not exist"));
     assert_int_equal(line_count("has not answered"), 0);
     expect_end(ARGS("--lock=none",
                     database_flag("seckill_service", with_password, "no_such_database")),
