@@ -7,50 +7,60 @@
 
 #include "loadtest/kit/bisect.h"
 #include "loadtest/kit/memory.h"
-#include "loadtest/kit/radix.h"
 
-/* The key that calls are sorted by. */
-struct keys {
-    uint64_t *modes, *owners, *places; /* a place: the name, and the process */
-    uint32_t *spare;
+/* What calls are grouped by.  The calls are in the order of time. */
+struct key {
+    uint32_t name, process, mode, call;
+    uint64_t owner;
 };
 
-_Static_assert(sizeof(struct hold) >= 3 * sizeof(uint64_t) + sizeof(uint32_t),
-               "what a call is sorted by has room in a hold");
+_Static_assert(sizeof(struct hold) >= sizeof(struct key), "a key has room in a hold");
 
-/* All groups are made in one pass, in the order of the array, since reading a million
- * calls takes longer than sorting their keys.  The keys use the memory of the holds, which
- * are made later: new memory has to be cleared first, which takes as long as sorting. */
-static struct keys keys_of(const struct check *c)
+static int compare_keys(const void *left, const void *right)
 {
-    const struct history *h = c->h;
-    size_t count = h->call_count;
-    uint64_t *all = (uint64_t *)c->holds;
-    struct keys keys = {all, all + count, all + 2 * count, (uint32_t *)(all + 3 * count)};
+    const struct key *a = left, *b = right;
+    int order = COMPARE(a->name, b->name);
 
-    assert(c->hold_count == 0 && c->hold_room >= count);
-    for (size_t i = 0; i < count; i++) {
-        keys.modes[i] = h->calls[i].mode;
-        keys.owners[i] = h->calls[i].owner;
-        keys.places[i] = (uint64_t)h->calls[i].name << 32 | h->calls[i].process;
-    }
-    return keys;
+    order = order != 0 ? order : COMPARE(a->process, b->process);
+    order = order != 0 ? order : COMPARE(a->owner, b->owner);
+    order = order != 0 ? order : COMPARE(a->mode, b->mode);
+    return order != 0 ? order : COMPARE(a->call, b->call);
 }
 
-/* Number the groups.  The keys of the calls are compared, because keys are closer together in
- * memory than calls. */
-static void number_groups(struct check *c, const struct keys *keys)
+/* Keys are closer together in memory than calls, which are read once.  The keys use the memory of
+ * the holds, which are made later: new memory has to be cleared first. */
+static void sort_by_owner(struct check *c)
 {
+    struct key *keys = (struct key *)c->holds;
     uint32_t group = 0;
 
-    for (size_t i = 0; i < c->h->call_count; i++) {
-        uint32_t call = c->by_owner[i], before = i > 0 ? c->by_owner[i - 1] : call;
+    assert(c->hold_count == 0 && c->hold_room >= c->h->call_count);
+    for (uint32_t i = 0; i < c->h->call_count; i++) {
+        const struct history_call *call = &c->h->calls[i];
 
-        group += keys->places[call] != keys->places[before] ||
-                 keys->owners[call] != keys->owners[before] ||
-                 keys->modes[call] != keys->modes[before];
-        c->group_of[call] = group;
+        keys[i] = (struct key){call->name, call->process, call->mode, i, call->owner};
     }
+    qsort(keys, c->h->call_count, sizeof(*keys), compare_keys);
+    for (size_t i = 0; i < c->h->call_count; i++) {
+        const struct key *key = &keys[i], *before = i > 0 ? key - 1 : key;
+
+        group += key->name != before->name || key->process != before->process ||
+                 key->owner != before->owner || key->mode != before->mode;
+        c->by_owner[i] = key->call;
+        c->group_of[key->call] = group;
+    }
+}
+
+/* In by_owner the calls of each lock are together, so each lock has the same places there. */
+static void sort_by_name(struct check *c)
+{
+    uint32_t *next = memory_need(calloc(c->h->name_count, sizeof(*next)));
+
+    for (size_t i = c->h->call_count; i-- > 0;)
+        next[c->h->calls[c->by_owner[i]].name] = (uint32_t)i;
+    for (uint32_t i = 0; i < c->h->call_count; i++)
+        c->by_name[next[c->h->calls[i].name]++] = i;
+    free(next);
 }
 
 static void need_calls(struct check *c)
@@ -65,22 +75,11 @@ static void need_calls(struct check *c)
 
 void check_sort_calls(struct check *c)
 {
-    size_t count = c->h->call_count;
-    struct keys keys;
-
-    if (count == 0)
+    if (c->h->call_count == 0)
         return;
-    keys = keys_of(c);
     need_calls(c);
-    for (uint32_t i = 0; i < count; i++)
-        c->by_name[i] = c->by_owner[i] = i;
-    radix_sort(c->by_owner, keys.spare, count, keys.modes);
-    radix_sort(c->by_owner, keys.spare, count, keys.owners);
-    radix_sort(c->by_owner, keys.spare, count, keys.places);
-    number_groups(c, &keys);
-    for (size_t i = 0; i < count; i++)
-        keys.places[i] >>= 32;
-    radix_sort(c->by_name, keys.spare, count, keys.places);
+    sort_by_owner(c);
+    sort_by_name(c);
 }
 
 bool check_next_name(struct check *c)

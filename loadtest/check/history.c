@@ -11,7 +11,6 @@
 #include "loadtest/kit/bisect.h"
 #include "loadtest/kit/compare.h"
 #include "loadtest/kit/memory.h"
-#include "loadtest/kit/time_sort.h"
 
 /* A name and its index. */
 struct history_names {
@@ -153,13 +152,12 @@ static int compare_traces(const void *left, const void *right)
     return order != 0 ? order : COMPARE(a->id, b->id);
 }
 
-/* Recorders write calls and marks nearly in the order of time. */
 void history_sort(struct history *h)
 {
-    time_sort(h->calls, h->call_count, sizeof(*h->calls),
-              offsetof(struct history_call, invoke_ns), compare_calls);
-    time_sort(h->marks, h->mark_count, sizeof(*h->marks),
-              offsetof(struct history_mark, at_ns), compare_marks);
+    if (h->call_count > 0)
+        qsort(h->calls, h->call_count, sizeof(*h->calls), compare_calls);
+    if (h->mark_count > 0)
+        qsort(h->marks, h->mark_count, sizeof(*h->marks), compare_marks);
     if (h->trace_count > 0)
         qsort(h->traces, h->trace_count, sizeof(*h->traces), compare_traces);
 }

@@ -6,7 +6,6 @@
 #include "loadtest/check/groups.h"
 #include "loadtest/kit/bisect.h"
 #include "loadtest/kit/memory.h"
-#include "loadtest/kit/radix.h"
 
 static void note_fault(struct check *c, const struct history_mark *fault)
 {
@@ -16,22 +15,17 @@ static void note_fault(struct check *c, const struct history_mark *fault)
         c->last_fault_ns = fault->at_ns;
 }
 
-/* By name, process and owner, and in the order of time, in which they are. */
-static void sort_by_owner(struct check *c)
+/* Of marks that are in the order of time. */
+static int by_owner(const void *left, const void *right, void *all)
 {
-    const struct history_mark *marks = c->h->marks;
-    size_t count = c->h->mark_count;
-    uint64_t *keys = memory_need(malloc((count + 1) * sizeof(*keys)));
-    uint32_t *spare = memory_need(malloc((count + 1) * sizeof(*spare)));
+    const uint32_t *x = left, *y = right;
+    const struct history_mark *a = &((const struct history_mark *)all)[*x];
+    const struct history_mark *b = &((const struct history_mark *)all)[*y];
+    int order = COMPARE(a->name, b->name);
 
-    for (size_t i = 0; i < count; i++)
-        keys[i] = marks[i].owner;
-    radix_sort(c->marks, spare, c->mark_count, keys);
-    for (size_t i = 0; i < count; i++)
-        keys[i] = (uint64_t)marks[i].name << 32 | marks[i].process;
-    radix_sort(c->marks, spare, c->mark_count, keys);
-    free(keys);
-    free(spare);
+    order = order != 0 ? order : COMPARE(a->process, b->process);
+    order = order != 0 ? order : COMPARE(a->owner, b->owner);
+    return order != 0 ? order : COMPARE(*x, *y);
 }
 
 void check_sort_marks(struct check *c)
@@ -54,7 +48,8 @@ void check_sort_marks(struct check *c)
             c->marks[c->mark_count++] = i;
         }
     }
-    sort_by_owner(c);
+    if (c->mark_count > 0)
+        qsort_r(c->marks, c->mark_count, sizeof(*c->marks), by_owner, c->h->marks);
 }
 
 /* Does the mark come before the first of that owner at from_ns? */

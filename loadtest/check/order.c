@@ -7,7 +7,6 @@
 #include "loadtest/check/checks/checks.h"
 #include "loadtest/kit/bisect.h"
 #include "loadtest/kit/memory.h"
-#include "loadtest/kit/time_sort.h"
 
 enum check_order check_order(int64_t a_ns, int64_t b_ns)
 {
@@ -58,8 +57,7 @@ void check_sort_holds(struct check *c)
         for (end = at + 1;
              end < c->hold_count && c->holds[end].name == c->holds[at].name; end++) {
         }
-        time_sort(&c->holds[at], end - at, sizeof(*c->holds),
-                  offsetof(struct hold, granted_ns), by_grant);
+        qsort(&c->holds[at], end - at, sizeof(*c->holds), by_grant);
     }
     if (c->refusal_count > 1)
         qsort(c->refusals, c->refusal_count, sizeof(*c->refusals), by_asking);

@@ -8,7 +8,6 @@
  * between its call and its answer, so only the time before the call counts. */
 #include "loadtest/check/checks/checks.h"
 #include "loadtest/kit/bisect.h"
-#include "loadtest/kit/time_sort.h"
 
 enum { FAIR_PLACE_LEASES = 2 }; /* a place in a queue may outlast the waiter that asked
                                  * for it */
@@ -103,7 +102,8 @@ static size_t gather(struct check *c)
         c->times[2 * count] = begin_of_call(c, call);
         c->times[2 * count++ + 1] = end_of_call(c, call);
     }
-    time_sort(c->times, count, 2 * sizeof(*c->times), 0, compare_pairs);
+    if (count > 0)
+        qsort(c->times, count, 2 * sizeof(*c->times), compare_pairs);
     return merge(c, count);
 }
 
