@@ -29,7 +29,7 @@ static void count(struct metrics_cell *cell, const struct gate_request *head,
 {
     bool is_order = route_is_order(LISTENER_ORDERS, head);
 
-    histogram_record(&cell->request_time[is_order ? METRICS_ORDER : METRICS_OTHER],
+    metrics_record_duration(&cell->request_time[is_order ? METRICS_ORDER : METRICS_OTHER],
                      dlock_clock_ns() - start_ns);
     if (is_order)
         metrics_count(&cell->orders[an->is_replay ? METRICS_REPLAYED : (int)an->outcome]);

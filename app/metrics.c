@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/os/histogram.h"
 #include "base/os/mutex.h"
 
 struct node {
@@ -86,6 +87,17 @@ void metrics_count(atomic_uint_fast64_t *counter)
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
+void metrics_record_size(struct metrics_histogram *h, uint64_t size)
+{
+    metrics_count(&h->buckets[histogram_bucket(size, METRICS_BUCKET_BITS, METRICS_BUCKETS)]);
+    atomic_fetch_add_explicit(&h->sum, size, memory_order_relaxed);
+}
+
+void metrics_record_duration(struct metrics_histogram *h, int64_t duration_ns)
+{
+    metrics_record_size(h, duration_ns > 0 ? (uint64_t)duration_ns / 1000 : 0);
+}
+
 void metrics_lock_lost(struct metrics *m)
 {
     atomic_fetch_add_explicit(&m->lock_lost, 1, memory_order_relaxed);
@@ -107,8 +119,13 @@ uint64_t metrics_total(struct metrics *m, size_t offset)
     return sum;
 }
 
-void metrics_collect(struct metrics *m, size_t offset, struct histogram_sum *sum)
+void metrics_collect(struct metrics *m, size_t offset, struct metrics_histogram_sum *sum)
 {
-    for (struct node *n = atomic_load(&m->cells); n != NULL; n = n->next)
-        histogram_collect((struct histogram *)(void *)((char *)&n->cell + offset), sum);
+    for (struct node *n = atomic_load(&m->cells); n != NULL; n = n->next) {
+        struct metrics_histogram *h = (void *)((char *)&n->cell + offset);
+
+        for (size_t i = 0; i < METRICS_BUCKETS; i++)
+            sum->buckets[i] += atomic_load_explicit(&h->buckets[i], memory_order_relaxed);
+        sum->sum += atomic_load_explicit(&h->sum, memory_order_relaxed);
+    }
 }

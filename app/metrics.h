@@ -11,7 +11,10 @@
 #ifndef APP_METRICS_H
 #define APP_METRICS_H
 
-#include "app/histogram.h"
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "app/outcome.h"
 #include "app/readiness.h"
 #include "base/http/connections.h"
@@ -55,15 +58,32 @@ enum {
 #define LABELS_2(a, b) (METRICS_SIZE_##a * METRICS_SIZE_##b)
 #define LABELS_3(a, b, c) (METRICS_SIZE_##a * METRICS_SIZE_##b * METRICS_SIZE_##c)
 
+enum {
+    METRICS_BUCKET_BITS = 2, /* four buckets for each doubling, see base/os/histogram.h          */
+    METRICS_BUCKETS = 104,   /* of microseconds: the last one, from 117 s on, has all longer ones */
+};
+
+/* Durations in microseconds, or sizes: N things are counted as N microseconds. */
+struct metrics_histogram {
+    atomic_uint_fast64_t buckets[METRICS_BUCKETS];
+    atomic_uint_fast64_t sum;
+};
+
+/* The sum of several histograms. */
+struct metrics_histogram_sum {
+    uint64_t buckets[METRICS_BUCKETS];
+    uint64_t sum;
+};
+
 /* A field for each metric that the threads of the service count. */
 struct metrics_cell {
 #define COUNTER(field, name, unit, labels, counted_in, help) atomic_uint_fast64_t field;
 #define COUNTER_BY(field, name, unit, labels, counted_in, help)                        \
     atomic_uint_fast64_t field[labels];
-#define DURATION(field, name, labels, counted_in, help) struct histogram field;
-#define SIZE(field, name, unit, labels, counted_in, help) struct histogram field;
+#define DURATION(field, name, labels, counted_in, help) struct metrics_histogram field;
+#define SIZE(field, name, unit, labels, counted_in, help) struct metrics_histogram field;
 #define DURATION_BY(field, name, labels, counted_in, help)                             \
-    struct histogram field[labels];
+    struct metrics_histogram field[labels];
 #include "app/metrics.def"
 };
 
@@ -107,6 +127,10 @@ struct metrics_cell *metrics_cell(struct metrics *m);
 /* Add one to a counter. */
 void metrics_count(atomic_uint_fast64_t *counter);
 
+/* Count a duration, of which a negative one counts as 0, or a size.  Any thread. */
+void metrics_record_duration(struct metrics_histogram *h, int64_t duration_ns);
+void metrics_record_size(struct metrics_histogram *h, uint64_t size);
+
 /* Count a hold that was lost.  Any thread. */
 void metrics_lock_lost(struct metrics *m);
 
@@ -117,7 +141,7 @@ int64_t metrics_locks_lost(struct metrics *m);
 uint64_t metrics_total(struct metrics *m, size_t offset);
 
 /* The same of the histogram at `offset`; added to *sum.  Any thread. */
-void metrics_collect(struct metrics *m, size_t offset, struct histogram_sum *sum);
+void metrics_collect(struct metrics *m, size_t offset, struct metrics_histogram_sum *sum);
 
 /* Write every metric of metrics.def in Prometheus' text format.  Any thread. */
 void metrics_write(struct metrics *m, const struct metrics_facts *facts,

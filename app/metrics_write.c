@@ -6,6 +6,7 @@
 #include "app/metrics.h"
 #include "app/metrics_list.h"
 #include "app/metrics_reading.h"
+#include "base/os/histogram.h"
 
 enum { LABELS_TEXT_MAX = 512 };
 
@@ -82,18 +83,18 @@ static void write_sum(const struct scrape *s, const char *labels, uint64_t sum_u
 
 static void write_histogram(const struct scrape *s, const char *labels, int i)
 {
-    struct histogram_sum sum = {0};
+    struct metrics_histogram_sum sum = {0};
     uint64_t seen = 0;
 
-    metrics_collect(s->m, s->entry->place + (size_t)i * sizeof(struct histogram), &sum);
-    for (size_t bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++) {
-        bool is_last = bucket == HISTOGRAM_BUCKETS - 1;
+    metrics_collect(s->m, s->entry->place + (size_t)i * sizeof(struct metrics_histogram), &sum);
+    for (size_t bucket = 0; bucket < METRICS_BUCKETS; bucket++) {
+        bool is_last = bucket == METRICS_BUCKETS - 1;
 
         seen += sum.buckets[bucket];
-        write_bucket(s, labels, is_last ? UINT64_MAX : histogram_bucket_end_us(bucket),
-                     seen);
+        write_bucket(s, labels,
+                     is_last ? UINT64_MAX : histogram_end(bucket, METRICS_BUCKET_BITS), seen);
     }
-    write_sum(s, labels, sum.sum_us, seen);
+    write_sum(s, labels, sum.sum, seen);
 }
 
 static void write_lock_histogram(const struct scrape *s, const char *labels)

@@ -26,7 +26,7 @@ enum outcome order_lock_take_within(struct worker *w, const struct order_request
     st = dlock_acquire(w->service->locks, lock->name, wait_ms, &lock->lease);
     lock->held_ns = monotonic_ns();
     metrics_count(&w->cell->acquired[st]);
-    histogram_record(&w->cell->lock_wait, lock->held_ns - asked_ns);
+    metrics_record_duration(&w->cell->lock_wait, lock->held_ns - asked_ns);
     lock->is_held = st == DLOCK_OK;
     if (lock->is_held) {
         lock_trace_note(w->service, &lock->lease, request->trace_id);
@@ -65,7 +65,7 @@ void order_lock_give(struct worker *w, struct order_lock *lock)
     lock->is_held = false;
     st = give_back(w->service, &lock->lease);
     metrics_count(&w->cell->released[st]);
-    histogram_record(&w->cell->lock_hold, monotonic_ns() - lock->held_ns);
+    metrics_record_duration(&w->cell->lock_hold, monotonic_ns() - lock->held_ns);
     if (st != DLOCK_OK)
         LIMITED_WARN("release of lock %s: %s: %s", lock->name,
                      dlock_status_text(st), dlock_error());
@@ -80,7 +80,7 @@ void order_lock_abandon(struct worker *w, struct order_lock *lock)
     lock->is_held = false;
     st = dlock_abandon(w->service->locks, &lock->lease);
     metrics_count(&w->cell->abandoned);
-    histogram_record(&w->cell->lock_hold, monotonic_ns() - lock->held_ns);
+    metrics_record_duration(&w->cell->lock_hold, monotonic_ns() - lock->held_ns);
     if (st == DLOCK_OK)
         LIMITED_WARN("lock %s is left to its lease, because the outcome of an order under it is "
                      "not known",

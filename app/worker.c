@@ -93,7 +93,7 @@ enum outcome worker_take_db(struct worker *w)
         db_pool_take(pool_of(w), w->service->config->database_wait_ms, &taken);
     char name[40];
 
-    histogram_record(&w->cell->database_wait, taken.waited_ns);
+    metrics_record_duration(&w->cell->database_wait, taken.waited_ns);
     w->db = taken.db;
     if (st == DB_OK)
         return OUTCOME_ACCEPTED;

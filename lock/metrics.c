@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/os/histogram.h"
 #include "lock/owner.h"
 
 _Thread_local uint64_t dlock_commands_sent;
@@ -57,11 +58,8 @@ void dlock_metrics_acquire(struct dlock_tally *tally, dlock_status st)
 static void record(struct dlock_durations *durations, int64_t duration_ns)
 {
     uint64_t us = duration_ns > 0 ? (uint64_t)duration_ns / 1000 : 0;
-    int bucket = us == 0 ? 0 : 64 - __builtin_clzll(us);
 
-    if (bucket >= DLOCK_HISTOGRAM_BUCKETS)
-        bucket = DLOCK_HISTOGRAM_BUCKETS - 1;
-    count(&durations->buckets[bucket], 1);
+    count(&durations->buckets[histogram_bucket(us, 0, DLOCK_HISTOGRAM_BUCKETS)], 1);
     count(&durations->sum_us, us);
 }
 

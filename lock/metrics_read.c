@@ -3,6 +3,7 @@
  *
  * Other threads count meanwhile: each number is right at some moment of the reading,
  * and the total of a histogram is the sum of the buckets that were read. */
+#include "base/os/histogram.h"
 #include "lock/era.h"
 #include "lock/metrics.h"
 #include "lock/sized.h"
@@ -50,5 +51,5 @@ void dlock_metrics_read_sized(dlock_system *sys, dlock_metrics *out, size_t size
 
 uint64_t dlock_histogram_end_us(size_t bucket)
 {
-    return bucket + 1 < DLOCK_HISTOGRAM_BUCKETS ? UINT64_C(1) << bucket : UINT64_MAX;
+    return bucket + 1 < DLOCK_HISTOGRAM_BUCKETS ? histogram_end(bucket, 0) : UINT64_MAX;
 }

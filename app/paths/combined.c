@@ -138,7 +138,7 @@ static void count_batch(const struct batch *b)
     struct metrics_cell *cell = b->w->cell;
 
     metrics_count(&cell->batches);
-    histogram_record_size(&cell->batch_size, b->sale.count);
+    metrics_record_size(&cell->batch_size, b->sale.count);
     for (size_t i = 0; i < b->sale.count; i++)
         metrics_count(&cell->batched);
 }

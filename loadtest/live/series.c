@@ -346,7 +346,7 @@ void series_done(struct series *s, const enum verdict *verdict, int64_t took_ms,
     s->done++;
     if (verdict)
         verdict_count(&s->verdicts, *verdict);
-    s->lengths[bucket_of_us((double)took_ms * 1000)]++;
+    s->lengths[bucket_of_us((uint64_t)took_ms * 1000)]++;
     if (json_lines_are_on()) {
         json = counts_json(s);
         json_object_update_new(json, json_pack("{s:s, s:I}", "run", s->title, "took_ms",

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* latency.h -- a distribution of durations, each known to one part in a thousand.
- *
- * The buckets are those of HdrHistogram: exact up to 1,023 us, and then 1,024 buckets for
- * each doubling (of which the upper half is used).
+/* latency.h -- a distribution of durations: exact up to 1,023 us, and then known to two parts in a
+ * thousand, see base/os/histogram.h.
  *
  * Threads     One.
  */
@@ -15,13 +13,12 @@
 #include "loadtest/kit/buckets.h"
 
 enum {
-    LATENCY_PARTS = 1024,   /* of a doubling                                          */
-    LATENCY_DOUBLINGS = 24, /* up to 2^33 us, which is over two hours                 */
-    LATENCY_BUCKETS = LATENCY_PARTS * LATENCY_DOUBLINGS,
+    LATENCY_BITS = 9,
+    LATENCY_BUCKETS = 25 << LATENCY_BITS, /* up to 2^33 us, which is over two hours */
 };
 
 struct latency {
-    uint64_t buckets[LATENCY_BUCKETS];
+    int64_t buckets[LATENCY_BUCKETS];
     uint64_t count;
     int64_t max_ns;
     double sum_ns;
@@ -31,8 +28,8 @@ struct latency {
  * counted in the last one.  max_ns is exact. */
 void latency_add(struct latency *latency, int64_t duration_ns);
 
-/* The duration that `share` (0 to 1) of all did not exceed, in milliseconds, at most a
- * thousandth too long, and never longer than the longest; 0 if there are none. */
+/* The duration that `share` (0 to 1) of all did not exceed, in milliseconds, at most
+ * two thousandths too long, and never longer than the longest; 0 if there are none. */
 double latency_quantile_ms(const struct latency *latency, double share);
 
 /* Add the count of each bucket to that of the few buckets which a live view shows. */

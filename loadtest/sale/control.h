@@ -12,7 +12,7 @@
 #include "loadtest/kit/buckets.h"
 
 enum {
-    CONTROL_SIZE = 32768,
+    CONTROL_SIZE = 57344,
     CONTROL_THREADS_MAX = 32,
     CONTROL_STOP = 0,    /* not zero: send no more, wait for the answers           */
     CONTROL_ERA = 1,     /* grows by 1 when the laboratory starts a new count      */

@@ -13,18 +13,13 @@
  * `enough`. */
 static int64_t quantile_us(const struct show_points *points, double share, int64_t enough)
 {
-    int64_t total = 0, seen = 0, in[CONTROL_BUCKETS];
+    int64_t total = 0, in[CONTROL_BUCKETS];
 
     for (int k = 0; k < CONTROL_BUCKETS; k++) {
         in[k] = points->buckets[POINTS_WINDOW][k] - points->buckets[0][k];
         total += in[k];
     }
-    for (int k = 0; total >= enough && k < CONTROL_BUCKETS; k++) {
-        seen += in[k];
-        if ((double)seen >= share * (double)total)
-            return (int64_t)llround(bucket_end_us(k));
-    }
-    return -1;
+    return total >= enough ? llround(buckets_quantile_ms(in, share) * 1000) : -1;
 }
 
 void points_resume(struct show_points *points)

@@ -13,8 +13,9 @@
 --      the lock answered in that era; an error, such as "unavailable", is no such answer
 --   9  answers that a late write was refused; number 4 counts them too
 --   10 not zero: the thread's users have run out
--- [1024 + 96 * (i - 1) + k] counts the orders of number 2 of thread i that took at most
--- 100 us * 2^((k + 1) / 5).  loadtest/sale/control.h has the same layout.
+-- [1024 + 192 * (i - 1) + k] counts the orders of number 2 of thread i by how long they took:
+-- k is below 16 as many us, and above that there are eight buckets for each doubling.
+-- loadtest/sale/control.h has the same layout.
 
 local ffi = require("ffi")
 
@@ -26,11 +27,11 @@ void *mmap(void *address, size_t size, int protection, int flags, int fd, long o
 
 local M = {}
 
-local O_RDWR, PROT_READ_WRITE, MAP_SHARED, SIZE = 2, 3, 1, 32768
+local O_RDWR, PROT_READ_WRITE, MAP_SHARED, SIZE = 2, 3, 1, 57344
 -- Reading a 64-bit number makes an object, which costs more than everything else that an
 -- order does here, so a thread keeps its own numbers, and reads the low half of the others'.
 local page, low, base, latency
-local BUCKETS, BUCKETS_PER_DOUBLING, FIRST_US, THREADS = 96, 5, 100, 32
+local BUCKETS, THREADS = 192, 32
 local counts = { [2] = 0, [3] = 0, [4] = 0 }
 local took, stale = {}, 0
 
@@ -79,8 +80,9 @@ end
 -- An order was accepted or queued after so many microseconds.
 function M.set_latency(us)
     if latency == nil then return end
-    local k = us <= FIRST_US and 0 or math.floor(math.log(us / FIRST_US) / math.log(2) * BUCKETS_PER_DOUBLING)
-    k = math.min(k, BUCKETS - 1)
+    local k = 0
+    while us >= 16 do us, k = us / 2, k + 8 end
+    k = math.min(k + math.floor(math.max(us, 0)), BUCKETS - 1)
     took[k] = (took[k] or 0) + 1
     page[latency + k] = took[k]
 end

@@ -10,48 +10,71 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "app/histogram.h"
 #include "app/metrics.h"
+#include "base/os/histogram.h"
+#include "loadtest/kit/buckets.h"
+
+enum { BITS_MAX = 10 };
 
 static void buckets_follow_one_another(void **state)
 {
     (void)state;
-    for (size_t i = 0; i + 1 < HISTOGRAM_BUCKETS; i++) {
-        uint64_t end = histogram_bucket_end_us(i);
+    for (unsigned bits = 0; bits < BITS_MAX; bits++) {
+        size_t count = (size_t)40 << bits;
 
-        assert_int_equal(histogram_bucket(end - 1), i);
-        assert_int_equal(histogram_bucket(end), i + 1);
-        assert_true(histogram_bucket_end_us(i + 1) > end);
+        for (size_t i = 0; i + 1 < count; i++) {
+            uint64_t end = histogram_end(i, bits);
+
+            assert_int_equal(histogram_bucket(end - 1, bits, count), i);
+            assert_int_equal(histogram_bucket(end, bits, count), i + 1);
+            assert_true(histogram_end(i + 1, bits) > end);
+        }
+        assert_int_equal(histogram_bucket(0, bits, count), 0);
+        assert_int_equal(histogram_bucket(UINT64_MAX, bits, count), count - 1);
     }
-    assert_int_equal(histogram_bucket(0), 0);
-    assert_int_equal(histogram_bucket(UINT64_MAX), HISTOGRAM_BUCKETS - 1);
+    assert_int_equal(histogram_end(METRICS_BUCKETS - 2, METRICS_BUCKET_BITS), 117440512);
 }
 
-static void a_value_is_known_within_a_quarter(void **state)
+static void a_value_is_known_to_one_part_in_2_to_the_bits(void **state)
 {
     (void)state;
-    for (uint64_t us = 4; us < 60000000; us = us * 5 / 4 + 1) {
-        uint64_t end = histogram_bucket_end_us(histogram_bucket(us));
+    for (unsigned bits = 0; bits < BITS_MAX; bits++)
+        for (uint64_t us = 1; us < 60000000; us = us * 5 / 4 + 1) {
+            uint64_t end = histogram_end(histogram_bucket(us, bits, SIZE_MAX), bits);
 
-        assert_true(end > us && end - us <= us / 4 + 1);
-    }
+            assert_true(end > us && end - us <= (us >> bits) + 1);
+        }
 }
 
-static void quantiles_come_from_what_was_recorded(void **state)
+static void quantiles_come_from_what_was_counted(void **state)
 {
-    static struct histogram h;
-    struct histogram_sum sum = {0};
+    int64_t buckets[4] = {0};
 
     (void)state;
-    assert_int_equal(histogram_quantile_us(&sum, 0.5), 0);
-    for (int i = 0; i < 99; i++)
-        histogram_record(&h, 1000000);
-    histogram_record(&h, 500000000);
-    histogram_record(&h, -5);
-    histogram_collect(&h, &sum);
-    assert_in_range(histogram_quantile_us(&sum, 0.5), 1001, 1250);
-    assert_in_range(histogram_quantile_us(&sum, 1.0), 500001, 625000);
-    assert_int_equal(sum.sum_us, 99 * 1000 + 500000);
+    assert_int_equal(buckets_quantile(buckets, 4, 0.5), 4);
+    buckets[1] = 99;
+    buckets[3] = 1;
+    assert_int_equal(buckets_quantile(buckets, 4, 0), 1);
+    assert_int_equal(buckets_quantile(buckets, 4, 0.99), 1);
+    assert_int_equal(buckets_quantile(buckets, 4, 1), 3);
+}
+
+static void durations_and_sizes_are_summed(void **state)
+{
+    struct metrics *m = metrics_new();
+    struct metrics_cell *cell = m != NULL ? metrics_cell(m) : NULL;
+    struct metrics_histogram_sum sum = {0};
+
+    (void)state;
+    assert_non_null(cell);
+    metrics_record_duration(&cell->lock_wait, 500000000);
+    metrics_record_duration(&cell->lock_wait, -5);
+    metrics_record_size(&cell->lock_wait, 7);
+    metrics_collect(m, offsetof(struct metrics_cell, lock_wait), &sum);
+    assert_int_equal(sum.buckets[0], 1);
+    assert_int_equal(sum.buckets[7], 1);
+    assert_int_equal(sum.sum, 500007);
+    metrics_free(m);
 }
 
 /* The line of the last bucket and _count have the same value, whatever is counted between them. */
@@ -71,7 +94,7 @@ static void a_scrape_does_not_contradict_itself(void **state)
         struct metrics_cell *cell = metrics_cell(m);
 
         assert_non_null(cell);
-        histogram_record(&cell->lock_wait, 1000 * i);
+        metrics_record_duration(&cell->lock_wait, 1000 * i);
         metrics_count(&cell->orders[OUTCOME_SOLD_OUT]);
     }
     metrics_lock_lost(m);
@@ -92,7 +115,7 @@ static void *count_often(void *cell)
 {
     for (int i = 0; i < 10000; i++) {
         metrics_count(&((struct metrics_cell *)cell)->orders[OUTCOME_SOLD_OUT]);
-        histogram_record(&((struct metrics_cell *)cell)->lock_wait, 1000);
+        metrics_record_duration(&((struct metrics_cell *)cell)->lock_wait, 1000);
     }
     return NULL;
 }
@@ -129,8 +152,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buckets_follow_one_another),
-        cmocka_unit_test(a_value_is_known_within_a_quarter),
-        cmocka_unit_test(quantiles_come_from_what_was_recorded),
+        cmocka_unit_test(a_value_is_known_to_one_part_in_2_to_the_bits),
+        cmocka_unit_test(quantiles_come_from_what_was_counted),
+        cmocka_unit_test(durations_and_sizes_are_summed),
         cmocka_unit_test(a_scrape_does_not_contradict_itself),
         cmocka_unit_test(threads_that_share_a_cell_lose_no_count),
     };
