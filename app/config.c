@@ -10,15 +10,56 @@
 #include <unistd.h>
 
 #include "app/config_addresses.h"
-#include "app/config_databases.h"
 #include "app/lane.h"
 #include "base/http/address.h"
 #include "base/http/admin_access.h"
+#include "base/text/settings.h"
 #include "db/guard.h"
 #include "db/order_paths.h"
+#include "db/partition.h"
 #include "db/pool.h"
 #include "lock/dlock_primitives.h"
 #include "lock/store.h"
+
+/* ---- the settings that name databases ---- */
+
+enum { WHY_MAX = 400 };
+
+static bool is_lock_url(const char *url, const struct settings *s)
+{
+    char why[WHY_MAX];
+
+    if (url == NULL || db_url_is_valid(url, why, sizeof(why)))
+        return true;
+    fprintf(stderr,
+            "seckilld: --lock-database-url (%s) must be one "
+            "postgresql://USER:PASSWORD@HOST:PORT/DATABASE: %s\n",
+            config_source(s, "lock-database-url"), why);
+    return false;
+}
+
+/* Read the value of --database-url, and check the value of --lock-database-url; NULL:
+ * not given.  False: standard error names the wrong setting, its source and the
+ * mistake. */
+static bool config_read_databases(const char *database_url, const char *lock_database_url,
+                                  const struct settings *s, struct partition_urls *out)
+{
+    char why[WHY_MAX];
+
+    if (database_url == NULL) {
+        fprintf(stderr, "seckilld: --database-url (or SECKILL_DATABASE_URL) is missing: "
+                        "give the URL of PostgreSQL; a lab has one: . .lab/env\n");
+        return false;
+    }
+    if (partition_urls_read(database_url, out, why, sizeof(why)))
+        return is_lock_url(lock_database_url, s);
+    fprintf(stderr,
+            "seckilld: --database-url (%s) must be "
+            "postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or several of these with white "
+            "space between them: %s\n",
+            config_source(s, "database-url"), why);
+    return false;
+}
 
 static const char *config_lock_name_at(size_t i)
 {

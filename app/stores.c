@@ -7,19 +7,72 @@
  */
 #include "app/stores.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/limited.h"
-#include "app/start_timeout.h"
 #include "app/store_options.h"
 #include "app/stream.h"
+#include "base/os/clock.h"
+#include "base/text/limited.h"
+#include "base/text/log.h"
 #include "db/pooler.h"
 #include "db/sale.h"
 #include "db/voucher.h"
 #include "lock/fault.h"
 #include "lock/record/about.h"
 #include "lock/store.h"
+
+/* ---- how long a start waits for its stores ---- */
+
+/* Used by one thread. */
+struct start_timeout {
+    int64_t begin_ns;
+    int64_t end_ns;
+    int64_t tell_ns; /* when the next line goes to the log */
+    int64_t pause_ms;
+};
+
+enum { FIRST_TELL_MS = 1000, TELL_EVERY_MS = 3000, PAUSE_FIRST_MS = 20, PAUSE_LAST_MS = 250 };
+
+static const int64_t NS_PER_MS = 1000000;
+
+/* Allow `allowed_ms` from now on for the attempts at all stores together. */
+static void start_timeout_begin(struct start_timeout *p, int64_t allowed_ms)
+{
+    p->begin_ns = dlock_clock_ns();
+    p->end_ns = p->begin_ns + allowed_ms * NS_PER_MS;
+    p->tell_ns = p->begin_ns + FIRST_TELL_MS * NS_PER_MS;
+    p->pause_ms = PAUSE_FIRST_MS;
+}
+
+/* The time since start_timeout_begin(), in whole seconds. */
+static int64_t start_timeout_seconds(const struct start_timeout *p)
+{
+    return (dlock_clock_ns() - p->begin_ns + 500 * NS_PER_MS) / (1000 * NS_PER_MS);
+}
+
+/* A store did not answer, for the reason `why`: pause before the next attempt.  After a
+ * second, and then every three seconds, the log names the store, the reason and the
+ * time left.  True: ask the store again.  False: the time has passed. */
+static bool start_timeout_wait(struct start_timeout *p, const char *store, const char *why)
+{
+    int64_t now_ns = dlock_clock_ns();
+
+    if (now_ns >= p->end_ns)
+        return false;
+    if (now_ns >= p->tell_ns) {
+        log_warn("%s has not answered for %lld s; trying for %lld s more "
+                 "(--start-timeout): %s",
+                 store, (long long)start_timeout_seconds(p),
+                 (long long)((p->end_ns - now_ns) / (1000 * NS_PER_MS) + 1), why);
+        p->tell_ns = now_ns + TELL_EVERY_MS * NS_PER_MS;
+    }
+    dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), p->pause_ms));
+    p->pause_ms = p->pause_ms * 2 < PAUSE_LAST_MS ? p->pause_ms * 2 : PAUSE_LAST_MS;
+    return true;
+}
 
 enum {
     WHY_MAX = 600,

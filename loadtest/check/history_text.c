@@ -2,12 +2,121 @@
 /* history_text.c -- a history from a text that people write. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/check/history_words.h"
+#include "base/os/clock.h"
+#include "loadtest/check/history.h"
 #include "lock/record/recorder.h"
+
+/* ---- the words of a line ---- */
+
+enum { WORDS_MAX = 32, LINE_MAX_BYTES = 512, PROCESSES_MAX = 64 };
+
+/* The facts about a process that the lines of a text have, in the times of the text. */
+struct parsed_process {
+    int index;          /* index + 1 in the history; 0: not there yet        */
+    bool is_killed;
+    int64_t killed_at;
+    int64_t latest_at;  /* the latest time of a record of the process ...    */
+    int latest_line;    /* ... and its line; 0: the process has no record    */
+};
+
+/* A text being read. */
+struct parse {
+    struct history *h;
+    char line[LINE_MAX_BYTES];
+    int line_number;
+    char *words[WORDS_MAX + 1]; /* NULL after the last */
+    int word_count;
+    int at;                     /* the next word */
+    struct parsed_process processes[PROCESSES_MAX]; /* p0, p1, ... */
+    char *error;
+    size_t error_size;
+};
+
+/* Set the error, which names the line.  Always false. */
+__attribute__((format(printf, 2, 3))) static bool words_wrong(struct parse *p, const char *fmt,
+                                                              ...)
+{
+    int length = snprintf(p->error, p->error_size, "line %d: ", p->line_number);
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(p->error + length, p->error_size - (size_t)length, fmt, args);
+    va_end(args);
+    return false;
+}
+
+/* Cut the line into its words, without its comment. */
+static void words_split(struct parse *p)
+{
+    char *rest = p->line, *word;
+
+    p->at = p->word_count = 0;
+    p->line[strcspn(p->line, "#")] = '\0';
+    while (p->word_count < WORDS_MAX && (word = strtok_r(rest, " \t", &rest)) != NULL)
+        p->words[p->word_count++] = word;
+}
+
+/* The next word; "": the line has no more. */
+static const char *words_next(struct parse *p)
+{
+    return p->at < p->word_count ? p->words[p->at++] : "";
+}
+
+/* The value of `word` if it is "key=value", else NULL. */
+static const char *words_value(const char *word, const char *key)
+{
+    size_t length = strlen(key);
+
+    return strncmp(word, key, length) == 0 && word[length] == '=' ? word + length + 1
+                                                                   : NULL;
+}
+
+static bool is_same_attribute(const char *a, const char *b)
+{
+    size_t length = strcspn(a, "=");
+
+    return length == strcspn(b, "=") && memcmp(a, b, length) == 0;
+}
+
+/* Has the line, from the word `first` on, an attribute twice, such as "until=30 until=90"?  True:
+ * the error is set. */
+static bool words_repeat(struct parse *p, int first)
+{
+    for (int i = first + 1; i < p->word_count; i++)
+        for (int j = first; j < i; j++)
+            if (is_same_attribute(p->words[i], p->words[j])) {
+                (void)words_wrong(p, "\"%s\" is there a second time", p->words[i]);
+                return true;
+            }
+    return false;
+}
+
+static bool words_number(const char *text, int64_t *out)
+{
+    char *end;
+
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    return end != text && *end == '\0' && errno == 0;
+}
+
+/* A time or a duration, which may be milliseconds. */
+static bool words_time(const char *text, int64_t *out)
+{
+    return words_number(text, out) && *out >= 0 &&
+           *out <= HISTORY_TIME_MAX / DLOCK_NS_PER_MS;
+}
+
+/* "p3" or "t3". */
+static bool words_label(const char *word, char letter, int64_t *out)
+{
+    return word[0] == letter && words_number(word + 1, out) && *out >= 0;
+}
 
 static bool find_process(struct parse *p, const char *word, uint32_t *out)
 {

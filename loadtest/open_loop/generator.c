@@ -2,17 +2,157 @@
 /* generator.c -- HTTP requests at a fixed rate, whatever the answers do. */
 #include "loadtest/open_loop/generator.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/memory.h"
-#include "loadtest/open_loop/connection.h"
+#include "loadtest/open_loop/http_answer.h"
+
+/* ---- a connection ---- */
+
+enum connection_state {
+    CONNECTION_DOWN,       /* has no socket                                           */
+    CONNECTION_CONNECTING,
+    CONNECTION_FREE,       /* a request can be sent                                   */
+    CONNECTION_BUSY,       /* waits for an answer                                     */
+};
+
+struct connection {
+    enum connection_state state;
+    int fd; /* -1: none                                                               */
+    int port, target;
+    int64_t request;   /* its number, while BUSY                                      */
+    int64_t due_ns;    /* the due time of that request                                */
+    int64_t retry_ns;  /* while DOWN: the earliest time of the next connect           */
+    size_t to_send, sent; /* of `out`                                                 */
+    bool is_writing;      /* epoll tells when the socket takes more                   */
+    size_t received;      /* in `in`                                                  */
+    char out[1024];
+    char in[HTTP_ANSWER_MAX];
+};
+
+/* The result of a receive. */
+enum connection_event {
+    CONNECTION_NOTHING,  /* not yet a whole answer                                    */
+    CONNECTION_ANSWERED, /* *answer, which points into the connection, until connection_next() */
+    CONNECTION_BROKEN,   /* closed by the server, or the bytes are no answer           */
+};
+
+static bool connection_watch(struct connection *c, int poll_fd, int operation, bool is_writing)
+{
+    struct epoll_event event = {.events = is_writing ? EPOLLIN | EPOLLOUT : EPOLLIN,
+                                .data.ptr = c};
+
+    c->is_writing = is_writing;
+    return epoll_ctl(poll_fd, operation, c->fd, &event) == 0;
+}
+
+/* DOWN afterwards, and not to be opened before `retry_ns`. */
+static void connection_cut(struct connection *c, int64_t retry_ns)
+{
+    if (c->fd >= 0)
+        close(c->fd);
+    c->fd = -1;
+    c->state = CONNECTION_DOWN;
+    c->retry_ns = retry_ns;
+}
+
+/* Begin to connect, and have `poll_fd` (of epoll) tell of it with the connection's address.
+ * DOWN afterwards: it failed. */
+static void connection_open(struct connection *c, int poll_fd)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)c->port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int on = 1;
+
+    c->received = c->sent = c->to_send = 0;
+    c->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (c->fd < 0)
+        return;
+    (void)setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    c->state = CONNECTION_CONNECTING;
+    if ((connect(c->fd, (struct sockaddr *)&address, sizeof address) != 0 &&
+         errno != EINPROGRESS) ||
+        !connection_watch(c, poll_fd, EPOLL_CTL_ADD, true))
+        connection_cut(c, 0);
+}
+
+/* Call when epoll tells of a connection that is CONNECTING.  The connection is FREE then;
+ * false: the connect failed. */
+static bool connection_finish(struct connection *c, int poll_fd)
+{
+    int error = 0;
+    socklen_t size = sizeof error;
+
+    if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0)
+        return false;
+    c->state = CONNECTION_FREE;
+    return connection_watch(c, poll_fd, EPOLL_CTL_MOD, false);
+}
+
+static bool connection_flush(struct connection *c, int poll_fd)
+{
+    ssize_t n = send(c->fd, c->out + c->sent, c->to_send - c->sent, MSG_NOSIGNAL);
+    bool is_writing;
+
+    if (n < 0 && errno != EAGAIN && errno != EINTR)
+        return false;
+    c->sent += n > 0 ? (size_t)n : 0;
+    is_writing = c->sent < c->to_send;
+    return is_writing == c->is_writing || connection_watch(c, poll_fd, EPOLL_CTL_MOD, is_writing);
+}
+
+/* Send the `to_send` bytes of `out` on a FREE connection, which is BUSY then; bytes that the
+ * socket does not take at once go with connection_flush().  False: the connection is broken. */
+static bool connection_send(struct connection *c, int poll_fd)
+{
+    c->state = CONNECTION_BUSY;
+    c->sent = c->received = 0;
+    return connection_flush(c, poll_fd);
+}
+
+static enum connection_event connection_receive(struct connection *c,
+                                                struct received_answer *answer)
+{
+    ssize_t n = recv(c->fd, c->in + c->received, sizeof c->in - c->received, 0);
+
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR ? CONNECTION_NOTHING : CONNECTION_BROKEN;
+    if (n == 0 || c->state != CONNECTION_BUSY)
+        return CONNECTION_BROKEN;
+    c->received += (size_t)n;
+    switch (http_answer_read(c->in, c->received, answer)) {
+    case HTTP_ANSWER_WHOLE:
+        return answer->size == c->received ? CONNECTION_ANSWERED : CONNECTION_BROKEN;
+    case HTTP_ANSWER_PART:
+        return CONNECTION_NOTHING;
+    default:
+        return CONNECTION_BROKEN;
+    }
+}
+
+/* The answer has been read: FREE again. */
+static void connection_next(struct connection *c)
+{
+    c->received = 0;
+    c->state = CONNECTION_FREE;
+}
+
+/* ---- the generator ---- */
 
 enum {
     EVENTS_MAX = 256,

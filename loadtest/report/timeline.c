@@ -1,13 +1,57 @@
 /* SPDX-License-Identifier: MIT */
 /* timeline.c -- orders over the time of a sale, with the fault and the stock that was issued. */
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "loadtest/page/scene.h"
-#include "loadtest/report/hatch.h"
 #include "loadtest/report/parts.h"
 #include "loadtest/report/view.h"
+
+/* ---- the hatching of a time without an answer ---- */
+
+/* hatch_begin(), hatch_area() for each area, hatch_end(); nothing else is printed between them.
+ *
+ * Threads     Any; nothing here is shared. */
+
+/* A pattern of SVG would be shorter.  Chromium prints each area that a turned pattern fills as a
+ * picture of its own, and the report of one load became 7 MB of PDF. */
+
+/* The part of a drawing in which the areas are, in the drawing's units. */
+struct hatch_box {
+    int left, top, right, bottom;
+    bool is_crossed; /* lines in two directions                                        */
+};
+
+enum { DISTANCE = 12 }; /* of two lines, along the horizontal axis */
+
+/* Begin the areas that are called `name`, which no other hatch of the page is called and which
+ * an attribute can hold as it is. */
+static void hatch_begin(FILE *out, const char *name)
+{
+    fprintf(out, "<clipPath id=\"%s\"><path d=\"", name);
+}
+
+/* Add an area. */
+static void hatch_area(FILE *out, double x, double y, double width, double height)
+{
+    fprintf(out, "M%.1f %.1fh%.1fv%.1fh%.1fz", x, y, width, height, -width);
+}
+
+/* Draw the lines of all areas, with the style of `class`. */
+static void hatch_end(FILE *out, const char *name, const char *class, const struct hatch_box *box)
+{
+    int height = box->bottom - box->top;
+
+    fprintf(out, "\"/></clipPath><path class=\"%s\" clip-path=\"url(#%s)\" d=\"", class, name);
+    for (int x = box->left - height; x < box->right; x += DISTANCE)
+        fprintf(out, "M%d %dl%d %d", x, box->bottom, height, -height);
+    for (int x = box->left - height; box->is_crossed && x < box->right; x += DISTANCE)
+        fprintf(out, "M%d %dl%d %d", x, box->top, height, height);
+    fputs("\"/>\n", out);
+}
 
 enum {
     SALES_MAX = 6, /* of a comparison */

@@ -4,17 +4,165 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text/duration.h"
+#include "loadtest/kit/http_client.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/sale/ends.h"
-#include "loadtest/sale/issued.h"
 #include "loadtest/sale/running.h"
+#include "loadtest/sale/service.h"
 #include "loadtest/sale/service_settings.h"
-#include "loadtest/sale/stopped.h"
 #include "loadtest/sale/users.h"
+
+/* ---- the requests that each layer stopped ---- */
+
+enum { ANSWER_MS = 5000, LAYER_MAX = 64 };
+
+static const char metric[] = "seckill_orders_stopped_total{";
+
+/* A line is seckill_orders_stopped_total{layer="lock",stock_guard="conditional"} 12 */
+static void add_line(const char *line, json_t *layers)
+{
+    const char *name = strstr(line, "layer=\""), *end = strchr(line, '}');
+    char layer[LAYER_MAX];
+    size_t length;
+
+    if (!name || !end || name > end)
+        return;
+    name += strlen("layer=\"");
+    length = strcspn(name, "\"");
+    if (length >= sizeof layer)
+        return;
+    memcpy(layer, name, length);
+    layer[length] = '\0';
+    json_object_set_new(layers, layer,
+                        json_integer(json_integer_value(json_object_get(layers, layer)) +
+                                     strtoll(end + 1, NULL, 10)));
+}
+
+/* Add the counts in a text of metrics to `layers`, an object of numbers by layer. */
+static void add_counts(const char *metrics, json_t *layers)
+{
+    for (const char *line = metrics; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, metric, sizeof metric - 1) == 0)
+            add_line(line, layers);
+    }
+}
+
+static int64_t count_of(const json_t *layers, const char *layer)
+{
+    return json_integer_value(json_object_get(layers, layer));
+}
+
+/* The orders that were refused after their process had asked for the lock. */
+static int64_t refused_by_lock(const json_t *layers)
+{
+    static const char *const NAMES[] = {"lock", "stock-guard", "count", "unique", "fence"};
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
+        sum += count_of(layers, NAMES[i]);
+    return sum;
+}
+
+/* Add the counts of a process to `layers`, and those that say something of its lock to the
+ * process. */
+static void take_counts(struct service *service, const char *metrics, json_t *layers)
+{
+    int64_t refused = refused_by_lock(layers), fenced = count_of(layers, "fence");
+
+    add_counts(metrics, layers);
+    service->refused = refused_by_lock(layers) - refused;
+    service->fenced = count_of(layers, "fence") - fenced;
+}
+
+/* Ask each process for its metric seckill_orders_stopped_total, and write the sums into
+ * stopped.json of `dir`: {"processes": 2, "asked": 2, "layers": {"lock": 12, ...}}.  `asked`
+ * counts the processes that answered; a layer that stopped nothing is 0.  Set `refused` and
+ * `fenced` of each service; both are 0 if it did not answer.
+ * False (and errno): the file cannot be written. */
+static bool stopped_write(const char *dir, struct service *services, int count)
+{
+    json_t *layers = json_object(), *json;
+    char path[FILES_PATH_MAX], url[SERVICE_URL_MAX + sizeof "/metrics"];
+    int asked = 0;
+    bool ok;
+
+    for (int i = 0; i < count; i++) {
+        char *metrics;
+
+        snprintf(url, sizeof url, "%s/metrics", services[i].admin_url);
+        metrics = child_runs(&services[i].child)
+                      ? http_client_read(url, services[i].admin_token, ANSWER_MS)
+                      : NULL;
+        if (metrics)
+            take_counts(&services[i], metrics, layers);
+        asked += metrics != NULL;
+        free(metrics);
+    }
+    json = json_pack("{s:i, s:i, s:o}", "processes", count, "asked", asked, "layers", layers);
+    files_join(path, dir, "stopped.json");
+    ok = json && files_write_json(path, json);
+    json_decref(json);
+    return ok;
+}
+
+/* ---- the vouchers of a run ---- */
+
+/* The partition of a voucher of the run, all vouchers of a partition one after another: so those
+ * of partition 0 are first.  A hazard aims at vouchers of partition 0, and the experiment on one
+ * order per user counts in it. */
+static int partition_of(const struct run_plan *plan, int i)
+{
+    if (plan->hazard->needs_faults || plan->is_per_user || plan->record)
+        return 0;
+    return (int)((int64_t)i * plan->lab->partition_count / plan->voucher_count);
+}
+
+/* False: `error` says why. */
+static bool issue_in(const struct run_plan *plan, int partition, int64_t *id, char error[512])
+{
+    struct lab_voucher voucher = {.title = "a run of the laboratory", .stock = plan->stock};
+    char url[LAB_DATABASE_URL_MAX];
+    lab_db *db = NULL;
+    bool ok;
+
+    lab_partition_url(plan->lab, partition, url, sizeof url);
+    if (partition > 0 && !lab_db_open(&db, url, error, 512))
+        return false;
+    ok = lab_issue_voucher(db ? db : plan->db, &voucher, id);
+    if (!ok)
+        snprintf(error, 512, "%s", lab_db_error(db ? db : plan->db));
+    lab_db_close(db);
+    return ok;
+}
+
+/* Make the vouchers of the run: r->vouchers, voucher_list and voucher_count_of_first.  False:
+ * running_why() has the reason. */
+static bool run_issue_vouchers(struct running *r)
+{
+    const struct run_plan *plan = r->plan;
+    size_t used = 0;
+
+    for (int i = 0; i < plan->voucher_count; i++) {
+        int partition = partition_of(plan, i);
+        char error[512];
+
+        if (!issue_in(plan, partition, &r->vouchers[i], error)) {
+            why_say(running_why(r), "cannot make a voucher: %s", error);
+            return false;
+        }
+        r->voucher_count_of_first += partition == 0;
+        used += (size_t)snprintf(r->voucher_list + used, sizeof r->voucher_list - used,
+                                 "%s%" PRId64, i ? "," : "", r->vouchers[i]);
+    }
+    return true;
+}
 
 enum {
     POLL_MS = 4,

@@ -29,7 +29,7 @@ struct service {
     int ready_fd; /* its stdout                                                     */
     bool died;    /* it had ended before service_stop() or front_stop() stopped it  */
     int status;   /* after that: its status as of waitpid(); -1: not known          */
-    int64_t refused; /* orders that its lock, or a guard behind it, refused: stopped.h */
+    int64_t refused; /* orders that its lock, or a guard behind it, refused             */
     int64_t fenced;  /* those of them that came too late, refused by the fence        */
 };
 

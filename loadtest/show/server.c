@@ -2,6 +2,7 @@
 /* server.c -- answers browsers, from the board. */
 #include "loadtest/show/server.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,220 @@
 #include "base/http/address.h"
 #include "base/http/secret.h"
 #include "base/http/status.h"
+#include "db/guard.h"
+#include "db/order_paths.h"
 #include "gen/show_page.h"
-#include "loadtest/show/catalog.h"
+#include "loadtest/fault/catalogue.h"
+#include "loadtest/kit/memory.h"
+#include "loadtest/kit/name_list.h"
+#include "loadtest/kit/why.h"
+#include "loadtest/lab/lab.h"
+#include "loadtest/show/board.h"
 #include "loadtest/show/lesson.h"
-#include "loadtest/show/wish.h"
+#include "loadtest/show/lesson_wish.h"
+#include "loadtest/show/switches.h"
+#include "loadtest/show/trouble.h"
+#include "lock/dlock.h"
+
+/* ---- the catalogue of the locks ---- */
+
+static json_t *locks_json(lab_topologies has)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < dlock_variant_count(); i++) {
+        const dlock_variant_info *v = dlock_variant_at(i);
+        bool is_there = (lab_lock_needs(v->name) & ~has) == 0;
+
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:b}", "name", v->name,
+                                              "store", v->store, "promises", v->promises,
+                                              "breaks", v->breaks, "available", is_there));
+    }
+    return list;
+}
+
+static json_t *names_json(const char *(*name_at)(size_t))
+{
+    json_t *list = json_array();
+    const char *name;
+
+    for (size_t i = 0; (name = name_at(i)) != NULL; i++)
+        json_array_append_new(list, json_string(name));
+    return list;
+}
+
+/* Every fault that can be given: those of processes, then those of servers. */
+static json_t *faults_json(void)
+{
+    json_t *list = json_array();
+    const char *name;
+
+    for (int i = 0; (name = trouble_name(i)) != NULL; i++) {
+        const struct server_fault *fault =
+            i < SHOW_FAULT_COUNT ? NULL : server_fault_at((size_t)(i - SHOW_FAULT_COUNT));
+
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:s?, s:b, s:b}", "name", name, "of",
+                            fault ? "server" : "process", "does", fault ? fault->does : NULL,
+                            "lasts", !fault || server_fault_lasts(fault), "by_time",
+                            fault && fault->by_max_ms != 0));
+    }
+    return list;
+}
+
+/* The text, which the caller frees. */
+static char *catalog_make(lab_topologies has)
+{
+    json_t *choices = json_object(), *numbers = json_object(), *json;
+    char *text;
+
+#define X(field, flag, of_service, names)                                              \
+    json_object_set_new(choices, #field, names_json(names));
+    SHOW_CHOICES(X)
+#undef X
+#define X(field, flag, of_service, least, most)                                        \
+    json_object_set_new(numbers, #field,                                               \
+                        json_pack("{s:i, s:i}", "least", (int)(least), "most", (int)(most)));
+    SHOW_NUMBERS(X)
+#undef X
+    json = json_pack("{s:i, s:o, s:o, s:o, s:o}", "format", 1, "locks",
+                     locks_json(has), "choices", choices, "numbers", numbers, "faults",
+                     faults_json());
+    text = memory_need(json_dumps(json, JSON_COMPACT));
+    json_decref(json);
+    return text;
+}
+
+/* ---- the wishes of the browser ---- */
+
+/* Threads     Any. */
+
+enum { BRACKETS_MAX = 8, FIELDS_MAX = 4 };
+
+/* The paths, with the fields that a body may have.  Settings are checked where they are read, and
+ * the kinds of the lessons by lesson_wish.c. */
+static const struct post {
+    const char *path;
+    enum show_wish_kind kind;
+    const char *fields[FIELDS_MAX];
+} POSTS[] = {
+    {"/api/run", SHOW_WISH_RUN, {NULL}},
+    {"/api/offer", SHOW_WISH_OFFER, {NULL}},
+    {"/api/run/stop", SHOW_WISH_STOP, {NULL}},
+    {"/api/fault", SHOW_WISH_FAULT, {"name", "target", "server", "by_ms"}},
+    {"/api/heal", SHOW_WISH_HEAL, {NULL}},
+    {"/api/lesson", SHOW_WISH_LESSON, {"number"}},
+    {"/api/lesson/predict", SHOW_WISH_PREDICT, {"answer"}},
+    {"/api/lesson/run", SHOW_WISH_LESSON_RUN, {NULL}},
+};
+
+static const struct post *find(const char *path)
+{
+    for (size_t i = 0; i < sizeof POSTS / sizeof POSTS[0]; i++)
+        if (strcmp(path, POSTS[i].path) == 0)
+            return &POSTS[i];
+    return NULL;
+}
+
+/* Is this the path of a POST? */
+static bool wish_is_path(const char *path)
+{
+    return find(path) != NULL;
+}
+
+/* jansson calls itself once a level, so that brackets alone would use up the stack of a thread; no
+ * body needs more than one. */
+/* Read the object of a body of `size` bytes, which the caller releases.  NULL: *wrong says why,
+ * a static text. */
+static json_t *wish_body(const char *text, size_t size, const char **wrong)
+{
+    json_t *body;
+    int brackets = 0;
+
+    for (size_t i = 0; i < size; i++)
+        brackets += text[i] == '[' || text[i] == '{';
+    if (brackets > BRACKETS_MAX) {
+        *wrong = "the body has more brackets than any request needs";
+        return NULL;
+    }
+    body = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+    if (json_is_object(body))
+        return body;
+    *wrong = "the body is no JSON object, or names a field twice";
+    json_decref(body);
+    return NULL;
+}
+
+/* Has the body only fields that are read?  A request with another field would be carried out only
+ * in part. */
+static bool has_only(const json_t *body, const struct post *post, char *why)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)(uintptr_t)body, name, value) {
+        bool is_known = false;
+
+        for (size_t i = 0; i < FIELDS_MAX && post->fields[i]; i++)
+            is_known = is_known || strcmp(name, post->fields[i]) == 0;
+        if (!is_known) {
+            why_say(why, "%s takes no field %.40s", post->path, name);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The value of a field; NULL: it is missing, or null. */
+static const json_t *given(const json_t *body, const char *name)
+{
+    const json_t *value = json_object_get(body, name);
+
+    return json_is_null(value) ? NULL : value;
+}
+
+/* A fault or its end: {"name": "freeze", "target": 1}, {"name": "clock", "server": "redis",
+ * "by_ms": 30000}; all but the name may be missing. */
+static const char *read_fault(const json_t *body, struct show_wish *wish)
+{
+    const char *name = json_string_value(json_object_get(body, "name"));
+    const json_t *in = given(body, "server"), *target = given(body, "target");
+    const json_t *by = given(body, "by_ms");
+    const char *server = in ? json_string_value(in) : "";
+
+    if (!name || trouble_find(name) < 0)
+        return "name has to be one of the faults that GET /api/catalog names";
+    if (by && !json_is_integer(by))
+        return "by_ms has to be a whole number of milliseconds";
+    if (!server || strlen(server) >= sizeof wish->server)
+        return "server has to be the name of a server of the lab";
+    if (target && (!json_is_integer(target) || json_integer_value(target) < 1 ||
+                   json_integer_value(target) > wish->switches.processes))
+        return "target has to be the number of a process";
+    snprintf(wish->fault, sizeof wish->fault, "%s", name);
+    snprintf(wish->server, sizeof wish->server, "%s", server);
+    wish->by_ms = json_integer_value(by);
+    wish->target = target ? (int)json_integer_value(target) - 1 : -1;
+    return NULL;
+}
+
+/* Read the wish of a POST to `path`, for which wish_is_path() is true.  wish->switches are the
+ * settings of the sale that is there, and become those that are wished; wish->base keeps them.
+ * NULL: the wish is complete.  Else the reason for which it is none, a static text or `why`. */
+static const char *wish_read(const char *path, const json_t *body, struct show_wish *wish,
+                             char why[WHY_MAX])
+{
+    const struct post *post = find(path);
+
+    wish->kind = post->kind;
+    wish->base = wish->switches;
+    if (post->kind == SHOW_WISH_RUN || post->kind == SHOW_WISH_OFFER)
+        return show_switches_read(&wish->switches, body, why) ? NULL : why;
+    if (!has_only(body, post, why))
+        return why;
+    return post->kind == SHOW_WISH_FAULT ? read_fault(body, wish)
+                                         : lesson_wish_read(body, wish);
+}
 
 /* A connection has a thread from its first byte to its last, and there are as many threads as
  * connections.  So a new connection never waits for a silent one, which is ended by its timeout. */
