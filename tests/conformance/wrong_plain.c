@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "gen/lua_scripts.h"
+#include "lock/stores/redis_inspect.h"
 #include "tests/conformance/wrong.h"
 
 static dlock_status open_state(const dlock_options *opts, void **state)
@@ -36,6 +37,11 @@ void wrong_be_plain(dlock_variant *it)
     it->open = open_state;
     it->close = close_state;
     it->check = NULL;
+    it->era = NULL;
+    it->read_release = NULL;
+    it->send_queued = NULL;
+    it->inspect = redis_string_inspect;
+    it->force = redis_string_force;
     it->try_acquire = wrong_plain_acquire;
     it->renew = it->renew != NULL ? renew : NULL;
     it->release = wrong_plain_release;

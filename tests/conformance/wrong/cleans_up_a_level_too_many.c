@@ -11,8 +11,7 @@ static const char RELEASE[] =
     " if held > 1 then redis.call('HSET', KEYS[1], ARGV[1], held - 1)"
     " redis.call('PEXPIRE', KEYS[1], ARGV[3]) return 0 end"
     " redis.call('DEL', KEYS[1])"
-    " redis.call('PUBLISH', KEYS[2], ARGV[4])"
-    " return 1";
+    " return 1 + redis.call('PUBLISH', ARGV[5], ARGV[4])";
 
 static dlock_status open_state(const dlock_options *opts, void **state)
 {

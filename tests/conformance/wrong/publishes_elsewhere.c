@@ -15,9 +15,9 @@ static dlock_status release(void *opaque, const dlock_claim *claim)
     struct redis_script_call call = {
         &lock->release,
         false,
-        2,
+        1,
         6,
-        {claim->name, channel, claim->owner, level, lease, REDISSON_FREED}, REDIS_SHAPE_ANY};
+        {claim->name, claim->owner, level, lease, REDISSON_FREED, channel}, REDIS_SHAPE_ANY};
 
     snprintf(channel, sizeof(channel), "%s:%s", REDISSON_CHANNEL, claim->name);
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);

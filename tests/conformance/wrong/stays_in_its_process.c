@@ -16,6 +16,11 @@ void wrong_stays_in_its_process(dlock_variant *it)
     it->open = NULL;
     it->close = NULL;
     it->check = NULL;
+    it->era = NULL;
+    it->read_release = NULL;
+    it->send_queued = NULL;
+    it->inspect = dlock_variant_local.inspect;
+    it->force = dlock_variant_local.force;
     it->try_acquire = dlock_variant_local.try_acquire;
     it->renew = renew;
     it->release = dlock_variant_local.release;

@@ -6,7 +6,7 @@ static dlock_status try_acquire(void *link, dlock_claim *claim)
 {
     dlock_status st = wrong_plain_acquire(link, claim);
 
-    return st == DLOCK_PROTOCOL ? DLOCK_BUSY : st;
+    return st == DLOCK_IO ? DLOCK_BUSY : st;
 }
 
 void wrong_takes_an_error_for_busy(dlock_variant *it)
