@@ -193,6 +193,8 @@ const struct law laws[] = {
     {"its server gives up a silent client", POSTGRES, its_server_gives_up_a_silent_client, NULL, 0},
     {"a refusal costs no connection", POSTGRES, a_refusal_costs_no_connection, NULL, 0},
     {"frees the lock of a killed session", SESSION, frees_a_killed_holder, NULL, 0},
+    {"a grant at the end of its wait leaves no lock", SESSION | POSTGRES,
+     a_grant_at_its_end_leaves_no_lock, NULL, 0},
     {"ends with its connection", SESSION | POSTGRES, ends_with_its_connection, NULL, 0},
     {"is told of one ended connection among many", SESSION | POSTGRES,
      is_told_of_one_end_among_many, NULL, 0},

@@ -263,6 +263,7 @@ law_fn wakes_a_herd, wakes_one_by_one;
 law_fn a_vanished_predecessor_costs_no_place;
 
 /* laws_session.c */
+law_fn a_grant_at_its_end_leaves_no_lock;
 law_fn ends_with_its_connection;
 law_fn is_told_of_one_end_among_many;
 law_fn looks_after_its_session_with_pauses;

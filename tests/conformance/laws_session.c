@@ -43,6 +43,43 @@ static void end_backend(int pid)
     assert_string_equal("t", database_tell(sql, NULL));
 }
 
+/* The backend of a waiter is stopped. The lock is released, so that the store grants it to the
+ * waiter, and the time of the wait passes before the backend goes on: it then answers that the wait
+ * has timed out, and its session has the lock. */
+void a_grant_at_its_end_leaves_no_lock(const char *variant)
+{
+    static const char WAITING[] = "wait_event_type = 'Lock'";
+    int wait_ms = STRETCHED(400);
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    struct rig_helper *waiter;
+    int64_t asked_ms;
+    dlock_lease lease;
+    char sql[160];
+    int pid;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    asked_ms = rig_now_ms();
+    waiter = rig_helper_start(pair.b, name, wait_ms);
+    while (database_count_backends(WAITING) == 0)
+        presume(lasts_until(asked_ms + wait_ms));
+    snprintf(sql, sizeof(sql),
+             "SELECT pid FROM pg_stat_activity WHERE application_name = 'dlock-%d' AND %s",
+             (int)getpid(), WAITING);
+    pid = (int)database_ask(sql, NULL);
+    presume(pid > 1);
+    database_stop_backend(pid);
+    presume(database_count_backends(WAITING) == 1);
+    rig_helper_begin_release(waiter);
+    assert_status(OK, dlock_release(pair.a, &lease));
+    rig_pause_ms(wait_ms + LOOK_LEAST_MS);
+    database_wake();
+    if (rig_helper_acquired(waiter) == DLOCK_OK)
+        assert_status(OK, rig_helper_finish(waiter));
+    assert_status(OK, rig_try(pair.a, name));
+}
+
 void ends_with_its_connection(const char *variant)
 {
     dlock_options opts = rig_options(variant);
