@@ -5,12 +5,15 @@
  *     conformance --list               print "variant: law" lines
  *     conformance --only GLOB          run those whose line matches
  *     conformance --async ...          the same through the asynchronous interface
- *     conformance --shard K/N          run the Kth of N parts; all N may run at the same time
+ *     conformance --jobs=N             run N cases side by side, instead of 16
+ *     conformance --fail-fast          end with the first failure
  *     conformance --wrong              run the wrong locks: a law has to reject each
  *     conformance --wrong NAME         run all laws for one wrong lock, to see which fail
  *
- * A row in variants.def is enough to have a new variant tested. */
+ * Each case runs in a process of its own. A row in variants.def is enough to have a new variant
+ * tested. */
 #include <fnmatch.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +22,8 @@
 #include "lock/fault.h"
 #include "lock/options.h"
 #include "tests/conformance/by_async.h"
+#include "tests/conformance/database.h"
+#include "tests/conformance/jobs.h"
 #include "tests/conformance/known_bugs.h"
 #include "tests/conformance/lab.h"
 #include "tests/conformance/laws.h"
@@ -27,8 +32,10 @@
 enum {
     CASES_MAX = 3000,
     CASE_NAME_SIZE = 200,
-    CASE_LIMIT_S = 400,
-    SHORT_PATIENCE_MS = 2500, /* the laws wait in vain for states of a wrong lock */
+    /* The limit of a beginning of a law whose times are not stretched. Four states that do not come
+     * for PATIENCE_MS fit into it, so that it ends a call that hangs, and no slow machine. */
+    CASE_LIMIT_S = 120,
+    JOBS = 16,
 };
 
 static struct case_state {
@@ -37,7 +44,6 @@ static struct case_state {
     bool has_own_lab; /* the law kills a server that only a laboratory can start */
     char name[CASE_NAME_SIZE];
 } cases[CASES_MAX];
-static struct CMUnitTest tests[CASES_MAX];
 static size_t case_count;
 static bool goes_by_async;
 
@@ -53,22 +59,6 @@ const char *__tsan_default_suppressions(void)
 }
 #endif
 
-static int reset(void **state)
-{
-    (void)state;
-    rig_reset();
-    return 0;
-}
-
-static void run_case(void **state)
-{
-    const struct case_state *c = *state;
-
-    alarm(CASE_LIMIT_S); /* a hang ends the program by a signal, which the runner reports */
-    premise_run(c->name, c->run, c->variant, rig_reset);
-    alarm(0);
-}
-
 static unsigned store_of(const char *variant)
 {
     const char *store = dlock_variant_find(variant)->store;
@@ -79,6 +69,61 @@ static unsigned store_of(const char *variant)
            : strcmp(store, "zookeeper") == 0 ? LAW_ZOOKEEPER
            : strcmp(store, "etcd") == 0      ? LAW_ETCD
                                              : 0;
+}
+
+/* The process ends by a signal: let the servers of the environment go on. */
+static void give_up(int signal_number)
+{
+    database_wake();
+    servers_leave();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static void begin_anew(void)
+{
+    alarm((unsigned)(CASE_LIMIT_S * premise_stretch));
+    rig_reset();
+}
+
+static int reset(void **state)
+{
+    (void)state;
+    rig_reset();
+    return 0;
+}
+
+static void judge_case(void **state)
+{
+    const struct case_state *c = *state;
+
+    premise_run(c->name, c->run, c->variant, begin_anew);
+}
+
+static const char *name_of(size_t which)
+{
+    return cases[which].name;
+}
+
+/* A law that kills the server of a lab leaves it to no other case of that store. */
+static unsigned store_alone(size_t which)
+{
+    return cases[which].has_own_lab ? store_of(cases[which].variant) : 0;
+}
+
+/* In the process of the case. Returns the number of failures. */
+static int run_case(size_t which)
+{
+    const struct CMUnitTest test = {.name = cases[which].name,
+                                    .test_func = judge_case,
+                                    .teardown_func = reset,
+                                    .initial_state = &cases[which]};
+
+    signal(SIGALRM, give_up);
+    signal(SIGTERM, give_up);
+    signal(SIGINT, give_up);
+    alarm(CASE_LIMIT_S);
+    return _cmocka_run_group_tests("conformance", &test, 1, NULL, NULL);
 }
 
 /* Choose the function of the law that fits the variant; NULL if the law does not concern the
@@ -136,10 +181,6 @@ static void add_case(const struct law *law, const char *variant, const char *glo
     c->variant = variant;
     c->run = run;
     c->has_own_lab = (law->needs & LAW_DURABLE) != 0;
-    tests[case_count].name = c->name;
-    tests[case_count].test_func = run_case;
-    tests[case_count].teardown_func = reset;
-    tests[case_count].initial_state = c;
     case_count++;
 }
 
@@ -150,39 +191,18 @@ static void add_cases(const char *glob)
             add_case(&laws[i], dlock_variant_at(v)->name, glob);
 }
 
-/* The shard, from 0 on, of a case that has `before` earlier cases of its kind. Neighbours go to
- * different shards, so that each shard has some cases of every variant. The cases of one store that
- * need a laboratory share a shard, because the start of a laboratory takes longer than most
- * cases. */
-static size_t shard_of(const struct case_state *c, size_t before, unsigned shard_count)
+/* Run the only case of that name. */
+static int run_named(const char *name)
 {
-    static const unsigned stores[] = {LAW_POSTGRES, LAW_ZOOKEEPER, LAW_ETCD};
-    size_t i = 0;
-
-    if (!c->has_own_lab)
-        return before % shard_count;
-    while (i + 1 < sizeof(stores) / sizeof(stores[0]) && stores[i] != store_of(c->variant))
-        i++;
-    return i % shard_count;
-}
-
-static void keep_shard(unsigned shard, unsigned shard_count)
-{
-    size_t kept = 0, before = 0;
-
-    for (size_t i = 0; i < case_count; i++) {
-        const struct case_state *c = tests[i].initial_state;
-
-        if (shard_of(c, before, shard_count) == shard - 1)
-            tests[kept++] = tests[i];
-        before += !c->has_own_lab;
-    }
-    case_count = kept;
+    case_count = 0;
+    add_cases(name);
+    return case_count == 1 ? run_case(0) : -1;
 }
 
 static int usage(void)
 {
-    fputs("usage: conformance [--async] [--list] [--only GLOB] [--shard K/N] [--wrong [NAME]]\n",
+    fputs("usage: conformance [--async] [--list] [--only GLOB] [--jobs=N] [--fail-fast] "
+          "[--wrong [NAME]]\n",
           stderr);
     return 64;
 }
@@ -193,16 +213,16 @@ struct request {
     bool list;
     bool wrong;
     const char *lie; /* the name of a wrong lock; NULL: all of them */
-    unsigned shard;  /* one of shard_count */
-    unsigned shard_count;
+    unsigned jobs;
+    bool fail_fast;
 };
 
-static bool read_shard(const char *text, struct request *out)
+static bool read_jobs(const char *text, struct request *out)
 {
     int used = 0;
 
-    return sscanf(text, "%u/%u%n", &out->shard, &out->shard_count, &used) == 2 &&
-           text[used] == '\0' && out->shard >= 1 && out->shard <= out->shard_count;
+    return sscanf(text, "--jobs=%3u%n", &out->jobs, &used) == 1 && text[used] == '\0' &&
+           out->jobs >= 1;
 }
 
 static bool read_request(int argc, char **argv, struct request *out)
@@ -214,9 +234,12 @@ static bool read_request(int argc, char **argv, struct request *out)
             goes_by_async = true;
         else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
             out->glob = argv[++i];
-        else if (strcmp(argv[i], "--shard") == 0 && i + 1 < argc &&
-                 read_shard(argv[i + 1], out))
-            i++;
+        else if (strcmp(argv[i], "--fail-fast") == 0)
+            out->fail_fast = true;
+        else if (strncmp(argv[i], "--jobs=", strlen("--jobs=")) == 0) {
+            if (!read_jobs(argv[i], out))
+                return false;
+        }
         else if (strcmp(argv[i], "--wrong") == 0 && !out->wrong)
             out->wrong = true;
         else if (out->wrong && out->lie == NULL)
@@ -240,7 +263,6 @@ static bool prepare_lie(struct request *request)
     lie = getenv(WRONG_ENV);
     if (lie == NULL || lie[0] == '\0')
         return true;
-    rig_patience_ms = SHORT_PATIENCE_MS;
     base = wrong_enable(lie);
     if (base == NULL)
         return false;
@@ -257,14 +279,29 @@ static int list_cases(const struct request *request)
         return 0;
     }
     for (size_t i = 0; i < case_count; i++)
-        puts(tests[i].name);
+        puts(cases[i].name);
     return 0;
+}
+
+static int run_all(const struct request *request)
+{
+    struct jobs jobs = {.count = case_count,
+                        .name = name_of,
+                        .run = run_case,
+                        .alone_with = store_alone,
+                        .at_once = request->jobs,
+                        .fail_fast = request->fail_fast};
+    int code;
+
+    lab_begin();
+    code = jobs_run(&jobs);
+    lab_end();
+    return code;
 }
 
 int main(int argc, char **argv)
 {
-    struct request request = {.shard = 1, .shard_count = 1};
-    int failed;
+    struct request request = {.jobs = JOBS};
     bool is_child = argc > 1 && strcmp(argv[1], "--child") == 0;
 
     if (!is_child && !read_request(argc, argv, &request))
@@ -277,7 +314,6 @@ int main(int argc, char **argv)
         by_async_begin();
     known_bugs_check(is_law);
     add_cases(request.glob);
-    keep_shard(request.shard, request.shard_count);
     if (request.list)
         return list_cases(&request);
     if (getenv("SECKILL_REDIS_URL") == NULL || getenv("SECKILL_REDLOCK_URLS") == NULL ||
@@ -288,13 +324,11 @@ int main(int argc, char **argv)
              ". .lab/env");
         return 69;
     }
-    if (request.wrong && request.lie == NULL)
-        return wrong_run_all();
     /* Most laws hold a lock for longer than a short fixed lease. */
     dlock_options_lift_limits(true);
     dlock_fault_allow();
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    failed = _cmocka_run_group_tests("conformance", tests, case_count, NULL, NULL);
-    lab_end();
-    return failed == 0 ? 0 : 1;
+    if (request.wrong && request.lie == NULL)
+        return wrong_run_all(request.jobs, request.fail_fast, run_named);
+    return run_all(&request);
 }

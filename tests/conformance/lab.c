@@ -13,9 +13,9 @@
 enum { DIR_SIZE = 64, COMMAND_SIZE = 256, LINE_SIZE = 512, SAID_SIZE = 4096 };
 
 static struct {
-    char dir[DIR_SIZE];
-    FILE *keeper;       /* a pipe to the shell of start_keeper(); NULL: there is no lab yet */
-    const char *server; /* the server of the last law */
+    char dir[DIR_SIZE]; /* has a lab for each server: dir/postgres */
+    FILE *keeper;       /* a pipe to the shell of lab_begin() */
+    const char *server; /* the server of the law */
     bool is_killed;
     char url[LINE_SIZE];
 } lab;
@@ -29,8 +29,8 @@ static bool run(const char *verb, const char *operand)
     FILE *out;
     size_t n;
 
-    snprintf(command, sizeof(command), "build/seckill lab %s %s --dir=%s 2>&1", verb,
-             operand, lab.dir);
+    snprintf(command, sizeof(command), "build/seckill lab %s %s --dir=%s/%s 2>&1", verb,
+             operand, lab.dir, lab.server);
     out = popen(command, "re");
     assert_non_null(out);
     n = fread(said, 1, sizeof(said) - 1, out);
@@ -41,18 +41,18 @@ static bool run(const char *verb, const char *operand)
     return false;
 }
 
-/* Start a shell that stops the lab when the shell's standard input ends: in lab_end(), or when this
- * process ends in any way. */
-static void start_keeper(void)
+/* Start a shell that stops the labs when the shell's standard input ends: in lab_end(), or when
+ * this process and its children have ended in any way. */
+void lab_begin(void)
 {
     char command[COMMAND_SIZE];
 
     snprintf(lab.dir, sizeof(lab.dir), "/tmp/seckill-conformance-lab-XXXXXX");
     assert_non_null(mkdtemp(lab.dir));
-    assert_int_equal(0, rmdir(lab.dir)); /* `seckill lab up` makes the directory itself */
     snprintf(command, sizeof(command),
-             "exec setsid sh -c 'read _; exec build/seckill lab down --dir=%s' >/dev/null 2>&1",
-             lab.dir);
+             "exec setsid sh -c 'read _; for lab in %s/*; do"
+             " build/seckill lab down --dir=$lab; done; rmdir %s' >/dev/null 2>&1",
+             lab.dir, lab.dir);
     lab.keeper = popen(command, "we");
     assert_non_null(lab.keeper);
 }
@@ -60,12 +60,12 @@ static void start_keeper(void)
 /* The value that the lab's env file exports under that name. */
 static const char *read_url(const char *name)
 {
-    char path[DIR_SIZE + 8];
+    char path[DIR_SIZE + 16];
     char line[LINE_SIZE];
     char found[LINE_SIZE];
     FILE *file;
 
-    snprintf(path, sizeof(path), "%s/env", lab.dir);
+    snprintf(path, sizeof(path), "%s/%s/env", lab.dir, lab.server);
     file = fopen(path, "re");
     assert_non_null(file);
     lab.url[0] = '\0';
@@ -83,10 +83,8 @@ void lab_use(dlock_options *opts)
     const char *store = dlock_variant_find(opts->variant)->store;
     bool is_zookeeper = strcmp(store, "zookeeper") == 0, is_etcd = strcmp(store, "etcd") == 0;
 
-    if (lab.keeper == NULL)
-        start_keeper();
-    assert_true(run("up", is_zookeeper ? "--zookeeper" : is_etcd ? "--etcd-alone" : ""));
     lab.server = is_zookeeper ? "zookeeper" : is_etcd ? "etcd" : "postgres";
+    assert_true(run("up", is_zookeeper ? "--zookeeper" : is_etcd ? "--etcd-alone" : ""));
     if (is_zookeeper)
         opts->zookeeper_url = read_url("SECKILL_ZOOKEEPER_URL");
     else if (is_etcd)

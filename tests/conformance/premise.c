@@ -7,7 +7,7 @@
 
 #include "tests/conformance/rig.h"
 
-enum { PACE_MS = 2 };
+enum { PACE_MS = 2, WAKE_UPS = 8 /* of a request, see is_steady() */ };
 
 int premise_stretch = 1;
 
@@ -27,8 +27,8 @@ void premise_run(const char *name, void (*law)(const char *variant),
     running.name = name;
     premise_stretch = 1;
     if (setjmp(running.begin) != 0) {
-        begin_anew();
         premise_stretch *= 2;
+        begin_anew();
     }
     tries++;
     running.may_begin_anew = tries < PREMISE_TRIES;
@@ -88,6 +88,11 @@ void premise_watch_pace(void)
     atomic_store(&pace.stopping, false);
     assert_int_equal(0, pthread_create(&pace.thread, NULL, keep_pace, NULL));
     pace.runs = true;
+}
+
+void premise_note_request(int64_t took_ms)
+{
+    take_note(took_ms / WAKE_UPS);
 }
 
 int64_t premise_latest_ms(void)

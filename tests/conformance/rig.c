@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
+#include "base/os/random.h"
 #include "lock/fault.h"
 #include "lock/process.h"
 #include "lock/registry.h"
@@ -80,9 +81,7 @@ dlock_system *rig_open(const dlock_options *opts)
 
 struct rig_pair rig_open_pair(const dlock_options *opts)
 {
-    struct rig_pair pair = {rig_open(opts), rig_open(opts)};
-
-    return pair;
+    return (struct rig_pair){rig_open(opts), rig_open(opts)};
 }
 
 void rig_close_systems(void)
@@ -219,10 +218,11 @@ dlock_cancel *rig_cancel(void)
 const char *rig_name(void)
 {
     static char names[NAMES_KEPT][48];
-    static unsigned drawn;
+    static unsigned drawn, random; /* an earlier process of this id may have left a lock */
     char *name = names[drawn % NAMES_KEPT];
 
-    snprintf(name, sizeof(names[0]), "conformance:%d:%u", (int)getpid(), drawn);
+    random = drawn == 0 ? dlock_random_below(0x10000) : random;
+    snprintf(name, sizeof(names[0]), "conformance:%d:%04x:%u", (int)getpid(), random, drawn);
     drawn++;
     return name;
 }

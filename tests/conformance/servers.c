@@ -247,10 +247,22 @@ void servers_wake(void)
             kill(servers[i].pid, SIGCONT);
 }
 
-void servers_stop(void)
+void servers_leave(void)
 {
     char path[PATH_SIZE];
 
+    if (dir[0] == '\0')
+        return;
+    for (size_t i = 0; i < SERVERS_MAX; i++) {
+        snprintf(path, sizeof(path), "%s/%zu", dir, i);
+        unlink(path);
+    }
+    rmdir(dir);
+    dir[0] = '\0';
+}
+
+void servers_stop(void)
+{
     for (size_t i = 0; i < SERVERS_MAX; i++) {
         hang_up(&servers[i]);
         if (servers[i].pid > 0) {
@@ -258,14 +270,8 @@ void servers_stop(void)
             waitpid(servers[i].pid, NULL, 0);
         }
         servers[i].pid = 0;
-        if (dir[0] != '\0') {
-            snprintf(path, sizeof(path), "%s/%zu", dir, i);
-            unlink(path);
-        }
     }
-    if (dir[0] != '\0')
-        rmdir(dir);
-    dir[0] = '\0';
+    servers_leave();
     if (clock_ahead_ns != NULL)
         munmap(clock_ahead_ns, sizeof(*clock_ahead_ns));
     clock_ahead_ns = NULL;

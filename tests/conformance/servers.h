@@ -42,6 +42,9 @@ void servers_restart_all(void);
 void servers_wake(void);
 void servers_stop(void);
 
+/* Remove the files of the servers, which end with this process. A signal handler may call it. */
+void servers_leave(void);
+
 /* Send a command to one of the servers found. The next command frees the reply. */
 const redisReply *servers_tell(size_t which, const char *fmt, ...);
 

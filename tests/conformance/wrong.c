@@ -2,19 +2,17 @@
 /* wrong.c -- runs every wrong variant against the law that has to fail with it. */
 #include "tests/conformance/wrong.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "lock/registry.h"
+#include "tests/conformance/jobs.h"
+#include "tests/conformance/rig.h"
 
-enum { NAME_SIZE = 80, CASE_SIZE = 160, LIES_MAX = 200, AT_ONCE = 2, PRINTED_MAX = 40 };
-enum { LIE_ATTEMPTS = 3 };
-enum { TRUTH, LIE, SIDES };
+enum { NAME_SIZE = 80, CASE_SIZE = 160, DESCRIPTION_SIZE = 400, LIES_MAX = 200, LIE_TRIES = 3 };
+/* The laws wait for so long, and in vain, for states of a wrong lock. */
+enum { LIE_PATIENCE_MS = 2500 };
 
 /* A wrong variant of a file in wrong/. */
 struct wrong {
@@ -116,6 +114,7 @@ const char *wrong_enable(const char *name)
         it = *real;
         lies[i].wrong->make(&it);
         dlock_registry_replace(&it);
+        rig_patience_ms = LIE_PATIENCE_MS;
         return lies[i].base;
     }
     return NULL;
@@ -128,151 +127,70 @@ void wrong_list(void)
         printf("%s (%s): %s\n", lies[i].name, lies[i].base, lies[i].wrong->lie);
 }
 
-/* A process that runs this program again, with one law and one variant, which may be wrong. */
-struct run {
-    pid_t pid;
-    FILE *out;
-    int attempts;
-    int status;
-    bool ended;
-};
+static int (*run_law)(const char *name);
 
-static struct run runs[LIES_MAX][SIDES];
-
-static void start(size_t i, int side)
+static const char *describe(size_t which)
 {
-    const struct lie *lie = &lies[i];
-    struct run *run = &runs[i][side];
-    char name[CASE_SIZE];
+    static char text[DESCRIPTION_SIZE];
+    const struct lie *lie = &lies[which];
 
-    snprintf(name, sizeof(name), "%s: %s", lie->base, lie->wrong->law);
-    if (run->out != NULL)
-        fclose(run->out);
-    run->out = tmpfile();
-    run->attempts++;
-    run->ended = false;
-    fflush(stdout);
-    run->pid = run->out != NULL ? fork() : -1;
-    if (run->pid != 0)
-        return;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    dup2(fileno(run->out), STDOUT_FILENO);
-    dup2(fileno(run->out), STDERR_FILENO);
-    setenv(WRONG_ENV, side == LIE ? lie->name : "", 1);
-    execl("/proc/self/exe", "conformance", "--only", name, (char *)NULL);
-    _exit(127);
+    snprintf(text, sizeof(text), "%s, %s, is caught by \"%s: %s\"", lie->name,
+             lie->wrong->lie, lie->base, lie->wrong->law);
+    return text;
 }
 
 /* pg-unique deletes ended rows of every name. Other programs that use the same PostgreSQL can
  * therefore delete the row on which a defect of pg-unique shows, and then the law holds by
  * chance. */
-static bool may_be_hidden(const struct lie *lie)
+static int tries_of(const struct lie *lie)
 {
-    return strcmp(lie->base, "pg-unique") == 0;
+    return strcmp(lie->base, "pg-unique") == 0 ? LIE_TRIES : 1;
 }
 
-static bool may_try_again(size_t i, int side)
+/* Does the wrong lock serve a caller without competition? If not, every law rejects it. */
+static bool serves(const char *variant)
 {
-    const struct run *run = &runs[i][side];
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = NULL;
+    dlock_lease lease;
+    bool ok = dlock_open(&sys, &opts) == DLOCK_OK &&
+              dlock_acquire(sys, rig_name(), 0, &lease) == DLOCK_OK &&
+              dlock_release(sys, &lease) == DLOCK_OK;
 
-    return side == LIE && may_be_hidden(&lies[i]) && run->attempts < LIE_ATTEMPTS &&
-           WIFEXITED(run->status) && WEXITSTATUS(run->status) == 0;
+    if (!ok)
+        printf("# the wrong one serves nobody: %s\n", dlock_error());
+    dlock_close(sys);
+    return ok;
 }
 
-/* Returns true if the program was started once more. */
-static bool note_end(pid_t pid, int status)
+/* In a process of its own: the law has to hold for the real variant, and to fail for the wrong
+ * one. */
+static int judge(size_t which)
 {
-    bool started = false;
+    const struct lie *lie = &lies[which];
+    char law[CASE_SIZE];
 
-    for (size_t i = 0; i < lie_count; i++)
-        for (int side = 0; side < SIDES; side++) {
-            struct run *run = &runs[i][side];
-
-            if (run->pid != pid || run->ended)
-                continue;
-            run->status = status;
-            run->ended = true;
-            started = may_try_again(i, side);
-            if (started)
-                start(i, side);
-        }
-    return started;
+    snprintf(law, sizeof(law), "%s: %s", lie->base, lie->wrong->law);
+    if (run_law(law) != 0) {
+        puts("# the real one does not keep the law");
+        return 1;
+    }
+    setenv(WRONG_ENV, lie->name, 1);
+    if (wrong_enable(lie->name) == NULL || !serves(lie->base))
+        return 1;
+    for (int tries = tries_of(lie); tries > 0; tries--)
+        if (run_law(law) == 1)
+            return 0;
+    puts("# the wrong one keeps the law");
+    return 1;
 }
 
-/* Did the program end by itself with that code, after a line that begins with `text`? */
-static bool has_said(struct run *run, int exit_code, const char *text)
+int wrong_run_all(unsigned at_once, bool fail_fast, int (*run_named)(const char *name))
 {
-    char line[400];
-    bool said = false;
-
-    if (!run->ended || !WIFEXITED(run->status) || WEXITSTATUS(run->status) != exit_code)
-        return false;
-    rewind(run->out);
-    while (fgets(line, sizeof(line), run->out) != NULL)
-        said = said || strncmp(line, text, strlen(text)) == 0;
-    return said;
-}
-
-static void show(struct run *run, const char *who)
-{
-    char line[400];
-
-    printf("# %s ended with %d and said\n", who, run->status);
-    rewind(run->out);
-    for (int i = 0; i < PRINTED_MAX && fgets(line, sizeof(line), run->out); i++)
-        printf("#   %s", line);
-}
-
-/* Print the result of one wrong lock. Returns true if the law fails for the wrong lock, and holds
- * for the real one. */
-static bool judge(size_t i)
-{
-    const struct lie *lie = &lies[i];
-    bool true_holds = has_said(&runs[i][TRUTH], 0, "ok 1 - ");
-    bool lie_fails = has_said(&runs[i][LIE], 1, "not ok 1 - ");
-
-    printf("%s %zu - %s, %s, is caught by \"%s: %s\"\n",
-           true_holds && lie_fails ? "ok" : "not ok", i + 1, lie->name, lie->wrong->lie,
-           lie->base, lie->wrong->law);
-    if (runs[i][LIE].attempts > 1)
-        printf("# the law was asked %d times\n", runs[i][LIE].attempts);
-    if (!true_holds)
-        show(&runs[i][TRUTH], "the real one");
-    if (!lie_fails)
-        show(&runs[i][LIE], "the wrong one");
-    for (int side = 0; side < SIDES; side++)
-        if (runs[i][side].out != NULL)
-            fclose(runs[i][side].out);
-    fflush(stdout);
-    return true_holds && lie_fails;
-}
-
-int wrong_run_all(void)
-{
-    size_t started = 0;
-    size_t judged = 0;
-    int running = 0;
-    int failed = 0;
+    struct jobs jobs = {.name = describe, .run = judge, .at_once = at_once, .fail_fast = fail_fast};
 
     add_all_lies();
-    printf("1..%zu\n", lie_count);
-    while (judged < lie_count) {
-        int status;
-        pid_t pid;
-
-        while (running < AT_ONCE && started < SIDES * lie_count) {
-            start(started / SIDES, (int)(started % SIDES));
-            started++;
-            running++;
-        }
-        pid = waitpid(-1, &status, 0);
-        if (pid < 0)
-            break;
-        if (!note_end(pid, status))
-            running--;
-        for (; judged < lie_count && runs[judged][TRUTH].ended && runs[judged][LIE].ended;
-             judged++)
-            failed += !judge(judged);
-    }
-    return judged == lie_count && failed == 0 ? 0 : 1;
+    run_law = run_named;
+    jobs.count = lie_count;
+    return jobs_run(&jobs);
 }

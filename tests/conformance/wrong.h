@@ -16,17 +16,17 @@ typedef void wrong_fn(dlock_variant *it);
 #include "tests/conformance/wrong.def"
 #undef WRONG
 
-/* The environment variable that names the defect of this process. Empty: the process has no defect,
- * and is run for comparison. */
+/* The environment variable that names the defect of this process. */
 #define WRONG_ENV "CONFORMANCE_WRONG"
 
-/* Put the wrong lock of that name in the place of its variant. Returns the variant's name, NULL if
- * there is no such wrong lock. */
+/* Put the wrong lock of that name in the place of its variant, for which no law waits for long.
+ * Returns the variant's name, NULL if there is no such wrong lock. */
 const char *wrong_enable(const char *name);
 
-/* Run every wrong lock, and the real variant too, against the law that has to reject the wrong
- * lock, each in a process of its own. Prints TAP; returns the exit code. */
-int wrong_run_all(void);
+/* For each wrong lock, in a process of its own: run the real variant, and then the wrong lock,
+ * against the law that has to reject the wrong lock. `run_law` runs the case of that name, and
+ * returns the number of failures. Prints TAP; returns the exit code. */
+int wrong_run_all(unsigned at_once, bool fail_fast, int (*run_law)(const char *name));
 
 /* Print the names of all wrong locks, one a line. */
 void wrong_list(void);
