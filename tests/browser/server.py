@@ -158,7 +158,7 @@ def a_lock_keeps_the_sale_sound():
 
 
 def no_lock_oversells():
-    state = a_sale({"lock": "none"})
+    state = a_sale({"lock": "none", "order_path": "each"})
     verdict, stock = state["verdict"], state["stock"]
     assert verdict["valid"] is False and verdict["lost_updates"] > 0, verdict
     assert verdict["oversold"] == stock["sold"] - 200 > 0, (verdict, stock)

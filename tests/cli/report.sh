@@ -8,12 +8,13 @@ lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
 
-# load NAME FLAG...: run a load with these flags for each seckilld, in $work/NAME.
+# load NAME FLAG...: run a load with these flags for each seckilld, in $work/NAME. The threads of each
+# process compete, so that without a lock each sale is oversold.
 load() {
     local name=$1
     shift
     "$seckill" load --dir="$lab" --out="$work/$name" --stock=100 --connections=16 --duration=30s -- "$@" \
-        --lock-scope=voucher --lock-wait=20s --stock-guard=read-write --duplicate-guard=none
+        --order-path=each --lock-scope=voucher --lock-wait=20s --stock-guard=read-write --duplicate-guard=none
 }
 
 # verdict FILE: print the first sentence of a report, in English.
@@ -131,7 +132,7 @@ check 'names with tags in them are shown as text' hostile
 # An objective for each result: one that every sale meets, and one that this sale misses.
 thresholds() {
     "$seckill" load --dir="$lab" --out="$work/limits" --stock=100 --connections=16 --duration=30s --objective='oversold=0' \
-        --objective='lost<=1000000' -- --lock=none --lock-scope=voucher --stock-guard=read-write --duplicate-guard=none >"$work/said" 2>&1
+        --objective='lost<=1000000' -- --lock=none --order-path=each --lock-scope=voucher --stock-guard=read-write --duplicate-guard=none >"$work/said" 2>&1
     jq -e '.results.runs["."].objectives | map(.state) == ["missed", "holds"]' "$work/limits/latest/data.json" &&
         tr -d '\n' <"$work/limits/latest/report.html" | grep -oE '<section id="thresholds">.*✗ missed.*✓ held' >/dev/null
 }
