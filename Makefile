@@ -112,16 +112,15 @@ GEN      := build/gen/lua_scripts.h build/gen/schema_sql.h build/gen/postgres_sq
             build/gen/timeline_html.h build/gen/matrix_html.h build/gen/story_html.h build/gen/report_html.h \
             build/gen/show_page.h build/gen/stamp
 
-UNIT_TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(call sources,tests/unit))
-TOPOLOGY_TESTS := $(patsubst tests/%.c,$(OUT)/tests/%,$(call sources,tests/topology))
+UNIT          := $(OUT)/tests/unit
+TOPOLOGY      := $(OUT)/tests/topology
+ADDRESS_PAIRS := $(OUT)/tests/address_pairs
 SERVICE_TESTS := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/service/test_*.c))
 CLI_TESTS     := $(sort $(wildcard tests/cli/*.sh))
 CONFORMANCE   := $(OUT)/tests/conformance
 PRIMITIVES    := $(OUT)/tests/primitives
 ASYNC         := $(OUT)/tests/async
 LIAR          := $(OUT)/tests/liar
-THREAD_TESTS  := $(addprefix $(OUT)/tests/,unit/test_voucher_cache unit/test_lane \
-    unit/test_os_fiber unit/test_os_fiber_wakes topology/sentinel_steps service/test_pool)
 PROVE_ORDERS  := $(OUT)/tests/prove-orders
 SIMULATE      := $(OUT)/tests/simulate
 FROZEN_CLOCK  := $(OUT)/tests/frozen_clock.so
@@ -345,30 +344,43 @@ test-more: deps-test                             ## run the tests with ASan, UBS
 
 .PHONY: tests lock-tests asan-tests tsan-lock-tests tsan-tests tsan-programs topology-tests
 lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC) $(LIAR)
-tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(TOPOLOGY_TESTS) $(SERVICE_TESTS) lock-tests ## build all test programs
+tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT) $(TOPOLOGY) $(ADDRESS_PAIRS) $(SERVICE_TESTS) lock-tests ## build all test programs
 tests: $(INTEROP_PEER) $(PROVE_ORDERS) $(BENCH_PEER) $(SIMULATE) $(FROZEN_CLOCK)
 # The tests of topologies, such as Sentinels; each starts its own servers.
 .PHONY: topology
 topology: deps-test                              ## test fail-overs, poolers, and replicas behind a front, on real servers
-	@$(MAKE) --no-print-directory -j2 all $(TOPOLOGY_TESTS)
 	@tests/run 'topology*'
 
 # The programs of the sanitizer builds that the tests run.
-asan-tests: lock-tests $(UNIT_TESTS) $(PROGRAMS)
+asan-tests: lock-tests $(UNIT) $(PROGRAMS)
 tsan-lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC)
-tsan-tests: tsan-lock-tests $(THREAD_TESTS)
+tsan-tests: tsan-lock-tests $(UNIT) $(OUT)/tests/service/test_pool
 tsan-programs: $(PROGRAMS)
-topology-tests: $(TOPOLOGY_TESTS)
+topology-tests: $(TOPOLOGY) $(ADDRESS_PAIRS)
 
-$(OUT)/tests/unit/%: $(OUT)/obj/tests/unit/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
-	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.app) \
-	  $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
+# The tests of these files define functions of the library or of the C library themselves.  Each is
+# linked with a library of its own, and shows the other files none of these functions.
+ALONE := $(addprefix tests/unit/test_,lock_clock redis_hold redis_yields scenario_plays)
+$(ALONE:%=$(OUT)/obj/%.alone.o): $(OUT)/obj/%.alone.o: $(OUT)/obj/%.o $(LAB_LIB) $(COMMON) $(LIBRARY)
+	$(call say,LINK)$(LD) -r -o $@ $^ && objcopy --keep-global-symbol=none $@
 
-$(OUT)/tests/topology/%: $(OUT)/obj/tests/topology/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
+# With TSan, only tests of several threads run, which need no archive of the laboratory.
+ifeq ($(BUILD),tsan)
+UNIT_SRC := $(addprefix tests/unit/test_,voucher_cache.c lane.c os_fiber.c os_fiber_wakes.c) app/voucher_cache.c app/lane.c
+$(UNIT): $(BASE_DB) $(LIBRARY)
+else
+UNIT_SRC := $(call sources,tests/unit)
+$(UNIT): $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
+endif
+$(UNIT): $(call objects,$(filter-out $(ALONE:=.c),$(UNIT_SRC)) $(patsubst %.c,%.alone.c,$(filter $(ALONE:=.c),$(UNIT_SRC))))
+$(TOPOLOGY): $(call objects,$(filter-out %/address_pairs.c,$(call sources,tests/topology)))
+$(UNIT) $(TOPOLOGY): $(OUT)/obj/tests/registered.o
+$(ADDRESS_PAIRS): $(OUT)/obj/tests/topology/address_pairs.o
+$(TOPOLOGY) $(ADDRESS_PAIRS): $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
+$(UNIT) $(TOPOLOGY) $(ADDRESS_PAIRS):
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.app) \
-	  $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS.test) \
+	  $(LIBS.app) $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
 
 SERVICE_HELP := $(call objects,$(filter-out tests/service/test_%,$(call sources,tests/service)))
 $(OUT)/tests/service/%: $(OUT)/obj/tests/service/%.o $(SERVICE_HELP) $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
@@ -376,15 +388,9 @@ $(OUT)/tests/service/%: $(OUT)/obj/tests/service/%.o $(SERVICE_HELP) $(APP_LIB) 
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.app) \
 	  $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
 
-# These run with TSan too, where the archives of the service and of the laboratory would be built
-# for them alone: they are linked with what they need.
-$(OUT)/tests/unit/test_voucher_cache: $(call objects,tests/unit/test_voucher_cache.c app/voucher_cache.c)
-$(OUT)/tests/unit/test_lane: $(call objects,tests/unit/test_lane.c app/lane.c)
-$(OUT)/tests/unit/test_os_fiber: $(call objects,tests/unit/test_os_fiber.c)
-$(OUT)/tests/unit/test_os_fiber_wakes: $(call objects,tests/unit/test_os_fiber_wakes.c)
-$(OUT)/tests/topology/sentinel_steps: $(call objects,tests/topology/sentinel_steps.c)
-$(OUT)/tests/service/test_pool: $(call objects,tests/service/test_pool.c loadtest/kit/port.c) $(SERVICE_HELP)
-$(THREAD_TESTS): $(BASE_DB) $(LIBRARY)
+# This one runs with TSan too, where the archives of the service and of the laboratory would be built
+# for it alone: it is linked with what it needs.
+$(OUT)/tests/service/test_pool: $(call objects,tests/service/test_pool.c loadtest/kit/port.c) $(SERVICE_HELP) $(BASE_DB) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $(filter %.o,$^) $(BASE_DB) $(LIBRARY) \
 	  $(LIBS.test) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
@@ -463,8 +469,8 @@ REQUESTS := 300000
 # The tests run a part of these.
 .PHONY: damage
 damage: deps-test                               ## read damaged records with ASan and UBSan; DAMAGED=10000
-	@$(MAKE) --no-print-directory -j2 BUILD=asan build/asan/tests/unit/test_damaged_files
-	@DAMAGE_COUNT=$(DAMAGED) build/asan/tests/unit/test_damaged_files
+	@$(MAKE) --no-print-directory -j2 BUILD=asan build/asan/tests/unit
+	@DAMAGE_COUNT=$(DAMAGED) build/asan/tests/unit test_damaged_files
 DAMAGED := 10000
 
 # Not a part of `make test`: the run takes minutes, and shows only that the tests can fail.

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "tests/unit/recorder_run.h"
-#undef TEST /* both headers define one */
 #include "tests/service/rig.h"
 
 enum { WAIT_MS = 300, SHORT_MS = 20, TRIES_MAX = 50 };

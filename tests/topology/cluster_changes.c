@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cluster_changes.c -- a Redis Cluster in which another node becomes the master: a release that no
  * thread waits for still ends, and a grant after a redirect is a grant of the new master. */
+#include "tests/registered.h"
 #include "tests/topology/fake_nodes.h"
 
 #include "base/redis/cluster_routes.h"
@@ -70,13 +71,12 @@ static bool is_connected(struct redis_link *link)
 }
 
 /* A thread may have chosen the node while the node still had slots. */
-static void a_post_to_a_node_that_has_lost_its_slots_ends(void **state)
+TEST_WITH(begin, end, a_post_to_a_node_that_has_lost_its_slots_ends)
 {
     struct redis_post post = {.end = count_end};
     char why[REDIS_WHY_SIZE];
     struct redis_link *picked;
 
-    (void)state;
     assert_true(get());
     picked = redis_routes_find(link_->routes, redis_slot_of(NAME), INT64_MAX, why);
     assert_true(is_connected(picked));
@@ -89,11 +89,10 @@ static void a_post_to_a_node_that_has_lost_its_slots_ends(void **state)
     assert_true(redis_link_push(link_));
 }
 
-static void a_node_that_was_replaced_keeps_nothing_queued(void **state)
+TEST_WITH(begin, end, a_node_that_was_replaced_keeps_nothing_queued)
 {
     struct redis_post post = {.end = count_end};
 
-    (void)state;
     assert_true(get());
     say(0, ON_LOCK, "\x01");
     name_master(1, 2);
@@ -164,14 +163,13 @@ static bool outlives_the_news(dlock_system *sys, int old, int epoch)
 
 /* The library waits 0.2 s for the new map of the slots, which a busy machine may exceed. So one of
  * several fail-overs has to keep its lease. */
-static void an_acknowledged_grant_by_a_redirect_outlives_the_news(void **state)
+TEST_WITH(begin, end, an_acknowledged_grant_by_a_redirect_outlives_the_news)
 {
     dlock_options opts = dlock_options_default();
     dlock_system *sys = NULL;
     char url[64];
     int outlived_count = 0;
 
-    (void)state;
     snprintf(url, sizeof(url), "redis-cluster://127.0.0.1:%d", nodes[0].port);
     opts.variant = "owner";
     opts.redis_url = url;
@@ -183,16 +181,4 @@ static void an_acknowledged_grant_by_a_redirect_outlives_the_news(void **state)
     print_message("# %d of %d grants\n", outlived_count, (int)ROUNDS);
     assert_true(outlived_count > 0);
     dlock_close(sys);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_post_to_a_node_that_has_lost_its_slots_ends, begin, end),
-        cmocka_unit_test_setup_teardown(a_node_that_was_replaced_keeps_nothing_queued, begin, end),
-        cmocka_unit_test_setup_teardown(an_acknowledged_grant_by_a_redirect_outlives_the_news,
-                                        begin, end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

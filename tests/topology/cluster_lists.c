@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cluster_lists.c -- locks in a Redis Cluster whose nodes answer CLUSTER NODES with
  * malformed, too long, incomplete or changing texts. */
+#include "tests/registered.h"
 #include "tests/topology/fake_nodes.h"
 
 enum { SLOTS_TEXT = 120000, LINE = 100000, OPEN_MS = 1000 };
@@ -43,7 +44,7 @@ static void assert_used(void)
     dlock_close(sys);
 }
 
-static void rubbish_is_refused(void **state)
+TEST_WITH(start_nodes, stop_nodes, rubbish_is_refused)
 {
     static const struct {
         const char *answer, *because;
@@ -64,7 +65,6 @@ static void rubbish_is_refused(void **state)
         {NULL, "answer"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(LIES) / sizeof(LIES[0]); i++) {
         say(0, ON_NODES, LIES[i].answer);
         assert_refused(LIES[i].because);
@@ -72,12 +72,11 @@ static void rubbish_is_refused(void **state)
 }
 
 /* A list that is cut is refused, unless the cut is at the end of a word of slots. */
-static void a_line_that_is_cut_is_refused(void **state)
+TEST_WITH(start_nodes, stop_nodes, a_line_that_is_cut_is_refused)
 {
     char list[256];
     int len = node_line(list, sizeof(list), 'a', nodes[0].port, "myself,master", 1, "0-16383");
 
-    (void)state;
     for (int cut = 1; cut < len - (int)strlen(" connected 0-16383\n"); cut += 17) {
         char shorter[256];
 
@@ -87,13 +86,12 @@ static void a_line_that_is_cut_is_refused(void **state)
     }
 }
 
-static void lists_that_are_too_long_are_refused(void **state)
+TEST_WITH(start_nodes, stop_nodes, lists_that_are_too_long_are_refused)
 {
     size_t size = 20000 * 128;
     char *list = malloc(size);
     size_t len = 0;
 
-    (void)state;
     assert_non_null(list);
     for (int i = 0; i < 20000; i++)
         len += (size_t)snprintf(list + len, size - len,
@@ -111,13 +109,12 @@ static void lists_that_are_too_long_are_refused(void **state)
 }
 
 /* A list that names each slot by itself has 98 kB, and is correct. */
-static void slots_that_are_named_one_by_one_are_read(void **state)
+TEST_WITH(start_nodes, stop_nodes, slots_that_are_named_one_by_one_are_read)
 {
     char *list = malloc(2 * SLOTS_TEXT);
     char *slots = malloc(SLOTS_TEXT);
     size_t len = 0, list_len = 0;
 
-    (void)state;
     assert_non_null(list);
     assert_non_null(slots);
     for (int i = 0; i < NODES; i++) {
@@ -134,11 +131,10 @@ static void slots_that_are_named_one_by_one_are_read(void **state)
     free(list);
 }
 
-static void slots_that_nobody_has_are_named(void **state)
+TEST_WITH(start_nodes, stop_nodes, slots_that_nobody_has_are_named)
 {
     dlock_system *sys = NULL;
 
-    (void)state;
     say_slots("", 2, "", 1);
     assert_int_equal(DLOCK_IO, open_locks("owner", TIMEOUT_MS, &sys));
     assert_error_has("no node has a slot");
@@ -153,11 +149,10 @@ static void slots_that_nobody_has_are_named(void **state)
 }
 
 /* The map keeps the entries of the higher epoch, and the nodes redirect. */
-static void a_list_of_lower_epochs_delays_nobody(void **state)
+TEST_WITH(start_nodes, stop_nodes, a_list_of_lower_epochs_delays_nobody)
 {
     dlock_system *sys = NULL;
 
-    (void)state;
     say_slots("0-16383", 9, "", 8);
     assert_int_equal(DLOCK_OK, open_locks("owner", TIMEOUT_MS, &sys));
     assert_int_equal(DLOCK_OK, take(sys, 0, &lease));
@@ -167,20 +162,4 @@ static void a_list_of_lower_epochs_delays_nobody(void **state)
         assert_int_equal(DLOCK_OK, take(sys, 5000, &lease));
     assert_true(atomic_load(&nodes[1].heard[ON_LOCK]) >= 5);
     dlock_close(sys);
-}
-
-#define WITH_NODES(test) cmocka_unit_test_setup_teardown(test, start_nodes, stop_nodes)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_NODES(rubbish_is_refused),
-        WITH_NODES(a_line_that_is_cut_is_refused),
-        WITH_NODES(lists_that_are_too_long_are_refused),
-        WITH_NODES(slots_that_are_named_one_by_one_are_read),
-        WITH_NODES(slots_that_nobody_has_are_named),
-        WITH_NODES(a_list_of_lower_epochs_delays_nobody),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,6 +123,4 @@ static inline int leave_no_trace(void **state)
     return 0;
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, leave_no_trace)
-
 #endif /* TESTS_TOPOLOGY_CLUSTER_LOCKS_H */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cluster_moves.c -- locks in a real Redis Cluster while slots move to other masters, and while
  * nodes announce other addresses. */
+#include "tests/registered.h"
 #include "tests/topology/cluster_locks.h"
 
 enum {
@@ -11,11 +12,10 @@ static const char *const VARIANTS[] = {"setnx", "naive", "owner", "watch", "gets
                                        "lua-local", "reentrant", "spin", "fenced", "fair",
                                        "rwlock"};
 
-static void slots_are_those_of_the_server(void **state)
+TEST_WITH(NULL, leave_no_trace, slots_are_those_of_the_server)
 {
     unsigned seed = 7;
 
-    (void)state;
     for (int i = 0; i < 1000; i++) {
         static const char LETTERS[] = "abc{}:0123456789";
         char key[20];
@@ -34,9 +34,8 @@ static void slots_are_those_of_the_server(void **state)
 }
 
 /* Locks with names of every node are held at the same time. */
-static void every_lock_is_taken_and_given_back_on_every_node(void **state)
+TEST_WITH(NULL, leave_no_trace, every_lock_is_taken_and_given_back_on_every_node)
 {
-    (void)state;
     for (size_t v = 0; v < sizeof(VARIANTS) / sizeof(VARIANTS[0]); v++) {
         dlock_system *sys = open_locks(VARIANTS[v], nodes.url);
         dlock_system *other = open_locks(VARIANTS[v], nodes.url);
@@ -88,7 +87,7 @@ static bool is_listened_to(int i, const char *name)
 }
 
 /* The fastest of several tries counts, because a busy machine may delay some of them. */
-static void a_release_wakes_a_waiter_after_the_slot_has_moved(void **state)
+TEST_WITH(NULL, leave_no_trace, a_release_wakes_a_waiter_after_the_slot_has_moved)
 {
     dlock_system *holder = open_locks("reentrant", nodes.url);
     dlock_system *waiter = open_locks("reentrant", nodes.url);
@@ -96,7 +95,6 @@ static void a_release_wakes_a_waiter_after_the_slot_has_moved(void **state)
     char name[32];
     int slot = redis_slot_of(name_on(0, name));
 
-    (void)state;
     for (int try = 0; try < 6; try++) {
         int from = try % 2, to = 1 - from;
         struct waiting waiting = {.sys = waiter, .name = name};
@@ -124,11 +122,10 @@ static void a_release_wakes_a_waiter_after_the_slot_has_moved(void **state)
     dlock_close(holder);
 }
 
-static void a_moving_slot_delays_and_fails_nothing(void **state)
+TEST_WITH(NULL, leave_no_trace, a_moving_slot_delays_and_fails_nothing)
 {
     static const char *const TRIED[] = {"lua", "reentrant", "fenced", "fair", "rwlock"};
 
-    (void)state;
     for (size_t v = 0; v < sizeof(TRIED) / sizeof(TRIED[0]); v++) {
         char name[32];
         int slot = redis_slot_of(name_on(1, name));
@@ -191,14 +188,13 @@ static bool are_all_named(const char *name)
 }
 
 /* CLUSTER NODES has IP addresses, and the redirects have host names. */
-static void a_redirect_by_name_leads_to_the_connection_that_is_there(void **state)
+TEST_WITH(NULL, leave_no_trace, a_redirect_by_name_leads_to_the_connection_that_is_there)
 {
     char name[32], there[32];
     int slot = redis_slot_of(name_on(0, name));
     dlock_system *sys;
     dlock_lease lease;
 
-    (void)state;
     announce_all("localhost", "hostname");
     assert_comes(are_all_named(",localhost"));
     sys = open_locks("reentrant", nodes.url);
@@ -216,7 +212,7 @@ static void a_redirect_by_name_leads_to_the_connection_that_is_there(void **stat
     dlock_close(sys);
 }
 
-static void addresses_that_lead_elsewhere_are_named(void **state)
+TEST_WITH(NULL, leave_no_trace, addresses_that_lead_elsewhere_are_named)
 {
     char url[64];
     dlock_options opts = dlock_options_default();
@@ -225,7 +221,6 @@ static void addresses_that_lead_elsewhere_are_named(void **state)
     dlock_status st = DLOCK_OK;
     char name[32];
 
-    (void)state;
     snprintf(url, sizeof(url), "redis://127.0.0.1:%d", nodes.ports[0]);
     sys = open_locks("lua", url);
     assert_non_null(sys);
@@ -241,14 +236,13 @@ static void addresses_that_lead_elsewhere_are_named(void **state)
     assert_non_null(strstr(dlock_error(), "cluster"));
 }
 
-static void nodes_that_are_none_are_named(void **state)
+TEST_WITH(NULL, leave_no_trace, nodes_that_are_none_are_named)
 {
     const char *url = getenv("SECKILL_REDIS_URL");
     dlock_options opts = dlock_options_default();
     dlock_system *sys = NULL;
     char cluster_url[300];
 
-    (void)state;
     assert_non_null(url);
     snprintf(cluster_url, sizeof(cluster_url), "redis-cluster://%s", strstr(url, "://") + 3);
     if (strrchr(cluster_url, '/') > strchr(cluster_url, '@'))
@@ -268,17 +262,4 @@ static int start_patient_nodes(void **state)
     return start_nodes(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(slots_are_those_of_the_server),
-        TEST(every_lock_is_taken_and_given_back_on_every_node),
-        TEST(a_release_wakes_a_waiter_after_the_slot_has_moved),
-        TEST(a_moving_slot_delays_and_fails_nothing),
-        TEST(a_redirect_by_name_leads_to_the_connection_that_is_there),
-        TEST(addresses_that_lead_elsewhere_are_named),
-        TEST(nodes_that_are_none_are_named),
-    };
-
-    return cmocka_run_group_tests(tests, start_patient_nodes, end_nodes);
-}
+GROUP(start_patient_nodes, end_nodes)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cluster_promotions.c -- locks in a real Redis Cluster while replicas become the masters. */
+#include "tests/registered.h"
 #include "tests/topology/cluster_locks.h"
 
 #include "base/redis/traffic.h"
@@ -73,15 +74,13 @@ static void resume_node(int i)
     kill(nodes.pids[i], SIGCONT);
 }
 
-static void a_killed_master_is_followed_and_its_leases_are_lost(void **state)
+TEST_WITH(NULL, leave_no_trace, a_killed_master_is_followed_and_its_leases_are_lost)
 {
-    (void)state;
     judge_promotion(kill_node, launch);
 }
 
-static void a_stopped_master_is_followed_and_its_leases_are_lost(void **state)
+TEST_WITH(NULL, leave_no_trace, a_stopped_master_is_followed_and_its_leases_are_lost)
 {
-    (void)state;
     judge_promotion(stop_node, resume_node);
 }
 
@@ -94,7 +93,7 @@ static int64_t fail_over_count(dlock_system *sys)
 }
 
 /* The old master redirects before the library has asked again for the map of the slots. */
-static void a_grant_by_a_redirect_outlives_the_news_of_the_promotion(void **state)
+TEST_WITH(NULL, leave_no_trace, a_grant_by_a_redirect_outlives_the_news_of_the_promotion)
 {
     dlock_system *sys = open_locks("reentrant", nodes.url);
     char name[32];
@@ -102,7 +101,6 @@ static void a_grant_by_a_redirect_outlives_the_news_of_the_promotion(void **stat
     int64_t before;
     dlock_lease lease;
 
-    (void)state;
     name_on(0, name);
     assert_comes(is_linked(replica));
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, name, 0, &lease));
@@ -150,7 +148,7 @@ static bool are_requests_under_way(int count)
 
 /* The thread that waits for the answers to such releases waits for another master, which is stopped
  * too. So no thread reads the connection of this master. */
-static void a_release_that_nobody_waits_for_outlives_its_master(void **state)
+TEST_WITH(NULL, leave_no_trace, a_release_that_nobody_waits_for_outlives_its_master)
 {
     dlock_system *sys = open_locks_within("reentrant", nodes.url, SLOW_MS);
     char name[32], other_name[32];
@@ -158,7 +156,6 @@ static void a_release_that_nobody_waits_for_outlives_its_master(void **state)
     dlock_lease lease, other_lease;
     int64_t before;
 
-    (void)state;
     assert_comes(is_linked(replica));
     let_masters_be_away(replica_of(0), true);
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, name_on(1, name), 0, &lease));
@@ -199,7 +196,7 @@ static int64_t question_count(void)
     return count;
 }
 
-static void a_late_answer_makes_the_library_ask_who_has_the_slot(void **state)
+TEST_WITH(NULL, leave_no_trace, a_late_answer_makes_the_library_ask_who_has_the_slot)
 {
     dlock_system *sys = open_locks_within("reentrant", nodes.url, SLOW_MS);
     int master = master_of(1);
@@ -207,7 +204,6 @@ static void a_late_answer_makes_the_library_ask_who_has_the_slot(void **state)
     dlock_lease lease;
     int64_t before;
 
-    (void)state;
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, name_on(1, name), 0, &lease));
     assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
     before = question_count();
@@ -218,15 +214,4 @@ static void a_late_answer_makes_the_library_ask_who_has_the_slot(void **state)
     dlock_close(sys);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_killed_master_is_followed_and_its_leases_are_lost),
-        TEST(a_stopped_master_is_followed_and_its_leases_are_lost),
-        TEST(a_grant_by_a_redirect_outlives_the_news_of_the_promotion),
-        TEST(a_release_that_nobody_waits_for_outlives_its_master),
-        TEST(a_late_answer_makes_the_library_ask_who_has_the_slot),
-    };
-
-    return cmocka_run_group_tests(tests, start_nodes, end_nodes);
-}
+GROUP(start_nodes, end_nodes)

@@ -2,6 +2,7 @@
 /* cluster_redirects.c -- locks in a Redis Cluster whose nodes redirect commands in circles, to
  * invalid addresses, or to nodes that do not answer. Each call ends in time, with the right status
  * and the node's words. */
+#include "tests/registered.h"
 #include "tests/topology/fake_nodes.h"
 
 #include <fcntl.h>
@@ -53,12 +54,11 @@ static void assert_taken_again(void)
     assert_int_equal(DLOCK_OK, take(sys, 5000, &lease));
 }
 
-static void each_node_names_the_other(void **state)
+TEST_WITH(begin, end, each_node_names_the_other)
 {
     dlock_metrics metrics;
     char text[80];
 
-    (void)state;
     for (int i = 0; i < NODES; i++)
         sayf(i, ON_LOCK, "-MOVED %d 127.0.0.1:%d\r\n", slot(), nodes[1 - i].port);
     assert_taken_never(DLOCK_IO, "MOVED");
@@ -72,19 +72,17 @@ static void each_node_names_the_other(void **state)
     assert_taken_again();
 }
 
-static void a_node_names_itself(void **state)
+TEST_WITH(begin, end, a_node_names_itself)
 {
-    (void)state;
     sayf(0, ON_LOCK, "-MOVED %d 127.0.0.1:%d\r\n", slot(), nodes[0].port);
     assert_taken_never(DLOCK_IO, "MOVED");
     assert_taken_again();
 }
 
-static void each_node_sends_to_ask_the_other(void **state)
+TEST_WITH(begin, end, each_node_sends_to_ask_the_other)
 {
     dlock_metrics metrics;
 
-    (void)state;
     for (int i = 0; i < NODES; i++)
         sayf(i, ON_LOCK, "-ASK %d 127.0.0.1:%d\r\n", slot(), nodes[1 - i].port);
     assert_taken_never(DLOCK_IO, "ASK");
@@ -94,11 +92,10 @@ static void each_node_sends_to_ask_the_other(void **state)
     assert_taken_again();
 }
 
-static void a_slot_moves_for_ever(void **state)
+TEST_WITH(begin, end, a_slot_moves_for_ever)
 {
     dlock_metrics metrics;
 
-    (void)state;
     sayf(0, ON_LOCK, "-ASK %d 127.0.0.1:%d\r\n", slot(), nodes[1].port);
     say(1, ON_LOCK, "-TRYAGAIN Multiple keys request during rehashing of slot\r\n");
     assert_taken_never(DLOCK_IO, "TRYAGAIN");
@@ -107,11 +104,10 @@ static void a_slot_moves_for_ever(void **state)
     assert_taken_again();
 }
 
-static void the_cluster_is_down_for_ever(void **state)
+TEST_WITH(begin, end, the_cluster_is_down_for_ever)
 {
     dlock_metrics metrics;
 
-    (void)state;
     say(0, ON_LOCK, "-CLUSTERDOWN The cluster is down\r\n");
     assert_taken_never(DLOCK_IO, "CLUSTERDOWN The cluster is down");
     dlock_metrics_read(sys, &metrics);
@@ -120,11 +116,10 @@ static void the_cluster_is_down_for_ever(void **state)
 }
 
 /* After the node has stopped naming that port, a later call must not go to it. */
-static void a_node_names_a_port_at_which_nobody_listens(void **state)
+TEST_WITH(begin, end, a_node_names_a_port_at_which_nobody_listens)
 {
     char text[80];
 
-    (void)state;
     sayf(0, ON_LOCK, "-MOVED %d 127.0.0.1:1\r\n", slot());
     assert_taken_never(DLOCK_IO, "127.0.0.1:1: ");
     snprintf(text, sizeof(text), "127.0.0.1:%d: MOVED %d 127.0.0.1:1", nodes[0].port, slot());
@@ -133,9 +128,8 @@ static void a_node_names_a_port_at_which_nobody_listens(void **state)
     assert_int_equal(DLOCK_OK, take(sys, 0, &lease)); /* without a wait, so it makes one attempt */
 }
 
-static void a_node_names_a_node_that_is_silent(void **state)
+TEST_WITH(begin, end, a_node_names_a_node_that_is_silent)
 {
-    (void)state;
     sayf(0, ON_LOCK, "-MOVED %d 127.0.0.1:%d\r\n", slot(), nodes[1].port);
     say(1, ON_LOCK, NULL);
     assert_taken_never(DLOCK_UNKNOWN, "had led there");
@@ -155,14 +149,13 @@ static void *redirect_late(void *arg)
 
 /* Each TRYAGAIN takes AGAIN_MS at least.  On a machine that is so slow that the call ends before
  * the redirect, the call ends in its time too. */
-static void a_silent_node_at_the_end_of_a_way_has_no_timeout_of_its_own(void **state)
+TEST_WITH(begin, end, a_silent_node_at_the_end_of_a_way_has_no_timeout_of_its_own)
 {
     int heard_before = atomic_load(&nodes[0].heard[ON_LOCK]);
     dlock_system *patient = NULL;
     pthread_t thread;
     int64_t begun_ns;
 
-    (void)state;
     assert_int_equal(DLOCK_OK, open_locks("lua", PATIENT_MS, &patient));
     assert_int_equal(DLOCK_OK, take(patient, 5000, &lease));
     say(0, ON_LOCK, "-TRYAGAIN Multiple keys request during rehashing of slot\r\n");
@@ -178,13 +171,12 @@ static void a_silent_node_at_the_end_of_a_way_has_no_timeout_of_its_own(void **s
     dlock_close(patient);
 }
 
-static void a_place_that_is_none_is_refused(void **state)
+TEST_WITH(begin, end, a_place_that_is_none_is_refused)
 {
     static const char *const PLACES[] = {"127.0.0.1:0", "127.0.0.1:", "127.0.0.1:70000",
                                          "127.0.0.1", ":", "", "a b:7000", "127.0.0.1:7x"};
     char text[80], longest[400];
 
-    (void)state;
     snprintf(text, sizeof(text), "127.0.0.1:%d: ", nodes[0].port);
     for (size_t i = 0; i < sizeof(PLACES) / sizeof(PLACES[0]); i++) {
         sayf(0, ON_LOCK, "-MOVED %d %s\r\n", slot(), PLACES[i]);
@@ -203,20 +195,18 @@ static void a_place_that_is_none_is_refused(void **state)
 }
 
 /* The name is no valid host name, so the library asks no name server. */
-static void a_host_that_is_not_known_is_named(void **state)
+TEST_WITH(begin, end, a_host_that_is_not_known_is_named)
 {
-    (void)state;
     sayf(0, ON_LOCK, "-MOVED %d no..host:7000\r\n", slot());
     assert_taken_never(DLOCK_IO, "no..host:7000: ");
     assert_error_has("had led there");
     assert_taken_again();
 }
 
-static void a_redirect_for_another_slot_is_refused(void **state)
+TEST_WITH(begin, end, a_redirect_for_another_slot_is_refused)
 {
     char text[80];
 
-    (void)state;
     snprintf(text, sizeof(text), "the command was for slot %d", slot());
     sayf(0, ON_LOCK, "-MOVED %d 127.0.0.1:%d\r\n", slot() - 1, nodes[1].port);
     assert_taken_never(DLOCK_PROTOCOL, text);
@@ -225,11 +215,10 @@ static void a_redirect_for_another_slot_is_refused(void **state)
     assert_taken_again();
 }
 
-static void a_host_that_is_left_out_is_that_of_the_node(void **state)
+TEST_WITH(begin, end, a_host_that_is_left_out_is_that_of_the_node)
 {
     static const char *const HOSTS[] = {"", "?"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(HOSTS) / sizeof(HOSTS[0]); i++) {
         int before = atomic_load(&nodes[1].heard[ON_LOCK]);
 
@@ -239,9 +228,8 @@ static void a_host_that_is_left_out_is_that_of_the_node(void **state)
     }
 }
 
-static void a_node_closes_in_the_middle_of_an_answer(void **state)
+TEST_WITH(begin, end, a_node_closes_in_the_middle_of_an_answer)
 {
-    (void)state;
     say(0, ON_LOCK, "+O\x01");
     assert_taken_never(DLOCK_UNKNOWN, "127.0.0.1");
     sayf(0, ON_LOCK, "-MOVED %d 127.0.0.1:\x01", slot());
@@ -249,12 +237,11 @@ static void a_node_closes_in_the_middle_of_an_answer(void **state)
     assert_taken_again();
 }
 
-static void a_node_answers_its_list_and_nothing_else(void **state)
+TEST_WITH(begin, end, a_node_answers_its_list_and_nothing_else)
 {
     dlock_system *other = NULL;
     int64_t begun_ns = dlock_clock_ns();
 
-    (void)state;
     say(0, ON_LOCK, NULL);
     assert_taken_never(DLOCK_UNKNOWN, "127.0.0.1");
     say(0, ON_PING, NULL);
@@ -275,13 +262,12 @@ static int descriptor_count(void)
 }
 
 /* Each named address keeps a descriptor, so the library limits their number. */
-static void a_node_names_ever_new_places(void **state)
+TEST_WITH(begin, end, a_node_names_ever_new_places)
 {
     dlock_system *hasty = NULL;
     dlock_status st = DLOCK_IO;
     int before = descriptor_count(), calls = 0;
 
-    (void)state;
     while (open_locks("owner", HASTY_MS, &hasty) != DLOCK_OK)
         continue;
     sayf(0, ON_LOCK, "-MOVED %d 127.0.0.1:\x02\r\n", slot());
@@ -295,7 +281,7 @@ static void a_node_names_ever_new_places(void **state)
 }
 
 /* A waiter for a held lock subscribes, and the nodes redirect the subscription too. */
-static void a_subscription_that_comes_to_nothing_delays_nobody(void **state)
+TEST_WITH(begin, end, a_subscription_that_comes_to_nothing_delays_nobody)
 {
     static const char YES[] = "*3\r\n$10\r\nssubscribe\r\n$37\r\n" CHANNEL "\r\n:1\r\n";
     static const char NO[] = "*3\r\n$12\r\nsunsubscribe\r\n$37\r\n" CHANNEL "\r\n:0\r\n";
@@ -304,7 +290,6 @@ static void a_subscription_that_comes_to_nothing_delays_nobody(void **state)
                           "rubbish\r\n", "\x01", "*1\r\n:7\r\n"};
     dlock_system *waiter = NULL;
 
-    (void)state;
     assert_int_equal(37, strlen(CHANNEL));
     snprintf(both, sizeof(both), "%s%s", YES, NO);
     snprintf(moved, sizeof(moved), "-MOVED %d 127.0.0.1:%d\r\n", slot(), nodes[0].port);
@@ -318,30 +303,4 @@ static void a_subscription_that_comes_to_nothing_delays_nobody(void **state)
         assert_true(heard(ON_SUBSCRIBE) > before);
         dlock_close(waiter);
     }
-}
-
-#define WITH_NODES(test) cmocka_unit_test_setup_teardown(test, begin, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_NODES(each_node_names_the_other),
-        WITH_NODES(a_node_names_itself),
-        WITH_NODES(each_node_sends_to_ask_the_other),
-        WITH_NODES(a_slot_moves_for_ever),
-        WITH_NODES(the_cluster_is_down_for_ever),
-        WITH_NODES(a_node_names_a_port_at_which_nobody_listens),
-        WITH_NODES(a_node_names_a_node_that_is_silent),
-        WITH_NODES(a_silent_node_at_the_end_of_a_way_has_no_timeout_of_its_own),
-        WITH_NODES(a_place_that_is_none_is_refused),
-        WITH_NODES(a_host_that_is_not_known_is_named),
-        WITH_NODES(a_redirect_for_another_slot_is_refused),
-        WITH_NODES(a_host_that_is_left_out_is_that_of_the_node),
-        WITH_NODES(a_node_closes_in_the_middle_of_an_answer),
-        WITH_NODES(a_node_answers_its_list_and_nothing_else),
-        WITH_NODES(a_node_names_ever_new_places),
-        WITH_NODES(a_subscription_that_comes_to_nothing_delays_nobody),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ensemble.c -- locks in a ZooKeeper ensemble of the laboratory while its leader is killed or
  * stopped, the server of a session goes away, or the quorum is lost. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +11,7 @@
 #include "base/os/clock.h"
 #include "loadtest/lab/lab.h"
 #include "lock/dlock.h"
+#include "tests/registered.h"
 #include "tests/unit/scratch.h"
 
 enum {
@@ -145,16 +140,27 @@ static void session_outlives(const char *variant, int killed)
     dlock_close(other);
 }
 
-static void a_killed_leader_takes_no_lock(void **state)
+/* Each test begins with all servers, whatever the test before has left. */
+static int restore(void **state)
 {
     (void)state;
+    for (int i = 0; i < SERVERS; i++) {
+        child_signal(process(i), SIGCONT);
+        if (!child_runs(process(i)))
+            start_server(i);
+    }
+    assert_comes(stands());
+    return 0;
+}
+
+TEST_WITH(restore, NULL, a_killed_leader_takes_no_lock)
+{
     for (size_t i = 0; i < 2; i++)
         session_outlives(variants[i], server_with("leader"));
 }
 
-static void a_session_moves_to_another_server(void **state)
+TEST_WITH(restore, NULL, a_session_moves_to_another_server)
 {
-    (void)state;
     /* The session may be at either follower, so each of the two rounds kills one of them. */
     for (size_t i = 0; i < 2; i++)
         for (int server = 0; server < SERVERS; server++)
@@ -182,9 +188,8 @@ static void a_follower_alone_vouches_for_nothing(const char *variant)
     assert_comes(stands());
 }
 
-static void a_cut_off_follower_is_not_believed(void **state)
+TEST_WITH(restore, NULL, a_cut_off_follower_is_not_believed)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++)
         a_follower_alone_vouches_for_nothing(variants[i]);
 }
@@ -219,24 +224,10 @@ static void a_lost_quorum_ends_the_lease(const char *variant)
     dlock_close(other);
 }
 
-static void a_quorum_is_lost_and_back(void **state)
+TEST_WITH(restore, NULL, a_quorum_is_lost_and_back)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++)
         a_lost_quorum_ends_the_lease(variants[i]);
-}
-
-/* Each test begins with all servers, whatever the test before has left. */
-static int restore(void **state)
-{
-    (void)state;
-    for (int i = 0; i < SERVERS; i++) {
-        child_signal(process(i), SIGCONT);
-        if (!child_runs(process(i)))
-            start_server(i);
-    }
-    assert_comes(stands());
-    return 0;
 }
 
 static int start_lab(void **state)
@@ -257,14 +248,4 @@ static int end_lab(void **state)
     return lab_remove(dir, &was_there) == EXIT_VALID ? 0 : 1;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_killed_leader_takes_no_lock, restore),
-        cmocka_unit_test_setup(a_session_moves_to_another_server, restore),
-        cmocka_unit_test_setup(a_cut_off_follower_is_not_believed, restore),
-        cmocka_unit_test_setup(a_quorum_is_lost_and_back, restore),
-    };
-
-    return cmocka_run_group_tests_name("ensemble", tests, start_lab, end_lab);
-}
+GROUP(start_lab, end_lab)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* etcd_changes.c -- the lock etcd while a member is removed from its cluster, comes back as a new
  * member or as the only member of another cluster; and while all members come back without data. */
+#include "tests/registered.h"
 #include "tests/topology/etcd_members.h"
 
 #include <arpa/inet.h>
@@ -231,27 +232,24 @@ static void outlive_a_removal(int removed)
     end_work();
 }
 
-static void a_removed_member_is_left_alone(void **state)
+TEST_WITH(mend, NULL, a_removed_member_is_left_alone)
 {
-    (void)state;
     outlive_a_removal(0);
 }
 
-static void a_removed_leader_is_left_alone(void **state)
+TEST_WITH(mend, NULL, a_removed_leader_is_left_alone)
 {
-    (void)state;
     assert_comes(leader() >= 0);
     outlive_a_removal(leader());
 }
 
 /* A removed member that became a cluster of its own knows no holder, and must grant nothing. */
-static void a_member_of_another_cluster_grants_nothing(void **state)
+TEST_WITH(mend, NULL, a_member_of_another_cluster_grants_nothing)
 {
     dlock_system *sys = open_locks(company.urls), *other = open_locks(company.urls);
     dlock_lease held, lease;
     dlock_status st;
 
-    (void)state;
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, "held", 0, &held));
     remove_member(0, 1);
     wipe_member(0);
@@ -304,7 +302,7 @@ static void *wait_and_hold(void *arg)
 /* All members lose their disks while two threads wait. One of them gets the lock, and the other
  * waits behind it. The other must not ask all the time, although the watch has reported revisions
  * that the empty etcd has not reached yet. */
-static void a_waiter_on_an_empty_etcd_asks_now_and_then(void **state)
+TEST_WITH(mend, NULL, a_waiter_on_an_empty_etcd_asks_now_and_then)
 {
     dlock_system *sys = open_locks(company.urls);
     dlock_info info = {.waiter_count = 0};
@@ -313,7 +311,6 @@ static void a_waiter_on_an_empty_etcd_asks_now_and_then(void **state)
     dlock_lease held;
     void *answer;
 
-    (void)state;
     memset(&waiting, 0, sizeof(waiting));
     waiting.sys = open_locks(company.urls);
     for (int i = 0; i < 100; i++) { /* so that the revisions are high */
@@ -346,14 +343,4 @@ static void a_waiter_on_an_empty_etcd_asks_now_and_then(void **state)
     dlock_close(sys);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_removed_member_is_left_alone),
-        TEST(a_removed_leader_is_left_alone),
-        TEST(a_member_of_another_cluster_grants_nothing),
-        TEST(a_waiter_on_an_empty_etcd_asks_now_and_then),
-    };
-
-    return cmocka_run_group_tests_name("etcd's members", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down)

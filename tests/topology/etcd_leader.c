@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* etcd_leader.c -- the lock etcd on three real members that are killed and stopped while threads
  * acquire and release locks; and together with `etcdctl lock`. */
+#include "tests/registered.h"
 #include "tests/topology/etcd_members.h"
 
 #include <pthread.h>
@@ -169,27 +170,24 @@ static void kill_follower(void)
     kill_member((leader() + 1) % MEMBERS);
 }
 
-static void outlives_a_killed_leader(void **state)
+TEST_WITH(mend, stop_work, outlives_a_killed_leader)
 {
-    (void)state;
     outlive(kill_leader, "leader killed");
 }
 
-static void outlives_a_stopped_leader(void **state)
+TEST_WITH(mend, stop_work, outlives_a_stopped_leader)
 {
-    (void)state;
     outlive(pause_leader, "leader stopped");
 }
 
-static void a_lost_minority_loses_nothing(void **state)
+TEST_WITH(mend, stop_work, a_lost_minority_loses_nothing)
 {
-    (void)state;
     outlive(kill_follower, "follower killed");
 }
 
 /* Without a majority no thread gets a lock, and a holder stops at its own deadline. With a majority
  * again, the work goes on, and no lock from before is lost. */
-static void a_lost_majority_lets_nobody_in(void **state)
+TEST_WITH(mend, NULL, a_lost_majority_lets_nobody_in)
 {
     dlock_options opts = options(SHORT_LEASE_MS);
     dlock_lease held, next;
@@ -197,7 +195,6 @@ static void a_lost_majority_lets_nobody_in(void **state)
     dlock_status st;
     int64_t asked_ns;
 
-    (void)state;
     assert_int_equal(DLOCK_OK, dlock_open(&sys, &opts));
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, "held", 0, &held));
     kill_member(0);
@@ -217,14 +214,13 @@ static void a_lost_majority_lets_nobody_in(void **state)
 }
 
 /* A member that missed many changes must know the holder when it is back. */
-static void a_member_that_comes_back_knows_the_holder(void **state)
+TEST_WITH(mend, NULL, a_member_that_comes_back_knows_the_holder)
 {
     dlock_options opts = options(LEASE_MS);
     char url[URL_SIZE];
     dlock_system *sys, *alone;
     dlock_lease lease;
 
-    (void)state;
     assert_int_equal(DLOCK_OK, dlock_open(&sys, &opts));
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, "held", 0, &lease));
     assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
@@ -279,7 +275,7 @@ static pid_t hold_elsewhere(int *out_fd)
 }
 
 /* The next holder has a greater fence, and the frozen holder notices its loss when it goes on. */
-static void a_frozen_holder_is_overtaken_and_knows_it(void **state)
+TEST_WITH(mend, NULL, a_frozen_holder_is_overtaken_and_knows_it)
 {
     dlock_options opts = options(LEASE_MS);
     dlock_system *sys;
@@ -288,7 +284,6 @@ static void a_frozen_holder_is_overtaken_and_knows_it(void **state)
     int fd, status = 0;
     pid_t pid = hold_elsewhere(&fd);
 
-    (void)state;
     assert_int_equal(sizeof(fence), read(fd, &fence, sizeof(fence)));
     close(fd);
     assert_int_equal(pid, waitpid(pid, &status, WUNTRACED));
@@ -349,7 +344,7 @@ static int waiters(dlock_system *sys, const char *name)
     return info.waiter_count;
 }
 
-static void contends_with_etcdctl_both_ways(void **state)
+TEST_WITH(mend, NULL, contends_with_etcdctl_both_ways)
 {
     const char *name = "beside/etcdctl";
     dlock_options opts = options(LEASE_MS);
@@ -359,7 +354,6 @@ static void contends_with_etcdctl_both_ways(void **state)
     int fd, status;
     pid_t pid;
 
-    (void)state;
     assert_int_equal(DLOCK_OK, dlock_open(&sys, &opts));
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, name, 0, &lease));
     pid = lock_by_etcdctl(name, &fd);
@@ -380,18 +374,4 @@ static void contends_with_etcdctl_both_ways(void **state)
     dlock_close(sys);
 }
 
-int main(void)
-{
-#define WORKING(test) cmocka_unit_test_setup_teardown(test, mend, stop_work)
-    const struct CMUnitTest tests[] = {
-        TEST(contends_with_etcdctl_both_ways),
-        TEST(a_frozen_holder_is_overtaken_and_knows_it),
-        TEST(a_member_that_comes_back_knows_the_holder),
-        WORKING(a_lost_minority_loses_nothing),
-        TEST(a_lost_majority_lets_nobody_in),
-        WORKING(outlives_a_killed_leader),
-        WORKING(outlives_a_stopped_leader),
-    };
-
-    return cmocka_run_group_tests_name("etcd", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down)

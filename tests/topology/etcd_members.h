@@ -4,12 +4,6 @@
 #ifndef TESTS_TOPOLOGY_ETCD_MEMBERS_H
 #define TESTS_TOPOLOGY_ETCD_MEMBERS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -24,6 +18,7 @@
 #include "base/os/clock.h"
 #include "loadtest/kit/http_client.h"
 #include "loadtest/kit/port.h"
+#include "tests/registered.h"
 #include "tests/unit/scratch.h"
 
 enum { PATIENCE_MS = 30000, MEMBERS = 3, URL_SIZE = 48, URLS_SIZE = 128, ANSWER_MS = 500 };
@@ -192,7 +187,5 @@ static inline int mend(void **state)
     mend_company();
     return 0;
 }
-
-#define TEST(name) cmocka_unit_test_setup(name, mend)
 
 #endif /* TESTS_TOPOLOGY_ETCD_MEMBERS_H */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* etcd_proxies.c -- the lock etcd behind a proxy that delays a request, or that forwards a request
  * and answers it with an error page of its own. */
+#include "tests/registered.h"
 #include "tests/topology/etcd_members.h"
 
 #include <arpa/inet.h>
@@ -196,13 +197,12 @@ static bool is_taken(dlock_system *sys, const char *name)
 
 /* The keys of "shop/a" begin like those of "shop", so the library puts the key of "shop" a second
  * time. The first put stays in the proxy, and reaches etcd after the lock was released. */
-static void a_late_first_put_leaves_no_key(void **state)
+TEST_WITH(mend, NULL, a_late_first_put_leaves_no_key)
 {
     char url[URLS_SIZE];
     dlock_system *sys, *other = open_locks(company.urls);
     dlock_lease inner, lease;
 
-    (void)state;
     snprintf(url, sizeof(url), "http://127.0.0.1:%d,127.0.0.1:%d", proxy.port, company.ports[1]);
     sys = open_locks(url);
     assert_true(is_taken(sys, "before")); /* its lease is kept, so the next request is a put */
@@ -249,13 +249,12 @@ static void *take_and_leave(void *arg)
 
 /* etcd has released the locks, and the library sends each release again. The second answer does not
  * show who released the lock, so it must not be LOST. */
-static void releases_that_a_page_answers_are_not_lost(void **state)
+TEST_WITH(mend, NULL, releases_that_a_page_answers_are_not_lost)
 {
     dlock_system *other = open_locks(company.urls);
     char url[URL_SIZE], names[THREADS][2 * NAME_SIZE];
     pthread_t threads[THREADS];
 
-    (void)state;
     snprintf(url, sizeof(url), "http://127.0.0.1:%d", proxy.port);
     memset(&holders, 0, sizeof(holders));
     holders.sys = open_locks(url);
@@ -305,13 +304,4 @@ static int tear_down_proxy(void **state)
     return tear_down(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_late_first_put_leaves_no_key),
-        TEST(releases_that_a_page_answers_are_not_lost),
-    };
-
-    return cmocka_run_group_tests_name("etcd behind proxies", tests, set_up_proxy,
-                                       tear_down_proxy);
-}
+GROUP(set_up_proxy, tear_down_proxy)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* etcd_trouble.c -- the lock etcd on three real members whose disk is full, that are stopped, lose
  * their data, or lose a member for good; and with two hundred waiters. */
+#include "tests/registered.h"
 #include "tests/topology/etcd_members.h"
 
 #include <dirent.h>
@@ -54,13 +55,12 @@ static bool is_taken(dlock_system *sys, const char *name)
 
 /* A full etcd grants nothing, and the error names the reason. A holder can go on, and release its
  * lock. */
-static void a_full_etcd_is_named_and_lets_holders_leave(void **state)
+TEST_WITH(mend, NULL, a_full_etcd_is_named_and_lets_holders_leave)
 {
     dlock_system *sys = open_locks(SHORT_LEASE_MS), *other = open_locks(SHORT_LEASE_MS);
     dlock_lease held, lease;
     int64_t until_ns;
 
-    (void)state;
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, "held", 0, &held));
     assert_true(post("/v3/maintenance/alarm", "{\"action\":\"ACTIVATE\",\"alarm\":\"NOSPACE\"}"));
     assert_int_equal(DLOCK_IO, dlock_acquire(other, "full", 0, &lease));
@@ -81,14 +81,13 @@ static void a_full_etcd_is_named_and_lets_holders_leave(void **state)
 
 /* The members do not answer for longer than a lease. Requests without an answer must leave nothing
  * in etcd. */
-static void members_that_stand_still_let_nobody_in(void **state)
+TEST_WITH(mend, NULL, members_that_stand_still_let_nobody_in)
 {
     dlock_system *sys = open_locks(SHORT_LEASE_MS), *other = open_locks(SHORT_LEASE_MS);
     dlock_lease held, lease;
     dlock_status st;
     int64_t asked_ns;
 
-    (void)state;
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, "held", 0, &held));
     for (int i = 0; i < MEMBERS; i++)
         pause_member(i);
@@ -120,7 +119,7 @@ static void *wait_for_held(void *arg)
 
 /* All members come back with empty directories. The holder learns of its loss, and a waiter gets
  * the lock. */
-static void an_etcd_that_forgot_everything_is_noticed(void **state)
+TEST_WITH(mend, NULL, an_etcd_that_forgot_everything_is_noticed)
 {
     dlock_system *sys = open_locks(LEASE_MS), *other = open_locks(LEASE_MS);
     dlock_lease held;
@@ -129,7 +128,6 @@ static void an_etcd_that_forgot_everything_is_noticed(void **state)
     dlock_info info = {.waiter_count = 0};
     void *answer;
 
-    (void)state;
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, "held", 0, &held));
     assert_int_equal(0, pthread_create(&waiter, NULL, wait_for_held, other));
     assert_comes(dlock_inspect(sys, "held", &info) == DLOCK_OK && info.waiter_count == 1);
@@ -208,13 +206,12 @@ static bool all_wait(void)
 
 /* Each of two hundred threads gets the lock once, while a leader dies. The threads share one watch.
  * After the system was closed, no more connections are left than the server keeps open. */
-static void many_waiters_share_a_watch_and_outlive_a_leader(void **state)
+TEST_WITH(mend, NULL, many_waiters_share_a_watch_and_outlive_a_leader)
 {
     pthread_t threads[WAITERS];
     int sockets = count_sockets();
     dlock_lease first;
 
-    (void)state;
     memset(&contest, 0, sizeof(contest));
     contest.sys = open_locks(LEASE_MS);
     assert_int_equal(DLOCK_OK, dlock_acquire(contest.sys, "contested", 0, &first));
@@ -238,14 +235,4 @@ static void many_waiters_share_a_watch_and_outlive_a_leader(void **state)
     mend_company();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_full_etcd_is_named_and_lets_holders_leave),
-        TEST(members_that_stand_still_let_nobody_in),
-        TEST(many_waiters_share_a_watch_and_outlive_a_leader),
-        TEST(an_etcd_that_forgot_everything_is_noticed),
-    };
-
-    return cmocka_run_group_tests_name("etcd in trouble", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* etcd_watch.c -- waiters of the lock etcd whose watch arrives in pieces, ends, is
  * cancelled, or has invalid messages; and a slow etcd. */
+#include "tests/registered.h"
 #include "tests/topology/etcd_relay.h"
 
 #include "lock/dlock.h"
@@ -125,13 +126,12 @@ static void assert_is_told(struct waiting *waiting, dlock_system *holder)
     fail_msg("%s: no waiter was told in %d hand-overs", waiting->name, ROUNDS_MAX);
 }
 
-static void a_watch_may_come_in_any_pieces(void **state)
+TEST_WITH(mend, NULL, a_watch_may_come_in_any_pieces)
 {
     static const enum relay_mode MODES[] = {RELAY_WHOLE, RELAY_BYTES, RELAY_PAIRS, RELAY_CUT};
     static const char *const NAMES[] = {"whole", "bytes", "pairs", "cut"};
     dlock_system *sys = open_locks(url), *holder = open_locks(company.urls);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(MODES) / sizeof(MODES[0]); i++) {
         struct waiting waiting = {.sys = sys, .name = NAMES[i]};
 
@@ -144,13 +144,12 @@ static void a_watch_may_come_in_any_pieces(void **state)
 }
 
 /* The watch of a slow member is too late, so the waiter looks by itself. */
-static void a_slow_watch_keeps_nobody_out(void **state)
+TEST_WITH(mend, NULL, a_slow_watch_keeps_nobody_out)
 {
     dlock_system *sys = open_locks(url), *holder = open_locks(company.urls);
     struct waiting waiting = {.sys = sys, .name = "slow"};
     dlock_lease held;
 
-    (void)state;
     atomic_store(&relay.mode, RELAY_SLOW);
     begin_to_wait(&waiting, holder, &held);
     assert_still_out(&waiting);
@@ -161,14 +160,13 @@ static void a_slow_watch_keeps_nobody_out(void **state)
 }
 
 /* An answer after the timeout counts as none, and its request must leave nothing in etcd. */
-static void a_slow_answer_is_none(void **state)
+TEST_WITH(mend, NULL, a_slow_answer_is_none)
 {
     dlock_system *sys = open_locks(url), *other = open_locks(company.urls);
     dlock_lease lease;
     int64_t began_ns = dlock_clock_ns();
     dlock_status st;
 
-    (void)state;
     atomic_store(&relay.answers_slowly, true);
     st = dlock_acquire(sys, "slow answers", 0, &lease);
     assert_true(st == DLOCK_UNKNOWN || st == DLOCK_IO);
@@ -187,14 +185,13 @@ static void a_slow_answer_is_none(void **state)
 /* The answer to the put of a key is lost, and so is the request that revokes its lease. The key
  * stays, and threads of the same process wait behind it. The process has to revoke the lease before
  * the lease ends by itself. */
-static void a_key_that_nobody_owns_is_ended_while_all_wait(void **state)
+TEST_WITH(mend, NULL, a_key_that_nobody_owns_is_ended_while_all_wait)
 {
     dlock_system *sys = open_locks(url);
     struct waiting waiting = {.sys = sys, .name = "orphan"};
     dlock_lease lease;
     int64_t mended_ns;
 
-    (void)state;
     /* The system's lease is kept, so its next request is a put. */
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, "before", 0, &lease));
     assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
@@ -215,7 +212,7 @@ static void a_key_that_nobody_owns_is_ended_while_all_wait(void **state)
 
 /* The watch tells the waiter that it is the first, but etcd does not renew its lease. The waiter
  * asks again, with pauses. */
-static void a_first_waiter_that_is_refused_asks_with_pauses(void **state)
+TEST_WITH(mend, NULL, a_first_waiter_that_is_refused_asks_with_pauses)
 {
     dlock_system *sys = open_locks(url), *holder = open_locks(company.urls);
     struct waiting waiting = {.sys = sys, .name = "refused"};
@@ -223,7 +220,6 @@ static void a_first_waiter_that_is_refused_asks_with_pauses(void **state)
     int64_t began_ns;
     int count;
 
-    (void)state;
     begin_to_wait(&waiting, holder, &held);
     atomic_store(&relay.refused_count, 0);
     atomic_store(&relay.refuses, "/v3/lease/keepalive");
@@ -290,12 +286,11 @@ static void lie(const char *name, const char *text)
 
 /* The false message replaces the first line of a watch, and then an event. No waiter gets the lock
  * by it, and later messages of the watch are believed again. */
-static void a_watch_that_lies_lets_nobody_in(void **state)
+TEST_WITH(mend, NULL, a_watch_that_lies_lets_nobody_in)
 {
     dlock_system *sys = open_locks(url), *holder = open_locks(company.urls);
     char name[32];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(LIES) / sizeof(LIES[0]); i++) {
         struct waiting waiting = {.sys = sys, .name = name};
         dlock_lease held;
@@ -337,7 +332,7 @@ static uint64_t lease_of(const char *name, const char *order)
 
 /* The watch reports a deletion that did not happen: of the holder's key, and of the waiter's own.
  * The report does not have the create revision of the deleted key, so the waiter has to ask. */
-static void an_end_that_never_was_lets_nobody_in(void **state)
+TEST_WITH(mend, NULL, an_end_that_never_was_lets_nobody_in)
 {
     dlock_system *sys = open_locks(url), *holder = open_locks(company.urls);
     dlock_system *third = open_locks(company.urls);
@@ -346,7 +341,6 @@ static void an_end_that_never_was_lets_nobody_in(void **state)
     char text[TEXT_SIZE], key[ETCD_KEY_SIZE];
     dlock_lease held, none;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(ORDERS) / sizeof(ORDERS[0]); i++) {
         begin_to_wait(&waiting, holder, &held);
         etcd_key_of(key, waiting.name, lease_of(waiting.name, ORDERS[i]));
@@ -384,17 +378,4 @@ static int tear_down_relay(void **state)
     return tear_down(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_watch_may_come_in_any_pieces),
-        TEST(a_slow_watch_keeps_nobody_out),
-        TEST(a_slow_answer_is_none),
-        TEST(a_key_that_nobody_owns_is_ended_while_all_wait),
-        TEST(a_first_waiter_that_is_refused_asks_with_pauses),
-        TEST(a_watch_that_lies_lets_nobody_in),
-        TEST(an_end_that_never_was_lets_nobody_in),
-    };
-
-    return cmocka_run_group_tests_name("etcd's watches", tests, set_up_relay, tear_down_relay);
-}
+GROUP(set_up_relay, tear_down_relay)

@@ -4,12 +4,6 @@
 #ifndef TESTS_TOPOLOGY_FAKE_NODES_H
 #define TESTS_TOPOLOGY_FAKE_NODES_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
@@ -25,6 +19,7 @@
 #include "base/os/clock.h"
 #include "base/redis/slot.h"
 #include "lock/dlock.h"
+#include "tests/registered.h"
 
 enum {
     NODES = 2,

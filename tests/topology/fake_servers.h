@@ -3,12 +3,6 @@
 #ifndef TESTS_TOPOLOGY_FAKE_SERVERS_H
 #define TESTS_TOPOLOGY_FAKE_SERVERS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
@@ -19,6 +13,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "tests/registered.h"
 
 enum { CONNS_MAX = 16, FAKES = 4 };
 

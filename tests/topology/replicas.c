@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* replicas.c -- grants that the replicas behind Sentinels have to acknowledge, with each lock that
  * supports this. */
+#include "tests/registered.h"
 #include "tests/topology/sentinels.h"
 
 #include "lock/dlock.h"
@@ -54,9 +55,8 @@ static void acquire(dlock_system *sys, const char *name, const dlock_request *re
     assert_comes(dlock_acquire_with(sys, name, request, lease) == DLOCK_OK);
 }
 
-static void is_on_both_replicas_when_it_is_granted(void **state)
+TEST(is_on_both_replicas_when_it_is_granted)
 {
-    (void)state;
     for (int i = 0; i < VARIANT_COUNT; i++) {
         const char *name = VARIANTS[i];
         dlock_request request = {0};
@@ -76,12 +76,11 @@ static void is_on_both_replicas_when_it_is_granted(void **state)
 }
 
 /* Further levels of a hold, and renewals, need the same acknowledgements as the first grant. */
-static void is_refused_and_gone_where_one_replica_stands_still(void **state)
+TEST(is_refused_and_gone_where_one_replica_stands_still)
 {
     dlock_system *kept = open_system("reentrant", 2);
     dlock_lease outer, inner;
 
-    (void)state;
     acquire(kept, "kept", &(dlock_request){0}, &outer);
     stop_replica(2);
     for (int i = 0; i < VARIANT_COUNT; i++) {
@@ -115,12 +114,11 @@ static void is_refused_and_gone_where_one_replica_stands_still(void **state)
 
 /* A waiter goes on waiting while replicas are missing, and a killed connection counts as no
  * acknowledgement. */
-static void a_waiter_outlives_missing_replicas(void **state)
+TEST(a_waiter_outlives_missing_replicas)
 {
     dlock_system *sys = open_system("lua", 2);
     dlock_lease lease;
 
-    (void)state;
     kill_server(1);
     assert_int_equal(DLOCK_UNKNOWN, dlock_acquire(sys, "late", 2 * TIMEOUT_MS, &lease));
     assert_int_equal(0, has(0, "late"));
@@ -132,13 +130,4 @@ static void a_waiter_outlives_missing_replicas(void **state)
     dlock_close(sys);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_on_both_replicas_when_it_is_granted),
-        cmocka_unit_test(is_refused_and_gone_where_one_replica_stands_still),
-        cmocka_unit_test(a_waiter_outlives_missing_replicas),
-    };
-
-    return cmocka_run_group_tests_name("replicas", tests, start_company, end_company);
-}
+GROUP(start_company, end_company)

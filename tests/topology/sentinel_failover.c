@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sentinel_failover.c -- real fail-overs while threads acquire and release locks: waiters go on,
  * holders learn that their leases are lost, and the old master grants nothing any more. */
+#include "tests/registered.h"
 #include "tests/topology/sentinels.h"
 
 #include <pthread.h>
@@ -187,40 +188,22 @@ static void try(const char *variant, void (*break_master)(void), void (*mend)(vo
     end();
 }
 
-static void master_is_killed(void **state)
+TEST_WITH(start_company, end_company, master_is_killed)
 {
-    (void)state;
     try("reentrant", kill_master, start_as_master);
 }
 
-static void master_is_stopped(void **state)
+TEST_WITH(start_company, end_company, master_is_stopped)
 {
-    (void)state;
     try("fair", stop_master, continue_master);
 }
 
-static void master_shuts_down(void **state)
+TEST_WITH(start_company, end_company, master_shuts_down)
 {
-    (void)state;
     try("lua", shut_master_down, start_as_master);
 }
 
-static void sentinel_is_told(void **state)
+TEST_WITH(start_company, end_company, sentinel_is_told)
 {
-    (void)state;
     try("reentrant", tell_to_fail_over, leave_as_is);
-}
-
-int main(void)
-{
-#define CASE(test) cmocka_unit_test_setup_teardown(test, start_company, end_company)
-    const struct CMUnitTest tests[] = {
-        CASE(master_is_killed),
-        CASE(master_is_stopped),
-        CASE(master_shuts_down),
-        CASE(sentinel_is_told),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sentinel_names.c -- a Sentinel that names the master by a host name whose resolution takes
  * long. */
+#include "tests/registered.h"
 #include "tests/topology/fake_servers.h"
 
 #include <dlfcn.h>
@@ -83,13 +84,12 @@ static void begin(struct call *call, struct redis_link *link)
     assert_int_equal(0, pthread_create(&call->thread, NULL, ping, call));
 }
 
-static void other_calls_end_while_the_name_is_resolved(void **state)
+TEST_WITH(set_up, tear_down, other_calls_end_while_the_name_is_resolved)
 {
     struct redis_link *link;
     struct call first, second;
     char url[64];
 
-    (void)state;
     snprintf(url, sizeof(url), "redis-sentinel://127.0.0.1:%d/shop", fakes[0].port);
     assert_int_equal(DLOCK_OK, redis_link_open(&link, url, TIMEOUT_MS, false));
     begin(&first, link);
@@ -103,14 +103,4 @@ static void other_calls_end_while_the_name_is_resolved(void **state)
     assert_int_equal(DLOCK_IO, second.st);
     assert_comes(redis_ping(link) == DLOCK_OK);
     redis_link_close(link);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(other_calls_end_while_the_name_is_resolved, set_up,
-                                        tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

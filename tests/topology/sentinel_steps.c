@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sentinel_steps.c -- finding the master through Sentinels that answer invalid texts or nothing;
  * and the holds of a system when the master changes. */
+#include "tests/registered.h"
 #include "tests/topology/fake_servers.h"
 
 #include <time.h>
@@ -65,58 +66,52 @@ static dlock_status ping(void)
     return st;
 }
 
-static void finds_the_master(void **state)
+TEST_WITH(set_up, tear_down, finds_the_master)
 {
-    (void)state;
     assert_int_equal(DLOCK_OK, ping());
     assert_true(atomic_load(&fakes[2].heard[ON_ROLE]) > 0);
     assert_int_equal(0, atomic_load(&fakes[3].heard[ON_ANYTHING]));
 }
 
-static void asks_the_next_after_nonsense(void **state)
+TEST_WITH(set_up, tear_down, asks_the_next_after_nonsense)
 {
     static const char *const nonsense[] = {
         "hello\r\n", "+OK\r\n", "*2\r\n$1\r\na\r\n$1\r\nb\r\n", "*0\r\n", ":1\r\n",
         "*2\r\n$0\r\n\r\n$5\r\n26379\r\n", "*2\r\n$1\r\na\r\n$5\r\n99999\r\n", "*-1\r\n",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
         say(&fakes[0], ON_ADDRESS, nonsense[i]);
         assert_int_equal(DLOCK_OK, ping());
     }
 }
 
-static void asks_the_next_after_silence(void **state)
+TEST_WITH(set_up, tear_down, asks_the_next_after_silence)
 {
     int64_t begun_ns = dlock_clock_ns();
 
-    (void)state;
     say(&fakes[0], ON_EPOCH, NULL);
     assert_int_equal(DLOCK_OK, ping());
     assert_true(dlock_clock_ns() - begun_ns < TIMEOUT_MS * DLOCK_NS_PER_MS);
 }
 
-static void asks_the_next_after_a_dead_one(void **state)
+TEST_WITH(set_up, tear_down, asks_the_next_after_a_dead_one)
 {
-    (void)state;
     snprintf(url, sizeof(url), "redis-sentinel://127.0.0.1:1,127.0.0.1:%d/shop",
              fakes[1].port);
     assert_int_equal(DLOCK_OK, ping());
 }
 
-static void refuses_a_replica(void **state)
+TEST_WITH(set_up, tear_down, refuses_a_replica)
 {
-    (void)state;
     say(&fakes[2], ON_ROLE, "*5\r\n$5\r\nslave\r\n$1\r\nx\r\n:1\r\n$9\r\nconnected\r\n:0\r\n");
     assert_int_equal(DLOCK_IO, ping());
     assert_non_null(strstr(dlock_error(), "its ROLE is \"slave\""));
     assert_int_equal(0, atomic_load(&fakes[2].heard[ON_ANYTHING]));
 }
 
-static void tells_of_an_unknown_name(void **state)
+TEST_WITH(set_up, tear_down, tells_of_an_unknown_name)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         say(&fakes[i], ON_EPOCH, "-ERR No such master with that name\r\n");
         say(&fakes[i], ON_ADDRESS, "*-1\r\n");
@@ -136,13 +131,12 @@ static struct redis_view view(const char *host, int64_t epoch)
     return view;
 }
 
-static void follows_the_higher_epoch_alone(void **state)
+TEST(follows_the_higher_epoch_alone)
 {
     const struct redis_view old = view("old", 4), new = view("new", 5);
     const int64_t later_ns = REDIS_MASTER_FORGET_MS * DLOCK_NS_PER_MS;
     struct redis_master master;
 
-    (void)state;
     redis_master_init(&master, 3);
     assert_int_equal(1, redis_master_hear(&master, 0, &old, 1));
     assert_int_equal(1, redis_master_hear(&master, 1, &old, 1));
@@ -155,13 +149,12 @@ static void follows_the_higher_epoch_alone(void **state)
     redis_master_destroy(&master);
 }
 
-static void follows_sentinels_that_count_anew(void **state)
+TEST(follows_sentinels_that_count_anew)
 {
     const struct redis_view old = view("old", 7), new = view("new", 0);
     const int64_t later_ns = REDIS_MASTER_FORGET_MS * DLOCK_NS_PER_MS;
     struct redis_master master;
 
-    (void)state;
     redis_master_init(&master, 3);
     assert_int_equal(1, redis_master_hear(&master, 0, &old, 0));
     assert_int_equal(0, redis_master_hear(&master, 0, &new, later_ns));
@@ -169,13 +162,12 @@ static void follows_sentinels_that_count_anew(void **state)
     redis_master_destroy(&master);
 }
 
-static void leaves_a_stale_sentinel_alone(void **state)
+TEST_WITH(set_up, tear_down, leaves_a_stale_sentinel_alone)
 {
     struct redis_link *link;
     int64_t end_ns = dlock_clock_after(dlock_clock_ns(), PATIENCE_MS);
     int asked_count;
 
-    (void)state;
     name_master(&fakes[1], &fakes[3], 2);
     assert_int_equal(DLOCK_OK, redis_link_open(&link, url, TIMEOUT_MS, false));
     while (redis_ping(link) != DLOCK_OK || atomic_load(&fakes[3].heard[ON_ANYTHING]) == 0)
@@ -199,7 +191,7 @@ static void note_loss(const dlock_lease *lease, void *arg)
     atomic_fetch_add((atomic_int *)arg, 1);
 }
 
-static void tells_the_holder(void **state)
+TEST_WITH(set_up, tear_down, tells_the_holder)
 {
     dlock_options opts = dlock_options_default();
     struct timespec pause = {.tv_nsec = 5000000};
@@ -209,7 +201,6 @@ static void tells_the_holder(void **state)
     dlock_lease lease, next;
     int64_t end_ns;
 
-    (void)state;
     opts.variant = "naive";
     opts.redis_url = url;
     opts.redis_timeout_ms = TIMEOUT_MS;
@@ -247,14 +238,13 @@ static void tells_the_holder(void **state)
 
 /* Before an acquire on the new master returns, the holder's lease is no longer valid, even if the
  * watch of the Sentinels has not reported the change yet. */
-static void marks_the_holder_first(void **state)
+TEST_WITH(set_up, tear_down, marks_the_holder_first)
 {
     dlock_options opts = dlock_options_default();
     dlock_system *sys;
     dlock_lease lease, next;
     dlock_status st;
 
-    (void)state;
     opts.variant = "naive";
     opts.redis_url = url;
     opts.redis_timeout_ms = TIMEOUT_MS;
@@ -274,25 +264,4 @@ static void marks_the_holder_first(void **state)
     assert_true(dlock_lease_valid(sys, &next));
     assert_int_equal(DLOCK_LOST, dlock_release(sys, &lease));
     dlock_close(sys);
-}
-
-int main(void)
-{
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        CASE(finds_the_master),
-        CASE(asks_the_next_after_nonsense),
-        CASE(asks_the_next_after_silence),
-        CASE(asks_the_next_after_a_dead_one),
-        CASE(refuses_a_replica),
-        CASE(tells_of_an_unknown_name),
-        cmocka_unit_test(follows_the_higher_epoch_alone),
-        cmocka_unit_test(follows_sentinels_that_count_anew),
-        CASE(leaves_a_stale_sentinel_alone),
-        CASE(tells_the_holder),
-        CASE(marks_the_holder_first),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,6 @@
 #ifndef TESTS_TOPOLOGY_SENTINELS_H
 #define TESTS_TOPOLOGY_SENTINELS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <hiredis/hiredis.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -23,6 +17,7 @@
 
 #include "base/os/clock.h"
 #include "loadtest/kit/port.h"
+#include "tests/registered.h"
 #include "tests/unit/scratch.h"
 
 enum {

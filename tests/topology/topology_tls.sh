@@ -6,7 +6,7 @@
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
 plan 31
-pairs=$root/${1:-build/tests/topology/address_pairs} # or the argument, from a sanitizer's build
+pairs=$root/${1:-build/tests/address_pairs} # or the argument, from a sanitizer's build
 
 # The authority, and certificates NAME.pem with NAME.key.
 cd "$work" || exit 1

@@ -3,15 +3,11 @@
 #ifndef TESTS_UNIT_AUDITED_SALE_H
 #define TESTS_UNIT_AUDITED_SALE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "loadtest/audit/audit.h"
+#include "tests/registered.h"
 
 enum { ORDERS_MAX = 32, NAME_MAX_BYTES = 16 };
 
@@ -110,17 +106,6 @@ static inline void expect_only(struct sale *s, enum audit_check check, enum verd
 static inline void expect_valid(struct sale *s)
 {
     expect_only(s, AUDIT_OVERSOLD, VERDICT_VALID, 0);
-}
-
-static inline void a_sold_out_sale_is_valid(void **state)
-{
-    struct sale s = begin(3, 0);
-
-    (void)state;
-    for (int64_t i = 1; i <= 3; i++)
-        sold(&s, i, i, 1);
-    told(&s, LEDGER_SOLD_OUT, 4, 4, 1);
-    expect_valid(&s);
 }
 
 #endif /* TESTS_UNIT_AUDITED_SALE_H */

@@ -3,16 +3,12 @@
 #ifndef TESTS_UNIT_DRAWN_HISTORY_H
 #define TESTS_UNIT_DRAWN_HISTORY_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "loadtest/page/page.h"
+#include "tests/registered.h"
 
 #define HOLD "<rect class=\"hold\""
 #define LATE "<rect class=\"late\""

@@ -4,16 +4,10 @@
 #define UNIT_FIBERS_H
 
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/os/bell.h"
 #include "base/os/clock.h"
@@ -22,6 +16,7 @@
 #include "base/os/loop.h"
 #include "base/os/mutex.h"
 #include "base/os/thread.h"
+#include "tests/registered.h"
 
 enum { SHORT_MS = 5, LONG_MS = 60000, MANY = 300 };
 

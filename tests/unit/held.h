@@ -3,17 +3,13 @@
 #ifndef TESTS_UNIT_HELD_H
 #define TESTS_UNIT_HELD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/os/clock.h"
 #include "lock/holds.h"
+#include "tests/registered.h"
 
 static inline int64_t in_ms(int64_t ms)
 {

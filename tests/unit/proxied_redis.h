@@ -3,11 +3,6 @@
 #ifndef TESTS_UNIT_PROXIED_REDIS_H
 #define TESTS_UNIT_PROXIED_REDIS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -27,6 +22,7 @@
 #include "base/os/clock.h"
 #include "loadtest/proxy/proxy.h"
 #include "lock/dlock.h"
+#include "tests/registered.h"
 #include "tests/unit/awaited.h"
 
 enum { PATIENCE_MS = 10000, ABSENCE_MS = 50, BIG_SIZE = 8 << 20 };
@@ -186,7 +182,5 @@ static inline struct proxy_stats stats(void)
     proxy_read_stats(wire, &s);
     return s;
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 #endif /* TESTS_UNIT_PROXIED_REDIS_H */

@@ -3,11 +3,6 @@
 #ifndef TESTS_UNIT_RECORDER_RUN_H
 #define TESTS_UNIT_RECORDER_RUN_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +10,7 @@
 #include "loadtest/kit/files.h"
 #include "base/os/clock.h"
 #include "lock/record/recorder.h"
+#include "tests/registered.h"
 
 #define TOKEN "0123456789abcdef0f1e2d3c4b5a6978"
 
@@ -105,7 +101,5 @@ static inline enum verdict judge(const struct history *h)
     check_free(c);
     return verdict.valid;
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_dir, remove_dir)
 
 #endif /* TESTS_UNIT_RECORDER_RUN_H */

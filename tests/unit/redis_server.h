@@ -4,12 +4,6 @@
 #ifndef TESTS_UNIT_REDIS_SERVER_H
 #define TESTS_UNIT_REDIS_SERVER_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <hiredis/hiredis.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -22,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
+#include "tests/registered.h"
 
 enum { PATIENCE_MS = 10000 }; /* the limit for states that have to come */
 

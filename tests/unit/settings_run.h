@@ -3,11 +3,6 @@
 #ifndef TESTS_UNIT_SETTINGS_RUN_H
 #define TESTS_UNIT_SETTINGS_RUN_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/text/settings.h"
+#include "tests/registered.h"
 
 struct values {
     const char *title;

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_admin_access.c -- which Hosts, Origins and tokens the listener for operators takes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +9,7 @@
 
 #include "base/http/admin_access.h"
 #include "base/text/log.h"
+#include "tests/registered.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
@@ -36,20 +30,19 @@ static enum admin_verdict judge(const char *hosts, const char *host, const char 
     return admin_access_check(&a, &from, token);
 }
 
-static void its_own_names_are_taken_with_any_port(void **state)
+TEST(its_own_names_are_taken_with_any_port)
 {
     static const char *const OWN[] = {
         "localhost",      "localhost:8082", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:8082",
         "127.1.2.3:8082", "[::1]",          "[::1]:8082",  "10.0.0.5",  "10.0.0.5:8082",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(OWN) / sizeof(OWN[0]); i++)
         if (judge(NULL, OWN[i], NULL, NULL, TOKEN) != ADMIN_ALLOWED)
             fail_msg("%s is refused", OWN[i]);
 }
 
-static void foreign_hosts_are_refused_whatever_the_token(void **state)
+TEST(foreign_hosts_are_refused_whatever_the_token)
 {
     static const char *const FOREIGN[] = {
         "evil.example",  "evil.example:8082", "localhost.evil.example", "127.0.0.1.evil.io",
@@ -59,16 +52,14 @@ static void foreign_hosts_are_refused_whatever_the_token(void **state)
         "evil.example,localhost", "*",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(FOREIGN) / sizeof(FOREIGN[0]); i++)
         if (judge(NULL, FOREIGN[i], NULL, NULL, TOKEN) != ADMIN_FOREIGN_HOST)
             fail_msg("%s is taken", FOREIGN[i]);
     assert_int_equal(judge(NULL, NULL, NULL, NULL, TOKEN), ADMIN_FOREIGN_HOST);
 }
 
-static void names_can_be_added(void **state)
+TEST(names_can_be_added)
 {
-    (void)state;
     assert_int_equal(judge("shop,10.0.0.7", "shop:8082", NULL, NULL, TOKEN),
                      ADMIN_ALLOWED);
     assert_int_equal(judge("shop,10.0.0.7", "Shop", NULL, NULL, TOKEN), ADMIN_ALLOWED);
@@ -82,11 +73,10 @@ static void names_can_be_added(void **state)
     assert_int_equal(judge("*", "", NULL, NULL, TOKEN), ADMIN_FOREIGN_HOST);
 }
 
-static void pages_of_other_sites_are_refused(void **state)
+TEST(pages_of_other_sites_are_refused)
 {
     static const char HOST[] = "localhost:8082";
 
-    (void)state;
     assert_int_equal(judge(NULL, HOST, "http://localhost:8082", "same-origin", TOKEN),
                      ADMIN_ALLOWED);
     assert_int_equal(judge(NULL, HOST, NULL, "none", TOKEN), ADMIN_ALLOWED);
@@ -102,11 +92,10 @@ static void pages_of_other_sites_are_refused(void **state)
     assert_int_equal(judge(NULL, HOST, NULL, "same-site", TOKEN), ADMIN_FOREIGN_ORIGIN);
 }
 
-static void only_the_token_itself_is_the_token(void **state)
+TEST(only_the_token_itself_is_the_token)
 {
     char token[ADMIN_TOKEN_LEN + 2];
 
-    (void)state;
     assert_int_equal(judge(NULL, "localhost", NULL, NULL, NULL), ADMIN_NO_TOKEN);
     assert_int_equal(judge(NULL, "localhost", NULL, NULL, ""), ADMIN_WRONG_TOKEN);
     for (size_t i = 0; i < ADMIN_TOKEN_LEN; i++) {
@@ -121,9 +110,8 @@ static void only_the_token_itself_is_the_token(void **state)
     assert_int_equal(judge(NULL, "localhost", NULL, NULL, TOKEN " "), ADMIN_WRONG_TOKEN);
 }
 
-static void a_list_of_hosts_has_no_ports_and_no_gaps(void **state)
+TEST(a_list_of_hosts_has_no_ports_and_no_gaps)
 {
-    (void)state;
     assert_true(admin_hosts_are_good("shop"));
     assert_true(admin_hosts_are_good("shop-1.example,10.0.0.5,[fe80::1]"));
     assert_true(admin_hosts_are_good("*"));
@@ -155,13 +143,12 @@ static bool opens(const char *contents, mode_t mode)
     return is_open;
 }
 
-static void the_file_is_made_once_and_must_be_private(void **state)
+TEST(the_file_is_made_once_and_must_be_private)
 {
     char dir[] = "/tmp/seckill-admin-XXXXXX";
     struct admin_access first, again;
     struct stat st;
 
-    (void)state;
     log_set_level(LOG_ERROR + 1);
     assert_non_null(mkdtemp(dir));
     (void)snprintf(token_path, sizeof(token_path), "%s/t", dir);
@@ -185,19 +172,4 @@ static void the_file_is_made_once_and_must_be_private(void **state)
                    dir);
     assert_int_equal(admin_access_open(&first, &settings, geteuid()), EXIT_CANNOT_WRITE);
     assert_int_equal(rmdir(dir), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_own_names_are_taken_with_any_port),
-        cmocka_unit_test(foreign_hosts_are_refused_whatever_the_token),
-        cmocka_unit_test(names_can_be_added),
-        cmocka_unit_test(pages_of_other_sites_are_refused),
-        cmocka_unit_test(only_the_token_itself_is_the_token),
-        cmocka_unit_test(a_list_of_hosts_has_no_ports_and_no_gaps),
-        cmocka_unit_test(the_file_is_made_once_and_must_be_private),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

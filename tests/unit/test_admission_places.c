@@ -4,6 +4,7 @@
  *
  * An outage hides the socket of the server and ends all connections, so that no request
  * is sent, and the server keeps its data. */
+#include "tests/registered.h"
 #include "tests/unit/redis_server.h"
 
 #include "app/admission.h"
@@ -63,9 +64,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void an_outage_takes_no_place(void **state)
+TEST_WITH(set_up, tear_down, an_outage_takes_no_place)
 {
-    (void)state;
     enter_all();
     hide_server();
     for (int i = 0; i < PLACES; i++)
@@ -78,11 +78,10 @@ static void an_outage_takes_no_place(void **state)
 }
 
 /* While the server is left alone, each call owes the place of one order more. */
-static void a_later_release_gives_the_owed_places_back(void **state)
+TEST_WITH(set_up, tear_down, a_later_release_gives_the_owed_places_back)
 {
     int64_t left = 1;
 
-    (void)state;
     enter_all();
     hide_server();
     assert_int_equal(DLOCK_IO, admission_leave(admission, &place));
@@ -92,9 +91,8 @@ static void a_later_release_gives_the_owed_places_back(void **state)
     assert_int_equal(left + 1, free_places());
 }
 
-static void lost_data_are_not_paid_for(void **state)
+TEST_WITH(set_up, tear_down, lost_data_are_not_paid_for)
 {
-    (void)state;
     enter_all();
     hide_server();
     assert_int_equal(DLOCK_IO, admission_leave(admission, &place));
@@ -104,9 +102,8 @@ static void lost_data_are_not_paid_for(void **state)
     assert_int_equal(PLACES - 1, free_places());
 }
 
-static void a_place_of_lost_data_is_not_given_back(void **state)
+TEST_WITH(set_up, tear_down, a_place_of_lost_data_is_not_given_back)
 {
-    (void)state;
     enter_all();
     hide_server();
     assert_int_equal(DLOCK_IO, admission_leave(admission, &first));
@@ -118,22 +115,19 @@ static void a_place_of_lost_data_is_not_given_back(void **state)
     assert_int_equal(PLACES, free_places());
 }
 
-int main(void)
+static int begin_group(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_outage_takes_no_place, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_later_release_gives_the_owed_places_back, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(lost_data_are_not_paid_for, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_place_of_lost_data_is_not_given_back, set_up,
-                                        tear_down),
-    };
-    int failed;
-
+    (void)state;
     make_server();
     snprintf(hidden, sizeof(hidden), "%s/hidden", server.dir);
-    failed = cmocka_run_group_tests_name("admission_places", tests, NULL, NULL);
-    kill_server();
-    rmdir(server.dir);
-    return failed;
+    return 0;
 }
+
+static int end_group(void **state)
+{
+    (void)state;
+    kill_server();
+    return rmdir(server.dir);
+}
+
+GROUP(begin_group, end_group)

@@ -2,13 +2,13 @@
 /* test_audit_phantoms.c -- the audit finds orders that a client was told of and the
  * database lacks, and the reverse. */
 #include "loadtest/audit/lost.h"
+#include "tests/registered.h"
 #include "tests/unit/audited_sale.h"
 
-static void a_number_that_does_not_exist_is_a_phantom(void **state)
+TEST(a_number_that_does_not_exist_is_a_phantom)
 {
     struct sale s = begin(5, 4);
 
-    (void)state;
     sold(&s, 1, 1, 1);
     told(&s, LEDGER_ACCEPTED, 2, 2, 1);
     expect_only(&s, AUDIT_TOLD_NOT_THERE, VERDICT_INVALID, 1);
@@ -29,13 +29,12 @@ static void add_name(const struct ledger_entry *entry, void *arg)
 
 /* An order that no client was told of, an order that was only promised, and an order whose row has
  * another number are not lost. */
-static void acknowledged_orders_without_a_row_are_named(void **state)
+TEST(acknowledged_orders_without_a_row_are_named)
 {
     struct sale s = begin(9, 7);
     struct names names = {""};
     struct audit_input input;
 
-    (void)state;
     sold(&s, 1, 1, 1);
     told(&s, LEDGER_ACCEPTED, 2, 2, 1);
     told(&s, LEDGER_UNSURE, 3, 3, 1);
@@ -57,11 +56,10 @@ static void acknowledged_orders_without_a_row_are_named(void **state)
     assert_string_equal(names.text, "r-2=2 r-6=6 ");
 }
 
-static void another_users_order_is_a_phantom(void **state)
+TEST(another_users_order_is_a_phantom)
 {
     struct sale s = begin(5, 4);
 
-    (void)state;
     there(&s, 1, 1, 1);
     told(&s, LEDGER_ACCEPTED, 1, 2, 1);
     judge(&s); /* user 2 has no such order, and user 1 was not told of an order */
@@ -70,11 +68,10 @@ static void another_users_order_is_a_phantom(void **state)
 }
 
 /* An id of a request is unique only within its user. */
-static void two_users_may_choose_the_same_id(void **state)
+TEST(two_users_may_choose_the_same_id)
 {
     struct sale s = begin(5, 3);
 
-    (void)state;
     for (int64_t user = 1; user <= 2; user++) {
         there(&s, user, user, 1);
         told(&s, LEDGER_ACCEPTED, user, user, 1);
@@ -85,85 +82,61 @@ static void two_users_may_choose_the_same_id(void **state)
 }
 
 /* A missing answer excuses an order of the user who sent the request, and of no other user. */
-static void an_unanswered_request_excuses_its_own_user(void **state)
+TEST(an_unanswered_request_excuses_its_own_user)
 {
     struct sale s = begin(5, 4);
 
-    (void)state;
     there(&s, 1, 1, 1);
     told(&s, LEDGER_UNSURE, 1, 2, 1);
     judge(&s);
     assert_int_equal(s.verdict.findings[AUDIT_THERE_NOT_TOLD].valid, VERDICT_INVALID);
 }
 
-static void a_wrong_number_is_a_phantom(void **state)
+TEST(a_wrong_number_is_a_phantom)
 {
     struct sale s = begin(5, 4);
 
-    (void)state;
     there(&s, 1, 1, 1);
     told(&s, LEDGER_ACCEPTED, 1, 1, 1);
     s.entries[0].order = 99;
     expect_only(&s, AUDIT_TOLD_NOT_THERE, VERDICT_INVALID, 1);
 }
 
-static void an_order_that_nobody_knows_is_a_phantom(void **state)
+TEST(an_order_that_nobody_knows_is_a_phantom)
 {
     struct sale s = begin(5, 3);
 
-    (void)state;
     sold(&s, 1, 1, 1);
     there(&s, 2, 2, 1);
     expect_only(&s, AUDIT_THERE_NOT_TOLD, VERDICT_INVALID, 1);
 }
 
-static void an_order_of_a_refused_request_is_a_phantom(void **state)
+TEST(an_order_of_a_refused_request_is_a_phantom)
 {
     struct sale s = begin(5, 2);
 
-    (void)state;
     sold(&s, 1, 1, 1);
     there(&s, 2, 2, 1);
     there(&s, 3, 3, 1);
     expect_only(&s, AUDIT_THERE_NOT_TOLD, VERDICT_INVALID, 2);
 }
 
-static void an_order_of_an_unanswered_request_is_none(void **state)
+TEST(an_order_of_an_unanswered_request_is_none)
 {
     struct sale s = begin(5, 3);
 
-    (void)state;
     sold(&s, 1, 1, 1);
     there(&s, 2, 2, 1);
     told(&s, LEDGER_UNSURE, 2, 2, 1);
     expect_valid(&s);
 }
 
-static void without_the_end_of_the_ledger_nobody_knows(void **state)
+TEST(without_the_end_of_the_ledger_nobody_knows)
 {
     struct sale s = begin(5, 3);
 
-    (void)state;
     sold(&s, 1, 1, 1);
     there(&s, 2, 2, 1);
     s.ledger.is_complete = false;
     expect_only(&s, AUDIT_THERE_NOT_TOLD, VERDICT_UNKNOWN, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_number_that_does_not_exist_is_a_phantom),
-        cmocka_unit_test(acknowledged_orders_without_a_row_are_named),
-        cmocka_unit_test(another_users_order_is_a_phantom),
-        cmocka_unit_test(two_users_may_choose_the_same_id),
-        cmocka_unit_test(an_unanswered_request_excuses_its_own_user),
-        cmocka_unit_test(a_wrong_number_is_a_phantom),
-        cmocka_unit_test(an_order_that_nobody_knows_is_a_phantom),
-        cmocka_unit_test(an_order_of_a_refused_request_is_a_phantom),
-        cmocka_unit_test(an_order_of_an_unanswered_request_is_none),
-        cmocka_unit_test(without_the_end_of_the_ledger_nobody_knows),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

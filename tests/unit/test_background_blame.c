@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_background_blame.c -- the cause of a background load that was not clean. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <string.h>
 
 #include "base/os/clock.h"
 #include "loadtest/scenario/background/blame.h"
+#include "tests/registered.h"
 
 static const char clean[] = "10 p1 t1 acquire a -> 11 ok until=4000\n"
                             "20 p1 t1 release a -> 21 ok\n"
@@ -57,59 +52,53 @@ static enum background_blame blame(const char *calls, const char *faults, unsign
     return blame;
 }
 
-static void test_a_clean_background_is_clean(void **state)
+TEST(test_a_clean_background_is_clean)
 {
     char why[300];
 
-    (void)state;
     assert_int_equal(blame(clean, "", HISTORY_TEXT_CAPS, why), BACKGROUND_CLEAN);
     assert_string_equal(why, "");
     assert_int_equal(blame(clean, lost_data, HISTORY_TEXT_CAPS, why), BACKGROUND_CLEAN);
 }
 
-static void test_two_holders_are_the_lock_s_doing(void **state)
+TEST(test_two_holders_are_the_lock_s_doing)
 {
     char why[300];
 
-    (void)state;
     assert_int_equal(blame(both, "", HISTORY_TEXT_CAPS, why), BACKGROUND_LOCK);
     assert_non_null(strstr(why, "the background load: "));
 }
 
-static void test_a_fault_of_the_server_explains_them(void **state)
+TEST(test_a_fault_of_the_server_explains_them)
 {
     char why[300];
 
-    (void)state;
     assert_int_equal(blame(both, lost_data, HISTORY_TEXT_CAPS, why), BACKGROUND_CLEAN);
 }
 
 /* The fault came before both holds. Without owners, a delete that is too late can free the lock of
  * any later holder. */
-static void test_without_owners_it_explains_what_comes_later(void **state)
+TEST(test_without_owners_it_explains_what_comes_later)
 {
     static const char earlier[] = "5 fault redis-restart happened store\n";
     char why[300];
 
-    (void)state;
     assert_int_equal(blame(both, earlier, DLOCK_CAP_OWNED, why), BACKGROUND_LOCK);
     assert_int_equal(blame(both, earlier, 0, why), BACKGROUND_CLEAN);
 }
 
-static void test_a_fault_of_an_actor_explains_nothing(void **state)
+TEST(test_a_fault_of_an_actor_explains_nothing)
 {
     char why[300];
 
-    (void)state;
     assert_int_equal(blame(both, elsewhere, HISTORY_TEXT_CAPS, why), BACKGROUND_LOCK);
 }
 
 /* The scenario stops no process, so only a fault of a server is an excuse. */
-static void test_a_fault_of_its_own_process_is_no_excuse(void **state)
+TEST(test_a_fault_of_its_own_process_is_no_excuse)
 {
     char calls[600], why[300];
 
-    (void)state;
     snprintf(calls, sizeof calls,
              "system p1 pid=41 variant=lua caps=exclusive,expires,owned lease=4000\n%s",
              both);
@@ -117,7 +106,7 @@ static void test_a_fault_of_its_own_process_is_no_excuse(void **state)
 }
 
 /* The checker gives no reason for a grant that breaks the order of the queue. */
-static void test_only_an_earlier_fault_explains_an_order(void **state)
+TEST(test_only_an_earlier_fault_explains_an_order)
 {
     struct check_verdict v = {.findings[CHECK_fairness] = {
                                   .valid = VERDICT_INVALID,
@@ -128,7 +117,6 @@ static void test_only_an_earlier_fault_explains_an_order(void **state)
     struct history h = {0};
     char error[200], why[300];
 
-    (void)state;
     assert_true(history_parse(&h, lost_data, error, sizeof error)); /* a fault at 25 */
     assert_int_equal(background_blame_of(&h, &v, 0, why, sizeof why), BACKGROUND_CLEAN);
     v.findings[CHECK_fairness].examples[0].to_ns = 20;
@@ -138,7 +126,7 @@ static void test_only_an_earlier_fault_explains_an_order(void **state)
 }
 
 /* A read hold may come back with old data; the step of a clock does not bring its lease back. */
-static void test_only_lost_data_explains_a_refusal(void **state)
+TEST(test_only_lost_data_explains_a_refusal)
 {
     static const char refused[] =
         "system p1 caps=exclusive,expires,owned,reentrant,shared lease=4000\n"
@@ -151,7 +139,6 @@ static void test_only_lost_data_explains_a_refusal(void **state)
     static const char clock[] = "25 fault clock happened clock\n";
     char why[300];
 
-    (void)state;
     assert_int_equal(blame(refused, "", HISTORY_TEXT_CAPS, why), BACKGROUND_LOCK);
     assert_int_equal(blame(refused, clock, HISTORY_TEXT_CAPS, why), BACKGROUND_LOCK);
     assert_int_equal(blame(refused, lost_data, HISTORY_TEXT_CAPS, why), BACKGROUND_CLEAN);
@@ -159,7 +146,7 @@ static void test_only_lost_data_explains_a_refusal(void **state)
 
 /* One of five nodes comes back with a lock that was released while it was away, and another node is
  * away. */
-static void test_an_outage_since_the_last_hold_explains_a_refusal(void **state)
+TEST(test_an_outage_since_the_last_hold_explains_a_refusal)
 {
     static const char refused[] = "10 p1 t1 acquire a -> 11 ok until=4000\n"
                                   "20 p1 t1 release a -> 21 ok\n"
@@ -170,35 +157,15 @@ static void test_an_outage_since_the_last_hold_explains_a_refusal(void **state)
                                  "2 fault restart ended network\n";
     char why[300];
 
-    (void)state;
     assert_int_equal(blame(refused, "", HISTORY_TEXT_CAPS, why), BACKGROUND_LOCK);
     assert_int_equal(blame(refused, before, HISTORY_TEXT_CAPS, why), BACKGROUND_LOCK);
     assert_int_equal(blame(refused, outage, HISTORY_TEXT_CAPS, why), BACKGROUND_CLEAN);
 }
 
-static void test_lateness_is_the_machine_s(void **state)
+TEST(test_lateness_is_the_machine_s)
 {
     char why[300];
 
-    (void)state;
     assert_int_equal(blame(late, "", HISTORY_TEXT_CAPS, why), BACKGROUND_MACHINE);
     assert_non_null(strstr(why, "the background load: "));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_clean_background_is_clean),
-        cmocka_unit_test(test_two_holders_are_the_lock_s_doing),
-        cmocka_unit_test(test_a_fault_of_the_server_explains_them),
-        cmocka_unit_test(test_without_owners_it_explains_what_comes_later),
-        cmocka_unit_test(test_a_fault_of_an_actor_explains_nothing),
-        cmocka_unit_test(test_a_fault_of_its_own_process_is_no_excuse),
-        cmocka_unit_test(test_only_an_earlier_fault_explains_an_order),
-        cmocka_unit_test(test_only_lost_data_explains_a_refusal),
-        cmocka_unit_test(test_an_outage_since_the_last_hold_explains_a_refusal),
-        cmocka_unit_test(test_lateness_is_the_machine_s),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

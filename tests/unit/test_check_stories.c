@@ -2,11 +2,6 @@
 /* test_check_stories.c -- judges the histories in tests/histories.  The name of each is its story.
  * Its first line is the expected result: "# expect VERDICT PROPERTY ASSUMPTION", with "-" for a
  * word that does not apply.  A line "# only" says that no other property is broken. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +10,7 @@
 #include "loadtest/check/check.h"
 #include "loadtest/kit/files.h"
 #include "lock/record/recorder.h"
+#include "tests/registered.h"
 
 /* The times in the stories are small numbers, so the tolerances are small too. */
 enum { SLACK = 5, PATIENCE = 50, LINGER = 20, BAD_MIN = 60 };
@@ -114,35 +110,31 @@ static size_t judge_all(const char *folder)
     return count;
 }
 
-static void every_bad_history_is_rejected_for_its_reason(void **state)
+TEST(every_bad_history_is_rejected_for_its_reason)
 {
     size_t count = judge_all("bad");
 
-    (void)state;
     printf("# %zu bad histories\n", count);
     assert_in_range(count, BAD_MIN, 1000);
 }
 
-static void every_good_history_is_accepted(void **state)
+TEST(every_good_history_is_accepted)
 {
-    (void)state;
     assert_in_range(judge_all("good"), 15, 1000);
 }
 
-static void what_cannot_be_told_is_unknown(void **state)
+TEST(what_cannot_be_told_is_unknown)
 {
-    (void)state;
     assert_in_range(judge_all("unknown"), 8, 1000);
 }
 
-static void every_property_is_violated_by_some_story(void **state)
+TEST(every_property_is_violated_by_some_story)
 {
     char path[FILES_PATH_MAX], pattern[FILES_PATH_MAX];
     bool is_met[CHECK_COUNT + 1] = {false};
     char property[16];
     glob_t found;
 
-    (void)state;
     is_met[CHECK_resource] = true; /* needs the log of the resource, which the tests below have */
     is_met[CHECK_orders] = true;   /* the same */
     assert_true(files_find_data(path, "tests/histories"));
@@ -162,13 +154,12 @@ static void every_property_is_violated_by_some_story(void **state)
             fail_msg("no story violates %s", check_property_name(i));
 }
 
-static void every_property_has_its_place_in_the_rules(void **state)
+TEST(every_property_has_its_place_in_the_rules)
 {
     char path[FILES_PATH_MAX], heading[64];
     const char *at;
     char *text;
 
-    (void)state;
     assert_true(files_find_data(path, "docs/explanation/how-histories-are-judged.md"));
     text = files_read(path, NULL);
     assert_non_null(text);
@@ -182,7 +173,7 @@ static void every_property_has_its_place_in_the_rules(void **state)
     free(text);
 }
 
-static void the_resource_is_judged_by_its_own_log(void **state)
+TEST(the_resource_is_judged_by_its_own_log)
 {
     static const char text[] = "10 p1 t1 acquire a -> 11 ok until=40\n"
                                "20 p1 t1 release a -> 21 ok\n";
@@ -195,7 +186,6 @@ static void the_resource_is_judged_by_its_own_log(void **state)
     struct history h = {0};
     char error[128];
 
-    (void)state;
     assert_true(history_parse(&h, text, error, sizeof(error)));
     check_judge(c, &h, &options, &verdict);
     assert_int_equal(VERDICT_VALID, verdict.valid);
@@ -254,13 +244,12 @@ static int64_t odd_in_tale(struct check_voucher voucher, const char *first,
     return verdict.findings[CHECK_orders].count;
 }
 
-static void orders_and_the_log_tell_one_story(void **state)
+TEST(orders_and_the_log_tell_one_story)
 {
     struct check_voucher good = {.id = 7, .issued = 5, .left = 3, .fence = 34};
     struct check_voucher lost = {.id = 7, .issued = 5, .left = 4, .fence = 34};
     struct check_voucher old = {.id = 7, .issued = 5, .left = 3, .fence = 33};
 
-    (void)state;
     assert_int_equal(0, odd_in_tale(good, "a", "b", 3));
     assert_int_equal(1, odd_in_tale(lost, "a", "b", 3)); /* an update was lost */
     assert_int_equal(1, odd_in_tale(old, "a", "b", 3));  /* the fence was not kept */
@@ -274,7 +263,7 @@ static void orders_and_the_log_tell_one_story(void **state)
     tale_writes[1].request = "b";
 }
 
-static void a_text_that_makes_no_sense_is_refused_with_its_line(void **state)
+TEST(a_text_that_makes_no_sense_is_refused_with_its_line)
 {
     static const char *const texts[] = {
         "x p1 t1 acquire a -> 11 ok", "10 q1 t1 acquire a -> 11 ok",
@@ -291,7 +280,6 @@ static void a_text_that_makes_no_sense_is_refused_with_its_line(void **state)
         "10 p1 t1 acquire a -> 11 ok until=0", "10 p1 t1 renew a -> 11 ok until=0"};
     char text[128], error[128];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct history h = {0};
 
@@ -314,9 +302,8 @@ static bool parses(const char *text, const char *error_line)
     return ok;
 }
 
-static void a_process_writes_nothing_after_it_was_killed(void **state)
+TEST(a_process_writes_nothing_after_it_was_killed)
 {
-    (void)state;
     assert_true(parses("system p1 killed=50\n10 p1 t1 acquire a -> 50 ok\n", ""));
     assert_false(parses("system p1 killed=50\n10 p1 t1 acquire a -> 51 ok\n", "line 2: "));
     assert_false(parses("system p1 killed=50\n10 p1 t1 acquire a -> 11 ok\n"
@@ -326,9 +313,8 @@ static void a_process_writes_nothing_after_it_was_killed(void **state)
 }
 
 /* A grant may be heard of after its lease, and a permit ends by the wall clock. */
-static void an_early_end_that_a_recorder_can_write_is_accepted(void **state)
+TEST(an_early_end_that_a_recorder_can_write_is_accepted)
 {
-    (void)state;
     assert_true(parses("10 p1 t1 acquire a -> 50 ok until=10\n", ""));
     assert_true(parses("10 p1 t1 acquire a -> 50 busy until=20\n", ""));
     assert_true(parses("10 p1 t1 permit-take s -> 11 ok id=7 until=9\n", ""));
@@ -351,12 +337,11 @@ static enum verdict judge_only(const char *text, enum check_property property)
     return verdict.valid;
 }
 
-static void one_property_without_a_case_is_unknown(void **state)
+TEST(one_property_without_a_case_is_unknown)
 {
     static const char text[] = "10 p1 t1 acquire a -> 11 ok until=40\n"
                                "20 p1 t1 release a -> 21 ok\n";
 
-    (void)state;
     assert_int_equal(VERDICT_VALID, judge_only(text, CHECK_exclusion));
     assert_int_equal(VERDICT_UNKNOWN, judge_only(text, CHECK_fence));
     assert_int_equal(VERDICT_UNKNOWN, judge_only(text, CHECK_permits));
@@ -364,12 +349,11 @@ static void one_property_without_a_case_is_unknown(void **state)
     assert_int_equal(VERDICT_UNKNOWN, judge_only(text, CHECK_orders));
 }
 
-static void lines_may_end_as_windows_ends_them(void **state)
+TEST(lines_may_end_as_windows_ends_them)
 {
     struct history h = {0};
     char error[128] = "";
 
-    (void)state;
     assert_true(history_parse(&h, "# one\r\n\r\n10 p1 t1 acquire a -> 11 ok\r\n12 p1 t1 lost a\r\n"
                                   "13 p1 t1 abandon b\r", error, sizeof(error)));
     assert_int_equal(2, h.call_count);
@@ -377,24 +361,4 @@ static void lines_may_end_as_windows_ends_them(void **state)
     assert_int_equal(h.calls[0].name, h.marks[0].name);
     assert_true(history_find_name(&h, "b") >= 0);
     history_free(&h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_bad_history_is_rejected_for_its_reason),
-        cmocka_unit_test(every_good_history_is_accepted),
-        cmocka_unit_test(what_cannot_be_told_is_unknown),
-        cmocka_unit_test(every_property_is_violated_by_some_story),
-        cmocka_unit_test(every_property_has_its_place_in_the_rules),
-        cmocka_unit_test(the_resource_is_judged_by_its_own_log),
-        cmocka_unit_test(orders_and_the_log_tell_one_story),
-        cmocka_unit_test(a_text_that_makes_no_sense_is_refused_with_its_line),
-        cmocka_unit_test(a_process_writes_nothing_after_it_was_killed),
-        cmocka_unit_test(an_early_end_that_a_recorder_can_write_is_accepted),
-        cmocka_unit_test(one_property_without_a_case_is_unknown),
-        cmocka_unit_test(lines_may_end_as_windows_ends_them),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

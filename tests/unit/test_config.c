@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_config.c -- the service's settings: defaults, implications, refusals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/config.h"
 #include "base/http/address.h"
+#include "tests/registered.h"
 
 enum { ARGS_MAX = 12 };
 
@@ -36,9 +30,8 @@ static enum settings_result load(struct config *c, struct settings *s,
 static struct config config;
 static struct settings settings;
 
-static void the_defaults_are_the_safe_ones(void **state)
+TEST(the_defaults_are_the_safe_ones)
 {
-    (void)state;
     assert_int_equal(LOAD(&config, &settings, STORES), SETTINGS_OK);
     assert_string_equal(config.listen, "127.0.0.1:8081");
     assert_string_equal(config.admin_listen, "127.0.0.1:8082");
@@ -60,12 +53,11 @@ static void the_defaults_are_the_safe_ones(void **state)
     settings_free(&settings);
 }
 
-static void an_admission_is_a_kind_and_a_number(void **state)
+TEST(an_admission_is_a_kind_and_a_number)
 {
     enum config_admission kind;
     int limit;
 
-    (void)state;
     assert_true(config_parse_admission("semaphore:7", &kind, &limit));
     assert_int_equal(kind, ADMISSION_SEMAPHORE);
     assert_int_equal(limit, 7);
@@ -82,9 +74,8 @@ static void an_admission_is_a_kind_and_a_number(void **state)
     settings_free(&settings);
 }
 
-static void settings_imply_what_they_say(void **state)
+TEST(settings_imply_what_they_say)
 {
-    (void)state;
     assert_int_equal(LOAD(&config, &settings, STORES, "--lock-scope=voucher",
                           "--unlock=before-commit", "--duplicate-guard=count",
                           "--process=p:1", "--log-level=warn", "--log-format=json",
@@ -100,13 +91,12 @@ static void settings_imply_what_they_say(void **state)
     settings_free(&settings);
 }
 
-static void a_default_that_follows_another_setting_is_shown(void **state)
+TEST(a_default_that_follows_another_setting_is_shown)
 {
     char *shown = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&shown, &size);
 
-    (void)state;
     assert_int_equal(LOAD(&config, &settings, STORES, "--order-path=each"), SETTINGS_OK);
     settings_show(&settings, out);
     settings_free(&settings);
@@ -120,7 +110,7 @@ static void a_default_that_follows_another_setting_is_shown(void **state)
 }
 
 /* A thread that commits the orders of many does not wait for the release. */
-static void the_release_goes_with_the_order_path(void **state)
+TEST(the_release_goes_with_the_order_path)
 {
     static const struct {
         const char *path, *unlock;
@@ -133,7 +123,6 @@ static void the_release_goes_with_the_order_path(void **state)
         {"--order-path=each", "--unlock=later", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++) {
         assert_int_equal(LOAD(&config, &settings, STORES, ROWS[i].path, ROWS[i].unlock),
                          SETTINGS_OK);
@@ -147,12 +136,11 @@ static void the_release_goes_with_the_order_path(void **state)
     settings_free(&settings);
 }
 
-static void a_lock_needs_its_settings(void **state)
+TEST(a_lock_needs_its_settings)
 {
     static const char *const DB[] = {"--database-url=postgresql://x/y",
                                      "--token-key-file=/k"};
 
-    (void)state;
     assert_int_equal(LOAD(&config, &settings, DB[0], DB[1], "--lock=none"),
                      SETTINGS_OK);
     settings_free(&settings);
@@ -178,7 +166,7 @@ static void a_lock_needs_its_settings(void **state)
     settings_free(&settings);
 }
 
-static void addresses_are_host_and_port(void **state)
+TEST(addresses_are_host_and_port)
 {
     static const char *const BAD[] = {"",     "1.2.3.4", "1.2.3.4:", ":80", "x:-1",
                                       "x:80a", "x:65536", "x: 80",
@@ -189,7 +177,6 @@ static void addresses_are_host_and_port(void **state)
     char host[64];
     int port = 0;
 
-    (void)state;
     assert_true(address_parse("127.0.0.1:0", host, &port));
     assert_string_equal(host, "127.0.0.1");
     assert_int_equal(port, 0);
@@ -212,17 +199,4 @@ static int clear_environment(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_defaults_are_the_safe_ones),
-        cmocka_unit_test(an_admission_is_a_kind_and_a_number),
-        cmocka_unit_test(settings_imply_what_they_say),
-        cmocka_unit_test(a_default_that_follows_another_setting_is_shown),
-        cmocka_unit_test(the_release_goes_with_the_order_path),
-        cmocka_unit_test(a_lock_needs_its_settings),
-        cmocka_unit_test(addresses_are_host_and_port),
-    };
-
-    return cmocka_run_group_tests(tests, clear_environment, NULL);
-}
+GROUP(clear_environment, NULL)

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_connections.c -- the choice of the connection that is ended when there is no room, on real
  * sockets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <poll.h>
 #include <string.h>
@@ -15,6 +8,7 @@
 #include <unistd.h>
 
 #include "app/metrics.h"
+#include "tests/registered.h"
 
 enum { DESCRIPTORS = 256, MANY = 8 };
 
@@ -65,9 +59,8 @@ static bool is_ended(int i)
     return poll(&p, 1, 0) == 1 && (p.revents & (POLLIN | POLLHUP)) != 0;
 }
 
-static void the_one_that_was_idle_for_longest_makes_room(void **state)
+TEST(the_one_that_was_idle_for_longest_makes_room)
 {
-    (void)state;
     make(3, 0, NULL, 0);
     for (int i = 0; i < 3; i++)
         (void)add(i, "127.0.0.1");
@@ -84,11 +77,10 @@ static void the_one_that_was_idle_for_longest_makes_room(void **state)
     unmake();
 }
 
-static void a_request_in_progress_is_never_ended(void **state)
+TEST(a_request_in_progress_is_never_ended)
 {
     struct connection *working;
 
-    (void)state;
     make(1, 0, NULL, 0);
     working = add(0, "127.0.0.1");
     assert_true(connection_enter(working, CONNECTION_WORKING));
@@ -109,11 +101,10 @@ static void a_request_in_progress_is_never_ended(void **state)
     unmake();
 }
 
-static void nothing_is_worked_for_one_that_was_ended(void **state)
+TEST(nothing_is_worked_for_one_that_was_ended)
 {
     struct connection *first;
 
-    (void)state;
     make(1, 0, NULL, 0);
     first = add(0, "127.0.0.1");
     (void)add(1, "127.0.0.1");
@@ -124,9 +115,8 @@ static void nothing_is_worked_for_one_that_was_ended(void **state)
 }
 
 /* The number of a closed descriptor may belong to another file by now. */
-static void one_that_was_removed_is_left_alone(void **state)
+TEST(one_that_was_removed_is_left_alone)
 {
-    (void)state;
     make(1, 0, NULL, 0);
     connections_remove(table, add(0, "127.0.0.1"));
     assert_null(connections_find(table, ours[0]));
@@ -140,11 +130,10 @@ static void one_that_was_removed_is_left_alone(void **state)
     unmake();
 }
 
-static void an_address_makes_room_for_itself(void **state)
+TEST(an_address_makes_room_for_itself)
 {
     struct connection *fourth;
 
-    (void)state;
     make(100, 2, NULL, 0);
     (void)add(0, "10.0.0.1");
     (void)add(1, "10.0.0.2");
@@ -160,11 +149,10 @@ static void an_address_makes_room_for_itself(void **state)
     unmake();
 }
 
-static void loopback_and_fronts_are_not_bounded(void **state)
+TEST(loopback_and_fronts_are_not_bounded)
 {
     const uint32_t fronts[] = {inet_addr("10.0.0.9"), inet_addr("10.0.0.2")};
 
-    (void)state;
     make(100, 1, fronts, 2);
     for (int i = 0; i < MANY; i++)
         assert_false(add(i, i % 2 == 0 ? "10.0.0.2" : "127.1.2.3")->is_over);
@@ -173,13 +161,12 @@ static void loopback_and_fronts_are_not_bounded(void **state)
     unmake();
 }
 
-static void every_end_is_counted_by_its_reason(void **state)
+TEST(every_end_is_counted_by_its_reason)
 {
     struct metrics_facts facts = {.lock = ""};
     struct metrics *m = metrics_new();
     struct text out = {0};
 
-    (void)state;
     assert_non_null(m);
     make(2, 0, NULL, 0);
     for (int i = 0; i < 3; i++)
@@ -199,19 +186,4 @@ static void every_end_is_counted_by_its_reason(void **state)
     text_free(&out);
     metrics_free(m);
     unmake();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_one_that_was_idle_for_longest_makes_room),
-        cmocka_unit_test(a_request_in_progress_is_never_ended),
-        cmocka_unit_test(nothing_is_worked_for_one_that_was_ended),
-        cmocka_unit_test(one_that_was_removed_is_left_alone),
-        cmocka_unit_test(an_address_makes_room_for_itself),
-        cmocka_unit_test(loopback_and_fronts_are_not_bounded),
-        cmocka_unit_test(every_end_is_counted_by_its_reason),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

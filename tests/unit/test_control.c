@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_control.c -- the laboratory reads the memory page that it shares with wrk. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "loadtest/sale/control.h"
+#include "tests/registered.h"
 
 static struct control control;
 
@@ -41,12 +36,11 @@ static void set_tried(int thread, int64_t era, int64_t count)
 
 /* The page's blocks on the disk are allocated, so that a full disk cannot end a process that writes
  * to it. */
-static void the_page_has_no_hole(void **state)
+TEST(the_page_has_no_hole)
 {
     struct stat seen;
     char path[64];
 
-    (void)state;
     snprintf(path, sizeof path, "/tmp/seckill-control-hole-%d", (int)getpid());
     assert_true(control_open(&control, path));
     assert_int_equal(stat(path, &seen), 0);
@@ -56,19 +50,17 @@ static void the_page_has_no_hole(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void at_first_nobody_has_tried(void **state)
+TEST_WITH(open_page, close_page, at_first_nobody_has_tried)
 {
-    (void)state;
     assert_int_equal(control_tried(&control), 0);
     control_begin_era(&control);
     assert_int_equal(control_tried(&control), 0);
 }
 
-static void only_what_was_counted_in_this_era_counts(void **state)
+TEST_WITH(open_page, close_page, only_what_was_counted_in_this_era_counts)
 {
     int64_t era = control.page[CONTROL_ERA];
 
-    (void)state;
     set_tried(1, era, 5);
     set_tried(CONTROL_THREADS_MAX, era, 2);
     set_tried(3, era - 1, 100);
@@ -79,9 +71,8 @@ static void only_what_was_counted_in_this_era_counts(void **state)
     assert_int_equal(control_tried(&control), 1);
 }
 
-static void threads_do_not_share_numbers(void **state)
+TEST_WITH(open_page, close_page, threads_do_not_share_numbers)
 {
-    (void)state;
     for (int thread = 1; thread <= CONTROL_THREADS_MAX; thread++)
         control.page[CONTROL_THREAD * thread + CONTROL_TRIED_ERA] = thread;
     for (int thread = 1; thread <= CONTROL_THREADS_MAX; thread++)
@@ -90,17 +81,4 @@ static void threads_do_not_share_numbers(void **state)
     assert_true((CONTROL_THREAD * CONTROL_THREADS_MAX + CONTROL_TRIED_ERA + 1) *
                     (int)sizeof(int64_t) <=
                 CONTROL_SIZE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_page_has_no_hole),
-        cmocka_unit_test_setup_teardown(at_first_nobody_has_tried, open_page, close_page),
-        cmocka_unit_test_setup_teardown(only_what_was_counted_in_this_era_counts, open_page,
-                                        close_page),
-        cmocka_unit_test_setup_teardown(threads_do_not_share_numbers, open_page, close_page),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "loadtest/page/page.h"
 #include "lock/record/seal.h"
+#include "tests/registered.h"
 #include "tests/unit/recorder_run.h"
 
 enum {
@@ -244,14 +245,13 @@ static long from_environment(const char *name, long fallback)
     return text != NULL ? atol(text) : fallback;
 }
 
-static void no_damage_is_called_valid(void **state)
+TEST_WITH(make_dir, remove_dir, no_damage_is_called_valid)
 {
     long count = from_environment("DAMAGE_COUNT", COUNT_DEFAULT), seen_count = 0;
     long seed = from_environment("DAMAGE_SEED", 20240601);
     struct sample samples[2];
     FILE *out = fopen("/dev/null", "we");
 
-    (void)state;
     assert_non_null(out);
     make_samples(&samples[0], &samples[1]);
     for (long i = 0; i < count; i++) {
@@ -284,13 +284,4 @@ static void no_damage_is_called_valid(void **state)
         free(samples[i].bytes);
     }
     fclose(out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(no_damage_is_called_valid),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

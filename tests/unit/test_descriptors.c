@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_descriptors.c -- the file descriptors that the settings of the service need. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
-
 #include "app/descriptors.h"
+#include "tests/registered.h"
 
 enum { LEAST_OF_OTHERS = 128 + 4 + 1 + 4 }; /* beside the clients, in the plans below */
 
@@ -25,9 +20,8 @@ static size_t needed(size_t databases)
 }
 
 /* Each database needs its connections, and one for readiness. */
-static void each_database_needs_its_own(void **state)
+TEST(each_database_needs_its_own)
 {
-    (void)state;
     assert_int_equal(needed(3) - needed(1), 2 * (4 + 1));
 }
 
@@ -70,38 +64,23 @@ static void expect_refusal(int64_t extra, int64_t orders, int64_t admin)
     assert_false(plan(extra, clients));
 }
 
-static void a_quarter_of_the_room_is_for_admin(void **state)
+TEST(a_quarter_of_the_room_is_for_admin)
 {
-    (void)state;
     expect_plan(400, 1024, 256, 300, 100);
     expect_plan(400, 1024, 64, 336, 64);
     expect_plan(60, 20, 64, 20, 40);
 }
 
-static void each_listener_needs_sixteen(void **state)
+TEST(each_listener_needs_sixteen)
 {
-    (void)state;
     expect_plan(32, 1024, 64, 16, 16);
     expect_refusal(31, 1024, 64);
 }
 
-static void fewer_connections_than_sixteen_may_be_set(void **state)
+TEST(fewer_connections_than_sixteen_may_be_set)
 {
-    (void)state;
     expect_plan(200, 1024, 8, 192, 8);
     expect_plan(60, 4, 64, 4, 56);
     expect_plan(17, 1024, 1, 16, 1);
     expect_refusal(16, 1024, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_database_needs_its_own),
-        cmocka_unit_test(a_quarter_of_the_room_is_for_admin),
-        cmocka_unit_test(each_listener_needs_sixteen),
-        cmocka_unit_test(fewer_connections_than_sixteen_may_be_set),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_duration.c -- durations are parsed strictly, and printed in their shortest form. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/text/duration.h"
+#include "tests/registered.h"
 
 static int64_t parsed(const char *text)
 {
@@ -16,9 +10,8 @@ static int64_t parsed(const char *text)
     return duration_parse(text, &ms) ? ms : -1;
 }
 
-static void every_unit_is_understood(void **state)
+TEST(every_unit_is_understood)
 {
-    (void)state;
     assert_int_equal(parsed("250ms"), 250);
     assert_int_equal(parsed("2s"), 2000);
     assert_int_equal(parsed("5m"), 300000);
@@ -27,45 +20,30 @@ static void every_unit_is_understood(void **state)
     assert_int_equal(parsed("0ms"), 0);
 }
 
-static void a_text_that_is_no_duration_is_refused(void **state)
+TEST(a_text_that_is_no_duration_is_refused)
 {
     static const char *const BAD[] = {"",   "5",    "ms",  "-1s",  "+1s", " 1s",
                                       "1 s", "1.5s", "1sec", "1s ", "s1",  "0x1s"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++)
         assert_int_equal(parsed(BAD[i]), -1);
 }
 
-static void a_duration_out_of_range_is_refused(void **state)
+TEST(a_duration_out_of_range_is_refused)
 {
-    (void)state;
     assert_int_equal(parsed("9223372036854775807ms"), -1);
     assert_int_equal(parsed("99999999999999999999s"), -1);
     assert_int_equal(parsed("9223372036854775h"), -1);
     assert_int_equal(parsed("922337203685477580ms"), 922337203685477580);
 }
 
-static void formatting_uses_the_largest_unit_that_loses_nothing(void **state)
+TEST(formatting_uses_the_largest_unit_that_loses_nothing)
 {
     char text[32];
 
-    (void)state;
     assert_string_equal(duration_format(1500, text, sizeof text), "1500ms");
     assert_string_equal(duration_format(30000, text, sizeof text), "30s");
     assert_string_equal(duration_format(60000, text, sizeof text), "1m");
     assert_string_equal(duration_format(7200000, text, sizeof text), "2h");
     assert_string_equal(duration_format(0, text, sizeof text), "0ms");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_unit_is_understood),
-        cmocka_unit_test(a_text_that_is_no_duration_is_refused),
-        cmocka_unit_test(a_duration_out_of_range_is_refused),
-        cmocka_unit_test(formatting_uses_the_largest_unit_that_loses_nothing),
-    };
-
-    return cmocka_run_group_tests_name("duration", tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_etcd_ends.c -- the last deleted keys of a lock in etcd, as reported by the watch
  * and by answers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
-
 #include "lock/stores/etcd_ends.h"
+#include "tests/registered.h"
 
 enum { BEGIN = 100 };
 
@@ -20,11 +14,10 @@ static void note(struct etcd_ends *ends, uint64_t lease, uint64_t revision, bool
     etcd_ends_note(ends, &end, is_told);
 }
 
-static void an_end_is_known_from_its_revision_on(void **state)
+TEST(an_end_is_known_from_its_revision_on)
 {
     struct etcd_ends ends;
 
-    (void)state;
     etcd_ends_begin(&ends, BEGIN);
     note(&ends, 7, BEGIN + 5, false);
     assert_true(etcd_ends_have(&ends, 7, BEGIN));
@@ -36,11 +29,10 @@ static void an_end_is_known_from_its_revision_on(void **state)
     assert_int_equal(0, etcd_ends_last(&ends, 8));
 }
 
-static void an_end_that_is_told_twice_counts_once(void **state)
+TEST(an_end_that_is_told_twice_counts_once)
 {
     struct etcd_ends ends;
 
-    (void)state;
     etcd_ends_begin(&ends, BEGIN);
     note(&ends, 7, BEGIN + 5, false);
     /* Unknown until the watch reports it. */
@@ -52,12 +44,11 @@ static void an_end_that_is_told_twice_counts_once(void **state)
     assert_int_equal(1, ends.count);
 }
 
-static void only_older_keys_are_counted(void **state)
+TEST(only_older_keys_are_counted)
 {
     struct etcd_end unknown = {9, 0, BEGIN + 3};
     struct etcd_ends ends;
 
-    (void)state;
     etcd_ends_begin(&ends, BEGIN);
     note(&ends, 49, BEGIN + 1, true);
     note(&ends, 51, BEGIN + 2, true);
@@ -70,11 +61,10 @@ static void only_older_keys_are_counted(void **state)
 
 /* If a caller asks about more ends than are kept, the answer says so, and is no number that is too
  * small. */
-static void what_is_not_kept_is_not_counted(void **state)
+TEST(what_is_not_kept_is_not_counted)
 {
     struct etcd_ends ends;
 
-    (void)state;
     etcd_ends_begin(&ends, BEGIN);
     assert_int_equal(-1, etcd_ends_before(&ends, 50, BEGIN - 1));
     for (uint64_t i = 1; i <= ETCD_ENDS_KEPT; i++)
@@ -84,16 +74,4 @@ static void what_is_not_kept_is_not_counted(void **state)
     assert_int_equal(-1, etcd_ends_before(&ends, BEGIN, BEGIN));
     assert_int_equal(ETCD_ENDS_KEPT, etcd_ends_before(&ends, BEGIN, BEGIN + 1));
     assert_int_equal(BEGIN + 1, ends.complete);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_end_is_known_from_its_revision_on),
-        cmocka_unit_test(an_end_that_is_told_twice_counts_once),
-        cmocka_unit_test(only_older_keys_are_counted),
-        cmocka_unit_test(what_is_not_kept_is_not_counted),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

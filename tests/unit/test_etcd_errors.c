@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_etcd_errors.c -- the errors in the answers of an etcd, in the forms of all its
  * versions, from a server that answers every request with the same text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,6 +13,7 @@
 
 #include "lock/stores/etcd_http.h"
 #include "lock/stores/etcd_leases.h"
+#include "tests/registered.h"
 
 enum { ROOM = 4096, TEXT_SIZE = 256, TIMEOUT_MS = 20000 };
 
@@ -154,7 +149,7 @@ static int ask(struct etcd_http *http, bool may_be_denied, dlock_status *st)
     return *st == DLOCK_OK ? (int)reply.error : -1;
 }
 
-static void every_form_of_an_error_means_the_same(void **state)
+TEST(every_form_of_an_error_means_the_same)
 {
     static const struct {
         int number;
@@ -174,7 +169,6 @@ static void every_form_of_an_error_means_the_same(void **state)
     struct etcd_http *http = open_http("");
     dlock_status st;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(ERRORS) / sizeof(ERRORS[0]); i++) {
         for (size_t form = 0; form < FORM_COUNT; form++) {
             const char *text = let_refuse(form, ERRORS[i].number);
@@ -191,7 +185,7 @@ static void every_form_of_an_error_means_the_same(void **state)
     etcd_http_close(http);
 }
 
-static void an_error_without_a_number_is_no_answer(void **state)
+TEST(an_error_without_a_number_is_no_answer)
 {
     static const char *const TEXTS[] = {"{\"error\":\"no\"}", "{\"error\":{}}",
                                         "{\"error\":\"no\",\"code\":\"5\"}", "{\"code\":\"5\"}",
@@ -199,7 +193,6 @@ static void an_error_without_a_number_is_no_answer(void **state)
     struct etcd_http *http = open_http("");
     dlock_status st;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(TEXTS) / sizeof(TEXTS[0]); i++) {
         let_say(TEXTS[i]);
         (void)ask(http, true, &st);
@@ -209,12 +202,11 @@ static void an_error_without_a_number_is_no_answer(void **state)
     etcd_http_close(http);
 }
 
-static void a_refused_token_is_replaced(void **state)
+TEST(a_refused_token_is_replaced)
 {
     struct etcd_http *http = open_http("user:password@");
     dlock_status st;
 
-    (void)state;
     for (size_t form = 0; form < FORM_COUNT; form++) {
         int login_count;
 
@@ -228,12 +220,11 @@ static void a_refused_token_is_replaced(void **state)
     etcd_http_close(http);
 }
 
-static void a_refused_end_of_a_lease_is_no_end(void **state)
+TEST(a_refused_end_of_a_lease_is_no_end)
 {
     struct etcd_http *http = open_http("");
     struct etcd_leases *leases = etcd_leases_open(http);
 
-    (void)state;
     for (size_t form = 0; form < FORM_COUNT; form++) {
         (void)let_refuse(form, 14);
         assert_int_equal(DLOCK_UNKNOWN, etcd_lease_end(leases, 7, INT64_MAX));
@@ -245,14 +236,4 @@ static void a_refused_end_of_a_lease_is_no_end(void **state)
     etcd_http_close(http);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_form_of_an_error_means_the_same),
-        cmocka_unit_test(an_error_without_a_number_is_no_answer),
-        cmocka_unit_test(a_refused_token_is_replaced),
-        cmocka_unit_test(a_refused_end_of_a_lease_is_no_end),
-    };
-
-    return cmocka_run_group_tests_name("errors of etcd", tests, start_server, stop_server);
-}
+GROUP(start_server, stop_server)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_etcd_text.c -- the texts of etcd: its URL, base64, the keys of a lock, numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <string.h>
 
 #include "lock/stores/etcd_address.h"
 #include "lock/stores/etcd_text.h"
+#include "tests/registered.h"
 
-static void base64_is_as_its_rfc_shows(void **state)
+TEST(base64_is_as_its_rfc_shows)
 {
     static const char *const PAIRS[][2] = {
         {"", ""},
@@ -26,7 +21,6 @@ static void base64_is_as_its_rfc_shows(void **state)
     char text[16], bytes[16];
     size_t len;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(PAIRS) / sizeof(PAIRS[0]); i++) {
         etcd_base64(text, PAIRS[i][0], strlen(PAIRS[i][0]));
         assert_string_equal(PAIRS[i][1], text);
@@ -36,14 +30,13 @@ static void base64_is_as_its_rfc_shows(void **state)
     }
 }
 
-static void what_is_no_base64_is_refused(void **state)
+TEST(what_is_no_base64_is_refused)
 {
     static const char *const TEXTS[] = {"Z",    "Zg=",      "Zg",   "Z===",
                                         "====", "Zg==Zg==", "Z g=", "Zm9v\n"};
     char bytes[16];
     size_t len;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(TEXTS) / sizeof(TEXTS[0]); i++)
         if (etcd_base64_read(TEXTS[i], bytes, sizeof(bytes), &len))
             fail_msg("%s is read", TEXTS[i]);
@@ -59,12 +52,11 @@ static bool key_of(const char *text, const char *name, uint64_t *lease)
     return etcd_key_read(key, name, lease);
 }
 
-static void a_key_has_its_lease_behind_the_name(void **state)
+TEST(a_key_has_its_lease_behind_the_name)
 {
     char key[ETCD_KEY_SIZE];
     uint64_t lease = 0;
 
-    (void)state;
     assert_true(key_of("a/b/2040a213b222fa05", "a/b", &lease));
     assert_true(lease == UINT64_C(0x2040a213b222fa05));
     etcd_key_of(key, "a/b", lease);
@@ -74,14 +66,13 @@ static void a_key_has_its_lease_behind_the_name(void **state)
     assert_true(lease == INT64_MAX);
 }
 
-static void other_keys_are_none_of_the_lock(void **state)
+TEST(other_keys_are_none_of_the_lock)
 {
     static const char *const TEXTS[] = {"a", "a/", "a/0", "a/01", "a/A", "a/g", "a/1 ", "a/1/2",
                                         "b/1", "aa/1", "a1", "a/8000000000000000",
                                         "a/12345678123456781", "a/-1"};
     uint64_t lease;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(TEXTS) / sizeof(TEXTS[0]); i++)
         if (key_of(TEXTS[i], "a", &lease))
             fail_msg("%s is a key of a", TEXTS[i]);
@@ -89,22 +80,20 @@ static void other_keys_are_none_of_the_lock(void **state)
     assert_false(etcd_key_read("YS8AMQ==", "a", &lease)); /* the key contains a NUL */
 }
 
-static void a_range_has_all_keys_of_a_name(void **state)
+TEST(a_range_has_all_keys_of_a_name)
 {
     struct etcd_range range = etcd_range_of("a");
 
-    (void)state;
     assert_string_equal("YS8=", range.from);
     assert_string_equal("YTA=", range.to);
 }
 
-static void a_number_is_a_text_or_left_out(void **state)
+TEST(a_number_is_a_text_or_left_out)
 {
     json_t *json = json_loads("{\"a\":\"-1\",\"b\":\"7\",\"c\":7,\"d\":\"7x\",\"e\":\"\","
                               "\"f\":\"9223372036854775808\"}", 0, NULL);
     int64_t number = 3;
 
-    (void)state;
     assert_non_null(json);
     assert_true(etcd_number(json, "none", 1, &number) && number == 0);
     assert_true(etcd_number(json, "b", 1, &number) && number == 7);
@@ -117,12 +106,11 @@ static void a_number_is_a_text_or_left_out(void **state)
     json_decref(json);
 }
 
-static void an_address_is_taken_apart(void **state)
+TEST(an_address_is_taken_apart)
 {
     struct etcd_address address;
     char why[ETCD_WHY_SIZE];
 
-    (void)state;
     assert_true(etcd_address_read("http://me:p@ss:word@a:1,b,[::1]:3", &address, why));
     assert_int_equal(3, address.member_count);
     assert_string_equal("http://a:1", address.members[0]);
@@ -138,12 +126,11 @@ static void an_address_is_taken_apart(void **state)
     assert_string_equal("", address.user);
 }
 
-static void https_has_options(void **state)
+TEST(https_has_options)
 {
     struct etcd_address address;
     char why[ETCD_WHY_SIZE];
 
-    (void)state;
     assert_true(etcd_address_read("https://me:word@a,b:1?ca=/c%26a.pem&cert=/c@me&key=k&"
                                   "server-name=etcd.example",
                                   &address, why));
@@ -158,7 +145,7 @@ static void https_has_options(void **state)
     assert_string_equal("", address.tls.ca_file);
 }
 
-static void a_bad_address_is_refused_with_its_form(void **state)
+TEST(a_bad_address_is_refused_with_its_form)
 {
     static const char *const URLS[] = {
         "", "a:1", "ftp://a:1", "http://", "http://a:", "http://a:0", "http://a:1,", "http://a:1/x",
@@ -171,28 +158,10 @@ static void a_bad_address_is_refused_with_its_form(void **state)
     struct etcd_address address;
     char why[ETCD_WHY_SIZE];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(URLS) / sizeof(URLS[0]); i++) {
         if (etcd_address_read(URLS[i], &address, why))
             fail_msg("%s is read", URLS[i]);
         assert_non_null(strstr(why, "host[:port]"));
     }
     assert_false(etcd_address_read(NULL, &address, why));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(base64_is_as_its_rfc_shows),
-        cmocka_unit_test(what_is_no_base64_is_refused),
-        cmocka_unit_test(a_key_has_its_lease_behind_the_name),
-        cmocka_unit_test(other_keys_are_none_of_the_lock),
-        cmocka_unit_test(a_range_has_all_keys_of_a_name),
-        cmocka_unit_test(a_number_is_a_text_or_left_out),
-        cmocka_unit_test(an_address_is_taken_apart),
-        cmocka_unit_test(https_has_options),
-        cmocka_unit_test(a_bad_address_is_refused_with_its_form),
-    };
-
-    return cmocka_run_group_tests_name("etcd_text", tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_exit_codes.c -- the exit codes of all programs are rows of one list. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdbool.h>
 #include <string.h>
 
@@ -14,6 +7,7 @@
 #include "base/text/exit_codes.h"
 #include "base/text/settings.h"
 #include "loadtest/command/commands.h"
+#include "tests/registered.h"
 
 static const struct setting_program *const PROGRAMS[] = {
     &config_program,
@@ -22,11 +16,10 @@ static const struct setting_program *const PROGRAMS[] = {
 #undef X
 };
 
-static void rows_are_in_order_and_named_once(void **state)
+TEST(rows_are_in_order_and_named_once)
 {
     const struct exit_row *row;
 
-    (void)state;
     assert_int_equal(exit_at(0)->code, 0);
     for (size_t i = 0; (row = exit_at(i)) != NULL; i++) {
         assert_true(row->name[0] != '\0' && row->says[0] != '\0');
@@ -41,19 +34,17 @@ static void rows_are_in_order_and_named_once(void **state)
 }
 
 /* A shell itself exits with 126 to 128, and with 128 + N after a program that signal N ended. */
-static void no_status_is_one_of_a_shell(void **state)
+TEST(no_status_is_one_of_a_shell)
 {
     const struct exit_row *row;
 
-    (void)state;
     for (size_t i = 0; (row = exit_at(i)) != NULL; i++)
         assert_true(row->code < 126 || row->code == EXIT_INTERRUPTED);
     assert_int_equal(EXIT_INTERRUPTED, 128 + 2);
 }
 
-static void each_program_says_what_its_statuses_mean(void **state)
+TEST(each_program_says_what_its_statuses_mean)
 {
-    (void)state;
     for (size_t p = 0; p < sizeof(PROGRAMS) / sizeof(PROGRAMS[0]); p++) {
         const struct setting_program *program = PROGRAMS[p];
         bool has_usage = false;
@@ -74,24 +65,11 @@ static void each_program_says_what_its_statuses_mean(void **state)
     }
 }
 
-static void a_meaning_without_words_has_those_of_the_list(void **state)
+TEST(a_meaning_without_words_has_those_of_the_list)
 {
     const struct exit_meaning own = {EXIT_UNAVAILABLE, "the port is taken"};
     const struct exit_meaning lent = {EXIT_UNAVAILABLE, NULL};
 
-    (void)state;
     assert_string_equal(exit_says(&own), "the port is taken");
     assert_string_equal(exit_says(&lent), exit_find(EXIT_UNAVAILABLE)->says);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_in_order_and_named_once),
-        cmocka_unit_test(no_status_is_one_of_a_shell),
-        cmocka_unit_test(each_program_says_what_its_statuses_mean),
-        cmocka_unit_test(a_meaning_without_words_has_those_of_the_list),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* test_expectations.c -- a comparison judges its runs by the expectations. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "loadtest/compare/compare.h"
 #include "loadtest/sale/hazard_catalogue.h"
 #include "lock/dlock.h"
+#include "tests/registered.h"
 
-static void every_lock_has_an_expectation_under_every_hazard(void **state)
+TEST(every_lock_has_an_expectation_under_every_hazard)
 {
-    (void)state;
     assert_true(dlock_variant_count() >= 7);
     for (size_t l = 0; l < dlock_variant_count(); l++) {
         for (size_t h = 0; hazard_at(h); h++) {
@@ -35,12 +29,11 @@ static void every_lock_has_an_expectation_under_every_hazard(void **state)
     assert_int_equal(expectation_of("nobody", &hazard_calm, ORDER_PATH_each), EXPECT_NOTHING);
 }
 
-static void a_fence_holds_under_every_hazard(void **state)
+TEST(a_fence_holds_under_every_hazard)
 {
     const struct experiment *fencing = experiment_find("fencing");
     size_t fenced_count = 0;
 
-    (void)state;
     for (size_t l = 0; l < dlock_variant_count(); l++) {
         const dlock_variant_info *lock = dlock_variant_at(l);
         bool is_fenced = lock->caps & DLOCK_CAP_FENCED;
@@ -69,9 +62,8 @@ static enum run_outcome outcome_of(const struct experiment *experiment,
     return outcome;
 }
 
-static void one_process_excuses_only_a_lock_that_does_not_break(void **state)
+TEST(one_process_excuses_only_a_lock_that_does_not_break)
 {
-    (void)state;
     assert_int_equal(expectation_among(EXPECT_BROKEN, 1), EXPECT_EITHER);
     assert_int_equal(expectation_among(EXPECT_BROKEN, 2), EXPECT_BROKEN);
     assert_int_equal(expectation_among(EXPECT_SOUND, 1), EXPECT_SOUND);
@@ -79,13 +71,12 @@ static void one_process_excuses_only_a_lock_that_does_not_break(void **state)
     assert_int_equal(expectation_among(EXPECT_NOTHING, 1), EXPECT_NOTHING);
 }
 
-static void a_run_is_broken_by_what_its_experiment_is_about(void **state)
+TEST(a_run_is_broken_by_what_its_experiment_is_about)
 {
     const struct experiment *oversell = experiment_find("oversell");
     const struct experiment *per_user = experiment_find("one-per-user");
     struct run_result result = {.hazard = HAZARD_OVER};
 
-    (void)state;
     assert_int_equal(outcome_of(oversell, &result), RUN_SOUND);
     result.verdict.findings[AUDIT_OVERSOLD].valid = VERDICT_INVALID;
     result.verdict.valid = VERDICT_INVALID;
@@ -96,22 +87,20 @@ static void a_run_is_broken_by_what_its_experiment_is_about(void **state)
     assert_int_equal(outcome_of(per_user, &result), RUN_BROKEN);
 }
 
-static void a_phantom_is_never_excused(void **state)
+TEST(a_phantom_is_never_excused)
 {
     struct run_result result = {.hazard = HAZARD_OVER};
 
-    (void)state;
     result.verdict.valid = VERDICT_INVALID;
     result.verdict.findings[AUDIT_OVERSOLD].valid = VERDICT_INVALID;
     result.verdict.findings[AUDIT_TOLD_NOT_THERE].valid = VERDICT_INVALID;
     assert_int_equal(outcome_of(experiment_find("oversell"), &result), RUN_WRONG);
 }
 
-static void unknown_and_missed_are_no_passes(void **state)
+TEST(unknown_and_missed_are_no_passes)
 {
     struct run_result result = {.hazard = HAZARD_OVER};
 
-    (void)state;
     result.verdict.valid = VERDICT_UNKNOWN;
     assert_int_equal(outcome_of(experiment_find("oversell"), &result), RUN_UNKNOWN);
     result.verdict.valid = VERDICT_VALID;
@@ -128,13 +117,12 @@ static struct run_result oversold(enum hazard_state hazard)
     return result;
 }
 
-static void a_violation_counts_whatever_the_hazard_came_to(void **state)
+TEST(a_violation_counts_whatever_the_hazard_came_to)
 {
     const struct experiment *oversell = experiment_find("oversell");
     struct run_result missed = oversold(HAZARD_MISSED), failed = oversold(HAZARD_FAILED);
     struct run_result died = oversold(HAZARD_OVER);
 
-    (void)state;
     assert_int_equal(outcome_of(oversell, &missed), RUN_BROKEN);
     assert_int_equal(outcome_of(oversell, &failed), RUN_BROKEN);
     snprintf(died.reason, sizeof died.reason, "seckilld (p1) died");
@@ -144,31 +132,28 @@ static void a_violation_counts_whatever_the_hazard_came_to(void **state)
 }
 
 /* A hazard that holds a thread until its lease is over has broken the lock itself. */
-static void a_thread_that_was_held_too_long_shows_nothing(void **state)
+TEST(a_thread_that_was_held_too_long_shows_nothing)
 {
     struct run_result late = oversold(HAZARD_LATE);
 
-    (void)state;
     assert_int_equal(outcome_of(experiment_find("oversell"), &late), RUN_UNKNOWN);
     late.verdict.findings[AUDIT_TOLD_NOT_THERE].valid = VERDICT_INVALID;
     assert_int_equal(outcome_of(experiment_find("oversell"), &late), RUN_WRONG);
 }
 
-static void a_run_in_which_a_process_died_is_unknown(void **state)
+TEST(a_run_in_which_a_process_died_is_unknown)
 {
     struct run_result result = {.hazard = HAZARD_OVER, .reason = "seckilld (p1) died"};
 
-    (void)state;
     assert_int_equal(outcome_of(experiment_find("oversell"), &result), RUN_UNKNOWN);
 }
 
-static void a_sale_of_one_process_shows_nothing_of_a_lock_between_two(void **state)
+TEST(a_sale_of_one_process_shows_nothing_of_a_lock_between_two)
 {
     const struct experiment *oversell = experiment_find("oversell");
     struct run_result result = {
         .hazard = HAZARD_OVER, .processes = 2, .processes_at_work = 1};
 
-    (void)state;
     assert_int_equal(outcome_of(oversell, &result), RUN_UNKNOWN);
     result.processes_at_work = 2;
     assert_int_equal(outcome_of(oversell, &result), RUN_SOUND);
@@ -181,14 +166,13 @@ static void a_sale_of_one_process_shows_nothing_of_a_lock_between_two(void **sta
     assert_int_equal(outcome_of(oversell, &result), RUN_BROKEN);
 }
 
-static void a_fence_that_refused_nothing_shows_nothing(void **state)
+TEST(a_fence_that_refused_nothing_shows_nothing)
 {
     const struct experiment *fencing = experiment_find("fencing");
     struct cell cell = {.experiment = fencing, .needs_late_write = true};
     struct run_result result = {.hazard = HAZARD_OVER};
     char why[WHY_MAX];
 
-    (void)state;
     assert_true(experiment_needs_late_write(fencing, "fenced", &hazard_freeze, ORDER_PATH_each));
     assert_false(experiment_needs_late_write(fencing, "fenced", &hazard_slow, ORDER_PATH_each));
     assert_false(experiment_needs_late_write(fencing, "lua", &hazard_freeze, ORDER_PATH_each));
@@ -211,9 +195,8 @@ static enum cell_outcome outcome(enum cell_expectation expected, enum run_outcom
     return cell_outcome_of(&cell);
 }
 
-static void every_run_of_a_cell_must_be_as_expected(void **state)
+TEST(every_run_of_a_cell_must_be_as_expected)
 {
-    (void)state;
     assert_int_equal(outcome(EXPECT_SOUND, RUN_SOUND, RUN_SOUND, RUN_SOUND),
                      CELL_AS_EXPECTED);
     assert_int_equal(outcome(EXPECT_BROKEN, RUN_BROKEN, RUN_BROKEN, RUN_BROKEN),
@@ -232,9 +215,8 @@ static void every_run_of_a_cell_must_be_as_expected(void **state)
                      CELL_NOT_DONE);
 }
 
-static void a_lock_without_an_expectation_is_never_as_expected(void **state)
+TEST(a_lock_without_an_expectation_is_never_as_expected)
 {
-    (void)state;
     assert_int_equal(outcome(EXPECT_NOTHING, RUN_SOUND, RUN_SOUND, RUN_SOUND),
                      CELL_NO_EXPECTATION);
     assert_int_equal(outcome(EXPECT_NOTHING, RUN_SOUND, RUN_BROKEN, RUN_SOUND),
@@ -261,35 +243,12 @@ static enum exit_code exit_code_of(enum cell_expectation expected, enum run_outc
     return comparison_exit_code(&c);
 }
 
-static void only_a_comparison_without_a_doubt_exits_with_0(void **state)
+TEST(only_a_comparison_without_a_doubt_exits_with_0)
 {
-    (void)state;
     assert_int_equal(exit_code_of(EXPECT_BROKEN, RUN_BROKEN), EXIT_VALID);
     assert_int_equal(exit_code_of(EXPECT_BROKEN, RUN_SOUND), EXIT_INVALID);
     assert_int_equal(exit_code_of(EXPECT_BROKEN, RUN_UNKNOWN), EXIT_UNKNOWN);
     assert_int_equal(exit_code_of(EXPECT_NOTHING, RUN_BROKEN), EXIT_UNKNOWN);
     assert_int_equal(exit_code_of(EXPECT_NOTHING, RUN_SOUND), EXIT_UNKNOWN);
     assert_int_equal(exit_code_of(EXPECT_NOTHING, RUN_WRONG), EXIT_INVALID);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_lock_has_an_expectation_under_every_hazard),
-        cmocka_unit_test(a_fence_holds_under_every_hazard),
-        cmocka_unit_test(one_process_excuses_only_a_lock_that_does_not_break),
-        cmocka_unit_test(a_run_is_broken_by_what_its_experiment_is_about),
-        cmocka_unit_test(a_phantom_is_never_excused),
-        cmocka_unit_test(unknown_and_missed_are_no_passes),
-        cmocka_unit_test(a_violation_counts_whatever_the_hazard_came_to),
-        cmocka_unit_test(a_thread_that_was_held_too_long_shows_nothing),
-        cmocka_unit_test(a_run_in_which_a_process_died_is_unknown),
-        cmocka_unit_test(a_sale_of_one_process_shows_nothing_of_a_lock_between_two),
-        cmocka_unit_test(a_fence_that_refused_nothing_shows_nothing),
-        cmocka_unit_test(every_run_of_a_cell_must_be_as_expected),
-        cmocka_unit_test(a_lock_without_an_expectation_is_never_as_expected),
-        cmocka_unit_test(only_a_comparison_without_a_doubt_exits_with_0),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_gate.c -- the gate as a function: bytes in, a verdict out; one test per rule. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/http/gate.h"
 #include "base/http/gate_target.h"
+#include "tests/registered.h"
 
 static struct gate_request head;
 static size_t bytes_length;
@@ -70,11 +64,10 @@ static void let_in(const char *const *texts)
 #define HEADER(header) LINE HOST header "\r\n\r\n"
 #define HOST_IS(value) LINE "Host: " value "\r\n\r\n"
 
-static void a_plain_request_is_let_in_and_split(void **state)
+TEST(a_plain_request_is_let_in_and_split)
 {
     struct gate_verdict v;
 
-    (void)state;
     v = judge("POST /a-b/c_d?e=%41&f HTTP/1.0\r\nhost:x\r\nA:  b c  \r\n"
               "CONTENT-LENGTH: 12\r\nExpect: 100-Continue\r\n\r\nGET / HT");
     assert_int_equal(v.status, 0);
@@ -98,7 +91,7 @@ static void a_plain_request_is_let_in_and_split(void **state)
 
 /* The verdict depends on the head alone: neither on the bytes after it nor on those that have not
  * arrived yet. */
-static void bytes_after_the_head_are_not_judged(void **state)
+TEST(bytes_after_the_head_are_not_judged)
 {
     static const char *const AFTER[] = {"\r", "\r\n\r\n", "\n", "GET / HTTP/1.1\r\n",
                                         "X: y\r\n\r\n", "\x01"};
@@ -106,7 +99,6 @@ static void bytes_after_the_head_are_not_judged(void **state)
                                         LINE HOST "\n\n", LINE "\r\n"};
     char text[200];
 
-    (void)state;
     for (size_t h = 0; h < sizeof(HEADS) / sizeof(HEADS[0]); h++) {
         struct gate_verdict alone = judge(HEADS[h]);
 
@@ -121,26 +113,23 @@ static void bytes_after_the_head_are_not_judged(void **state)
     }
 }
 
-static void every_beginning_of_a_head_is_incomplete(void **state)
+TEST(every_beginning_of_a_head_is_incomplete)
 {
     static const char HEAD[] = "GET /a?b=c HTTP/1.1\r\nHost: x\r\nA: b\r\n\r\n";
 
-    (void)state;
     for (size_t n = 0; n + 1 < sizeof(HEAD); n++)
         assert_int_equal(judge_bytes(HEAD, n).status, 408);
     assert_int_equal(judge_bytes(HEAD, sizeof(HEAD) - 1).status, 0);
 }
 
-static void a_request_begins_with_its_method(void **state)
+TEST(a_request_begins_with_its_method)
 {
-    (void)state;
     REFUSED(400, 1, "begin with its method", "\r\n" LINE HOST "\r\n",
             "\n" LINE HOST "\r\n", " " LINE HOST "\r\n", "\r\n\r\n" LINE HOST "\r\n");
 }
 
-static void lines_end_in_cr_lf(void **state)
+TEST(lines_end_in_cr_lf)
 {
-    (void)state;
     REFUSED(400, 0, "CR LF", LINE "Host: x\n\n", LINE HOST "\n\n", "GET / HTTP/1.1\n\n");
     REFUSED(400, 1, "CR LF", "GET / HTTP/1.1\nHost: x\r\n\r\n",
             "GET \n/ HTTP/1.1\r\n" HOST "\r\n", "GET / \rHTTP/1.1\r\n" HOST "\r\n",
@@ -150,11 +139,10 @@ static void lines_end_in_cr_lf(void **state)
     REFUSED(400, 3, "CR LF", LINE HOST "A: b\n\r\n\r\n", LINE HOST "A: b\r\r\n\r\n");
 }
 
-static void control_bytes_are_refused(void **state)
+TEST(control_bytes_are_refused)
 {
     char text[] = HEADER("A: b!c");
 
-    (void)state;
     for (int c = 0; c < 256; c++) {
         bool is_control = (c < ' ' || c == 0x7f) && c != '\r' && c != '\n';
 
@@ -168,9 +156,8 @@ static void control_bytes_are_refused(void **state)
             HEADER("A:\tb"), "GET / HTTP/1.1\r\nHost: x\x01");
 }
 
-static void the_request_line_has_three_words_and_two_spaces(void **state)
+TEST(the_request_line_has_three_words_and_two_spaces)
 {
-    (void)state;
     REFUSED(400, 1, "the request line must be", FIRST("GET  / HTTP/1.1"),
             FIRST("GET /  HTTP/1.1"), FIRST("GET / HTTP/1.1 "), FIRST("GET /"),
             FIRST("GET / a HTTP/1.1"), FIRST("GET"), FIRST("GET / http/1.1"),
@@ -183,9 +170,8 @@ static void the_request_line_has_three_words_and_two_spaces(void **state)
             FIRST("GETT / HTTP/1.1"), FIRST("TRACE / HTTP/1.1"));
 }
 
-static void a_path_means_one_thing(void **state)
+TEST(a_path_means_one_thing)
 {
-    (void)state;
     LET_IN(TARGET("/.a"), TARGET("/a/..b"), TARGET("/a."), TARGET("/..."), TARGET("/.../a"));
     REFUSED(400, 1, "the path may have", TARGET("/a%41"), TARGET("/a/../b"), TARGET("/a/."),
             TARGET("/./a"), TARGET("/.a/.."), TARGET("/.../.."), TARGET("//a"),
@@ -197,9 +183,8 @@ static void a_path_means_one_thing(void **state)
             FIRST("OPTIONS * HTTP/1.1"), FIRST("CONNECT x:80 HTTP/1.1"));
 }
 
-static void a_query_means_one_thing(void **state)
+TEST(a_query_means_one_thing)
 {
-    (void)state;
     LET_IN(TARGET("/a?b=c"), TARGET("/a?b=c&d=e"), TARGET("/a?b"), TARGET("/a?b="),
            TARGET("/a?"), TARGET("/a?b=%c3%a9+c"), TARGET("/a?b=c=d"), TARGET("/a?b=/?:@"),
            TARGET("/a?b=1&bb=2&b.b=3"));
@@ -215,9 +200,8 @@ static void a_query_means_one_thing(void **state)
     REFUSED(400, 1, "once, not twice", TARGET("/a?b=c&b=c"), TARGET("/a?b&c=d&b=e"));
 }
 
-static void a_whole_url_is_served_for_the_host_of_the_host_header(void **state)
+TEST(a_whole_url_is_served_for_the_host_of_the_host_header)
 {
-    (void)state;
     LET_IN("GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n",
            "GET HTTP://X:80/a?b=c HTTP/1.1\r\nHost: x:80\r\n\r\n");
     assert_int_equal(judge("GET http://a.b:8081/c/d?e=f HTTP/1.1\r\nHost: A.b:8081\r\n\r\n")
@@ -232,9 +216,8 @@ static void a_whole_url_is_served_for_the_host_of_the_host_header(void **state)
     REFUSED(400, 1, "the path may have", TARGET("http://x//a"), TARGET("http://x/../a"));
 }
 
-static void headers_are_a_name_a_colon_and_a_value(void **state)
+TEST(headers_are_a_name_a_colon_and_a_value)
 {
-    (void)state;
     REFUSED(400, 3, "a header must be a name", HEADER("A : b"), HEADER(": b"),
             HEADER("A"), HEADER("A b: c"), HEADER("A(b): c"), HEADER("A@b: c"),
             HEADER("A[b]: c"), HEADER("A/b: c"), HEADER("A\"b\": c"), HEADER("A{b}: c"),
@@ -246,16 +229,14 @@ static void headers_are_a_name_a_colon_and_a_value(void **state)
     REFUSED(400, 4, "second line", HEADER("A: b\r\n c"));
 }
 
-static void exactly_one_host_is_needed(void **state)
+TEST(exactly_one_host_is_needed)
 {
-    (void)state;
     REFUSED(400, 0, "Host is missing", LINE "\r\n", LINE "A: b\r\n\r\n");
     REFUSED(400, 3, "once, not twice", HEADER("Host: x"), HEADER("hOST: y"));
 }
 
-static void a_host_is_a_name_or_an_address(void **state)
+TEST(a_host_is_a_name_or_an_address)
 {
-    (void)state;
     LET_IN(HOST_IS("x"), HOST_IS("x:80"), HOST_IS("a-b.c_d.e"), HOST_IS("a."),
            HOST_IS("127.0.0.1:65535"), HOST_IS("[::1]"), HOST_IS("[fe80::1:2]:8081"),
            HOST_IS("1a.b2"));
@@ -269,9 +250,8 @@ static void a_host_is_a_name_or_an_address(void **state)
             HOST_IS("a\\b"), HOST_IS("\xc3\xa9"), HOST_IS(":80"), HOST_IS("*"));
 }
 
-static void a_body_has_one_length(void **state)
+TEST(a_body_has_one_length)
 {
-    (void)state;
     REFUSED(400, 3, "Content-Length must be a number", HEADER("Content-Length: 0x1"),
             HEADER("Content-Length: 1 1"), HEADER("Content-Length:"),
             HEADER("Content-Length: +1"), HEADER("Content-Length: -1"),
@@ -288,19 +268,17 @@ static void a_body_has_one_length(void **state)
             HEADER("Content-Length: 1\r\nTransfer-Encoding: chunked"));
 }
 
-static void other_headers_come_once_or_in_one_form(void **state)
+TEST(other_headers_come_once_or_in_one_form)
 {
-    (void)state;
     REFUSED(400, 4, "Authorization", HEADER("authorization: a\r\nAuthorization: a"));
     REFUSED(417, 3, "100-continue", HEADER("Expect: more"), HEADER("Expect:"));
 }
 
-static void what_is_too_large_is_refused(void **state)
+TEST(what_is_too_large_is_refused)
 {
     static char text[GATE_HEAD_MAX + 100] = "GET /";
     size_t n;
 
-    (void)state;
     memset(text + 5, 'a', GATE_URI_MAX - 1);
     strcpy(text + 4 + GATE_URI_MAX, " HTTP/1.1\r\nHost: x\r\n\r\n");
     LET_IN(text);
@@ -326,11 +304,10 @@ static void what_is_too_large_is_refused(void **state)
     assert_int_equal(judge_bytes(text, GATE_HEAD_MAX - 1).status, 408);
 }
 
-static void values_of_a_query_are_decoded(void **state)
+TEST(values_of_a_query_are_decoded)
 {
     char out[4];
 
-    (void)state;
     assert_true(gate_unescape("a%62+", 5, out, sizeof(out)));
     assert_string_equal(out, "ab ");
     assert_true(gate_unescape("", 0, out, sizeof(out)));
@@ -340,41 +317,12 @@ static void values_of_a_query_are_decoded(void **state)
     assert_false(gate_unescape("%0a", 3, out, sizeof(out)));
 }
 
-static void methods_are_known_or_not(void **state)
+TEST(methods_are_known_or_not)
 {
-    (void)state;
     assert_true(gate_knows_method("GET"));
     assert_true(gate_knows_method("PATCH"));
     assert_false(gate_knows_method("TRACE"));
     assert_false(gate_knows_method("get"));
     assert_false(gate_knows_method("BREW"));
     assert_false(gate_knows_method(""));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plain_request_is_let_in_and_split),
-        cmocka_unit_test(bytes_after_the_head_are_not_judged),
-        cmocka_unit_test(every_beginning_of_a_head_is_incomplete),
-        cmocka_unit_test(a_request_begins_with_its_method),
-        cmocka_unit_test(lines_end_in_cr_lf),
-        cmocka_unit_test(control_bytes_are_refused),
-        cmocka_unit_test(the_request_line_has_three_words_and_two_spaces),
-        cmocka_unit_test(a_path_means_one_thing),
-        cmocka_unit_test(a_query_means_one_thing),
-        cmocka_unit_test(a_whole_url_is_served_for_the_host_of_the_host_header),
-        cmocka_unit_test(headers_are_a_name_a_colon_and_a_value),
-        cmocka_unit_test(exactly_one_host_is_needed),
-        cmocka_unit_test(a_host_is_a_name_or_an_address),
-        cmocka_unit_test(a_body_has_one_length),
-        cmocka_unit_test(other_headers_come_once_or_in_one_form),
-        cmocka_unit_test(what_is_too_large_is_refused),
-        cmocka_unit_test(values_of_a_query_are_decoded),
-        cmocka_unit_test(methods_are_known_or_not),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-
-    free(bytes);
-    return failed;
 }

@@ -2,13 +2,6 @@
 /* test_generator.c -- the open loop with a server that stalls, breaks connections and sends
  * malformed answers: every due request is counted once, and a stall shows in the latency of every
  * request that it delays. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
@@ -21,6 +14,7 @@
 
 #include "base/text/duration.h"
 #include "loadtest/open_loop/generator.h"
+#include "tests/registered.h"
 
 enum { CLIENTS_MAX = 64, STALL_MS = 300, SLOW_MS = 7 };
 
@@ -237,11 +231,10 @@ static struct step_result *run(enum manner manner, int connections, int64_t rate
     return run_ticking(tick, manner, connections, rate, duration_ms, drain_ms);
 }
 
-static void every_request_that_is_due_is_sent_and_answered(void **state)
+TEST(every_request_that_is_due_is_sent_and_answered)
 {
     struct step_result *step = run(ANSWERS, 8, 400, 500, 20000);
 
-    (void)state;
     assert_int_equal(step->answers.counts[ANSWER_ACCEPTED], 200);
     assert_int_equal(step->accepted.count, 200);
     free(step);
@@ -249,11 +242,10 @@ static void every_request_that_is_due_is_sent_and_answered(void **state)
 
 /* 150 requests are due while the server stalls for 300 ms. A closed loop of two connections would
  * have sent two of them. */
-static void a_stall_is_seen_by_all_that_were_due_in_it(void **state)
+TEST(a_stall_is_seen_by_all_that_were_due_in_it)
 {
     struct step_result *step = run(STALLS_ONCE, 2, 500, 1000, 20000);
 
-    (void)state;
     assert_int_equal(step->answers.counts[ANSWER_ACCEPTED], 500);
     assert_true(step_quantile_ms(step, 0.91) >= STALL_MS / 3);
     assert_true(step_max_ms(step) >= STALL_MS - 10);
@@ -262,70 +254,63 @@ static void a_stall_is_seen_by_all_that_were_due_in_it(void **state)
 }
 
 /* Every second request occupies the only connection until after the next request is due. */
-static void a_wait_for_a_connection_is_no_lag_of_the_generator(void **state)
+TEST(a_wait_for_a_connection_is_no_lag_of_the_generator)
 {
     struct step_result *step = run(SLOW_EVERY_OTHER, 1, 200, 1000, 20000);
 
-    (void)state;
     assert_true(step->queued >= 50);
     free(step);
 }
 
 /* 600 requests are due while the generator stalls, and only eight of them get a connection. */
-static void a_stall_of_the_generator_is_its_lag(void **state)
+TEST(a_stall_of_the_generator_is_its_lag)
 {
     struct step_result *step = run_ticking(stall, ANSWERS, 8, 2000, 1000, 20000);
 
-    (void)state;
     assert_true(latency_quantile_ms(&step->lag, 0.9) >= STALL_MS / 10.0);
     assert_non_null(step_flaw(step));
     free(step);
 }
 
-static void a_request_on_a_connection_that_breaks_is_unanswered(void **state)
+TEST(a_request_on_a_connection_that_breaks_is_unanswered)
 {
     struct step_result *step = run(CUTS_EVERY_THIRD, 8, 300, 500, 20000);
 
-    (void)state;
     assert_int_equal(step->unanswered, 50);
     assert_int_equal(step->answers.counts[ANSWER_ACCEPTED], 100);
     free(step);
 }
 
-static void a_server_may_close_each_connection(void **state)
+TEST(a_server_may_close_each_connection)
 {
     struct step_result *step = run(SAYS_CLOSE, 8, 300, 500, 20000);
 
-    (void)state;
     assert_int_equal(step->answers.counts[ANSWER_SOLD_OUT], 150);
     free(step);
 }
 
-static void nonsense_is_no_answer(void **state)
+TEST(nonsense_is_no_answer)
 {
     struct step_result *step = run(TALKS_NONSENSE, 8, 300, 500, 20000);
 
-    (void)state;
     assert_int_equal(step->unanswered, 50);
     assert_int_equal(step->answers.counts[ANSWER_ACCEPTED], 100);
     free(step);
 }
 
-static void an_answer_may_come_in_pieces(void **state)
+TEST(an_answer_may_come_in_pieces)
 {
     struct step_result *step = run(SENDS_PIECES, 8, 300, 500, 20000);
 
-    (void)state;
     assert_int_equal(step->answers.counts[ANSWER_ACCEPTED], 150);
     free(step);
 }
 
 /* Four connections have four requests under way, and the generator gives up all others. */
-static void a_server_that_says_nothing_fails_every_request(void **state)
+TEST(a_server_that_says_nothing_fails_every_request)
 {
     struct step_result *step = run(SAYS_NOTHING, 4, 100, 500, 100);
 
-    (void)state;
     assert_int_equal(step->unanswered, 4);
     assert_int_equal(step->unsent, 46);
     assert_true(step_failed(step) > 0.999);
@@ -333,7 +318,7 @@ static void a_server_that_says_nothing_fails_every_request(void **state)
     free(step);
 }
 
-static void the_client_may_end_a_step(void **state)
+TEST(the_client_may_end_a_step)
 {
     struct told told = {.last = -1};
     struct generator_client client = {&told, write_request, take_answer, take_silence, end_soon};
@@ -342,7 +327,6 @@ static void the_client_may_end_a_step(void **state)
     struct generator *generator;
     int64_t begin_ns = monotonic_ns();
 
-    (void)state;
     start_server(SAYS_NOTHING);
     generator = generator_open(&plan);
     assert_non_null(generator);
@@ -355,32 +339,12 @@ static void the_client_may_end_a_step(void **state)
     free(step);
 }
 
-static void without_a_server_there_is_no_generator(void **state)
+TEST(without_a_server_there_is_no_generator)
 {
     struct generator_client client = {NULL, write_request, take_answer, take_silence, tick};
     struct generator_plan plan = {&server.port, 1, 2, &client};
 
-    (void)state;
     start_server(ANSWERS);
     stop_server();
     assert_null(generator_open(&plan));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_request_that_is_due_is_sent_and_answered),
-        cmocka_unit_test(a_stall_is_seen_by_all_that_were_due_in_it),
-        cmocka_unit_test(a_wait_for_a_connection_is_no_lag_of_the_generator),
-        cmocka_unit_test(a_stall_of_the_generator_is_its_lag),
-        cmocka_unit_test(a_request_on_a_connection_that_breaks_is_unanswered),
-        cmocka_unit_test(a_server_may_close_each_connection),
-        cmocka_unit_test(nonsense_is_no_answer),
-        cmocka_unit_test(an_answer_may_come_in_pieces),
-        cmocka_unit_test(a_server_that_says_nothing_fails_every_request),
-        cmocka_unit_test(the_client_may_end_a_step),
-        cmocka_unit_test(without_a_server_there_is_no_generator),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* test_histogram.c -- every duration has its bucket, and quantiles are honest. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <string.h>
 
 #include "app/metrics.h"
 #include "base/os/histogram.h"
 #include "loadtest/kit/buckets.h"
+#include "tests/registered.h"
 
 enum { BITS_MAX = 10 };
 
-static void buckets_follow_one_another(void **state)
+TEST(buckets_follow_one_another)
 {
-    (void)state;
     for (unsigned bits = 0; bits < BITS_MAX; bits++) {
         size_t count = (size_t)40 << bits;
 
@@ -35,9 +28,8 @@ static void buckets_follow_one_another(void **state)
     assert_int_equal(histogram_end(METRICS_BUCKETS - 2, METRICS_BUCKET_BITS), 117440512);
 }
 
-static void a_value_is_known_to_one_part_in_2_to_the_bits(void **state)
+TEST(a_value_is_known_to_one_part_in_2_to_the_bits)
 {
-    (void)state;
     for (unsigned bits = 0; bits < BITS_MAX; bits++)
         for (uint64_t us = 1; us < 60000000; us = us * 5 / 4 + 1) {
             uint64_t end = histogram_end(histogram_bucket(us, bits, SIZE_MAX), bits);
@@ -46,11 +38,10 @@ static void a_value_is_known_to_one_part_in_2_to_the_bits(void **state)
         }
 }
 
-static void quantiles_come_from_what_was_counted(void **state)
+TEST(quantiles_come_from_what_was_counted)
 {
     int64_t buckets[4] = {0};
 
-    (void)state;
     assert_int_equal(buckets_quantile(buckets, 4, 0.5), 4);
     buckets[1] = 99;
     buckets[3] = 1;
@@ -59,13 +50,12 @@ static void quantiles_come_from_what_was_counted(void **state)
     assert_int_equal(buckets_quantile(buckets, 4, 1), 3);
 }
 
-static void durations_and_sizes_are_summed(void **state)
+TEST(durations_and_sizes_are_summed)
 {
     struct metrics *m = metrics_new();
     struct metrics_cell *cell = m != NULL ? metrics_cell(m) : NULL;
     struct metrics_histogram_sum sum = {0};
 
-    (void)state;
     assert_non_null(cell);
     metrics_record_duration(&cell->lock_wait, 500000000);
     metrics_record_duration(&cell->lock_wait, -5);
@@ -78,7 +68,7 @@ static void durations_and_sizes_are_summed(void **state)
 }
 
 /* The line of the last bucket and _count have the same value, whatever is counted between them. */
-static void a_scrape_does_not_contradict_itself(void **state)
+TEST(a_scrape_does_not_contradict_itself)
 {
     static const struct metrics_facts FACTS = {.lock = "none",
                                                .admission = "none",
@@ -88,7 +78,6 @@ static void a_scrape_does_not_contradict_itself(void **state)
     struct metrics *m = metrics_new();
     struct text out = {0};
 
-    (void)state;
     assert_non_null(m);
     for (int i = 0; i < 3; i++) {
         struct metrics_cell *cell = metrics_cell(m);
@@ -120,7 +109,7 @@ static void *count_often(void *cell)
     return NULL;
 }
 
-static void threads_that_share_a_cell_lose_no_count(void **state)
+TEST(threads_that_share_a_cell_lose_no_count)
 {
     enum { CELLS = 1000, THREADS = 4 };
     static const struct metrics_facts FACTS = {
@@ -130,7 +119,6 @@ static void threads_that_share_a_cell_lose_no_count(void **state)
     pthread_t threads[THREADS];
     struct text out = {0};
 
-    (void)state;
     assert_non_null(first);
     for (int i = 1; i < CELLS && shared != first; i++)
         shared = metrics_cell(m);
@@ -146,18 +134,4 @@ static void threads_that_share_a_cell_lose_no_count(void **state)
         strstr(out.bytes, "seckill_lock_wait_seconds_bucket{le=\"+Inf\"} 40000\n"));
     text_free(&out);
     metrics_free(m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(buckets_follow_one_another),
-        cmocka_unit_test(a_value_is_known_to_one_part_in_2_to_the_bits),
-        cmocka_unit_test(quantiles_come_from_what_was_counted),
-        cmocka_unit_test(durations_and_sizes_are_summed),
-        cmocka_unit_test(a_scrape_does_not_contradict_itself),
-        cmocka_unit_test(threads_that_share_a_cell_lose_no_count),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_ident.c -- numbers and names from outside are read strictly. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "app/ident.h"
 #include "base/text/text.h"
+#include "tests/registered.h"
 
 static int64_t parsed(const char *text)
 {
@@ -19,15 +13,14 @@ static int64_t parsed(const char *text)
     return ident_parse(text, &id) == NULL ? id : -1;
 }
 
-static void numbers_are_read(void **state)
+TEST(numbers_are_read)
 {
-    (void)state;
     assert_int_equal(parsed("1"), 1);
     assert_int_equal(parsed("42"), 42);
     assert_int_equal(parsed("9223372036854775807"), INT64_MAX);
 }
 
-static void a_text_that_is_no_id_is_refused(void **state)
+TEST(a_text_that_is_no_id_is_refused)
 {
     static const char *const BAD[] = {
         "",    "0",  "-1",  "+1",  "01",  " 1",  "1 ",
@@ -35,29 +28,26 @@ static void a_text_that_is_no_id_is_refused(void **state)
         "99999999999999999999999999", "-", "--1", "\xef\xbc\x91",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
         assert_int_equal(parsed(BAD[i]), -1);
 }
 
-static void the_reason_is_given(void **state)
+TEST(the_reason_is_given)
 {
     int64_t id = 0;
 
-    (void)state;
     assert_string_equal(ident_parse("-5", &id), "the number is negative");
     assert_string_equal(ident_parse("abc", &id), "not a number");
     assert_string_equal(ident_parse("9223372036854775808", &id),
                         "the number is too large");
 }
 
-static void request_ids_are_short_and_plain(void **state)
+TEST(request_ids_are_short_and_plain)
 {
     char id[REQUEST_ID_MAX + 1];
     char other[REQUEST_ID_MAX + 1];
     char longest[REQUEST_ID_MAX + 2];
 
-    (void)state;
     memset(longest, 'a', sizeof(longest));
     longest[REQUEST_ID_MAX + 1] = '\0';
     assert_false(ident_is_request_id(longest));
@@ -73,11 +63,10 @@ static void request_ids_are_short_and_plain(void **state)
     assert_string_not_equal(id, other);
 }
 
-static void texts_grow_and_are_escaped(void **state)
+TEST(texts_grow_and_are_escaped)
 {
     struct text t = {0};
 
-    (void)state;
     text_add_json(&t, "a\"b\\c\n\x01");
     assert_string_equal(t.bytes, "\"a\\\"b\\\\c\\u000a\\u0001\"");
     text_clear(&t);
@@ -90,17 +79,4 @@ static void texts_grow_and_are_escaped(void **state)
     assert_int_equal(t.len, 25000);
     assert_int_equal(strlen(t.bytes), 25000);
     text_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_read),
-        cmocka_unit_test(a_text_that_is_no_id_is_refused),
-        cmocka_unit_test(the_reason_is_given),
-        cmocka_unit_test(request_ids_are_short_and_plain),
-        cmocka_unit_test(texts_grow_and_are_escaped),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_interrupt.c -- one signal ends a sleep, whichever thread gets the signal. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +8,7 @@
 #include <unistd.h>
 
 #include "loadtest/kit/interrupt.h"
+#include "tests/registered.h"
 
 enum { LONG_MS = 60000, PATIENCE_S = 30, STAT_MAX = 512 };
 
@@ -59,12 +54,11 @@ static int sleep_while_another_thread_is_signalled(void)
     return slept ? 1 : 0;
 }
 
-static void a_signal_to_another_thread_ends_the_sleep(void **state)
+TEST(a_signal_to_another_thread_ends_the_sleep)
 {
     int status = -1;
     pid_t child;
 
-    (void)state;
     child = fork();
     if (child == 0)
         _exit(sleep_while_another_thread_is_signalled());
@@ -92,12 +86,11 @@ static int sleep_after_a_child_was_signalled(void)
     return interrupt_sleep_ms(1) ? 0 : 1;
 }
 
-static void a_signal_to_a_child_is_the_childs(void **state)
+TEST(a_signal_to_a_child_is_the_childs)
 {
     int status = -1;
     pid_t child;
 
-    (void)state;
     child = fork();
     if (child == 0)
         _exit(sleep_after_a_child_was_signalled());
@@ -105,14 +98,4 @@ static void a_signal_to_a_child_is_the_childs(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_signal_to_another_thread_ends_the_sleep),
-        cmocka_unit_test(a_signal_to_a_child_is_the_childs),
-    };
-
-    return cmocka_run_group_tests_name("interrupt", tests, NULL, NULL);
 }

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_lane.c -- one waiting order at a time leads, and every waiting order is
  * answered. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "app/lane.h"
 #include "base/os/clock.h"
+#include "tests/registered.h"
 
 enum { VOUCHER = 7, MAX = 16, FAR_MS = 60000 };
 
@@ -87,11 +81,10 @@ static void join(struct waiter *w)
 
 /* ---- the tests ---- */
 
-static void the_first_leads_at_once_and_alone(void **state)
+TEST(the_first_leads_at_once_and_alone)
 {
     struct lane_place place = {0}, *batch[MAX];
 
-    (void)state;
     for (int again = 0; again < 2; again++) {
         assert_int_equal(lane_enter(lanes, VOUCHER, &place, in_ms(FAR_MS)), LANE_LEADS);
         assert_int_equal(lane_take(lanes, &place, all_fit, batch, MAX), 1);
@@ -101,12 +94,11 @@ static void the_first_leads_at_once_and_alone(void **state)
     assert_int_equal(lanes_waiting(lanes), 0);
 }
 
-static void those_who_wait_are_taken_in_the_order_they_came(void **state)
+TEST(those_who_wait_are_taken_in_the_order_they_came)
 {
     struct lane_place leader = {0}, *batch[MAX];
     struct waiter waiters[3];
 
-    (void)state;
     assert_int_equal(lane_enter(lanes, VOUCHER, &leader, in_ms(FAR_MS)), LANE_LEADS);
     for (int i = 0; i < 3; i++)
         begin(&waiters[i], i, in_ms(FAR_MS));
@@ -122,13 +114,12 @@ static void those_who_wait_are_taken_in_the_order_they_came(void **state)
     assert_int_equal(waiters[2].sold, 1);
 }
 
-static void no_more_wait_than_may(void **state)
+TEST(no_more_wait_than_may)
 {
     struct lanes *wide = lanes;
     struct lane_place leader = {0}, *batch[MAX], more = {0};
     struct waiter waiters[2];
 
-    (void)state;
     lanes = lanes_new(2);
     assert_non_null(lanes);
     assert_int_equal(lane_enter(lanes, VOUCHER, &leader, in_ms(FAR_MS)), LANE_LEADS);
@@ -155,12 +146,11 @@ static bool is_even(const struct lane_place *place, struct lane_place *const *ba
     return w->number % 2 == 0;
 }
 
-static void an_order_that_does_not_fit_leads_next(void **state)
+TEST(an_order_that_does_not_fit_leads_next)
 {
     struct lane_place leader = {0}, *batch[MAX];
     struct waiter waiters[4];
 
-    (void)state;
     assert_int_equal(lane_enter(lanes, VOUCHER, &leader, in_ms(FAR_MS)), LANE_LEADS);
     for (int i = 0; i < 4; i++)
         begin(&waiters[i], i + 1, in_ms(FAR_MS));
@@ -174,12 +164,11 @@ static void an_order_that_does_not_fit_leads_next(void **state)
     assert_true(waiters[2].answer == LANE_DONE || waiters[2].answer == LANE_LEADS);
 }
 
-static void an_order_that_is_late_is_in_no_batch(void **state)
+TEST(an_order_that_is_late_is_in_no_batch)
 {
     struct lane_place leader = {0}, *batch[MAX], late = {0};
     struct waiter last;
 
-    (void)state;
     assert_int_equal(lane_enter(lanes, VOUCHER, &leader, in_ms(FAR_MS)), LANE_LEADS);
     assert_int_equal(lane_enter(lanes, VOUCHER, &late, in_ms(10)), LANE_LATE);
     assert_int_equal(lanes_waiting(lanes), 0);
@@ -191,11 +180,10 @@ static void an_order_that_is_late_is_in_no_batch(void **state)
     assert_int_equal(last.answer, LANE_DONE);
 }
 
-static void vouchers_do_not_wait_for_each_other(void **state)
+TEST(vouchers_do_not_wait_for_each_other)
 {
     struct lane_place one = {0}, two = {0}, *batch[MAX];
 
-    (void)state;
     assert_int_equal(lane_enter(lanes, VOUCHER, &one, in_ms(FAR_MS)), LANE_LEADS);
     assert_int_equal(lane_enter(lanes, VOUCHER + 64, &two, in_ms(FAR_MS)), LANE_LEADS);
     assert_int_equal(lane_take(lanes, &two, all_fit, batch, MAX), 1);
@@ -229,11 +217,10 @@ static void *sell_often(void *arg)
     return arg;
 }
 
-static void at_most_one_leads_and_each_is_sold_once(void **state)
+TEST(at_most_one_leads_and_each_is_sold_once)
 {
     pthread_t threads[THREADS];
 
-    (void)state;
     atomic_store(&sold, 0);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, sell_often, NULL), 0);
@@ -243,17 +230,4 @@ static void at_most_one_leads_and_each_is_sold_once(void **state)
     assert_int_equal(lanes_waiting(lanes), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_leads_at_once_and_alone),
-        cmocka_unit_test(those_who_wait_are_taken_in_the_order_they_came),
-        cmocka_unit_test(no_more_wait_than_may),
-        cmocka_unit_test(an_order_that_does_not_fit_leads_next),
-        cmocka_unit_test(an_order_that_is_late_is_in_no_batch),
-        cmocka_unit_test(vouchers_do_not_wait_for_each_other),
-        cmocka_unit_test(at_most_one_leads_and_each_is_sold_once),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down)

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_latency.c -- a distribution of durations is exact to one part in a thousand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "loadtest/open_loop/latency.h"
+#include "tests/registered.h"
 
 enum { COUNT = 10007 };
 
@@ -21,20 +15,18 @@ static struct latency *new_latency(void)
     return latency;
 }
 
-static void no_durations_have_quantiles_of_0(void **state)
+TEST(no_durations_have_quantiles_of_0)
 {
     struct latency *latency = new_latency();
 
-    (void)state;
     assert_true(latency_quantile_ms(latency, 0.99) <= 0);
     assert_true(latency_mean_ms(latency) <= 0);
     free(latency);
 }
 
 /* Durations from 1 us to an hour, each alone in a distribution, must be reported as they are. */
-static void a_duration_is_told_to_a_thousandth(void **state)
+TEST(a_duration_is_told_to_a_thousandth)
 {
-    (void)state;
     for (int64_t us = 1; us < 3600000000; us = us * 9 / 7 + 1) {
         struct latency *latency = new_latency();
         double told_ms, real_ms = (double)us / 1000;
@@ -54,14 +46,13 @@ static int by_size(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-static void quantiles_are_those_of_the_sorted_durations(void **state)
+TEST(quantiles_are_those_of_the_sorted_durations)
 {
     static const double shares[] = {0.5, 0.9, 0.99, 0.999, 0.9999, 1};
     static int64_t us[COUNT];
     struct latency *latency = new_latency();
     uint64_t seed = 12345;
 
-    (void)state;
     for (int i = 0; i < COUNT; i++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         us[i] = (int64_t)(seed >> 40) % 1000 * ((int64_t)(seed >> 20) % 900 + 1);
@@ -78,27 +69,14 @@ static void quantiles_are_those_of_the_sorted_durations(void **state)
     free(latency);
 }
 
-static void durations_out_of_range_are_counted_at_the_ends(void **state)
+TEST(durations_out_of_range_are_counted_at_the_ends)
 {
     struct latency *latency = new_latency();
 
-    (void)state;
     latency_add(latency, -5);
     latency_add(latency, INT64_MAX);
     assert_int_equal(latency->count, 2);
     assert_true(latency_quantile_ms(latency, 0.5) <= 0.001);
     assert_true(latency_quantile_ms(latency, 1) > 9e12);
     free(latency);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_durations_have_quantiles_of_0),
-        cmocka_unit_test(a_duration_is_told_to_a_thousandth),
-        cmocka_unit_test(quantiles_are_those_of_the_sorted_durations),
-        cmocka_unit_test(durations_out_of_range_are_counted_at_the_ends),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_later_record.c -- the record of a release without waiting: its answer is
  * recorded when it came, and the checker finds no fault. */
+#include "tests/registered.h"
 #include "tests/unit/proxied_redis.h"
-#undef TEST /* both headers define one; the tests here need both fixtures */
 #include "tests/unit/recorder_run.h"
 
 enum { TIMEOUT_MS = 300, PAUSE_MS = 20 };
@@ -58,14 +58,23 @@ static void take_and_close(dlock_system *sys)
     dlock_close(sys);
 }
 
-static void the_answer_is_recorded_when_it_came(void **state)
+static int begin_test(void **state)
+{
+    return make_dir(state) + set_up(state);
+}
+
+static int end_test(void **state)
+{
+    return tear_down(state) + remove_dir(state);
+}
+
+TEST_WITH(begin_test, end_test, the_answer_is_recorded_when_it_came)
 {
     dlock_system *sys = open_system(PATIENCE_MS);
     dlock_system *other = open_system(PATIENCE_MS);
     int64_t stood_ns = release_beside_a_server_that_stands(sys, false);
     struct history h;
 
-    (void)state;
     take_and_close(other);
     assert_int_equal(0, dlock_pay_debts(sys, -1));
     dlock_close(sys);
@@ -79,7 +88,7 @@ static void the_answer_is_recorded_when_it_came(void **state)
 }
 
 /* The first request got no answer, and may have freed the lock. The record must say so. */
-static void a_repeated_release_is_recorded_as_unknown(void **state)
+TEST_WITH(begin_test, end_test, a_repeated_release_is_recorded_as_unknown)
 {
     dlock_system *sys = open_system(TIMEOUT_MS);
     dlock_system *other = open_system(PATIENCE_MS);
@@ -87,7 +96,6 @@ static void a_repeated_release_is_recorded_as_unknown(void **state)
     const struct history_call *release;
     struct history h;
 
-    (void)state;
     take_and_close(other);
     assert_int_equal(0, dlock_pay_debts(sys, -1));
     dlock_close(sys);
@@ -101,13 +109,12 @@ static void a_repeated_release_is_recorded_as_unknown(void **state)
 }
 
 /* The record does not say whether the release happened. */
-static void a_debt_that_remains_is_a_call_without_an_answer(void **state)
+TEST_WITH(begin_test, end_test, a_debt_that_remains_is_a_call_without_an_answer)
 {
     dlock_system *sys = open_system(TIMEOUT_MS);
     struct history h;
     dlock_lease lease;
 
-    (void)state;
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, NAME, 0, &lease));
     assert_int_equal(0, kill(server.pid, SIGSTOP));
     assert_int_equal(DLOCK_OK, dlock_release_later(sys, &lease));
@@ -120,25 +127,4 @@ static void a_debt_that_remains_is_a_call_without_an_answer(void **state)
     history_free(&h);
 }
 
-static int begin_test(void **state)
-{
-    return make_dir(state) + set_up(state);
-}
-
-static int end_test(void **state)
-{
-    return tear_down(state) + remove_dir(state);
-}
-
-#define LATER(name) cmocka_unit_test_setup_teardown(name, begin_test, end_test)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        LATER(the_answer_is_recorded_when_it_came),
-        LATER(a_repeated_release_is_recorded_as_unknown),
-        LATER(a_debt_that_remains_is_a_call_without_an_answer),
-    };
-
-    return cmocka_run_group_tests(tests, start_server, stop_server);
-}
+GROUP(start_server, stop_server)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_ledger.c -- reading the ledger's files, whole and incomplete. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "loadtest/audit/ledger.h"
 #include "loadtest/kit/files.h"
+#include "tests/registered.h"
 
 static int make_dir(void **state)
 {
@@ -41,7 +36,7 @@ static void put(void **state, const char *name, const char *text)
     assert_true(files_write(path, text));
 }
 
-static void a_whole_ledger_is_complete(void **state)
+TEST_WITH(make_dir, remove_dir, a_whole_ledger_is_complete)
 {
     struct ledger ledger;
 
@@ -64,7 +59,7 @@ static void a_whole_ledger_is_complete(void **state)
     ledger_free(&ledger);
 }
 
-static void without_an_end_it_is_not(void **state)
+TEST_WITH(make_dir, remove_dir, without_an_end_it_is_not)
 {
     struct ledger ledger;
 
@@ -75,7 +70,7 @@ static void without_an_end_it_is_not(void **state)
     ledger_free(&ledger);
 }
 
-static void nor_with_half_a_line(void **state)
+TEST_WITH(make_dir, remove_dir, nor_with_half_a_line)
 {
     struct ledger ledger;
 
@@ -86,7 +81,7 @@ static void nor_with_half_a_line(void **state)
     ledger_free(&ledger);
 }
 
-static void nor_if_one_of_two_has_no_end(void **state)
+TEST_WITH(make_dir, remove_dir, nor_if_one_of_two_has_no_end)
 {
     struct ledger ledger;
 
@@ -98,7 +93,7 @@ static void nor_if_one_of_two_has_no_end(void **state)
 }
 
 /* The totals of two threads whose sum overflows, and totals that are no counts. */
-static void totals_that_are_no_counts_are_refused(void **state)
+TEST_WITH(make_dir, remove_dir, totals_that_are_no_counts_are_refused)
 {
     static const char *const BAD[] = {
         "end\t9223372036854775807\t0\t0\t0\n", "end\t-1\t0\t0\t0\n",
@@ -113,7 +108,7 @@ static void totals_that_are_no_counts_are_refused(void **state)
     }
 }
 
-static void nor_if_the_end_does_not_add_up(void **state)
+TEST_WITH(make_dir, remove_dir, nor_if_the_end_does_not_add_up)
 {
     struct ledger ledger;
 
@@ -124,7 +119,7 @@ static void nor_if_the_end_does_not_add_up(void **state)
 }
 
 /* Each request was answered, or is among the unanswered. */
-static void nor_if_a_request_has_neither_an_answer_nor_a_line(void **state)
+TEST_WITH(make_dir, remove_dir, nor_if_a_request_has_neither_an_answer_nor_a_line)
 {
     struct ledger ledger;
 
@@ -136,7 +131,7 @@ static void nor_if_a_request_has_neither_an_answer_nor_a_line(void **state)
 
 /* A front answered without the request's id, and closed a connection that had no request with an
  * answer. */
-static void answers_without_an_id_count_too(void **state)
+TEST_WITH(make_dir, remove_dir, answers_without_an_id_count_too)
 {
     struct ledger ledger;
 
@@ -147,7 +142,7 @@ static void answers_without_an_id_count_too(void **state)
 }
 
 /* The path of the directory is no pattern, and a file of another name is no ledger. */
-static void the_name_of_the_directory_is_taken_as_it_is(void **state)
+TEST_WITH(make_dir, remove_dir, the_name_of_the_directory_is_taken_as_it_is)
 {
     static const char *const names[] = {"t*", "t1", "[1]"};
     static const int files[] = {0, 1, 1};
@@ -171,7 +166,7 @@ static void the_name_of_the_directory_is_taken_as_it_is(void **state)
     }
 }
 
-static void a_directory_that_is_not_there_is_refused(void **state)
+TEST_WITH(make_dir, remove_dir, a_directory_that_is_not_there_is_refused)
 {
     struct ledger ledger;
     char dir[FILES_PATH_MAX];
@@ -181,7 +176,7 @@ static void a_directory_that_is_not_there_is_refused(void **state)
     ledger_free(&ledger);
 }
 
-static void nor_without_files(void **state)
+TEST_WITH(make_dir, remove_dir, nor_without_files)
 {
     struct ledger ledger;
 
@@ -191,7 +186,7 @@ static void nor_without_files(void **state)
     ledger_free(&ledger);
 }
 
-static void nonsense_is_refused(void **state)
+TEST_WITH(make_dir, remove_dir, nonsense_is_refused)
 {
     struct ledger ledger;
 
@@ -205,7 +200,7 @@ static void nonsense_is_refused(void **state)
 
 /* If two runs wrote into one directory, the reader cannot know which run a line, or a part of a
  * line, belongs to. */
-static void nothing_may_stand_behind_the_end(void **state)
+TEST_WITH(make_dir, remove_dir, nothing_may_stand_behind_the_end)
 {
     static const char *const BEHIND[] = {"accepted\tr-1-2\t101\t2\t9\n",
                                          "unanswered\tr-1-2\t-\t2\t9\n",
@@ -223,7 +218,7 @@ static void nothing_may_stand_behind_the_end(void **state)
     }
 }
 
-static void a_ledger_that_run_json_names_and_that_is_missing_is_named(void **state)
+TEST_WITH(make_dir, remove_dir, a_ledger_that_run_json_names_and_that_is_missing_is_named)
 {
     struct ledger ledger;
 
@@ -239,35 +234,4 @@ static void a_ledger_that_run_json_names_and_that_is_missing_is_named(void **sta
     assert_string_equal(ledger.missing,
                         "ledger-2.tsv is missing: run.json says 2 ledgers, 1 file was found");
     ledger_free(&ledger);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_whole_ledger_is_complete, make_dir,
-                                        remove_dir),
-        cmocka_unit_test_setup_teardown(without_an_end_it_is_not, make_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(nor_with_half_a_line, make_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(nor_if_one_of_two_has_no_end, make_dir,
-                                        remove_dir),
-        cmocka_unit_test_setup_teardown(totals_that_are_no_counts_are_refused, make_dir,
-                                        remove_dir),
-        cmocka_unit_test_setup_teardown(nor_if_the_end_does_not_add_up, make_dir,
-                                        remove_dir),
-        cmocka_unit_test_setup_teardown(nor_if_a_request_has_neither_an_answer_nor_a_line,
-                                        make_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(answers_without_an_id_count_too, make_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(the_name_of_the_directory_is_taken_as_it_is, make_dir,
-                                        remove_dir),
-        cmocka_unit_test_setup_teardown(a_directory_that_is_not_there_is_refused, make_dir,
-                                        remove_dir),
-        cmocka_unit_test_setup_teardown(nor_without_files, make_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(nonsense_is_refused, make_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(
-            a_ledger_that_run_json_names_and_that_is_missing_is_named, make_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(nothing_may_stand_behind_the_end, make_dir,
-                                        remove_dir),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

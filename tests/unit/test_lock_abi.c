@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_lock_abi.c -- programs that were built with another dlock.h of the same library number. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lock/dlock_primitives.h"
 #include "lock/options.h"
+#include "tests/registered.h"
 
 /* The options of a later dlock.h. */
 struct newer_options {
@@ -36,9 +31,8 @@ struct newer_metrics {
 /* The structs as programs were built with them, on 64-bit machines. A change here changes the
  * binary interface: unless it adds a field at the end of a struct that may grow, the number of
  * libdlock.so has to change too. */
-static void every_field_stays_where_it_is(void **state)
+TEST(every_field_stays_where_it_is)
 {
-    (void)state;
     if (sizeof(void *) != 8)
         return;
     assert_int_equal(sizeof(dlock_options), 152);
@@ -82,12 +76,11 @@ static void every_field_stays_where_it_is(void **state)
 
 /* A program was built when the struct had only `size` bytes: the bytes after them belong to the
  * program. */
-static void only_so_many_bytes_are_initialised(void **state)
+TEST(only_so_many_bytes_are_initialised)
 {
     unsigned char bytes[sizeof(dlock_options)];
     size_t size = offsetof(dlock_options, on_lost);
 
-    (void)state;
     memset(bytes, 0x5a, sizeof(bytes));
     dlock_options_init((dlock_options *)(void *)bytes, size);
     for (size_t i = size; i < sizeof(bytes); i++)
@@ -95,12 +88,11 @@ static void only_so_many_bytes_are_initialised(void **state)
     assert_int_equal(((dlock_options *)(void *)bytes)->size, size);
 }
 
-static void a_shorter_struct_has_the_defaults_in_what_it_lacks(void **state)
+TEST(a_shorter_struct_has_the_defaults_in_what_it_lacks)
 {
     dlock_options given = dlock_options_default();
     dlock_options got;
 
-    (void)state;
     given.size = offsetof(dlock_options, redis_timeout_ms);
     given.lease_ms = 1234;
     given.redis_timeout_ms = -1; /* outside of the struct that the program knows */
@@ -112,26 +104,24 @@ static void a_shorter_struct_has_the_defaults_in_what_it_lacks(void **state)
     assert_int_equal(got.size, sizeof(got));
 }
 
-static void half_a_field_is_not_read(void **state)
+TEST(half_a_field_is_not_read)
 {
     dlock_options given = dlock_options_default();
     dlock_options got;
 
-    (void)state;
     given.replicas_acknowledge = 3;
     given.size = sizeof(given) - 1;
     assert_int_equal(dlock_options_read(&got, &given), DLOCK_OK);
     assert_int_equal(got.replicas_acknowledge, dlock_options_default().replicas_acknowledge);
 }
 
-static void every_field_is_read(void **state)
+TEST(every_field_is_read)
 {
     dlock_options given;
     dlock_options got;
     size_t untouched = 0;
     size_t read_count = offsetof(dlock_options, variant);
 
-    (void)state;
     memset(&given, 0x5a, sizeof(given));
     given.size = sizeof(given);
     given.watchdog = given.redlock_sequential = true;
@@ -142,12 +132,11 @@ static void every_field_is_read(void **state)
     assert_true(untouched <= 2 * sizeof(int) + 4);
 }
 
-static void a_longer_struct_is_taken_if_it_asks_for_nothing_new(void **state)
+TEST(a_longer_struct_is_taken_if_it_asks_for_nothing_new)
 {
     struct newer_options newer;
     dlock_system *sys = NULL;
 
-    (void)state;
     dlock_options_init(&newer.known, sizeof(newer));
     assert_null(newer.new_text);
     newer.known.variant = "none";
@@ -159,12 +148,11 @@ static void a_longer_struct_is_taken_if_it_asks_for_nothing_new(void **state)
     assert_non_null(strstr(dlock_error(), "what this library does not know"));
 }
 
-static void options_that_never_saw_the_defaults_are_refused(void **state)
+TEST(options_that_never_saw_the_defaults_are_refused)
 {
     dlock_options opts = {.variant = "none"};
     dlock_system *sys = NULL;
 
-    (void)state;
     assert_int_equal(dlock_open(&sys, &opts), DLOCK_INVALID);
     assert_non_null(strstr(dlock_error(), "begin with dlock_options_default()"));
 }
@@ -189,13 +177,12 @@ static dlock_system *open_local(void)
     return sys;
 }
 
-static void a_request_says_how_long_it_is_or_nothing(void **state)
+TEST(a_request_says_how_long_it_is_or_nothing)
 {
     dlock_system *sys = open_local();
     struct newer_request newer = {{.size = sizeof(newer)}, 0};
     dlock_request request = {0};
 
-    (void)state;
     assert_int_equal(acquire(sys, &request), DLOCK_OK);
     request.size = sizeof(request);
     assert_int_equal(acquire(sys, &request), DLOCK_OK);
@@ -208,7 +195,7 @@ static void a_request_says_how_long_it_is_or_nothing(void **state)
     dlock_close(sys);
 }
 
-static void a_struct_that_is_filled_keeps_the_callers_size(void **state)
+TEST(a_struct_that_is_filled_keeps_the_callers_size)
 {
     dlock_system *sys = open_local();
     size_t info_size = offsetof(dlock_info, owner);
@@ -217,7 +204,6 @@ static void a_struct_that_is_filled_keeps_the_callers_size(void **state)
     struct newer_metrics metrics = {.new_counter = 7};
     dlock_request request = {0};
 
-    (void)state;
     assert_int_equal(acquire(sys, &request), DLOCK_OK);
     memset(&info.known, 0x5a, sizeof(info.known));
     memset(&metrics.known, 0x5a, sizeof(metrics.known));
@@ -237,34 +223,15 @@ static void a_struct_that_is_filled_keeps_the_callers_size(void **state)
     dlock_close(sys);
 }
 
-static void nothing_of_a_lease_is_left_unset(void **state)
+TEST(nothing_of_a_lease_is_left_unset)
 {
     dlock_system *sys = open_local();
     dlock_lease lease;
 
-    (void)state;
     memset(&lease, 0x5a, sizeof(lease));
     assert_int_equal(dlock_acquire(sys, "abi", 0, &lease), DLOCK_OK);
     for (size_t i = 0; i < sizeof(lease.reserved) / sizeof(lease.reserved[0]); i++)
         assert_int_equal(lease.reserved[i], 0);
     assert_int_equal(dlock_release(sys, &lease), DLOCK_OK);
     dlock_close(sys);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_field_stays_where_it_is),
-        cmocka_unit_test(only_so_many_bytes_are_initialised),
-        cmocka_unit_test(a_shorter_struct_has_the_defaults_in_what_it_lacks),
-        cmocka_unit_test(half_a_field_is_not_read),
-        cmocka_unit_test(every_field_is_read),
-        cmocka_unit_test(a_longer_struct_is_taken_if_it_asks_for_nothing_new),
-        cmocka_unit_test(options_that_never_saw_the_defaults_are_refused),
-        cmocka_unit_test(a_request_says_how_long_it_is_or_nothing),
-        cmocka_unit_test(a_struct_that_is_filled_keeps_the_callers_size),
-        cmocka_unit_test(nothing_of_a_lease_is_left_unset),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

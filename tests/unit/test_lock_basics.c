@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_lock_basics.c -- tokens, owners, statuses, clocks, forks: the small files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +13,7 @@
 #include "base/os/random.h"
 #include "lock/status.h"
 #include "lock/token.h"
+#include "tests/registered.h"
 
 enum { TOKENS = 2000, THREADS = 8, DRAWS = 20000 };
 
@@ -29,9 +24,8 @@ static int compare(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-static void tokens_are_hex_and_never_repeat(void **state)
+TEST(tokens_are_hex_and_never_repeat)
 {
-    (void)state;
     for (int i = 0; i < TOKENS; i++) {
         dlock_token_make(tokens[i]);
         assert_int_equal(DLOCK_TOKEN_LEN, strlen(tokens[i]));
@@ -42,14 +36,13 @@ static void tokens_are_hex_and_never_repeat(void **state)
         assert_string_not_equal(tokens[i - 1], tokens[i]);
 }
 
-static void parent_and_child_draw_different_tokens(void **state)
+TEST(parent_and_child_draw_different_tokens)
 {
     char mine[DLOCK_TOKEN_LEN + 1];
     char theirs[DLOCK_TOKEN_LEN + 1] = "";
     int ends[2];
     pid_t pid;
 
-    (void)state;
     dlock_token_make(mine); /* so that the child inherits a buffer of random bytes */
     assert_int_equal(0, pipe(ends));
     pid = fork();
@@ -66,11 +59,10 @@ static void parent_and_child_draw_different_tokens(void **state)
     close(ends[1]);
 }
 
-static void jitter_stays_below_its_bound(void **state)
+TEST(jitter_stays_below_its_bound)
 {
     bool seen[3] = {false, false, false};
 
-    (void)state;
     for (int i = 0; i < DRAWS; i++) {
         uint32_t number = dlock_random_below(3);
 
@@ -87,12 +79,11 @@ static void *tell_number(void *arg)
     return NULL;
 }
 
-static void owners_are_never_reused(void **state)
+TEST(owners_are_never_reused)
 {
     char numbers[THREADS + 2][DLOCK_NUMBER_SIZE];
     uint64_t thread = dlock_owner_here()->thread;
 
-    (void)state;
     strcpy(numbers[0], dlock_owner_here()->number);
     assert_string_equal(numbers[0], dlock_owner_here()->number);
     dlock_owner_retire();
@@ -110,7 +101,7 @@ static void owners_are_never_reused(void **state)
         assert_string_not_equal(numbers[i - 1], numbers[i]);
 }
 
-static void statuses_have_texts(void **state)
+TEST(statuses_have_texts)
 {
     static const dlock_status all[] = {
 #define X(name, value, id, text) DLOCK_##name,
@@ -118,7 +109,6 @@ static void statuses_have_texts(void **state)
 #undef X
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         assert_string_not_equal("?", dlock_status_id(all[i]));
         assert_true(strlen(dlock_status_text(all[i])) > 1);
@@ -137,11 +127,10 @@ static void *fail_elsewhere(void *arg)
     return NULL;
 }
 
-static void failures_belong_to_their_thread(void **state)
+TEST(failures_belong_to_their_thread)
 {
     pthread_t id;
 
-    (void)state;
     assert_int_equal(DLOCK_IO, dlock_fail(DLOCK_IO, "%s:%d", "h", 1));
     assert_string_equal("h:1", dlock_error());
     assert_int_equal(0, pthread_create(&id, NULL, fail_elsewhere, NULL));
@@ -151,9 +140,8 @@ static void failures_belong_to_their_thread(void **state)
     assert_string_equal("", dlock_error());
 }
 
-static void instants_do_not_overflow(void **state)
+TEST(instants_do_not_overflow)
 {
-    (void)state;
     assert_true(dlock_clock_after(5, 1) == 5 + DLOCK_NS_PER_MS);
     assert_true(dlock_clock_after(INT64_MAX - 5, 1) == INT64_MAX);
     assert_true(dlock_clock_after(dlock_clock_ns(), INT64_MAX) == INT64_MAX);
@@ -163,13 +151,12 @@ static void instants_do_not_overflow(void **state)
                 dlock_clock_poll_ms(dlock_clock_ns() + DLOCK_NS_PER_MS) == 1);
 }
 
-static void forks_are_counted(void **state)
+TEST(forks_are_counted)
 {
     unsigned before;
     int status = 0;
     pid_t pid;
 
-    (void)state;
     dlock_fork_watch();
     before = dlock_fork_generation();
     pid = fork();
@@ -179,21 +166,4 @@ static void forks_are_counted(void **state)
     waitpid(pid, &status, 0);
     assert_int_equal(0, WEXITSTATUS(status));
     assert_int_equal(before, dlock_fork_generation());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens_are_hex_and_never_repeat),
-        cmocka_unit_test(parent_and_child_draw_different_tokens),
-        cmocka_unit_test(jitter_stays_below_its_bound),
-        cmocka_unit_test(owners_are_never_reused),
-        cmocka_unit_test(statuses_have_texts),
-        cmocka_unit_test(failures_belong_to_their_thread),
-        cmocka_unit_test(instants_do_not_overflow),
-        cmocka_unit_test(forks_are_counted),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("lock_basics", tests, NULL, NULL);
 }

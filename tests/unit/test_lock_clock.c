@@ -2,19 +2,14 @@
 /* test_lock_clock.c -- deadlines on a machine that is suspended, and on a machine whose wall clock
  * is set.
  *
- * The clocks are the kernel's clocks plus an offset of the test: this program replaces the C
+ * The clocks are the kernel's clocks plus an offset of the test: this file replaces the C
  * library's clock_gettime(). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/os/clock.h"
+#include "tests/registered.h"
 
 enum { HOUR_S = 3600 };
 
@@ -39,44 +34,30 @@ static int set_up(void **state)
     return 0;
 }
 
-static void a_lease_runs_out_while_the_machine_sleeps(void **state)
+TEST_WITH(set_up, NULL, a_lease_runs_out_while_the_machine_sleeps)
 {
     int64_t before_ns = dlock_clock_ns();
 
-    (void)state;
     slept_s = HOUR_S;
     assert_true(dlock_clock_ns() >= dlock_clock_after(before_ns, HOUR_S * 1000));
     assert_int_equal(0, dlock_clock_poll_ms(dlock_clock_after(before_ns, HOUR_S * 1000)));
     dlock_clock_sleep_until(dlock_clock_after(before_ns, HOUR_S * 1000));
 }
 
-static void setting_the_wall_clock_moves_no_deadline(void **state)
+TEST_WITH(set_up, NULL, setting_the_wall_clock_moves_no_deadline)
 {
     int64_t before_ns = dlock_clock_ns();
 
-    (void)state;
     set_s = -HOUR_S;
     assert_true(dlock_clock_ns() >= before_ns);
     set_s = HOUR_S;
     assert_true(dlock_clock_ns() < dlock_clock_after(before_ns, HOUR_S * 1000));
 }
 
-static void the_wall_clock_is_the_one_that_is_set(void **state)
+TEST_WITH(set_up, NULL, the_wall_clock_is_the_one_that_is_set)
 {
     int64_t before_ms = dlock_clock_wall_ms();
 
-    (void)state;
     set_s = HOUR_S;
     assert_true(dlock_clock_wall_ms() >= before_ms + HOUR_S * 1000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_lease_runs_out_while_the_machine_sleeps, set_up),
-        cmocka_unit_test_setup(setting_the_wall_clock_moves_no_deadline, set_up),
-        cmocka_unit_test_setup(the_wall_clock_is_the_one_that_is_set, set_up),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_lock_fair_share.c -- when a process delays its requests in favour of other processes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 
 #include "base/os/clock.h"
 #include "lock/fair_share.h"
+#include "tests/registered.h"
 
 #define CHANNEL "redisson_lock__channel:{hot}"
 
@@ -64,23 +59,20 @@ static void open_a_turn(void)
         shares.slots[i].until_ns += 20 * DLOCK_NS_PER_MS;
 }
 
-static void a_process_that_is_alone_is_never_held_back(void **state)
+TEST_WITH(set_up, tear_down, a_process_that_is_alone_is_never_held_back)
 {
-    (void)state;
     for (int i = 0; i < MANY; i++)
         assert_false(take_and_release(0));
 }
 
-static void a_process_with_every_grant_gives_the_others_a_turn(void **state)
+TEST_WITH(set_up, tear_down, a_process_with_every_grant_gives_the_others_a_turn)
 {
-    (void)state;
     open_a_turn();
     assert_true(dlock_fair_shares_hold_back(&shares, CHANNEL, INT64_MAX));
 }
 
-static void a_process_with_half_of_the_grants_is_never_held_back(void **state)
+TEST_WITH(set_up, tear_down, a_process_with_half_of_the_grants_is_never_held_back)
 {
-    (void)state;
     for (int i = 0; i < MANY; i++) {
         assert_false(take_and_release(1));
         (void)dlock_fair_shares_heard(&shares, CHANNEL); /* the message of this process' release */
@@ -88,11 +80,10 @@ static void a_process_with_half_of_the_grants_is_never_held_back(void **state)
     }
 }
 
-static void a_turn_ends_when_the_others_have_had_their_share(void **state)
+TEST_WITH(set_up, tear_down, a_turn_ends_when_the_others_have_had_their_share)
 {
     int heard_count = 0;
 
-    (void)state;
     open_a_turn();
     for (; heard_count < MANY && is_a_turn_open(); heard_count++)
         (void)dlock_fair_shares_heard(&shares, CHANNEL);
@@ -100,20 +91,18 @@ static void a_turn_ends_when_the_others_have_had_their_share(void **state)
     assert_false(dlock_fair_shares_hold_back(&shares, CHANNEL, INT64_MAX));
 }
 
-static void a_turn_that_nobody_uses_ends_by_itself(void **state)
+TEST_WITH(set_up, tear_down, a_turn_that_nobody_uses_ends_by_itself)
 {
-    (void)state;
     open_a_turn();
     assert_true(dlock_fair_shares_hold_back(&shares, CHANNEL, INT64_MAX));
     dlock_fair_shares_answered(&shares, CHANNEL, false);
     assert_false(dlock_fair_shares_hold_back(&shares, CHANNEL, INT64_MAX));
 }
 
-static void turns_that_nobody_uses_become_rare(void **state)
+TEST_WITH(set_up, tear_down, turns_that_nobody_uses_become_rare)
 {
     int held_back = 0;
 
-    (void)state;
     for (int i = 0; i < 10 * MANY; i++)
         held_back += take_and_release(1);
     assert_in_range(held_back, 1, MANY);
@@ -123,20 +112,18 @@ static void turns_that_nobody_uses_become_rare(void **state)
     assert_in_range(held_back, 1, MANY / 100);
 }
 
-static void a_waiter_is_held_back_no_longer_than_it_waits(void **state)
+TEST_WITH(set_up, tear_down, a_waiter_is_held_back_no_longer_than_it_waits)
 {
     int64_t until_ns;
 
-    (void)state;
     open_a_turn();
     until_ns = dlock_clock_ns();
     (void)dlock_fair_shares_hold_back(&shares, CHANNEL, until_ns);
     assert_false(dlock_fair_shares_hold_back(&shares, CHANNEL, until_ns));
 }
 
-static void another_lock_is_not_held_back(void **state)
+TEST_WITH(set_up, tear_down, another_lock_is_not_held_back)
 {
-    (void)state;
     open_a_turn();
     assert_false(
         dlock_fair_shares_hold_back(&shares, "redisson_lock__channel:{cold}", INT64_MAX));
@@ -149,13 +136,12 @@ static void *be_held_back(void *held)
 }
 
 /* Pass messages of releases to the shares until one of them finds a delayed thread. */
-static void a_release_wakes_nobody_while_a_thread_is_held_back(void **state)
+TEST_WITH(set_up, tear_down, a_release_wakes_nobody_while_a_thread_is_held_back)
 {
     pthread_t thread;
     bool held = false;
     bool was_enough = false;
 
-    (void)state;
     assert_false(dlock_fair_shares_heard(&shares, CHANNEL));
     while (!was_enough) {
         open_a_turn();
@@ -190,7 +176,7 @@ static void find_neighbour(char *out, size_t size)
 }
 
 /* A thread counts as held back between two messages that both find it. */
-static void a_release_of_another_lock_in_the_slot_wakes_a_waiter(void **state)
+TEST_WITH(set_up, tear_down, a_release_of_another_lock_in_the_slot_wakes_a_waiter)
 {
     char neighbour[64];
     pthread_t thread;
@@ -198,7 +184,6 @@ static void a_release_of_another_lock_in_the_slot_wakes_a_waiter(void **state)
     bool was_held = false;
     bool was_enough = false;
 
-    (void)state;
     find_neighbour(neighbour, sizeof(neighbour));
     while (!was_held) {
         open_a_turn();
@@ -216,23 +201,4 @@ static void a_release_of_another_lock_in_the_slot_wakes_a_waiter(void **state)
     }
     assert_true(held);
     assert_false(was_enough);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(a_process_that_is_alone_is_never_held_back),
-        TEST(a_process_with_every_grant_gives_the_others_a_turn),
-        TEST(a_process_with_half_of_the_grants_is_never_held_back),
-        TEST(a_turn_ends_when_the_others_have_had_their_share),
-        TEST(a_turn_that_nobody_uses_ends_by_itself),
-        TEST(turns_that_nobody_uses_become_rare),
-        TEST(a_waiter_is_held_back_no_longer_than_it_waits),
-        TEST(another_lock_is_not_held_back),
-        TEST(a_release_wakes_nobody_while_a_thread_is_held_back),
-        TEST(a_release_of_another_lock_in_the_slot_wakes_a_waiter),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

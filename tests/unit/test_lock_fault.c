@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_lock_fault.c -- arming, catching and releasing at fault points. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -14,6 +8,7 @@
 #include <unistd.h>
 
 #include "lock/fault.h"
+#include "tests/registered.h"
 
 static dlock_fault_state look(dlock_fault_point point)
 {
@@ -49,9 +44,8 @@ static void wait_until_held(void)
     assert_true(look(DLOCK_FAULT_BEFORE_COMMIT).holding);
 }
 
-static void nothing_is_armed_before_it_is_allowed(void **state)
+TEST(nothing_is_armed_before_it_is_allowed)
 {
-    (void)state;
     assert_false(dlock_fault_is_allowed());
     assert_false(dlock_fault_arm(DLOCK_FAULT_BEFORE_COMMIT, DLOCK_FAULT_KILL, NULL));
     DLOCK_FAULT(BEFORE_COMMIT, "k");
@@ -59,9 +53,8 @@ static void nothing_is_armed_before_it_is_allowed(void **state)
     assert_true(dlock_fault_is_allowed());
 }
 
-static void names_go_both_ways(void **state)
+TEST(names_go_both_ways)
 {
-    (void)state;
     for (int i = 0; i < DLOCK_FAULT_POINT_COUNT; i++) {
         const char *name = dlock_fault_point_name((dlock_fault_point)i);
 
@@ -76,12 +69,11 @@ static void names_go_both_ways(void **state)
     assert_int_equal(-1, dlock_fault_action_find(""));
 }
 
-static void one_fitting_thread_is_held(void **state)
+TEST(one_fitting_thread_is_held)
 {
     uint64_t caught = look(DLOCK_FAULT_BEFORE_COMMIT).caught;
     pthread_t id;
 
-    (void)state;
     atomic_store(&passed_count, 0);
     assert_true(dlock_fault_arm(DLOCK_FAULT_BEFORE_COMMIT, DLOCK_FAULT_HOLD, "mine"));
     assert_false(dlock_fault_arm(DLOCK_FAULT_BEFORE_COMMIT, DLOCK_FAULT_HOLD, "mine"));
@@ -102,11 +94,10 @@ static void one_fitting_thread_is_held(void **state)
     assert_false(dlock_fault_release(DLOCK_FAULT_BEFORE_COMMIT));
 }
 
-static void any_key_fits_when_none_was_named(void **state)
+TEST(any_key_fits_when_none_was_named)
 {
     pthread_t id;
 
-    (void)state;
     assert_true(dlock_fault_arm(DLOCK_FAULT_BEFORE_COMMIT, DLOCK_FAULT_HOLD, ""));
     id = start_passing("whatever");
     wait_until_held();
@@ -115,9 +106,8 @@ static void any_key_fits_when_none_was_named(void **state)
     pthread_join(id, NULL);
 }
 
-static void an_unused_arming_is_taken_back(void **state)
+TEST(an_unused_arming_is_taken_back)
 {
-    (void)state;
     assert_true(dlock_fault_arm(DLOCK_FAULT_BEFORE_COMMIT, DLOCK_FAULT_KILL, NULL));
     assert_true(look(DLOCK_FAULT_BEFORE_COMMIT).armed);
     assert_int_equal(1, atomic_load(&dlock_fault_armed_count));
@@ -126,9 +116,8 @@ static void an_unused_arming_is_taken_back(void **state)
     DLOCK_FAULT(BEFORE_COMMIT, "still alive");
 }
 
-static void a_point_does_only_what_it_can(void **state)
+TEST(a_point_does_only_what_it_can)
 {
-    (void)state;
     for (int i = 0; i < DLOCK_FAULT_POINT_COUNT; i++) {
         for (int action = 0; action < DLOCK_FAULT_ACTION_COUNT; action++) {
             bool can =
@@ -145,9 +134,8 @@ static void a_point_does_only_what_it_can(void **state)
     assert_false(dlock_fault_can(DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_CUT));
 }
 
-static void a_failure_is_left_to_who_reaches_the_point(void **state)
+TEST(a_failure_is_left_to_who_reaches_the_point)
 {
-    (void)state;
     assert_true(dlock_fault_arm(DLOCK_FAULT_BEFORE_REQUEST, DLOCK_FAULT_CUT, "k"));
     assert_int_equal(DLOCK_FAULT_NOTHING,
                      DLOCK_FAULT_ASK(DLOCK_FAULT_BEFORE_REQUEST, "other"));
@@ -183,29 +171,11 @@ static int child_status(dlock_fault_action action)
     return status;
 }
 
-static void whole_processes_stop_and_die(void **state)
+TEST(whole_processes_stop_and_die)
 {
     int status = child_status(DLOCK_FAULT_KILL);
 
-    (void)state;
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     status = child_status(DLOCK_FAULT_STOP);
     assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_armed_before_it_is_allowed), /* has to be the first test */
-        cmocka_unit_test(names_go_both_ways),
-        cmocka_unit_test(one_fitting_thread_is_held),
-        cmocka_unit_test(any_key_fits_when_none_was_named),
-        cmocka_unit_test(an_unused_arming_is_taken_back),
-        cmocka_unit_test(a_point_does_only_what_it_can),
-        cmocka_unit_test(a_failure_is_left_to_who_reaches_the_point),
-        cmocka_unit_test(whole_processes_stop_and_die),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("lock_fault", tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_lock_held_back.c -- a request that is held back in favour of other processes ends with its
  * cancel, and its lease counts from the end of the delay. No server answers the requests. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -15,6 +9,7 @@
 #include "lock/dlock.h"
 #include "lock/registry.h"
 #include "lock/stores/redisson.h"
+#include "tests/registered.h"
 
 enum { HOUR_MS = 3600000, FIRST_MS = 20, LAST_MS = 5000 };
 
@@ -73,12 +68,11 @@ static void *ask_cancelled(void *cancel)
 }
 
 /* Without the end by its cancel, the thread would be held back until alarm() ends the program. */
-static void a_cancel_ends_the_delay(void **state)
+TEST_WITH(set_up, tear_down, a_cancel_ends_the_delay)
 {
     dlock_cancel *cancel = dlock_cancel_new();
     pthread_t thread;
 
-    (void)state;
     assert_non_null(cancel);
     assert_int_equal(0, pthread_create(&thread, NULL, ask_cancelled, cancel));
     while (!atomic_load(&has_begun))
@@ -89,11 +83,10 @@ static void a_cancel_ends_the_delay(void **state)
 }
 
 /* On a slow machine the time of a wait may be over before the delay begins. */
-static void a_delay_is_no_part_of_the_lease(void **state)
+TEST_WITH(set_up, tear_down, a_delay_is_no_part_of_the_lease)
 {
     dlock_claim claim = {0};
 
-    (void)state;
     for (int ms = FIRST_MS; ms < LAST_MS && claim.sent_ns == 0; ms *= 2) {
         claim.wait_until_ns = dlock_clock_after(dlock_clock_ns(), ms);
         assert_int_equal(DLOCK_IO, ask(&claim));
@@ -127,7 +120,7 @@ static dlock_status release(void *state, const dlock_claim *claim)
     return DLOCK_OK;
 }
 
-static void a_lease_counts_from_the_instant_that_the_attempt_names(void **state)
+TEST(a_lease_counts_from_the_instant_that_the_attempt_names)
 {
     const dlock_variant *real = dlock_registry_find("owner");
     dlock_variant it = *real;
@@ -136,7 +129,6 @@ static void a_lease_counts_from_the_instant_that_the_attempt_names(void **state)
     dlock_system *sys;
     dlock_lease lease;
 
-    (void)state;
     it.open = open_nothing;
     it.close = close_nothing;
     it.era = NULL;
@@ -150,15 +142,4 @@ static void a_lease_counts_from_the_instant_that_the_attempt_names(void **state)
     assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
     dlock_close(sys);
     dlock_registry_replace(real);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_cancel_ends_the_delay, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_delay_is_no_part_of_the_lease, set_up, tear_down),
-        cmocka_unit_test(a_lease_counts_from_the_instant_that_the_attempt_names),
-    };
-
-    return cmocka_run_group_tests_name("lock_held_back", tests, NULL, NULL);
 }

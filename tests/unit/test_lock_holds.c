@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* test_lock_holds.c -- the table of the holds of a system. */
+#include "tests/registered.h"
 #include "tests/unit/held.h"
 
 enum { MANY = 5000, READERS = 2, CHURNS = 20000 };
 
-static void a_lease_is_good_until_it_is_given_back(void **state)
+TEST(a_lease_is_good_until_it_is_given_back)
 {
     struct dlock_holds *holds = dlock_holds_open(false);
     struct dlock_hold *begun = dlock_holds_begin(holds, "a", false);
     uint64_t id;
 
-    (void)state;
     assert_int_equal(DLOCK_HOLD_BEGUN, begun->state);
     assert_int_equal(0, begun->id);
     dlock_holds_abandon(holds, begun);
@@ -24,7 +24,7 @@ static void a_lease_is_good_until_it_is_given_back(void **state)
     dlock_holds_close(holds);
 }
 
-static void made_up_ids_are_refused(void **state)
+TEST(made_up_ids_are_refused)
 {
     struct dlock_holds *holds = dlock_holds_open(true);
     struct dlock_holds *other = dlock_holds_open(true);
@@ -32,7 +32,6 @@ static void made_up_ids_are_refused(void **state)
     const uint64_t bad[] = {0, 1, id + 1, id ^ (UINT64_C(1) << 24), ~id, UINT64_MAX,
                             0xffffff, id | 0xfffff0, UINT64_C(1) << 63};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(0, dlock_holds_deadline_ns(holds, bad[i]));
         assert_int_equal(0, give(holds, bad[i]));
@@ -45,13 +44,12 @@ static void made_up_ids_are_refused(void **state)
     dlock_holds_close(other);
 }
 
-static void a_used_slot_has_a_new_id(void **state)
+TEST(a_used_slot_has_a_new_id)
 {
     struct dlock_holds *holds = dlock_holds_open(false);
     uint64_t first = take(holds, "a", 60000);
     uint64_t second;
 
-    (void)state;
     give(holds, first);
     second = take(holds, "a", 60000);
     assert_true(first != second);
@@ -62,14 +60,13 @@ static void a_used_slot_has_a_new_id(void **state)
     dlock_holds_close(holds);
 }
 
-static void levels_share_a_deadline_and_end_in_any_order(void **state)
+TEST(levels_share_a_deadline_and_end_in_any_order)
 {
     struct dlock_holds *holds = dlock_holds_open(true);
     uint64_t outer = take(holds, "a", 1000);
     uint64_t inner = take(holds, "a", 60000);
     uint64_t other = take(holds, "b", 500);
 
-    (void)state;
     assert_true(dlock_holds_deadline_ns(holds, outer) ==
                 dlock_holds_deadline_ns(holds, inner));
     assert_true(dlock_holds_find(holds, outer) == dlock_holds_find(holds, inner));
@@ -85,27 +82,25 @@ static void levels_share_a_deadline_and_end_in_any_order(void **state)
     dlock_holds_close(holds);
 }
 
-static void without_reentry_levels_are_strangers(void **state)
+TEST(without_reentry_levels_are_strangers)
 {
     struct dlock_holds *holds = dlock_holds_open(false);
     uint64_t first = take(holds, "a", 1000);
     uint64_t second = take(holds, "a", 60000);
 
-    (void)state;
     assert_true(dlock_holds_find(holds, first) != dlock_holds_find(holds, second));
     assert_int_equal(1, give(holds, first));
     assert_int_equal(1, give(holds, second));
     dlock_holds_close(holds);
 }
 
-static void a_hold_past_its_deadline_is_given_up(void **state)
+TEST(a_hold_past_its_deadline_is_given_up)
 {
     struct dlock_holds *holds = dlock_holds_open(true);
     uint64_t late = take(holds, "a", 0);
     char number[DLOCK_NUMBER_SIZE];
     struct dlock_hold *fresh;
 
-    (void)state;
     strcpy(number, dlock_owner_here()->number);
     fresh = dlock_holds_begin(holds, "a", false);
     assert_ptr_equal(fresh, fresh->root);
@@ -117,7 +112,7 @@ static void a_hold_past_its_deadline_is_given_up(void **state)
     dlock_holds_close(holds);
 }
 
-static void a_renewal_moves_only_what_is_held(void **state)
+TEST(a_renewal_moves_only_what_is_held)
 {
     struct dlock_holds *holds = dlock_holds_open(true);
     uint64_t id = take(holds, "a", 1000);
@@ -125,7 +120,6 @@ static void a_renewal_moves_only_what_is_held(void **state)
     uint64_t serial = root->serial;
     int64_t far_ns = in_ms(60000);
 
-    (void)state;
     assert_true(dlock_holds_renewed(holds, root, serial, far_ns, far_ns));
     assert_true(dlock_holds_deadline_ns(holds, id) == far_ns);
     /* A renewal that was sent earlier and answered later must not shorten the lease. */
@@ -150,14 +144,13 @@ static void a_renewal_moves_only_what_is_held(void **state)
 }
 
 /* The lock of a session has no lease that a renewal could prolong. */
-static void a_probe_of_an_endless_hold_is_due_again_later(void **state)
+TEST(a_probe_of_an_endless_hold_is_due_again_later)
 {
     struct dlock_holds *holds = dlock_holds_open(false);
     struct dlock_hold *hold = dlock_holds_begin(holds, "a", false);
     uint64_t id = dlock_holds_grant(holds, hold, INT64_MAX, 1, true);
     const struct dlock_hold *root = dlock_holds_find(holds, id);
 
-    (void)state;
     assert_true(dlock_holds_renewed(holds, hold, hold->serial, INT64_MAX, 2));
     assert_true(root->renew_at_ns == 2);
     assert_true(dlock_holds_deadline_ns(holds, id) == INT64_MAX);
@@ -179,7 +172,7 @@ static int visits(struct dlock_holds *holds)
     return count;
 }
 
-static void a_visit_sees_roots_that_are_held(void **state)
+TEST(a_visit_sees_roots_that_are_held)
 {
     struct dlock_holds *holds = dlock_holds_open(true);
     uint64_t outer = take(holds, "a", 60000);
@@ -187,7 +180,6 @@ static void a_visit_sees_roots_that_are_held(void **state)
     struct dlock_hold *root = dlock_holds_find(holds, outer);
     struct dlock_hold *begun;
 
-    (void)state;
     assert_int_equal(1, visits(holds));
     begun = dlock_holds_begin(holds, "b", false);
     assert_int_equal(1, visits(holds));
@@ -203,13 +195,12 @@ static void a_visit_sees_roots_that_are_held(void **state)
     dlock_holds_close(holds);
 }
 
-static void thousands_fit_and_are_found(void **state)
+TEST(thousands_fit_and_are_found)
 {
     struct dlock_holds *holds = dlock_holds_open(true);
     static uint64_t ids[MANY];
     char name[32];
 
-    (void)state;
     for (int i = 0; i < MANY; i++) {
         snprintf(name, sizeof(name), "name:%d", i);
         ids[i] = take(holds, name, 60000 + i);
@@ -250,12 +241,11 @@ static void *ask(void *arg)
     return NULL;
 }
 
-static void leases_are_asked_while_they_change(void **state)
+TEST(leases_are_asked_while_they_change)
 {
     struct churn churn = {.holds = dlock_holds_open(false)};
     pthread_t readers[READERS];
 
-    (void)state;
     for (int i = 0; i < READERS; i++)
         assert_int_equal(0, pthread_create(&readers[i], NULL, ask, &churn));
     for (int i = 0; i < CHURNS; i++) {
@@ -274,14 +264,13 @@ static void leases_are_asked_while_they_change(void **state)
     dlock_holds_close(churn.holds);
 }
 
-static void a_hold_is_watched_while_a_level_is(void **state)
+TEST(a_hold_is_watched_while_a_level_is)
 {
     struct dlock_holds *holds = dlock_holds_open(true);
     uint64_t outer = take_as(holds, false, 60000, 100, false);
     struct dlock_hold *root = dlock_holds_find(holds, outer);
     uint64_t inner;
 
-    (void)state;
     assert_int_equal(0, root->watched_count);
     inner = take_as(holds, false, 60000, 300, true);
     assert_int_equal(1, root->watched_count);
@@ -293,25 +282,4 @@ static void a_hold_is_watched_while_a_level_is(void **state)
     outer = take_as(holds, false, 60000, 100, true);
     assert_int_equal(1, dlock_holds_find(holds, outer)->watched_count);
     dlock_holds_close(holds);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lease_is_good_until_it_is_given_back),
-        cmocka_unit_test(made_up_ids_are_refused),
-        cmocka_unit_test(a_used_slot_has_a_new_id),
-        cmocka_unit_test(levels_share_a_deadline_and_end_in_any_order),
-        cmocka_unit_test(without_reentry_levels_are_strangers),
-        cmocka_unit_test(a_hold_past_its_deadline_is_given_up),
-        cmocka_unit_test(a_renewal_moves_only_what_is_held),
-        cmocka_unit_test(a_probe_of_an_endless_hold_is_due_again_later),
-        cmocka_unit_test(a_visit_sees_roots_that_are_held),
-        cmocka_unit_test(thousands_fit_and_are_found),
-        cmocka_unit_test(leases_are_asked_while_they_change),
-        cmocka_unit_test(a_hold_is_watched_while_a_level_is),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("lock_holds", tests, NULL, NULL);
 }

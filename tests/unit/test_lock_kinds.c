@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_lock_kinds.c -- the read hold and the write hold of one owner. */
+#include "tests/registered.h"
 #include "tests/unit/held.h"
 
-static void a_reader_and_a_writer_are_two_holds_of_one_owner(void **state)
+TEST(a_reader_and_a_writer_are_two_holds_of_one_owner)
 {
     struct dlock_holds *holds = dlock_holds_open(true);
     uint64_t writes = take_as(holds, false, 60000, 1, false);
@@ -10,7 +11,6 @@ static void a_reader_and_a_writer_are_two_holds_of_one_owner(void **state)
     struct dlock_hold *reader;
     uint64_t reads;
 
-    (void)state;
     dlock_owner_retire(); /* as after an unanswered release of another lock */
     reads = take_as(holds, true, 60000, 1, false);
     reader = dlock_holds_find(holds, reads);
@@ -28,14 +28,13 @@ static void a_reader_and_a_writer_are_two_holds_of_one_owner(void **state)
 }
 
 /* The leases of the lost hold may still be released. The release must not find a new hold. */
-static void a_lost_kind_does_not_lend_its_number(void **state)
+TEST(a_lost_kind_does_not_lend_its_number)
 {
     struct dlock_holds *holds = dlock_holds_open(true);
     uint64_t reads = take_as(holds, true, 60000, 1, false);
     uint64_t writes = take_as(holds, false, -1, 1, false);
     char lost[DLOCK_NUMBER_SIZE];
 
-    (void)state;
     strcpy(lost, dlock_holds_find(holds, writes)->facts.number);
     assert_string_equal(lost, dlock_holds_find(holds, reads)->facts.number);
     for (int i = 0; i < 2; i++) {
@@ -48,7 +47,7 @@ static void a_lost_kind_does_not_lend_its_number(void **state)
 }
 
 /* The hold is being released, or was abandoned, so a new hold must not get its number. */
-static void a_kind_that_parts_leaves_the_number_to_the_other(void **state)
+TEST(a_kind_that_parts_leaves_the_number_to_the_other)
 {
     struct dlock_holds *holds = dlock_holds_open(true);
     uint64_t reads = take_as(holds, true, 60000, 1, false);
@@ -57,7 +56,6 @@ static void a_kind_that_parts_leaves_the_number_to_the_other(void **state)
     struct dlock_hold *hold;
     int level;
 
-    (void)state;
     hold = dlock_holds_release(holds, writes, &level);
     assert_string_equal(reader->facts.number, hold->facts.number);
     dlock_holds_retire_number(holds, hold);
@@ -76,16 +74,4 @@ static void a_kind_that_parts_leaves_the_number_to_the_other(void **state)
     assert_string_not_equal(reader->facts.number, hold->facts.number);
     dlock_holds_abandon(holds, hold);
     dlock_holds_close(holds);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_reader_and_a_writer_are_two_holds_of_one_owner),
-        cmocka_unit_test(a_lost_kind_does_not_lend_its_number),
-        cmocka_unit_test(a_kind_that_parts_leaves_the_number_to_the_other),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("lock_holds", tests, NULL, NULL);
 }

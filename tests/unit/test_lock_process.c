@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_lock_process.c -- several processes in one program share no state. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
-
 #include "base/os/clock.h"
 #include "base/os/thread.h"
 #include "lock/dlock.h"
@@ -15,6 +8,7 @@
 #include "lock/owner.h"
 #include "lock/process.h"
 #include "lock/registry.h"
+#include "tests/registered.h"
 
 enum { HOUR_MS = 3600000, NUMBER = 1000 };
 
@@ -44,13 +38,12 @@ static dlock_system *open_local(void)
     return sys;
 }
 
-static void local_excludes_the_threads_of_its_own_process_alone(void **state)
+TEST_WITH(set_up, tear_down, local_excludes_the_threads_of_its_own_process_alone)
 {
     dlock_system *here = open_local();
     dlock_system *there;
     dlock_lease leases[2];
 
-    (void)state;
     assert_int_equal(DLOCK_OK, dlock_acquire(here, "n", 0, &leases[0]));
     dlock_process_enter(&other);
     there = open_local();
@@ -68,12 +61,11 @@ static void *draw_number(void *process)
     return (void *)(uintptr_t)dlock_owner_here()->thread; /* no caller uses the result */
 }
 
-static void owners_are_numbered_in_each_process(void **state)
+TEST_WITH(set_up, tear_down, owners_are_numbered_in_each_process)
 {
     struct dlock_thread thread;
     uint64_t here_before = dlock_process_here()->last_number;
 
-    (void)state;
     other.last_number = NUMBER;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(0, dlock_thread_start(&thread, draw_number, &other));
@@ -83,11 +75,10 @@ static void owners_are_numbered_in_each_process(void **state)
     assert_int_equal(here_before, dlock_process_here()->last_number);
 }
 
-static void a_point_is_armed_in_one_process(void **state)
+TEST_WITH(set_up, tear_down, a_point_is_armed_in_one_process)
 {
     dlock_fault_state seen;
 
-    (void)state;
     assert_false(dlock_fault_is_allowed());
     dlock_process_enter(&other);
     dlock_fault_allow();
@@ -102,12 +93,11 @@ static void a_point_is_armed_in_one_process(void **state)
     assert_false(dlock_fault_is_any_armed());
 }
 
-static void a_wall_clock_is_wrong_in_one_process(void **state)
+TEST_WITH(set_up, tear_down, a_wall_clock_is_wrong_in_one_process)
 {
     int64_t here_ms;
     int64_t there_ms;
 
-    (void)state;
     dlock_process_enter(&other);
     dlock_process_shift_wall(HOUR_MS);
     there_ms = dlock_process_wall_ms();
@@ -117,12 +107,11 @@ static void a_wall_clock_is_wrong_in_one_process(void **state)
     assert_true(dlock_clock_wall_ms() - here_ms < HOUR_MS / 2);
 }
 
-static void a_variant_stands_in_and_limits_are_lifted_in_one_process(void **state)
+TEST_WITH(set_up, tear_down, a_variant_stands_in_and_limits_are_lifted_in_one_process)
 {
     dlock_variant it = *dlock_registry_find("getset");
     const dlock_variant *real = dlock_registry_find("lua-local");
 
-    (void)state;
     dlock_process_enter(&other);
     dlock_registry_replace(&it);
     dlock_options_lift_limits(true);
@@ -131,19 +120,4 @@ static void a_variant_stands_in_and_limits_are_lifted_in_one_process(void **stat
     dlock_process_enter(NULL);
     assert_ptr_not_equal(&it, dlock_registry_find("getset"));
     assert_true(dlock_options_lease_ms(real, HOUR_MS) < HOUR_MS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(local_excludes_the_threads_of_its_own_process_alone, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(owners_are_numbered_in_each_process, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_point_is_armed_in_one_process, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_wall_clock_is_wrong_in_one_process, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_variant_stands_in_and_limits_are_lifted_in_one_process,
-                                        set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests_name("lock_process", tests, NULL, NULL);
 }

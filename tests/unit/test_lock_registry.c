@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_lock_registry.c -- the catalogue, and the mistakes that a variant can have. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <string.h>
 
 #include "lock/dlock_variant.h"
+#include "tests/registered.h"
 
-static void the_catalogue_is_sound(void **state)
+TEST(the_catalogue_is_sound)
 {
-    (void)state;
     assert_true(dlock_variant_count() >= 7);
     for (size_t i = 0; i < dlock_variant_count(); i++) {
         const dlock_variant_info *info = dlock_variant_at(i);
@@ -58,9 +52,8 @@ static void assert_flaw(const dlock_variant *variant, const char *text)
         assert_flaw(&v, text);                                                         \
     } while (0)
 
-static void every_broken_promise_is_found(void **state)
+TEST(every_broken_promise_is_found)
 {
-    (void)state;
     ASSERT_FLAW("none", v.info.name = NULL, "name");
     ASSERT_FLAW("none", v.info.name = "", "name");
     ASSERT_FLAW("none", v.info.name = "Bad name", "name");
@@ -94,15 +87,4 @@ static void every_broken_promise_is_found(void **state)
     ASSERT_FLAW("lua",
                 (v.info.caps &= ~(unsigned)DLOCK_CAP_EXPIRES, v.drift_per_mille = 0),
                 "never expires");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_catalogue_is_sound),
-        cmocka_unit_test(every_broken_promise_is_found),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("lock_registry", tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_lock_retry.c -- the policies for trying again: their texts and their pauses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <string.h>
 
 #include "base/os/clock.h"
 #include "lock/retry.h"
+#include "tests/registered.h"
 
 enum { DRAWS = 2000 };
 
@@ -34,9 +29,8 @@ static void assert_retry(const char *text, enum dlock_retry_kind kind, int first
     assert_int_equal(jitter_percent, retry.jitter_percent);
 }
 
-static void every_policy_is_read(void **state)
+TEST(every_policy_is_read)
 {
-    (void)state;
     assert_int_equal(DLOCK_RETRY_PUSH, parse(NULL).kind);
     assert_int_equal(DLOCK_RETRY_PUSH, parse("push").kind);
     assert_int_equal(DLOCK_RETRY_NONE, parse("none").kind);
@@ -49,7 +43,7 @@ static void every_policy_is_read(void **state)
                  100);
 }
 
-static void a_text_that_is_no_policy_is_refused(void **state)
+TEST(a_text_that_is_no_policy_is_refused)
 {
     static const struct {
         const char *text;
@@ -84,7 +78,6 @@ static void a_text_that_is_no_policy_is_refused(void **state)
     };
     struct dlock_retry retry;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(DLOCK_INVALID, dlock_retry_parse(bad[i].text, &retry));
         if (strstr(dlock_error(), bad[i].says) == NULL ||
@@ -111,11 +104,10 @@ static void assert_pause(const struct dlock_retry *retry, unsigned nth, int64_t 
     assert_true(longest_ns - shortest_ns >= (most_ms - least_ms) * DLOCK_NS_PER_MS / 2);
 }
 
-static void pauses_follow_the_policy(void **state)
+TEST(pauses_follow_the_policy)
 {
     struct dlock_retry retry = parse("fixed:100ms,jitter:0%");
 
-    (void)state;
     assert_pause(&retry, 1, 100, 100);
     assert_pause(&retry, 1000, 100, 100);
     retry = parse("fixed:100ms,jitter:50%");
@@ -131,16 +123,4 @@ static void pauses_follow_the_policy(void **state)
     retry = parse("exponential:40ms..60m");
     assert_pause(&retry, 1, 32, 40);
     assert_pause(&retry, 50, 2880000, 3600000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_policy_is_read),
-        cmocka_unit_test(a_text_that_is_no_policy_is_refused),
-        cmocka_unit_test(pauses_follow_the_policy),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("lock_retry", tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/registered.h"
 #include "tests/unit/recorder_run.h"
 
 #define TRACE "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -54,12 +55,11 @@ static const char *recorded(const char *name)
     return text;
 }
 
-static void a_hold_has_the_traces_that_it_serves(void **state)
+TEST_WITH(make_dir, remove_dir, a_hold_has_the_traces_that_it_serves)
 {
     dlock_system *sys = open_local(dir);
     dlock_lease first, second;
 
-    (void)state;
     first = take(sys, "lock:a");
     second = take(sys, "lock:b");
     assert_int_equal(dlock_trace(sys, &second, OTHER), DLOCK_OK);
@@ -74,7 +74,7 @@ static void a_hold_has_the_traces_that_it_serves(void **state)
     assert_string_equal(recorded("lock:b"), OTHER ",");
 }
 
-static void a_trace_that_is_no_id_is_refused_and_not_recorded(void **state)
+TEST_WITH(make_dir, remove_dir, a_trace_that_is_no_id_is_refused_and_not_recorded)
 {
     static const char *const BAD[] = {
         "", LONGEST "x", "two words", "line\nend", "quote\"", "back\\slash", "\x1b[31m",
@@ -83,7 +83,6 @@ static void a_trace_that_is_no_id_is_refused_and_not_recorded(void **state)
     dlock_system *sys = open_local(dir);
     dlock_lease lease = take(sys, "lock:a"), never = {0};
 
-    (void)state;
     assert_int_equal(dlock_trace(sys, &lease, NULL), DLOCK_INVALID);
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
         assert_int_equal(dlock_trace(sys, &lease, BAD[i]), DLOCK_INVALID);
@@ -99,25 +98,23 @@ static void a_trace_that_is_no_id_is_refused_and_not_recorded(void **state)
     assert_string_equal(recorded("lock:a"), "");
 }
 
-static void without_a_record_nothing_happens(void **state)
+TEST_WITH(make_dir, remove_dir, without_a_record_nothing_happens)
 {
     dlock_system *sys = open_local(NULL);
     dlock_lease lease = take(sys, "lock:a");
 
-    (void)state;
     assert_int_equal(dlock_trace(sys, &lease, TRACE), DLOCK_OK);
     assert_int_equal(dlock_release(sys, &lease), DLOCK_OK);
     dlock_close(sys);
 }
 
-static void a_child_names_no_trace_of_its_parent(void **state)
+TEST_WITH(make_dir, remove_dir, a_child_names_no_trace_of_its_parent)
 {
     dlock_system *sys = open_local(dir);
     dlock_lease lease = take(sys, "lock:a");
     int status;
     pid_t pid;
 
-    (void)state;
     pid = fork();
     assert_true(pid >= 0);
     if (pid == 0)
@@ -172,7 +169,7 @@ static const json_t *example_of(const json_t *json, const char *who)
     return NULL;
 }
 
-static void a_finding_names_the_traces_of_both_holders(void **state)
+TEST_WITH(make_dir, remove_dir, a_finding_names_the_traces_of_both_holders)
 {
     json_t *json;
     char *said = say(OVERLAP "11 p1 t1 trace " TRACE " id=7\n"
@@ -181,7 +178,6 @@ static void a_finding_names_the_traces_of_both_holders(void **state)
     const json_t *culprit = json_object_get(example_of(json, "broken_by"), "traces");
     const json_t *victim = json_object_get(example_of(json, "beside"), "traces");
 
-    (void)state;
     assert_non_null(strstr(said, ", traces " OTHER ", second, beside the acquire of "));
     assert_non_null(strstr(said, ", trace " TRACE "\n"));
     assert_int_equal(json_array_size(culprit), 2);
@@ -192,13 +188,12 @@ static void a_finding_names_the_traces_of_both_holders(void **state)
     free(said);
 }
 
-static void a_hold_without_a_trace_has_none(void **state)
+TEST_WITH(make_dir, remove_dir, a_hold_without_a_trace_has_none)
 {
     json_t *json;
     char *said = say(OVERLAP "13 p2 t2 trace " OTHER " id=8\n"
                              "13 p2 t1 trace stranger id=7\n", &json);
 
-    (void)state;
     assert_null(strstr(said, "stranger"));
     assert_null(json_object_get(example_of(json, "beside"), "traces"));
     json_decref(json);
@@ -211,13 +206,12 @@ static void a_hold_without_a_trace_has_none(void **state)
     free(said);
 }
 
-static void more_traces_than_fit_are_counted(void **state)
+TEST_WITH(make_dir, remove_dir, more_traces_than_fit_are_counted)
 {
     char text[1024] = OVERLAP;
     json_t *json;
     char *said;
 
-    (void)state;
     for (int i = 0; i < 8; i++)
         (void)sprintf(text + strlen(text), "13 p2 t2 trace n%d id=8\n", i);
     said = say(text, &json);
@@ -229,42 +223,23 @@ static void more_traces_than_fit_are_counted(void **state)
 }
 
 /* A recorder writes no such id, but anybody can write a file. */
-static void an_id_that_is_no_text_does_not_reach_the_terminal(void **state)
+TEST_WITH(make_dir, remove_dir, an_id_that_is_no_text_does_not_reach_the_terminal)
 {
     json_t *json;
     char *said = say(OVERLAP "13 p2 t2 trace \x1b[31m\xff id=8\n", &json);
 
-    (void)state;
     assert_null(strchr(said, '\x1b'));
     assert_non_null(strstr(said, "[31m"));
     json_decref(json);
     free(said);
 }
 
-static void a_trace_in_a_text_needs_its_hold(void **state)
+TEST_WITH(make_dir, remove_dir, a_trace_in_a_text_needs_its_hold)
 {
     struct history h = {0};
     char error[256];
 
-    (void)state;
     assert_false(history_parse(&h, OVERLAP "13 p2 t2 trace x\n", error, sizeof(error)));
     assert_string_equal(error, "line 3: a trace needs the id= of its hold");
     history_free(&h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_hold_has_the_traces_that_it_serves),
-        TEST(a_trace_that_is_no_id_is_refused_and_not_recorded),
-        TEST(without_a_record_nothing_happens),
-        TEST(a_child_names_no_trace_of_its_parent),
-        TEST(a_finding_names_the_traces_of_both_holders),
-        TEST(a_hold_without_a_trace_has_none),
-        TEST(more_traces_than_fit_are_counted),
-        TEST(an_id_that_is_no_text_does_not_reach_the_terminal),
-        TEST(a_trace_in_a_text_needs_its_hold),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

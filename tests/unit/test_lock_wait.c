@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_lock_wait.c -- when a waiter tries again, with a variant that the test defines. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <string.h>
 
 #include "base/os/clock.h"
 #include "lock/wait.h"
+#include "tests/registered.h"
 
 /* The behaviour of this variant's lock. */
 static struct {
@@ -133,9 +128,8 @@ static dlock_status wait_for(const dlock_variant *variant, int64_t wait_ms,
     return wait_on(variant, wait_ms);
 }
 
-static void no_wait_is_one_attempt(void **state)
+TEST(no_wait_is_one_attempt)
 {
-    (void)state;
     assert_int_equal(DLOCK_BUSY, wait_for(&polled, 0, 9, DLOCK_OK));
     assert_int_equal(1, lock.attempt_count);
     assert_int_equal(DLOCK_BUSY, wait_for(&pushed, 0, 9, DLOCK_OK));
@@ -145,9 +139,8 @@ static void no_wait_is_one_attempt(void **state)
     assert_int_equal(0, lock.watch_count);
 }
 
-static void a_grant_or_a_failure_ends_the_wait(void **state)
+TEST(a_grant_or_a_failure_ends_the_wait)
 {
-    (void)state;
     assert_int_equal(DLOCK_OK, wait_for(&polled, -1, 5, DLOCK_OK));
     assert_int_equal(6, lock.attempt_count);
     assert_int_equal(DLOCK_PROTOCOL, wait_for(&polled, -1, 2, DLOCK_PROTOCOL));
@@ -162,9 +155,8 @@ static void a_grant_or_a_failure_ends_the_wait(void **state)
 }
 
 /* The store may be restarting, so its errors end no wait. */
-static void a_store_that_is_away_ends_no_wait_before_its_time(void **state)
+TEST(a_store_that_is_away_ends_no_wait_before_its_time)
 {
-    (void)state;
     assert_int_equal(DLOCK_IO, wait_for(&polled, 0, 0, DLOCK_IO));
     assert_int_equal(1, lock.attempt_count);
     assert_int_equal(DLOCK_IO, wait_for(&polled, 100, 1, DLOCK_IO));
@@ -176,11 +168,10 @@ static void a_store_that_is_away_ends_no_wait_before_its_time(void **state)
     assert_false(lock.granted);
 }
 
-static void time_runs_out(void **state)
+TEST(time_runs_out)
 {
     int64_t begun_ns = dlock_clock_ns();
 
-    (void)state;
     assert_int_equal(DLOCK_TIMEOUT, wait_for(&polled, 30, 1000000, DLOCK_OK));
     assert_true(dlock_clock_ns() - begun_ns >= 30 * DLOCK_NS_PER_MS);
     assert_true(lock.attempt_count >= 2);
@@ -191,9 +182,8 @@ static void time_runs_out(void **state)
     assert_true(lock.slept_ns <= 20 * DLOCK_NS_PER_MS);
 }
 
-static void a_poll_stands_behind_the_watch(void **state)
+TEST(a_poll_stands_behind_the_watch)
 {
-    (void)state;
     assert_int_equal(DLOCK_OK, wait_for(&pushed, -1, 50, DLOCK_OK));
     assert_true(lock.slept_ns > 100 * DLOCK_NS_PER_MS);
     assert_true(lock.slept_ns <= 400 * DLOCK_NS_PER_MS);
@@ -207,9 +197,8 @@ static void a_poll_stands_behind_the_watch(void **state)
     assert_true(lock.slept_ns <= 8 * DLOCK_NS_PER_MS);
 }
 
-static void a_waiter_that_cannot_watch_polls(void **state)
+TEST(a_waiter_that_cannot_watch_polls)
 {
-    (void)state;
     memset(&lock, 0, sizeof(lock));
     lock.busy_count = 3;
     assert_int_equal(DLOCK_OK,
@@ -219,9 +208,8 @@ static void a_waiter_that_cannot_watch_polls(void **state)
     assert_int_equal(0, lock.unwatch_count);
 }
 
-static void none_is_one_attempt(void **state)
+TEST(none_is_one_attempt)
 {
-    (void)state;
     be_busy(9);
     wait_by(&polled, "none", -1, NULL, DLOCK_BUSY);
     assert_int_equal(1, lock.attempt_count);
@@ -231,9 +219,8 @@ static void none_is_one_attempt(void **state)
     assert_int_equal(0, lock.watch_count);
 }
 
-static void the_tries_run_out(void **state)
+TEST(the_tries_run_out)
 {
-    (void)state;
     be_busy(1000);
     wait_by(&polled, "fixed:1ms,x4", -1, NULL, DLOCK_TIMEOUT);
     assert_int_equal(4, lock.attempt_count);
@@ -250,11 +237,10 @@ static void the_tries_run_out(void **state)
     assert_int_equal(4, lock.attempt_count);
 }
 
-static void a_policy_says_how_long_to_pause(void **state)
+TEST(a_policy_says_how_long_to_pause)
 {
     int64_t begun_ns = dlock_clock_ns();
 
-    (void)state;
     be_busy(3);
     wait_by(&polled, "fixed:20ms,jitter:0%", -1, NULL, DLOCK_OK);
     assert_true(dlock_clock_ns() - begun_ns >= 60 * DLOCK_NS_PER_MS);
@@ -264,19 +250,17 @@ static void a_policy_says_how_long_to_pause(void **state)
     assert_int_equal(2, lock.attempt_count);
 }
 
-static void a_fair_waiter_never_pauses_for_long(void **state)
+TEST(a_fair_waiter_never_pauses_for_long)
 {
     static const dlock_variant fair = {.info = {.caps = DLOCK_CAP_FAIR}};
 
-    (void)state;
     be_busy(1); /* otherwise the sleep would be an hour */
     wait_by(&fair, "fixed:60m", -1, NULL, DLOCK_OK);
     assert_int_equal(2, lock.attempt_count);
 }
 
-static void a_waiter_that_waited_in_the_store_does_not_pause(void **state)
+TEST(a_waiter_that_waited_in_the_store_does_not_pause)
 {
-    (void)state;
     be_busy(5);
     claim_here.waited = true;
     wait_by(&polled, "fixed:60m", -1, NULL, DLOCK_OK);
@@ -284,11 +268,10 @@ static void a_waiter_that_waited_in_the_store_does_not_pause(void **state)
     assert_int_equal(6, lock.attempt_count);
 }
 
-static void cancelling_ends_the_wait(void **state)
+TEST(cancelling_ends_the_wait)
 {
     dlock_cancel *cancel = dlock_cancel_new();
 
-    (void)state;
     be_busy(1000);
     dlock_cancel_fire(cancel);
     wait_by(&polled, NULL, -1, cancel, DLOCK_CANCELLED);
@@ -317,11 +300,10 @@ static void cancelling_ends_the_wait(void **state)
 }
 
 /* The cancelled waiter has used up the wake-up, so no other waiter would try if it did not. */
-static void a_woken_waiter_tries_also_when_cancelled(void **state)
+TEST(a_woken_waiter_tries_also_when_cancelled)
 {
     dlock_cancel *cancel = dlock_cancel_new();
 
-    (void)state;
     be_busy(1000);
     lock.wakes = true;
     lock.fires = cancel;
@@ -337,11 +319,10 @@ static void a_woken_waiter_tries_also_when_cancelled(void **state)
     dlock_cancel_free(cancel);
 }
 
-static void useless_wake_ups_are_counted(void **state)
+TEST(useless_wake_ups_are_counted)
 {
     struct dlock_waiting told;
 
-    (void)state;
     be_busy(4);
     lock.wakes = true;
     told = wait_by(&pushed, NULL, -1, NULL, DLOCK_OK);
@@ -351,27 +332,4 @@ static void useless_wake_ups_are_counted(void **state)
     told = wait_by(&pushed, NULL, -1, NULL, DLOCK_OK);
     assert_int_equal(0, told.wake_count);
     assert_int_equal(5, told.try_count);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_wait_is_one_attempt),
-        cmocka_unit_test(a_grant_or_a_failure_ends_the_wait),
-        cmocka_unit_test(a_store_that_is_away_ends_no_wait_before_its_time),
-        cmocka_unit_test(time_runs_out),
-        cmocka_unit_test(a_poll_stands_behind_the_watch),
-        cmocka_unit_test(a_waiter_that_cannot_watch_polls),
-        cmocka_unit_test(none_is_one_attempt),
-        cmocka_unit_test(the_tries_run_out),
-        cmocka_unit_test(a_policy_says_how_long_to_pause),
-        cmocka_unit_test(a_fair_waiter_never_pauses_for_long),
-        cmocka_unit_test(a_waiter_that_waited_in_the_store_does_not_pause),
-        cmocka_unit_test(cancelling_ends_the_wait),
-        cmocka_unit_test(a_woken_waiter_tries_also_when_cancelled),
-        cmocka_unit_test(useless_wake_ups_are_counted),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("lock_wait", tests, NULL, NULL);
 }

@@ -4,12 +4,6 @@
  *
  * The store is a stand-in without servers: it grants every lock, and notes each renewal. The leases
  * are much longer than the test, so none ends. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +15,7 @@
 #include "lock/registry.h"
 #include "lock/system.h"
 #include "lock/watchdog.h"
+#include "tests/registered.h"
 
 #define FIRST "held back"
 
@@ -172,9 +167,8 @@ static void let_the_watchdog_renew(size_t count)
 /* The time from the renewal to the deadline has a share for each hold, also for those that are
  * behind a full batch. The watchdog looked at the clock before the renewal did, so the renewal sees
  * even less than its share. */
-static void a_renewal_leaves_each_hold_behind_it_an_equal_share(void **state)
+TEST_WITH(open_system, close_system, a_renewal_leaves_each_hold_behind_it_an_equal_share)
 {
-    (void)state;
     hold_the_watchdog();
     acquire_due(FEW);
     let_the_watchdog_renew(1);
@@ -182,11 +176,10 @@ static void a_renewal_leaves_each_hold_behind_it_an_equal_share(void **state)
                 leases[0].deadline_ns - renewals[0].sent_ns);
 }
 
-static void a_share_is_long_enough_for_a_slow_store(void **state)
+TEST_WITH(open_system, close_system, a_share_is_long_enough_for_a_slow_store)
 {
     int64_t longest_ns = 0;
 
-    (void)state;
     hold_the_watchdog();
     acquire_due(MANY);
     let_the_watchdog_renew(FEW);
@@ -196,11 +189,10 @@ static void a_share_is_long_enough_for_a_slow_store(void **state)
     assert_true(longest_ns > SHARE_MIN_MS * DLOCK_NS_PER_MS / 2);
 }
 
-static void what_has_been_due_longest_is_renewed_first(void **state)
+TEST_WITH(open_system, close_system, what_has_been_due_longest_is_renewed_first)
 {
     char name[16];
 
-    (void)state;
     hold_the_watchdog();
     acquire_due(FEW);
     let_the_watchdog_renew(FEW);
@@ -208,16 +200,4 @@ static void what_has_been_due_longest_is_renewed_first(void **state)
         snprintf(name, sizeof(name), "%d", FEW - 1 - i);
         assert_string_equal(name, renewals[i].name);
     }
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_system, close_system)
-    const struct CMUnitTest tests[] = {
-        TEST(a_renewal_leaves_each_hold_behind_it_an_equal_share),
-        TEST(a_share_is_long_enough_for_a_slow_store),
-        TEST(what_has_been_due_longest_is_renewed_first),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

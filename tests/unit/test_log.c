@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_log.c -- a line that standard error does not take at once is lost and counted, and nothing
  * waits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 
 #include "base/os/descriptor.h"
 #include "base/text/log.h"
+#include "tests/registered.h"
 
 enum { TEXT_MAX = 4096 };
 
@@ -66,12 +61,11 @@ static const char *read_text(struct reader *r)
     return r->text;
 }
 
-static void a_full_pipe_loses_lines_and_stops_nobody(void **state)
+TEST(a_full_pipe_loses_lines_and_stops_nobody)
 {
     struct reader r;
     const char *lost, *next;
 
-    (void)state;
     begin(&r);
     fill();
     for (int i = 0; i < 3; i++)
@@ -87,11 +81,10 @@ static void a_full_pipe_loses_lines_and_stops_nobody(void **state)
     assert_null(strstr(r.text, "nobody reads this"));
 }
 
-static void lost_lines_are_told_once(void **state)
+TEST(lost_lines_are_told_once)
 {
     struct reader r;
 
-    (void)state;
     begin(&r);
     fill();
     log_warn("nobody reads this");
@@ -133,20 +126,8 @@ static int descriptors_of_child(int closed)
     return WEXITSTATUS(status);
 }
 
-static void closed_standard_descriptors_are_kept(void **state)
+TEST(closed_standard_descriptors_are_kept)
 {
-    (void)state;
     for (int closed = 0; closed < 8; closed++)
         assert_int_equal(descriptors_of_child(closed), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_full_pipe_loses_lines_and_stops_nobody),
-        cmocka_unit_test(lost_lines_are_told_once),
-        cmocka_unit_test(closed_standard_descriptors_are_kept),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_matrix.c -- the performances of a matrix, their summary, and the meaning of a
  * seed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +8,7 @@
 #include "loadtest/matrix/matrix.h"
 #include "loadtest/scenario/catalogue.h"
 #include "loadtest/scenario/stage.h"
+#include "tests/registered.h"
 
 /* The cells of two scenarios: every lock of the first one, with `seeds` seeds. */
 static void make(struct matrix *m, int seeds)
@@ -43,12 +38,11 @@ static void record_all(struct matrix *m)
             matrix_record(&m->cells[i].runs[seed], &good);
 }
 
-static void test_all_as_expected_is_a_pass(void **state)
+TEST(test_all_as_expected_is_a_pass)
 {
     struct matrix m;
     struct matrix_totals t;
 
-    (void)state;
     make(&m, 2);
     record_all(&m);
     t = matrix_sum(&m);
@@ -61,13 +55,12 @@ static void test_all_as_expected_is_a_pass(void **state)
     matrix_free(&m);
 }
 
-static void test_one_of_many_is_enough_to_fail(void **state)
+TEST(test_one_of_many_is_enough_to_fail)
 {
     struct matrix m;
     struct scenario_result bad = as_expected();
     char text[64];
 
-    (void)state;
     make(&m, 3);
     record_all(&m);
     bad.is_expected = false;
@@ -81,13 +74,12 @@ static void test_one_of_many_is_enough_to_fail(void **state)
     matrix_free(&m);
 }
 
-static void test_what_did_not_happen_is_no_pass(void **state)
+TEST(test_what_did_not_happen_is_no_pass)
 {
     struct matrix m;
     struct scenario_result none = {.rc = EXIT_UNKNOWN, .is_expected = true};
     struct scenario_result bad = {.has_happened = true, .rc = EXIT_INVALID};
 
-    (void)state;
     make(&m, 1);
     assert_int_equal(matrix_exit_code(&m), EXIT_UNKNOWN); /* no performance was done */
     record_all(&m);
@@ -102,13 +94,12 @@ static void test_what_did_not_happen_is_no_pass(void **state)
     matrix_free(&m);
 }
 
-static void test_parts_are_all_of_it_and_nothing_twice(void **state)
+TEST(test_parts_are_all_of_it_and_nothing_twice)
 {
     struct matrix m;
     struct matrix_place *order;
     size_t count = 0, all;
 
-    (void)state;
     make(&m, 5);
     all = m.cell_count * 5;
     for (int part = 1; part <= 3; part++) {
@@ -127,14 +118,13 @@ static void test_parts_are_all_of_it_and_nothing_twice(void **state)
     matrix_free(&m);
 }
 
-static void test_every_cell_comes_before_the_next_seed(void **state)
+TEST(test_every_cell_comes_before_the_next_seed)
 {
     struct matrix m;
     struct matrix_place *order, *again;
     size_t count;
     bool is_shuffled = false;
 
-    (void)state;
     make(&m, 3);
     count = matrix_order(&m, &order);
     matrix_order(&m, &again);
@@ -149,12 +139,11 @@ static void test_every_cell_comes_before_the_next_seed(void **state)
     matrix_free(&m);
 }
 
-static void test_the_command_names_the_cell_and_the_seed(void **state)
+TEST(test_the_command_names_the_cell_and_the_seed)
 {
     struct matrix m;
     char command[MATRIX_COMMAND_MAX];
 
-    (void)state;
     make(&m, 3);
     matrix_command(&m, &m.cells[0], 2, command);
     assert_non_null(strstr(command, m.cells[0].setup.scenario->name));
@@ -163,9 +152,8 @@ static void test_the_command_names_the_cell_and_the_seed(void **state)
     matrix_free(&m);
 }
 
-static void test_what_is_left_goes_on_as_it_went(void **state)
+TEST(test_what_is_left_goes_on_as_it_went)
 {
-    (void)state;
     assert_int_equal(progress_left_ms(0, 10, 1000), -1);
     assert_int_equal(progress_left_ms(5, 10, 1000), 1000);
     assert_int_equal(progress_left_ms(10, 10, 1000), 0);
@@ -173,13 +161,12 @@ static void test_what_is_left_goes_on_as_it_went(void **state)
 
 /* ---- seeds ---- */
 
-static void test_a_seed_gives_the_same_again(void **state)
+TEST(test_a_seed_gives_the_same_again)
 {
     struct scenario_variation a = scenario_vary(7, "ghost", "lua", "read-write"),
                               b = scenario_vary(7, "ghost", "lua", "read-write");
     int differences = 0;
 
-    (void)state;
     assert_true(a.number == b.number && a.time_percent == b.time_percent &&
                 a.first_node == b.first_node && a.processes == b.processes &&
                 a.threads == b.threads && a.names == b.names &&
@@ -196,11 +183,10 @@ static void test_a_seed_gives_the_same_again(void **state)
     assert_true(a.number != b.number);
 }
 
-static void test_what_is_drawn_is_within_its_limits(void **state)
+TEST(test_what_is_drawn_is_within_its_limits)
 {
     bool nodes[LAB_COUNT_REDLOCK] = {false}, delays = false, none = false;
 
-    (void)state;
     for (uint32_t seed = 0; seed < 500; seed++) {
         struct scenario_variation v = scenario_vary(seed, "ghost", "lua", "read-write");
 
@@ -222,34 +208,15 @@ static void test_what_is_drawn_is_within_its_limits(void **state)
 }
 
 /* Two participants may share a name only if the lock promises to keep one of them out. */
-static void test_nobody_shares_what_the_lock_does_not_guard(void **state)
+TEST(test_nobody_shares_what_the_lock_does_not_guard)
 {
     struct scenario_variation v = {.processes = 2, .threads = 3, .names = 2};
     uint64_t dice = 1;
 
-    (void)state;
     for (int i = 0; i < 200; i++) {
         assert_int_equal(background_name(&v, 0, 1, 2, &dice), 5);
         assert_in_range(background_name(&v, DLOCK_CAP_LOCAL, 0, 2, &dice), 0, 1);
         assert_in_range(background_name(&v, DLOCK_CAP_LOCAL, 1, 2, &dice), 2, 3);
         assert_in_range(background_name(&v, DLOCK_CAP_EXCLUSIVE, 1, 2, &dice), 0, 1);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_as_expected_is_a_pass),
-        cmocka_unit_test(test_one_of_many_is_enough_to_fail),
-        cmocka_unit_test(test_what_did_not_happen_is_no_pass),
-        cmocka_unit_test(test_parts_are_all_of_it_and_nothing_twice),
-        cmocka_unit_test(test_every_cell_comes_before_the_next_seed),
-        cmocka_unit_test(test_the_command_names_the_cell_and_the_seed),
-        cmocka_unit_test(test_what_is_left_goes_on_as_it_went),
-        cmocka_unit_test(test_a_seed_gives_the_same_again),
-        cmocka_unit_test(test_what_is_drawn_is_within_its_limits),
-        cmocka_unit_test(test_nobody_shares_what_the_lock_does_not_guard),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

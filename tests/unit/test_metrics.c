@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_metrics.c -- the list of metrics follows the conventions of Prometheus, and names the files
  * that count them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +9,7 @@
 
 #include "app/metrics.h"
 #include "app/metrics_list.h"
+#include "tests/registered.h"
 
 static bool ends_in(const char *text, const char *end)
 {
@@ -33,12 +27,11 @@ static bool is_plain(const char *name)
            strstr(name, "__") == NULL && !ends_in(name, "_");
 }
 
-static void names_tell_what_is_measured(void **state)
+TEST(names_tell_what_is_measured)
 {
     static const char *const RESERVED[] = {"_bucket", "_sum", "_count", "_created"};
     const struct metrics_entry *e;
 
-    (void)state;
     for (size_t i = 0; (e = metrics_at(i)) != NULL; i++) {
         bool is_info = ends_in(e->name, "_info");
 
@@ -60,22 +53,20 @@ static void names_tell_what_is_measured(void **state)
     assert_true(metrics_at(0) != NULL);
 }
 
-static void help_is_one_line_and_a_sentence(void **state)
+TEST(help_is_one_line_and_a_sentence)
 {
     const struct metrics_entry *e;
 
-    (void)state;
     for (size_t i = 0; (e = metrics_at(i)) != NULL; i++)
         if (!ends_in(e->help, ".") || strpbrk(e->help, "\n\\") != NULL ||
             e->help[0] < 'A' || e->help[0] > 'Z')
             fail_msg("%s: %s", e->name, e->help);
 }
 
-static void labels_are_named_once_and_never_le(void **state)
+TEST(labels_are_named_once_and_never_le)
 {
     const struct metrics_entry *e;
 
-    (void)state;
     for (size_t i = 0; (e = metrics_at(i)) != NULL; i++)
         for (int l = 0; l < METRICS_LABELS_MAX; l++) {
             const char *name = metrics_label_name(e->labels[l]);
@@ -155,11 +146,10 @@ static void check_places(const struct metrics_entry *e, const char *field)
 }
 
 /* Has to run in the root of the tree, as tests/run does. */
-static void the_files_that_count_are_named(void **state)
+TEST(the_files_that_count_are_named)
 {
     const struct metrics_entry *e;
 
-    (void)state;
     for (size_t i = 0; (e = metrics_at(i)) != NULL; i++) {
         const char *field = NULL;
 
@@ -169,16 +159,4 @@ static void the_files_that_count_are_named(void **state)
         assert_true((field != NULL) == (e->source == METRICS_FROM_CELLS));
         check_places(e, field);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_tell_what_is_measured),
-        cmocka_unit_test(help_is_one_line_and_a_sentence),
-        cmocka_unit_test(labels_are_named_once_and_never_le),
-        cmocka_unit_test(the_files_that_count_are_named),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

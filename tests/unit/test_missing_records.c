@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_missing_records.c -- a process whose file of records is missing is a damage of the
  * history, if the run.json of the run names the process. */
+#include "tests/registered.h"
 #include "tests/unit/recorder_run.h"
 
 #include <unistd.h>
@@ -37,11 +38,10 @@ static void expect(enum verdict verdict, size_t damages, const char *damage)
     history_free(&h);
 }
 
-static void a_whole_run_is_valid(void **state)
+TEST_WITH(make_dir, remove_dir, a_whole_run_is_valid)
 {
     char text[200];
 
-    (void)state;
     record("laboratory", "laboratory-1");
     record("lua", "one");
     record("lua", "two");
@@ -51,9 +51,8 @@ static void a_whole_run_is_valid(void **state)
     expect(VERDICT_VALID, 0, NULL);
 }
 
-static void a_run_from_before_the_pids_is_counted(void **state)
+TEST_WITH(make_dir, remove_dir, a_run_from_before_the_pids_is_counted)
 {
-    (void)state;
     record("laboratory", "laboratory-1");
     record("lua", "one");
     write_run("{\"processes\": 1}");
@@ -63,11 +62,10 @@ static void a_run_from_before_the_pids_is_counted(void **state)
            "the record of a process is missing: run.json says 2 processes, 1 file was found");
 }
 
-static void a_missing_process_is_named(void **state)
+TEST_WITH(make_dir, remove_dir, a_missing_process_is_named)
 {
     char text[200];
 
-    (void)state;
     record("laboratory", "laboratory-1");
     record("lua", "one");
     snprintf(text, sizeof text, "{\"processes\": 2, \"pids\": {\"p1\": %d, \"p2\": 1}}",
@@ -78,11 +76,10 @@ static void a_missing_process_is_named(void **state)
            "was found");
 }
 
-static void a_second_file_of_another_process_stands_for_no_missing_one(void **state)
+TEST_WITH(make_dir, remove_dir, a_second_file_of_another_process_stands_for_no_missing_one)
 {
     char text[200];
 
-    (void)state;
     record("laboratory", "laboratory-1");
     record("lua", "one");
     record("lua", "one-again");
@@ -94,9 +91,8 @@ static void a_second_file_of_another_process_stands_for_no_missing_one(void **st
            "were found");
 }
 
-static void a_process_that_was_started_again_is_no_damage(void **state)
+TEST_WITH(make_dir, remove_dir, a_process_that_was_started_again_is_no_damage)
 {
-    (void)state;
     record("laboratory", "laboratory-1");
     record("lua", "one");
     record("lua", "one-again");
@@ -104,25 +100,22 @@ static void a_process_that_was_started_again_is_no_damage(void **state)
     expect(VERDICT_VALID, 0, NULL);
 }
 
-static void a_missing_record_of_the_faults_is_a_damage(void **state)
+TEST_WITH(make_dir, remove_dir, a_missing_record_of_the_faults_is_a_damage)
 {
-    (void)state;
     record("lua", "one");
     write_run("{\"processes\": 1}");
     expect(VERDICT_UNKNOWN, 1,
            "the record of the faults is missing: no file laboratory-*.dlockrec was found");
 }
 
-static void without_run_json_nothing_is_missing(void **state)
+TEST_WITH(make_dir, remove_dir, without_run_json_nothing_is_missing)
 {
-    (void)state;
     record("lua", "one");
     expect(VERDICT_VALID, 0, NULL);
 }
 
-static void pids_of_other_names_and_types_name_no_process(void **state)
+TEST_WITH(make_dir, remove_dir, pids_of_other_names_and_types_name_no_process)
 {
-    (void)state;
     record("laboratory", "laboratory-1");
     record("lua", "one");
     write_run("{\"processes\": 1, \"pids\": {\"p1\": \"x\", \"\\u001b[31m\": 7}}");
@@ -131,12 +124,11 @@ static void pids_of_other_names_and_types_name_no_process(void **state)
     expect(VERDICT_VALID, 0, NULL);
 }
 
-static void a_run_json_without_the_number_of_processes_is_a_damage(void **state)
+TEST_WITH(make_dir, remove_dir, a_run_json_without_the_number_of_processes_is_a_damage)
 {
     static const char *const texts[] = {"{}", "[]", "{\"processes\": \"2\"}",
                                         "{\"processes\": 0}"};
 
-    (void)state;
     record("laboratory", "laboratory-1");
     record("lua", "one");
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -147,9 +139,8 @@ static void a_run_json_without_the_number_of_processes_is_a_damage(void **state)
     }
 }
 
-static void a_run_json_that_ends_early_is_a_damage(void **state)
+TEST_WITH(make_dir, remove_dir, a_run_json_that_ends_early_is_a_damage)
 {
-    (void)state;
     record("laboratory", "laboratory-1");
     record("lua", "one");
     write_run("{\"processes\": 2, \"pids\": {\"p1\": 41,");
@@ -160,12 +151,11 @@ static void a_run_json_that_ends_early_is_a_damage(void **state)
 }
 
 /* The file may be the record of the process. */
-static void beside_a_file_of_rubbish_nothing_is_missing_for_sure(void **state)
+TEST_WITH(make_dir, remove_dir, beside_a_file_of_rubbish_nothing_is_missing_for_sure)
 {
     char path[FILES_PATH_MAX], text[DLOCK_RECORD_HEADER_SIZE + 1];
     struct history h;
 
-    (void)state;
     record("laboratory", "laboratory-1");
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
@@ -181,7 +171,7 @@ static void beside_a_file_of_rubbish_nothing_is_missing_for_sure(void **state)
 }
 
 /* The missing process released the lock, for which the waiter was woken. */
-static void a_release_that_may_be_in_the_missing_record_is_no_violation(void **state)
+TEST_WITH(make_dir, remove_dir, a_release_that_may_be_in_the_missing_record_is_no_violation)
 {
     dlock_recorder_about about = {
         .variant = "reentrant", .uuid = "one", .caps = HISTORY_TEXT_CAPS | DLOCK_CAP_PUSH};
@@ -190,7 +180,6 @@ static void a_release_that_may_be_in_the_missing_record_is_no_violation(void **s
     dlock_recorder *rec = NULL;
     uint64_t call;
 
-    (void)state;
     record("laboratory", "laboratory-1");
     assert_int_equal(DLOCK_OK, dlock_recorder_open(&rec, dir, &about));
     call = begin(rec, DLOCK_EVENT_ACQUIRE, "a", 1);
@@ -203,24 +192,4 @@ static void a_release_that_may_be_in_the_missing_record_is_no_violation(void **s
     expect(VERDICT_INVALID, 0, NULL);
     write_run("{\"processes\": 2}");
     expect(VERDICT_UNKNOWN, 1, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_whole_run_is_valid),
-        TEST(a_run_from_before_the_pids_is_counted),
-        TEST(a_missing_process_is_named),
-        TEST(a_second_file_of_another_process_stands_for_no_missing_one),
-        TEST(a_process_that_was_started_again_is_no_damage),
-        TEST(a_missing_record_of_the_faults_is_a_damage),
-        TEST(without_run_json_nothing_is_missing),
-        TEST(pids_of_other_names_and_types_name_no_process),
-        TEST(a_run_json_without_the_number_of_processes_is_a_damage),
-        TEST(a_run_json_that_ends_early_is_a_damage),
-        TEST(beside_a_file_of_rubbish_nothing_is_missing_for_sure),
-        TEST(a_release_that_may_be_in_the_missing_record_is_no_violation),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_name_list.c -- a flag's list of names is read in its order, each name once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "loadtest/kit/name_list.h"
+#include "tests/registered.h"
 
 enum { MAX = 8 };
 
@@ -24,39 +18,25 @@ static void reads(const char *text, const char *first, const char *second, const
     assert_string_equal(wanted[n], "");
 }
 
-static void names_are_read_in_their_order(void **state)
+TEST(names_are_read_in_their_order)
 {
-    (void)state;
     reads("green", "green", "", "");
     reads("blue,red", "blue", "red", "");
     reads("all", "red", "green", "blue");
     reads(NULL, "red", "green", "blue");
 }
 
-static void a_name_given_twice_counts_once(void **state)
+TEST(a_name_given_twice_counts_once)
 {
-    (void)state;
     reads("red,red", "red", "", "");
     reads("blue,red,blue,blue,red", "blue", "red", "");
     reads("green,red,blue,green,red,blue,green,red,blue", "green", "red", "blue");
 }
 
-static void a_list_with_another_word_is_refused(void **state)
+TEST(a_list_with_another_word_is_refused)
 {
-    (void)state;
     reads("", "", "", "");
     reads("red,", "", "", "");
     reads("red,red,reed", "", "", "");
     reads("all,red", "", "", "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_read_in_their_order),
-        cmocka_unit_test(a_name_given_twice_counts_once),
-        cmocka_unit_test(a_list_with_another_word_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("name_list", tests, NULL, NULL);
 }

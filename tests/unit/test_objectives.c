@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_objectives.c -- rates and objectives are parsed, and a malformed one is refused
  * with the position of the mistake. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +8,10 @@
 #include "loadtest/open_loop/wrk_figures.h"
 #include "loadtest/open_loop/rate.h"
 #include "loadtest/open_loop/step.h"
+#include "tests/registered.h"
 #include "tests/unit/scratch.h"
 
-static void rates_are_one_or_steps(void **state)
+TEST(rates_are_one_or_steps)
 {
     static const struct {
         const char *text;
@@ -30,7 +24,6 @@ static void rates_are_one_or_steps(void **state)
         {"10000000", 10000000, 10000000, 1},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
         struct rate_steps steps;
         char why[RATE_WHY_MAX];
@@ -42,7 +35,7 @@ static void rates_are_one_or_steps(void **state)
     }
 }
 
-static void a_rate_that_makes_no_sense_is_refused_with_its_place(void **state)
+TEST(a_rate_that_makes_no_sense_is_refused_with_its_place)
 {
     static const struct {
         const char *text, *says;
@@ -55,7 +48,6 @@ static void a_rate_that_makes_no_sense_is_refused_with_its_place(void **state)
         {"99999999999999999999", "character 1"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
         struct rate_steps steps = {.from = 7};
         char why[RATE_WHY_MAX] = "";
@@ -67,12 +59,11 @@ static void a_rate_that_makes_no_sense_is_refused_with_its_place(void **state)
     }
 }
 
-static void objectives_are_read(void **state)
+TEST(objectives_are_read)
 {
     struct objectives all;
     char why[OBJECTIVE_WHY_MAX];
 
-    (void)state;
     assert_true(objectives_parse("p99<50ms\nfailed<0.1%,p99.9<2.5ms,accepted>99%", &all, why));
     assert_int_equal(all.count, 4);
     assert_string_equal(all.at[0].text, "p99<50ms");
@@ -83,7 +74,7 @@ static void objectives_are_read(void **state)
     assert_int_equal(all.at[3].sign, SIGN_ABOVE);
 }
 
-static void an_objective_that_makes_no_sense_is_refused_with_its_place(void **state)
+TEST(an_objective_that_makes_no_sense_is_refused_with_its_place)
 {
     static const struct {
         const char *text, *says;
@@ -106,7 +97,6 @@ static void an_objective_that_makes_no_sense_is_refused_with_its_place(void **st
         {"oversold!0", "expected a name"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof objectives / sizeof objectives[0]; i++) {
         struct objectives all = {.count = 3};
         char why[OBJECTIVE_WHY_MAX] = "";
@@ -137,7 +127,7 @@ static struct step_result *sample(void)
     return step;
 }
 
-static void a_step_is_held_against_each_objective(void **state)
+TEST(a_step_is_held_against_each_objective)
 {
     static const struct {
         const char *text;
@@ -152,7 +142,6 @@ static void a_step_is_held_against_each_objective(void **state)
     };
     struct step_result *step = sample();
 
-    (void)state;
     for (size_t i = 0; i < sizeof objectives / sizeof objectives[0]; i++) {
         struct objectives all;
         char why[OBJECTIVE_WHY_MAX];
@@ -164,12 +153,11 @@ static void a_step_is_held_against_each_objective(void **state)
     free(step);
 }
 
-static void a_step_of_a_late_generator_holds_nothing(void **state)
+TEST(a_step_of_a_late_generator_holds_nothing)
 {
     struct step_result *step = sample();
     struct objectives none = {0};
 
-    (void)state;
     assert_true(step_holds(step, &none, NULL));
     for (int i = 0; i < 100; i++)
         latency_add(&step->lag, 12000000);
@@ -184,12 +172,11 @@ static void a_step_of_a_late_generator_holds_nothing(void **state)
 
 /* The drain after a step answers what the service did not answer in time, so that the objectives
  * hold. */
-static void a_rate_that_was_not_reached_is_not_sustained(void **state)
+TEST(a_rate_that_was_not_reached_is_not_sustained)
 {
     struct step_result *step = sample();
     struct objectives none = {0};
 
-    (void)state;
     assert_true(step_sustains(step, &none));
     step->answered_per_s = 400;
     assert_true(step_holds(step, &none, NULL));
@@ -198,14 +185,13 @@ static void a_rate_that_was_not_reached_is_not_sustained(void **state)
 }
 
 /* Both kinds of load count a queued order as accepted. */
-static void wrk_counts_a_queued_order_as_accepted(void **state)
+TEST(wrk_counts_a_queued_order_as_accepted)
 {
     struct run_result *result = calloc(1, sizeof *result);
     char dir[SCRATCH_SIZE], path[SCRATCH_SIZE + 16];
     struct wrk_figures figures;
     FILE *file;
 
-    (void)state;
     assert_non_null(result);
     result->orders_per_s = 900;
     scratch_make(dir, "figures");
@@ -231,7 +217,7 @@ static double of_sample(const void *of, double share)
     return share > 0.98 && share < 0.995 ? 60 : NAN;
 }
 
-static void an_objective_is_kept_missed_or_not_judged(void **state)
+TEST(an_objective_is_kept_missed_or_not_judged)
 {
     static const struct {
         const char *text, *says;
@@ -248,7 +234,6 @@ static void an_objective_is_kept_missed_or_not_judged(void **state)
     };
     struct measured measured = measured_nothing();
 
-    (void)state;
     measured.quantile_ms = of_sample;
     measured.figures[FIGURE_OVERSOLD] = 2;
     measured.figures[FIGURE_RATE] = 100;
@@ -269,7 +254,7 @@ static void an_objective_is_kept_missed_or_not_judged(void **state)
 }
 
 /* An objective must not hide a finding of the audit that it is not about. */
-static void the_audit_may_find_what_no_objective_is_about(void **state)
+TEST(the_audit_may_find_what_no_objective_is_about)
 {
     static const struct {
         const char *text;
@@ -286,7 +271,6 @@ static void the_audit_may_find_what_no_objective_is_about(void **state)
         {"oversold=0", AUDIT_TOLD_NOT_THERE, VERDICT_UNKNOWN, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         struct audit_verdict verdict = {.valid = VERDICT_INVALID};
         struct objectives all;
@@ -299,22 +283,4 @@ static void the_audit_may_find_what_no_objective_is_about(void **state)
         assert_true(objectives_parse(CASES[i].text, &all, why));
         assert_int_equal(figures_found_others(&all, &verdict), CASES[i].others);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rates_are_one_or_steps),
-        cmocka_unit_test(a_rate_that_makes_no_sense_is_refused_with_its_place),
-        cmocka_unit_test(objectives_are_read),
-        cmocka_unit_test(an_objective_that_makes_no_sense_is_refused_with_its_place),
-        cmocka_unit_test(an_objective_is_kept_missed_or_not_judged),
-        cmocka_unit_test(the_audit_may_find_what_no_objective_is_about),
-        cmocka_unit_test(a_step_is_held_against_each_objective),
-        cmocka_unit_test(a_step_of_a_late_generator_holds_nothing),
-        cmocka_unit_test(a_rate_that_was_not_reached_is_not_sustained),
-        cmocka_unit_test(wrk_counts_a_queued_order_as_accepted),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

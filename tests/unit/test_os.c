@@ -2,15 +2,9 @@
 /* test_os.c -- the contracts of base/os/: mutexes, conditions, threads, events and
  * UUIDs. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/os/clock.h"
 #include "base/os/condition.h"
@@ -18,6 +12,7 @@
 #include "base/os/once.h"
 #include "base/os/random.h"
 #include "base/os/thread.h"
+#include "tests/registered.h"
 
 enum { SHORT_MS = 5, LONG_MS = 60000 };
 
@@ -45,13 +40,12 @@ static void *fill_box(void *arg)
     return NULL;
 }
 
-static void a_condition_wakes_who_waits_for_it(void **state)
+TEST(a_condition_wakes_who_waits_for_it)
 {
     struct box box = {.mutex = DLOCK_MUTEX_INITIALIZER};
     struct dlock_thread other;
     int64_t until_ns = in_ms(LONG_MS);
 
-    (void)state;
     assert_true(dlock_condition_init(&box.changed));
     dlock_mutex_lock(&box.mutex);
     assert_int_equal(0, dlock_thread_start(&other, fill_box, &box));
@@ -63,12 +57,11 @@ static void a_condition_wakes_who_waits_for_it(void **state)
     dlock_mutex_destroy(&box.mutex);
 }
 
-static void a_wait_for_a_condition_ends_at_its_time_and_not_before(void **state)
+TEST(a_wait_for_a_condition_ends_at_its_time_and_not_before)
 {
     struct box box = {.mutex = DLOCK_MUTEX_INITIALIZER};
     int64_t until_ns;
 
-    (void)state;
     assert_true(dlock_condition_init(&box.changed));
     dlock_mutex_lock(&box.mutex);
     until_ns = in_ms(SHORT_MS);
@@ -99,11 +92,10 @@ static void *set_value(void *arg)
     return NULL;
 }
 
-static void the_end_of_a_thread_is_told_as_often_as_it_asks_for(void **state)
+TEST(the_end_of_a_thread_is_told_as_often_as_it_asks_for)
 {
     struct dlock_thread other;
 
-    (void)state;
     assert_true(dlock_thread_value_make(&value, at_end));
     assert_int_equal(0, dlock_thread_start(&other, set_value, &ended_count));
     dlock_thread_join(&other);
@@ -118,12 +110,11 @@ static void *tell_id(void *arg)
     return NULL;
 }
 
-static void two_threads_have_two_numbers(void **state)
+TEST(two_threads_have_two_numbers)
 {
     struct dlock_thread other;
     uint32_t id = 0;
 
-    (void)state;
     assert_int_equal(0, dlock_thread_start(&other, tell_id, &id));
     dlock_thread_join(&other);
     assert_int_not_equal(0, id);
@@ -137,11 +128,10 @@ static void make(void)
     made_count++;
 }
 
-static void a_thing_is_made_once(void **state)
+TEST(a_thing_is_made_once)
 {
     static struct dlock_once once = DLOCK_ONCE_INITIALIZER;
 
-    (void)state;
     dlock_once_run(&once, make);
     dlock_once_run(&once, make);
     assert_int_equal(1, made_count);
@@ -149,12 +139,11 @@ static void a_thing_is_made_once(void **state)
 
 /* ---- events ---- */
 
-static void an_event_is_readable_from_its_raise_to_its_clear(void **state)
+TEST(an_event_is_readable_from_its_raise_to_its_clear)
 {
     int event_fd = dlock_event_open();
     uint64_t count = 0;
 
-    (void)state;
     assert_true(event_fd >= 0);
     assert_int_equal(0, dlock_poll_one(event_fd, POLLIN, 0));
     dlock_event_raise(event_fd, 2);
@@ -176,13 +165,12 @@ static void *raise_it(void *arg)
     return NULL;
 }
 
-static void an_event_wakes_who_polls(void **state)
+TEST(an_event_wakes_who_polls)
 {
     int event_fd = dlock_event_open();
     struct pollfd polled[] = {{.fd = -1, .events = POLLIN}, {.fd = event_fd, .events = POLLIN}};
     struct dlock_thread other;
 
-    (void)state;
     assert_int_equal(0, dlock_thread_start(&other, raise_it, &event_fd));
     assert_int_equal(1, dlock_poll_until(polled, 2, in_ms(LONG_MS)));
     assert_int_equal(0, polled[0].revents);
@@ -191,12 +179,11 @@ static void an_event_wakes_who_polls(void **state)
     dlock_event_close(event_fd);
 }
 
-static void a_poll_ends_at_its_time_and_not_before(void **state)
+TEST(a_poll_ends_at_its_time_and_not_before)
 {
     int event_fd = dlock_event_open();
     int64_t until_ns = in_ms(SHORT_MS);
 
-    (void)state;
     while (dlock_clock_ns() < until_ns)
         assert_int_equal(0, dlock_poll_one(event_fd, POLLIN, until_ns));
     dlock_event_close(event_fd);
@@ -204,12 +191,11 @@ static void a_poll_ends_at_its_time_and_not_before(void **state)
 
 /* ---- UUIDs ---- */
 
-static void a_uuid_is_one_of_version_4_in_lower_case(void **state)
+TEST(a_uuid_is_one_of_version_4_in_lower_case)
 {
     char one[DLOCK_UUID_LEN + 1];
     char other[DLOCK_UUID_LEN + 1];
 
-    (void)state;
     dlock_random_uuid(one);
     dlock_random_uuid(other);
     assert_string_not_equal(one, other);
@@ -219,21 +205,4 @@ static void a_uuid_is_one_of_version_4_in_lower_case(void **state)
         assert_int_equal(i == 8 || i == 13 || i == 18 || i == 23, one[i] == '-');
     assert_int_equal('4', one[14]);
     assert_non_null(strchr("89ab", one[19]));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_condition_wakes_who_waits_for_it),
-        cmocka_unit_test(a_wait_for_a_condition_ends_at_its_time_and_not_before),
-        cmocka_unit_test(the_end_of_a_thread_is_told_as_often_as_it_asks_for),
-        cmocka_unit_test(two_threads_have_two_numbers),
-        cmocka_unit_test(a_thing_is_made_once),
-        cmocka_unit_test(an_event_is_readable_from_its_raise_to_its_clear),
-        cmocka_unit_test(an_event_wakes_who_polls),
-        cmocka_unit_test(a_poll_ends_at_its_time_and_not_before),
-        cmocka_unit_test(a_uuid_is_one_of_version_4_in_lower_case),
-    };
-
-    return cmocka_run_group_tests_name("base/os", tests, NULL, NULL);
 }

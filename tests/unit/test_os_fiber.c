@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_os_fiber.c -- the fibers of a loop: turns, sleeps, and sleeps that are ended early. */
+#include "tests/registered.h"
 #include "tests/unit/fibers.h"
 
 enum { MORE_THAN_IDLE = 1100 };
@@ -14,12 +15,11 @@ static void tell_thrice(struct work *work)
     }
 }
 
-static void fibers_take_turns(void **state)
+TEST(fibers_take_turns)
 {
     struct dlock_loop *loop = open_loop();
     struct work works[3] = {{.number = 0}, {.number = 1}, {.number = 2}};
 
-    (void)state;
     for (int i = 0; i < 3; i++)
         begin(loop, &works[i], tell_thrice, NULL);
     turn_to_the_end(loop);
@@ -45,12 +45,11 @@ static void keep_floats(struct work *work)
     assert_int_equal(3, dlock_fiber_here()->tallies[0]);
 }
 
-static void each_keeps_what_is_its_own(void **state)
+TEST(each_keeps_what_is_its_own)
 {
     struct dlock_loop *loop = open_loop();
     static struct work works[MANY];
 
-    (void)state;
     for (int round = 0; round < 2; round++) { /* the second round uses the fibers of the first */
         for (int i = 0; i < MANY; i++) {
             works[i].number = i;
@@ -67,12 +66,11 @@ static void yield_once(struct work *work)
     dlock_thread_yield();
 }
 
-static void more_fibers_than_are_kept_come_and_go(void **state)
+TEST(more_fibers_than_are_kept_come_and_go)
 {
     struct dlock_loop *loop = open_loop();
     static struct work works[MORE_THAN_IDLE];
 
-    (void)state;
     for (int i = 0; i < MORE_THAN_IDLE; i++)
         begin(loop, &works[i], yield_once, NULL);
     turn_to_the_end(loop);
@@ -87,13 +85,12 @@ static void sleep_as_long_as_its_number(struct work *work)
     tell((char)('0' + work->number / 10));
 }
 
-static void sleeps_end_in_the_order_of_their_ends(void **state)
+TEST(sleeps_end_in_the_order_of_their_ends)
 {
     struct dlock_loop *loop = open_loop();
     struct work works[3] = {{.number = 90}, {.number = 10}, {.number = 50}};
     int64_t begun_ns = dlock_clock_ns();
 
-    (void)state;
     for (int i = 0; i < 3; i++)
         begin(loop, &works[i], sleep_as_long_as_its_number, NULL);
     turn_to_the_end(loop);
@@ -115,24 +112,22 @@ static void sleep_long_then_short(struct work *work)
     (void)work;
 }
 
-static void a_bell_that_nobody_rings_ends_by_its_time(void **state)
+TEST(a_bell_that_nobody_rings_ends_by_its_time)
 {
     struct dlock_loop *loop = open_loop();
     struct work work = {0};
 
-    (void)state;
     begin(loop, &work, sleep_long_then_short, NULL);
     turn_to_the_end(loop);
     dlock_loop_free(loop);
 }
 
 /* A loop inside of another loop: its descriptor shows that a sleep is over. */
-static void the_descriptor_tells_of_the_end_of_a_sleep(void **state)
+TEST(the_descriptor_tells_of_the_end_of_a_sleep)
 {
     struct dlock_loop *loop = open_loop();
     struct work work = {.number = 20};
 
-    (void)state;
     assert_int_equal(0, dlock_poll_one(dlock_loop_fd(loop), POLLIN, 0));
     begin(loop, &work, sleep_as_long_as_its_number, NULL);
     assert_int_equal(POLLIN, dlock_poll_one(dlock_loop_fd(loop), POLLIN, in_ms(LONG_MS)));
@@ -183,32 +178,15 @@ static void hurry_both(struct work *work)
     assert_int_equal(0, works[1].done_count);
 }
 
-static void a_hurry_ends_only_sleeps_that_allow_it(void **state)
+TEST(a_hurry_ends_only_sleeps_that_allow_it)
 {
     struct dlock_loop *loop = open_loop();
     struct work works[3] = {{.number = 0}};
 
-    (void)state;
     begin(loop, &works[0], sleep_in_haste, NULL);
     begin(loop, &works[1], sleep_in_peace, NULL);
     begin(loop, &works[2], hurry_both, works);
     turn_to_the_end(loop);
     assert_string_equal("p", story);
     dlock_loop_free(loop);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fibers_take_turns),
-        cmocka_unit_test(each_keeps_what_is_its_own),
-        cmocka_unit_test(more_fibers_than_are_kept_come_and_go),
-        cmocka_unit_test(sleeps_end_in_the_order_of_their_ends),
-        cmocka_unit_test(a_bell_that_nobody_rings_ends_by_its_time),
-        cmocka_unit_test(the_descriptor_tells_of_the_end_of_a_sleep),
-        cmocka_unit_test(a_hurry_ends_only_sleeps_that_allow_it),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("fibers", tests, NULL, NULL);
 }

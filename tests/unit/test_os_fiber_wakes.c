@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_os_fiber_wakes.c -- bells, conditions and descriptors wake a fiber. */
+#include "tests/registered.h"
 #include "tests/unit/fibers.h"
 
 enum { RINGS = 400 };
@@ -37,14 +38,13 @@ static void *ring_each(void *arg)
     return NULL;
 }
 
-static void a_thread_rings_for_a_fiber(void **state)
+TEST(a_thread_rings_for_a_fiber)
 {
     struct dlock_loop *loop = open_loop();
     struct rung *rung = calloc(1, sizeof(*rung));
     struct dlock_thread ringer;
     struct work work = {0};
 
-    (void)state;
     assert_non_null(rung);
     begin(loop, &work, wait_for_each, rung);
     assert_int_equal(0, dlock_thread_start(&ringer, ring_each, rung));
@@ -65,13 +65,12 @@ static void ring_each_here(struct work *work)
     }
 }
 
-static void a_fiber_rings_for_another(void **state)
+TEST(a_fiber_rings_for_another)
 {
     struct dlock_loop *loop = open_loop();
     struct rung *rung = calloc(1, sizeof(*rung));
     struct work works[2] = {{.number = 0}};
 
-    (void)state;
     assert_non_null(rung);
     begin(loop, &works[0], wait_for_each, rung);
     begin(loop, &works[1], ring_each_here, rung);
@@ -115,14 +114,13 @@ static void *fill_box(void *arg)
     return NULL;
 }
 
-static void a_thread_signals_to_fibers(void **state)
+TEST(a_thread_signals_to_fibers)
 {
     struct dlock_loop *loop = open_loop();
     struct box box = {.mutex = DLOCK_MUTEX_INITIALIZER};
     static struct work works[MANY];
     struct dlock_thread filler;
 
-    (void)state;
     assert_true(dlock_condition_init(&box.changed));
     for (int i = 0; i < MANY; i++) {
         works[i].number = i;
@@ -156,13 +154,12 @@ static void open_box(struct work *work)
     dlock_mutex_unlock(&box->mutex);
 }
 
-static void a_broadcast_wakes_all(void **state)
+TEST(a_broadcast_wakes_all)
 {
     struct dlock_loop *loop = open_loop();
     struct box box = {.mutex = DLOCK_MUTEX_INITIALIZER};
     struct work works[5] = {{.number = 0}};
 
-    (void)state;
     assert_true(dlock_condition_init(&box.changed));
     for (int i = 0; i < 4; i++)
         begin(loop, &works[i], wait_without_end, &box);
@@ -194,12 +191,11 @@ static void raise_event(struct work *work)
 }
 
 /* The second round closes the descriptor and opens another one with the same number. */
-static void a_fiber_waits_for_a_descriptor(void **state)
+TEST(a_fiber_waits_for_a_descriptor)
 {
     struct dlock_loop *loop = open_loop();
     struct work works[2] = {{.number = 0}};
 
-    (void)state;
     for (int round = 0; round < 2; round++) {
         int fd = dlock_event_open();
 
@@ -223,13 +219,12 @@ static void wait_for_nothing(struct work *work)
     assert_true(polled[1].revents & (POLLERR | POLLNVAL));
 }
 
-static void a_closed_descriptor_is_no_hang(void **state)
+TEST(a_closed_descriptor_is_no_hang)
 {
     struct dlock_loop *loop = open_loop();
     int fd = dlock_event_open();
     struct work work = {0};
 
-    (void)state;
     assert_true(fd >= 0);
     dlock_event_close(fd);
     begin(loop, &work, wait_for_nothing, &fd);
@@ -243,13 +238,12 @@ static void wait_for_event_in_time(struct work *work)
     assert_int_equal(POLLIN, dlock_poll_one(*(int *)work->arg, POLLIN, in_ms(SHORT_MS)));
 }
 
-static void a_late_turn_finds_what_has_come(void **state)
+TEST(a_late_turn_finds_what_has_come)
 {
     struct dlock_loop *loop = open_loop();
     int fd = dlock_event_open();
     struct work work = {0};
 
-    (void)state;
     assert_true(fd >= 0);
     begin(loop, &work, wait_for_event_in_time, &fd);
     dlock_event_raise(fd, 1);
@@ -258,20 +252,4 @@ static void a_late_turn_finds_what_has_come(void **state)
     turn_to_the_end(loop);
     dlock_loop_free(loop);
     dlock_event_close(fd);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thread_rings_for_a_fiber),
-        cmocka_unit_test(a_fiber_rings_for_another),
-        cmocka_unit_test(a_thread_signals_to_fibers),
-        cmocka_unit_test(a_broadcast_wakes_all),
-        cmocka_unit_test(a_fiber_waits_for_a_descriptor),
-        cmocka_unit_test(a_closed_descriptor_is_no_hang),
-        cmocka_unit_test(a_late_turn_finds_what_has_come),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("what wakes fibers", tests, NULL, NULL);
 }

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_outcome.c -- the list of outcomes is complete. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "app/outcome.h"
+#include "tests/registered.h"
 
-static void every_outcome_is_complete(void **state)
+TEST(every_outcome_is_complete)
 {
-    (void)state;
     for (int i = 0; i < OUTCOME_COUNT; i++) {
         const struct outcome_info *info = outcome_info((enum outcome)i);
 
@@ -29,9 +22,8 @@ static void every_outcome_is_complete(void **state)
     }
 }
 
-static void what_passes_says_so(void **state)
+TEST(what_passes_says_so)
 {
-    (void)state;
     assert_true(outcome_is_passing(OUTCOME_LOCK_BUSY));
     assert_true(outcome_is_passing(OUTCOME_ADMISSION_FULL));
     assert_true(outcome_is_passing(OUTCOME_STALE));
@@ -44,23 +36,11 @@ static void what_passes_says_so(void **state)
     assert_false(outcome_is_passing(OUTCOME_ACCEPTED));
 }
 
-static void the_names_that_scripts_rely_on(void **state)
+TEST(the_names_that_scripts_rely_on)
 {
-    (void)state;
     assert_string_equal(outcome_info(OUTCOME_ACCEPTED)->name, "accepted");
     assert_string_equal(outcome_info(OUTCOME_SOLD_OUT)->name, "sold-out");
     assert_string_equal(outcome_info(OUTCOME_DUPLICATE)->name, "duplicate");
     assert_string_equal(outcome_info(OUTCOME_LOCK_BUSY)->name, "lock-busy");
     assert_string_equal(outcome_info(OUTCOME_UNKNOWN)->name, "unknown");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_outcome_is_complete),
-        cmocka_unit_test(what_passes_says_so),
-        cmocka_unit_test(the_names_that_scripts_rely_on),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_output_file.c -- outputs that are files, links, FIFOs, devices and sockets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 /* cmocka.h needs these four first. */
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -21,6 +15,7 @@
 
 #include "base/text/output_file.h"
 #include "loadtest/kit/files.h"
+#include "tests/registered.h"
 
 static char dir[FILES_PATH_MAX];
 
@@ -76,9 +71,8 @@ static size_t entry_count(void)
     return count;
 }
 
-static void a_file_is_replaced_and_keeps_its_mode(void **state)
+TEST_WITH(make_dir, remove_dir, a_file_is_replaced_and_keeps_its_mode)
 {
-    (void)state;
     assert_true(files_write(in_dir("page"), "one"));
     assert_int_equal(mode_of("page"), S_IFREG | 0644);
     assert_int_equal(chmod(in_dir("page"), 0640), 0);
@@ -90,18 +84,16 @@ static void a_file_is_replaced_and_keeps_its_mode(void **state)
     assert_int_equal(entry_count(), 1);
 }
 
-static void a_file_of_the_user_beside_it_stays(void **state)
+TEST_WITH(make_dir, remove_dir, a_file_of_the_user_beside_it_stays)
 {
-    (void)state;
     assert_true(files_write(in_dir("page.new"), "mine"));
     assert_true(files_write(in_dir("page"), "text"));
     has("page.new", "mine");
     assert_int_equal(entry_count(), 2);
 }
 
-static void a_link_stays_and_its_file_is_replaced(void **state)
+TEST_WITH(make_dir, remove_dir, a_link_stays_and_its_file_is_replaced)
 {
-    (void)state;
     assert_int_equal(mkdir(in_dir("below"), 0755), 0);
     assert_int_equal(symlink("below/second", in_dir("first")), 0);
     assert_int_equal(symlink("target", in_dir("below/second")), 0);
@@ -118,12 +110,11 @@ static void a_link_stays_and_its_file_is_replaced(void **state)
     assert_int_equal(errno, ELOOP);
 }
 
-static void a_fifo_is_written_and_stays(void **state)
+TEST_WITH(make_dir, remove_dir, a_fifo_is_written_and_stays)
 {
     char text[8] = "";
     int reader;
 
-    (void)state;
     assert_int_equal(mkfifo(in_dir("pipe"), 0620), 0);
     assert_int_equal(symlink("pipe", in_dir("link")), 0);
     reader = open(in_dir("pipe"), O_RDONLY | O_NONBLOCK);
@@ -138,9 +129,8 @@ static void a_fifo_is_written_and_stays(void **state)
 }
 
 /* Only root can make a device.  Another user finds the test of the FIFO sufficient. */
-static void a_full_device_is_told_and_stays(void **state)
+TEST_WITH(make_dir, remove_dir, a_full_device_is_told_and_stays)
 {
-    (void)state;
     if (mknod(in_dir("full"), S_IFCHR | 0600, makedev(1, 7)) != 0)
         return;
     assert_false(files_write(in_dir("full"), "text"));
@@ -149,12 +139,11 @@ static void a_full_device_is_told_and_stays(void **state)
     assert_int_equal(entry_count(), 1);
 }
 
-static void a_socket_and_a_directory_are_refused(void **state)
+TEST_WITH(make_dir, remove_dir, a_socket_and_a_directory_are_refused)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-    (void)state;
     snprintf(address.sun_path, sizeof address.sun_path, "%.80s/socket", dir);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
     assert_false(files_write(in_dir("socket"), "text"));
@@ -165,13 +154,12 @@ static void a_socket_and_a_directory_are_refused(void **state)
     close(fd);
 }
 
-static void an_open_descriptor_is_written(void **state)
+TEST_WITH(make_dir, remove_dir, an_open_descriptor_is_written)
 {
     char path[32];
     int fd = open(in_dir("gone"), O_RDWR | O_CREAT, 0644);
     char text[8] = "";
 
-    (void)state;
     assert_int_equal(unlink(in_dir("gone")), 0);
     snprintf(path, sizeof path, "/dev/fd/%d", fd);
     assert_true(files_write(path, "text"));
@@ -182,11 +170,10 @@ static void an_open_descriptor_is_written(void **state)
     close(fd);
 }
 
-static void an_output_that_is_not_whole_changes_nothing(void **state)
+TEST_WITH(make_dir, remove_dir, an_output_that_is_not_whole_changes_nothing)
 {
     struct output_file file;
 
-    (void)state;
     assert_true(files_write(in_dir("page"), "old"));
     assert_true(output_file_open(&file, in_dir("page"), false));
     fputs("half", file.stream);
@@ -195,22 +182,4 @@ static void an_output_that_is_not_whole_changes_nothing(void **state)
     assert_int_equal(errno, EINTR);
     has("page", "old");
     assert_int_equal(entry_count(), 1);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_dir, remove_dir)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_file_is_replaced_and_keeps_its_mode),
-        TEST(a_file_of_the_user_beside_it_stays),
-        TEST(a_link_stays_and_its_file_is_replaced),
-        TEST(a_fifo_is_written_and_stays),
-        TEST(a_full_device_is_told_and_stays),
-        TEST(a_socket_and_a_directory_are_refused),
-        TEST(an_open_descriptor_is_written),
-        TEST(an_output_that_is_not_whole_changes_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

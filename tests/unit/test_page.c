@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_page.c -- the contents of the HTML timeline, and its limits. */
+#include "tests/registered.h"
 #include "tests/unit/drawn_history.h"
 
-static void a_violation_names_its_two_holders_and_no_other(void **state)
+TEST(a_violation_names_its_two_holders_and_no_other)
 {
     char *page = page_of_text(cascade);
     char *figure = figure_of(page, "exclusion");
 
-    (void)state;
     assert_int_equal(2, count_of(figure, "class=\"holder\""));
     assert_int_equal(2, count_of(figure, "class=\"lane actor\""));
     assert_non_null(strstr(figure, "<dd class=\"holder\">pid 12, p2:2</dd>"));
@@ -19,24 +19,22 @@ static void a_violation_names_its_two_holders_and_no_other(void **state)
     free(page);
 }
 
-static void there_is_a_bar_for_each_hold_in_the_window(void **state)
+TEST(there_is_a_bar_for_each_hold_in_the_window)
 {
     char *page = page_of_text(cascade);
     char *figure = figure_of(page, "exclusion");
 
-    (void)state;
     assert_int_equal(3, count_of(figure, HOLD));
     assert_int_equal(1, count_of(figure, LATE));
     free(figure);
     free(page);
 }
 
-static void a_hold_outside_the_window_has_no_bar(void **state)
+TEST(a_hold_outside_the_window_has_no_bar)
 {
     char text[2048];
     char *page, *figure;
 
-    (void)state;
     snprintf(text, sizeof(text), "%s%s", cascade,
              "500 p1 t1 acquire a -> 501 ok until=530\n"
              "510 p1 t1 release a -> 511 ok\n"
@@ -49,13 +47,12 @@ static void a_hold_outside_the_window_has_no_bar(void **state)
     free(page);
 }
 
-static void a_fault_is_drawn_however_many_wait(void **state)
+TEST(a_fault_is_drawn_however_many_wait)
 {
     char *text = NULL, *page, *figure;
     size_t size;
     FILE *out = open_memstream(&text, &size);
 
-    (void)state;
     fputs(cascade, out);
     for (int i = 0; i < 200; i++)
         fputs("43 p3 t3 wait a\n", out);
@@ -69,12 +66,11 @@ static void a_fault_is_drawn_however_many_wait(void **state)
     free(text);
 }
 
-static void no_byte_of_a_name_becomes_a_tag(void **state)
+TEST(no_byte_of_a_name_becomes_a_tag)
 {
     struct history h = {0};
     char *page;
 
-    (void)state;
     add_hostile_name(&h, "</dd><script>alert(1)</script>\xff\x01&\"'");
     page = page_of(&h);
     assert_null(strstr(page, "alert(1)</script>"));
@@ -90,12 +86,11 @@ static void no_byte_of_a_name_becomes_a_tag(void **state)
     history_free(&h);
 }
 
-static void without_a_violation_the_beginning_is_drawn(void **state)
+TEST(without_a_violation_the_beginning_is_drawn)
 {
     char *page = page_of_text("10 p1 t1 acquire a -> 11 ok until=40\n"
                               "12 p1 t1 release a -> 13 ok\n");
 
-    (void)state;
     assert_non_null(strstr(page, "No violation was found. Drawn are 2 of 2 calls"));
     assert_int_equal(1, count_of(page, "class=\"figure\""));
     assert_int_equal(0, count_of(page, "class=\"window\" x="));
@@ -103,7 +98,7 @@ static void without_a_violation_the_beginning_is_drawn(void **state)
     free(page);
 }
 
-static void lanes_are_in_the_order_of_their_first_calls(void **state)
+TEST(lanes_are_in_the_order_of_their_first_calls)
 {
     char *page = page_of_text("10 p1 t1 acquire a -> 19 busy\n"
                               "11 p2 t2 acquire a -> 12 ok until=40\n"
@@ -111,7 +106,6 @@ static void lanes_are_in_the_order_of_their_first_calls(void **state)
     char *first = strstr(page, "<text class=\"name\"");
     const char *second;
 
-    (void)state;
     assert_non_null(first);
     second = strstr(first + 1, "<text class=\"name\"");
     assert_non_null(second);
@@ -120,12 +114,11 @@ static void lanes_are_in_the_order_of_their_first_calls(void **state)
     free(page);
 }
 
-static void what_is_too_much_is_left_out_and_counted(void **state)
+TEST(what_is_too_much_is_left_out_and_counted)
 {
     struct history h = {0};
     char *page;
 
-    (void)state;
     history_add_process(&h);
     history_name(&h, "a", 1);
     for (int i = 0; i < 2 * PAGE_LANES_MAX; i++) {
@@ -146,23 +139,21 @@ static void what_is_too_much_is_left_out_and_counted(void **state)
     history_free(&h);
 }
 
-static void its_title_has_the_verdict(void **state)
+TEST(its_title_has_the_verdict)
 {
     char *page = page_of_text(cascade);
 
-    (void)state;
     assert_non_null(strstr(page, ">seckill check: invalid</title>"));
     assert_non_null(strstr(page, "data-zh=\"seckill check：不通过\""));
     assert_null(strstr(page, "<!--"));
     free(page);
 }
 
-static void the_axis_has_even_times_and_zero(void **state)
+TEST(the_axis_has_even_times_and_zero)
 {
     char *page = page_of_text("10 p1 t1 acquire a -> 23 ok until=940\n"
                               "800 p1 t1 release a -> 804 ok\n");
 
-    (void)state;
     assert_int_equal(1, count_of(page, ">+0 ms</text>"));
     assert_int_equal(1, count_of(page, ">+100 ms</text>"));
     assert_int_equal(1, count_of(page, ">+700 ms</text>"));
@@ -170,13 +161,12 @@ static void the_axis_has_even_times_and_zero(void **state)
     free(page);
 }
 
-static void the_page_needs_nothing_from_elsewhere(void **state)
+TEST(the_page_needs_nothing_from_elsewhere)
 {
     static const char *const outside[] = {"http:", "https:", "src=\"", "href=",
                                           "@import", "url(//", "fetch("};
     char *page = page_of_text(cascade);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++)
         assert_null(strstr(page, outside[i]));
     assert_non_null(strstr(page, "default-src 'none'"));
@@ -184,7 +174,7 @@ static void the_page_needs_nothing_from_elsewhere(void **state)
 }
 
 /* An order was sold, and the stock says that none was. */
-static void a_history_without_calls_has_no_drawing(void **state)
+TEST(a_history_without_calls_has_no_drawing)
 {
     struct history h = {0};
     struct check_voucher voucher = {.id = 7, .issued = 5, .left = 5};
@@ -193,7 +183,6 @@ static void a_history_without_calls_has_no_drawing(void **state)
     char *page, *figure;
     char error[128];
 
-    (void)state;
     assert_true(history_parse(&h, "10 p1 t1 acquire a -> 11 ok until=40\n", error,
                               sizeof(error)));
     voucher.name = history_name(&h, "voucher 7", strlen("voucher 7"));
@@ -209,33 +198,11 @@ static void a_history_without_calls_has_no_drawing(void **state)
     history_free(&h);
 }
 
-static void an_empty_history_has_a_page(void **state)
+TEST(an_empty_history_has_a_page)
 {
     char *page = page_of_text("");
 
-    (void)state;
     assert_non_null(strstr(page, "The run is <span class=\"unknown\">unknown"));
     assert_int_equal(0, count_of(page, "class=\"figure\""));
     free(page);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_violation_names_its_two_holders_and_no_other),
-        cmocka_unit_test(there_is_a_bar_for_each_hold_in_the_window),
-        cmocka_unit_test(a_hold_outside_the_window_has_no_bar),
-        cmocka_unit_test(a_fault_is_drawn_however_many_wait),
-        cmocka_unit_test(no_byte_of_a_name_becomes_a_tag),
-        cmocka_unit_test(without_a_violation_the_beginning_is_drawn),
-        cmocka_unit_test(lanes_are_in_the_order_of_their_first_calls),
-        cmocka_unit_test(what_is_too_much_is_left_out_and_counted),
-        cmocka_unit_test(its_title_has_the_verdict),
-        cmocka_unit_test(the_axis_has_even_times_and_zero),
-        cmocka_unit_test(the_page_needs_nothing_from_elsewhere),
-        cmocka_unit_test(a_history_without_calls_has_no_drawing),
-        cmocka_unit_test(an_empty_history_has_a_page),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_page_steps.c -- the steps of a page, and the rows of its table. */
+#include "tests/registered.h"
 #include "tests/unit/drawn_history.h"
 
-static void every_call_and_fault_in_view_is_a_step(void **state)
+TEST(every_call_and_fault_in_view_is_a_step)
 {
     char *page = page_of_text(cascade);
     char *figure = figure_of(page, "exclusion");
 
-    (void)state;
     /* The fault began earlier, and so did a call of the first holder; the release of the third
      * owner comes later. */
     assert_int_equal(1, count_of(figure, "class=\"fault\""));
@@ -20,12 +20,11 @@ static void every_call_and_fault_in_view_is_a_step(void **state)
     free(page);
 }
 
-static void events_before_the_view_are_no_steps(void **state)
+TEST(events_before_the_view_are_no_steps)
 {
     char text[2048];
     char *page, *figure;
 
-    (void)state;
     snprintf(text, sizeof(text), "%s%s", cascade, "30 p1 t9 acquire a -> 55 busy\n");
     page = page_of_text(text);
     figure = figure_of(page, "exclusion");
@@ -35,12 +34,11 @@ static void events_before_the_view_are_no_steps(void **state)
 }
 
 /* "unknown" and "invalid" are verdicts, too, and the Chinese of a verdict would be wrong here. */
-static void the_chinese_of_a_status_is_not_that_of_a_verdict(void **state)
+TEST(the_chinese_of_a_status_is_not_that_of_a_verdict)
 {
     char text[2048];
     char *page, *figure;
 
-    (void)state;
     snprintf(text, sizeof(text), "%s%s", cascade,
              "43 p1 t9 acquire a -> 55 unknown\n44 p2 t9 acquire a -> 54 invalid\n");
     page = page_of_text(text);
@@ -53,12 +51,11 @@ static void the_chinese_of_a_status_is_not_that_of_a_verdict(void **state)
 }
 
 /* The drawing has only the numbers of faults, so a text below explains each number. */
-static void each_number_of_a_fault_is_explained_and_has_room(void **state)
+TEST(each_number_of_a_fault_is_explained_and_has_room)
 {
     char text[2048];
     char *page, *figure;
 
-    (void)state;
     snprintf(text, sizeof(text), "%s%s", cascade,
              "45 fault wire-cut happened network pid=12\n");
     page = page_of_text(text);
@@ -73,7 +70,7 @@ static void each_number_of_a_fault_is_explained_and_has_room(void **state)
     free(page);
 }
 
-static void every_hold_is_a_row_of_the_table(void **state)
+TEST(every_hold_is_a_row_of_the_table)
 {
     char *page = page_of_text(
         "system p1 pid=11 caps=exclusive,expires,fenced variant=fenced lease=30\n"
@@ -82,7 +79,6 @@ static void every_hold_is_a_row_of_the_table(void **state)
         "14 p1 t2 acquire a -> 15 ok until=45 fence=34\n"
         "16 p1 t2 release a -> 17 ok\n");
 
-    (void)state;
     assert_int_equal(2, count_of(page, "<tr><td>pid 11, p1:"));
     assert_int_equal(1, count_of(page, "<td>33</td></tr>"));
     assert_int_equal(1, count_of(page, "<td>34</td></tr>"));
@@ -108,7 +104,7 @@ static char *steps_of(const struct page_line *lines, size_t count)
     return text;
 }
 
-static void an_act_stands_above_its_own_commands(void **state)
+TEST(an_act_stands_above_its_own_commands)
 {
     static const struct page_line lines[] = {
         {0, 0, false, "told", "Ann wants to buy.", "Zh"},
@@ -123,7 +119,6 @@ static void an_act_stands_above_its_own_commands(void **state)
                            "&lt;- redis", "Ann reads", "SELECT"};
     const char *at = steps;
 
-    (void)state;
     assert_int_equal(3, count_of(steps, "<li data-x="));
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
         at = strstr(at, order[i]);
@@ -134,18 +129,4 @@ static void an_act_stands_above_its_own_commands(void **state)
                                   "<span class=\"en\" lang=\"en\">+1.000 ms to +4.000 ms"));
     assert_non_null(strstr(steps, "<span class=\"zh\" lang=\"zh-CN\">Zh</span>"));
     free(steps);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_call_and_fault_in_view_is_a_step),
-        cmocka_unit_test(events_before_the_view_are_no_steps),
-        cmocka_unit_test(the_chinese_of_a_status_is_not_that_of_a_verdict),
-        cmocka_unit_test(each_number_of_a_fault_is_explained_and_has_room),
-        cmocka_unit_test(every_hold_is_a_row_of_the_table),
-        cmocka_unit_test(an_act_stands_above_its_own_commands),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_page_words.c -- every text of a page exists in Chinese, too. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +10,7 @@
 #include "loadtest/page/words.h"
 #include "loadtest/scenario/catalogue.h"
 #include "lock/record/recorder.h"
+#include "tests/registered.h"
 
 /* Has the text a Chinese character, which has three bytes in UTF-8 that begin like this? */
 static bool is_chinese(const char *text)
@@ -33,11 +29,10 @@ static int lacks(const char *english)
     return 1;
 }
 
-static void every_property_and_assumption_has_its_chinese(void **state)
+TEST(every_property_and_assumption_has_its_chinese)
 {
     int missing = 0;
 
-    (void)state;
     for (size_t i = 0; i < CHECK_COUNT; i++)
         missing += lacks(check_property_name(i)) + lacks(check_property_text(i));
     for (int i = 0; i < DLOCK_ASSUMPTION_COUNT; i++)
@@ -50,11 +45,10 @@ static void every_property_and_assumption_has_its_chinese(void **state)
     assert_int_equal(0, missing);
 }
 
-static void every_scenario_has_its_chinese(void **state)
+TEST(every_scenario_has_its_chinese)
 {
     int missing = 0;
 
-    (void)state;
     for (size_t i = 0; scenario_at(i) != NULL; i++) {
         const struct scenario *scenario = scenario_at(i);
 
@@ -111,17 +105,15 @@ static int judge_all(const char *folder)
     return missing;
 }
 
-static void every_finding_has_its_chinese(void **state)
+TEST(every_finding_has_its_chinese)
 {
-    (void)state;
     assert_int_equal(0, judge_all("bad") + judge_all("unknown"));
 }
 
-static void what_stands_in_a_message_is_said_in_chinese_too(void **state)
+TEST(what_stands_in_a_message_is_said_in_chinese_too)
 {
     char chinese[PAGE_PHRASE_MAX];
 
-    (void)state;
     assert_true(page_chinese("fence 7 was given out after 12", chinese));
     assert_string_equal("栅栏令牌 12 之后发出了 7", chinese);
     assert_true(page_chinese("it does not show: two holders", chinese));
@@ -133,11 +125,10 @@ static void what_stands_in_a_message_is_said_in_chinese_too(void **state)
     assert_string_equal("缺少进程 p2（pid 7）的记录：run.json 有 2 个进程，找到 1 个文件", chinese);
 }
 
-static void what_is_no_message_stays_as_it_is(void **state)
+TEST(what_is_no_message_stays_as_it_is)
 {
     char chinese[PAGE_PHRASE_MAX], text[2 * PAGE_PHRASE_MAX];
 
-    (void)state;
     assert_false(page_chinese("pid 7, 1a2b3c4d:3", chinese));
     assert_string_equal("pid 7, 1a2b3c4d:3", chinese);
     assert_false(page_chinese("", chinese));
@@ -151,13 +142,12 @@ static void what_is_no_message_stays_as_it_is(void **state)
     assert_true(strlen(chinese) < PAGE_PHRASE_MAX && strlen(chinese) % 3 == 1);
 }
 
-static void tags_in_what_is_put_in_are_text(void **state)
+TEST(tags_in_what_is_put_in_are_text)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
 
-    (void)state;
     page_say(out, SEED, "<script>&\"");
     fclose(out);
     assert_null(strstr(text, "<script>"));
@@ -165,18 +155,4 @@ static void tags_in_what_is_put_in_are_text(void **state)
                         "<span class=\"zh\" lang=\"zh-CN\">随机种子 &lt;script&gt;&amp;&quot;：</span>",
                         text);
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_property_and_assumption_has_its_chinese),
-        cmocka_unit_test(every_scenario_has_its_chinese),
-        cmocka_unit_test(every_finding_has_its_chinese),
-        cmocka_unit_test(what_stands_in_a_message_is_said_in_chinese_too),
-        cmocka_unit_test(what_is_no_message_stays_as_it_is),
-        cmocka_unit_test(tags_in_what_is_put_in_are_text),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

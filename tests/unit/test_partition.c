@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_partition.c -- ids name their partition, and the list of URLs is parsed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "db/partition.h"
+#include "tests/registered.h"
 
 static struct partition_urls urls;
 static char why[300];
@@ -21,9 +15,8 @@ static bool read_urls(const char *text)
     return partition_urls_read(text, &urls, why, sizeof(why));
 }
 
-static void the_id_of_a_voucher_names_its_partition(void **state)
+TEST(the_id_of_a_voucher_names_its_partition)
 {
-    (void)state;
     assert_int_equal(partition_of_voucher(1, 4), 0);
     assert_int_equal(partition_of_voucher(999999999999, 4), 0);
     assert_int_equal(partition_of_voucher(1000000000001, 4), 1);
@@ -33,9 +26,8 @@ static void the_id_of_a_voucher_names_its_partition(void **state)
 }
 
 /* An added partition moves no voucher. */
-static void the_partition_does_not_depend_on_their_number(void **state)
+TEST(the_partition_does_not_depend_on_their_number)
 {
-    (void)state;
     for (size_t count = 2; count <= PARTITIONS_MAX; count++) {
         assert_int_equal(partition_of_voucher(17, count), 0);
         assert_int_equal(partition_of_voucher(1000000000017, count), 1);
@@ -43,9 +35,8 @@ static void the_partition_does_not_depend_on_their_number(void **state)
 }
 
 /* A single database may have vouchers with any ids, which other programs have chosen. */
-static void a_single_database_has_every_voucher(void **state)
+TEST(a_single_database_has_every_voucher)
 {
-    (void)state;
     assert_int_equal(partition_of_voucher(1, 1), 0);
     assert_int_equal(partition_of_voucher(5000000000000, 1), 0);
     assert_int_equal(partition_of_voucher(INT64_MAX, 1), 0);
@@ -56,9 +47,8 @@ static int64_t order_number(int64_t second, int64_t low)
     return second * 4294967296 + low;
 }
 
-static void the_number_of_an_order_hints_at_its_partition(void **state)
+TEST(the_number_of_an_order_hints_at_its_partition)
 {
-    (void)state;
     assert_int_equal(partition_of_order(order_number(123456789, 1), 4), 0);
     assert_int_equal(partition_of_order(order_number(123456789, 1 << 25), 4), 1);
     assert_int_equal(partition_of_order(order_number(123456789, (4 << 25) - 1), 4), 3);
@@ -66,9 +56,8 @@ static void the_number_of_an_order_hints_at_its_partition(void **state)
     assert_int_equal(partition_of_order(order_number(123456789, 2147483648 + (1 << 25)), 4), 0);
 }
 
-static void one_url_is_one_partition(void **state)
+TEST(one_url_is_one_partition)
 {
-    (void)state;
     assert_true(read_urls("postgresql://u:p@h1:5432,h2:5433/db?target_session_attrs=any"));
     assert_int_equal(urls.count, 1);
     assert_true(read_urls("host=h dbname=d user=u"));
@@ -76,11 +65,10 @@ static void one_url_is_one_partition(void **state)
     assert_string_equal(partition_url(&urls, 0), "host=h dbname=d user=u");
 }
 
-static void urls_have_white_space_between_them(void **state)
+TEST(urls_have_white_space_between_them)
 {
     struct partition_urls copy;
 
-    (void)state;
     assert_true(read_urls("  postgresql://a/x\n\tpostgresql://b1,b2/x postgres://c/x "));
     copy = urls;
     memset(&urls, 0, sizeof(urls));
@@ -90,9 +78,8 @@ static void urls_have_white_space_between_them(void **state)
     assert_string_equal(partition_url(&copy, 2), "postgres://c/x");
 }
 
-static void a_bad_url_is_named(void **state)
+TEST(a_bad_url_is_named)
 {
-    (void)state;
     assert_false(read_urls("postgresql://a/x redis://b/x"));
     assert_non_null(strstr(why, "URL 2: "));
     assert_false(read_urls("redis://b/x"));
@@ -103,9 +90,8 @@ static void a_bad_url_is_named(void **state)
 }
 
 /* libpq would take the second URL for a part of the first one, and would show its password. */
-static void urls_with_a_comma_between_them_are_refused(void **state)
+TEST(urls_with_a_comma_between_them_are_refused)
 {
-    (void)state;
     assert_false(read_urls("postgresql://u:p@a/x,postgresql://u:secret@b/x"));
     assert_non_null(strstr(why, "white space"));
     assert_null(strstr(why, "secret"));
@@ -113,9 +99,8 @@ static void urls_with_a_comma_between_them_are_refused(void **state)
     assert_non_null(strstr(why, "URL 2: "));
 }
 
-static void one_url_is_no_list_and_no_blanks(void **state)
+TEST(one_url_is_no_list_and_no_blanks)
 {
-    (void)state;
     assert_false(db_url_is_valid("postgresql://a/x postgresql://b/x", why, sizeof(why)));
     assert_non_null(strstr(why, "second URL"));
     assert_false(db_url_is_valid(" ", why, sizeof(why)));
@@ -123,11 +108,10 @@ static void one_url_is_no_list_and_no_blanks(void **state)
     assert_true(db_url_is_valid("postgresql://a1,a2/x", why, sizeof(why)));
 }
 
-static void too_many_urls_are_refused(void **state)
+TEST(too_many_urls_are_refused)
 {
     char text[(PARTITIONS_MAX + 1) * 18 + 1] = "";
 
-    (void)state;
     for (size_t i = 0; i <= PARTITIONS_MAX; i++)
         (void)strcat(text, "postgresql://a/xx ");
     assert_false(read_urls(text));
@@ -135,22 +119,4 @@ static void too_many_urls_are_refused(void **state)
     text[PARTITIONS_MAX * 18] = '\0';
     assert_true(read_urls(text));
     assert_int_equal(urls.count, PARTITIONS_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_id_of_a_voucher_names_its_partition),
-        cmocka_unit_test(the_partition_does_not_depend_on_their_number),
-        cmocka_unit_test(a_single_database_has_every_voucher),
-        cmocka_unit_test(the_number_of_an_order_hints_at_its_partition),
-        cmocka_unit_test(one_url_is_one_partition),
-        cmocka_unit_test(urls_have_white_space_between_them),
-        cmocka_unit_test(a_bad_url_is_named),
-        cmocka_unit_test(urls_with_a_comma_between_them_are_refused),
-        cmocka_unit_test(one_url_is_no_list_and_no_blanks),
-        cmocka_unit_test(too_many_urls_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_place_record.c -- the record of a place in a queue that a waiter gave up: a
  * waiter that came meanwhile may be served first, and the checker allows that. */
+#include "tests/registered.h"
 #include "tests/unit/proxied_redis.h"
-#undef TEST /* both headers define one; the tests here need both fixtures */
 #include "tests/unit/recorder_run.h"
 
 enum { HANDOVER = 8 };
@@ -87,18 +87,6 @@ static void give_a_place_up(int handover)
     history_free(&h);
 }
 
-static void a_place_given_up_is_recorded(void **state)
-{
-    (void)state;
-    give_a_place_up(0);
-}
-
-static void a_place_of_a_line_given_up_is_recorded(void **state)
-{
-    (void)state;
-    give_a_place_up(HANDOVER);
-}
-
 static int begin_test(void **state)
 {
     return make_dir(state) + set_up(state);
@@ -109,14 +97,14 @@ static int end_test(void **state)
     return tear_down(state) + remove_dir(state);
 }
 
-#define PLACE(name) cmocka_unit_test_setup_teardown(name, begin_test, end_test)
-
-int main(void)
+TEST_WITH(begin_test, end_test, a_place_given_up_is_recorded)
 {
-    const struct CMUnitTest tests[] = {
-        PLACE(a_place_given_up_is_recorded),
-        PLACE(a_place_of_a_line_given_up_is_recorded),
-    };
-
-    return cmocka_run_group_tests(tests, start_server, stop_server);
+    give_a_place_up(0);
 }
+
+TEST_WITH(begin_test, end_test, a_place_of_a_line_given_up_is_recorded)
+{
+    give_a_place_up(HANDOVER);
+}
+
+GROUP(start_server, stop_server)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_port.c -- ports that are held for servers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +7,7 @@
 #include <unistd.h>
 
 #include "loadtest/kit/port.h"
+#include "tests/registered.h"
 
 static struct sockaddr_in at(int port)
 {
@@ -45,12 +40,11 @@ static int connect_to(int port)
     return answer;
 }
 
-static void a_server_can_have_the_held_port_and_no_other_program(void **state)
+TEST(a_server_can_have_the_held_port_and_no_other_program)
 {
     int port, server;
     int holder = port_hold(&port);
 
-    (void)state;
     assert_true(holder >= 0);
     assert_int_equal(-1, bind_to(port, 0));
     assert_int_equal(-1, connect_to(port));
@@ -62,14 +56,13 @@ static void a_server_can_have_the_held_port_and_no_other_program(void **state)
     close(holder);
 }
 
-static void a_held_port_is_below_those_of_outgoing_connections(void **state)
+TEST(a_held_port_is_below_those_of_outgoing_connections)
 {
     FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "r");
     char first[16];
     int port;
     int holder = port_hold(&port);
 
-    (void)state;
     assert_non_null(file);
     assert_non_null(fgets(first, sizeof(first), file));
     fclose(file);
@@ -78,12 +71,11 @@ static void a_held_port_is_below_those_of_outgoing_connections(void **state)
     close(holder);
 }
 
-static void held_ports_differ(void **state)
+TEST(held_ports_differ)
 {
     enum { COUNT = 500 }; /* of 17000 random ports; two of them are almost certainly the same */
     static int ports[COUNT], holders[COUNT];
 
-    (void)state;
     for (int i = 0; i < COUNT; i++) {
         holders[i] = port_hold(&ports[i]);
         assert_true(holders[i] >= 0);
@@ -92,15 +84,4 @@ static void held_ports_differ(void **state)
     }
     for (int i = 0; i < COUNT; i++)
         close(holders[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_server_can_have_the_held_port_and_no_other_program),
-        cmocka_unit_test(a_held_port_is_below_those_of_outgoing_connections),
-        cmocka_unit_test(held_ports_differ),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_printable.c -- foreign text becomes one readable line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +8,9 @@
 
 #include "base/text/log.h"
 #include "base/text/printable.h"
+#include "tests/registered.h"
 
-static void line_breaks_are_folded_so_that_the_sentences_can_be_read(void **state)
+TEST(line_breaks_are_folded_so_that_the_sentences_can_be_read)
 {
     static const struct {
         const char *text, *line;
@@ -35,16 +30,14 @@ static void line_breaks_are_folded_so_that_the_sentences_can_be_read(void **stat
     };
     char line[100];
 
-    (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++)
         assert_string_equal(printable(CASES[i].text, line, sizeof line), CASES[i].line);
 }
 
-static void a_cut_text_ends_in_dots_and_in_no_half_character(void **state)
+TEST(a_cut_text_ends_in_dots_and_in_no_half_character)
 {
     char line[32];
 
-    (void)state;
     for (size_t size = 4; size <= sizeof line; size++) {
         memset(line, '#', sizeof line);
         assert_ptr_equal(printable("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", line,
@@ -78,11 +71,10 @@ static void log_into(char *out, size_t size, const char *message)
     close(ends[0]);
 }
 
-static void a_log_line_is_one_line_whatever_is_in_it(void **state)
+TEST(a_log_line_is_one_line_whatever_is_in_it)
 {
     char line[4096], message[3000];
 
-    (void)state;
     log_into(line, sizeof line, "server closed the connection\n\tunexpectedly\n");
     assert_non_null(strstr(line, "error server closed the connection; unexpectedly\n"));
     memset(message, 'x', sizeof message - 1);
@@ -110,7 +102,7 @@ static json_t *logged_object(const char *message)
     return object;
 }
 
-static void a_json_line_is_one_object_whatever_is_in_it(void **state)
+TEST(a_json_line_is_one_object_whatever_is_in_it)
 {
     static const struct {
         const char *message, *said;
@@ -123,7 +115,6 @@ static void a_json_line_is_one_object_whatever_is_in_it(void **state)
         {"caf\xc3\xa9 \xff \xc3", "caf\xc3\xa9 ? ?"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         json_t *object = logged_object(CASES[i].message);
 
@@ -136,13 +127,12 @@ static void a_json_line_is_one_object_whatever_is_in_it(void **state)
 }
 
 /* Each byte of the longest message becomes two bytes when it is escaped. */
-static void a_long_message_in_json_is_cut_before_it_is_escaped(void **state)
+TEST(a_long_message_in_json_is_cut_before_it_is_escaped)
 {
     char message[3000];
     json_t *object;
     const char *said;
 
-    (void)state;
     memset(message, '"', sizeof message - 1);
     message[sizeof message - 1] = '\0';
     object = logged_object(message);
@@ -153,7 +143,7 @@ static void a_long_message_in_json_is_cut_before_it_is_escaped(void **state)
 }
 
 /* The time is in RFC 3339, UTC and milliseconds, and is that of the call. */
-static void a_json_line_has_the_time_in_utc(void **state)
+TEST(a_json_line_has_the_time_in_utc)
 {
     time_t before_s = time(NULL);
     json_t *object = logged_object("now");
@@ -161,7 +151,6 @@ static void a_json_line_has_the_time_in_utc(void **state)
     struct tm utc = {0};
     const char *rest = said != NULL ? strptime(said, "%Y-%m-%dT%H:%M:%S", &utc) : NULL;
 
-    (void)state;
     assert_non_null(rest);
     assert_in_range(timegm(&utc), before_s, time(NULL));
     assert_int_equal(strlen(said), strlen("2026-01-31T23:59:59.123Z"));
@@ -169,18 +158,4 @@ static void a_json_line_has_the_time_in_utc(void **state)
     assert_int_equal(strspn(rest + 1, "0123456789"), 3);
     assert_string_equal(rest + 4, "Z");
     json_decref(object);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(line_breaks_are_folded_so_that_the_sentences_can_be_read),
-        cmocka_unit_test(a_cut_text_ends_in_dots_and_in_no_half_character),
-        cmocka_unit_test(a_log_line_is_one_line_whatever_is_in_it),
-        cmocka_unit_test(a_json_line_is_one_object_whatever_is_in_it),
-        cmocka_unit_test(a_long_message_in_json_is_cut_before_it_is_escaped),
-        cmocka_unit_test(a_json_line_has_the_time_in_utc),
-    };
-
-    return cmocka_run_group_tests_name("printable", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_proxy.c -- a real Redis behind a proxy that causes faults on command. */
+#include "tests/registered.h"
 #include "tests/unit/proxied_redis.h"
 
 static void *take_lock(void *arg)
@@ -9,7 +10,7 @@ static void *take_lock(void *arg)
     return (void *)(intptr_t)dlock_acquire(arg, "lock:lost", 0, &lease);
 }
 
-static void a_lost_reply_is_unknown_and_the_lock_is_in_the_store(void **state)
+TEST_WITH(set_up, tear_down, a_lost_reply_is_unknown_and_the_lock_is_in_the_store)
 {
     dlock_options options = dlock_options_default();
     dlock_system *sys = NULL;
@@ -18,7 +19,6 @@ static void a_lost_reply_is_unknown_and_the_lock_is_in_the_store(void **state)
     void *answer;
     int fault;
 
-    (void)state;
     snprintf(url, sizeof(url), "redis://127.0.0.1:%d", proxy_port(wire));
     options.variant = "lua";
     options.redis_url = url;
@@ -35,12 +35,11 @@ static void a_lost_reply_is_unknown_and_the_lock_is_in_the_store(void **state)
     dlock_close(sys);
 }
 
-static void a_reply_is_cut_in_the_middle(void **state)
+TEST_WITH(set_up, tear_down, a_reply_is_cut_in_the_middle)
 {
     int fd = call();
     int fault = arm("cut to-client after message 1 byte 3");
 
-    (void)state;
     say(fd, "PING\r\nPING\r\n");
     hears(fd, "+PONG\r\n+PO");
     assert_int_equal(ECONNRESET, end_of(fd));
@@ -56,14 +55,13 @@ static void a_reply_is_cut_in_the_middle(void **state)
     close(fd);
 }
 
-static void held_replies_come_later_and_in_order(void **state)
+TEST_WITH(set_up, tear_down, held_replies_come_later_and_in_order)
 {
     int fd = call();
     int fault = arm("hold to-client after message 1");
     struct proxy_strike strike;
     int64_t before_ns = dlock_clock_ns();
 
-    (void)state;
     say(fd, "ECHO 1\r\nECHO 2\r\nECHO 3\r\n");
     hears(fd, "$1\r\n1\r\n");
     assert_true(proxy_wait(wire, fault, PATIENCE_MS));
@@ -79,12 +77,11 @@ static void held_replies_come_later_and_in_order(void **state)
     close(fd);
 }
 
-static void a_hold_is_released_by_what_another_connection_says(void **state)
+TEST_WITH(set_up, tear_down, a_hold_is_released_by_what_another_connection_says)
 {
     int first = call(), second;
     int hold = arm("hold to-client of connection 1");
 
-    (void)state;
     say(first, "PING\r\n");
     assert_true(proxy_wait(wire, hold, PATIENCE_MS));
     arm("release to-client at to-server GO of connection 2");
@@ -97,12 +94,11 @@ static void a_hold_is_released_by_what_another_connection_says(void **state)
     close(second);
 }
 
-static void a_delay_keeps_every_byte_and_the_order(void **state)
+TEST_WITH(set_up, tear_down, a_delay_keeps_every_byte_and_the_order)
 {
     int fd = call();
     int64_t before_ns = dlock_clock_ns();
 
-    (void)state;
     arm("delay:80ms to-client");
     say(fd, "ECHO 1\r\nECHO 2\r\n");
     hears(fd, "$1\r\n1\r\n$1\r\n2\r\n");
@@ -110,12 +106,11 @@ static void a_delay_keeps_every_byte_and_the_order(void **state)
     close(fd);
 }
 
-static void exactly_one_reply_of_a_pipeline_is_dropped(void **state)
+TEST_WITH(set_up, tear_down, exactly_one_reply_of_a_pipeline_is_dropped)
 {
     int fd = call();
     int fault = arm("drop:1 to-client at to-server LOST");
 
-    (void)state;
     say(fd, "ECHO 1\r\nECHO LOST\r\nECHO 3\r\nECHO LOST\r\n");
     hears(fd, "$1\r\n1\r\n$1\r\n3\r\n$4\r\nLOST\r\n");
     assert_true(proxy_wait(wire, fault, 0));
@@ -124,7 +119,7 @@ static void exactly_one_reply_of_a_pipeline_is_dropped(void **state)
     close(fd);
 }
 
-static void what_cannot_strike_is_refused_or_counted(void **state)
+TEST_WITH(set_up, tear_down, what_cannot_strike_is_refused_or_counted)
 {
     static const struct {
         const char *fault, *says;
@@ -137,7 +132,6 @@ static void what_cannot_strike_is_refused_or_counted(void **state)
     };
     int fd = call(), gone;
 
-    (void)state;
     say(fd, "PING\r\n");
     hears(fd, "+PONG\r\n");
     gone = call();
@@ -159,17 +153,4 @@ static void what_cannot_strike_is_refused_or_counted(void **state)
     close(fd);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_lost_reply_is_unknown_and_the_lock_is_in_the_store),
-        TEST(a_reply_is_cut_in_the_middle),
-        TEST(held_replies_come_later_and_in_order),
-        TEST(a_hold_is_released_by_what_another_connection_says),
-        TEST(a_delay_keeps_every_byte_and_the_order),
-        TEST(exactly_one_reply_of_a_pipeline_is_dropped),
-        TEST(what_cannot_strike_is_refused_or_counted),
-    };
-
-    return cmocka_run_group_tests_name("proxy", tests, start_server, stop_server);
-}
+GROUP(start_server, stop_server)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* test_proxy_connections.c -- the beginning, waiting and end of connections through a proxy. */
+#include "tests/registered.h"
 #include "tests/unit/proxied_redis.h"
 
 #include "loadtest/proxy/target.h"
 
-static void a_half_closed_request_line_still_answers(void **state)
+TEST_WITH(set_up, tear_down, a_half_closed_request_line_still_answers)
 {
     int fd = call();
     int fault = arm("half-close to-server after message 2");
 
-    (void)state;
     say(fd, "PING\r\nSET h 1\r\nSET i 1\r\n");
     hears(fd, "+PONG\r\n+OK\r\n");
     assert_int_equal(0, end_of(fd)); /* the server has seen the end of the client's side */
@@ -18,12 +18,11 @@ static void a_half_closed_request_line_still_answers(void **state)
     close(fd);
 }
 
-static void fifty_connections_have_fates_of_their_own(void **state)
+TEST_WITH(set_up, tear_down, fifty_connections_have_fates_of_their_own)
 {
     enum { COUNT = 50 };
     int fds[COUNT];
 
-    (void)state;
     for (int i = 0; i < COUNT; i++) {
         fds[i] = call();
         assert_comes(stats().connections == (uint64_t)i + 1);
@@ -43,14 +42,13 @@ static void fifty_connections_have_fates_of_their_own(void **state)
 }
 
 /* The server's bytes fill the sockets and the 128 KiB of the proxy, and then the server waits. */
-static void a_slow_reader_makes_the_server_wait(void **state)
+TEST_WITH(set_up, tear_down, a_slow_reader_makes_the_server_wait)
 {
     enum { QUIET_LOOKS = 100 };
     static char chunk[65536];
     uint64_t received = 0, heard = 0;
     int fd = call();
 
-    (void)state;
     freeReplyObject(redisCommand(server.side, "SETRANGE big %d x", BIG_SIZE - 1));
     for (int i = 0; i < 4; i++)
         say(fd, "GET big\r\n");
@@ -75,13 +73,12 @@ static void a_slow_reader_makes_the_server_wait(void **state)
     close(fd);
 }
 
-static void an_unreachable_server_cuts_the_client(void **state)
+TEST_WITH(set_up, tear_down, an_unreachable_server_cuts_the_client)
 {
     struct proxy_options options = {.target = "unix:/nowhere/at/all",
                                     .protocol = PROXY_RAW};
     int fd;
 
-    (void)state;
     proxy_close(wire);
     assert_true(proxy_open(&wire, &options, why));
     fd = call();
@@ -93,13 +90,12 @@ static void an_unreachable_server_cuts_the_client(void **state)
     assert_non_null(strstr(why, "HOST:PORT or unix:PATH"));
 }
 
-static void a_target_is_an_address_with_its_port(void **state)
+TEST(a_target_is_an_address_with_its_port)
 {
     struct proxy_target target;
     struct sockaddr_in6 six;
     struct sockaddr_in four;
 
-    (void)state;
     assert_true(proxy_target_find(&target, "[::1]:65535", why));
     memcpy(&six, &target.address, sizeof six);
     assert_int_equal(six.sin6_family, AF_INET6);
@@ -125,12 +121,11 @@ static int open_files(void)
     return count;
 }
 
-static void closing_with_open_connections_leaves_no_descriptor(void **state)
+TEST_WITH(set_up, tear_down, closing_with_open_connections_leaves_no_descriptor)
 {
     enum { COUNT = 10 };
     int fds[COUNT], before;
 
-    (void)state;
     tear_down(NULL);
     before = open_files();
     set_up(NULL);
@@ -149,16 +144,4 @@ static void closing_with_open_connections_leaves_no_descriptor(void **state)
     assert_int_equal(before, open_files());
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_half_closed_request_line_still_answers),
-        TEST(fifty_connections_have_fates_of_their_own),
-        TEST(a_slow_reader_makes_the_server_wait),
-        TEST(an_unreachable_server_cuts_the_client),
-        cmocka_unit_test(a_target_is_an_address_with_its_port),
-        TEST(closing_with_open_connections_leaves_no_descriptor),
-    };
-
-    return cmocka_run_group_tests_name("proxy connections", tests, start_server, stop_server);
-}
+GROUP(start_server, stop_server)

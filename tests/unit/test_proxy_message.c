@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_proxy_message.c -- the ends of messages are found, in whatever pieces the messages
  * arrive. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "loadtest/proxy/message.h"
+#include "tests/registered.h"
 
 enum { ENDS_MAX = 16, LOST = -1 };
 
@@ -83,21 +78,19 @@ static void look_at(const struct sample *t, size_t piece)
         fail_msg("%s, in pieces of %zu: %d ends", t->name, piece, end);
 }
 
-static void messages_end_where_they_end_in_pieces_of_any_size(void **state)
+TEST(messages_end_where_they_end_in_pieces_of_any_size)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
         for (size_t piece = 1; piece <= samples[i].size; piece++)
             look_at(&samples[i], piece);
 }
 
-static void any_bytes_are_taken_in_full(void **state)
+TEST(any_bytes_are_taken_in_full)
 {
     static const char likely[] = "*$:+-%|>_0129\r\n\0\0\0\x04Qab\n\n";
     unsigned char bytes[64];
     unsigned seed = 7;
 
-    (void)state;
     for (int round = 0; round < 20000; round++) {
         struct proxy_scanner s = {.protocol = (enum proxy_protocol)(round % 5),
                                   .direction = (enum proxy_direction)(round / 5 % 2)};
@@ -114,14 +107,4 @@ static void any_bytes_are_taken_in_full(void **state)
         }
         assert_int_equal(sizeof bytes, at);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_end_where_they_end_in_pieces_of_any_size),
-        cmocka_unit_test(any_bytes_are_taken_in_full),
-    };
-
-    return cmocka_run_group_tests_name("proxy_message", tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_proxy_script.c -- the meaning of the texts of faults, and the texts that are refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <string.h>
 
 #include "loadtest/proxy/script.h"
+#include "tests/registered.h"
 
 static struct proxy_fault parsed(const char *text)
 {
@@ -20,11 +15,10 @@ static struct proxy_fault parsed(const char *text)
     return f;
 }
 
-static void a_fault_says_what_where_and_when(void **state)
+TEST(a_fault_says_what_where_and_when)
 {
     struct proxy_fault f = parsed("cut:fin to-client after message 3 byte 5 of connection 2");
 
-    (void)state;
     assert_true(f.action == PROXY_CUT && f.cuts_with_fin);
     assert_int_equal(PROXY_TO_CLIENT, f.direction);
     assert_true(f.when == PROXY_AFTER_MESSAGE && f.count == 3 && f.offset == 5);
@@ -41,7 +35,7 @@ static void a_fault_says_what_where_and_when(void **state)
     assert_int_equal(PROXY_HALF_CLOSE, parsed("half-close to-server").action);
 }
 
-static void a_fault_that_is_not_fully_read_is_refused_with_its_reason(void **state)
+TEST(a_fault_that_is_not_fully_read_is_refused_with_its_reason)
 {
     static const struct {
         const char *text, *says;
@@ -72,7 +66,6 @@ static void a_fault_that_is_not_fully_read_is_refused_with_its_reason(void **sta
     struct proxy_fault f;
     char why[PROXY_WHY_MAX];
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_false(proxy_fault_parse(&f, PROXY_REDIS, cases[i].text, why));
         if (strstr(why, cases[i].says) == NULL)
@@ -80,14 +73,13 @@ static void a_fault_that_is_not_fully_read_is_refused_with_its_reason(void **sta
     }
 }
 
-static void raw_bytes_have_no_messages(void **state)
+TEST(raw_bytes_have_no_messages)
 {
     static const char *const texts[] = {"drop:1 to-client", "cut to-client after message 1",
                                         "cut to-client at SET"};
     struct proxy_fault f;
     char why[PROXY_WHY_MAX];
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         assert_false(proxy_fault_parse(&f, PROXY_RAW, texts[i], why));
         assert_non_null(strstr(why, "raw bytes have no messages"));
@@ -95,7 +87,7 @@ static void raw_bytes_have_no_messages(void **state)
     assert_true(proxy_fault_parse(&f, PROXY_RAW, "drop:all to-client", why));
 }
 
-static void a_script_is_cut_at_lines_and_semicolons_outside_quotes(void **state)
+TEST(a_script_is_cut_at_lines_and_semicolons_outside_quotes)
 {
     static const char *const want[] = {"hold to-client", "cut to-server at \"a;b#c\"",
                                        "release to-client"};
@@ -103,7 +95,6 @@ static void a_script_is_cut_at_lines_and_semicolons_outside_quotes(void **state)
                          "\n#\n\trelease to-client\r\n";
     char text[PROXY_TEXT_MAX + 1], why[PROXY_WHY_MAX], endless[PROXY_TEXT_MAX + 3];
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         assert_true(proxy_script_next(&script, text, why));
         assert_string_equal(want[i], text);
@@ -115,16 +106,4 @@ static void a_script_is_cut_at_lines_and_semicolons_outside_quotes(void **state)
     script = endless;
     assert_false(proxy_script_next(&script, text, why));
     assert_non_null(strstr(why, "longer than"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fault_says_what_where_and_when),
-        cmocka_unit_test(a_fault_that_is_not_fully_read_is_refused_with_its_reason),
-        cmocka_unit_test(raw_bytes_have_no_messages),
-        cmocka_unit_test(a_script_is_cut_at_lines_and_semicolons_outside_quotes),
-    };
-
-    return cmocka_run_group_tests_name("proxy_script", tests, NULL, NULL);
 }

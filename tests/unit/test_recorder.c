@@ -5,9 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/registered.h"
 #include "tests/unit/recorder_run.h"
 
-static void every_field_comes_back(void **state)
+TEST_WITH(make_dir, remove_dir, every_field_comes_back)
 {
     dlock_recorder *rec = open_recorder("u1", 0);
     dlock_event event = {.kind = DLOCK_EVENT_ACQUIRE,
@@ -22,7 +23,6 @@ static void every_field_comes_back(void **state)
     struct history h;
     uint64_t call;
 
-    (void)state;
     call = dlock_recorder_begin(rec, &event);
     event.status = DLOCK_TIMEOUT;
     event.token = TOKEN;
@@ -56,14 +56,13 @@ static void every_field_comes_back(void **state)
     history_free(&h);
 }
 
-static void a_release_in_the_record_of_its_acquire_is_a_call_of_its_own(void **state)
+TEST_WITH(make_dir, remove_dir, a_release_in_the_record_of_its_acquire_is_a_call_of_its_own)
 {
     dlock_recorder *rec = open_recorder("u1", 0);
     dlock_event answer = {.status = DLOCK_LOST};
     const struct history_call *calls;
     struct history h;
 
-    (void)state;
     dlock_recorder_end(rec, begin_whole_hold(rec), &answer);
     dlock_recorder_close(rec);
     h = read_back();
@@ -86,13 +85,12 @@ static void a_release_in_the_record_of_its_acquire_is_a_call_of_its_own(void **s
     history_free(&h);
 }
 
-static void names_of_every_length_stay_apart(void **state)
+TEST_WITH(make_dir, remove_dir, names_of_every_length_stay_apart)
 {
     dlock_recorder *rec = open_recorder("u1", 0);
     char name[DLOCK_NAME_MAX + 1] = "";
     struct history h;
 
-    (void)state;
     for (size_t length = 1; length <= DLOCK_NAME_MAX; length++) {
         memset(name, 'n', length);
         put_hold(rec, name, 1);
@@ -128,14 +126,13 @@ static void *work(void *arg)
     return NULL;
 }
 
-static void many_threads_lose_nothing(void **state)
+TEST_WITH(make_dir, remove_dir, many_threads_lose_nothing)
 {
     dlock_recorder *rec = open_recorder("u1", 0);
     pthread_t threads[THREADS];
     struct history h;
     int64_t begun_ns = dlock_clock_ns();
 
-    (void)state;
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(0, pthread_create(&threads[i], NULL, work, rec));
     for (int i = 0; i < THREADS; i++)
@@ -153,14 +150,13 @@ static void many_threads_lose_nothing(void **state)
     history_free(&h);
 }
 
-static void a_child_records_nothing(void **state)
+TEST_WITH(make_dir, remove_dir, a_child_records_nothing)
 {
     dlock_recorder *rec = open_recorder("u1", 0);
     struct history h;
     int status;
     pid_t pid = fork();
 
-    (void)state;
     if (pid == 0) {
         put_hold(rec, "child", 1);
         dlock_recorder_close(rec);
@@ -179,13 +175,12 @@ static void a_child_records_nothing(void **state)
     history_free(&h);
 }
 
-static void two_recorders_in_a_thread_keep_apart(void **state)
+TEST_WITH(make_dir, remove_dir, two_recorders_in_a_thread_keep_apart)
 {
     dlock_recorder *recs[] = {open_recorder("u1", 0), open_recorder("u2", 0),
                               open_recorder("u3", 0)};
     struct history h;
 
-    (void)state;
     for (int i = 0; i < 300; i++)
         put_hold(recs[i % 3], "a", 1);
     for (int i = 0; i < 3; i++)
@@ -208,13 +203,12 @@ static void put_permit(dlock_recorder *rec, dlock_event_kind kind, uint64_t numb
     dlock_recorder_end(rec, call, &event);
 }
 
-static void permits_are_read_back_and_judged(void **state)
+TEST_WITH(make_dir, remove_dir, permits_are_read_back_and_judged)
 {
     static const char other[] = "ffffffffffffffff0f1e2d3c4b5a6978";
     dlock_recorder *rec = open_recorder("u1", 0);
     struct history h;
 
-    (void)state;
     put_permit(rec, DLOCK_EVENT_SEM_SET, 1, NULL);
     put_permit(rec, DLOCK_EVENT_PERMIT_TAKE, 0, TOKEN);
     h = read_back();
@@ -229,28 +223,11 @@ static void permits_are_read_back_and_judged(void **state)
     history_free(&h);
 }
 
-static void without_a_recorder_nothing_happens(void **state)
+TEST_WITH(make_dir, remove_dir, without_a_recorder_nothing_happens)
 {
     dlock_event event = {.kind = DLOCK_EVENT_WAIT};
 
-    (void)state;
     assert_int_equal(0, dlock_recorder_begin(NULL, &event));
     dlock_recorder_note(NULL, &event);
     dlock_recorder_close(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(every_field_comes_back),
-        TEST(a_release_in_the_record_of_its_acquire_is_a_call_of_its_own),
-        TEST(names_of_every_length_stay_apart),
-        TEST(many_threads_lose_nothing),
-        TEST(a_child_records_nothing),
-        TEST(two_recorders_in_a_thread_keep_apart),
-        TEST(permits_are_read_back_and_judged),
-        TEST(without_a_recorder_nothing_happens),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

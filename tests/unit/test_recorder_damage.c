@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "lock/record/seal.h"
+#include "tests/registered.h"
 #include "tests/unit/recorder_run.h"
 
 static dlock_record_header *map_records(const char *uuid, size_t *size)
@@ -63,12 +64,11 @@ static void tear(const char *uuid, bool is_closed)
     munmap(header, size);
 }
 
-static void a_torn_record_never_happened_if_its_process_was_killed(void **state)
+TEST_WITH(make_dir, remove_dir, a_torn_record_never_happened_if_its_process_was_killed)
 {
     dlock_recorder *rec = open_recorder("u1", 0);
     struct history h;
 
-    (void)state;
     put_hold(rec, "a", 1);
     dlock_recorder_close(rec);
     tear("u1", false);
@@ -78,12 +78,11 @@ static void a_torn_record_never_happened_if_its_process_was_killed(void **state)
     history_free(&h);
 }
 
-static void a_torn_record_in_a_complete_file_is_damage(void **state)
+TEST_WITH(make_dir, remove_dir, a_torn_record_in_a_complete_file_is_damage)
 {
     dlock_recorder *rec = open_recorder("u1", 0);
     struct history h;
 
-    (void)state;
     put_hold(rec, "a", 1);
     dlock_recorder_close(rec);
     tear("u1", true);
@@ -139,7 +138,7 @@ static void spoil_assumption(dlock_record *acquire)
     acquire->level = DLOCK_ASSUMPTION_COUNT;
 }
 
-static void a_record_that_no_recorder_writes_is_damage(void **state)
+TEST_WITH(make_dir, remove_dir, a_record_that_no_recorder_writes_is_damage)
 {
     static void (*const spoilers[])(dlock_record *) = {
         spoil_mode,     spoil_status, spoil_kind,      spoil_time,
@@ -147,7 +146,6 @@ static void a_record_that_no_recorder_writes_is_damage(void **state)
         spoil_answer,   spoil_sent,   spoil_wait,      spoil_release,
         spoil_released, spoil_release_of_nothing, spoil_trace};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(spoilers) / sizeof(spoilers[0]); i++) {
         dlock_recorder *rec = open_recorder("u1", 0);
         size_t size;
@@ -177,13 +175,12 @@ static void a_record_that_no_recorder_writes_is_damage(void **state)
     }
 }
 
-static void the_same_file_twice_is_no_second_owner(void **state)
+TEST_WITH(make_dir, remove_dir, the_same_file_twice_is_no_second_owner)
 {
     char path[FILES_PATH_MAX], copy[FILES_PATH_MAX];
     dlock_recorder *rec = open_recorder("u1", 0);
     struct history h;
 
-    (void)state;
     put_hold(rec, "a", 1);
     dlock_recorder_close(rec);
     files_path(path, "%s/u1" DLOCK_RECORD_SUFFIX, dir);
@@ -197,14 +194,13 @@ static void the_same_file_twice_is_no_second_owner(void **state)
     history_free(&h);
 }
 
-static void a_release_in_the_record_of_something_else_is_damage(void **state)
+TEST_WITH(make_dir, remove_dir, a_release_in_the_record_of_something_else_is_damage)
 {
     dlock_recorder *rec = open_recorder("u1", 0);
     dlock_record_header *header;
     struct history h;
     size_t size;
 
-    (void)state;
     (void)begin_whole_hold(rec);
     dlock_recorder_close(rec);
     header = map_records("u1", &size);
@@ -217,14 +213,13 @@ static void a_release_in_the_record_of_something_else_is_damage(void **state)
     history_free(&h);
 }
 
-static void what_a_checksum_shows_is_a_hole(void **state)
+TEST_WITH(make_dir, remove_dir, what_a_checksum_shows_is_a_hole)
 {
     dlock_recorder *rec = open_recorder("u1", 0);
     dlock_record_header *header;
     struct history h;
     size_t size;
 
-    (void)state;
     for (int i = 0; i < 40; i++)
         put_hold(rec, "a", 1);
     dlock_recorder_close(rec);
@@ -268,21 +263,19 @@ static enum verdict judge_two_holders(bool share_clock)
     return verdict;
 }
 
-static void instants_of_two_clocks_are_not_compared(void **state)
+TEST_WITH(make_dir, remove_dir, instants_of_two_clocks_are_not_compared)
 {
-    (void)state;
     assert_int_equal(VERDICT_INVALID, judge_two_holders(true));
     assert_int_equal(0, files_remove_tree(dir) ? make_dir(state) : 1);
     assert_int_equal(VERDICT_UNKNOWN, judge_two_holders(false));
 }
 
-static void another_version_is_not_read(void **state)
+TEST_WITH(make_dir, remove_dir, another_version_is_not_read)
 {
     size_t size;
     dlock_record_header *header;
     struct history h;
 
-    (void)state;
     dlock_recorder_close(open_recorder("u1", 0));
     header = map_records("u1", &size);
     header->version++;
@@ -291,20 +284,4 @@ static void another_version_is_not_read(void **state)
     assert_int_equal(0, h.process_count);
     assert_int_equal(1, h.damage_count);
     history_free(&h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_torn_record_never_happened_if_its_process_was_killed),
-        TEST(a_torn_record_in_a_complete_file_is_damage),
-        TEST(a_release_in_the_record_of_something_else_is_damage),
-        TEST(a_record_that_no_recorder_writes_is_damage),
-        TEST(the_same_file_twice_is_no_second_owner),
-        TEST(what_a_checksum_shows_is_a_hole),
-        TEST(another_version_is_not_read),
-        TEST(instants_of_two_clocks_are_not_compared),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/registered.h"
 #include "tests/unit/recorder_run.h"
 
 static void put_kill_soon(dlock_recorder *rec)
@@ -16,13 +17,12 @@ static void put_kill_soon(dlock_recorder *rec)
     raise(SIGKILL);
 }
 
-static void a_killed_process_leaves_what_it_did(void **state)
+TEST_WITH(make_dir, remove_dir, a_killed_process_leaves_what_it_did)
 {
     struct history h;
     int status;
     pid_t pid = fork();
 
-    (void)state;
     if (pid == 0) {
         put_kill_soon(open_recorder("u1", 0));
         _exit(1);
@@ -39,13 +39,12 @@ static void a_killed_process_leaves_what_it_did(void **state)
     history_free(&h);
 }
 
-static void who_is_killed_while_it_releases_leaves_a_call_without_an_answer(void **state)
+TEST_WITH(make_dir, remove_dir, who_is_killed_while_it_releases_leaves_a_call_without_an_answer)
 {
     struct history h;
     int status;
     pid_t pid = fork();
 
-    (void)state;
     if (pid == 0) {
         (void)begin_whole_hold(open_recorder("u1", 0));
         raise(SIGKILL);
@@ -60,14 +59,13 @@ static void who_is_killed_while_it_releases_leaves_a_call_without_an_answer(void
     history_free(&h);
 }
 
-static void what_finds_no_room_is_counted_and_never_valid(void **state)
+TEST_WITH(make_dir, remove_dir, what_finds_no_room_is_counted_and_never_valid)
 {
     dlock_recorder *rec =
         open_recorder("u1", DLOCK_RECORD_HEADER_SIZE +
                                 2 * DLOCK_RECORD_SIZE * DLOCK_RECORD_BLOCK_SLOTS);
     struct history h;
 
-    (void)state;
     for (int i = 0; i < 30; i++) /* with OPEN, one of 2 * 31 slots is left */
         put_hold(rec, "a", 1);
     assert_int_equal(0, dlock_recorder_dropped(rec));
@@ -83,14 +81,13 @@ static void what_finds_no_room_is_counted_and_never_valid(void **state)
     history_free(&h);
 }
 
-static void a_disk_that_is_full_is_an_error_or_a_count(void **state)
+TEST_WITH(make_dir, remove_dir, a_disk_that_is_full_is_an_error_or_a_count)
 {
     struct rlimit limit = {.rlim_cur = (1 << 20) + DLOCK_RECORD_HEADER_SIZE};
     struct history h;
     int status;
     pid_t pid = fork();
 
-    (void)state;
     if (pid == 0) {
         dlock_recorder_about about = {.variant = "lua", .uuid = "u2"};
         dlock_recorder *rec = open_recorder("u1", 0), *none;
@@ -113,16 +110,4 @@ static void a_disk_that_is_full_is_an_error_or_a_count(void **state)
     assert_int_equal(1, h.damage_count);
     assert_non_null(strstr(h.damages[0], strerror(EFBIG)));
     history_free(&h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_killed_process_leaves_what_it_did),
-        TEST(who_is_killed_while_it_releases_leaves_a_call_without_an_answer),
-        TEST(what_finds_no_room_is_counted_and_never_valid),
-        TEST(a_disk_that_is_full_is_an_error_or_a_count),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

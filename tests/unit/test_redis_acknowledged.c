@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_acknowledged.c -- the answers to WAIT, and the outcome of the write for each
  * answer. */
+#include "tests/registered.h"
 #include "tests/topology/fake_servers.h"
 
 #include "base/os/clock.h"
@@ -54,12 +55,11 @@ static int stop_fake(void **state)
     return 0;
 }
 
-static void enough_replicas_are_enough(void **state)
+TEST_WITH(start_fake, stop_fake, enough_replicas_are_enough)
 {
     struct redis_link *link = link_to_fake(2, TIMEOUT_MS);
     uint64_t before = *redis_unacknowledged_here();
 
-    (void)state;
     say(&fakes[0], ON_WAIT, ":2\r\n");
     assert_int_equal(REDIS_ANSWERED, write_by(link).outcome);
     say(&fakes[0], ON_WAIT, ":5\r\n"); /* more than were asked for */
@@ -69,11 +69,10 @@ static void enough_replicas_are_enough(void **state)
     redis_link_close(link);
 }
 
-static void nothing_is_waited_for_where_nothing_was_written(void **state)
+TEST_WITH(start_fake, stop_fake, nothing_is_waited_for_where_nothing_was_written)
 {
     struct redis_link *link = link_to_fake(1, TIMEOUT_MS);
 
-    (void)state;
     say(&fakes[0], ON_ANYTHING, "$-1\r\n");
     assert_int_equal(REDIS_ANSWERED, write_by(link).outcome);
     assert_int_equal(0, atomic_load(&fakes[0].heard[ON_WAIT]));
@@ -85,13 +84,12 @@ static void nothing_is_waited_for_where_nothing_was_written(void **state)
     redis_link_close(link);
 }
 
-static void too_few_replicas_are_told(void **state)
+TEST_WITH(start_fake, stop_fake, too_few_replicas_are_told)
 {
     struct redis_link *link = link_to_fake(2, TIMEOUT_MS);
     uint64_t before = *redis_unacknowledged_here();
     struct redis_answer answer;
 
-    (void)state;
     say(&fakes[0], ON_WAIT, ":1\r\n");
     answer = write_by(link);
     assert_int_equal(REDIS_UNKNOWN, answer.outcome);
@@ -102,7 +100,7 @@ static void too_few_replicas_are_told(void **state)
 
 /* After any other answer, the write does not count as acknowledged, and the next write is not
  * affected. */
-static void rubbish_acknowledges_nothing(void **state)
+TEST_WITH(start_fake, stop_fake, rubbish_acknowledges_nothing)
 {
     static const char *const RUBBISH[] = {
         "+OK\r\n", "+1\r\n", "$1\r\n1\r\n", ":-1\r\n", ":-9223372036854775808\r\n", ":65536\r\n",
@@ -113,7 +111,6 @@ static void rubbish_acknowledges_nothing(void **state)
     };
     struct redis_link *link = link_to_fake(1, TIMEOUT_MS);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(RUBBISH) / sizeof(RUBBISH[0]); i++) {
         struct redis_answer answer;
 
@@ -131,11 +128,10 @@ static void rubbish_acknowledges_nothing(void **state)
 
 /* The server sends two answers. The second one belongs to no request, and must not be taken for the
  * answer to the next write. */
-static void an_answer_too_many_is_nobodys(void **state)
+TEST_WITH(start_fake, stop_fake, an_answer_too_many_is_nobodys)
 {
     struct redis_link *link = link_to_fake(1, TIMEOUT_MS);
 
-    (void)state;
     say(&fakes[0], ON_WAIT, ":1\r\n+OK\r\n");
     assert_int_equal(REDIS_ANSWERED, write_by(link).outcome);
     say(&fakes[0], ON_ANYTHING, "$-1\r\n"); /* the write was not executed */
@@ -145,12 +141,11 @@ static void an_answer_too_many_is_nobodys(void **state)
 }
 
 /* The server may wait until the timeout of WAIT, so the library waits a little longer. */
-static void silence_ends(void **state)
+TEST_WITH(start_fake, stop_fake, silence_ends)
 {
     struct redis_link *link = link_to_fake(1, SHORT_MS);
     struct redis_answer answer;
 
-    (void)state;
     say(&fakes[0], ON_WAIT, NULL);
     answer = write_by(link);
     for (int i = 0; i < 100 && atomic_load(&fakes[0].heard[ON_WAIT]) == 0; i++)
@@ -158,20 +153,4 @@ static void silence_ends(void **state)
     assert_int_equal(REDIS_UNKNOWN, answer.outcome);
     assert_non_null(strstr(answer.text, "no answer in time"));
     redis_link_close(link);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start_fake, stop_fake)
-        TEST(enough_replicas_are_enough),
-        TEST(nothing_is_waited_for_where_nothing_was_written),
-        TEST(too_few_replicas_are_told),
-        TEST(rubbish_acknowledges_nothing),
-        TEST(an_answer_too_many_is_nobodys),
-        TEST(silence_ends),
-#undef TEST
-    };
-
-    return cmocka_run_group_tests_name("redis_acknowledged", tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_channels.c -- the waiters of channels, and the commands to the server. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/os/clock.h"
 #include "lock/stores/redis_wake.h"
+#include "tests/registered.h"
 
 static struct redis_channels channels;
 static int nudge_count;
@@ -91,12 +86,11 @@ static struct redis_waiter *join_live(void)
     return waiter;
 }
 
-static void a_channel_is_subscribed_to_while_somebody_waits(void **state)
+TEST_WITH(set_up, tear_down, a_channel_is_subscribed_to_while_somebody_waits)
 {
     struct redis_waiter *first = join("c");
     struct redis_waiter *second;
 
-    (void)state;
     assert_int_equal(1, nudge_count);
     assert_string_equal("SUBSCRIBE c;", settle());
     assert_string_equal("", settle());
@@ -117,11 +111,10 @@ static void a_channel_is_subscribed_to_while_somebody_waits(void **state)
     assert_null(channels.all);
 }
 
-static void one_command_at_a_time_is_on_its_way(void **state)
+TEST_WITH(set_up, tear_down, one_command_at_a_time_is_on_its_way)
 {
     struct redis_waiter *waiter = join("c");
 
-    (void)state;
     assert_string_equal("SUBSCRIBE c;", settle());
     redis_waiter_leave(waiter, false);
     assert_string_equal("", settle()); /* no command before the answer */
@@ -137,12 +130,11 @@ static void one_command_at_a_time_is_on_its_way(void **state)
     redis_waiter_leave(waiter, true);
 }
 
-static void a_message_wakes_one_or_all(void **state)
+TEST_WITH(set_up, tear_down, a_message_wakes_one_or_all)
 {
     struct redis_waiter *first = join_live();
     struct redis_waiter *second = join("c");
 
-    (void)state;
     assert_true(woken(second));
     hear("message", "0");
     assert_false(woken(second));
@@ -172,13 +164,12 @@ static struct redis_waiter *join_by(const struct redis_wake_rule *rule, int64_t 
     return waiter;
 }
 
-static void permits_wake_those_for_whom_they_are_enough(void **state)
+TEST_WITH(set_up, tear_down, permits_wake_those_for_whom_they_are_enough)
 {
     struct redis_waiter *two = join_by(&REDIS_WAKE_SEMAPHORE, 2);
     struct redis_waiter *one = join_by(&REDIS_WAKE_SEMAPHORE, 1);
     struct redis_waiter *last = join_by(&REDIS_WAKE_SEMAPHORE, 1);
 
-    (void)state;
     (void)woken(two); /* the arrival of the other waiters has woken it */
     (void)woken(one);
     hear("message", "1");
@@ -201,13 +192,12 @@ static void permits_wake_those_for_whom_they_are_enough(void **state)
 
 /* The waiter got its permit by asking, before the message of that permit had arrived. The message
  * of the next permit came before the waiter had left, so another waiter needs it. */
-static void who_leaves_with_a_permit_passes_on_what_it_does_not_need(void **state)
+TEST_WITH(set_up, tear_down, who_leaves_with_a_permit_passes_on_what_it_does_not_need)
 {
     struct redis_waiter *one = join_by(&REDIS_WAKE_SEMAPHORE, 1);
     struct redis_waiter *two = join_by(&REDIS_WAKE_SEMAPHORE, 2);
     struct redis_waiter *last = join_by(&REDIS_WAKE_SEMAPHORE, 1);
 
-    (void)state;
     (void)woken(one);
     (void)woken(two);
     (void)woken(last);
@@ -221,12 +211,11 @@ static void who_leaves_with_a_permit_passes_on_what_it_does_not_need(void **stat
     redis_waiter_leave(last, true);
 }
 
-static void each_message_of_a_latch_wakes_all(void **state)
+TEST_WITH(set_up, tear_down, each_message_of_a_latch_wakes_all)
 {
     struct redis_waiter *first = join_by(&REDIS_WAKE_LATCH, 0);
     struct redis_waiter *second = join_by(&REDIS_WAKE_LATCH, 0);
 
-    (void)state;
     (void)woken(first);
     (void)woken(second);
     assert_int_equal(-1, redis_waiter_heard(first));
@@ -245,13 +234,12 @@ static void each_message_of_a_latch_wakes_all(void **state)
     redis_waiter_leave(second, true);
 }
 
-static void an_unused_wake_up_is_passed_on(void **state)
+TEST_WITH(set_up, tear_down, an_unused_wake_up_is_passed_on)
 {
     struct redis_waiter *first = join_live();
     struct redis_waiter *second = join("c");
     struct redis_waiter *third = join("c");
 
-    (void)state;
     assert_true(woken(second) && woken(third));
     hear("message", "0");
     redis_waiter_leave(first, false); /* it gave up at this moment */
@@ -263,12 +251,11 @@ static void an_unused_wake_up_is_passed_on(void **state)
     redis_waiter_leave(third, true);
 }
 
-static void a_wake_up_that_led_to_nothing_is_passed_on(void **state)
+TEST_WITH(set_up, tear_down, a_wake_up_that_led_to_nothing_is_passed_on)
 {
     struct redis_waiter *first = join_live();
     struct redis_waiter *second = join("c");
 
-    (void)state;
     assert_true(woken(second));
     hear("message", "0");
     assert_true(woken(first));
@@ -278,12 +265,11 @@ static void a_wake_up_that_led_to_nothing_is_passed_on(void **state)
     redis_waiter_leave(second, true);
 }
 
-static void a_new_connection_begins_anew(void **state)
+TEST_WITH(set_up, tear_down, a_new_connection_begins_anew)
 {
     struct redis_waiter *waiter = join_live();
     struct redis_waiter *other = join("d");
 
-    (void)state;
     assert_string_equal("SUBSCRIBE d;", settle());
     redis_waiter_leave(other, false);
     redis_channels_reset(&channels);
@@ -298,11 +284,10 @@ static void a_new_connection_begins_anew(void **state)
     assert_string_equal("", settle());
 }
 
-static void a_command_that_could_not_be_said_is_told(void **state)
+TEST_WITH(set_up, tear_down, a_command_that_could_not_be_said_is_told)
 {
     struct redis_waiter *waiter = join("c");
 
-    (void)state;
     assert_false(redis_channels_settle(&channels, say_nothing, NULL));
     redis_channels_reset(&channels); /* as after each end of a connection */
     assert_string_equal("SUBSCRIBE c;", settle());
@@ -311,11 +296,10 @@ static void a_command_that_could_not_be_said_is_told(void **state)
 
 static const struct redis_wake sole = {.rule = &REDIS_WAKE_SOLE};
 
-static void a_sole_waiter_that_comes_again_need_not_ask_again(void **state)
+TEST_WITH(set_up, tear_down, a_sole_waiter_that_comes_again_need_not_ask_again)
 {
     struct redis_waiter *waiter = join_by(&REDIS_WAKE_SOLE, 0);
 
-    (void)state;
     hear("message", "0");
     assert_true(woken(waiter));
     nudge_count = 0;
@@ -337,12 +321,11 @@ static void a_sole_waiter_that_comes_again_need_not_ask_again(void **state)
     redis_waiter_leave(waiter, true);
 }
 
-static void a_sole_waiters_channel_is_left_in_the_end(void **state)
+TEST_WITH(set_up, tear_down, a_sole_waiters_channel_is_left_in_the_end)
 {
     struct redis_waiter *waiter = join_by(&REDIS_WAKE_SOLE, 0);
     int64_t end_ns = dlock_clock_after(dlock_clock_ns(), 20 * REDIS_LINGER_MS);
 
-    (void)state;
     redis_waiter_leave(waiter, true);
     while (settle()[0] == '\0' && dlock_clock_ns() < end_ns) /* the channel stays for a while */
         sched_yield();
@@ -356,11 +339,10 @@ static void a_sole_waiters_channel_is_left_in_the_end(void **state)
     redis_waiter_leave(waiter, true);
 }
 
-static void nothing_lingers_over_a_new_connection(void **state)
+TEST_WITH(set_up, tear_down, nothing_lingers_over_a_new_connection)
 {
     struct redis_waiter *waiter = join_by(&REDIS_WAKE_SOLE, 0);
 
-    (void)state;
     redis_waiter_leave(waiter, true);
     redis_channels_reset(&channels);
     waiter = redis_channels_join(&channels, "c", sole);
@@ -372,28 +354,4 @@ static void nothing_lingers_over_a_new_connection(void **state)
     redis_channels_reset(&channels);
     assert_string_equal("", settle());
     assert_null(channels.all);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_channel_is_subscribed_to_while_somebody_waits),
-        TEST(one_command_at_a_time_is_on_its_way),
-        TEST(a_message_wakes_one_or_all),
-        TEST(permits_wake_those_for_whom_they_are_enough),
-        TEST(who_leaves_with_a_permit_passes_on_what_it_does_not_need),
-        TEST(each_message_of_a_latch_wakes_all),
-        TEST(an_unused_wake_up_is_passed_on),
-        TEST(a_wake_up_that_led_to_nothing_is_passed_on),
-        TEST(a_new_connection_begins_anew),
-        TEST(a_command_that_could_not_be_said_is_told),
-        TEST(a_sole_waiter_that_comes_again_need_not_ask_again),
-        TEST(a_sole_waiters_channel_is_left_in_the_end),
-        TEST(nothing_lingers_over_a_new_connection),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("redis_channels", tests, NULL, NULL);
 }

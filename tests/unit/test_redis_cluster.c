@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_cluster.c -- the slots of keys, parsing CLUSTER NODES, and merging the
  * views of several nodes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +10,7 @@
 #include "base/redis/command.h"
 #include "base/redis/sharded_text.h"
 #include "base/redis/url.h"
+#include "tests/registered.h"
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
@@ -53,9 +48,8 @@ static int port_of(int slot)
     return place != NULL ? place->port : 0;
 }
 
-static void a_slot_is_the_checksum_of_the_key_or_of_its_braces(void **state)
+TEST(a_slot_is_the_checksum_of_the_key_or_of_its_braces)
 {
-    (void)state;
     assert_int_equal(12739, redis_slot_of("123456789"));
     assert_int_equal(redis_slot_of("lock:order:5"),
                      redis_slot_of("redisson_lock__channel:{lock:order:5}"));
@@ -65,23 +59,21 @@ static void a_slot_is_the_checksum_of_the_key_or_of_its_braces(void **state)
     assert_int_equal(0, redis_slot_of(""));
 }
 
-static void a_command_is_for_the_slot_of_its_first_key(void **state)
+TEST(a_command_is_for_the_slot_of_its_first_key)
 {
     struct redis_command set = {3, {"SET", "k", "v"}, NULL};
     struct redis_command eval = {5, {"EVAL", "return 1", "1", "k", "v"}, NULL};
     struct redis_command without = {3, {"EVAL", "return 1", "0"}, NULL};
     struct redis_command load = {3, {"SCRIPT", "LOAD", "return 1"}, NULL};
 
-    (void)state;
     assert_string_equal("k", redis_command_key(&set));
     assert_string_equal("k", redis_command_key(&eval));
     assert_null(redis_command_key(&without));
     assert_null(redis_command_key(&load));
 }
 
-static void reads_what_a_node_says(void **state)
+TEST(reads_what_a_node_says)
 {
-    (void)state;
     assert_true(read_view(
         A " 10.0.0.1:7001@17001 myself,master - 0 0 3 connected 0-99 200 [300->-" B "]\n"
         B " 10.0.0.2:7002@17002,host.example slave " A " 0 1 3 connected\n"
@@ -106,9 +98,8 @@ static void reads_what_a_node_says(void **state)
     assert_int_equal(2, view.owners[16383]);
 }
 
-static void a_node_without_an_address_is_the_one_that_was_asked(void **state)
+TEST(a_node_without_an_address_is_the_one_that_was_asked)
 {
-    (void)state;
     assert_true(read_view(A " :7001@17001 myself,master - 0 0 1 connected 0-16383\n"));
     assert_string_equal("10.0.0.9", view.nodes[0].place.host);
     assert_int_equal(7001, view.nodes[0].place.port);
@@ -116,11 +107,10 @@ static void a_node_without_an_address_is_the_one_that_was_asked(void **state)
     assert_int_equal(0, view.nodes[0].place.port);
 }
 
-static void reads_the_name_that_a_node_announces(void **state)
+TEST(reads_the_name_that_a_node_announces)
 {
     char longest[REDIS_HOST_MAX + 1], text[600];
 
-    (void)state;
     assert_true(read_view(
         A " 10.0.0.1:7001@17001,a.example,tls-port=0,shard-id=1 master - 0 0 1 connected 5\n" B
           " 10.0.0.2:7001@17001,,tls-port=0 master - 0 0 1 connected 6\n" C
@@ -138,7 +128,7 @@ static void reads_the_name_that_a_node_announces(void **state)
     assert_string_equal("", view.nodes[0].name); /* the name is too long */
 }
 
-static void refuses_what_is_no_list_of_nodes(void **state)
+TEST(refuses_what_is_no_list_of_nodes)
 {
     static const char *const texts[] = {
         "", "\n\n", "hello\n", A " 10.0.0.1 master - 0 0 1 connected 0\n",
@@ -151,7 +141,6 @@ static void refuses_what_is_no_list_of_nodes(void **state)
         A " 10.0.\t1:7001@1 master - 0 0 1 connected 5\n",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         why[0] = '\0';
         if (read_view(texts[i]))
@@ -160,9 +149,8 @@ static void refuses_what_is_no_list_of_nodes(void **state)
     }
 }
 
-static void a_slot_that_two_claim_is_that_of_the_higher_epoch(void **state)
+TEST(a_slot_that_two_claim_is_that_of_the_higher_epoch)
 {
-    (void)state;
     assert_true(read_view(A " h:1@1 master - 0 0 2 connected 0-9\n"
                           B " h:2@2 master - 0 0 1 connected 0-19\n"));
     assert_int_equal(0, view.owners[5]);
@@ -175,9 +163,8 @@ static void a_slot_that_two_claim_is_that_of_the_higher_epoch(void **state)
 #define AT_A A " h:1@1 master - 0 0 1 connected 0-16383\n"
 #define B_FOLLOWS B " h:2@2 slave " A " 0 0 1 connected\n"
 
-static void a_promotion_begins_a_new_era_of_its_slots(void **state)
+TEST_WITH(forget_all, NULL, a_promotion_begins_a_new_era_of_its_slots)
 {
-    (void)state;
     assert_true(hear(A " h:1@1 master - 0 0 1 connected 0-99\n" B_FOLLOWS
                      C " h:3@3 master - 0 0 2 connected 100-16383\n", 1));
     assert_int_equal(1, map.era);
@@ -190,9 +177,8 @@ static void a_promotion_begins_a_new_era_of_its_slots(void **state)
     assert_int_equal(1, map.eras[100]);
 }
 
-static void a_slot_that_moves_keeps_its_era(void **state)
+TEST_WITH(forget_all, NULL, a_slot_that_moves_keeps_its_era)
 {
-    (void)state;
     (void)hear(A " h:1@1 master - 0 0 1 connected 0-99\n"
                C " h:3@3 master - 0 0 2 connected 100-16383\n", 1);
     assert_true(hear(A " h:1@1 master - 0 0 1 connected 0-49\n"
@@ -207,9 +193,8 @@ static void a_slot_that_moves_keeps_its_era(void **state)
     assert_int_equal(1, map.era);
 }
 
-static void a_slot_that_comes_to_an_unknown_node_cannot_be_vouched_for(void **state)
+TEST_WITH(forget_all, NULL, a_slot_that_comes_to_an_unknown_node_cannot_be_vouched_for)
 {
-    (void)state;
     (void)hear(AT_A, 1);
     assert_true(hear(A " h:1@1 master - 0 0 1 connected 1-16383\n"
                      B " h:2@2 master - 0 0 2 connected 0\n", 2));
@@ -217,9 +202,8 @@ static void a_slot_that_comes_to_an_unknown_node_cannot_be_vouched_for(void **st
     assert_int_equal(1, map.eras[1]);
 }
 
-static void an_older_view_is_not_believed(void **state)
+TEST_WITH(forget_all, NULL, an_older_view_is_not_believed)
 {
-    (void)state;
     (void)hear(AT_A B_FOLLOWS, 1);
     assert_true(hear(A " h:1@1 master,fail - 0 0 1 disconnected\n"
                      B " h:2@2 master - 0 0 2 connected 0-16383\n", 2));
@@ -228,9 +212,8 @@ static void an_older_view_is_not_believed(void **state)
     assert_int_equal(2, map.era);
 }
 
-static void a_cluster_that_was_made_anew_is_believed_in_the_end(void **state)
+TEST_WITH(forget_all, NULL, a_cluster_that_was_made_anew_is_believed_in_the_end)
 {
-    (void)state;
     (void)hear(A " h:1@1 master - 0 0 9 connected 0-16383\n", 1);
     assert_false(hear(C " h:3@3 master - 0 0 1 connected 0-16383\n", 2));
     assert_true(hear(C " h:3@3 master - 0 0 1 connected 0-16383\n",
@@ -239,9 +222,8 @@ static void a_cluster_that_was_made_anew_is_believed_in_the_end(void **state)
     assert_int_equal(2, map.eras[7]);
 }
 
-static void a_slot_that_no_node_has_stays_with_its_last_owner(void **state)
+TEST_WITH(forget_all, NULL, a_slot_that_no_node_has_stays_with_its_last_owner)
 {
-    (void)state;
     (void)hear(AT_A, 1);
     assert_false(hear(A " h:1@1 master - 0 0 1 connected 1-16383\n", 2));
     assert_int_equal(1, port_of(0));
@@ -250,9 +232,8 @@ static void a_slot_that_no_node_has_stays_with_its_last_owner(void **state)
     assert_int_equal(0, port_of(0));
 }
 
-static void a_node_that_moves_house_is_found_again(void **state)
+TEST_WITH(forget_all, NULL, a_node_that_moves_house_is_found_again)
 {
-    (void)state;
     (void)hear(AT_A, 1);
     assert_true(hear(A " h:5@5 master - 0 0 1 connected 0-16383\n", 2));
     assert_int_equal(5, port_of(0));
@@ -272,9 +253,8 @@ static void hear_of_others(int round, int count, const char *owner, int64_t seco
 }
 
 /* The nodes of a cluster are replaced again and again; the map keeps room for the present nodes. */
-static void nodes_that_are_gone_make_room(void **state)
+TEST_WITH(forget_all, NULL, nodes_that_are_gone_make_room)
 {
-    (void)state;
     (void)hear(AT_A, 1);
     for (int round = 0; round < 5; round++)
         hear_of_others(round, REDIS_CLUSTER_NODES_MAX - 1, AT_A, 2 + round);
@@ -287,13 +267,12 @@ static void nodes_that_are_gone_make_room(void **state)
     assert_int_equal(1, port_of(8));
 }
 
-static void scripts_publish_to_the_shard(void **state)
+TEST(scripts_publish_to_the_shard)
 {
     struct redis_sharded_texts texts;
     static const char plain[] = "redis.call('PUBLISH', a) 'PUBSUB', 'NUMSUB' 'publish'";
     const char *sharded;
 
-    (void)state;
     redis_sharded_texts_init(&texts);
     sharded = redis_sharded_text(&texts, plain);
     assert_string_equal("redis.call('SPUBLISH', a) 'PUBSUB', 'SHARDNUMSUB' 'publish'", sharded);
@@ -301,11 +280,10 @@ static void scripts_publish_to_the_shard(void **state)
     redis_sharded_texts_destroy(&texts);
 }
 
-static void reads_the_address_of_a_cluster(void **state)
+TEST(reads_the_address_of_a_cluster)
 {
     struct redis_url url;
 
-    (void)state;
     assert_true(redis_url_parse("redis-cluster://me:s%40@a,b:7,[::1]:8", &url, why, sizeof(why)));
     assert_int_equal(3, url.seed_count);
     assert_string_equal("a", url.seeds[0].host);
@@ -316,7 +294,7 @@ static void reads_the_address_of_a_cluster(void **state)
     assert_int_equal(0, url.sentinel_count);
 }
 
-static void refuses_an_address_of_a_cluster_that_is_nearly_right(void **state)
+TEST(refuses_an_address_of_a_cluster_that_is_nearly_right)
 {
     static const char *const texts[] = {
         "redis-cluster://", "redis-cluster://a,", "redis-cluster://a:0", "redis-cluster://a/1",
@@ -325,35 +303,7 @@ static void refuses_an_address_of_a_cluster_that_is_nearly_right(void **state)
     };
     struct redis_url url;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (redis_url_parse(texts[i], &url, why, sizeof(why)))
             fail_msg("read \"%s\"", texts[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_slot_is_the_checksum_of_the_key_or_of_its_braces),
-        cmocka_unit_test(a_command_is_for_the_slot_of_its_first_key),
-        cmocka_unit_test(reads_what_a_node_says),
-        cmocka_unit_test(a_node_without_an_address_is_the_one_that_was_asked),
-        cmocka_unit_test(reads_the_name_that_a_node_announces),
-        cmocka_unit_test(refuses_what_is_no_list_of_nodes),
-        cmocka_unit_test(a_slot_that_two_claim_is_that_of_the_higher_epoch),
-        cmocka_unit_test_setup(a_promotion_begins_a_new_era_of_its_slots, forget_all),
-        cmocka_unit_test_setup(a_slot_that_moves_keeps_its_era, forget_all),
-        cmocka_unit_test_setup(a_slot_that_comes_to_an_unknown_node_cannot_be_vouched_for,
-                               forget_all),
-        cmocka_unit_test_setup(an_older_view_is_not_believed, forget_all),
-        cmocka_unit_test_setup(a_cluster_that_was_made_anew_is_believed_in_the_end, forget_all),
-        cmocka_unit_test_setup(a_slot_that_no_node_has_stays_with_its_last_owner, forget_all),
-        cmocka_unit_test_setup(a_node_that_moves_house_is_found_again, forget_all),
-        cmocka_unit_test_setup(nodes_that_are_gone_make_room, forget_all),
-        cmocka_unit_test(scripts_publish_to_the_shard),
-        cmocka_unit_test(reads_the_address_of_a_cluster),
-        cmocka_unit_test(refuses_an_address_of_a_cluster_that_is_nearly_right),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_fault.c -- locks on a real Redis whose requests fail or lose their connection at a
  * fault point: the status must agree with the state of the store. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <hiredis/hiredis.h>
 #include <poll.h>
 #include <stdio.h>
@@ -17,6 +11,7 @@
 #include "base/os/clock.h"
 #include "lock/dlock.h"
 #include "lock/fault.h"
+#include "tests/registered.h"
 #include "tests/unit/awaited.h"
 
 enum { PATIENCE_MS = 10000, LEASE_MS = 30000, SHORT_MS = 300, END_MS = 3000 };
@@ -122,11 +117,10 @@ static void works(void)
     assert_int_equal(0, ask("EXISTS " NAME));
 }
 
-static void a_request_that_fails_was_not_sent(void **state)
+TEST_WITH(NULL, close_system, a_request_that_fails_was_not_sent)
 {
     static const char *const variants[] = {"lua", "naive"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++) {
         dlock_lease lease;
 
@@ -140,11 +134,10 @@ static void a_request_that_fails_was_not_sent(void **state)
     }
 }
 
-static void a_dropped_answer_is_unknown_and_cleaned_up(void **state)
+TEST_WITH(NULL, close_system, a_dropped_answer_is_unknown_and_cleaned_up)
 {
     dlock_lease lease;
 
-    (void)state;
     use("lua", LEASE_MS);
     arm(DLOCK_FAULT_AFTER_REPLY, DLOCK_FAULT_FAIL);
     assert_int_equal(DLOCK_UNKNOWN, dlock_acquire(sys, NAME, 0, &lease));
@@ -152,11 +145,10 @@ static void a_dropped_answer_is_unknown_and_cleaned_up(void **state)
     works();
 }
 
-static void a_release_whose_answer_is_dropped_is_unknown(void **state)
+TEST_WITH(NULL, close_system, a_release_whose_answer_is_dropped_is_unknown)
 {
     dlock_lease lease;
 
-    (void)state;
     use("naive", LEASE_MS);
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, NAME, 0, &lease));
     arm(DLOCK_FAULT_AFTER_REPLY, DLOCK_FAULT_FAIL);
@@ -182,12 +174,11 @@ static long long newest_client(void)
 }
 
 /* The status of the call is correct, and later calls use another connection. */
-static void a_cut_drops_the_connection(void **state)
+TEST_WITH(NULL, close_system, a_cut_drops_the_connection)
 {
     static const dlock_fault_point points[] = {DLOCK_FAULT_BEFORE_REQUEST,
                                                DLOCK_FAULT_AFTER_REPLY};
 
-    (void)state;
     use("lua", LEASE_MS);
     works();
     for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
@@ -211,11 +202,10 @@ static void a_cut_drops_the_connection(void **state)
     }
 }
 
-static void setnx_without_its_expire_is_unknown_and_stays(void **state)
+TEST_WITH(NULL, close_system, setnx_without_its_expire_is_unknown_and_stays)
 {
     dlock_lease lease;
 
-    (void)state;
     use("setnx", LEASE_MS);
     arm(DLOCK_FAULT_BETWEEN_SETNX_AND_EXPIRE, DLOCK_FAULT_FAIL);
     assert_int_equal(DLOCK_UNKNOWN, dlock_acquire(sys, NAME, 0, &lease));
@@ -223,11 +213,10 @@ static void setnx_without_its_expire_is_unknown_and_stays(void **state)
     assert_int_equal(-1, ask("PTTL " NAME));
 }
 
-static void a_delete_that_fails_is_tried_again(void **state)
+TEST_WITH(NULL, close_system, a_delete_that_fails_is_tried_again)
 {
     static const char *const variants[] = {"owner", "watch", "getset"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++) {
         dlock_lease lease;
 
@@ -240,13 +229,12 @@ static void a_delete_that_fails_is_tried_again(void **state)
     }
 }
 
-static void a_renewal_that_fails_is_tried_again(void **state)
+TEST_WITH(NULL, close_system, a_renewal_that_fails_is_tried_again)
 {
     uint64_t before = caught(DLOCK_FAULT_WATCHDOG_TICK);
     int64_t end_ns;
     dlock_lease lease;
 
-    (void)state;
     use("reentrant", SHORT_MS);
     assert_int_equal(DLOCK_OK, dlock_acquire(sys, NAME, 0, &lease));
     arm(DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_FAIL);
@@ -258,20 +246,4 @@ static void a_renewal_that_fails_is_tried_again(void **state)
     assert_int_equal(DLOCK_OK, dlock_release(sys, &lease));
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, close_system)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_request_that_fails_was_not_sent),
-        TEST(a_dropped_answer_is_unknown_and_cleaned_up),
-        TEST(a_release_whose_answer_is_dropped_is_unknown),
-        TEST(a_cut_drops_the_connection),
-        TEST(setnx_without_its_expire_is_unknown_and_stays),
-        TEST(a_delete_that_fails_is_tried_again),
-        TEST(a_renewal_that_fails_is_tried_again),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("redis_fault", tests, start_server, stop_server);
-}
+GROUP(start_server, stop_server)

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_floods.c -- a server whose answer never ends, and arrives as fast as it is read: each
  * call has to end nevertheless. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
@@ -20,6 +14,7 @@
 
 #include "lock/stores/redis_request.h"
 #include "lock/stores/redis_wake.h"
+#include "tests/registered.h"
 
 enum { LIMIT_S = 300, TIMEOUT_MS = 200, CONNS_MAX = 8, PIECES = 65536 };
 
@@ -152,32 +147,28 @@ static void assert_call_ends(const char *before, const char *behind)
     assert_true(atomic_load(&server.sent) > 0);
 }
 
-static void a_command_ends(void **state)
+TEST_WITH(set_up, tear_down, a_command_ends)
 {
-    (void)state;
     assert_call_ends("redis://", "");
 }
 
-static void a_login_ends(void **state)
+TEST_WITH(set_up, tear_down, a_login_ends)
 {
-    (void)state;
     assert_call_ends("redis://:secret@", "");
 }
 
-static void a_question_to_a_sentinel_ends(void **state)
+TEST_WITH(set_up, tear_down, a_question_to_a_sentinel_ends)
 {
-    (void)state;
     assert_call_ends("redis-sentinel://", "/shop");
 }
 
-static void a_subscription_is_closed(void **state)
+TEST_WITH(set_up, tear_down, a_subscription_is_closed)
 {
     const struct redis_wake wake = {.rule = &REDIS_WAKE_LOCK};
     struct redis_subscription *sub;
     struct redis_waiter *waiter;
     char url[64];
 
-    (void)state;
     snprintf(url, sizeof(url), "redis://127.0.0.1:%d", server.port);
     assert_int_equal(DLOCK_OK, redis_subscription_open(&sub, url, TIMEOUT_MS));
     waiter = redis_subscription_join(sub, "c", wake);
@@ -188,18 +179,12 @@ static void a_subscription_is_closed(void **state)
     redis_subscription_close(sub);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
+/* Ends the process if a loop never ends. */
+static int limit(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_command_ends),
-        TEST(a_login_ends),
-        TEST(a_question_to_a_sentinel_ends),
-        TEST(a_subscription_is_closed),
-    };
-
-    alarm(LIMIT_S); /* ends the program if a loop never ends */
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("redis_floods", tests, NULL, NULL);
+    (void)state;
+    alarm(LIMIT_S);
+    return 0;
 }
+
+GROUP(limit, NULL)

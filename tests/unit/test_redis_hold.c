@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_hold.c -- the requests that links in a group delay, and for how long.
  *
- * This program defines the clock_gettime() of the C library and the functions of base/redis/wire.h,
+ * This file defines the clock_gettime() of the C library and the functions of base/redis/wire.h,
  * so that the test controls the clock and the network. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,6 +12,7 @@
 #include "base/redis/driver.h"
 #include "base/redis/link.h"
 #include "base/redis/link_inside.h"
+#include "tests/registered.h"
 
 #define PING "*1\r\n$4\r\nPING\r\n"
 #define PONG "+PONG\r\n"
@@ -178,16 +173,14 @@ static bool is_all_sent(void)
 
 /* ---- tests ---- */
 
-static void a_lone_request_is_sent_at_once(void **state)
+TEST_WITH(set_up, tear_down, a_lone_request_is_sent_at_once)
 {
-    (void)state;
     ask();
     assert_true(is_all_sent());
 }
 
-static void what_comes_behind_it_leaves_in_one_go_with_its_answer(void **state)
+TEST_WITH(set_up, tear_down, what_comes_behind_it_leaves_in_one_go_with_its_answer)
 {
-    (void)state;
     for (int i = 0; i < MANY; i++)
         ask();
     assert_int_equal(1, wires[0].send_count);
@@ -198,9 +191,8 @@ static void what_comes_behind_it_leaves_in_one_go_with_its_answer(void **state)
     assert_true(is_all_sent());
 }
 
-static void a_server_that_does_not_answer_gets_it_after_a_while(void **state)
+TEST_WITH(set_up, tear_down, a_server_that_does_not_answer_gets_it_after_a_while)
 {
-    (void)state;
     ask();
     now_ns += HELD_NS - 1;
     ask();
@@ -217,12 +209,11 @@ static void a_server_that_does_not_answer_gets_it_after_a_while(void **state)
     assert_true(is_all_sent());
 }
 
-static void the_driver_sleeps_no_longer_than_a_link_holds(void **state)
+TEST_WITH(set_up, tear_down, the_driver_sleeps_no_longer_than_a_link_holds)
 {
     struct redis_wait wait = {.open_count = 1, .role = REDIS_DRIVING};
     int64_t begin_ns = now_ns;
 
-    (void)state;
     ask();
     ask();
     redis_driver_drive(group, &wait, begin_ns + HELD_NS);
@@ -231,9 +222,8 @@ static void the_driver_sleeps_no_longer_than_a_link_holds(void **state)
     assert_true(is_all_sent());
 }
 
-static void nothing_is_held_while_the_driver_sleeps(void **state)
+TEST_WITH(set_up, tear_down, nothing_is_held_while_the_driver_sleeps)
 {
-    (void)state;
     group->is_polling = true;
     ask();
     ask();
@@ -241,20 +231,18 @@ static void nothing_is_held_while_the_driver_sleeps(void **state)
     assert_true(is_all_sent());
 }
 
-static void nothing_is_held_without_a_driver(void **state)
+TEST_WITH(set_up, tear_down, nothing_is_held_without_a_driver)
 {
-    (void)state;
     group->is_driven = false;
     ask();
     ask();
     assert_true(is_all_sent());
 }
 
-static void the_last_driver_sends_what_is_held(void **state)
+TEST_WITH(set_up, tear_down, the_last_driver_sends_what_is_held)
 {
     struct redis_wait wait = {.role = REDIS_DRIVING};
 
-    (void)state;
     ask();
     ask();
     assert_false(is_all_sent());
@@ -262,20 +250,18 @@ static void the_last_driver_sends_what_is_held(void **state)
     assert_true(is_all_sent());
 }
 
-static void what_is_sent_for_nobody_is_not_held(void **state)
+TEST_WITH(set_up, tear_down, what_is_sent_for_nobody_is_not_held)
 {
     struct redis_wait wait = {.role = REDIS_WAITING};
 
-    (void)state;
     ask();
     ask();
     redis_driver_send(group, &wait);
     assert_true(is_all_sent());
 }
 
-static void half_a_request_is_not_held(void **state)
+TEST_WITH(set_up, tear_down, half_a_request_is_not_held)
 {
-    (void)state;
     ask();
     wires[0].reply_count = 1;
     redis_link_hear(links[0]);
@@ -288,9 +274,8 @@ static void half_a_request_is_not_held(void **state)
     assert_true(is_all_sent());
 }
 
-static void a_server_that_is_asked_alone_holds_nothing(void **state)
+TEST_WITH(set_up, tear_down, a_server_that_is_asked_alone_holds_nothing)
 {
-    (void)state;
     redis_link_group_unlock(group);
     redis_link_close(links[1]);
     links[1] = NULL;
@@ -298,25 +283,4 @@ static void a_server_that_is_asked_alone_holds_nothing(void **state)
     ask();
     ask();
     assert_int_equal(2, wires[0].send_count);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_lone_request_is_sent_at_once),
-        TEST(what_comes_behind_it_leaves_in_one_go_with_its_answer),
-        TEST(a_server_that_does_not_answer_gets_it_after_a_while),
-        TEST(the_driver_sleeps_no_longer_than_a_link_holds),
-        TEST(nothing_is_held_while_the_driver_sleeps),
-        TEST(nothing_is_held_without_a_driver),
-        TEST(the_last_driver_sends_what_is_held),
-        TEST(what_is_sent_for_nobody_is_not_held),
-        TEST(half_a_request_is_not_held),
-        TEST(a_server_that_is_asked_alone_holds_nothing),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("redis_hold", tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_link.c -- commands to a server that misbehaves: the status and the error of each
  * failure. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,6 +14,7 @@
 #include <unistd.h>
 
 #include "lock/stores/redis_request.h"
+#include "tests/registered.h"
 
 enum { TIMEOUT_MS = 120, LONG_MS = 60000, CONNS_MAX = 8 };
 
@@ -151,11 +146,10 @@ static int64_t now_ms(void)
     return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-static void answers_are_told_apart(void **state)
+TEST_WITH(set_up, tear_down, answers_are_told_apart)
 {
     struct redis_answer out;
 
-    (void)state;
     assert_int_equal(DLOCK_OK, call_to("$5\r\nhello\r\n", &out));
     assert_int_equal(REDIS_BULK, out.kind);
     assert_string_equal("hello", out.text);
@@ -178,7 +172,7 @@ static void answers_are_told_apart(void **state)
     assert_int_equal(REDIS_OTHER, out.kind);
 }
 
-static void nonsense_is_a_protocol_failure(void **state)
+TEST_WITH(set_up, tear_down, nonsense_is_a_protocol_failure)
 {
     static const char *const nonsense[] = {
         "-ERR no\r\n", "HTTP/1.1 200 OK\r\n\r\n", "*-7\r\n",
@@ -186,28 +180,25 @@ static void nonsense_is_a_protocol_failure(void **state)
     };
     struct redis_answer out;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
         assert_int_equal(DLOCK_PROTOCOL, call_to(nonsense[i], &out));
         assert_non_null(strstr(dlock_error(), server.dir));
     }
 }
 
-static void a_server_that_is_full_could_not_be_reached(void **state)
+TEST_WITH(set_up, tear_down, a_server_that_is_full_could_not_be_reached)
 {
     struct redis_answer out;
 
-    (void)state;
     assert_int_equal(DLOCK_IO, call_to("-ERR max number of clients reached\r\n", &out));
     assert_non_null(strstr(dlock_error(), "max number of clients"));
 }
 
-static void what_left_and_is_not_answered_is_unknown(void **state)
+TEST_WITH(set_up, tear_down, what_left_and_is_not_answered_is_unknown)
 {
     struct redis_answer out;
     int64_t begun_ms = now_ms();
 
-    (void)state;
     assert_int_equal(DLOCK_UNKNOWN, call_to(NULL, &out)); /* closes the connection */
     assert_true(now_ms() - begun_ms < 40 * TIMEOUT_MS);
     assert_int_equal(DLOCK_UNKNOWN, call_to("", &out)); /* does not answer */
@@ -215,12 +206,11 @@ static void what_left_and_is_not_answered_is_unknown(void **state)
     assert_true(now_ms() - begun_ms >= 2 * TIMEOUT_MS);
 }
 
-static void a_failed_connection_is_not_used_again(void **state)
+TEST_WITH(set_up, tear_down, a_failed_connection_is_not_used_again)
 {
     struct redis_link *link = open_link();
     struct redis_answer out;
 
-    (void)state;
     atomic_store(&server.says, "$9\r\nof the fir");
     assert_int_equal(DLOCK_UNKNOWN, call(link, &out));
     atomic_store(&server.says, "+second\r\n");
@@ -233,12 +223,11 @@ static void a_failed_connection_is_not_used_again(void **state)
     redis_link_close(link);
 }
 
-static void a_late_answer_beside_the_next_is_nobodys(void **state)
+TEST_WITH(set_up, tear_down, a_late_answer_beside_the_next_is_nobodys)
 {
     struct redis_link *link = open_link();
     struct redis_answer out;
 
-    (void)state;
     atomic_store(&server.late, "+late\r\n");
     atomic_store(&server.says, "");
     assert_int_equal(DLOCK_UNKNOWN, call(link, &out));
@@ -248,12 +237,11 @@ static void a_late_answer_beside_the_next_is_nobodys(void **state)
     redis_link_close(link);
 }
 
-static void a_reply_too_many_is_not_taken_for_the_next(void **state)
+TEST_WITH(set_up, tear_down, a_reply_too_many_is_not_taken_for_the_next)
 {
     struct redis_link *link = open_link();
     struct redis_answer out;
 
-    (void)state;
     atomic_store(&server.says, "+first\r\n+stray\r\n");
     assert_int_equal(DLOCK_OK, call(link, &out));
     assert_string_equal("first", out.text);
@@ -266,12 +254,11 @@ static void a_reply_too_many_is_not_taken_for_the_next(void **state)
     redis_link_close(link);
 }
 
-static void a_dead_server_is_left_alone_for_a_while(void **state)
+TEST_WITH(set_up, tear_down, a_dead_server_is_left_alone_for_a_while)
 {
     struct redis_link *link;
     struct redis_answer out;
 
-    (void)state;
     assert_int_equal(DLOCK_OK, redis_link_open(&link, "unix:///nonexistent/s",
                                                TIMEOUT_MS, false));
     assert_false(redis_link_is_left_alone(link));
@@ -295,12 +282,11 @@ static bool is_answered(struct redis_talk *talk)
 
 /* With LONG_MS, the time in which the link leaves a dead server alone is noticed on a slow machine
  * too. */
-static void a_conversation_ends_leaving_alone(void **state)
+TEST_WITH(set_up, tear_down, a_conversation_ends_leaving_alone)
 {
     struct redis_talk talk = {0};
     char away[sizeof(server.address.sun_path) + 4];
 
-    (void)state;
     snprintf(away, sizeof(away), "%s.off", server.address.sun_path);
     atomic_store(&server.says, "+OK\r\n");
     assert_int_equal(DLOCK_OK, redis_link_open(&talk.link, server.url, LONG_MS, false));
@@ -314,14 +300,13 @@ static void a_conversation_ends_leaving_alone(void **state)
     redis_link_close(talk.link);
 }
 
-static void an_unknown_script_is_sent_by_its_text(void **state)
+TEST_WITH(set_up, tear_down, an_unknown_script_is_sent_by_its_text)
 {
     static const struct redis_script script = {"return 1", "0123"};
     struct redis_script_call one = {&script, false, 1, 1, {"k"}, REDIS_SHAPE_ANY};
     struct redis_link *link = open_link();
     struct redis_answer out;
 
-    (void)state;
     atomic_store(&server.says, "-NOSCRIPT No matching script. Please use EVAL.\r\n");
     atomic_store(&server.then, ":1\r\n");
     assert_int_equal(DLOCK_OK, redis_script_run(link, &one, INT64_MAX, &out));
@@ -334,13 +319,12 @@ static void an_unknown_script_is_sent_by_its_text(void **state)
     redis_link_close(link);
 }
 
-static void after_its_deadline_nothing_is_sent(void **state)
+TEST_WITH(set_up, tear_down, after_its_deadline_nothing_is_sent)
 {
     static const struct redis_command get = {2, {"GET", "k"}, REDIS_SHAPE_ANY};
     struct redis_link *link = open_link();
     struct redis_answer out;
 
-    (void)state;
     atomic_store(&server.says, "+late\r\n");
     assert_int_equal(DLOCK_IO, redis_call(link, &get, 1, &out));
     assert_int_equal(DLOCK_OK, redis_call(link, &get, INT64_MAX, &out));
@@ -348,26 +332,4 @@ static void after_its_deadline_nothing_is_sent(void **state)
     assert_int_equal(DLOCK_OK, redis_call(link, &get, INT64_MAX, &out));
     assert_int_equal(2, atomic_load(&server.heard_count));
     redis_link_close(link);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(answers_are_told_apart),
-        TEST(nonsense_is_a_protocol_failure),
-        TEST(a_server_that_is_full_could_not_be_reached),
-        TEST(what_left_and_is_not_answered_is_unknown),
-        TEST(a_failed_connection_is_not_used_again),
-        TEST(a_late_answer_beside_the_next_is_nobodys),
-        TEST(a_reply_too_many_is_not_taken_for_the_next),
-        TEST(a_dead_server_is_left_alone_for_a_while),
-        TEST(a_conversation_ends_leaving_alone),
-        TEST(an_unknown_script_is_sent_by_its_text),
-        TEST(after_its_deadline_nothing_is_sent),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("redis_link", tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_moves.c -- waiters whose channel moves to another server of a cluster, at each moment
  * of their beginning. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/os/clock.h"
 #include "lock/stores/redis_wake.h"
+#include "tests/registered.h"
 
 enum { SERVERS = 3 };
 
@@ -96,11 +91,10 @@ static bool stays(void *arg, const char *name)
     return false;
 }
 
-static void a_waiter_goes_with_its_channel(void **state)
+TEST_WITH(set_up, tear_down, a_waiter_goes_with_its_channel)
 {
     struct redis_waiter *waiter = join(0);
 
-    (void)state;
     assert_string_equal("SUBSCRIBE c;", settle(0));
     owner = 1;
     redis_channels_sift(&servers[0], stays, NULL);
@@ -115,11 +109,10 @@ static void a_waiter_goes_with_its_channel(void **state)
 
 /* The waiter has chosen its server before the move, and subscribes after the moved channels of this
  * server were removed. */
-static void a_waiter_that_joins_behind_a_move_goes_on(void **state)
+TEST_WITH(set_up, tear_down, a_waiter_that_joins_behind_a_move_goes_on)
 {
     struct redis_waiter *waiter;
 
-    (void)state;
     owner = 1;
     redis_channels_sift(&servers[0], stays, NULL);
     waiter = join(0);
@@ -131,11 +124,10 @@ static void a_waiter_that_joins_behind_a_move_goes_on(void **state)
     redis_waiter_leave(waiter, true);
 }
 
-static void a_waiter_that_follows_behind_a_move_goes_on(void **state)
+TEST_WITH(set_up, tear_down, a_waiter_that_follows_behind_a_move_goes_on)
 {
     struct redis_waiter *waiter = join(0);
 
-    (void)state;
     owner = 1;
     redis_channels_sift(&servers[0], stays, NULL);
     assert_true(woken(waiter));
@@ -145,18 +137,4 @@ static void a_waiter_that_follows_behind_a_move_goes_on(void **state)
     assert_false(woken(waiter));
     assert_string_equal("SUBSCRIBE c;", settle(2));
     redis_waiter_leave(waiter, true);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_waiter_goes_with_its_channel),
-        TEST(a_waiter_that_joins_behind_a_move_goes_on),
-        TEST(a_waiter_that_follows_behind_a_move_goes_on),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("redis_moves", tests, NULL, NULL);
 }

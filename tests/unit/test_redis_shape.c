@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_shape.c -- the shapes of replies: which replies each command accepts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <string.h>
 
 #include "base/os/number.h"
 #include "base/redis/reader.h"
 #include "lock/stores/redis_shapes.h"
+#include "tests/registered.h"
 
 /* All shapes without ANY. */
 #define SHAPES(X)                                                                      \
@@ -81,9 +76,8 @@ static void check(const char *bytes, size_t len, uint64_t shapes)
 #define TEXTS (S(TEXT) | S(INSPECT) | S(INSPECT_OR_NIL))
 #define CHECK(bytes, shapes) check((bytes), sizeof(bytes) - 1, (shapes))
 
-static void a_status_is_the_one_text(void **state)
+TEST(a_status_is_the_one_text)
 {
-    (void)state;
     CHECK("+OK\r\n", S(DONE) | S(SET));
     CHECK("+PONG\r\n", S(PING));
     CHECK("+QUEUED\r\n", S(QUEUED));
@@ -95,12 +89,11 @@ static void a_status_is_the_one_text(void **state)
     CHECK("$2\r\nOK\r\n", TEXTS);
 }
 
-static void an_integer_is_in_its_range(void **state)
+TEST(an_integer_is_in_its_range)
 {
     uint64_t any = S(BALANCE);
     uint64_t waits = ACQUIRES | S(FENCE) | S(EPOCH) | S(PTTL);
 
-    (void)state;
     CHECK(":1\r\n", any | waits | S(YES_NO) | S(COUNT) | S(REPLICAS) | S(RELEASE) |
                        S(RELEASE_TOLD) | S(READ_RELEASE));
     CHECK(":0\r\n",
@@ -120,19 +113,17 @@ static void an_integer_is_in_its_range(void **state)
     CHECK(":-9223372036854775808\r\n", any);
 }
 
-static void nil_is_a_string_that_is_none(void **state)
+TEST(nil_is_a_string_that_is_none)
 {
-    (void)state;
     CHECK("$-1\r\n", NILS);
     CHECK("*-1\r\n", S(EXEC));
 }
 
-static void a_number_is_nothing_else(void **state)
+TEST(a_number_is_nothing_else)
 {
     uint64_t numbers = TEXTS | S(NUMBER) | S(TIME);
     int64_t number = 0;
 
-    (void)state;
     CHECK("$1\r\n1\r\n", numbers | (FENCES & ~S(EPOCH)));
     CHECK("$1\r\n0\r\n", numbers);
     CHECK("$2\r\n-1\r\n", TEXTS | S(NUMBER));
@@ -153,18 +144,16 @@ static void a_number_is_nothing_else(void **state)
     assert_int_equal(42, number);
 }
 
-static void a_hash_is_forty_digits(void **state)
+TEST(a_hash_is_forty_digits)
 {
-    (void)state;
     CHECK("$40\r\n0123456789abcdef0123456789abcdef01234567\r\n", TEXTS | S(SHA));
     CHECK("$40\r\n0123456789abcdef0123456789abcdef0123456g\r\n", TEXTS);
     CHECK("$41\r\n0123456789abcdef0123456789abcdef012345678\r\n", TEXTS);
     CHECK("+0123456789abcdef0123456789abcdef01234567\r\n", 0);
 }
 
-static void arrays_and_errors_are_nothing(void **state)
+TEST(arrays_and_errors_are_nothing)
 {
-    (void)state;
     CHECK("*1\r\n:1\r\n", S(EXEC));
     CHECK("*1\r\n:0\r\n", S(EXEC));
     CHECK("*1\r\n:2\r\n", 0);
@@ -176,11 +165,10 @@ static void arrays_and_errors_are_nothing(void **state)
     CHECK("-ERR no\r\n", 0);
 }
 
-static void a_number_has_a_range(void **state)
+TEST(a_number_has_a_range)
 {
     int64_t number = 7;
 
-    (void)state;
     assert_true(dlock_number_read("-9223372036854775808", 20, INT64_MIN, INT64_MAX,
                                   &number));
     assert_true(number == INT64_MIN);
@@ -189,20 +177,4 @@ static void a_number_has_a_range(void **state)
     assert_false(dlock_number_read("5", 1, 6, 9, &number));
     assert_false(dlock_number_read("", 0, 0, 9, &number));
     assert_true(number == INT64_MIN); /* unchanged */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_status_is_the_one_text),
-        cmocka_unit_test(an_integer_is_in_its_range),
-        cmocka_unit_test(nil_is_a_string_that_is_none),
-        cmocka_unit_test(a_number_is_nothing_else),
-        cmocka_unit_test(a_hash_is_forty_digits),
-        cmocka_unit_test(arrays_and_errors_are_nothing),
-        cmocka_unit_test(a_number_has_a_range),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("redis_shape", tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_sharing.c -- many threads on one connection to a real server, while the
  * server is stopped, cut off and killed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -18,6 +12,7 @@
 #include "base/os/clock.h"
 #include "base/redis/link_inside.h"
 #include "lock/stores/redis_request.h"
+#include "tests/registered.h"
 #include "tests/unit/redis_server.h"
 
 enum {
@@ -171,9 +166,8 @@ static bool is_full(void)
 
 /* ---- tests ---- */
 
-static void two_hundred_threads_share_one_connection(void **state)
+TEST_WITH(set_up, tear_down, two_hundred_threads_share_one_connection)
 {
-    (void)state;
     begin(echo_on, THREADS_MAX, NULL);
     assert_comes(atomic_load(&ok_count) > 20 * THREADS_MAX);
     assert_int_equal(2, tell("CLIENT LIST")); /* the link's connection, and the one that asks */
@@ -183,12 +177,11 @@ static void two_hundred_threads_share_one_connection(void **state)
     assert_int_equal(0, atomic_load(&io_count));
 }
 
-static void answers_find_their_callers_through_cuts(void **state)
+TEST_WITH(set_up, tear_down, answers_find_their_callers_through_cuts)
 {
     enum { THREADS = 24, CUTS = 40 };
     int failed_count;
 
-    (void)state;
     begin(echo_on, THREADS, NULL);
     for (int i = 0; i < CUTS || atomic_load(&unknown_count) == 0; i++) {
         int ok_before = atomic_load(&ok_count);
@@ -204,9 +197,8 @@ static void answers_find_their_callers_through_cuts(void **state)
     assert_int_equal(2, tell("CLIENT LIST"));
 }
 
-static void a_cut_while_nobody_asks_is_not_noticed(void **state)
+TEST_WITH(set_up, tear_down, a_cut_while_nobody_asks_is_not_noticed)
 {
-    (void)state;
     for (int i = 0; i < 5; i++) {
         assert_int_equal(DLOCK_OK, echo(shared, "before", INT64_MAX));
         tell("CLIENT KILL TYPE normal SKIPME yes");
@@ -215,11 +207,10 @@ static void a_cut_while_nobody_asks_is_not_noticed(void **state)
     assert_int_equal(DLOCK_OK, echo(shared, "after", INT64_MAX));
 }
 
-static void a_late_answer_is_nobody_elses(void **state)
+TEST_WITH(set_up, tear_down, a_late_answer_is_nobody_elses)
 {
     int64_t id;
 
-    (void)state;
     assert_int_equal(DLOCK_OK, echo(shared, "before", INT64_MAX));
     id = connection_id();
     stop_server();
@@ -254,11 +245,10 @@ static dlock_status jam(void)
     return st;
 }
 
-static void what_did_not_leave_is_io_the_rest_unknown(void **state)
+TEST_WITH(set_up, tear_down, what_did_not_leave_is_io_the_rest_unknown)
 {
     pthread_t first;
 
-    (void)state;
     assert_int_equal(DLOCK_OK, echo(shared, "before", INT64_MAX));
     stop_server();
     begin(echo_once, 1, NULL);
@@ -276,12 +266,11 @@ static void what_did_not_leave_is_io_the_rest_unknown(void **state)
     assert_comes(echo(shared, "after", INT64_MAX) == DLOCK_OK);
 }
 
-static void a_given_up_request_that_did_not_leave_is_never_sent(void **state)
+TEST_WITH(set_up, tear_down, a_given_up_request_that_did_not_leave_is_never_sent)
 {
     struct redis_command incr = {2, {"INCR", "n"}, REDIS_SHAPE_ANY};
     struct redis_answer answer;
 
-    (void)state;
     assert_int_equal(DLOCK_OK, echo(shared, "before", INT64_MAX));
     stop_server();
     assert_int_equal(DLOCK_UNKNOWN, jam());
@@ -295,11 +284,10 @@ static void a_given_up_request_that_did_not_leave_is_never_sent(void **state)
     assert_int_equal(0, tell("EXISTS n"));
 }
 
-static void a_hung_server_holds_nobody(void **state)
+TEST_WITH(set_up, tear_down, a_hung_server_holds_nobody)
 {
     enum { THREADS = 50 };
 
-    (void)state;
     redis_link_close(shared);
     assert_int_equal(DLOCK_OK, redis_link_open(&shared, server.url, SHORT_MS, false));
     assert_int_equal(DLOCK_OK, echo(shared, "before", INT64_MAX));
@@ -333,11 +321,10 @@ static void *set_big(void *arg)
     return NULL;
 }
 
-static void a_batch_larger_than_the_socket_arrives(void **state)
+TEST_WITH(set_up, tear_down, a_batch_larger_than_the_socket_arrives)
 {
     enum { THREADS = 40 };
 
-    (void)state;
     begin(set_big, THREADS, NULL);
     finish(THREADS);
     assert_int_equal(THREADS, atomic_load(&ok_count));
@@ -345,12 +332,11 @@ static void a_batch_larger_than_the_socket_arrives(void **state)
     assert_int_equal(2, tell("CLIENT LIST"));
 }
 
-static void flushed_scripts_are_told_anew(void **state)
+TEST_WITH(set_up, tear_down, flushed_scripts_are_told_anew)
 {
     enum { THREADS = 16 };
     struct redis_script script = {.text = "return ARGV[1]"};
 
-    (void)state;
     assert_int_equal(DLOCK_OK, redis_script_load(shared, &script));
     begin(run_scripts, THREADS, &script);
     for (int i = 0; i < 50; i++) {
@@ -362,24 +348,4 @@ static void flushed_scripts_are_told_anew(void **state)
     finish(THREADS);
     assert_int_equal(0, atomic_load(&unknown_count));
     assert_int_equal(0, atomic_load(&io_count));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(two_hundred_threads_share_one_connection),
-        TEST(answers_find_their_callers_through_cuts),
-        TEST(a_cut_while_nobody_asks_is_not_noticed),
-        TEST(a_late_answer_is_nobody_elses),
-        TEST(what_did_not_leave_is_io_the_rest_unknown),
-        TEST(a_given_up_request_that_did_not_leave_is_never_sent),
-        TEST(a_hung_server_holds_nobody),
-        TEST(a_batch_larger_than_the_socket_arrives),
-        TEST(flushed_scripts_are_told_anew),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("redis_sharing", tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_url.c -- parses the URLs of Redis. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <string.h>
 
 #include "base/redis/url.h"
+#include "tests/registered.h"
 
 static struct redis_url url;
 static char why[160];
@@ -19,9 +14,8 @@ static bool parse(const char *text)
     return redis_url_parse(text, &url, why, sizeof(why));
 }
 
-static void reads_hosts_and_ports(void **state)
+TEST(reads_hosts_and_ports)
 {
-    (void)state;
     assert_true(parse("redis://127.0.0.1:7001"));
     assert_string_equal("127.0.0.1", url.host);
     assert_int_equal(7001, url.port);
@@ -37,9 +31,8 @@ static void reads_hosts_and_ports(void **state)
     assert_int_equal(3, url.db);
 }
 
-static void reads_logins(void **state)
+TEST(reads_logins)
 {
-    (void)state;
     assert_true(parse("redis://:secret@h:1"));
     assert_string_equal("", url.user);
     assert_string_equal("secret", url.password);
@@ -52,9 +45,8 @@ static void reads_logins(void **state)
     assert_string_equal("a:b", url.password);
 }
 
-static void reads_sockets(void **state)
+TEST(reads_sockets)
 {
-    (void)state;
     assert_true(parse("unix:///run/redis/redis%20one.sock"));
     assert_string_equal("/run/redis/redis one.sock", url.path);
     assert_string_equal("", url.host);
@@ -63,9 +55,8 @@ static void reads_sockets(void **state)
     assert_int_equal(4, url.db);
 }
 
-static void reads_sentinels(void **state)
+TEST(reads_sentinels)
 {
-    (void)state;
     assert_true(parse("redis-sentinel://a,b:7,[::1]:8/shop"));
     assert_int_equal(3, url.sentinel_count);
     assert_string_equal("a", url.sentinels[0].host);
@@ -88,9 +79,8 @@ static void reads_sentinels(void **state)
     assert_int_equal(0, url.sentinel_count);
 }
 
-static void reads_tls(void **state)
+TEST(reads_tls)
 {
-    (void)state;
     assert_true(parse("rediss://me:secret@h:7/3?ca=/etc/a%26b&cert=/c&key=/k&server-name=n"));
     assert_true(url.is_encrypted);
     assert_string_equal("h", url.host);
@@ -116,7 +106,7 @@ static void reads_tls(void **state)
     assert_string_equal("", url.ca_file);
 }
 
-static void refuses_sentinels_that_are_nearly_right(void **state)
+TEST(refuses_sentinels_that_are_nearly_right)
 {
     static const char *const bad[] = {
         "redis-sentinel://", "redis-sentinel://a", "redis-sentinel://a/",
@@ -130,7 +120,6 @@ static void refuses_sentinels_that_are_nearly_right(void **state)
         "redis-sentinel://a,b,c,d,e,f,g,h/shop",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         if (parse(bad[i]))
             fail_msg("read: %s", bad[i]);
@@ -138,7 +127,7 @@ static void refuses_sentinels_that_are_nearly_right(void **state)
     }
 }
 
-static void refuses_what_is_nearly_right(void **state)
+TEST(refuses_what_is_nearly_right)
 {
     static const char *const bad[] = {
         "", "redis", "redis:", "redis:/h", "redis://", "redis://:1", "redis://h:",
@@ -155,7 +144,6 @@ static void refuses_what_is_nearly_right(void **state)
         "unix:///s?db=", "unix:///s?db=1x", "redis://h:1/12345678901",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         if (parse(bad[i]))
             fail_msg("\"%s\" was taken", bad[i]);
@@ -166,7 +154,7 @@ static void refuses_what_is_nearly_right(void **state)
 }
 
 /* Each refusal begins with the position of the mistake, counted from 1. */
-static void names_the_place(void **state)
+TEST(names_the_place)
 {
     static const struct {
         const char *text, *begins;
@@ -196,7 +184,6 @@ static void names_the_place(void **state)
         {"unix:///s?x=1", "at character 10: only ?db=N"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_false(parse(bad[i].text));
         if (strncmp(bad[i].begins, why, strlen(bad[i].begins)) != 0)
@@ -204,9 +191,8 @@ static void names_the_place(void **state)
     }
 }
 
-static void tells_the_form_of_each_scheme(void **state)
+TEST(tells_the_form_of_each_scheme)
 {
-    (void)state;
     assert_non_null(
         strstr(redis_url_form("redis://x"), "redis://[user:password@]host[:port][/db]"));
     assert_non_null(strstr(redis_url_form("redis-sentinel://x"), "/name"));
@@ -216,11 +202,10 @@ static void tells_the_form_of_each_scheme(void **state)
     assert_non_null(strstr(redis_url_form(NULL), "redis-cluster://"));
 }
 
-static void refuses_what_is_too_long(void **state)
+TEST(refuses_what_is_too_long)
 {
     char text[600];
 
-    (void)state;
     memcpy(text, "redis://", 8);
     memset(text + 8, 'h', sizeof(text) - 8);
     text[8 + REDIS_HOST_MAX] = '\0';
@@ -243,31 +228,10 @@ static void refuses_what_is_too_long(void **state)
     assert_false(parse(text));
 }
 
-static void tells_no_secrets(void **state)
+TEST(tells_no_secrets)
 {
-    (void)state;
     assert_false(parse("redis://me:hunter2@h:x"));
     assert_null(strstr(why, "hunter2"));
     assert_false(parse("redis://me:hunter2%zz@h:1"));
     assert_null(strstr(why, "hunter2"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_hosts_and_ports),
-        cmocka_unit_test(reads_logins),
-        cmocka_unit_test(reads_sentinels),
-        cmocka_unit_test(reads_tls),
-        cmocka_unit_test(refuses_sentinels_that_are_nearly_right),
-        cmocka_unit_test(reads_sockets),
-        cmocka_unit_test(refuses_what_is_nearly_right),
-        cmocka_unit_test(names_the_place),
-        cmocka_unit_test(tells_the_form_of_each_scheme),
-        cmocka_unit_test(refuses_what_is_too_long),
-        cmocka_unit_test(tells_no_secrets),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("redis_url", tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_yields.c -- when the threads of a link stop yielding the processor.
  *
- * This program defines the clock_gettime() and sched_yield() of the C library. A group without
+ * This file defines the clock_gettime() and sched_yield() of the C library. A group without
  * links has nothing to send, so its driver only yields and sleeps. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <time.h>
@@ -16,6 +10,7 @@
 #include "base/os/clock.h"
 #include "base/redis/driver.h"
 #include "base/redis/link_group.h"
+#include "tests/registered.h"
 
 enum {
     READING_NS = 100, /* each reading of the clock moves it by this time */
@@ -83,20 +78,18 @@ static int drive(void)
 
 /* ---- tests ---- */
 
-static void threads_yield_while_yields_are_short(void **state)
+TEST_WITH(set_up, tear_down, threads_yield_while_yields_are_short)
 {
-    (void)state;
     for (int i = 1; i <= 20; i++) {
         assert_true(redis_link_group_yield(group));
         assert_int_equal(i, yield_count);
     }
 }
 
-static void a_long_yield_ends_all_yields_for_a_while(void **state)
+TEST_WITH(set_up, tear_down, a_long_yield_ends_all_yields_for_a_while)
 {
     int64_t begin_ns = now_ns;
 
-    (void)state;
     yield_ns = LONG_NS;
     assert_true(redis_link_group_yield(group));
     yield_ns = SHORT_NS;
@@ -109,18 +102,16 @@ static void a_long_yield_ends_all_yields_for_a_while(void **state)
     assert_int_equal(2, yield_count);
 }
 
-static void the_driver_makes_way_for_those_who_are_expected(void **state)
+TEST_WITH(set_up, tear_down, the_driver_makes_way_for_those_who_are_expected)
 {
-    (void)state;
     assert_true(drive() > 1);
     assert_true(drive() > 1);
 }
 
-static void the_driver_stops_yielding_beside_a_busy_program(void **state)
+TEST_WITH(set_up, tear_down, the_driver_stops_yielding_beside_a_busy_program)
 {
     int64_t begin_ns = now_ns;
 
-    (void)state;
     yield_ns = LONG_NS;
     assert_int_equal(1, drive());
     for (int i = 0; i < 10; i++)
@@ -130,19 +121,4 @@ static void the_driver_stops_yielding_beside_a_busy_program(void **state)
     now_ns = dlock_clock_after(begin_ns, PAUSE_MS + 1);
     yield_ns = SHORT_NS;
     assert_true(drive() > 1);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(threads_yield_while_yields_are_short),
-        TEST(a_long_yield_ends_all_yields_for_a_while),
-        TEST(the_driver_makes_way_for_those_who_are_expected),
-        TEST(the_driver_stops_yielding_beside_a_busy_program),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("redis_yields", tests, NULL, NULL);
 }

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_report_data.c -- a report is a complete page, whatever the files of a run contain. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "loadtest/report/report.h"
+#include "tests/registered.h"
 
 enum { DEPTH = 100000, LONG = 1000000 };
 
@@ -84,20 +78,18 @@ static enum exit_code page_of_text(const char *text)
     return page_of(text, strlen(text));
 }
 
-static void a_whole_run_has_no_problem(void **state)
+TEST(a_whole_run_has_no_problem)
 {
-    (void)state;
     assert_int_equal(page_of_text(whole_run), EXIT_VALID);
 }
 
-static void a_text_that_is_cut_anywhere_is_damaged(void **state)
+TEST(a_text_that_is_cut_anywhere_is_damaged)
 {
-    (void)state;
     for (size_t size = 0; size < sizeof whole_run - 1; size++)
         assert_int_equal(page_of(whole_run, size), EXIT_UNKNOWN);
 }
 
-static void texts_that_are_no_data_of_a_run_are_damaged(void **state)
+TEST(texts_that_are_no_data_of_a_run_are_damaged)
 {
     static const char *const texts[] = {
         "",  " ",  "null", "true", "1", "\"\"", "[]", "{}", "{\"results\":1}",
@@ -111,16 +103,14 @@ static void texts_that_are_no_data_of_a_run_are_damaged(void **state)
         "{\"results\":{\"bench\":1e999}}", "{\"results\":{\"bench\":99999999999999999999999}}",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         assert_int_equal(page_of_text(texts[i]), EXIT_UNKNOWN);
 }
 
-static void bytes_behind_a_zero_are_not_passed_over(void **state)
+TEST(bytes_behind_a_zero_are_not_passed_over)
 {
     static const char text[] = "{\"format\":1,\"results\":{\"bench\":{\"rows\":[]}}}\0{";
 
-    (void)state;
     assert_int_equal(page_of(text, sizeof text - 1), EXIT_UNKNOWN);
     assert_int_equal(page_of(text, strlen(text)), EXIT_VALID);
 }
@@ -170,12 +160,11 @@ static json_t *rubbish_at(size_t i)
 }
 
 /* Each value of the run in turn is replaced by each kind of wrong value. */
-static void a_value_of_a_wrong_kind_counts_as_missing(void **state)
+TEST(a_value_of_a_wrong_kind_counts_as_missing)
 {
     size_t replaced = 0;
     json_t *value;
 
-    (void)state;
     for (size_t i = 0; (value = rubbish_at(i)) != NULL; i++) {
         bool is_there = true;
 
@@ -198,12 +187,11 @@ static void a_value_of_a_wrong_kind_counts_as_missing(void **state)
     assert_true(replaced > 500);
 }
 
-static void deep_nesting_and_long_texts_are_survived(void **state)
+TEST(deep_nesting_and_long_texts_are_survived)
 {
     char *text = malloc(LONG + 100);
     size_t size;
 
-    (void)state;
     assert_non_null(text);
     memset(text, '[', DEPTH);
     assert_int_equal(page_of(text, DEPTH), EXIT_UNKNOWN);
@@ -217,7 +205,7 @@ static void deep_nesting_and_long_texts_are_survived(void **state)
 }
 
 /* The files beside data.json have huge numbers, and the sums of these must not overflow. */
-static void files_of_a_run_with_huge_numbers_are_read(void **state)
+TEST(files_of_a_run_with_huge_numbers_are_read)
 {
     static const struct {
         const char *name, *text;
@@ -235,7 +223,6 @@ static void files_of_a_run_with_huge_numbers_are_read(void **state)
     struct run_data data;
     FILE *out;
 
-    (void)state;
     assert_non_null(mkdtemp(dir));
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         files_join(path, dir, files[i].name);
@@ -294,7 +281,7 @@ static char *page_of_comparisons(json_t *a, json_t *b)
 }
 
 /* With three runs each, one of ten values differs by chance, so two of eight are no evidence. */
-static void values_that_lie_apart_by_chance_make_no_difference(void **state)
+TEST(values_that_lie_apart_by_chance_make_no_difference)
 {
     static const struct {
         int locks, apart;
@@ -302,7 +289,6 @@ static void values_that_lie_apart_by_chance_make_no_difference(void **state)
     } cases[] = {{4, 0, true}, {4, 1, true}, {4, 2, true}, {4, 3, false}, {4, 8, false},
                  {1, 1, true}, {1, 2, false}, {2000, 300, true}, {2000, 500, false}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *page = page_of_comparisons(comparison(cases[i].locks, 0),
                                          comparison(cases[i].locks, cases[i].apart));
@@ -312,31 +298,13 @@ static void values_that_lie_apart_by_chance_make_no_difference(void **state)
     }
 }
 
-static void cells_that_have_no_room_are_counted(void **state)
+TEST(cells_that_have_no_room_are_counted)
 {
     char *page = page_of_comparisons(comparison(60, 0), NULL);
 
-    (void)state;
     assert_null(strstr(page, "more cells are not in the tables"));
     free(page);
     page = page_of_comparisons(comparison(100, 0), NULL);
     assert_non_null(strstr(page, "36 more cells are not in the tables"));
     free(page);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_whole_run_has_no_problem),
-        cmocka_unit_test(a_text_that_is_cut_anywhere_is_damaged),
-        cmocka_unit_test(texts_that_are_no_data_of_a_run_are_damaged),
-        cmocka_unit_test(bytes_behind_a_zero_are_not_passed_over),
-        cmocka_unit_test(a_value_of_a_wrong_kind_counts_as_missing),
-        cmocka_unit_test(deep_nesting_and_long_texts_are_survived),
-        cmocka_unit_test(files_of_a_run_with_huge_numbers_are_read),
-        cmocka_unit_test(values_that_lie_apart_by_chance_make_no_difference),
-        cmocka_unit_test(cells_that_have_no_room_are_counted),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_report_verdict.c -- the first sentence of a report has the verdict of the run's own files
  * about its cells, even if the runs of a cell look better than its outcome. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "loadtest/report/report.h"
+#include "tests/registered.h"
 
 static const char begin_of_verdict[] = "<p class=\"verdict ";
 
@@ -57,9 +51,8 @@ static json_t *verdict_of(json_t *valid, int unsure, const char *name)
                      "orders", 0, "unsure", unsure, "checks", name, "valid", valid, "count", 0);
 }
 
-static void an_unknown_sale_names_what_is_not_known(void **state)
+TEST(an_unknown_sale_names_what_is_not_known)
 {
-    (void)state;
     expect(sale(verdict_of(json_null(), 0, "nothing-sold")), NULL,
            "? Unknown: the evidence of the run is not sufficient to judge nothing-sold.",
            "证据不足以判断 nothing-sold");
@@ -69,11 +62,10 @@ static void an_unknown_sale_names_what_is_not_known(void **state)
            "✗ Invalid: the audit found told-twice.", NULL);
 }
 
-static void a_sale_is_sound_only_with_its_evidence(void **state)
+TEST(a_sale_is_sound_only_with_its_evidence)
 {
     static const char *const parts[] = {"issued", "orders", "checks"};
 
-    (void)state;
     expect(sale(verdict_of(json_true(), 0, "oversold")), NULL, "✓ Sound: 0 orders", NULL);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         json_t *verdict = verdict_of(json_true(), 0, "oversold");
@@ -105,7 +97,7 @@ static json_t *comparison(const char *outcome, const char *runs)
                      cell("none", outcome, runs));
 }
 
-static void the_outcome_of_a_cell_counts_and_not_its_worst_run(void **state)
+TEST(the_outcome_of_a_cell_counts_and_not_its_worst_run)
 {
     static const struct {
         const char *outcome, *runs, *sentence;
@@ -125,37 +117,33 @@ static void the_outcome_of_a_cell_counts_and_not_its_worst_run(void **state)
         {"", "sound", "? Unknown: 1 of 2 cells"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         expect(comparison(cases[i].outcome, cases[i].runs), NULL, cases[i].sentence, NULL);
 }
 
-static void a_comparison_that_was_cut_short_with_an_unknown_cell_says_both(void **state)
+TEST(a_comparison_that_was_cut_short_with_an_unknown_cell_says_both)
 {
     json_t *run = comparison("unknown", "broken,unknown");
     json_t *cells = json_object_get(
         json_object_get(json_object_get(run, "results"), "summary"), "cells");
 
-    (void)state;
     json_array_append_new(cells, cell("naive", "not done", "sound"));
     expect(run, NULL, "? Unknown: 1 of 3 cells, and 1 not done; the others are as expected.",
            NULL);
 }
 
-static void the_table_shows_why_a_cell_counts_as_it_does(void **state)
+TEST(the_table_shows_why_a_cell_counts_as_it_does)
 {
-    (void)state;
     expect(comparison("unknown", "broken,unknown"), NULL, "? Unknown",
            "✗ 丢失更新</span></span> <b class=\"doubt\"><span class=\"en\" lang=\"en\">? unknown");
     expect(comparison("not done", "sound"), NULL, "? Not done", "<b class=\"doubt\">");
     expect(comparison("UNEXPECTED", "broken"), NULL, "✗ Not", "<b class=\"bad\">");
 }
 
-static void two_runs_differ_if_the_outcomes_of_a_cell_do(void **state)
+TEST(two_runs_differ_if_the_outcomes_of_a_cell_do)
 {
     static const char *const outcomes[] = {"unknown", "not done", "UNEXPECTED", "no expectation"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof outcomes / sizeof outcomes[0]; i++) {
         expect(comparison("as expected", "broken,broken"),
                comparison(outcomes[i], "broken,unknown"), "1 of 2 verdicts differ",
@@ -181,9 +169,8 @@ static json_t *matrix(int done, const char *verdict)
                      3, "runs", runs);
 }
 
-static void a_cell_of_a_matrix_is_done_when_all_its_seeds_are(void **state)
+TEST(a_cell_of_a_matrix_is_done_when_all_its_seeds_are)
 {
-    (void)state;
     expect(matrix(3, "as expected"), NULL, "✓ All 2 performances have the expected outcome", NULL);
     expect(matrix(2, "as expected"), NULL, "? Did not happen: 1 of 2 performances",
            "– not done");
@@ -207,30 +194,13 @@ static json_t *seeds(const char *verdict, const char *const runs[][2], size_t co
                      "verdict", verdict, "planned", (int)count, "runs", list);
 }
 
-static void a_cell_of_a_matrix_has_the_outcome_of_its_worst_seed(void **state)
+TEST(a_cell_of_a_matrix_has_the_outcome_of_its_worst_seed)
 {
     static const char *const broken[][2] = {
         {"as expected", "holds"}, {"unknown", NULL}, {"UNEXPECTED", "breaks"}},
                              *const unknown[][2] = {{"as expected", "holds"}, {"unknown", NULL}};
 
-    (void)state;
     expect(seeds("UNEXPECTED", broken, 3), NULL, "✗ Not as expected",
            "✗ <span class=\"en\" lang=\"en\">breaks</span>");
     expect(seeds("unknown", unknown, 2), NULL, "? Did not happen", "? -");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_unknown_sale_names_what_is_not_known),
-        cmocka_unit_test(a_sale_is_sound_only_with_its_evidence),
-        cmocka_unit_test(the_outcome_of_a_cell_counts_and_not_its_worst_run),
-        cmocka_unit_test(a_comparison_that_was_cut_short_with_an_unknown_cell_says_both),
-        cmocka_unit_test(the_table_shows_why_a_cell_counts_as_it_does),
-        cmocka_unit_test(two_runs_differ_if_the_outcomes_of_a_cell_do),
-        cmocka_unit_test(a_cell_of_a_matrix_is_done_when_all_its_seeds_are),
-        cmocka_unit_test(a_cell_of_a_matrix_has_the_outcome_of_its_worst_seed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

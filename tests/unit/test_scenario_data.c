@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* test_scenario_data.c -- checks the texts and data of every scenario. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "loadtest/compare/compare.h"
 #include "loadtest/sale/hazard_catalogue.h"
 #include "loadtest/scenario/catalogue.h"
+#include "tests/registered.h"
 
-static void test_each_is_told_in_both_languages(void **state)
+TEST(test_each_is_told_in_both_languages)
 {
     const struct scenario *scenario;
 
-    (void)state;
     for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++) {
         /* No other scenario has this name. */
         assert_ptr_equal(scenario_find(scenario->name), scenario);
@@ -58,11 +52,10 @@ static const char *name_of(const struct expectation *e)
     return name;
 }
 
-static void test_expectations_name_what_there_is(void **state)
+TEST(test_expectations_name_what_there_is)
 {
     const struct expectation *e;
 
-    (void)state;
     for (size_t i = 0; (e = expectation_at(i)) != NULL; i++) {
         const struct scenario *scenario = scenario_find(name_of(e));
 
@@ -82,21 +75,19 @@ static void test_expectations_name_what_there_is(void **state)
     }
 }
 
-static void test_each_has_an_expectation(void **state)
+TEST(test_each_has_an_expectation)
 {
     const struct scenario *scenario;
 
-    (void)state;
     for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++)
         if (expectation_next(NULL, EXPECTATION_OF_STORY, scenario->name) == NULL)
             fail_msg("no outcome is expected of %s", scenario->name);
 }
 
-static void test_each_is_performed_once_for_a_lock_and_guard(void **state)
+TEST(test_each_is_performed_once_for_a_lock_and_guard)
 {
     const struct scenario *scenario;
 
-    (void)state;
     for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++) {
         struct scenario_setup *setups;
         size_t count = scenario_setups(scenario, NULL, NULL, &setups);
@@ -113,9 +104,8 @@ static void test_each_is_performed_once_for_a_lock_and_guard(void **state)
     }
 }
 
-static void test_names_are_whole_words(void **state)
+TEST(test_names_are_whole_words)
 {
-    (void)state;
     assert_true(expectation_names("lua,naive", "naive"));
     assert_true(expectation_names("lua naive", "lua"));
     assert_false(expectation_names("lua-local", "lua"));
@@ -123,11 +113,10 @@ static void test_names_are_whole_words(void **state)
     assert_false(expectation_names("", "lua"));
 }
 
-static void no_two_scenarios_have_the_same_number_or_name(void **state)
+TEST(no_two_scenarios_have_the_same_number_or_name)
 {
     const struct scenario *one, *other;
 
-    (void)state;
     for (size_t i = 0; (one = scenario_at(i)) != NULL; i++) {
         for (size_t k = 0; k < i; k++) {
             other = scenario_at(k);
@@ -136,18 +125,4 @@ static void no_two_scenarios_have_the_same_number_or_name(void **state)
                          other->name);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_two_scenarios_have_the_same_number_or_name),
-        cmocka_unit_test(test_each_is_told_in_both_languages),
-        cmocka_unit_test(test_expectations_name_what_there_is),
-        cmocka_unit_test(test_each_has_an_expectation),
-        cmocka_unit_test(test_each_is_performed_once_for_a_lock_and_guard),
-        cmocka_unit_test(test_names_are_whole_words),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

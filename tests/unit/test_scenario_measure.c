@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_scenario_measure.c -- the counts of a measurement, and its use of random numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +7,7 @@
 #include "loadtest/scenario/measure.h"
 #include "loadtest/scenario/performance.h"
 #include "loadtest/scenario/stage.h"
-
+#include "tests/registered.h"
 
 /* A stage on which nothing has happened. */
 struct empty {
@@ -47,11 +41,10 @@ static void assert_near(double expected, double found)
 }
 
 /* The values are those of a textbook's table of the Wilson interval. */
-static void test_the_interval_is_known(void **state)
+TEST(test_the_interval_is_known)
 {
     double low, high;
 
-    (void)state;
     scenario_interval(0, 100, &low, &high);
     assert_near(0, low);
     assert_near(3.7, high);
@@ -66,12 +59,11 @@ static void test_the_interval_is_known(void **state)
     assert_near(0, high);
 }
 
-static void test_the_same_seed_draws_the_same(void **state)
+TEST(test_the_same_seed_draws_the_same)
 {
     struct empty a, b, c;
     int differ = 0;
 
-    (void)state;
     begin(&a, 0, 7);
     begin(&b, 0, 7);
     begin(&c, 0, 8);
@@ -90,11 +82,10 @@ static void test_the_same_seed_draws_the_same(void **state)
     end(&c);
 }
 
-static void test_its_length_is_its_own_or_what_is_asked(void **state)
+TEST(test_its_length_is_its_own_or_what_is_asked)
 {
     struct empty e;
 
-    (void)state;
     begin(&e, 0, 0);
     assert_int_equal(stage_duration_ms(e.stage), 120000);
     assert_false(e.result.tally.is_short);
@@ -122,11 +113,10 @@ static bool count(struct empty *e, int64_t told, int64_t unsure, int64_t sold,
     return ok;
 }
 
-static void test_what_is_not_in_the_stock_is_lost(void **state)
+TEST(test_what_is_not_in_the_stock_is_lost)
 {
     struct empty e;
 
-    (void)state;
     assert_true(count(&e, 90, 0, 90, 910));
     assert_int_equal(e.result.tally.lost, 0);
     assert_true(count(&e, 90, 0, 90, 925));
@@ -138,27 +128,13 @@ static void test_what_is_not_in_the_stock_is_lost(void **state)
     assert_int_equal(e.result.tally.lost, 1);
 }
 
-static void test_what_does_not_add_up_is_not_counted(void **state)
+TEST(test_what_does_not_add_up_is_not_counted)
 {
     struct empty e;
 
-    (void)state;
     assert_false(count(&e, 0, 3, 3, 997)); /* no client got an answer */
     assert_false(count(&e, 90, 0, 89, 911)); /* an order has disappeared */
     assert_false(count(&e, 90, 1, 92, 908)); /* a row that no client has ordered */
     assert_false(count(&e, 90, 0, 90, 909)); /* more units taken than sold */
     assert_true(e.result.why[0] != '\0');
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_interval_is_known),
-        cmocka_unit_test(test_the_same_seed_draws_the_same),
-        cmocka_unit_test(test_its_length_is_its_own_or_what_is_asked),
-        cmocka_unit_test(test_what_is_not_in_the_stock_is_lost),
-        cmocka_unit_test(test_what_does_not_add_up_is_not_counted),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* test_scenario_outcome.c -- the outcome of a performance by its signs, and whether that outcome is
  * the expected one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <string.h>
 
 #include "loadtest/scenario/judge.h"
+#include "tests/registered.h"
 
-static void what_did_not_happen_has_no_verdict(void **state)
+TEST(what_did_not_happen_has_no_verdict)
 {
     struct scenario_result result = {.rc = EXIT_VALID, .is_expected = true};
 
-    (void)state;
     assert_int_equal(scenario_verdict(&result), VERDICT_UNKNOWN);
     result.rc = EXIT_INVALID;
     assert_int_equal(scenario_verdict(&result), VERDICT_UNKNOWN);
@@ -39,7 +33,7 @@ static bool is_as_expected(enum scenario_outcome outcome, unsigned shows, unsign
     return ok;
 }
 
-static void damage_is_never_expected_where_nothing_breaks(void **state)
+TEST(damage_is_never_expected_where_nothing_breaks)
 {
     static const enum scenario_outcome sound[] = {SCENARIO_HOLDS, SCENARIO_WAITS,
                                                   SCENARIO_REFUSES, SCENARIO_DEAD};
@@ -56,7 +50,6 @@ static void damage_is_never_expected_where_nothing_breaks(void **state)
         {SIGN_STALE_WRITE, "it was not to show: stale write"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof sound / sizeof sound[0]; i++) {
         assert_true(is_as_expected(sound[i], 0, SIGN_BROKEN_PROMISE, signs[i], ""));
         for (size_t j = 0; j < sizeof damages / sizeof damages[0]; j++)
@@ -65,9 +58,8 @@ static void damage_is_never_expected_where_nothing_breaks(void **state)
     }
 }
 
-static void damage_that_is_expected_is_no_difference(void **state)
+TEST(damage_that_is_expected_is_no_difference)
 {
-    (void)state;
     assert_true(is_as_expected(SCENARIO_HOLDS, SIGN_UNDERSOLD, SIGN_TWO_HOLDERS, SIGN_UNDERSOLD,
                                ""));
     assert_true(is_as_expected(SCENARIO_BREAKS, 0, SIGN_DUPLICATE,
@@ -75,25 +67,12 @@ static void damage_that_is_expected_is_no_difference(void **state)
 }
 
 /* The field `breaks` alone judges the signs of the checker and of play(). */
-static void signs_without_damage_may_be_there(void **state)
+TEST(signs_without_damage_may_be_there)
 {
-    (void)state;
     assert_true(is_as_expected(SCENARIO_HOLDS, 0, SIGN_TWO_HOLDERS,
                                SIGN_OVERTAKEN | SIGN_HERD | SIGN_BROADCAST, ""));
     assert_false(is_as_expected(SCENARIO_HOLDS, 0, SIGN_TWO_HOLDERS, SIGN_TWO_HOLDERS,
                                 "expected: holds"));
     assert_false(is_as_expected(SCENARIO_BREAKS, SIGN_OVERSOLD, SIGN_TWO_HOLDERS,
                                 SIGN_TWO_HOLDERS, "it does not show: oversold"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_did_not_happen_has_no_verdict),
-        cmocka_unit_test(damage_is_never_expected_where_nothing_breaks),
-        cmocka_unit_test(damage_that_is_expected_is_no_difference),
-        cmocka_unit_test(signs_without_damage_may_be_there),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

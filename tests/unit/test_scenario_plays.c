@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_scenario_plays.c -- the plays of scenarios whose lock or wires do not do what the story
  * says.  No such performance may end as one in which the lock held. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
-
+#include "tests/registered.h"
 #include "tests/unit/scripted_stage.h"
 
 extern const struct scenario scenario_check_gap, scenario_client_clock, scenario_double_click,
@@ -19,25 +13,23 @@ enum { ANN, BO, CHU };
 
 /* ---- a fault that never strikes ---- */
 
-static void ghost_needs_the_lost_answer(void **state)
+TEST(ghost_needs_the_lost_answer)
 {
     struct stage s = sound();
 
-    (void)state;
     assert_int_equal(perform(&s, &scenario_ghost), PLAYED);
     s = sound();
     s.strikes = false; /* Ann's first request is answered */
     assert_int_equal(perform(&s, &scenario_ghost), FAILED);
 }
 
-static void half_open_needs_a_silent_network(void **state)
+TEST(half_open_needs_a_silent_network)
 {
     static const struct {
         bool is_renewed;
         int outwaited;
     } kinds[] = {{true, DLOCK_OK}, {true, DLOCK_TIMEOUT}, {false, DLOCK_TIMEOUT}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         for (int strikes = 0; strikes < 2; strikes++) {
             struct stage s = sound();
@@ -49,11 +41,10 @@ static void half_open_needs_a_silent_network(void **state)
         }
 }
 
-static void split_brain_needs_bo_on_the_other_side(void **state)
+TEST(split_brain_needs_bo_on_the_other_side)
 {
     struct stage s = sound();
 
-    (void)state;
     assert_int_equal(perform(&s, &scenario_split_brain), PLAYED);
     s = sound();
     s.strikes = false;
@@ -62,7 +53,7 @@ static void split_brain_needs_bo_on_the_other_side(void **state)
 
 /* ---- a request that failed ---- */
 
-static void a_request_that_failed_is_no_refusal(void **state)
+TEST(a_request_that_failed_is_no_refusal)
 {
     static const struct {
         const struct scenario *scenario;
@@ -71,7 +62,6 @@ static void a_request_that_failed_is_no_refusal(void **state)
                  {&scenario_forked, BO},        {&scenario_client_clock, BO},
                  {&scenario_split_brain, BO}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof plays / sizeof plays[0]; i++) {
         struct stage s = sound();
 
@@ -82,11 +72,10 @@ static void a_request_that_failed_is_no_refusal(void **state)
     }
 }
 
-static void who_was_not_answered_has_not_waited_in_vain(void **state)
+TEST(who_was_not_answered_has_not_waited_in_vain)
 {
     static const struct scenario *const plays[] = {&scenario_wrong_delete, &scenario_half_open};
 
-    (void)state;
     for (size_t i = 0; i < sizeof plays / sizeof plays[0]; i++) {
         struct stage s = sound();
 
@@ -98,11 +87,10 @@ static void who_was_not_answered_has_not_waited_in_vain(void **state)
     }
 }
 
-static void a_click_that_failed_is_no_refusal(void **state)
+TEST(a_click_that_failed_is_no_refusal)
 {
     struct stage s = sound();
 
-    (void)state;
     assert_int_equal(perform(&s, &scenario_double_click), PLAYED);
     s.outcomes[1] = "accepted";
     assert_int_equal(perform(&s, &scenario_double_click), PLAYED);
@@ -137,11 +125,10 @@ static enum ending disturb(struct stage *s, size_t i, bool loses, bool knows_los
     return perform(s, kept[i].scenario);
 }
 
-static void a_stranger_who_got_in_is_judged(void **state)
+TEST(a_stranger_who_got_in_is_judged)
 {
     struct stage s;
 
-    (void)state;
     for (size_t i = 0; i < KEPT_COUNT; i++) {
         s = sound();
         assert_int_equal(perform(&s, kept[i].scenario), PLAYED);
@@ -157,11 +144,10 @@ static void a_stranger_who_got_in_is_judged(void **state)
     }
 }
 
-static void a_lease_that_was_lost_early_is_judged(void **state)
+TEST(a_lease_that_was_lost_early_is_judged)
 {
     struct stage s;
 
-    (void)state;
     for (size_t i = 0; i < KEPT_COUNT; i++) {
         assert_int_equal(disturb(&s, i, true, true, 1), PLAYED);
         assert_int_equal(s.signs, SIGN_LOST_EARLY);
@@ -169,29 +155,11 @@ static void a_lease_that_was_lost_early_is_judged(void **state)
     }
 }
 
-static void a_lease_that_may_have_ended_is_performed_again(void **state)
+TEST(a_lease_that_may_have_ended_is_performed_again)
 {
     struct stage s;
 
-    (void)state;
     for (size_t i = 0; i < KEPT_COUNT; i++)
         for (int loses = 0; loses < 2; loses++)
             assert_int_equal(disturb(&s, i, loses, true, LEASE_MS), SPOILT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ghost_needs_the_lost_answer),
-        cmocka_unit_test(half_open_needs_a_silent_network),
-        cmocka_unit_test(split_brain_needs_bo_on_the_other_side),
-        cmocka_unit_test(a_request_that_failed_is_no_refusal),
-        cmocka_unit_test(who_was_not_answered_has_not_waited_in_vain),
-        cmocka_unit_test(a_click_that_failed_is_no_refusal),
-        cmocka_unit_test(a_stranger_who_got_in_is_judged),
-        cmocka_unit_test(a_lease_that_was_lost_early_is_judged),
-        cmocka_unit_test(a_lease_that_may_have_ended_is_performed_again),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_service_ends.c -- the processes of a run that ended by a bug, and the exit status. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
-
 #include "loadtest/sale/ends.h"
+#include "tests/registered.h"
 
 static struct service ended_with(int status)
 {
@@ -23,12 +18,11 @@ static struct service ended_by(int number)
     return (struct service){.name = "p1", .log = "a.log", .status = W_EXITCODE(0, number)};
 }
 
-static void a_crash_and_an_error_are_bugs(void **state)
+TEST(a_crash_and_an_error_are_bugs)
 {
     static const int SIGNALS[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSYS};
     static const int STATUSES[] = {1, 23, EXIT_UNAVAILABLE, EXIT_CANNOT_WRITE, 66};
 
-    (void)state;
     for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
         struct service s = ended_by(SIGNALS[i]);
 
@@ -41,13 +35,12 @@ static void a_crash_and_an_error_are_bugs(void **state)
     }
 }
 
-static void an_end_from_outside_is_none(void **state)
+TEST(an_end_from_outside_is_none)
 {
     static const int SIGNALS[] = {SIGKILL, SIGTERM, SIGINT, SIGHUP};
     static const int STATUSES[] = {0, EXIT_BUG, 128 + SIGTERM, 128 + SIGINT, 128 + SIGHUP};
     struct service unknown = {.died = true, .status = -1};
 
-    (void)state;
     for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
         struct service s = ended_by(SIGNALS[i]);
 
@@ -61,14 +54,13 @@ static void an_end_from_outside_is_none(void **state)
     assert_false(ends_by_bug(&unknown));
 }
 
-static void the_text_says_which_process_and_how(void **state)
+TEST(the_text_says_which_process_and_how)
 {
     struct service services[] = {ended_with(0), ended_by(SIGKILL), ended_with(23)};
     struct service front = ended_by(SIGSEGV);
     struct run_result result = {0};
     char why[WHY_MAX] = "";
 
-    (void)state;
     ends_look(&result, services, 1, NULL, why);
     assert_string_equal(why, "");
     assert_string_equal(result.bug, "");
@@ -87,11 +79,10 @@ static void the_text_says_which_process_and_how(void **state)
     assert_memory_equal(result.bug, "HAProxy died in the middle of the run by signal 11 (", 52);
 }
 
-static void only_a_violation_counts_more_than_a_bug(void **state)
+TEST(only_a_violation_counts_more_than_a_bug)
 {
     struct run_result result = {.bug = "seckilld (p1) died"};
 
-    (void)state;
     assert_int_equal(ends_exit(&result, EXIT_VALID), EXIT_BUG);
     assert_int_equal(ends_exit(&result, EXIT_UNKNOWN), EXIT_BUG);
     assert_int_equal(ends_exit(&result, EXIT_THRESHOLD), EXIT_BUG);
@@ -103,16 +94,4 @@ static void only_a_violation_counts_more_than_a_bug(void **state)
     result = (struct run_result){0};
     assert_int_equal(ends_exit(&result, EXIT_VALID), EXIT_VALID);
     assert_int_equal(ends_exit(&result, EXIT_UNKNOWN), EXIT_UNKNOWN);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_crash_and_an_error_are_bugs),
-        cmocka_unit_test(an_end_from_outside_is_none),
-        cmocka_unit_test(the_text_says_which_process_and_how),
-        cmocka_unit_test(only_a_violation_counts_more_than_a_bug),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

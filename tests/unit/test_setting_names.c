@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_setting_names.c -- the names of settings are unique over all programs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +8,7 @@
 #include "app/config.h"
 #include "base/text/known_settings.h"
 #include "loadtest/command/commands.h"
+#include "tests/registered.h"
 
 static const struct setting_program *const PROGRAMS[] = {
     &config_program,
@@ -78,9 +73,8 @@ static void compare(const struct setting_program *a, const struct setting *one,
         fail_msg("%s does not take the same values in %s and in %s", key, a->name, b->name);
 }
 
-static void one_name_means_one_setting_in_every_program(void **state)
+TEST(one_name_means_one_setting_in_every_program)
 {
-    (void)state;
     for (size_t a = 0; a < PROGRAM_COUNT; a++) {
         for (size_t b = a; b < PROGRAM_COUNT; b++) {
             for (size_t i = 0; i < PROGRAMS[a]->count; i++) {
@@ -110,11 +104,10 @@ static bool is_variable(const char *key)
     return false;
 }
 
-static void no_setting_has_the_name_of_another_variable(void **state)
+TEST(no_setting_has_the_name_of_another_variable)
 {
     char key[SETTING_NAME_MAX];
 
-    (void)state;
     for (size_t a = 0; a < PROGRAM_COUNT; a++) {
         for (size_t i = 0; i < PROGRAMS[a]->count; i++) {
             setting_key(PROGRAMS[a], &PROGRAMS[a]->settings[i], key, sizeof key);
@@ -133,12 +126,11 @@ static void is_known_next(size_t *at, const char *key, const char *program, cons
     ++*at;
 }
 
-static void the_list_of_known_settings_is_that_of_the_programs(void **state)
+TEST(the_list_of_known_settings_is_that_of_the_programs)
 {
     char key[SETTING_NAME_MAX];
     size_t at = 0;
 
-    (void)state;
     for (size_t a = 0; a < PROGRAM_COUNT; a++) {
         for (size_t i = 0; i < PROGRAMS[a]->count; i++) {
             const struct setting *setting = &PROGRAMS[a]->settings[i];
@@ -185,14 +177,13 @@ static size_t check_script(const char *path)
     return count;
 }
 
-static void every_variable_of_the_wrk_scripts_is_known(void **state)
+TEST(every_variable_of_the_wrk_scripts_is_known)
 {
     DIR *dir = opendir("loadtest/wrk");
     struct dirent *entry;
     char path[300];
     size_t count = 0;
 
-    (void)state;
     assert_non_null(dir);
     while ((entry = readdir(dir))) {
         if (!strstr(entry->d_name, ".lua"))
@@ -202,16 +193,4 @@ static void every_variable_of_the_wrk_scripts_is_known(void **state)
     }
     closedir(dir);
     assert_true(count > 10);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_name_means_one_setting_in_every_program),
-        cmocka_unit_test(no_setting_has_the_name_of_another_variable),
-        cmocka_unit_test(the_list_of_known_settings_is_that_of_the_programs),
-        cmocka_unit_test(every_variable_of_the_wrk_scripts_is_known),
-    };
-
-    return cmocka_run_group_tests_name("setting names", tests, NULL, NULL);
 }

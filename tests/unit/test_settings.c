@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_settings.c -- the defaults, the file, the environment and the flags, and the values that
  * each of them refuses. */
+#include "tests/registered.h"
 #include "tests/unit/settings_run.h"
 
-static void defaults_stand_when_nobody_says_otherwise(void **state)
+TEST(defaults_stand_when_nobody_says_otherwise)
 {
     struct run run;
 
-    (void)state;
     load(&run, (const char *const[]){NULL});
     assert_int_equal(run.result, SETTINGS_OK);
     assert_string_equal(run.values.fruit, "apple");
@@ -19,24 +19,22 @@ static void defaults_stand_when_nobody_says_otherwise(void **state)
     settings_free(&run.settings);
 }
 
-static void a_setting_of_several_programs_is_found_by_its_meaning(void **state)
+TEST(a_setting_of_several_programs_is_found_by_its_meaning)
 {
     struct run run;
 
-    (void)state;
     load(&run, (const char *const[]){NULL});
     assert_string_equal(settings_common(&PROGRAM, SETTING_IS_COLOR, &run.values), "apple");
     assert_null(settings_common(&PROGRAM, SETTING_IS_MARKDOWN, &run.values));
     settings_free(&run.settings);
 }
 
-static void a_flag_wins_over_the_environment_and_that_over_the_file(void **state)
+TEST(a_flag_wins_over_the_environment_and_that_over_the_file)
 {
     char path[] = "/tmp/seckill-settings-XXXXXX";
     int file = mkstemp(path);
     struct run run;
 
-    (void)state;
     dprintf(file, "# comment\ncount = 2\nfruit = banana\nlock-wait = 2s\n");
     close(file);
     setenv("SECKILL_CONFIG", path, 1);
@@ -55,7 +53,7 @@ static void a_flag_wins_over_the_environment_and_that_over_the_file(void **state
     settings_free(&run.settings);
 }
 
-static void a_wrong_value_is_refused_with_what_was_expected(void **state)
+TEST(a_wrong_value_is_refused_with_what_was_expected)
 {
     static const struct {
         const char *argument, *said;
@@ -89,7 +87,6 @@ static void a_wrong_value_is_refused_with_what_was_expected(void **state)
     };
     struct run run;
 
-    (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         LOAD(&run, CASES[i].argument);
         if (run.result != SETTINGS_USAGE || !strstr(run.said, CASES[i].said))
@@ -107,7 +104,7 @@ static void load_with(struct run *run, const char *variable, const char *value)
     unsetenv(variable);
 }
 
-static void a_variable_that_no_program_knows_is_refused(void **state)
+TEST(a_variable_that_no_program_knows_is_refused)
 {
     static const struct {
         const char *name, *said;
@@ -121,7 +118,6 @@ static void a_variable_that_no_program_knows_is_refused(void **state)
     };
     struct run run;
 
-    (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         load_with(&run, CASES[i].name, "5");
         if (run.result != SETTINGS_USAGE || !strstr(run.said, CASES[i].said))
@@ -130,13 +126,12 @@ static void a_variable_that_no_program_knows_is_refused(void **state)
     }
 }
 
-static void a_variable_of_another_program_is_passed_over(void **state)
+TEST(a_variable_of_another_program_is_passed_over)
 {
     static const char *const NAMES[] = {"SECKILL_LOCK", "SECKILL_LOAD_USERS",
                                         "SECKILL_LAB_DATA", "SECKILL_LAB_DIR"};
     struct run run;
 
-    (void)state;
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
         load_with(&run, NAMES[i], "x");
         assert_string_equal(run.said, "");
@@ -145,12 +140,11 @@ static void a_variable_of_another_program_is_passed_over(void **state)
     }
 }
 
-static void an_empty_variable_is_as_good_as_none(void **state)
+TEST(an_empty_variable_is_as_good_as_none)
 {
     static const char *const NAMES[] = {"SECKILL_COUNT", "SECKILL_QQQQQQQQQQQQ"};
     struct run run;
 
-    (void)state;
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
         load_with(&run, NAMES[i], "");
         assert_int_equal(run.result, SETTINGS_OK);
@@ -159,13 +153,12 @@ static void an_empty_variable_is_as_good_as_none(void **state)
     }
 }
 
-static void a_secret_is_never_shown(void **state)
+TEST(a_secret_is_never_shown)
 {
     char shown[1024] = "";
     FILE *out = fmemopen(shown, sizeof shown, "w");
     struct run run;
 
-    (void)state;
     LOAD(&run, "--secret=hunter2", "--count=5");
     settings_show(&run.settings, out);
     fclose(out);
@@ -177,11 +170,10 @@ static void a_secret_is_never_shown(void **state)
     settings_free(&run.settings);
 }
 
-static void a_flag_of_lines_is_given_again_for_another_line(void **state)
+TEST(a_flag_of_lines_is_given_again_for_another_line)
 {
     struct run run;
 
-    (void)state;
     setenv("SECKILL_LINE", "not this", 1);
     LOAD(&run, "--line=one", "--count=5", "--line=two", "--line=three");
     unsetenv("SECKILL_LINE");
@@ -190,11 +182,10 @@ static void a_flag_of_lines_is_given_again_for_another_line(void **state)
     settings_free(&run.settings);
 }
 
-static void operands_are_counted(void **state)
+TEST(operands_are_counted)
 {
     struct run run;
 
-    (void)state;
     LOAD(&run, "one", "--count=5");
     assert_int_equal(run.result, SETTINGS_OK);
     assert_int_equal(run.settings.operand_count, 1);
@@ -204,22 +195,4 @@ static void operands_are_counted(void **state)
     assert_int_equal(run.result, SETTINGS_USAGE);
     assert_non_null(strstr(run.said, "unexpected \"two\""));
     settings_free(&run.settings);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_stand_when_nobody_says_otherwise),
-        cmocka_unit_test(a_setting_of_several_programs_is_found_by_its_meaning),
-        cmocka_unit_test(a_flag_wins_over_the_environment_and_that_over_the_file),
-        cmocka_unit_test(a_wrong_value_is_refused_with_what_was_expected),
-        cmocka_unit_test(a_variable_that_no_program_knows_is_refused),
-        cmocka_unit_test(a_variable_of_another_program_is_passed_over),
-        cmocka_unit_test(an_empty_variable_is_as_good_as_none),
-        cmocka_unit_test(a_secret_is_never_shown),
-        cmocka_unit_test(a_flag_of_lines_is_given_again_for_another_line),
-        cmocka_unit_test(operands_are_counted),
-    };
-
-    return cmocka_run_group_tests_name("settings", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_settings_file.c -- the settings file: the lines that are accepted and refused. */
+#include "tests/registered.h"
 #include "tests/unit/settings_run.h"
 
 /* Load the settings from a file of these bytes. */
@@ -15,7 +16,7 @@ static void load_file(struct run *run, const char *bytes, size_t size)
     unlink(path);
 }
 
-static void an_error_in_the_file_is_reported_with_its_line(void **state)
+TEST(an_error_in_the_file_is_reported_with_its_line)
 {
     static const struct {
         const char *text, *said;
@@ -33,7 +34,6 @@ static void an_error_in_the_file_is_reported_with_its_line(void **state)
     };
     struct run run;
 
-    (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         load_file(&run, CASES[i].text, strlen(CASES[i].text));
         if (run.result != SETTINGS_USAGE || !strstr(run.said, CASES[i].said))
@@ -43,37 +43,34 @@ static void an_error_in_the_file_is_reported_with_its_line(void **state)
     }
 }
 
-static void a_line_without_a_key_is_not_printed_for_it_may_hold_a_password(void **state)
+TEST(a_line_without_a_key_is_not_printed_for_it_may_hold_a_password)
 {
     static const char text[] = "secret hunter2\n";
     struct run run;
 
-    (void)state;
     load_file(&run, text, sizeof text - 1);
     assert_int_equal(run.result, SETTINGS_USAGE);
     assert_null(strstr(run.said, "hunter2"));
     settings_free(&run.settings);
 }
 
-static void a_zero_byte_in_the_file_is_refused(void **state)
+TEST(a_zero_byte_in_the_file_is_refused)
 {
     static const char text[] = "title = one\0two\n";
     struct run run;
 
-    (void)state;
     load_file(&run, text, sizeof text - 1);
     assert_int_equal(run.result, SETTINGS_USAGE);
     assert_non_null(strstr(run.said, "zero byte"));
     settings_free(&run.settings);
 }
 
-static void a_file_of_more_than_a_mebibyte_is_refused(void **state)
+TEST(a_file_of_more_than_a_mebibyte_is_refused)
 {
     size_t size = (1 << 20) + 1;
     char *text = malloc(size);
     struct run run;
 
-    (void)state;
     memset(text, '\n', size);
     load_file(&run, text, size);
     free(text);
@@ -82,12 +79,11 @@ static void a_file_of_more_than_a_mebibyte_is_refused(void **state)
     settings_free(&run.settings);
 }
 
-static void a_fifo_without_a_writer_is_refused_and_not_waited_for(void **state)
+TEST(a_fifo_without_a_writer_is_refused_and_not_waited_for)
 {
     char path[] = "/tmp/seckill-settings-XXXXXX", flag[64];
     struct run run;
 
-    (void)state;
     close(mkstemp(path));
     unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
@@ -99,12 +95,11 @@ static void a_fifo_without_a_writer_is_refused_and_not_waited_for(void **state)
     settings_free(&run.settings);
 }
 
-static void a_file_from_windows_with_long_lines_and_comments_is_read(void **state)
+TEST(a_file_from_windows_with_long_lines_and_comments_is_read)
 {
     char text[1200], title[1001] = "";
     struct run run;
 
-    (void)state;
     memset(title, 'x', sizeof title - 1);
     snprintf(text, sizeof text,
              "\xef\xbb\xbf; a comment\r\ncount = 3 ; of them\r\n\r\n  title = %s\r\n"
@@ -119,7 +114,7 @@ static void a_file_from_windows_with_long_lines_and_comments_is_read(void **stat
     settings_free(&run.settings);
 }
 
-static void a_blank_and_a_hash_or_semicolon_begin_a_comment(void **state)
+TEST(a_blank_and_a_hash_or_semicolon_begin_a_comment)
 {
     static const struct {
         const char *text, *title;
@@ -135,7 +130,6 @@ static void a_blank_and_a_hash_or_semicolon_begin_a_comment(void **state)
     };
     struct run run;
 
-    (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         load_file(&run, CASES[i].text, strlen(CASES[i].text));
         assert_string_equal(run.said, "");
@@ -144,14 +138,13 @@ static void a_blank_and_a_hash_or_semicolon_begin_a_comment(void **state)
     }
 }
 
-static void shown_settings_can_be_read_back(void **state)
+TEST(shown_settings_can_be_read_back)
 {
     char *shown = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&shown, &size);
     struct run run;
 
-    (void)state;
     LOAD(&run, "--title=a b", "--line=one", "--line=two", "--count=5", "--verbose");
     settings_show(&run.settings, out);
     fclose(out);
@@ -168,31 +161,13 @@ static void shown_settings_can_be_read_back(void **state)
     settings_free(&run.settings);
 }
 
-static void one_file_serves_several_programs(void **state)
+TEST(one_file_serves_several_programs)
 {
     static const char text[] = "load-users = same\ncount = 3\ncompare-locks = lua\n";
     struct run run;
 
-    (void)state;
     load_file(&run, text, sizeof text - 1);
     assert_int_equal(run.result, SETTINGS_OK);
     assert_int_equal(run.values.count, 3);
     settings_free(&run.settings);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_error_in_the_file_is_reported_with_its_line),
-        cmocka_unit_test(a_line_without_a_key_is_not_printed_for_it_may_hold_a_password),
-        cmocka_unit_test(a_zero_byte_in_the_file_is_refused),
-        cmocka_unit_test(a_file_of_more_than_a_mebibyte_is_refused),
-        cmocka_unit_test(a_fifo_without_a_writer_is_refused_and_not_waited_for),
-        cmocka_unit_test(a_file_from_windows_with_long_lines_and_comments_is_read),
-        cmocka_unit_test(a_blank_and_a_hash_or_semicolon_begin_a_comment),
-        cmocka_unit_test(shown_settings_can_be_read_back),
-        cmocka_unit_test(one_file_serves_several_programs),
-    };
-
-    return cmocka_run_group_tests_name("settings file", tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_shell.c -- a shell reads each printed word as the word that was given. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "loadtest/kit/shell.h"
+#include "tests/registered.h"
 
 static char *printed(void (*print)(FILE *out, const char *word), const char *word)
 {
@@ -42,14 +36,13 @@ static void shell_reads(const char *text, const char *word)
     assert_string_equal(said, expected);
 }
 
-static void a_shell_reads_what_was_given(void **state)
+TEST(a_shell_reads_what_was_given)
 {
     static const char *const WORDS[] = {
         "runs/latest", "/tmp/My Lab (x)/.lab", "it's", "'",
         "$HOME `id` \\ \" *?[a] ~ # ; & | < > !", "", "a\nb", "~", "-n", "实验 环境", "{a,b}",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
         char *plain = printed(shell_print_word, WORDS[i]);
         char *quoted = printed(shell_print_quoted, WORDS[i]);
@@ -61,44 +54,29 @@ static void a_shell_reads_what_was_given(void **state)
     }
 }
 
-static void a_message_has_the_same_word(void **state)
+TEST(a_message_has_the_same_word)
 {
     static const char *const WORDS[] = {"runs/latest", "/tmp/my lab", "it's", "", "$HOME"};
     char word[SHELL_WORD_MAX];
 
-    (void)state;
     for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++)
         shell_reads(shell_word(word, WORDS[i]), WORDS[i]);
 }
 
-static void a_long_path_is_whole(void **state)
+TEST(a_long_path_is_whole)
 {
     char path[FILES_PATH_MAX] = "", word[SHELL_WORD_MAX], wanted[SHELL_WORD_MAX] = "'";
 
-    (void)state;
     memset(path, ' ', sizeof path - 1);
     memset(wanted + 1, ' ', sizeof path - 1);
     wanted[sizeof path] = '\'';
     assert_string_equal(shell_word(word, path), wanted);
 }
 
-static void a_plain_path_has_no_quotes(void **state)
+TEST(a_plain_path_has_no_quotes)
 {
     char *text = printed(shell_print_word, ".lab/env");
 
-    (void)state;
     assert_string_equal(text, ".lab/env");
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_shell_reads_what_was_given),
-        cmocka_unit_test(a_message_has_the_same_word),
-        cmocka_unit_test(a_long_path_is_whole),
-        cmocka_unit_test(a_plain_path_has_no_quotes),
-    };
-
-    return cmocka_run_group_tests_name("shell", tests, NULL, NULL);
 }

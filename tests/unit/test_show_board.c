@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_show_board.c -- each state names the time of the next request, and many browsers get every
  * second state only. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text/duration.h"
 #include "loadtest/show/board.h"
+#include "tests/registered.h"
 
 enum { STEP_MS = 60000, FEW = 3, MANY = 40 };
 
@@ -44,22 +38,20 @@ static json_int_t ask(struct show_board *board)
     return ms;
 }
 
-static void before_the_first_state_there_is_no_document(void **state)
+TEST(before_the_first_state_there_is_no_document)
 {
     struct show_board board;
 
-    (void)state;
     show_board_init(&board, &SWITCHES);
     assert_null(show_board_document(&board));
     show_board_destroy(&board);
 }
 
-static void a_browser_asks_again_when_the_next_state_is_due(void **state)
+TEST(a_browser_asks_again_when_the_next_state_is_due)
 {
     struct show_board board;
     json_int_t ms;
 
-    (void)state;
     show_board_init(&board, &SWITCHES);
     publish(&board, STEP_MS);
     ms = ask(&board);
@@ -67,22 +59,20 @@ static void a_browser_asks_again_when_the_next_state_is_due(void **state)
     show_board_destroy(&board);
 }
 
-static void a_late_state_is_asked_for_after_a_pause(void **state)
+TEST(a_late_state_is_asked_for_after_a_pause)
 {
     struct show_board board;
 
-    (void)state;
     show_board_init(&board, &SWITCHES);
     publish(&board, -STEP_MS);
     assert_in_range(ask(&board), 10, 100);
     show_board_destroy(&board);
 }
 
-static void without_a_due_time_a_browser_asks_four_times_a_second(void **state)
+TEST(without_a_due_time_a_browser_asks_four_times_a_second)
 {
     struct show_board board;
 
-    (void)state;
     show_board_init(&board, &SWITCHES);
     show_board_publish(&board, strdup(DOCUMENT), SHOW_STARTING, &SWITCHES,
                        (struct show_pace){0});
@@ -104,11 +94,10 @@ static json_int_t ask_all(struct show_board *board, int count)
     return greatest;
 }
 
-static void many_browsers_leave_out_every_second_state_until_most_have_gone(void **state)
+TEST(many_browsers_leave_out_every_second_state_until_most_have_gone)
 {
     struct show_board board;
 
-    (void)state;
     show_board_init(&board, &SWITCHES);
     publish(&board, STEP_MS);
     assert_in_range(ask_all(&board, FEW), 1, STEP_MS);
@@ -120,17 +109,4 @@ static void many_browsers_leave_out_every_second_state_until_most_have_gone(void
     publish(&board, STEP_MS);
     assert_in_range(ask_all(&board, FEW), 1, STEP_MS);
     show_board_destroy(&board);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(before_the_first_state_there_is_no_document),
-        cmocka_unit_test(a_browser_asks_again_when_the_next_state_is_due),
-        cmocka_unit_test(a_late_state_is_asked_for_after_a_pause),
-        cmocka_unit_test(without_a_due_time_a_browser_asks_four_times_a_second),
-        cmocka_unit_test(many_browsers_leave_out_every_second_state_until_most_have_gone),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

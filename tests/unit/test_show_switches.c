@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_show_switches.c -- the flags with which the live page starts the service. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "loadtest/show/switches.h"
+#include "tests/registered.h"
 
 static const struct show_switches SWITCHES = {
     .lock = "reentrant",
@@ -34,11 +28,10 @@ static int count_of(const struct show_flags *flags, const char *flag)
     return count;
 }
 
-static void the_switches_of_the_service_become_flags(void **state)
+TEST(the_switches_of_the_service_become_flags)
 {
     struct show_flags flags;
 
-    (void)state;
     show_flags_make(&flags, &SWITCHES);
     assert_int_equal(1, count_of(&flags, "--lock=reentrant"));
     assert_int_equal(1, count_of(&flags, "--stock-guard=read-write"));
@@ -48,21 +41,10 @@ static void the_switches_of_the_service_become_flags(void **state)
 
 /* By default PostgreSQL ends an idle transaction after 20 s, and a frozen process has an idle
  * transaction. */
-static void a_frozen_process_can_write_for_ten_minutes(void **state)
+TEST(a_frozen_process_can_write_for_ten_minutes)
 {
     struct show_flags flags;
 
-    (void)state;
     show_flags_make(&flags, &SWITCHES);
     assert_int_equal(1, count_of(&flags, "--idle-transaction-timeout=10m"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_switches_of_the_service_become_flags),
-        cmocka_unit_test(a_frozen_process_can_write_for_ten_minutes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

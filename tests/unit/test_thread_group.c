@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_thread_group.c -- a group of threads repeats one operation and counts it. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "loadtest/kit/thread_group.h"
+#include "tests/registered.h"
 
 enum { THREADS = 4, TIMES = 1000 };
 
@@ -28,23 +23,21 @@ static enum thread_group_answer count(void *arg, int index)
     return n == tally->fail_at ? THREAD_GROUP_FAILED : tally->answer;
 }
 
-static void a_round_is_done_exactly_so_many_times(void **state)
+TEST(a_round_is_done_exactly_so_many_times)
 {
     struct tally tally = {.answer = THREAD_GROUP_DONE};
     struct thread_group group = {THREADS, count, &tally};
 
-    (void)state;
     assert_true(thread_group_repeat(&group, TIMES));
     assert_int_equal(atomic_load(&tally.calls), TIMES);
 }
 
-static void every_thread_takes_part_when_it_is_timed(void **state)
+TEST(every_thread_takes_part_when_it_is_timed)
 {
     struct tally tally = {.answer = THREAD_GROUP_DONE};
     struct thread_group group = {THREADS, count, &tally};
     struct thread_group_score score = {0};
 
-    (void)state;
     assert_true(thread_group_run(&group, 20, &score));
     for (int i = 0; i < THREADS; i++)
         assert_true(atomic_load(&tally.seen[i]) > 0);
@@ -52,36 +45,22 @@ static void every_thread_takes_part_when_it_is_timed(void **state)
     assert_true(score.missed == 0);
 }
 
-static void a_round_without_effect_is_not_counted(void **state)
+TEST(a_round_without_effect_is_not_counted)
 {
     struct tally tally = {.answer = THREAD_GROUP_MISSED};
     struct thread_group group = {THREADS, count, &tally};
     struct thread_group_score score = {0};
 
-    (void)state;
     assert_true(thread_group_run(&group, 20, &score));
     assert_true(score.per_s == 0);
     assert_true(score.missed > 0);
 }
 
-static void one_failure_ends_it_for_all(void **state)
+TEST(one_failure_ends_it_for_all)
 {
     struct tally tally = {.answer = THREAD_GROUP_DONE, .fail_at = 100};
     struct thread_group group = {THREADS, count, &tally};
 
-    (void)state;
     assert_false(thread_group_repeat(&group, INT64_MAX));
     assert_true(atomic_load(&tally.calls) >= 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_round_is_done_exactly_so_many_times),
-        cmocka_unit_test(every_thread_takes_part_when_it_is_timed),
-        cmocka_unit_test(a_round_without_effect_is_not_counted),
-        cmocka_unit_test(one_failure_ends_it_for_all),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

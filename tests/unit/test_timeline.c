@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_timeline.c -- the drawing of a part of a history. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "loadtest/check/timeline.h"
+#include "tests/registered.h"
 
 enum { LABEL = 21 };
 
@@ -39,18 +35,17 @@ static void assert_row(const char *drawn, int row, const char *expected)
     assert_int_equal('\n', drawn[LABEL + strlen(expected)]);
 }
 
-static void a_row_shows_waiting_holding_and_working_on(void **state)
+TEST(a_row_shows_waiting_holding_and_working_on)
 {
     char *drawn = draw("0 p1 t1 acquire a -> 5 ok until=12\n"
                        "16 p1 t1 release a -> 17 lost\n",
                        20, LABEL + 21);
 
-    (void)state;
     assert_row(drawn, 0, ".....========!!!!    ");
     free(drawn);
 }
 
-static void two_who_are_promised_the_lock_are_marked(void **state)
+TEST(two_who_are_promised_the_lock_are_marked)
 {
     char *drawn = draw("0 p1 t1 acquire a -> 1 ok until=18\n"
                        "4 p2 t2 acquire a -> 6 ok until=30\n"
@@ -58,13 +53,12 @@ static void two_who_are_promised_the_lock_are_marked(void **state)
                        "14 p2 t2 release a -> 15 ok\n",
                        20, LABEL + 21);
 
-    (void)state;
     assert_row(drawn, 0, ".=====XXXXX          ");
     assert_row(drawn, 1, "    ..XXXXX====      ");
     free(drawn);
 }
 
-static void a_renewal_and_an_inner_level_go_on_with_the_hold(void **state)
+TEST(a_renewal_and_an_inner_level_go_on_with_the_hold)
 {
     char *drawn = draw("0 p1 t1 acquire a -> 1 ok until=8 level=1\n"
                        "4 p1 t1 renew a -> 5 ok until=18\n"
@@ -73,30 +67,27 @@ static void a_renewal_and_an_inner_level_go_on_with_the_hold(void **state)
                        "16 p1 t1 release a -> 17 ok\n",
                        20, LABEL + 21);
 
-    (void)state;
     assert_row(drawn, 0, ".=====.==========    ");
     free(drawn);
 }
 
-static void faults_are_numbered_and_named(void **state)
+TEST(faults_are_numbered_and_named)
 {
     char *drawn = draw("0 p1 t1 acquire a -> 1 ok until=18\n"
                        "5 fault freeze begun process pid=1\n"
                        "12 fault freeze ended process pid=1\n",
                        20, LABEL + 21);
 
-    (void)state;
     assert_row(drawn, 1, "     1      2        ");
     assert_non_null(strstr(drawn, "1  freeze begun"));
     assert_non_null(strstr(drawn, "2  freeze ended"));
     free(drawn);
 }
 
-static void rows_fit_the_width_and_hold_no_colour(void **state)
+TEST(rows_fit_the_width_and_hold_no_colour)
 {
     static const int widths[] = {40, 60, 80, 132, 400};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
         char *drawn = draw("0 p1 t1 acquire a -> 1 ok until=18\n"
                            "10 p1 t1 release a -> 11 ok\n",
@@ -106,17 +97,4 @@ static void rows_fit_the_width_and_hold_no_colour(void **state)
         assert_null(strchr(drawn, '\033'));
         free(drawn);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_shows_waiting_holding_and_working_on),
-        cmocka_unit_test(two_who_are_promised_the_lock_are_marked),
-        cmocka_unit_test(a_renewal_and_an_inner_level_go_on_with_the_hold),
-        cmocka_unit_test(faults_are_numbered_and_named),
-        cmocka_unit_test(rows_fit_the_width_and_hold_no_colour),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_token.c -- tokens prove their key, user, role and expiry. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/http/token.h"
+#include "tests/registered.h"
 
 enum { NOW = 1700000000, LATER = NOW + 60 };
 
@@ -32,14 +26,13 @@ static enum token_verdict judge(const char *token)
     return token_verify(&KEYS, token, NOW, &claim);
 }
 
-static void a_token_says_whose_it_is_and_as_what(void **state)
+TEST(a_token_says_whose_it_is_and_as_what)
 {
     static const int64_t USERS[] = {1, 2, 100000, INT64_MAX};
     static const enum token_role ROLES[] = {TOKEN_BUYER, TOKEN_OPERATOR};
     char token[TOKEN_LEN + 1];
     struct token_claim claim;
 
-    (void)state;
     for (size_t i = 0; i < 4; i++)
         for (size_t r = 0; r < 2; r++) {
             make(USERS[i], LATER, (int)ROLES[r], token);
@@ -53,11 +46,10 @@ static void a_token_says_whose_it_is_and_as_what(void **state)
 
 /* Computed with: printf 020100070000000000000001000000006553f13c | openssl dgst -sha256 \
  *   -mac HMAC -macopt hexkey:0102030400000000...00 */
-static void a_token_is_what_others_compute(void **state)
+TEST(a_token_is_what_others_compute)
 {
     char token[TOKEN_LEN + 1];
 
-    (void)state;
     make(1, LATER, TOKEN_BUYER, token);
     assert_string_equal(token, "020100070000000000000001000000006553f13c"
                                "a7e2a76e4a2220ba45caae82da9d9b02");
@@ -65,12 +57,11 @@ static void a_token_is_what_others_compute(void **state)
 
 /* A token is refused from the second of its expiry on. If the clock is set back, it is accepted
  * again, as base/http/token.h says. */
-static void a_token_is_good_before_its_expiry(void **state)
+TEST(a_token_is_good_before_its_expiry)
 {
     char token[TOKEN_LEN + 1];
     struct token_claim claim;
 
-    (void)state;
     make(1, LATER, TOKEN_BUYER, token);
     assert_int_equal(token_verify(&KEYS, token, LATER - 1, &claim), TOKEN_GOOD);
     assert_int_equal(token_verify(&KEYS, token, LATER, &claim), TOKEN_EXPIRED);
@@ -85,12 +76,11 @@ static void a_token_is_good_before_its_expiry(void **state)
     assert_non_null(strstr(token_verdict_text(TOKEN_EXPIRED), "expired"));
 }
 
-static void any_changed_digit_is_refused(void **state)
+TEST(any_changed_digit_is_refused)
 {
     char token[TOKEN_LEN + 1];
     struct token_claim claim = {-7, -7, TOKEN_BUYER};
 
-    (void)state;
     make(42, LATER, TOKEN_BUYER, token);
     for (size_t i = 0; i < TOKEN_LEN; i++) {
         char kept = token[i];
@@ -109,11 +99,10 @@ static void any_changed_digit_is_refused(void **state)
 }
 
 /* A forger can change the readable digits of a token. */
-static void a_role_or_an_expiry_cannot_be_written_in(void **state)
+TEST(a_role_or_an_expiry_cannot_be_written_in)
 {
     char buyer[TOKEN_LEN + 1], operator[TOKEN_LEN + 1], forged[TOKEN_LEN + 1];
 
-    (void)state;
     make(42, LATER, TOKEN_BUYER, buyer);
     make(42, LATER, TOKEN_OPERATOR, operator);
     (void)snprintf(forged, sizeof(forged), "%.40s%s", operator, buyer + 40);
@@ -126,13 +115,12 @@ static void a_role_or_an_expiry_cannot_be_written_in(void **state)
     assert_int_equal(judge(buyer), TOKEN_FORGED); /* not TOKEN_EXPIRED */
 }
 
-static void a_text_that_is_no_token_is_refused(void **state)
+TEST(a_text_that_is_no_token_is_refused)
 {
     static const int ROLES[] = {0, 3, 255};
     char token[TOKEN_LEN + 2];
     char *all = NULL;
 
-    (void)state;
     assert_int_equal(judge(""), TOKEN_MALFORMED);
     make(42, LATER, TOKEN_BUYER, token);
     for (size_t len = 1; len < TOKEN_LEN; len++) {
@@ -166,7 +154,7 @@ static void a_text_that_is_no_token_is_refused(void **state)
 }
 
 /* The first key makes tokens, and all keys verify them, so that keys can be exchanged. */
-static void every_key_of_the_file_verifies(void **state)
+TEST(every_key_of_the_file_verifies)
 {
     static const struct token_keys BOTH = {.at = {{8, {9}}, {7, {1, 2, 3, 4}}},
                                            .count = 2};
@@ -176,7 +164,6 @@ static void every_key_of_the_file_verifies(void **state)
     struct token_claim got;
     char old[TOKEN_LEN + 1], fresh[TOKEN_LEN + 1];
 
-    (void)state;
     token_make(&KEYS, &claim, old);
     token_make(&BOTH, &claim, fresh);
     assert_int_equal(token_verify(&BOTH, old, NOW, &got), TOKEN_GOOD);
@@ -217,11 +204,10 @@ static void expect_refusal(const char *contents, mode_t mode, const char *words)
 #define HEX60 "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d"
 #define ZERO64 "0000000000000000000000000000000000000000000000000000000000000000"
 
-static void a_key_file_has_a_key_per_line(void **state)
+TEST(a_key_file_has_a_key_per_line)
 {
     struct token_keys keys;
 
-    (void)state;
     assert_null(refusal(HEX60 "cdef", 0600, geteuid(), &keys));
     assert_int_equal(keys.count, 1);
     assert_int_equal(keys.at[0].id, 0);
@@ -236,12 +222,11 @@ static void a_key_file_has_a_key_per_line(void **state)
     assert_int_equal(keys.at[1].id, 0);
 }
 
-static void a_bad_key_file_is_refused_with_its_line(void **state)
+TEST(a_bad_key_file_is_refused_with_its_line)
 {
     char many[17 * 72] = "";
     size_t n = 0;
 
-    (void)state;
     expect_refusal("", 0600, "it is empty");
     expect_refusal(HEX60 "cde", 0600, "line 1: a key is 64 hex digits");
     expect_refusal(HEX60 "cdef0", 0600, "line 1: a key is 64 hex digits");
@@ -262,12 +247,11 @@ static void a_bad_key_file_is_refused_with_its_line(void **state)
     expect_refusal(many, 0600, "line 17: there are more than 16 keys");
 }
 
-static void a_key_file_is_its_users_alone(void **state)
+TEST(a_key_file_is_its_users_alone)
 {
     struct token_keys keys;
     char why[TOKEN_WHY_MAX];
 
-    (void)state;
     expect_refusal(HEX60 "cdef", 0640, "its mode is 0640");
     expect_refusal(HEX60 "cdef", 0604, "its mode is 0604");
     if (geteuid() == 0) {
@@ -295,13 +279,12 @@ static void a_key_file_is_its_users_alone(void **state)
     assert_non_null(strstr(why, "No such file"));
 }
 
-static void a_new_key_is_the_owners_alone_and_made_once(void **state)
+TEST(a_new_key_is_the_owners_alone_and_made_once)
 {
     char dir[] = "/tmp/seckill-token-XXXXXX", path[64], why[TOKEN_WHY_MAX];
     struct token_keys first, again;
     struct stat st;
 
-    (void)state;
     assert_non_null(mkdtemp(dir));
     (void)snprintf(path, sizeof(path), "%s/key", dir);
     assert_true(token_keys_make(path));
@@ -314,23 +297,4 @@ static void a_new_key_is_the_owners_alone_and_made_once(void **state)
     unlink(path);
     assert_int_equal(rmdir(dir), 0); /* fails if a file is left */
     assert_false(token_keys_make(path));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_token_says_whose_it_is_and_as_what),
-        cmocka_unit_test(a_token_is_what_others_compute),
-        cmocka_unit_test(a_token_is_good_before_its_expiry),
-        cmocka_unit_test(any_changed_digit_is_refused),
-        cmocka_unit_test(a_role_or_an_expiry_cannot_be_written_in),
-        cmocka_unit_test(a_text_that_is_no_token_is_refused),
-        cmocka_unit_test(every_key_of_the_file_verifies),
-        cmocka_unit_test(a_key_file_has_a_key_per_line),
-        cmocka_unit_test(a_bad_key_file_is_refused_with_its_line),
-        cmocka_unit_test(a_key_file_is_its_users_alone),
-        cmocka_unit_test(a_new_key_is_the_owners_alone_and_made_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

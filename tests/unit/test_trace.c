@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* test_trace.c -- traceparent is read by the rules of W3C's Trace Context. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/text/trace.h"
+#include "tests/registered.h"
 
 #define TRACE "4bf92f3577b34da6a3ce929d0e0e4736"
 #define SPAN "00f067aa0ba902b7"
 
-static void a_valid_value_is_read(void **state)
+TEST(a_valid_value_is_read)
 {
     static const struct {
         const char *value;
@@ -29,7 +23,6 @@ static void a_valid_value_is_read(void **state)
         {"cc-" TRACE "-" SPAN "-01-", true},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(GOOD) / sizeof(GOOD[0]); i++) {
         struct trace trace = {0};
 
@@ -41,7 +34,7 @@ static void a_valid_value_is_read(void **state)
     }
 }
 
-static void an_invalid_value_is_refused(void **state)
+TEST(an_invalid_value_is_refused)
 {
     static const char *const BAD[] = {
         "",
@@ -71,7 +64,6 @@ static void an_invalid_value_is_refused(void **state)
         " 00-" TRACE "-" SPAN "-01",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
         struct trace trace = {.trace_id = "as it was"};
 
@@ -81,12 +73,11 @@ static void an_invalid_value_is_refused(void **state)
     }
 }
 
-static void a_new_span_belongs_to_the_same_trace(void **state)
+TEST(a_new_span_belongs_to_the_same_trace)
 {
     struct trace trace, again;
     char value[TRACE_HEADER_LEN + 1];
 
-    (void)state;
     assert_true(trace_parse("00-" TRACE "-" SPAN "-01", &trace));
     trace_enter_span(&trace);
     assert_string_not_equal(trace.span_id, SPAN);
@@ -96,15 +87,4 @@ static void a_new_span_belongs_to_the_same_trace(void **state)
     assert_string_equal(again.trace_id, TRACE);
     assert_string_equal(again.span_id, trace.span_id);
     assert_true(again.is_sampled);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_valid_value_is_read),
-        cmocka_unit_test(an_invalid_value_is_refused),
-        cmocka_unit_test(a_new_span_belongs_to_the_same_trace),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_url_mask.c -- no text of a run has a URL's user or password. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +9,7 @@
 #include "loadtest/kit/files.h"
 #include "loadtest/kit/url_mask.h"
 #include "loadtest/page/scene.h"
+#include "tests/registered.h"
 
 static const struct {
     const char *text, *masked;
@@ -45,9 +39,8 @@ static const struct {
     {"redis://u:SECRET\\", "redis://u:SECRET\\"}, /* no @: the text names no user */
 };
 
-static void users_and_passwords_are_masked_and_all_else_stays(void **state)
+TEST(users_and_passwords_are_masked_and_all_else_stays)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         char *masked = url_mask(CASES[i].text);
 
@@ -56,9 +49,8 @@ static void users_and_passwords_are_masked_and_all_else_stays(void **state)
     }
 }
 
-static void a_masked_text_is_masked_already(void **state)
+TEST(a_masked_text_is_masked_already)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         char *masked = url_mask(CASES[i].masked);
 
@@ -82,9 +74,8 @@ static void nothing_is_left_of_it(char *text)
     free(text);
 }
 
-static void passwords_are_masked_in_json_and_in_html(void **state)
+TEST(passwords_are_masked_in_json_and_in_html)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof PASSWORDS / sizeof PASSWORDS[0]; i++) {
         char url[100], *html = NULL;
         size_t size = 0;
@@ -101,12 +92,11 @@ static void passwords_are_masked_in_json_and_in_html(void **state)
     }
 }
 
-static void a_file_for_others_has_no_password_and_a_secret_file_has(void **state)
+TEST(a_file_for_others_has_no_password_and_a_secret_file_has)
 {
     char dir[] = "/tmp/seckill-mask-XXXXXX", path[FILES_PATH_MAX], *text;
     size_t size;
 
-    (void)state;
     assert_non_null(mkdtemp(dir));
     files_join(path, dir, "file");
     assert_true(files_write(path, "redis://:SECRET@host"));
@@ -118,16 +108,4 @@ static void a_file_for_others_has_no_password_and_a_secret_file_has(void **state
     assert_string_equal(text, "redis://:SECRET@host");
     free(text);
     assert_true(files_remove_tree(dir));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(users_and_passwords_are_masked_and_all_else_stays),
-        cmocka_unit_test(a_masked_text_is_masked_already),
-        cmocka_unit_test(passwords_are_masked_in_json_and_in_html),
-        cmocka_unit_test(a_file_for_others_has_no_password_and_a_secret_file_has),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_utf8.c -- the bytes that are UTF-8, and the replacement of other bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <string.h>
 
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "tests/registered.h"
 
 #define R UTF8_REPLACEMENT
 
@@ -24,9 +19,8 @@ static const char *const RIGHT[] = {"a",            "\xc2\x80",     "\xdf\xbf",
                                     "\xef\xbf\xbf", "\xf0\x90\x80\x80",
                                     "\xf4\x8f\xbf\xbf"};
 
-static void characters_are_told_from_bytes(void **state)
+TEST(characters_are_told_from_bytes)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(WRONG) / sizeof(WRONG[0]); i++)
         assert_int_equal(0, utf8_char_len(WRONG[i]));
     for (size_t i = 0; i < sizeof(RIGHT) / sizeof(RIGHT[0]); i++)
@@ -34,11 +28,10 @@ static void characters_are_told_from_bytes(void **state)
     assert_int_equal(1, utf8_char_len(""));
 }
 
-static void bytes_that_are_no_text_are_replaced(void **state)
+TEST(bytes_that_are_no_text_are_replaced)
 {
     char out[16];
 
-    (void)state;
     utf8_clean("k\xc3\xa4se \xff\x1b[m\n", out, sizeof(out));
     /* There was no room for the last replacement. */
     assert_string_equal("k\xc3\xa4se " R R "[m", out);
@@ -48,24 +41,11 @@ static void bytes_that_are_no_text_are_replaced(void **state)
     assert_string_equal("", out);
 }
 
-static void json_is_text_whatever_is_in_it(void **state)
+TEST(json_is_text_whatever_is_in_it)
 {
     struct text text = {0};
 
-    (void)state;
     text_add_json(&text, "\"k\xc3\xa4se\"\n\xff\xe2\x82");
     assert_string_equal("\"\\\"k\xc3\xa4se\\\"\\u000a" R R R "\"", text.bytes);
     text_free(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(characters_are_told_from_bytes),
-        cmocka_unit_test(bytes_that_are_no_text_are_replaced),
-        cmocka_unit_test(json_is_text_whatever_is_in_it),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("utf8", tests, NULL, NULL);
 }

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_verdict.c -- several verdicts give the worst of them, in words, in JSON and as an exit
  * status. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <jansson.h>
 #include <stdlib.h>
 
 #include "loadtest/kit/verdict.h"
+#include "tests/registered.h"
 
-static void what_was_found_hides_what_is_not_known(void **state)
+TEST(what_was_found_hides_what_is_not_known)
 {
     static const enum verdict WORSE[3][3] = {
         [VERDICT_VALID] = {VERDICT_VALID, VERDICT_UNKNOWN, VERDICT_INVALID},
@@ -21,15 +15,13 @@ static void what_was_found_hides_what_is_not_known(void **state)
         [VERDICT_INVALID] = {VERDICT_INVALID, VERDICT_INVALID, VERDICT_INVALID},
     };
 
-    (void)state;
     for (int a = 0; a < VERDICT_COUNT; a++)
         for (int b = 0; b < VERDICT_COUNT; b++)
             assert_int_equal(verdict_worse((enum verdict)a, (enum verdict)b), WORSE[a][b]);
 }
 
-static void the_worst_of_many_is_what_merging_them_says(void **state)
+TEST(the_worst_of_many_is_what_merging_them_says)
 {
-    (void)state;
     for (unsigned set = 0; set < 1u << VERDICT_COUNT; set++) {
         struct verdict_counts counts = {0};
         enum verdict merged = VERDICT_VALID;
@@ -45,7 +37,7 @@ static void the_worst_of_many_is_what_merging_them_says(void **state)
     }
 }
 
-static void each_verdict_has_its_words_and_its_status(void **state)
+TEST(each_verdict_has_its_words_and_its_status)
 {
     static const struct {
         enum verdict verdict;
@@ -60,7 +52,6 @@ static void each_verdict_has_its_words_and_its_status(void **state)
          EXIT_UNKNOWN, STYLE_WARN},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         json_t *json = verdict_to_json(CASES[i].verdict);
         char *text = json_dumps(json, JSON_ENCODE_ANY);
@@ -78,28 +69,15 @@ static void each_verdict_has_its_words_and_its_status(void **state)
 }
 
 /* The first status of each row is the result for any two statuses of this and of later rows. */
-static void a_failure_of_the_tool_hides_every_verdict(void **state)
+TEST(a_failure_of_the_tool_hides_every_verdict)
 {
     static const enum exit_code ORDER[] = {EXIT_BUG, EXIT_UNAVAILABLE, EXIT_INVALID,
                                            EXIT_UNKNOWN, EXIT_THRESHOLD, EXIT_VALID};
     enum { COUNT = sizeof ORDER / sizeof ORDER[0] };
 
-    (void)state;
     for (int a = 0; a < COUNT; a++)
         for (int b = a; b < COUNT; b++) {
             assert_int_equal(verdict_worse_exit(ORDER[a], ORDER[b]), ORDER[a]);
             assert_int_equal(verdict_worse_exit(ORDER[b], ORDER[a]), ORDER[a]);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_found_hides_what_is_not_known),
-        cmocka_unit_test(the_worst_of_many_is_what_merging_them_says),
-        cmocka_unit_test(each_verdict_has_its_words_and_its_status),
-        cmocka_unit_test(a_failure_of_the_tool_hides_every_verdict),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* test_voucher.c -- a sale window to the microsecond, vouchers in JSON, hints of a sold-out
  * voucher. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "app/sold_out.h"
 #include "app/voucher_json.h"
 #include "base/text/duration.h"
+#include "tests/registered.h"
 
-static void both_ends_belong_to_the_sale(void **state)
+TEST(both_ends_belong_to_the_sale)
 {
     const struct voucher_window w = {7, 1000, 2000, 0, true};
     const struct voucher_window instant = {7, 1000, 1000, 0, true};
 
-    (void)state;
     assert_int_equal(voucher_phase_at(&w, 999), VOUCHER_NOT_STARTED);
     assert_int_equal(voucher_phase_at(&w, 1000), VOUCHER_ON_SALE);
     assert_int_equal(voucher_phase_at(&w, 1500), VOUCHER_ON_SALE);
@@ -30,25 +23,23 @@ static void both_ends_belong_to_the_sale(void **state)
     assert_int_equal(voucher_phase_at(&instant, 1001), VOUCHER_ENDED);
 }
 
-static void a_voucher_that_is_not_on_offer_is_on_sale_at_no_time(void **state)
+TEST(a_voucher_that_is_not_on_offer_is_on_sale_at_no_time)
 {
     const struct voucher_window w = {7, 1000, 2000, 0, false};
 
-    (void)state;
     assert_int_equal(voucher_phase_at(&w, 999), VOUCHER_ENDED);
     assert_int_equal(voucher_phase_at(&w, 1500), VOUCHER_ENDED);
     assert_int_equal(voucher_phase_at(&w, 2001), VOUCHER_ENDED);
 }
 
 /* The database's clock decides about the window, not this machine's. */
-static void the_clock_is_the_databases(void **state)
+TEST(the_clock_is_the_databases)
 {
     const struct voucher_window w = {.clock_ahead_us = 7000000};
     int64_t before_us = monotonic_ns() / 1000;
     int64_t clock_us = voucher_clock_us(&w);
     int64_t after_us = monotonic_ns() / 1000;
 
-    (void)state;
     assert_in_range(clock_us, before_us + 7000000, after_us + 7000000);
 }
 
@@ -59,9 +50,8 @@ static int64_t instant(const char *text)
     return voucher_read_instant(text, &us) ? us : -1;
 }
 
-static void times_are_read(void **state)
+TEST(times_are_read)
 {
-    (void)state;
     assert_int_equal(instant("1970-01-01T00:00:01"), 1000000);
     assert_int_equal(instant("1970-01-01T00:00:01Z"), 1000000);
     assert_int_equal(instant("1970-01-01T08:00:01+08:00"), 1000000);
@@ -74,7 +64,7 @@ static void times_are_read(void **state)
     assert_int_equal(instant("1900-01-01T00:00:00Z"), -2208988800000000);
 }
 
-static void a_text_that_is_no_time_is_refused(void **state)
+TEST(a_text_that_is_no_time_is_refused)
 {
     static const char *const BAD[] = {
         "",
@@ -98,7 +88,6 @@ static void a_text_that_is_no_time_is_refused(void **state)
         "now",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
         assert_int_equal(instant(BAD[i]), -1);
 }
@@ -106,14 +95,13 @@ static void a_text_that_is_no_time_is_refused(void **state)
 #define TIMES \
     "\"beginTime\":\"2024-01-01T00:00:00\",\"endTime\":\"2024-01-02T00:00:00\""
 
-static void a_voucher_is_read_and_written(void **state)
+TEST(a_voucher_is_read_and_written)
 {
     static const char JSON[] = "{\"title\":\"t\",\"payValue\":1,\"actualValue\":2,"
                                "\"stock\":3,\"subTitle\":null," TIMES "}";
     struct voucher_draft draft;
     struct text out = {0};
 
-    (void)state;
     assert_true(voucher_draft_read(&draft, JSON, strlen(JSON)));
     assert_int_equal(draft.voucher.shop_id, 1);
     assert_int_equal(draft.voucher.stock, 3);
@@ -131,7 +119,7 @@ static void a_voucher_is_read_and_written(void **state)
 }
 
 /* A time that is shown can be read back. */
-static void times_are_written_with_their_fraction(void **state)
+TEST(times_are_written_with_their_fraction)
 {
     static const struct {
         int64_t us;
@@ -145,7 +133,6 @@ static void times_are_written_with_their_fraction(void **state)
         {-1000000, "1969-12-31T23:59:59Z"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(TIMES_OF) / sizeof(TIMES_OF[0]); i++) {
         struct voucher voucher = {.end_us = TIMES_OF[i].us};
         struct text out = {0};
@@ -159,13 +146,12 @@ static void times_are_written_with_their_fraction(void **state)
     }
 }
 
-static void brackets_in_a_text_are_no_nesting(void **state)
+TEST(brackets_in_a_text_are_no_nesting)
 {
     static const char JSON[] = "{\"title\":\"\\\"[[[[[[[[\\\\\",\"payValue\":1,"
                                "\"actualValue\":2,\"stock\":3," TIMES "}";
     struct voucher_draft draft;
 
-    (void)state;
     assert_true(voucher_draft_read(&draft, JSON, strlen(JSON)));
     assert_string_equal(draft.voucher.title, "\"[[[[[[[[\\");
     voucher_draft_free(&draft);
@@ -173,7 +159,7 @@ static void brackets_in_a_text_are_no_nesting(void **state)
 
 #define TEN "1234567890"
 
-static void the_wrong_field_is_named(void **state)
+TEST(the_wrong_field_is_named)
 {
     static const struct {
         const char *json, *wrong;
@@ -197,7 +183,6 @@ static void the_wrong_field_is_named(void **state)
         {"{\"title\":\"t\",\"title\":\"u\"}", "JSON: "},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
         struct voucher_draft draft;
 
@@ -207,13 +192,12 @@ static void the_wrong_field_is_named(void **state)
     }
 }
 
-static void a_hint_of_sold_out_ends_by_itself(void **state)
+TEST(a_hint_of_sold_out_ends_by_itself)
 {
     static struct sold_out s;
     const int64_t asked_ns = 1000;
     const int64_t end_ns = asked_ns + (int64_t)SOLD_OUT_MS * 1000000;
 
-    (void)state;
     assert_false(sold_out_hint(&s, 5, asked_ns));
     sold_out_note(&s, 5, asked_ns);
     assert_true(sold_out_hint(&s, 5, asked_ns));
@@ -224,22 +208,4 @@ static void a_hint_of_sold_out_ends_by_itself(void **state)
     sold_out_note(&s, 5 + SOLD_OUT_SLOTS, asked_ns);
     assert_false(sold_out_hint(&s, 5, asked_ns));
     assert_true(sold_out_hint(&s, 5 + SOLD_OUT_SLOTS, asked_ns));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_ends_belong_to_the_sale),
-        cmocka_unit_test(a_voucher_that_is_not_on_offer_is_on_sale_at_no_time),
-        cmocka_unit_test(the_clock_is_the_databases),
-        cmocka_unit_test(times_are_read),
-        cmocka_unit_test(a_text_that_is_no_time_is_refused),
-        cmocka_unit_test(a_voucher_is_read_and_written),
-        cmocka_unit_test(times_are_written_with_their_fraction),
-        cmocka_unit_test(brackets_in_a_text_are_no_nesting),
-        cmocka_unit_test(the_wrong_field_is_named),
-        cmocka_unit_test(a_hint_of_sold_out_ends_by_itself),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_voucher_cache.c -- one thread reads a sale window for all threads that need it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +7,7 @@
 
 #include "app/voucher_cache.h"
 #include "base/text/duration.h"
+#include "tests/registered.h"
 
 enum { ASKERS = 16, KNOWN = 7, OTHER = KNOWN + VOUCHER_CACHE_SLOTS };
 
@@ -108,11 +102,10 @@ static int end(void **state)
     return 0;
 }
 
-static void many_askers_cost_one_read(void **state)
+TEST_WITH(begin, end, many_askers_cost_one_read)
 {
     struct asker askers[ASKERS];
 
-    (void)state;
     for (int i = 0; i < ASKERS; i++)
         start(&askers[i], KNOWN);
     await_reads(1);
@@ -125,11 +118,10 @@ static void many_askers_cost_one_read(void **state)
     assert_int_equal(source.reads, 1);
 }
 
-static void nothing_is_remembered_of_a_voucher_that_is_not_there(void **state)
+TEST_WITH(begin, end, nothing_is_remembered_of_a_voucher_that_is_not_there)
 {
     struct voucher_window window;
 
-    (void)state;
     source.outcome = OUTCOME_UNKNOWN_VOUCHER;
     let_through(ASKERS);
     assert_int_equal(voucher_cache_get(cache, KNOWN, read_slowly, NULL, &window),
@@ -141,11 +133,10 @@ static void nothing_is_remembered_of_a_voucher_that_is_not_there(void **state)
 }
 
 /* The voucher was created while a read was under way that could not see it yet. */
-static void a_read_that_began_before_the_question_cannot_say_no(void **state)
+TEST_WITH(begin, end, a_read_that_began_before_the_question_cannot_say_no)
 {
     struct asker early, late;
 
-    (void)state;
     source.outcome = OUTCOME_UNKNOWN_VOUCHER;
     start(&early, KNOWN);
     await_reads(1);
@@ -172,13 +163,12 @@ static bool has_begun_again(int reads)
 }
 
 /* While one thread reads an old window again, the other threads use the old one. */
-static void an_old_window_serves_while_it_is_read_again(void **state)
+TEST_WITH(begin, end, an_old_window_serves_while_it_is_read_again)
 {
     struct voucher_window window;
     struct asker reader;
     int64_t begin_ns = monotonic_ns();
 
-    (void)state;
     let_through(1);
     assert_int_equal(voucher_cache_get(cache, KNOWN, read_slowly, NULL, &window),
                      OUTCOME_ACCEPTED);
@@ -198,11 +188,10 @@ static void an_old_window_serves_while_it_is_read_again(void **state)
     assert_int_equal(reader.window.begin_us, 2);
 }
 
-static void vouchers_that_share_a_slot_are_not_mixed_up(void **state)
+TEST_WITH(begin, end, vouchers_that_share_a_slot_are_not_mixed_up)
 {
     struct asker askers[ASKERS];
 
-    (void)state;
     let_through(10 * ASKERS);
     for (int i = 0; i < ASKERS; i++)
         start(&askers[i], i % 2 == 0 ? KNOWN : OTHER);
@@ -216,21 +205,4 @@ static void vouchers_that_share_a_slot_are_not_mixed_up(void **state)
                          askers[i].voucher_id * 2000 + askers[i].window.begin_us);
         assert_int_equal(askers[i].window.is_on_offer, askers[i].voucher_id == KNOWN);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(many_askers_cost_one_read, begin, end),
-        cmocka_unit_test_setup_teardown(
-            nothing_is_remembered_of_a_voucher_that_is_not_there, begin, end),
-        cmocka_unit_test_setup_teardown(
-            a_read_that_began_before_the_question_cannot_say_no, begin, end),
-        cmocka_unit_test_setup_teardown(an_old_window_serves_while_it_is_read_again, begin,
-                                        end),
-        cmocka_unit_test_setup_teardown(vouchers_that_share_a_slot_are_not_mixed_up, begin,
-                                        end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

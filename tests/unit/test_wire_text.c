@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_wire_text.c -- the readable text of messages, in whatever pieces they arrive, and without
  * passwords. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "loadtest/proxy/wire_text.h"
+#include "tests/registered.h"
 
 struct sample {
     enum proxy_protocol protocol;
@@ -85,11 +80,10 @@ static bool show(const struct sample *sample, size_t size, char *out, size_t roo
     return is_shown;
 }
 
-static void test_what_people_read(void **state)
+TEST(test_what_people_read)
 {
     char text[200];
 
-    (void)state;
     for (int i = 0; i < SAMPLE_COUNT; i++) {
         bool is_shown = show(&samples[i], samples[i].size, text, sizeof text);
 
@@ -99,11 +93,10 @@ static void test_what_people_read(void **state)
     }
 }
 
-static void test_cut_anywhere_and_no_room(void **state)
+TEST(test_cut_anywhere_and_no_room)
 {
     char text[200];
 
-    (void)state;
     for (int i = 0; i < SAMPLE_COUNT; i++)
         for (size_t size = 0; size <= samples[i].size; size++) {
             memset(text, 'x', sizeof text);
@@ -113,24 +106,12 @@ static void test_cut_anywhere_and_no_room(void **state)
         }
 }
 
-static void test_no_password_however_it_is_cut(void **state)
+TEST(test_no_password_however_it_is_cut)
 {
     char text[200];
 
-    (void)state;
     for (int i = 0; i < SAMPLE_COUNT; i++)
         for (size_t size = 0; size <= samples[i].size; size++)
             if (show(&samples[i], size, text, sizeof text))
                 assert_null(strstr(text, "s3"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_people_read),
-        cmocka_unit_test(test_cut_anywhere_and_no_room),
-        cmocka_unit_test(test_no_password_however_it_is_cut),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_write_log.c -- reading the record of the writes of a run, and its stock: whole, and with
  * lines that no run has written. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "loadtest/check/write_log.h"
 #include "loadtest/kit/files.h"
+#include "tests/registered.h"
 
 #define ACCEPTED "1\t9\tlock:voucher:9\t7\tr-1\t1\tp1\tfence\taccepted\tnow\n"
 #define STALE "2\t9\tlock:voucher:9\t6\tr-2\t2\tp2\tfence\tstale\tnow\n"
@@ -71,12 +66,11 @@ static long count_writes(const char *text)
     return count;
 }
 
-static void a_whole_record_is_read(void **state)
+TEST(a_whole_record_is_read)
 {
     static const char text[] = "# position\n" ACCEPTED STALE UNFENCED SOLD_OUT;
     struct write_log log = {0};
 
-    (void)state;
     assert_int_equal(3, read_record(text, strlen(text), &log));
     assert_int_equal(7, log.writes[0].fence);
     assert_true(log.writes[0].is_accepted && log.writes[0].sets_fence);
@@ -88,22 +82,20 @@ static void a_whole_record_is_read(void **state)
 }
 
 /* The lines behind the zero byte would go unread. */
-static void a_zero_byte_is_refused(void **state)
+TEST(a_zero_byte_is_refused)
 {
     static const char text[] = ACCEPTED "2\t9\0" STALE;
     static const char at_a_line[] = ACCEPTED "\0" STALE;
     struct write_log log = {0};
 
-    (void)state;
     assert_int_equal(-1, read_record(text, sizeof text - 1, &log));
     write_log_free(&log);
     assert_int_equal(-1, read_record(at_a_line, sizeof at_a_line - 1, &log));
     write_log_free(&log);
 }
 
-static void a_field_that_is_no_number_is_refused(void **state)
+TEST(a_field_that_is_no_number_is_refused)
 {
-    (void)state;
     assert_int_equal(-1, count_writes("x\t9\tl\t7\tr-1\t1\tp1\tfence\taccepted\tnow\n"));
     assert_int_equal(-1, count_writes("1\t9x\tl\t7\tr-1\t1\tp1\tfence\taccepted\tnow\n"));
     assert_int_equal(-1, count_writes("1\t9\tl\tx7\tr-1\t1\tp1\tfence\taccepted\tnow\n"));
@@ -111,9 +103,8 @@ static void a_field_that_is_no_number_is_refused(void **state)
     assert_int_equal(-1, count_writes("1\t9\tl\t7\tr-1\tone\tp1\tfence\tsold-out\tnow\n"));
 }
 
-static void a_line_of_another_length_is_refused(void **state)
+TEST(a_line_of_another_length_is_refused)
 {
-    (void)state;
     assert_int_equal(-1, count_writes("1\t9\tl\t7\tr-1\t1\tp1\tfence\taccepted\n"));
     assert_int_equal(-1, count_writes("1\t9\tl\t7\tr-1\t1\tp1\tfence\taccepted\tnow\tmore\n"));
 }
@@ -146,33 +137,30 @@ static enum verdict judge_without_writes(const char *run_json, unsigned only)
     return verdict.valid;
 }
 
-static void a_run_that_lost_its_record_is_unknown(void **state)
+TEST(a_run_that_lost_its_record_is_unknown)
 {
     static const char ended[] = "{\"processes\": 1, \"pids\": {\"p1\": 7}}";
 
-    (void)state;
     assert_int_equal(VERDICT_UNKNOWN, judge_without_writes(ended, 0));
     assert_int_equal(VERDICT_UNKNOWN, judge_without_writes(ended, 1u << CHECK_orders));
     assert_int_equal(VERDICT_UNKNOWN, judge_without_writes(ended, 1u << CHECK_resource));
     assert_int_equal(VERDICT_VALID, judge_without_writes(ended, 1u << CHECK_exclusion));
 }
 
-static void a_run_that_may_never_have_had_a_record_is_judged_without(void **state)
+TEST(a_run_that_may_never_have_had_a_record_is_judged_without)
 {
-    (void)state;
     assert_int_equal(VERDICT_VALID, judge_without_writes("{\"processes\": 1}", 0));
     assert_int_equal(VERDICT_VALID, judge_without_writes("[]", 0));
 }
 
 /* Its stock would count twice. */
-static void a_voucher_with_two_entries_in_the_stock_is_refused(void **state)
+TEST(a_voucher_with_two_entries_in_the_stock_is_refused)
 {
     static const char stock[] = "[{\"voucher\": 9, \"issued\": 5, \"left\": 4},"
                                 "{\"voucher\": 10, \"issued\": 5, \"left\": 5},"
                                 "{\"voucher\": 9, \"issued\": 5, \"left\": 4}]";
     struct evidence evidence;
 
-    (void)state;
     put("stock.json", stock, strlen(stock));
     assert_false(evidence_from_files(&evidence, dir));
     assert_int_equal(2, evidence.voucher_count);
@@ -181,17 +169,4 @@ static void a_voucher_with_two_entries_in_the_stock_is_refused(void **state)
     evidence_free(&evidence);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_whole_record_is_read),
-        cmocka_unit_test(a_zero_byte_is_refused),
-        cmocka_unit_test(a_field_that_is_no_number_is_refused),
-        cmocka_unit_test(a_line_of_another_length_is_refused),
-        cmocka_unit_test(a_run_that_lost_its_record_is_unknown),
-        cmocka_unit_test(a_run_that_may_never_have_had_a_record_is_judged_without),
-        cmocka_unit_test(a_voucher_with_two_entries_in_the_stock_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, make_run, remove_run);
-}
+GROUP(make_run, remove_run)

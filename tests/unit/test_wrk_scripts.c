@@ -3,13 +3,6 @@
  *
  * wrk runs a script of the test, which loads the scripts of loadtest/wrk, prints, and ends wrk
  * before its first connection. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
@@ -22,6 +15,7 @@
 #include "base/text/duration.h"
 #include "loadtest/sale/control.h"
 #include "loadtest/sale/users.h"
+#include "tests/registered.h"
 #include "tests/unit/scratch.h"
 
 #ifndef CLONE_NEWTIME
@@ -85,11 +79,10 @@ static void run(const char *lua, char said[SAID_MAX])
 /* ---- the clock ---- */
 
 /* In place of the time, the script gets the number of the clock that it asks for. */
-static void the_scripts_read_the_clock_of_the_laboratory(void **state)
+TEST(the_scripts_read_the_clock_of_the_laboratory)
 {
     char said[SAID_MAX], expected[32];
 
-    (void)state;
     run("local ffi = require('ffi')\n"
         "local function time(clock, out) out.sec, out.nsec = clock, 0 end\n"
         "local C = setmetatable({ clock_gettime = time }, { __index = ffi.C })\n"
@@ -132,12 +125,11 @@ static bool is_between_two_times_of_ours(void)
 
 /* Without the namespace, this test sees the wrong clock on a machine that has slept; the test above
  * sees it on every machine. */
-static void times_can_be_subtracted_after_the_machine_slept(void **state)
+TEST(times_can_be_subtracted_after_the_machine_slept)
 {
     int status = -1;
     pid_t outer = fork();
 
-    (void)state;
     if (outer == 0) {
         pid_t inner;
 
@@ -214,9 +206,8 @@ static void orders_are_by(const char *variables, const char *what, const char *u
 }
 
 /* In a sale with a sound lock a user would then have two orders. */
-static void a_user_who_may_have_bought_orders_no_more(void **state)
+TEST(a_user_who_may_have_bought_orders_no_more)
 {
-    (void)state;
     orders_are_by("", "for _ = 1, 5 do order() end", " 2 3 4 1 -!");
     orders_are_by("",
                   "for _ = 1, 3 do order() end\n"
@@ -231,18 +222,16 @@ static void a_user_who_may_have_bought_orders_no_more(void **state)
 }
 
 /* Requests without ids: nobody knows who has bought. */
-static void users_without_ids_start_over(void **state)
+TEST(users_without_ids_start_over)
 {
-    (void)state;
     orders_are_by("SECKILL_IDS=off", "for _ = 1, 5 do order() end", " 2 3 4 1! 2!");
 }
 
 /* Lines differ in length where a digit more begins. */
-static void each_user_is_in_one_part(void **state)
+TEST(each_user_is_in_one_part)
 {
     char said[SAID_MAX];
 
-    (void)state;
     write_tokens(1200);
     run("local users = dofile('loadtest/wrk/users.lua')\n"
         "for parts = 1, 40 do\n"
@@ -266,11 +255,10 @@ static void each_user_is_in_one_part(void **state)
 }
 
 /* One thread may sell all that is sold before the load ends. */
-static void each_thread_has_users_for_the_whole_sale(void **state)
+TEST(each_thread_has_users_for_the_whole_sale)
 {
     static const int64_t stocks[] = {0, 100, 1000, 5000, 20000, 90000};
 
-    (void)state;
     for (size_t i = 0; i < sizeof stocks / sizeof stocks[0]; i++)
         for (int threads = 1; threads <= 2; threads++)
             assert_true(users_for_sale(stocks[i], 60000, threads) / threads >
@@ -279,16 +267,4 @@ static void each_thread_has_users_for_the_whole_sale(void **state)
     assert_int_equal(users_for_sale(INT64_C(2000000000), 600000, 2), 1000000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_scripts_read_the_clock_of_the_laboratory),
-        cmocka_unit_test(times_can_be_subtracted_after_the_machine_slept),
-        cmocka_unit_test(a_user_who_may_have_bought_orders_no_more),
-        cmocka_unit_test(users_without_ids_start_over),
-        cmocka_unit_test(each_user_is_in_one_part),
-        cmocka_unit_test(each_thread_has_users_for_the_whole_sale),
-    };
-
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+GROUP(make_dir, remove_dir)

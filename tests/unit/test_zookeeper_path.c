@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_zookeeper_path.c -- the numbers of places in a queue of ZooKeeper. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the four headers above. */
-#include <cmocka.h>
-
 #include "lock/stores/zookeeper_path.h"
+#include "tests/registered.h"
 
 #define PLACE "c-0123456789abcdef0123456789abcdef-"
 
@@ -21,9 +15,8 @@ static uint32_t number_of(const char *node)
 }
 
 /* The server's numbers grow to the greatest one, and go on with the least one. */
-static void numbers_grow_through_the_overflow(void **state)
+TEST(numbers_grow_through_the_overflow)
 {
-    (void)state;
     assert_int_equal(0, number_of(PLACE "0000000000"));
     assert_int_equal(12, number_of(PLACE "0000000012"));
     assert_true(number_of(PLACE "2147483646") < number_of(PLACE "2147483647"));
@@ -33,7 +26,7 @@ static void numbers_grow_through_the_overflow(void **state)
     assert_int_equal(UINT32_MAX, number_of(PLACE "-0000000001"));
 }
 
-static void a_node_that_is_no_place_has_no_number(void **state)
+TEST(a_node_that_is_no_place_has_no_number)
 {
     static const char *const NODES[] = {
         "", "c", "c-", "x", PLACE, PLACE "-", PLACE "1", PLACE "000000001",
@@ -44,21 +37,10 @@ static void a_node_that_is_no_place_has_no_number(void **state)
         "c-0123456789abcdef0123456789abcde-0000000001",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(NODES) / sizeof(NODES[0]); i++) {
         uint32_t number = 7;
 
         if (zookeeper_place_number(NODES[i], &number) || number != 7)
             fail_msg("%s is a place", NODES[i]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_grow_through_the_overflow),
-        cmocka_unit_test(a_node_that_is_no_place_has_no_number),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
