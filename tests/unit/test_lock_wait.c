@@ -154,34 +154,6 @@ TEST(a_grant_or_a_failure_ends_the_wait)
     assert_false(lock.granted);
 }
 
-/* The store may be restarting, so its errors end no wait. */
-TEST(a_store_that_is_away_ends_no_wait_before_its_time)
-{
-    assert_int_equal(DLOCK_IO, wait_for(&polled, 0, 0, DLOCK_IO));
-    assert_int_equal(1, lock.attempt_count);
-    assert_int_equal(DLOCK_IO, wait_for(&polled, 100, 1, DLOCK_IO));
-    assert_in_range(lock.attempt_count, 3, 12);
-    assert_int_equal(DLOCK_UNKNOWN, wait_for(&pushed, 100, 1, DLOCK_UNKNOWN));
-    assert_in_range(lock.attempt_count, 3, 12);
-    assert_int_equal(1, lock.watch_count);
-    assert_int_equal(1, lock.unwatch_count);
-    assert_false(lock.granted);
-}
-
-TEST(time_runs_out)
-{
-    int64_t begun_ns = dlock_clock_ns();
-
-    assert_int_equal(DLOCK_TIMEOUT, wait_for(&polled, 30, 1000000, DLOCK_OK));
-    assert_true(dlock_clock_ns() - begun_ns >= 30 * DLOCK_NS_PER_MS);
-    assert_true(lock.attempt_count >= 2);
-    assert_true(lock.attempt_count <= 30);
-    assert_int_equal(DLOCK_TIMEOUT, wait_for(&pushed, 20, 100000000, DLOCK_OK));
-    assert_int_equal(1, lock.unwatch_count);
-    assert_false(lock.granted);
-    assert_true(lock.slept_ns <= 20 * DLOCK_NS_PER_MS);
-}
-
 TEST(a_poll_stands_behind_the_watch)
 {
     assert_int_equal(DLOCK_OK, wait_for(&pushed, -1, 50, DLOCK_OK));
@@ -206,35 +178,6 @@ TEST(a_waiter_that_cannot_watch_polls)
     assert_int_equal(4, lock.attempt_count);
     assert_int_equal(0, lock.sleep_count);
     assert_int_equal(0, lock.unwatch_count);
-}
-
-TEST(none_is_one_attempt)
-{
-    be_busy(9);
-    wait_by(&polled, "none", -1, NULL, DLOCK_BUSY);
-    assert_int_equal(1, lock.attempt_count);
-    be_busy(9);
-    wait_by(&pushed, "none", 5000, NULL, DLOCK_BUSY);
-    assert_int_equal(1, lock.attempt_count);
-    assert_int_equal(0, lock.watch_count);
-}
-
-TEST(the_tries_run_out)
-{
-    be_busy(1000);
-    wait_by(&polled, "fixed:1ms,x4", -1, NULL, DLOCK_TIMEOUT);
-    assert_int_equal(4, lock.attempt_count);
-    assert_string_equal("not granted in 4 tries", dlock_error());
-    be_busy(1000);
-    wait_by(&pushed, "exponential:1ms..2ms,x3", -1, NULL, DLOCK_TIMEOUT);
-    assert_int_equal(3, lock.attempt_count);
-    assert_int_equal(0, lock.watch_count); /* a waiter with a policy subscribes to no messages */
-    be_busy(1000);
-    wait_by(&polled, "fixed:1ms,x1", -1, NULL, DLOCK_TIMEOUT);
-    assert_int_equal(1, lock.attempt_count);
-    be_busy(3);
-    wait_by(&polled, "fixed:1ms,x4", -1, NULL, DLOCK_OK);
-    assert_int_equal(4, lock.attempt_count);
 }
 
 TEST(a_policy_says_how_long_to_pause)
@@ -266,37 +209,6 @@ TEST(a_waiter_that_waited_in_the_store_does_not_pause)
     wait_by(&polled, "fixed:60m", -1, NULL, DLOCK_OK);
     claim_here.waited = false;
     assert_int_equal(6, lock.attempt_count);
-}
-
-TEST(cancelling_ends_the_wait)
-{
-    dlock_cancel *cancel = dlock_cancel_new();
-
-    be_busy(1000);
-    dlock_cancel_fire(cancel);
-    wait_by(&polled, NULL, -1, cancel, DLOCK_CANCELLED);
-    assert_int_equal(0, lock.attempt_count);
-    be_busy(1000);
-    dlock_cancel_reset(cancel);
-    lock.fires = cancel;
-    lock.fires_at = 3;
-    wait_by(&polled, NULL, -1, cancel, DLOCK_CANCELLED);
-    assert_int_equal(3, lock.attempt_count);
-    be_busy(1000);
-    dlock_cancel_reset(cancel);
-    lock.fires = cancel;
-    lock.fires_at = 3;
-    wait_by(&pushed, NULL, -1, cancel, DLOCK_CANCELLED);
-    assert_int_equal(3, lock.attempt_count);
-    assert_int_equal(1, lock.unwatch_count);
-    assert_false(lock.granted);
-    /* The caller has to release a lock that was granted. */
-    be_busy(2);
-    dlock_cancel_reset(cancel);
-    lock.fires = cancel;
-    lock.fires_at = 3;
-    wait_by(&pushed, NULL, -1, cancel, DLOCK_OK);
-    dlock_cancel_free(cancel);
 }
 
 /* The cancelled waiter has used up the wake-up, so no other waiter would try if it did not. */
