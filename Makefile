@@ -550,13 +550,10 @@ simulate-model: deps-run deps-test               ## compare the simulation's mod
 
 # The tests compare a few hundred of these histories.
 .PHONY: crosscheck
-crosscheck:                                 ## compare `seckill check` with a second judge; HISTORIES=10000 SEED=1 PORCUPINE=1
-	@tools/deps.sh run test $(if $(filter 1,$(PORCUPINE)),peers)
+crosscheck: deps-run deps-test              ## compare `seckill check` with a second judge; HISTORIES=10000 SEED=1
 	@$(MAKE) --no-print-directory -j2 all
-	@tests/crosscheck/crosscheck.py --histories='$(HISTORIES)' --seed='$(or $(SEED),1)' \
-	  --porcupine=$(if $(filter 1,$(PORCUPINE)),2000,0)
+	@tests/crosscheck/crosscheck.py --histories='$(HISTORIES)' --seed='$(or $(SEED),1)'
 HISTORIES := 10000
-PORCUPINE := 0
 
 # Not a part of `make test`: the run needs a JDK and, the first time, Maven Central.
 .PHONY: interop

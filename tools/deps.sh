@@ -8,9 +8,8 @@
 #   browser   for tests of the pages in a browser; `test` has them too
 #   analyze   for static analysis
 #   compose   for `make compose`, which needs Docker and docker-compose besides
-#   peers     for `make interop` and `make crosscheck PORCUPINE=1`: Maven and a JDK, Python
-#             with redis-py, Go
-#   bench-peers  for `make bench-peers`: the same tools, Node with npm, etcd, Curator
+#   peers     for `make interop`: Maven and a JDK, Python with redis-py
+#   bench-peers  for `make bench-peers`: Maven and a JDK, Python, Go, Node with npm, etcd, Curator
 #
 # --list prints the packages of exactly the groups named, one on a line, and installs
 # nothing.  The group `run` consists of `build`, what a compilation needs, and `servers`.
@@ -39,7 +38,7 @@ declare -A packages=(
     [browser]="chromium chromium-driver python3-selenium fonts-wqy-microhei"
     [analyze]="cppcheck clang"
     [compose]="curl python3 jq"
-    [peers]="maven default-jdk-headless python3 python3-redis golang-go"
+    [peers]="maven default-jdk-headless python3 python3-redis"
     [bench-peers]="maven default-jdk-headless python3 python3-pip golang-go
         nodejs npm etcd-server etcd-client libcurator-recipes-java"
 )

@@ -18,14 +18,12 @@ import time
 
 sys.dont_write_bytecode = True  # the tree stays as it is
 
-import beside
 import compare
 import counters
 import differences
 import generator
 import judge
 import mutations
-import porcupine
 import shrink
 from first import Broken, First
 
@@ -33,10 +31,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 UNDECIDED_MAX = 0.01
 CODES = """exit status:
   0   the judges agree, but for the named rules
-  1   they disagree, or one of them gave no verdict, or Porcupine disagrees
+  1   they disagree, or one of them gave no verdict
   3   more than 1 % of the histories were undecided
   64  the command line is wrong
-  69  seckill is missing, or Go or Porcupine's module
+  69  seckill is missing
 """
 
 
@@ -58,8 +56,6 @@ def options(arguments):
     add("--ignore", choices=judge.NAMES, metavar="PROPERTY",
         help="the second judge finds nothing against it: to see that a wrong verdict "
              "is noticed; one of " + " ".join(judge.NAMES))
-    add("--porcupine", type=int, default=0, metavar="N",
-        help="ask Porcupine too, about the first N of the histories that its model fits")
     add("--print", type=int, metavar="I", help="print history I of the seed, and end")
     parser.error = lambda text: (parser.print_usage(sys.stderr), print(
         f"crosscheck: {text}", file=sys.stderr), sys.exit(64))
@@ -93,11 +89,6 @@ def look(task):
         return (index, *_judges.compare(history))
     except Broken as error:
         return index, [("verdict", str(error), "-")], [], {"overall": "-"}
-
-
-def look_beside(task):
-    seed, index = task
-    return index, beside.look(_judges, make(seed, index))
 
 
 class Progress:
@@ -166,7 +157,6 @@ def run(chosen):
     counts, named, found = collections.Counter(), collections.Counter(), []
     begun, progress = time.monotonic(), Progress(chosen.histories)
     tasks = ((chosen.seed, i) for i in range(chosen.histories))
-    is_agreed = True
     with multiprocessing.Pool(chosen.workers, begin_worker,
                               (chosen.seckill, chosen.ignore)) as pool:
         for done, (index, disagreements, rules, second) in enumerate(
@@ -176,10 +166,6 @@ def run(chosen):
             if disagreements:
                 found.append((index, disagreements))
             progress.tell(done, len(found))
-        if chosen.porcupine:
-            tasks = ((chosen.seed, i) for i in range(chosen.histories))
-            is_agreed = beside.compare(chosen, make,
-                                       pool.imap(look_beside, tasks, chunksize=8))
         pool.close()
         pool.join()
     judges = compare.Judges(First(chosen.seckill), chosen.ignore)
@@ -187,7 +173,7 @@ def run(chosen):
         explain(chosen, judges, index, disagreements)
     judges.first.close()
     report(counts, named, chosen, time.monotonic() - begun)
-    if found or not is_agreed:
+    if found:
         return 1
     return 3 if counts["undecided"] > UNDECIDED_MAX * chosen.histories else 0
 
@@ -204,11 +190,7 @@ def main():
     if chosen.histories < 1 or chosen.workers < 1:
         print("crosscheck: --histories and --workers are at least 1", file=sys.stderr)
         return 64
-    try:
-        return run(chosen)
-    except porcupine.Missing as error:
-        print(f"crosscheck: Porcupine cannot be built: {error}", file=sys.stderr)
-        return 69
+    return run(chosen)
 
 
 if __name__ == "__main__":

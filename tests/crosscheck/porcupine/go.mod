@@ -1,5 +1,0 @@
-module seckill/crosscheck
-
-go 1.16
-
-require github.com/anishathalye/porcupine v1.3.1
