@@ -55,7 +55,9 @@ check 'they are no broken promises' said '[?] +broken-promise +20 '
 check 'and the audit says where they wait' said '20 orders wait in the stream seckill:stream: '
 # As `seckill load` writes it, if the orders wait for more than a minute.
 printf '{"vouchers": [%d], "settled": false}\n' "$SECKILL_VOUCHER" >"$run/run.json"
-printf '[{"voucher": %d, "issued": 20, "left": 20}]\n' "$SECKILL_VOUCHER" >"$run/stock.json"
+printf '[{"voucher": %d, "issued": 20, "left": 20%s}]\n' "$SECKILL_VOUCHER" \
+    ', "fence": 0, "issued_us": 1, "begin_us": 1, "end_us": 9, "moved": 0, "read_us": 0' \
+    >"$run/stock.json"
 : >"$run/orders.tsv"
 check 'the files of the run have the same verdict: 2' \
     says '[?] +broken-promise +20 ' status 2 audit --from=files

@@ -20,9 +20,11 @@ make_run() {
     run=$work/run-$1
     mkdir "$run"
     printf '{"vouchers": [9], "settled": true}\n' >"$run/run.json"
-    printf '[{"voucher": 9, "issued": 1, "left": %d}]\n' $(($1 ? 0 : 1)) >"$run/stock.json"
+    printf '[{"voucher": 9, "issued": 1, "left": %d%s}]\n' $(($1 ? 0 : 1)) \
+        ', "fence": 0, "issued_us": 1, "begin_us": 1, "end_us": 9, "moved": 0, "read_us": 0' \
+        >"$run/stock.json"
     for ((i = 1; i <= $1; i++)); do
-        printf '%d\t%d\t9\tr-%d\tnone\tread-write\tnone\tp1\tnow\n' "$i" "$i" "$i" >>"$run/orders.tsv"
+        printf '%d\t%d\t9\tr-%d\tnone\tread-write\tnone\tp1\tnow\t2\t2\n' "$i" "$i" "$i" >>"$run/orders.tsv"
         printf 'accepted\tr-%d\t%d\t%d\t9\n' "$i" "$i" "$i" >>"$run/ledger-1.tsv"
     done
     : >>"$run/orders.tsv"

@@ -27,9 +27,14 @@ static void put(const char *name, const char *bytes, size_t size)
     assert_int_equal(0, fclose(file));
 }
 
+/* An entry of stock.json, which has issued five units. */
+#define ENTRY(voucher, left)                                                           \
+    "{\"voucher\": " voucher ", \"issued\": 5, \"left\": " left ", \"fence\": 0, "           \
+    "\"issued_us\": 1, \"begin_us\": 1, \"end_us\": 9, \"moved\": 0, \"read_us\": 0}"
+
 static int make_run(void **state)
 {
-    static const char STOCK[] = "[{\"voucher\": 9, \"issued\": 5, \"left\": 4}]";
+    static const char STOCK[] = "[" ENTRY("9", "4") "]";
 
     (void)state;
     if (!mkdtemp(dir))
@@ -156,9 +161,7 @@ TEST(a_run_that_may_never_have_had_a_record_is_judged_without)
 /* Its stock would count twice. */
 TEST(a_voucher_with_two_entries_in_the_stock_is_refused)
 {
-    static const char stock[] = "[{\"voucher\": 9, \"issued\": 5, \"left\": 4},"
-                                "{\"voucher\": 10, \"issued\": 5, \"left\": 5},"
-                                "{\"voucher\": 9, \"issued\": 5, \"left\": 4}]";
+    static const char stock[] = "[" ENTRY("9", "4") "," ENTRY("10", "5") "," ENTRY("9", "4") "]";
     struct evidence evidence;
 
     put("stock.json", stock, strlen(stock));
