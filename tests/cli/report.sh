@@ -8,13 +8,14 @@ lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
 
-# load NAME FLAG...: run a load with these flags for each seckilld, in $work/NAME. The threads of each
-# process compete, so that without a lock each sale is oversold.
+# load NAME FLAG...: run a load with these flags for each seckilld, in $work/NAME. The threads of
+# each process compete, so that without a lock each sale is oversold.
 load() {
     local name=$1
     shift
     "$seckill" load --dir="$lab" --out="$work/$name" --stock=100 --connections=16 --duration=30s -- "$@" \
-        --order-path=each --lock-scope=voucher --lock-wait=20s --stock-guard=read-write --duplicate-guard=none
+        --order-path=each --lock-scope=voucher --lock-wait=20s --stock-guard=read-write \
+        --duplicate-guard=none
 }
 
 # verdict FILE: print the first sentence of a report, in English.

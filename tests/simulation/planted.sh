@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# planted.sh SEEDS EXPLAINED [PATTERN] [MARKDOWN] -- plant bugs in the lock library, one after another,
-# and print the number of seeds that the simulation needs to find each.
+# planted.sh SEEDS EXPLAINED [PATTERN] [MARKDOWN] -- plant bugs in the lock library, one after
+# another, and print the number of seeds that the simulation needs to find each.
 #
 # The bugs are the patches of tests/mutants whose head has lines
 #
@@ -39,7 +39,8 @@ hunt() {
     local said seed verdict most=$seeds
     count=$((count + 1))
     [ -z "$(header "$2" Not-found)" ] || [ "$explained" -ge "$seeds" ] || most=$explained
-    said=$("$tree/build/tests/simulate" --hunt --seeds="$most" --variant="$3" --class="$4" 2>&1) || true
+    said=$("$tree/build/tests/simulate" --hunt --seeds="$most" --variant="$3" \
+        --class="$4" 2>&1) || true
     said=$(grep -v '^# ' <<<"$said") || true
     case $said in
     'not ok '*)
@@ -86,8 +87,9 @@ echo "$found of $count found"
     cat <<PAGE
 # Planted bugs, and the seeds until the simulation finds them
 
-\`make simulate-planted PLANTED_SEEDS=$seeds PLANTED_EXPLAINED=$explained MUTANTS='$pattern' MARKDOWN=$markdown\`
-wrote this table on $(date -u +%F) at commit $commit, on $(uname -m), $(uname -sr), $(nproc) processors.
+\`make simulate-planted PLANTED_SEEDS=$seeds PLANTED_EXPLAINED=$explained MUTANTS='$pattern' \
+MARKDOWN=$markdown\` wrote this table on $(date -u +%F) at commit $commit, on $(uname -m),
+$(uname -sr), $(nproc) processors.
 
 | bug | kind | tests | subject and class | seeds until found | verdict, or why it is not found |
 |---|---|---|---|---|---|

@@ -17,14 +17,16 @@ status=0
 # The locks in simulated worlds
 
 \`$command\`
-wrote this table on $(date -u +%F) at commit $(git rev-parse --short=12 HEAD), on $(uname -m), $(uname -sr), $(nproc) processors.
+wrote this table on $(date -u +%F) at commit $(git rev-parse --short=12 HEAD), on $(uname -m),
+$(uname -sr), $(nproc) processors.
 
 | variant | class | seeds | calls | faults | verdicts | |
 |---|---|---|---|---|---|---|
 PAGE
-    # The cells: variant, class, seeds, calls, faults, seeds a second, verdicts, and what is said of them.
+    # The cells: variant, class, seeds, calls, faults, seeds a second, verdicts, and what is said.
     grep -E '^[a-z][a-z-]* +[a-z]+ +[0-9]+ ' "$table" | sed -E 's/  +/ /g' | awk '{
-        said = "as expected"; if (sub(/ NOT AS EXPECTED$/, "")) said = "**not as expected**"; else sub(/ as expected$/, "")
+        said = sub(/ NOT AS EXPECTED$/, "") ? "**not as expected**" : "as expected"
+        sub(/ as expected$/, "")
         verdicts = ""
         for (i = 7; i + 1 <= NF; i += 2) verdicts = verdicts (i > 7 ? ", " : "") $i " " $(i + 1)
         printf "| `%s` | %s | %s | %s | %s | %s | %s |\n", $1, $2, $3, $4, $5, verdicts, said
