@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger_list.c -- the names of a run's ledgers in its run.json, and the ledgers that are missing.
  *
+ * run.json lists the ledgers that were there at the end, and the number of the threads that sent
+ * requests, which number their ledgers from 1: a ledger that was lost before the end is in no list.
  * Ledgers that run.json does not name are no error: a load generator that was started by hand may
  * have written them. */
 #include "loadtest/audit/ledger.h"
@@ -24,6 +26,21 @@ json_t *ledger_list(const char *dir)
         free(entries[i]);
     }
     free(entries);
+    return names;
+}
+
+/* The names of the ledgers of the threads that sent requests. */
+static json_t *names_of_threads(const json_t *run)
+{
+    json_int_t count = json_integer_value(json_object_get(json_object_get(run, "start"),
+                                                          "threads"));
+    json_t *names = json_array();
+    char name[48];
+
+    for (json_int_t i = 1; i <= count && i <= LEDGER_FILES_MAX; i++) {
+        snprintf(name, sizeof name, "ledger-%d.tsv", (int)i);
+        json_array_append_new(names, json_string(name));
+    }
     return names;
 }
 
@@ -69,11 +86,15 @@ static void note_missing(struct ledger *ledger, const json_t *names)
 void ledger_note_missing(struct ledger *ledger, const char *dir)
 {
     char path[FILES_PATH_MAX];
-    json_t *run;
+    json_t *run, *threads;
 
     files_join(path, dir, "run.json");
     if (access(path, F_OK) != 0 || (run = files_read_json(path)) == NULL)
         return;
     note_missing(ledger, json_object_get(run, "ledgers"));
+    threads = names_of_threads(run);
+    if (ledger->missing[0] == '\0')
+        note_missing(ledger, threads);
+    json_decref(threads);
     json_decref(run);
 }
