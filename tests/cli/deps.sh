@@ -152,12 +152,7 @@ names_a_package_that_is_not_to_be_had() {
     fails_with 'E: .*\(Unable to locate package\|no installation candidate\)'
 }
 
-old_name_of_peers() {
-    [ "$("$deps" --list interop)" = "$("$deps" --list peers)" ] &&
-        [ -n "$("$deps" --list peers)" ]
-}
-
-plan 11
+plan 10
 check 'a missing package is installed, and policy-rc.d is taken away again' installs_what_is_missing
 check 'the script of a package may write to its output' installs_a_package_that_speaks
 check 'while it works it shows how far it is' shows_progress
@@ -166,7 +161,6 @@ check "another process has the lock of apt's lists: it is named, and waited for"
 check 'after DEPS_WAIT seconds it gives up with 69, and names the process' gives_up_after_its_time
 check "when an installation fails, dpkg's own reason is printed" gives_dpkgs_reason
 check 'a package that no archive has is named' names_a_package_that_is_not_to_be_had
-check 'the group interop is still understood, as peers' old_name_of_peers
 check 'an unknown group gives 64' status 64 "$deps" foo
 check 'an unknown group is answered with the names of the groups' \
     says 'no group foo; the groups are: run test' "$deps" foo
