@@ -8,7 +8,8 @@
 #include "tests/conformance/laws.h"
 #include "tests/conformance/slots.h"
 
-enum { WAITERS = 4, LOOKS = 2, LOOK_EVERY_MS = 900, BELIEVED_MS = 1500 };
+/* Every store believes for BELIEVED_MS after a look that the waiter still waits. */
+enum { WAITERS = 4, BELIEVED_MS = 1000 };
 
 static void wait_for(const struct slots *slots, struct slot_claim *waiter,
                      const char *name)
@@ -62,30 +63,31 @@ void only_the_first_may_enter(const char *variant)
 }
 
 /* A waiter keeps its place while it looks now and then, also for longer than the store believes a
- * dead waiter: the last looks come later than that after the waiters came. The second waiter looks
- * first each time: a store that forgot both then has the second one before the first one. The first
- * looks end, and the last attempts are made, before such a store forgets anybody. */
+ * dead waiter, which is 1.5 s (fair) or 2 s (pg-fair, which renews a place in its second half only).
+ * The second waiter looks first each time: a store that forgot both then has the second one before
+ * the first one. No pair of looks is made at 1.5 s: then such a store might keep their order. */
 void keeps_a_place(const char *variant)
 {
+    static const int LOOKS_MS[] = {500, 1000, 1700, 2200};
+    enum { LATE_MS = 300 };
     dlock_options opts = rig_options(variant);
     const struct slots *slots = slots_open(&opts);
     struct slot_claim waiters[2];
     struct slot_claim holder;
-    int64_t looked_ms;
+    int64_t came_ms, looked_ms = 0;
 
     slots_claim(slots, &holder, rig_name());
     assert_status(OK, slots_try(slots, &holder));
-    looked_ms = rig_now_ms();
+    came_ms = rig_now_ms();
     wait_for(slots, &waiters[0], holder.name);
     wait_for(slots, &waiters[1], holder.name);
-    for (int look = 0; look < LOOKS; look++) {
-        int64_t last_ms = looked_ms;
-
-        rig_pause_ms(LOOK_EVERY_MS);
-        looked_ms = rig_now_ms();
+    presume(lasts_until(came_ms + 200));
+    for (size_t i = 0; i < sizeof(LOOKS_MS) / sizeof(LOOKS_MS[0]); i++) {
+        looked_ms = came_ms + LOOKS_MS[i];
+        rig_pause_ms((int)(looked_ms - rig_now_ms()));
         assert_status(BUSY, slots_try(slots, &waiters[1]));
         assert_status(BUSY, slots_try(slots, &waiters[0]));
-        presume(lasts_until(last_ms + BELIEVED_MS));
+        presume(lasts_until(looked_ms + LATE_MS));
     }
     assert_status(OK, slots_release(slots, &holder));
     only_the_first(slots, waiters, 2, NULL, looked_ms);
