@@ -38,7 +38,7 @@ interrupted() {
 
 plan 13
 check 'a mutant that a test notices is killed, and its killer is named' \
-    says '^killed +killed +unit: test_lock_basics: tokens_are_hex_and_never_repeat \(' mutants killed
+    says '^killed +killed +unit: test_lock_basics: tokens_are_hex_and_never' mutants killed
 check 'the last line counts' says '^1 of 1 killed$' mutants killed
 check 'a mutant that no test notices survives, and says what it breaks' \
     says '^SURVIVED +survivor +what survivor says' mutants survivor
