@@ -342,6 +342,10 @@ test-more: deps-test                             ## run the tests with ASan, UBS
 	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
 	@tests/run $(if $(filter 1,$(AGAIN)),--again) --more
 
+.PHONY: changed
+changed: deps-test                               ## run the tests that belong to the files that differ from HEAD, until one fails
+	@tests/changed
+
 .PHONY: tests lock-tests asan-tests tsan-lock-tests tsan-tests tsan-programs topology-tests
 lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC) $(LIAR)
 tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT) $(TOPOLOGY) $(ADDRESS_PAIRS) $(SERVICE_TESTS) lock-tests ## build all test programs

@@ -15,6 +15,8 @@
 # reach their timeouts if they get no processor.
 declare -A at_once=([builds]=1 [checks]=1 [computes]=2 [topologies]=4 [waits]=8)
 declare -A running=([builds]=0 [checks]=0 [computes]=0 [topologies]=0 [waits]=0)
+# The first program that fails ends the run.
+fail_fast=false
 again_at_most=8
 tries_alone=3
 only_alone=()
@@ -138,6 +140,7 @@ run_queue() {
         done
         queued=(${later[@]+"${later[@]}"})
         [ ${#label_of[@]} -eq 0 ] || reap
+        if $fail_fast && [ -n "$(failures)" ]; then end_programs && return; fi
     done
 }
 
