@@ -63,7 +63,7 @@ void only_the_first_may_enter(const char *variant)
 }
 
 /* A waiter keeps its place while it looks now and then, also for longer than the store believes a
- * dead waiter, which is 1.5 s (fair) or 2 s (pg-fair, which renews a place in its second half only).
+ * dead waiter: for 1.5 s (fair), or 2 s (pg-fair, which renews a place in its second half only).
  * The second waiter looks first each time: a store that forgot both then has the second one before
  * the first one. No pair of looks is made at 1.5 s: then such a store might keep their order. */
 void keeps_a_place(const char *variant)
