@@ -57,9 +57,10 @@ void show_command_line(char out[SHOW_COMMAND_MAX], const struct show_switches *s
 {
     size_t n = (size_t)snprintf(out, SHOW_COMMAND_MAX, "seckill show");
 
+    /* What is --lock of the service is --locks of every command of the laboratory. */
 #define X(field, flag, of_service, names)                                              \
-    n += (size_t)snprintf(out + n, SHOW_COMMAND_MAX - n, " --%s=%s", flag,             \
-                          switches->field);
+    n += (size_t)snprintf(out + n, SHOW_COMMAND_MAX - n, " --%s=%s",                   \
+                          strcmp(flag, "lock") == 0 ? "locks" : flag, switches->field);
     SHOW_CHOICES(X)
 #undef X
 #define X(field, flag, of_service, least, most)                                        \

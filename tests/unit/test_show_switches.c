@@ -39,6 +39,15 @@ TEST(the_switches_of_the_service_become_flags)
     assert_int_equal(0, count_of(&flags, "--stock=1000"));
 }
 
+TEST(the_command_line_has_the_flags_of_the_laboratory)
+{
+    char line[SHOW_COMMAND_MAX];
+
+    show_command_line(line, &SWITCHES, 60000, 0);
+    assert_non_null(strstr(line, " --locks=reentrant "));
+    assert_non_null(strstr(line, " --limit=60000ms"));
+}
+
 /* By default PostgreSQL ends an idle transaction after 20 s, and a frozen process has an idle
  * transaction. */
 TEST(a_frozen_process_can_write_for_ten_minutes)
