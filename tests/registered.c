@@ -204,7 +204,7 @@ static void print_group(struct group *group, int status)
     fflush(stdout);
 }
 
-/* What has run until now is printed. */
+/* End the processes of all files. run() then prints the results so far and starts no more files. */
 static void end_early(int number)
 {
     is_to_end = 1;

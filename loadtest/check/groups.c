@@ -8,7 +8,7 @@
 #include "loadtest/kit/bisect.h"
 #include "loadtest/kit/memory.h"
 
-/* What calls are grouped by.  The calls are in the order of time. */
+/* The calls of a group have the same key.  A group has its calls in the order of time. */
 struct key {
     uint32_t name, process, mode, call;
     uint64_t owner;

@@ -57,7 +57,7 @@ void show_command_line(char out[SHOW_COMMAND_MAX], const struct show_switches *s
 {
     size_t n = (size_t)snprintf(out, SHOW_COMMAND_MAX, "seckill show");
 
-    /* What is --lock of the service is --locks of every command of the laboratory. */
+    /* The service has the flag --lock, and a command of the laboratory the flag --locks. */
 #define X(field, flag, of_service, names)                                              \
     n += (size_t)snprintf(out + n, SHOW_COMMAND_MAX - n, " --%s=%s",                   \
                           strcmp(flag, "lock") == 0 ? "locks" : flag, switches->field);
