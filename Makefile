@@ -378,7 +378,7 @@ $(UNIT): $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
 endif
 $(UNIT): $(call objects,$(filter-out $(ALONE:=.c),$(UNIT_SRC)) $(patsubst %.c,%.alone.c,$(filter $(ALONE:=.c),$(UNIT_SRC))))
 $(TOPOLOGY): $(call objects,$(filter-out %/address_pairs.c,$(call sources,tests/topology)))
-$(UNIT) $(TOPOLOGY): $(OUT)/obj/tests/registered.o
+$(UNIT) $(TOPOLOGY): $(OUT)/obj/tests/registered.o $(OUT)/obj/tests/jobs.o
 $(ADDRESS_PAIRS): $(OUT)/obj/tests/topology/address_pairs.o
 $(TOPOLOGY) $(ADDRESS_PAIRS): $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
 $(UNIT) $(TOPOLOGY) $(ADDRESS_PAIRS):
@@ -406,7 +406,7 @@ $(PROVE_ORDERS): $(call objects,$(call sources,tests/proof)) $(SERVICE_HELP) $(A
 
 # The linker redirects its calls to tests/conformance/by_async.c.
 BY_ASYNC := $(addprefix -Wl$(comma)--wrap=dlock_,acquire acquire_with release renew abandon close)
-$(CONFORMANCE): $(call objects,$(call sources,tests/conformance tests/conformance/wrong)) $(LIBRARY) | $(WALL_CLOCK)
+$(CONFORMANCE): $(call objects,tests/jobs.c $(call sources,tests/conformance tests/conformance/wrong)) $(LIBRARY) | $(WALL_CLOCK)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie $(BY_ASYNC) -o $@ $^ $(LIBS.test) $(LIBS.lock)
 

@@ -39,7 +39,7 @@ void registered_add(struct registered *one);
 /* TEST(name) { ... } is a test without fixtures. */
 #define TEST(name) TEST_WITH(NULL, NULL, name)
 
-/* GROUP(set_up, tear_down) before the first and after the last test of this file. */
+/* GROUP(set_up, tear_down) before and after each test of this file. */
 #define GROUP(set_up, tear_down) REGISTER(group_registers, NULL, NULL, set_up, tear_down)
 
 #endif

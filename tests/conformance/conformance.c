@@ -23,7 +23,7 @@
 #include "lock/options.h"
 #include "tests/conformance/by_async.h"
 #include "tests/conformance/database.h"
-#include "tests/conformance/jobs.h"
+#include "tests/jobs.h"
 #include "tests/conformance/known_bugs.h"
 #include "tests/conformance/lab.h"
 #include "tests/conformance/laws.h"

@@ -74,23 +74,30 @@ struct counting {
     pthread_t thread;
 };
 
+static bool counting_has_failed(struct counting *c, const char *call, dlock_status st)
+{
+    if (st == DLOCK_OK)
+        return false;
+    print_message("# %s: %s: %s\n", call, dlock_status_text(st), dlock_error());
+    c->failed_count++;
+    return true;
+}
+
 static void *count_up(void *arg)
 {
     struct counting *c = arg;
 
     for (int i = 0; i < ROUNDS; i++) {
         dlock_lease lease;
+        dlock_status st = dlock_acquire(c->sys, c->name, PATIENCE_MS, &lease);
         int seen;
 
-        if (dlock_acquire(c->sys, c->name, PATIENCE_MS, &lease) != DLOCK_OK) {
-            c->failed_count++;
+        if (counting_has_failed(c, "dlock_acquire", st))
             break;
-        }
         seen = atomic_load(c->counter);
         sched_yield();
         atomic_store(c->counter, seen + 1);
-        if (dlock_release(c->sys, &lease) != DLOCK_OK)
-            c->failed_count++;
+        (void)counting_has_failed(c, "dlock_release", dlock_release(c->sys, &lease));
     }
     return NULL;
 }

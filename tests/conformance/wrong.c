@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lock/registry.h"
-#include "tests/conformance/jobs.h"
+#include "tests/jobs.h"
 #include "tests/conformance/rig.h"
 
 enum { NAME_SIZE = 80, CASE_SIZE = 160, DESCRIPTION_SIZE = 400, LIES_MAX = 200, LIE_TRIES = 3 };

@@ -163,6 +163,19 @@ static inline bool is_linked(int i)
            replication_number(i, "slave_repl_offset:") >= offset;
 }
 
+/* Does node `i` know which nodes are replicas? The nodes tell each other one after another. */
+static inline bool knows_replicas(int i)
+{
+    redisReply *reply = tell(i, "CLUSTER NODES");
+    const char *at = reply != NULL ? reply->str : NULL;
+    int count = 0;
+
+    while (at != NULL && (at = strstr(at, "slave ")) != NULL)
+        count++, at++;
+    freeReplyObject(reply);
+    return count == NODE_COUNT - MASTER_COUNT;
+}
+
 static inline int start_nodes(void **state)
 {
     static const int FIRST[] = {0, 5461, 10923, REDIS_SLOT_COUNT};
@@ -185,6 +198,8 @@ static inline int start_nodes(void **state)
         assert_comes(has(tell(i, "CLUSTER REPLICATE %s", nodes.ids[i - MASTER_COUNT]), "OK"));
     for (int i = MASTER_COUNT; i < NODE_COUNT; i++)
         assert_comes(is_linked(i));
+    for (int i = 0; i < NODE_COUNT; i++)
+        assert_comes(knows_replicas(i));
     for (int i = 0; i < MASTER_COUNT; i++)
         len += (size_t)snprintf(nodes.url + len, sizeof(nodes.url) - len, "%s127.0.0.1:%d",
                                 i == 0 ? "redis-cluster://" : ",", nodes.ports[i]);

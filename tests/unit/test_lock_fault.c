@@ -44,6 +44,13 @@ static void wait_until_held(void)
     assert_true(look(DLOCK_FAULT_BEFORE_COMMIT).holding);
 }
 
+static int allow(void **state)
+{
+    (void)state;
+    dlock_fault_allow();
+    return 0;
+}
+
 TEST(nothing_is_armed_before_it_is_allowed)
 {
     assert_false(dlock_fault_is_allowed());
@@ -69,7 +76,7 @@ TEST(names_go_both_ways)
     assert_int_equal(-1, dlock_fault_action_find(""));
 }
 
-TEST(one_fitting_thread_is_held)
+TEST_WITH(allow, NULL, one_fitting_thread_is_held)
 {
     uint64_t caught = look(DLOCK_FAULT_BEFORE_COMMIT).caught;
     pthread_t id;
@@ -94,7 +101,7 @@ TEST(one_fitting_thread_is_held)
     assert_false(dlock_fault_release(DLOCK_FAULT_BEFORE_COMMIT));
 }
 
-TEST(any_key_fits_when_none_was_named)
+TEST_WITH(allow, NULL, any_key_fits_when_none_was_named)
 {
     pthread_t id;
 
@@ -106,7 +113,7 @@ TEST(any_key_fits_when_none_was_named)
     pthread_join(id, NULL);
 }
 
-TEST(an_unused_arming_is_taken_back)
+TEST_WITH(allow, NULL, an_unused_arming_is_taken_back)
 {
     assert_true(dlock_fault_arm(DLOCK_FAULT_BEFORE_COMMIT, DLOCK_FAULT_KILL, NULL));
     assert_true(look(DLOCK_FAULT_BEFORE_COMMIT).armed);
@@ -116,7 +123,7 @@ TEST(an_unused_arming_is_taken_back)
     DLOCK_FAULT(BEFORE_COMMIT, "still alive");
 }
 
-TEST(a_point_does_only_what_it_can)
+TEST_WITH(allow, NULL, a_point_does_only_what_it_can)
 {
     for (int i = 0; i < DLOCK_FAULT_POINT_COUNT; i++) {
         for (int action = 0; action < DLOCK_FAULT_ACTION_COUNT; action++) {
@@ -134,7 +141,7 @@ TEST(a_point_does_only_what_it_can)
     assert_false(dlock_fault_can(DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_CUT));
 }
 
-TEST(a_failure_is_left_to_who_reaches_the_point)
+TEST_WITH(allow, NULL, a_failure_is_left_to_who_reaches_the_point)
 {
     assert_true(dlock_fault_arm(DLOCK_FAULT_BEFORE_REQUEST, DLOCK_FAULT_CUT, "k"));
     assert_int_equal(DLOCK_FAULT_NOTHING,
@@ -171,7 +178,7 @@ static int child_status(dlock_fault_action action)
     return status;
 }
 
-TEST(whole_processes_stop_and_die)
+TEST_WITH(allow, NULL, whole_processes_stop_and_die)
 {
     int status = child_status(DLOCK_FAULT_KILL);
 

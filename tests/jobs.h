@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* jobs.h -- runs cases side by side, each in a process of its own, and prints TAP.
+/* jobs.h -- runs tests, the cases, side by side, each in a process of its own, and prints TAP.
  *
  * A case is numbered by its place among those that have ended. Of a case that passed only the lines
  * "# begun anew: " are printed; of a case that failed all that it printed. */
-#ifndef CONFORMANCE_JOBS_H
-#define CONFORMANCE_JOBS_H
+#ifndef TESTS_JOBS_H
+#define TESTS_JOBS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,4 +24,4 @@ struct jobs {
 /* Call it in a process with one thread. Returns 0 if all cases passed, else 1. */
 int jobs_run(const struct jobs *jobs);
 
-#endif /* CONFORMANCE_JOBS_H */
+#endif /* TESTS_JOBS_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* jobs.c -- runs cases side by side, each in a process of its own, and prints TAP. */
-#include "tests/conformance/jobs.h"
+#include "tests/jobs.h"
 
 #include <signal.h>
 #include <stdio.h>
