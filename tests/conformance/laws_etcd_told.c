@@ -7,7 +7,7 @@
 enum {
     WAITERS = 3,
     TRIES = 5,
-    SETTLED_MS = 100, /* within this time a new waiter has begun to sleep */
+    SETTLED_MS = 100, /* within this time a new waiter of a prompt store has begun to sleep */
     SOON_MS = 400,    /* a lease in etcd outlasts the lock's own lease by at least half a second */
     LATE_MS = 300,
 };
@@ -47,12 +47,14 @@ static uint64_t requests_of(dlock_system *sys)
 }
 
 /* The number of requests that `pair.b` sends for WAITERS acquires. The holder, whose release they
- * wait for, is in the same process or in another one. */
-static uint64_t requests_of_waiters(const struct rig_pair *pair, bool is_elsewhere)
+ * wait for, is in the same process or in another one. *took_ms: the time of all requests. */
+static uint64_t requests_of_waiters(const struct rig_pair *pair, bool is_elsewhere,
+                                    int64_t *took_ms)
 {
     dlock_system *holder = is_elsewhere ? pair->a : pair->b;
     const char *name = rig_name();
     struct rig_helper *waiters[WAITERS + 1];
+    int64_t begun_ms;
     uint64_t before;
     dlock_lease lease;
 
@@ -64,22 +66,25 @@ static uint64_t requests_of_waiters(const struct rig_pair *pair, bool is_elsewhe
         assert_status(OK, rig_helper_finish(waiters[i]));
     assert_status(OK, dlock_acquire(holder, name, 0, &lease));
     before = requests_of(pair->b);
+    begun_ms = rig_now_ms();
     for (int i = 0; i < WAITERS; i++) {
         waiters[i] = rig_helper_start(pair->b, name, -1);
         assert_comes(rig_waiter_count(pair->a, name) == i + 1);
     }
-    rig_pause_ms(SETTLED_MS);
+    rig_pause_ms(STRETCHED(SETTLED_MS));
     assert_status(OK, dlock_release(holder, &lease));
     for (int i = 0; i < WAITERS; i++) {
         assert_status(OK, rig_helper_acquired(waiters[i]));
         assert_status(OK, rig_helper_finish(waiters[i]));
     }
+    *took_ms = rig_now_ms() - begun_ms - STRETCHED(SETTLED_MS);
     return requests_of(pair->b) - before;
 }
 
 /* The answer to a release in the same process, or else the watch, says that the waiter's key is the
- * first one. So a waiter sends only the request that puts its key, unless it waits for long. On a
- * busy machine it waits for long, so the fewest requests of several tries count. */
+ * first one. So a waiter sends only the request that puts its key, unless it waits for long, or the
+ * lock is free before it sleeps. Both happen when the machine or the store is busy, so the fewest
+ * requests of several tries count. */
 void enters_as_it_is_told(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -88,13 +93,17 @@ void enters_as_it_is_told(const char *variant)
     premise_watch_pace();
     for (int is_elsewhere = 0; is_elsewhere < 2; is_elsewhere++) {
         uint64_t fewest = UINT64_MAX;
+        int64_t least_ms = INT64_MAX;
 
         for (int try = 0; try < TRIES && fewest > WAITERS; try++) {
-            uint64_t count = requests_of_waiters(&pair, is_elsewhere);
+            int64_t took_ms;
+            uint64_t count = requests_of_waiters(&pair, is_elsewhere, &took_ms);
 
             fewest = count < fewest ? count : fewest;
+            least_ms = took_ms < least_ms ? took_ms : least_ms;
         }
-        assert_provided(is_steady(LATE_MS), fewest == WAITERS);
+        assert_provided(is_steady(LATE_MS) && least_ms < STRETCHED(SETTLED_MS),
+                        fewest == WAITERS);
     }
 }
 
