@@ -228,6 +228,7 @@ void forcing_tells_a_waiter(const char *variant)
         forced_ms = rig_now_ms();
         assert_status_provided(is_steady(STEADY_MS), OK,
                                dlock_force_release(pair.a, name));
+        premise_note_request(rig_now_ms() - forced_ms);
         assert_status(OK, rig_helper_acquired(waiter));
         took_ms = rig_helper_told_within_ms(waiter, forced_ms);
         if (took_ms < best_ms)

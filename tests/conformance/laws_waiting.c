@@ -50,6 +50,7 @@ void wakes_a_waiter_at_once(const char *variant)
         assert_false(rig_helper_is_done(waiter));
         released_ms = rig_now_ms();
         assert_status(OK, dlock_release(pair.a, &lease));
+        premise_note_request(rig_now_ms() - released_ms);
         assert_status(OK, rig_helper_acquired(waiter));
         took_ms = rig_helper_told_within_ms(waiter, released_ms);
         if (took_ms < best_ms)
