@@ -43,6 +43,7 @@ static struct case_state {
     law_fn *run;
     bool has_own_lab; /* the law kills a server that only a laboratory can start */
     char name[CASE_NAME_SIZE];
+    double part; /* of the variant's cases that come before, 0 to 1 */
 } cases[CASES_MAX];
 static size_t case_count;
 static bool goes_by_async;
@@ -186,23 +187,24 @@ static void add_case(const struct law *law, const char *variant, const char *glo
 
 static void add_cases(const char *glob)
 {
-    for (size_t v = 0; v < dlock_variant_count(); v++)
+    for (size_t v = 0; v < dlock_variant_count(); v++) {
+        size_t first = case_count;
+
         for (size_t i = 0; i < law_count; i++)
             add_case(&laws[i], dlock_variant_at(v)->name, glob);
+        for (size_t i = first; i < case_count; i++)
+            cases[i].part = (double)(i - first) / (double)(case_count - first);
+    }
 }
 
-/* The cases of one store, one after another, would load its server alone. */
-static void mix_cases(void)
+/* All variants begin with their first case, and end with their last one: the cases of one store at
+ * the same time would load its server alone. */
+static int by_part(const void *a, const void *b)
 {
-    unsigned short always_the_same[3] = {0};
+    const struct case_state *x = a, *y = b;
 
-    for (size_t i = case_count; i > 1; i--) {
-        size_t other = (size_t)nrand48(always_the_same) % i;
-        struct case_state last = cases[i - 1];
-
-        cases[i - 1] = cases[other];
-        cases[other] = last;
-    }
+    return x->part != y->part ? (x->part > y->part) - (x->part < y->part)
+                              : strcmp(x->name, y->name);
 }
 
 /* Run the only case of that name. */
@@ -307,7 +309,7 @@ static int run_all(const struct request *request)
                         .fail_fast = request->fail_fast};
     int code;
 
-    mix_cases();
+    qsort(cases, case_count, sizeof(cases[0]), by_part);
     lab_begin();
     code = jobs_run(&jobs);
     lab_end();
