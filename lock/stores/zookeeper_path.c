@@ -42,24 +42,20 @@ void zookeeper_path_join(char out[ZOOKEEPER_PATH_SIZE], const char *dir,
 bool zookeeper_place_number(const char *node, uint32_t *number)
 {
     enum { DIGITS_AT = 2 + DLOCK_TOKEN_LEN + 1 };
-    const char *digits = node + DIGITS_AT;
-    bool is_negative;
-    int64_t value = 0;
+    char written[16];
+    long long value;
 
     if (strncmp(node, "c-", 2) != 0 ||
         strspn(node + 2, "0123456789abcdef") != DLOCK_TOKEN_LEN ||
         node[DIGITS_AT - 1] != '-')
         return false;
-    is_negative = *digits == '-';
-    digits += is_negative;
-    if (strspn(digits, "0123456789") != ZOOKEEPER_NUMBER_LEN ||
-        digits[ZOOKEEPER_NUMBER_LEN] != '\0')
+    value = strtoll(node + DIGITS_AT, NULL, 10);
+    if (value < INT32_MIN || value > INT32_MAX)
         return false;
-    for (; *digits != '\0'; digits++)
-        value = value * 10 + (*digits - '0');
-    if (value > INT32_MAX + (int64_t)is_negative)
+    snprintf(written, sizeof(written), "%010lld", value);
+    if (strcmp(written, node + DIGITS_AT) != 0)
         return false;
-    *number = (uint32_t)(is_negative ? -value : value);
+    *number = (uint32_t)value;
     return true;
 }
 

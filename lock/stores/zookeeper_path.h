@@ -15,8 +15,6 @@
 enum {
     /* Root, kind of lock, encoded name, node. */
     ZOOKEEPER_PATH_SIZE = 48 + 3 * DLOCK_NAME_MAX + 64,
-    ZOOKEEPER_NUMBER_LEN = 10, /* digits that the server puts behind a name, perhaps
-                                * with a minus before them */
 };
 
 /* ROOT/KIND/NAME */
@@ -29,7 +27,8 @@ void zookeeper_path_join(char out[ZOOKEEPER_PATH_SIZE], const char *dir,
 
 /* The number behind the name of a place, `c-TOKEN-NUMBER`, which tells the order of places.
  * The server's numbers have 32 bits, and go from 0 through the negative numbers to -1;
- * *number is from 0 to 2^32-1.  False: the node is no place. */
+ * *number is from 0 to 2^32-1.  The server writes a number with zeros before it and ten
+ * characters long, its minus included.  False: the node is no place. */
 bool zookeeper_place_number(const char *node, uint32_t *number);
 
 /* "host:port[,host:port...][/chroot]"?  INVALID with the reason, or OK. */

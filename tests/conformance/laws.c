@@ -223,6 +223,7 @@ const struct law laws[] = {
      refuses_its_own_owner, LAW_ZOOKEEPER},
     {"believes no node that is no place", ZOOKEEPER | FAIR, believes_no_odd_place,
      believes_no_odd_node, LAW_ZOOKEEPER},
+    {"reads places with negative numbers", ZOOKEEPER | FAIR, reads_a_negative_place, NULL, 0},
     {"refuses bad URLs of etcd", ETCD, refuses_bad_etcd_urls, NULL, 0},
     {"minds no keys that are not of its form", ETCD, minds_no_other_keys, NULL, 0},
     {"contends with the keys of etcd's own recipe", ETCD, contends_with_the_recipe, NULL, 0},

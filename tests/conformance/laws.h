@@ -145,7 +145,7 @@ law_fn a_cancel_ends_a_wait_in_an_outage;
 law_fn a_release_outlives_an_outage;
 
 /* laws_zookeeper_odd.c */
-law_fn believes_no_odd_place, believes_no_odd_node;
+law_fn believes_no_odd_place, believes_no_odd_node, reads_a_negative_place;
 
 /* laws_restart.c */
 law_fn a_waiter_outlives_a_restart;

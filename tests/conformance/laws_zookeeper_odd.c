@@ -92,3 +92,35 @@ void believes_no_odd_node(const char *variant)
     assert_leaves_node(variant, "me -5", 5);
     assert_leaves_node(variant, much, sizeof(much));
 }
+
+/* The numbers of a queue have passed the greatest one. The place with a negative number stands
+ * behind the others, and is the first after them. */
+void reads_a_negative_place(const char *variant)
+{
+    static const char *const NEGATIVE[] = {"c-" TOKEN "--2147483648", "c-" TOKEN "--999999999",
+                                           "c-" TOKEN "--000000001"};
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    char path[ZOOKEEPER_PATH_SIZE];
+    const char *name = rig_name();
+    dlock_lease lease;
+    dlock_info info;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    for (size_t i = 0; i < sizeof(NEGATIVE) / sizeof(NEGATIVE[0]); i++) {
+        zookeeper_path_join(path, nodes_path(variant, name), NEGATIVE[i]);
+        nodes_make(path, "somebody 1", 10);
+    }
+    assert_status(BUSY, rig_try(pair.b, name));
+    assert_status(OK, dlock_inspect(pair.b, name, &info));
+    assert_string_equal(lease.owner, info.owner);
+    assert_int_equal(3, info.waiter_count);
+    assert_status(OK, dlock_release(pair.a, &lease));
+    for (size_t i = 0; i < sizeof(NEGATIVE) / sizeof(NEGATIVE[0]); i++) {
+        assert_status(BUSY, rig_try(pair.b, name));
+        assert_status(OK, dlock_force_release(pair.b, name));
+        zookeeper_path_join(path, nodes_path(variant, name), NEGATIVE[i]);
+        assert_false(nodes_exists(path));
+    }
+    assert_status(OK, rig_try(pair.b, name));
+}

@@ -88,13 +88,11 @@ static int by_number(const void *a, const void *b)
 {
     const char *left = *(char *const *)a;
     const char *right = *(char *const *)b;
-    size_t left_len = strlen(left);
-    size_t right_len = strlen(right);
+    uint32_t first, second;
 
-    if (left_len < ZOOKEEPER_NUMBER_LEN || right_len < ZOOKEEPER_NUMBER_LEN)
+    if (!zookeeper_place_number(left, &first) || !zookeeper_place_number(right, &second))
         return strcmp(left, right);
-    return strcmp(left + left_len - ZOOKEEPER_NUMBER_LEN,
-                  right + right_len - ZOOKEEPER_NUMBER_LEN);
+    return first < second ? -1 : first > second;
 }
 
 /* Returns false if there is no such node. */

@@ -105,14 +105,15 @@ static bool close_as(int port, uint64_t session)
     return ok;
 }
 
-/* The number that the server gave the node, which orders a queue. */
-static long number_of(const char *path)
+/* The number that the server gave the node, which orders a queue; 0: it is in none. */
+static uint32_t number_of(const char *path)
 {
-    size_t length = strlen(path);
+    const char *node = strrchr(path, '/');
+    uint32_t number = 0;
 
-    return length > ZOOKEEPER_NUMBER_LEN
-               ? strtol(path + length - ZOOKEEPER_NUMBER_LEN, NULL, 10)
-               : 0;
+    if (node != NULL)
+        (void)zookeeper_place_number(node + 1, &number);
+    return number;
 }
 
 /* Whether the path is a node of that lock: /dlock/KIND/NAME, or one below. */
