@@ -99,8 +99,11 @@ enum zookeeper_result zookeeper_sole_make(struct zookeeper_session *session,
     snprintf(data, sizeof(data), "%s %s", claim->owner, claim->token);
     zookeeper_send_create(call, path, data, ZOOKEEPER_EPHEMERAL);
     result = zookeeper_call_wait(call, deadline_ns);
-    if (result == ZOOKEEPER_DONE)
+    if (result == ZOOKEEPER_DONE) {
         claim->fence = zookeeper_created_in(call);
+        if (strcmp(zookeeper_created_path(call), path) != 0 || claim->fence == 0)
+            result = ZOOKEEPER_REFUSED; /* the answer is about another node */
+    }
     if (result == ZOOKEEPER_UNKNOWN)
         result = find_lost(session, claim, path, deadline_ns);
     if (result != ZOOKEEPER_DONE && result != ZOOKEEPER_NODE_EXISTS)

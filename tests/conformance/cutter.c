@@ -27,6 +27,8 @@ static struct {
     atomic_int looks; /* how many times the thread has read `mode` */
     atomic_int cuts_asked;
     atomic_int cuts_done;
+    const char *_Atomic replaced; /* NULL: the answers pass as they are */
+    const char *replacement;
     int fds[WIRES_MAX][2]; /* the client's end and the server's; -1: none */
 } cutter;
 
@@ -69,6 +71,18 @@ static void take_in(void)
         close(client);
 }
 
+/* The law reads short answers, so no answer is cut in two. */
+static void replace(char *bytes, size_t len)
+{
+    const char *what = atomic_load(&cutter.replaced);
+    char *at = bytes, *end = bytes + len;
+
+    while (what != NULL && (at = memmem(at, (size_t)(end - at), what, strlen(what))) != NULL) {
+        memcpy(at, cutter.replacement, strlen(what));
+        at += strlen(what);
+    }
+}
+
 /* Read bytes from one end and send them to the other. */
 static void pass(int *wire, int from)
 {
@@ -78,6 +92,8 @@ static void pass(int *wire, int from)
 
     if (got > 0 && from == 1 && atomic_load(&cutter.mode) == CUTTER_DEAF)
         return;
+    if (got > 0 && from == 1)
+        replace(chunk, (size_t)got);
     while (got > 0 && sent < got) {
         ssize_t n =
             send(wire[1 - from], chunk + sent, (size_t)(got - sent), MSG_NOSIGNAL);
@@ -144,6 +160,7 @@ const char *cutter_start(const char *target)
     snprintf(url, sizeof(url), "127.0.0.1:%d", ntohs(address.sin_port));
     atomic_store(&cutter.stopping, false);
     atomic_store(&cutter.mode, CUTTER_OPEN);
+    atomic_store(&cutter.replaced, NULL);
     assert_int_equal(0, pthread_create(&cutter.thread, NULL, run, NULL));
     cutter.runs = true;
     return url;
@@ -165,6 +182,14 @@ void cutter_cut(void)
     int number = atomic_fetch_add(&cutter.cuts_asked, 1) + 1;
 
     assert_comes(atomic_load(&cutter.cuts_done) == number);
+}
+
+void cutter_replace(const char *what, const char *with)
+{
+    atomic_store(&cutter.replaced, NULL);
+    cutter_set(atomic_load(&cutter.mode)); /* the thread has done with the former texts */
+    cutter.replacement = with;
+    atomic_store(&cutter.replaced, what);
 }
 
 void cutter_refuse(void)

@@ -27,6 +27,10 @@ const char *cutter_start_before(const char *url);
 /* Close every connection at both ends, and each connection that is made later. */
 void cutter_refuse(void);
 
+/* Write `with`, which is as long as `what`, in the place of `what` in every later answer of the
+ * server.  NULL: change no answer. Both are read until the next call. */
+void cutter_replace(const char *what, const char *with);
+
 /* Let all bytes pass; do nothing if no cutter runs. */
 void cutter_open(void);
 void cutter_stop(void);

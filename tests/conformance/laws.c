@@ -224,6 +224,8 @@ const struct law laws[] = {
     {"believes no node that is no place", ZOOKEEPER | FAIR, believes_no_odd_place,
      believes_no_odd_node, LAW_ZOOKEEPER},
     {"reads places with negative numbers", ZOOKEEPER | FAIR, reads_a_negative_place, NULL, 0},
+    {"believes no answer about another node", ZOOKEEPER, believes_no_answer_about_another_node,
+     NULL, 0},
     {"refuses bad URLs of etcd", ETCD, refuses_bad_etcd_urls, NULL, 0},
     {"minds no keys that are not of its form", ETCD, minds_no_other_keys, NULL, 0},
     {"contends with the keys of etcd's own recipe", ETCD, contends_with_the_recipe, NULL, 0},

@@ -146,6 +146,7 @@ law_fn a_release_outlives_an_outage;
 
 /* laws_zookeeper_odd.c */
 law_fn believes_no_odd_place, believes_no_odd_node, reads_a_negative_place;
+law_fn believes_no_answer_about_another_node;
 
 /* laws_restart.c */
 law_fn a_waiter_outlives_a_restart;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_zookeeper_odd.c -- foreign nodes in the directories of locks. */
+/* laws_zookeeper_odd.c -- foreign nodes in the directories of locks, and answers about other
+ * nodes. */
 #include <stdio.h>
 #include <string.h>
 
 #include "lock/stores/zookeeper_path.h"
+#include "tests/conformance/cutter.h"
 #include "tests/conformance/laws.h"
 #include "tests/conformance/nodes.h"
 
@@ -123,4 +125,30 @@ void reads_a_negative_place(const char *variant)
         assert_false(nodes_exists(path));
     }
     assert_status(OK, rig_try(pair.b, name));
+}
+
+/* The server made the node, and its answer names the node of another lock. The library must not
+ * take that for a grant, and must leave no node. */
+void believes_no_answer_about_another_node(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *straight = rig_open(&opts);
+    static char name[DLOCK_NAME_MAX + 1], other[DLOCK_NAME_MAX + 1]; /* the cutter reads them */
+    dlock_system *lied_to;
+    dlock_lease lease;
+
+    snprintf(name, sizeof(name), "%s", rig_name());
+    snprintf(other, sizeof(other), "%s", name);
+    other[strlen(other) - 1] = '_';
+    opts.zookeeper_url = cutter_start(opts.zookeeper_url);
+    lied_to = rig_open(&opts);
+    cutter_replace(name, other);
+    assert_status(PROTOCOL, rig_try(lied_to, name));
+    assert_non_null(strstr(dlock_error(), "another node"));
+    assert_comes(nodes_count_of(variant, name) == 0);
+    cutter_replace(NULL, NULL);
+    assert_status(OK, dlock_acquire(lied_to, name, 0, &lease));
+    assert_status(BUSY, rig_try(straight, name));
+    assert_status(OK, dlock_release(lied_to, &lease));
+    assert_status(OK, rig_try(straight, name));
 }
