@@ -21,12 +21,30 @@ static unsigned crc16(const char *bytes, size_t len)
     return crc;
 }
 
-int redis_slot_of(const char *key)
+/* The text from which the slot of the key is computed, of *len bytes. */
+static const char *slot_text(const char *key, size_t *len)
 {
     const char *open = strchr(key, '{');
     const char *close = open != NULL ? strchr(open + 1, '}') : NULL;
+    bool has_tag = close != NULL && close > open + 1;
 
-    if (close != NULL && close > open + 1)
-        return (int)(crc16(open + 1, (size_t)(close - open - 1)) % REDIS_SLOT_COUNT);
-    return (int)(crc16(key, strlen(key)) % REDIS_SLOT_COUNT);
+    *len = has_tag ? (size_t)(close - open - 1) : strlen(key);
+    return has_tag ? open + 1 : key;
+}
+
+int redis_slot_of(const char *key)
+{
+    size_t len;
+    const char *text = slot_text(key, &len);
+
+    return (int)(crc16(text, len) % REDIS_SLOT_COUNT);
+}
+
+bool redis_slot_is_shared(const char *key, const char *other)
+{
+    size_t len, other_len;
+    const char *text = slot_text(key, &len);
+    const char *other_text = slot_text(other, &other_len);
+
+    return len == other_len && memcmp(text, other_text, len) == 0;
 }

@@ -29,7 +29,7 @@ static uint64_t begin(const dlock_primitives *prims, dlock_event_kind kind,
 
 dlock_status dlock_latch_set(dlock_primitives *prims, const char *name, int count)
 {
-    dlock_status st = primitive_check(prims, name);
+    dlock_status st = primitive_check(prims, name, channel_of);
     char channel[REDISSON_NAME_SIZE];
     char number[12];
     uint64_t call;
@@ -50,7 +50,7 @@ dlock_status dlock_latch_set(dlock_primitives *prims, const char *name, int coun
 dlock_status dlock_latch_count_down(dlock_primitives *prims, const char *name,
                                     int64_t *left)
 {
-    dlock_status st = primitive_check(prims, name);
+    dlock_status st = primitive_check(prims, name, channel_of);
     char channel[REDISSON_NAME_SIZE];
     dlock_event answer = {0};
     int64_t number = 0;
@@ -71,7 +71,7 @@ dlock_status dlock_latch_count_down(dlock_primitives *prims, const char *name,
 
 dlock_status dlock_latch_count(dlock_primitives *prims, const char *name, int64_t *left)
 {
-    dlock_status st = primitive_check(prims, name);
+    dlock_status st = primitive_check(prims, name, channel_of);
 
     if (st == DLOCK_OK)
         st = primitive_check_place(left);
@@ -80,7 +80,7 @@ dlock_status dlock_latch_count(dlock_primitives *prims, const char *name, int64_
 
 dlock_status dlock_latch_delete(dlock_primitives *prims, const char *name)
 {
-    dlock_status st = primitive_check(prims, name);
+    dlock_status st = primitive_check(prims, name, channel_of);
     char channel[REDISSON_NAME_SIZE];
     uint64_t call;
 
@@ -138,7 +138,7 @@ dlock_status dlock_latch_wait(dlock_primitives *prims, const char *name,
 {
     struct waiting job = {.wait = {.prims = prims, .wake = {&REDIS_WAKE_LATCH, 0}},
                           .name = name};
-    dlock_status st = primitive_check(prims, name);
+    dlock_status st = primitive_check(prims, name, channel_of);
     uint64_t call;
 
     if (st != DLOCK_OK)

@@ -167,7 +167,7 @@ dlock_status dlock_permits_acquire(dlock_primitives *prims, const char *name,
                          .name = name,
                          .wait_ms = wait_ms,
                          .lease_ms = lease_ms};
-    dlock_status st = primitive_check(prims, name);
+    dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
     uint64_t call;
 
     if (st == DLOCK_OK)
@@ -192,7 +192,7 @@ dlock_status dlock_permits_acquire(dlock_primitives *prims, const char *name,
 dlock_status dlock_permits_release(dlock_primitives *prims, const char *name,
                                    const dlock_permit *permit)
 {
-    dlock_status st = primitive_check(prims, name);
+    dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
     dlock_event asked = {.kind = DLOCK_EVENT_PERMIT_GIVE, .name = name};
     uint64_t call;
 
@@ -209,7 +209,7 @@ dlock_status dlock_permits_release(dlock_primitives *prims, const char *name,
 dlock_status dlock_permits_renew(dlock_primitives *prims, const char *name,
                                  const dlock_permit *permit, int lease_ms)
 {
-    dlock_status st = primitive_check(prims, name);
+    dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
     char now[NUMBER_SIZE], lease[NUMBER_SIZE];
     dlock_event asked = {.kind = DLOCK_EVENT_PERMIT_RENEW,
                          .name = name,
@@ -245,7 +245,7 @@ dlock_status dlock_permits_renew(dlock_primitives *prims, const char *name,
 static dlock_status count(dlock_primitives *prims, const char *name, const char *which,
                           const struct redis_shape *shape, int64_t *permits)
 {
-    dlock_status st = primitive_check(prims, name);
+    dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
     char now[NUMBER_SIZE];
     struct keys keys;
 

@@ -70,14 +70,22 @@ void dlock_primitives_close(dlock_primitives *prims)
     free(prims);
 }
 
-dlock_status primitive_check(const dlock_primitives *prims, const char *name)
+dlock_status primitive_check(const dlock_primitives *prims, const char *name,
+                             primitive_channel_fn *channel_of)
 {
+    char channel[REDISSON_NAME_SIZE];
+    dlock_status st;
+
     dlock_error_clear();
     if (prims == NULL)
         return dlock_fail(DLOCK_INVALID, "no primitives were given");
     if (prims->generation != dlock_fork_generation())
         return dlock_fail(DLOCK_INVALID, "the primitives belong to the parent process");
-    return dlock_name_check(name);
+    st = dlock_name_check(name);
+    if (st != DLOCK_OK)
+        return st;
+    channel_of(name, channel);
+    return redisson_check_slot(prims->link, name, channel);
 }
 
 dlock_status primitive_check_count(int count, int min)

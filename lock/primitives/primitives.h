@@ -40,9 +40,14 @@ struct dlock_primitives {
     struct redis_script scripts[PRIMITIVE_SCRIPT_COUNT];
 };
 
-/* Check, at the beginning of every call, that this process may use `prims` and that
- * `name` is a name.  The last failure is forgotten.  OK or INVALID. */
-dlock_status primitive_check(const dlock_primitives *prims, const char *name);
+/* Writes the name of the channel on which the waiters of a primitive listen. */
+typedef void primitive_channel_fn(const char *name, char out[REDISSON_NAME_SIZE]);
+
+/* Check, at the beginning of every call, that this process may use `prims`, that `name`
+ * is a name, and that a Redis Cluster has its keys in one slot.  The last failure is
+ * forgotten.  OK or INVALID. */
+dlock_status primitive_check(const dlock_primitives *prims, const char *name,
+                             primitive_channel_fn *channel_of);
 
 /* OK, or INVALID if `count` is not min..DLOCK_COUNT_MAX. */
 dlock_status primitive_check_count(int count, int min);
@@ -61,7 +66,7 @@ dlock_status primitive_record_end(const dlock_primitives *prims, uint64_t call,
                                   dlock_status st, const dlock_event *answer);
 
 /* The channel of a semaphore's waiters, with permits that expire or without. */
-void primitive_semaphore_channel(const char *name, char out[REDISSON_NAME_SIZE]);
+primitive_channel_fn primitive_semaphore_channel;
 
 /* A call of a script with these keys and arguments. */
 #define PRIMITIVE_CALL(prims, which, keys, args, ...)                                  \

@@ -28,7 +28,7 @@ static uint64_t begin(const dlock_primitives *prims, dlock_event_kind kind,
 
 dlock_status dlock_semaphore_set(dlock_primitives *prims, const char *name, int permits)
 {
-    dlock_status st = primitive_check(prims, name);
+    dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
     char channel[REDISSON_NAME_SIZE];
     char number[NUMBER_SIZE];
     uint64_t call;
@@ -75,7 +75,7 @@ dlock_status dlock_semaphore_acquire(dlock_primitives *prims, const char *name,
                  .counts_twice = true},
         .name = name,
     };
-    dlock_status st = primitive_check(prims, name);
+    dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
     uint64_t call;
 
     if (st == DLOCK_OK)
@@ -109,7 +109,7 @@ static dlock_status add(dlock_primitives *prims, const char *name, int permits,
 dlock_status dlock_semaphore_release(dlock_primitives *prims, const char *name,
                                      int permits)
 {
-    dlock_status st = primitive_check(prims, name);
+    dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
 
     if (st == DLOCK_OK)
         st = primitive_check_count(permits, 1);
@@ -118,7 +118,7 @@ dlock_status dlock_semaphore_release(dlock_primitives *prims, const char *name,
 
 dlock_status dlock_semaphore_add(dlock_primitives *prims, const char *name, int permits)
 {
-    dlock_status st = primitive_check(prims, name);
+    dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
 
     if (st == DLOCK_OK)
         st = primitive_check_count(permits, -DLOCK_COUNT_MAX);
@@ -128,7 +128,7 @@ dlock_status dlock_semaphore_add(dlock_primitives *prims, const char *name, int 
 dlock_status dlock_semaphore_available(dlock_primitives *prims, const char *name,
                                        int64_t *permits)
 {
-    dlock_status st = primitive_check(prims, name);
+    dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
 
     if (st == DLOCK_OK)
         st = primitive_check_place(permits);
@@ -138,7 +138,7 @@ dlock_status dlock_semaphore_available(dlock_primitives *prims, const char *name
 dlock_status dlock_semaphore_drain(dlock_primitives *prims, const char *name,
                                    int64_t *permits)
 {
-    dlock_status st = primitive_check(prims, name);
+    dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
     dlock_event answer = {0};
     uint64_t call;
 

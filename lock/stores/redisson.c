@@ -151,19 +151,22 @@ static void note_release(const struct redisson_lock *lock, const dlock_claim *cl
     dlock_fair_shares_released(lock->shares, channel, other_count);
 }
 
-/* Refuse a name whose other keys are not in the slot of the lock.  Otherwise a release
- * would delete the lock and then fail to publish. */
+dlock_status redisson_check_slot(const struct redis_link *link, const char *name,
+                                 const char *other)
+{
+    if (!redis_link_is_routed(link) || redis_slot_is_shared(name, other))
+        return DLOCK_OK;
+    return dlock_fail(DLOCK_INVALID, "the braces in this name put its keys into several slots of "
+                                     "a Redis Cluster");
+}
+
+/* Without this check a release would delete the lock and then fail to publish. */
 static dlock_status check_slot(const struct redisson_lock *lock, const char *name)
 {
     char channel[REDISSON_NAME_SIZE];
 
-    if (!redis_link_is_routed(lock->link))
-        return DLOCK_OK;
     redisson_name(lock->channel, name, channel);
-    if (redis_slot_of(channel) == redis_slot_of(name))
-        return DLOCK_OK;
-    return dlock_fail(DLOCK_INVALID, "a name with a { needs a text in braces in a Redis Cluster, "
-                                     "or its keys are in several slots");
+    return redisson_check_slot(lock->link, name, channel);
 }
 
 static bool is_granted(const struct redis_answer *answer)
@@ -363,10 +366,12 @@ dlock_status redisson_inspect(void *opaque, const char *name, dlock_info *out)
     char channel[REDISSON_NAME_SIZE];
     struct redisson_keys keys;
     struct redis_script_call call;
+    dlock_status st;
 
     channel_of(lock, name, channel);
     call = redisson_inspect_call(name, "channel", channel, &keys);
-    return redis_inspect_by(lock->link, &call, out);
+    st = redisson_check_slot(lock->link, name, keys.queue);
+    return st == DLOCK_OK ? redis_inspect_by(lock->link, &call, out) : st;
 }
 
 dlock_status redisson_force(void *opaque, const char *name)
@@ -375,8 +380,10 @@ dlock_status redisson_force(void *opaque, const char *name)
     char channel[REDISSON_NAME_SIZE];
     struct redisson_keys keys;
     struct redis_script_call call;
+    dlock_status st;
 
     channel_of(lock, name, channel);
     call = redisson_force_call(name, "channel", channel, &keys);
-    return redis_script_ask(lock->link, &call, INT64_MAX);
+    st = redisson_check_slot(lock->link, name, keys.queue);
+    return st == DLOCK_OK ? redis_script_ask(lock->link, &call, INT64_MAX) : st;
 }

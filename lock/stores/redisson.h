@@ -64,6 +64,11 @@ uint64_t redisson_era(void *lock, const char *name);
  * `name` has braces already, no more are added. */
 void redisson_name(const char *prefix, const char *name, char out[REDISSON_NAME_SIZE]);
 
+/* OK, or INVALID in a Redis Cluster if `other`, a key or channel of the lock or primitive
+ * `name`, is not in the slot of `name` by its text. */
+dlock_status redisson_check_slot(const struct redis_link *link, const char *name,
+                                 const char *other);
+
 /* The slot try_acquire, by reentrant_acquire.lua. */
 dlock_status redisson_acquire(void *lock, dlock_claim *claim);
 

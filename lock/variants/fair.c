@@ -113,10 +113,12 @@ static dlock_status inspect(void *opaque, const char *name, dlock_info *out)
     char channel[REDISSON_NAME_SIZE];
     struct redisson_keys keys;
     struct redis_script_call call;
+    dlock_status st;
 
     channel_of(name, "", channel);
     call = redisson_inspect_call(name, "queue", channel, &keys);
-    return redis_inspect_by(lock->link, &call, out);
+    st = redisson_check_slot(lock->link, name, keys.queue);
+    return st == DLOCK_OK ? redis_inspect_by(lock->link, &call, out) : st;
 }
 
 /* If a waiter gave up although the lock was free, put the dead waiter that had the turn
@@ -157,10 +159,12 @@ static dlock_status force(void *opaque, const char *name)
     char channel[REDISSON_NAME_SIZE];
     struct redisson_keys keys;
     struct redis_script_call call;
+    dlock_status st;
 
     channel_of(name, "", channel);
     call = redisson_force_call(name, "queue", channel, &keys);
-    return redis_script_ask(lock->link, &call, INT64_MAX);
+    st = redisson_check_slot(lock->link, name, keys.queue);
+    return st == DLOCK_OK ? redis_script_ask(lock->link, &call, INT64_MAX) : st;
 }
 
 extern const dlock_variant dlock_variant_fair;

@@ -190,9 +190,11 @@ static dlock_status inspect(void *opaque, const char *name, dlock_info *out)
                                      .argc = 3,
                                      .argv = {name, w.base, w.channel},
                                      .shape = REDIS_SHAPE_INSPECT};
+    dlock_status st;
 
     words_of(&nobody, &w);
-    return redis_inspect_by(lock->writer->link, &call, out);
+    st = redisson_check_slot(lock->writer->link, name, w.channel);
+    return st == DLOCK_OK ? redis_inspect_by(lock->writer->link, &call, out) : st;
 }
 
 static dlock_status force(void *opaque, const char *name)
@@ -206,9 +208,11 @@ static dlock_status force(void *opaque, const char *name)
                                      .key_count = 2,
                                      .argc = 4,
                                      .argv = {name, w.base, w.channel, WAKE_ALL}};
+    dlock_status st;
 
     words_of(&nobody, &w);
-    return redis_script_ask(lock->writer->link, &call, INT64_MAX);
+    st = redisson_check_slot(lock->writer->link, name, w.channel);
+    return st == DLOCK_OK ? redis_script_ask(lock->writer->link, &call, INT64_MAX) : st;
 }
 
 static void *watch(void *opaque, const dlock_claim *claim)

@@ -59,6 +59,19 @@ TEST(a_slot_is_the_checksum_of_the_key_or_of_its_braces)
     assert_int_equal(0, redis_slot_of(""));
 }
 
+/* "a}b" and "{a}b}" are in the same slot only by chance, as any two keys may be. */
+TEST(keys_share_a_slot_by_their_texts)
+{
+    assert_true(redis_slot_is_shared("a", "x:{a}"));
+    assert_true(redis_slot_is_shared("{a}b", "x:{a}b"));
+    assert_true(redis_slot_is_shared("{a", "x:{{a}"));
+    assert_false(redis_slot_is_shared("{a}b", "x:{{a}b}"));
+    assert_false(redis_slot_is_shared("a}b", "x:{a}b}"));
+    assert_false(redis_slot_is_shared("a{b", "x:a{b"));
+    assert_false(redis_slot_is_shared("a{}b", "x:a{}b"));
+    assert_false(redis_slot_is_shared("a", "ab"));
+}
+
 TEST(a_command_is_for_the_slot_of_its_first_key)
 {
     struct redis_command set = {3, {"SET", "k", "v"}, NULL};
