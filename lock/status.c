@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/os/fiber.h"
+#include "base/text/utf8.h"
 
 static _Thread_local char error_text[DLOCK_ERROR_SIZE];
 
@@ -59,15 +60,18 @@ void dlock_error_clear(void)
 
 void dlock_error_set(const char *text)
 {
-    snprintf(text_here(), DLOCK_ERROR_SIZE, "%s", text);
+    (void)dlock_fail(DLOCK_OK, "%s", text);
 }
 
+/* Words of a store are in many reasons, and a program prints them. */
 dlock_status dlock_fail(dlock_status st, const char *fmt, ...)
 {
+    char text[DLOCK_ERROR_SIZE]; /* the old reason may be a part of the new one */
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(text_here(), DLOCK_ERROR_SIZE, fmt, args);
+    vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
+    utf8_clean(text, text_here(), DLOCK_ERROR_SIZE);
     return st;
 }

@@ -15,7 +15,7 @@ base/postgres/ base/(os|postgres)/
 base/http/    base/(os|text|http)/
 base/redis/   base/(os|redis)/
 lock/record/  base/os/|lock/record/|lock/(dlock|dlock_variant|process|status)\.h
-lock/         base/(os|redis|postgres)/|lock/
+lock/         base/(os|redis|postgres)/|base/text/utf8\.h|lock/
 db/           base/(os|text|postgres)/|db/
 app/          base/(os|text|http|redis)/|db/|lock/|app/
 '

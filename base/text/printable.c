@@ -39,10 +39,10 @@ static size_t next_piece(const char *text, const char *out, size_t len, const ch
     character = utf8_char_len(text);
     *piece = text;
     *piece_len = character;
-    if (character == 0 || (unsigned char)*text < 0x20 || *text == 0x7f) {
+    if (character == 0 || utf8_is_control(text)) {
         *piece = *text == '\t' ? " " : "?";
         *piece_len = 1;
-        return 1;
+        return character > 0 ? character : 1;
     }
     return character;
 }

@@ -11,8 +11,8 @@
 
 /* Copy `text` into `out`, at most `size` bytes with the NUL (`size` is at least 4), as one
  * line: a line break with the blanks around it becomes "; " (a blank after one of . , ; :), a
- * line break at the end is removed; any other control character and any byte that is no UTF-8
- * becomes `?`.  A text that does not fit is cut between two characters, and ends in "...".
+ * line break at the end is removed; any other character of utf8_is_control() and any byte that is
+ * no UTF-8 becomes `?`.  A text that does not fit is cut between two characters, and ends in "...".
  * Returns `out`. */
 char *printable(const char *text, char *out, size_t size);
 

@@ -45,13 +45,39 @@ size_t utf8_char_len(const char *text)
     return len;
 }
 
+bool utf8_is_control(const char *text)
+{
+    /* The last byte of a character, after the bytes before it. */
+    static const struct {
+        const char *before;
+        unsigned char least, most;
+    } OTHERS[] = {
+        {"\xc2", 0x80, 0x9f},     /* C1: U+009B begins what a terminal obeys */
+        {"\xd8", 0x9c, 0x9c},     /* a mark of direction */
+        {"\xe2\x80", 0x8e, 0x8f}, /* the same */
+        {"\xe2\x80", 0xa8, 0xae}, /* ends of lines and paragraphs, marks of direction */
+        {"\xe2\x81", 0xa6, 0xa9}, /* marks of direction */
+    };
+    unsigned char c = (unsigned char)*text;
+
+    for (size_t i = 0; i < sizeof(OTHERS) / sizeof(OTHERS[0]); i++) {
+        size_t len = strlen(OTHERS[i].before);
+
+        if (strncmp(text, OTHERS[i].before, len) == 0 &&
+            (unsigned char)text[len] >= OTHERS[i].least &&
+            (unsigned char)text[len] <= OTHERS[i].most)
+            return true;
+    }
+    return c < ' ' || c == 0x7f;
+}
+
 void utf8_clean(const char *text, char *out, size_t size)
 {
     while (*text != '\0') {
-        unsigned char c = (unsigned char)*text;
-        size_t len = c < ' ' || c == 0x7f ? 0 : utf8_char_len(text);
-        const char *piece = len > 0 ? text : UTF8_REPLACEMENT;
-        size_t piece_len = len > 0 ? len : strlen(UTF8_REPLACEMENT);
+        size_t len = utf8_char_len(text);
+        bool is_shown = len > 0 && !utf8_is_control(text);
+        const char *piece = is_shown ? text : UTF8_REPLACEMENT;
+        size_t piece_len = is_shown ? len : strlen(UTF8_REPLACEMENT);
 
         if (piece_len >= size)
             break;

@@ -100,6 +100,10 @@ static void add_errors(void)
         "{\"error\":\"etcdserver: invalid auth token\",\"code\":16}");
     add("a token is bad, by etcd 3.6", "401 Unauthorized",
         "{\"code\":16, \"message\":\"etcdserver: invalid auth token\"}");
+    add("an error of many lines", "400 Bad Request",
+        "{\"message\":\"a\\r\\nb\\u001b[31m\\u009b\",\"code\":3}");
+    add("a cluster of another name", "200 OK",
+        "{\"header\":{\"cluster_id\":\"\\u001b[31m\",\"revision\":\"9\"}}");
     add("a grant in an error", "503 Unavailable", "{\"error\":\"no\",\"code\":14," HEADER
                                                   ",\"succeeded\":true}");
 }
@@ -109,6 +113,7 @@ static void add_errors(void)
 static void add_http(void)
 {
     add("a page", "200 OK", "<html>hello</html>");
+    add("a terminal", "200 OK", "a\033[31mb");
     add("nothing in it", "200 OK", "");
     add("half of a grant", "200 OK", "{" HEADER ",\"succeeded\":tr");
     add("a grant and more", "200 OK", GRANT "{}");

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text/utf8.h"
 #include "tests/liar/rig.h"
 
 enum {
@@ -88,10 +89,28 @@ static dlock_status take(struct rig *rig, struct subject *subject, int wait_ms)
     return st;
 }
 
+/* Whatever a store says, a program can print it as one line. */
+static void assert_printable(const char *text)
+{
+    char clean[512];
+
+    utf8_clean(text, clean, sizeof(clean));
+    if (strcmp(text, clean) != 0)
+        fail_msg("no printable text: %s", clean);
+}
+
+static dlock_status look(const struct rig *rig, const char *name)
+{
+    dlock_info info = {0};
+    dlock_status st = dlock_inspect(rig->sys, name, &info);
+
+    assert_printable(info.owner);
+    assert_printable(info.next_owner);
+    return st;
+}
+
 static dlock_status perform(enum call call, struct rig *rig, struct subject *subject)
 {
-    dlock_info info;
-
     switch (call) {
     case OPEN:
         return open_and_close(rig);
@@ -107,7 +126,7 @@ static dlock_status perform(enum call call, struct rig *rig, struct subject *sub
     case GIVE_BACK:
         return dlock_release(rig->sys, &subject->levels[--subject->level_count]);
     case INSPECT:
-        return dlock_inspect(rig->sys, subject->name, &info);
+        return look(rig, subject->name);
     default:
         return dlock_force_release(rig->sys, subject->name);
     }
@@ -148,6 +167,7 @@ static bool call_lied_to(struct rig *rig, enum call call, struct subject *subjec
         script_hang_up();
     script_lie(step, lie);
     st = perform(call, rig, subject);
+    assert_printable(dlock_error());
     has_lied = script_has_lied(asked);
     if (st == DLOCK_OK && rig_is_held(rig, held) &&
         !(has_lied && rig->of->liar->is_grant(lie, asked)))

@@ -151,6 +151,7 @@ static void add_values(void)
     add_value("text -1", TEXT, "-1");
     add_value("text of nothing", TEXT, "");
     add_value("text of an inspect", TEXT, "1 99999999999999999999 -7 x 0 0 me");
+    add_value("text of an owner", TEXT, "1 5000 1 -1 0 0 a\033[31mb");
     add_value("void", VOID, "");
     add_value("void x", VOID, "x");
     add_value("void NULL", VOID, NULL);
@@ -206,6 +207,8 @@ static void add_error(const char *name, const char *fields, size_t len)
 #define ERROR(state) "SERROR\0VERROR\0C" state "\0Mno\0"
 #define ADD_ERROR(state) add_error("error " state, ERROR(state), sizeof(ERROR(state)))
 
+#define LINES "SERROR\0VERROR\0CXX000\0Ma\r\nb\033[31m\302\233\0Dc\0"
+
 static void add_words(void)
 {
     add_done("SELECT 0", 'I');
@@ -225,6 +228,7 @@ static void add_words(void)
     ADD_ERROR("53300");
     add_error("error without a state", "SERROR\0Mno\0", 12);
     add_error("error of nothing", "", 1);
+    add_error("error of many lines", LINES, sizeof(LINES));
     end("only ready", put_ready(begin(), 'I'), false);
 }
 

@@ -22,6 +22,8 @@ static const struct lie LIES[] = {
     LIE("_\r\n"), LIE("#t\r\n"), LIE(",1.5\r\n"), LIE("%0\r\n"), LIE("HTTP/1.1 200 OK\r\n\r\n"),
     LIE("*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\n0\r\n"), LIE("$-1\r\n$-1\r\n"),
     LIE("+OK\r\n+OK\r\n"), LIE(":1\r\n:1\r\n"),
+    LIE("-ERR a\033[31mb\007\302\233\r\n"), LIE("-NOSCRIPT a\033[31mb\n\r\n"),
+    LIE("$23\r\n1 5000 1 -1 0 0 a\033[31mb\r\n"),
     CUT(""), CUT("$-"), CUT("$100\r\nab"), CUT("*2\r\n:1\r\n"), CUT("$536870911\r\nx"),
     CUT("*2147483647\r\n"),
 };

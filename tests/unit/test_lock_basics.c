@@ -12,8 +12,11 @@
 #include "lock/owner.h"
 #include "base/os/random.h"
 #include "lock/status.h"
+#include "base/text/utf8.h"
 #include "lock/token.h"
 #include "tests/registered.h"
+
+#define R UTF8_REPLACEMENT
 
 enum { TOKENS = 2000, THREADS = 8, DRAWS = 20000 };
 
@@ -166,4 +169,16 @@ TEST(forks_are_counted)
     waitpid(pid, &status, 0);
     assert_int_equal(0, WEXITSTATUS(status));
     assert_int_equal(before, dlock_fork_generation());
+}
+
+/* A program prints dlock_error(), which has words of stores in it. */
+TEST(a_reason_is_one_line_that_no_terminal_obeys)
+{
+    assert_int_equal(DLOCK_IO, dlock_fail(DLOCK_IO, "%s",
+                                          "no\x1b]0;x\a\r\nfine k\xc3\xa4se \xff \xc2\x9b"));
+    assert_string_equal("no" R "]0;x" R R R "fine k\xc3\xa4se " R " " R, dlock_error());
+    assert_int_equal(DLOCK_IO, dlock_fail(DLOCK_IO, "it says: %s", dlock_error()));
+    assert_string_equal("it says: no" R "]0;x" R R R "fine k\xc3\xa4se " R " " R, dlock_error());
+    dlock_error_set("a\nb");
+    assert_string_equal("a" R "b", dlock_error());
 }

@@ -2,6 +2,7 @@
 /* test_utf8.c -- the bytes that are UTF-8, and the replacement of other bytes. */
 #include <string.h>
 
+#include "base/text/printable.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "tests/registered.h"
@@ -39,6 +40,29 @@ TEST(bytes_that_are_no_text_are_replaced)
     assert_string_equal("ab", out);
     utf8_clean("", out, 1);
     assert_string_equal("", out);
+}
+
+/* The first and the last of each kind, and their neighbours. */
+TEST(characters_that_a_terminal_obeys_are_replaced)
+{
+    static const char *const OBEYED[] = {
+        "\x01",         "\x1b",         "\x7f",         "\xc2\x80",     "\xc2\x9b",
+        "\xc2\x9f",     "\xd8\x9c",     "\xe2\x80\x8e", "\xe2\x80\x8f", "\xe2\x80\xa8",
+        "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x81\xa9"};
+    static const char *const SHOWN[] = {" ",        "~",        "\xc2\xa0",     "\xd8\x9b",
+                                        "\xd8\x9d", "\xe2\x80\x8d", "\xe2\x80\x90", "\xe2\x80\xa7",
+                                        "\xe2\x80\xaf", "\xe2\x81\xa5", "\xe2\x81\xaa"};
+    char out[16];
+
+    for (size_t i = 0; i < sizeof(OBEYED) / sizeof(OBEYED[0]); i++) {
+        utf8_clean(OBEYED[i], out, sizeof(out));
+        assert_string_equal(R, out);
+        assert_string_equal("?", printable(OBEYED[i], out, sizeof(out)));
+    }
+    for (size_t i = 0; i < sizeof(SHOWN) / sizeof(SHOWN[0]); i++) {
+        utf8_clean(SHOWN[i], out, sizeof(out));
+        assert_string_equal(SHOWN[i], out);
+    }
 }
 
 TEST(json_is_text_whatever_is_in_it)
