@@ -246,6 +246,17 @@ static void read_login(struct etcd_http *http, struct login *out)
     dlock_mutex_unlock(&http->mutex);
 }
 
+/* May the token be the value of a header?  A line break in it would end the header, so that the
+ * bytes behind it were a request of their own. */
+static bool etcd_token_is_valid(const char *token)
+{
+    size_t len = 0;
+
+    while (token[len] > ' ' && token[len] < 127)
+        len++;
+    return len > 0 && len < ETCD_TOKEN_SIZE && token[len] == '\0';
+}
+
 /* Get a token. */
 static dlock_status ask_for_token(struct etcd_http *http, int member, int64_t until_ns,
                                   char out[ETCD_TOKEN_SIZE])
@@ -266,8 +277,10 @@ static dlock_status ask_for_token(struct etcd_http *http, int member, int64_t un
         token = ""; /* authentication is off in this etcd */
     else if (st == DLOCK_OK)
         token = json_string_value(json_object_get(reply.json, "token"));
-    if (st == DLOCK_OK && (token == NULL || strlen(token) >= ETCD_TOKEN_SIZE))
-        st = dlock_fail(DLOCK_PROTOCOL, "etcd %s: gave no token", name_of(http, member));
+    if (st == DLOCK_OK && reply.error != ETCD_PRECONDITION &&
+        (token == NULL || !etcd_token_is_valid(token)))
+        st = dlock_fail(DLOCK_PROTOCOL, "etcd %s: gave no token that a header can have",
+                        name_of(http, member));
     if (st == DLOCK_OK)
         snprintf(out, ETCD_TOKEN_SIZE, "%s", token);
     json_decref(reply.json);

@@ -15,7 +15,7 @@
 #include "lock/stores/etcd_leases.h"
 #include "tests/registered.h"
 
-enum { ROOM = 4096, TEXT_SIZE = 256, TIMEOUT_MS = 20000 };
+enum { ROOM = 4 * 4096, TEXT_SIZE = 256, TOKEN_SIZE = 2 * ETCD_TOKEN_SIZE, TIMEOUT_MS = 20000 };
 
 #define DONE "{\"header\":{\"revision\":\"9\"}}"
 #define WORDS "words of etcd"
@@ -38,7 +38,8 @@ static struct {
     pthread_mutex_t mutex; /* of the two fields below */
     char says[TEXT_SIZE];
     bool has_to_say; /* once; later answers are DONE */
-    atomic_int login_count;
+    char token[TOKEN_SIZE]; /* as JSON writes it */
+    atomic_int login_count, ask_count;
 } server;
 
 static void let_say(const char *text)
@@ -46,6 +47,13 @@ static void let_say(const char *text)
     pthread_mutex_lock(&server.mutex);
     snprintf(server.says, sizeof(server.says), "%s", text);
     server.has_to_say = true;
+    pthread_mutex_unlock(&server.mutex);
+}
+
+static void let_give(const char *token)
+{
+    pthread_mutex_lock(&server.mutex);
+    snprintf(server.token, sizeof(server.token), "%s", token);
     pthread_mutex_unlock(&server.mutex);
 }
 
@@ -61,13 +69,14 @@ static const char *let_refuse(size_t form, int number)
 
 static void answer(int fd, const char *asked)
 {
-    char body[TEXT_SIZE] = DONE, text[2 * TEXT_SIZE];
+    char body[TOKEN_SIZE + TEXT_SIZE] = DONE, text[TOKEN_SIZE + 2 * TEXT_SIZE];
     int len;
 
     pthread_mutex_lock(&server.mutex);
+    atomic_fetch_add(&server.ask_count, 1);
     if (strstr(asked, "/v3/auth/authenticate") != NULL) {
         atomic_fetch_add(&server.login_count, 1);
-        snprintf(body, sizeof(body), "{\"token\":\"t\"}");
+        snprintf(body, sizeof(body), "{\"token\":\"%s\"}", server.token);
     } else if (server.has_to_say) {
         server.has_to_say = false;
         snprintf(body, sizeof(body), "%s", server.says);
@@ -106,6 +115,7 @@ static int start_server(void **state)
 
     (void)state;
     pthread_mutex_init(&server.mutex, NULL);
+    let_give("t");
     server.listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(0, bind(server.listen_fd, (struct sockaddr *)&at, sizeof(at)));
     assert_int_equal(0, listen(server.listen_fd, 8));
@@ -217,6 +227,62 @@ TEST(a_refused_token_is_replaced)
         if (atomic_load(&server.login_count) != login_count + 1)
             fail_msg("no new login after %s16%s", FORMS[form][0], FORMS[form][1]);
     }
+    etcd_http_close(http);
+}
+
+/* With a line break in a token a request would be two, and an honest member would execute the
+ * second. */
+TEST(a_token_is_the_value_of_a_header)
+{
+    static const char *const WRONG[] = {
+        "",
+        "t\\r\\n\\r\\nPOST /v3/kv/deleterange HTTP/1.1\\r\\n\\r\\n",
+        "t\\r\\nX: y",
+        "t\\nX: y",
+        "t\\r",
+        "\\u0000",
+        "t t",
+        "t\\t",
+        "t\\u001b",
+        "t\\u007f",
+        "t\\u009b",
+        "k\xc3\xa4se",
+    };
+    char longest[ETCD_TOKEN_SIZE + 1];
+    struct etcd_http *http = open_http("user:password@");
+    dlock_status st;
+
+    for (size_t i = 0; i < sizeof(WRONG) / sizeof(WRONG[0]); i++) {
+        int count = atomic_load(&server.ask_count);
+
+        let_give(WRONG[i]);
+        assert_int_equal(-1, ask(http, false, &st));
+        if (st != DLOCK_PROTOCOL || atomic_load(&server.ask_count) != count + 1)
+            fail_msg("%s: %s after %d requests", WRONG[i], dlock_status_id(st),
+                     atomic_load(&server.ask_count) - count);
+    }
+    memset(longest, 't', sizeof(longest) - 1);
+    longest[sizeof(longest) - 1] = '\0';
+    let_give(longest);
+    assert_int_equal(-1, ask(http, false, &st));
+    longest[sizeof(longest) - 2] = '\0';
+    let_give(longest);
+    assert_int_equal(ETCD_DONE, ask(http, false, &st));
+    etcd_http_close(http);
+}
+
+TEST(words_of_etcd_are_one_line)
+{
+    struct etcd_http *http = open_http("");
+    dlock_status st;
+
+    let_say("{\"error\":\"no\",\"message\":\"a\\r\\nb \\u001b[31m\",\"code\":3}");
+    assert_int_equal(-1, ask(http, false, &st));
+    assert_null(strpbrk(dlock_error(), "\r\n\033"));
+    assert_non_null(strstr(dlock_error(), "[31m"));
+    let_say("no JSON \033[31m");
+    assert_int_equal(-1, ask(http, false, &st));
+    assert_null(strchr(dlock_error(), '\033'));
     etcd_http_close(http);
 }
 
