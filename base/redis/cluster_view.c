@@ -6,6 +6,7 @@
  * it was. */
 #include "base/redis/cluster_view.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,31 +64,38 @@ static bool has_flag(const struct word *flags, const char *flag)
     return false;
 }
 
+bool redis_host_is_valid(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (!(isascii(text[i]) && isalnum((unsigned char)text[i])) &&
+            (text[i] == '\0' || strchr(i == 0 ? ":_" : ":_.-%", text[i]) == NULL))
+            return false;
+    return len > 0 && len <= REDIS_HOST_MAX;
+}
+
 bool redis_address_read(struct redis_address *out, const char *text, size_t len,
                         const struct redis_address *asked)
 {
     size_t address_len = 0;
     const char *colon = NULL;
+    bool is_left_out;
     size_t host_len;
     int64_t port;
 
     while (address_len < len && text[address_len] != '@' && text[address_len] != ',') {
-        unsigned char byte = (unsigned char)text[address_len];
-
-        if (byte <= ' ' || byte == 127) /* such bytes are in no address */
-            return false;
-        if (byte == ':')
+        if (text[address_len] == ':')
             colon = text + address_len;
         address_len++;
     }
     if (colon == NULL)
         return false;
     host_len = (size_t)(colon - text);
-    if (host_len > REDIS_HOST_MAX ||
+    is_left_out = host_len == 0 || (host_len == 1 && text[0] == '?');
+    if ((!is_left_out && !redis_host_is_valid(text, host_len)) ||
         !read_count(colon + 1, address_len - host_len - 1, PORT_MAX, &port))
         return false;
     memset(out, 0, sizeof(*out));
-    if (host_len == 0 || (host_len == 1 && text[0] == '?'))
+    if (is_left_out)
         memcpy(out->host, asked->host, sizeof(out->host));
     else
         memcpy(out->host, text, host_len);
@@ -103,7 +111,7 @@ static void read_name(struct redis_view_node *out, const struct word *address)
     const char *next = comma != NULL ? memchr(comma + 1, ',', (size_t)(end - comma - 1)) : NULL;
     size_t len = comma != NULL ? (size_t)((next != NULL ? next : end) - comma - 1) : 0;
 
-    if (len > 0 && len < sizeof(out->name) && memchr(comma + 1, '=', len) == NULL)
+    if (len > 0 && redis_host_is_valid(comma + 1, len))
         memcpy(out->name, comma + 1, len);
 }
 

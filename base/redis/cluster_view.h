@@ -49,6 +49,10 @@ bool redis_cluster_view_read(struct redis_cluster_view *out, const char *text, s
 const struct redis_view_node *redis_cluster_view_find(const struct redis_cluster_view *view,
                                                       const char *id);
 
+/* May these bytes be the name or the address of a host?  Whatever else a server sends would reach
+ * the resolver, a handshake of TLS and messages. */
+bool redis_host_is_valid(const char *text, size_t len);
+
 /* Read "host:port", where the host may be an IPv6 address without brackets.  If the
  * host is empty or "?", it is the host of `asked`.  Text after the port that begins
  * with "@" or "," is ignored.  False: the text is malformed. */

@@ -3,8 +3,10 @@
 #include "base/redis/sentinel.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/os/number.h"
+#include "base/redis/cluster_view.h"
 
 enum { PORT_MAX = 65535 };
 
@@ -86,13 +88,11 @@ void redis_sentinel_url(const struct redis_url *url, int number, struct redis_ur
 
 bool redis_said_address(const struct redis_said *said, struct redis_address *out)
 {
-    char *end;
-    long port;
+    int64_t port;
 
-    if (said->parts[0] == NULL || said->parts[1] == NULL || said->parts[0][0] == '\0')
-        return false;
-    port = strtol(said->parts[1], &end, 10);
-    if (end == said->parts[1] || *end != '\0' || port < 1 || port > PORT_MAX)
+    if (said->parts[0] == NULL || said->parts[1] == NULL ||
+        !redis_host_is_valid(said->parts[0], strlen(said->parts[0])) ||
+        !dlock_number_read(said->parts[1], strlen(said->parts[1]), 1, PORT_MAX, &port))
         return false;
     memset(out, 0, sizeof(*out));
     snprintf(out->host, sizeof(out->host), "%s", said->parts[0]);

@@ -8,6 +8,7 @@
 #include "base/os/clock.h"
 #include "base/redis/cluster_map.h"
 #include "base/redis/command.h"
+#include "base/redis/sentinel.h"
 #include "base/redis/sharded_text.h"
 #include "base/redis/url.h"
 #include "tests/registered.h"
@@ -118,6 +119,53 @@ TEST(a_node_without_an_address_is_the_one_that_was_asked)
     assert_int_equal(7001, view.nodes[0].place.port);
     assert_true(read_view(A " :0@0 master,noaddr - 0 0 1 disconnected 5\n"));
     assert_int_equal(0, view.nodes[0].place.port);
+}
+
+/* A host reaches the resolver, a handshake of TLS, and messages. */
+TEST(a_host_has_the_bytes_of_a_host)
+{
+    static const char *const RIGHT[] = {"a", "redis-1.example", "10.0.0.1", "::1", "fe80::1%eth0",
+                                        "_redis._tcp", "A9"};
+    static const char *const WRONG[] = {"",           ".example", "-a",          "a b",   "a\r\nb",
+                                        "a/b",        "a@b",      "a\x1b[31m",   "a\x7f", "a\"b",
+                                        "k\xc3\xa4se", "[::1]",    "a\xc2\x9b", "%eth0"};
+    struct redis_address place;
+    char text[64];
+
+    for (size_t i = 0; i < sizeof(RIGHT) / sizeof(RIGHT[0]); i++) {
+        snprintf(text, sizeof(text), "%s:7001@17001", RIGHT[i]);
+        assert_true(redis_address_read(&place, text, strlen(text), &ASKED));
+        assert_string_equal(RIGHT[i], place.host);
+    }
+    for (size_t i = 1; i < sizeof(WRONG) / sizeof(WRONG[0]); i++) {
+        snprintf(text, sizeof(text), "%s:7001@17001", WRONG[i]);
+        if (redis_address_read(&place, text, strlen(text), &ASKED))
+            fail_msg("\"%s\" is read as %s", WRONG[i], place.host);
+    }
+    for (size_t i = 0; i < sizeof(WRONG) / sizeof(WRONG[0]); i++) {
+        struct redis_said said = {.parts = {WRONG[i], "6379"}};
+
+        if (redis_said_address(&said, &place))
+            fail_msg("a Sentinel names \"%s\"", WRONG[i]);
+    }
+    assert_false(redis_host_is_valid("a\0b", 3));
+}
+
+TEST(a_sentinel_names_a_port)
+{
+    static const char *const WRONG[] = {"", "0", "65536", "-1", "+7", " 7", "7 ", "07", "x",
+                                        "99999999999999999999"};
+    struct redis_address place;
+    struct redis_said said = {.parts = {"::1", "65535"}};
+
+    assert_true(redis_said_address(&said, &place));
+    assert_string_equal("::1", place.host);
+    assert_int_equal(65535, place.port);
+    for (size_t i = 0; i < sizeof(WRONG) / sizeof(WRONG[0]); i++) {
+        said.parts[1] = WRONG[i];
+        if (redis_said_address(&said, &place))
+            fail_msg("\"%s\" is read as %d", WRONG[i], place.port);
+    }
 }
 
 TEST(reads_the_name_that_a_node_announces)
