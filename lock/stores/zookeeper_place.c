@@ -23,7 +23,9 @@ enum {
 /* Was the node made by a request with `token`? */
 static bool is_made_by(const char *node, const char *token)
 {
-    return strncmp(node, "c-", 2) == 0 &&
+    uint32_t number;
+
+    return zookeeper_place_number(node, &number) &&
            strncmp(node + 2, token, DLOCK_TOKEN_LEN) == 0;
 }
 
