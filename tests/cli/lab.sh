@@ -131,15 +131,16 @@ writes_there() {
     case $place in "$work/home/data"/*) ;; *) return 1 ;; esac
     test -e "$place/postgres" && test -e "$place/zookeeper"
 }
+is_in_the_middle() { test -e "$lab/redis.log" && test -n "$(ls -A "$work/home/data")"; }
 killed_in_the_middle() {
     local pid
     SECKILL_LAB_DATA=$work/home/data "$seckill" lab up --dir "$lab" >"$work/cut.log" 2>&1 &
     pid=$!
     own "$pid"
-    soon test -e "$lab/redis.log" || return 1
+    soon is_in_the_middle || return 1
     send KILL "$pid"
     wait "$pid"
-    test -n "$(ls -A "$work/home/data")" && "$seckill" lab down --dir "$lab"
+    "$seckill" lab down --dir "$lab"
 }
 # works_in PREFIX: does a process run whose working directory is there? (A Redis server has no
 # directory in its command line.)
