@@ -2,7 +2,8 @@
 --
 -- The keys are Redisson's: the number of free permits, and a sorted set of the taken permits,
 -- each an id of 16 raw bytes with the time of its end.  Times are those of the clients' wall
--- clocks, as Redisson's are.  Each call first gives back the permits whose end has passed.
+-- clocks, as Redisson's are.  Each call first gives back permits whose end has passed: a step of them,
+-- and further steps until a permit is free.
 --
 -- KEYS[1]  the number of permits that can be taken
 -- KEYS[2]  the taken permits, a sorted set: id -> end, ms since 1970
@@ -22,15 +23,19 @@ end)
 if redis.call('ZSCORE', KEYS[2], id) then
     return nil
 end
-local over = redis.call('ZRANGEBYSCORE', KEYS[2], 0, ARGV[2], 'LIMIT', 0, 1000)
-if #over > 0 then
-    redis.call('ZREM', KEYS[2], unpack(over))
-    local value = redis.call('INCRBY', KEYS[1], #over)
-    if value > 0 then
-        redis.call('PUBLISH', KEYS[3], value)
+local STEP = 1000 -- Lua passes no more than some thousands of arguments
+local free = tonumber(redis.call('GET', KEYS[1]) or 0)
+repeat
+    local over = redis.call('ZRANGEBYSCORE', KEYS[2], 0, ARGV[2], 'LIMIT', 0, STEP)
+    if #over > 0 then
+        redis.call('ZREM', KEYS[2], unpack(over))
+        free = redis.call('INCRBY', KEYS[1], #over)
+        if free > 0 then
+            redis.call('PUBLISH', KEYS[3], free)
+        end
     end
-end
-if tonumber(redis.call('GET', KEYS[1]) or 0) > 0 then
+until free > 0 or #over < STEP
+if free > 0 then
     redis.call('DECR', KEYS[1])
     redis.call('ZADD', KEYS[2], ARGV[2] + ARGV[3], id)
     local ttl = redis.call('PTTL', KEYS[1])

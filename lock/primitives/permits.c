@@ -256,8 +256,8 @@ static dlock_status count(dlock_primitives *prims, const char *name, const char 
     keys = keys_of(name);
     write_now(now);
     return primitive_number(prims,
-                            &PRIMITIVE_CALL(prims, PERMITS_COUNT, 3, 2, name, keys.taken,
-                                            keys.channel, now, which),
+                            &PRIMITIVE_CALL(prims, PERMITS_COUNT, 2, 2, name, keys.taken,
+                                            now, which),
                             shape, permits);
 }
 

@@ -242,6 +242,67 @@ static void a_permit_without_an_end_stays_taken(void **state)
     assert_int_equal(1, available(prims));
 }
 
+/* Let `count` permits be taken whose leases have ended long ago. */
+static void take_and_end(int count)
+{
+    servers_tell(0, "EVAL %s 2 p {p}:timeout %d",
+                 "for i = 1, tonumber(ARGV[1]) do redis.call('ZADD', KEYS[2], i, "
+                 "string.format('%016d', i)) end redis.call('DECRBY', KEYS[1], ARGV[1])",
+                 count);
+}
+
+/* More permits than a script gives back at once have ended. */
+static void ended_permits_count_as_free_however_many(void **state)
+{
+    enum { MANY = 2500 };
+    dlock_primitives *prims = prim_open(TIMEOUT_MS);
+    dlock_permit permit;
+
+    (void)state;
+    assert_status(OK, dlock_permits_set(prims, "p", MANY));
+    take_and_end(MANY);
+    assert_int_equal(0, acquired(prims));
+    assert_int_equal(MANY, available(prims));
+    assert_int_equal(0, acquired(prims));
+    assert_status(OK, dlock_permits_acquire(prims, "p", 0, LONG_LEASE_MS, &permit));
+    assert_int_equal(1, acquired(prims));
+    assert_int_equal(MANY - 1, available(prims));
+}
+
+/* Permits were taken away, so the first of those that are given back make up for them. */
+static void an_acquire_sees_all_ended_permits(void **state)
+{
+    enum { MANY = 2500 };
+    dlock_primitives *prims = prim_open(TIMEOUT_MS);
+    dlock_permit permits[2];
+
+    (void)state;
+    assert_status(OK, dlock_permits_set(prims, "p", MANY));
+    take_and_end(MANY);
+    servers_ask(0, "DECRBY p %d", MANY - 2);
+    assert_int_equal(2, available(prims));
+    assert_status(OK, dlock_permits_acquire(prims, "p", 0, LONG_LEASE_MS, &permits[0]));
+    assert_status(OK, dlock_permits_acquire(prims, "p", 0, LONG_LEASE_MS, &permits[1]));
+    assert_status(BUSY, dlock_permits_acquire(prims, "p", 0, LONG_LEASE_MS, &permits[0]));
+    assert_int_equal(2, acquired(prims));
+    assert_int_equal(0, available(prims));
+}
+
+static void counting_permits_changes_nothing(void **state)
+{
+    dlock_primitives *prims = prim_open(TIMEOUT_MS);
+
+    (void)state;
+    assert_int_equal(0, available(prims));
+    assert_int_equal(0, acquired(prims));
+    assert_status(OK, dlock_permits_set(prims, "p", 3));
+    take_and_end(2);
+    assert_int_equal(3, available(prims));
+    assert_int_equal(0, acquired(prims));
+    assert_int_equal(2, servers_ask(0, "ZCARD {p}:timeout"));
+    assert_string_equal("1", servers_tell(0, "GET p")->str);
+}
+
 static void a_request_that_comes_twice_counts_once(void **state)
 {
     static const char id[] = "000102030405060708090a0b0c0d0eff";
@@ -352,6 +413,9 @@ const struct CMUnitTest prim_permits_tests[] = {
     PRIM_TEST(renewing_sets_the_end),
     PRIM_TEST(a_waiter_is_woken_by_the_release),
     PRIM_TEST(a_permit_without_an_end_stays_taken),
+    PRIM_TEST(ended_permits_count_as_free_however_many),
+    PRIM_TEST(an_acquire_sees_all_ended_permits),
+    PRIM_TEST(counting_permits_changes_nothing),
     PRIM_TEST(a_request_that_comes_twice_counts_once),
     PRIM_TEST(an_unanswered_acquire_leaves_nothing),
     PRIM_TEST(a_renewal_that_took_longer_than_its_lease_is_lost),
