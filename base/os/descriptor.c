@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptor.c -- keeps 0, 1 and 2 occupied, and writes without waiting. */
+/* descriptor.c -- keeps 0, 1 and 2 occupied, writes without waiting, and aborts connections. */
 #include "base/os/descriptor.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,4 +28,16 @@ bool dlock_descriptor_write_now(int fd, const void *bytes, size_t size)
 
     return ppoll(&room, 1, &now, NULL) == 1 && (room.revents & POLLOUT) != 0 &&
            write(fd, bytes, size) == (ssize_t)size;
+}
+
+/* Connecting a TCP socket to no address resets its connection.  Kernels 6.4 and 6.5 refuse this
+ * while another thread sleeps in recv(): then the close resets it. */
+void dlock_descriptor_abort(int fd)
+{
+    const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+
+    (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    (void)connect(fd, &nobody, sizeof(nobody));
+    (void)shutdown(fd, SHUT_RDWR);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptor.h -- the descriptors that a process gets from its parent: 0, 1 and 2. */
+/* descriptor.h -- the descriptors that a process gets from its parent: 0, 1 and 2; a write
+ * without waiting; the end of a connection whose requests were given up. */
 #ifndef DLOCK_DESCRIPTOR_H
 #define DLOCK_DESCRIPTOR_H
 
@@ -18,5 +19,12 @@ enum { DLOCK_DESCRIPTOR_WHOLE = 4096 }; /* PIPE_BUF: a write of so many bytes to
  * process takes the last room of the same pipe between both system calls of this function.  Any
  * thread; one at a time per descriptor. */
 bool dlock_descriptor_write_now(int fd, const void *bytes, size_t size);
+
+/* End the connection of a socket at once, in both directions: threads that wait for the socket are
+ * woken, and the kernel forgets every byte that the peer has not confirmed.  After a mere close()
+ * the kernel would go on sending these bytes for minutes, so a request that the caller has given up
+ * could still arrive.  The peer is told by a reset, which is sent once.  The caller closes `fd`,
+ * which may be no socket.  Any thread. */
+void dlock_descriptor_abort(int fd);
 
 #endif /* DLOCK_DESCRIPTOR_H */

@@ -76,8 +76,9 @@ size_t postgres_wire_host(const struct postgres_wire *wire);
  * its next call. */
 void postgres_wire_cut(struct postgres_wire *wire);
 
-/* Close the connection and free the wire.  The server rolls back an open transaction.
- * NULL is fine. */
+/* Close the connection and free the wire.  The server rolls back an open transaction.  A
+ * statement without an answer that has not arrived yet does not arrive later.  NULL is
+ * fine. */
 void postgres_wire_close(struct postgres_wire *wire);
 
 /* ---- put and send: false means that the wire is broken, postgres_wire_error() says why,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/os/clock.h"
+#include "base/os/descriptor.h"
 #include "base/os/event.h"
 #include "base/postgres/wire.h"
 #include "base/postgres/wire_inside.h"
@@ -299,6 +300,8 @@ void postgres_wire_close(struct postgres_wire *wire)
 {
     if (wire == NULL)
         return;
+    if (postgres_wire_transaction(wire) == POSTGRES_TRANSACTION_UNKNOWN)
+        dlock_descriptor_abort(PQsocket(wire->pg));
     PQfinish(wire->pg);
     PQconninfoFree(wire->route.options);
     free(wire->route.said);

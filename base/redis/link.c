@@ -279,10 +279,11 @@ void redis_link_break(struct redis_link *link, enum redis_outcome outcome, const
     link->is_ready = link->is_sending = link->is_full = false;
     link->hold_until_ns = 0;
     link->serial++;
-    if (conn != NULL && conn->user_count == 0)
+    if (conn == NULL)
+        return;
+    redis_wire_cut(conn->wire); /* wakes a thread that sleeps on it */
+    if (conn->user_count == 0)
         redis_conn_close(conn);
-    else if (conn != NULL)
-        redis_wire_cut(conn->wire); /* wakes a thread that sleeps on it */
 }
 
 void redis_link_break_by(struct redis_link *link, enum redis_outcome outcome, const char *what)

@@ -134,6 +134,7 @@ static void say_until(struct redis_talk *talk, const struct redis_command *comma
         talk->conn->reading.whole_size = room.size;
     }
     if (talk->conn != NULL && !ask(talk->conn, &written, end_ns, command->shape, answer)) {
+        redis_talk_cut(talk);
         redis_conn_close(talk->conn);
         talk->conn = NULL;
     }

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
+#include "base/os/descriptor.h"
 #include "base/os/event.h"
 #include "base/redis/tls.h"
 #include "base/redis/tls_stream.h"
@@ -347,7 +348,7 @@ _Bool redis_wire_wait(struct redis_wire_look *looks, size_t count, int event_fd,
 void redis_wire_cut(struct redis_wire *wire)
 {
     if (wire != NULL)
-        (void)shutdown(wire->fd, SHUT_RDWR);
+        dlock_descriptor_abort(wire->fd);
 }
 
 void redis_wire_close(struct redis_wire *wire)

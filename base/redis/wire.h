@@ -68,9 +68,12 @@ _Bool redis_wire_wait(struct redis_wire_look *looks, size_t count, int event_fd,
                       int64_t until_ns);
 
 /* End the stream in both directions, as if the server had closed it: waiting threads
- * are woken, and no more bytes are sent.  NULL is fine. */
+ * are woken, and no more bytes are sent, not even by the kernel, so no request without an
+ * answer arrives later.  NULL is fine. */
 void redis_wire_cut(struct redis_wire *wire);
 
-void redis_wire_close(struct redis_wire *wire); /* NULL is fine */
+/* Close the stream.  If a request without an answer was given up, redis_wire_cut() comes
+ * first; otherwise the kernel still delivers what was sent.  NULL is fine. */
+void redis_wire_close(struct redis_wire *wire);
 
 #endif /* BASE_REDIS_WIRE_H */

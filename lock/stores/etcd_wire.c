@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include "base/os/descriptor.h"
 #include "base/os/mutex.h"
 #include "base/os/once.h"
 
@@ -23,6 +25,7 @@ enum {
 struct wire {
     CURL *easy;
     char member[ETCD_MEMBER_SIZE]; /* the member of the open connection; "": none */
+    bool is_asking; /* a request has no answer, or was given up */
     struct etcd_answer answer;
 };
 
@@ -83,6 +86,16 @@ static size_t on_answer(char *bytes, size_t size, size_t count, void *arg)
     return len;
 }
 
+/* Called for each close of a connection, also inside libcurl's calls. */
+static int on_close(void *arg, curl_socket_t fd)
+{
+    const struct wire *wire = arg;
+
+    if (wire->is_asking)
+        dlock_descriptor_abort(fd);
+    return close(fd);
+}
+
 static struct wire *make_wire(void)
 {
     struct wire *wire = calloc(1, sizeof(*wire));
@@ -92,7 +105,9 @@ static struct wire *make_wire(void)
     wire->easy = curl_easy_init();
     if (wire->easy != NULL &&
         curl_easy_setopt(wire->easy, CURLOPT_WRITEFUNCTION, on_answer) == CURLE_OK &&
-        curl_easy_setopt(wire->easy, CURLOPT_WRITEDATA, &wire->answer) == CURLE_OK)
+        curl_easy_setopt(wire->easy, CURLOPT_WRITEDATA, &wire->answer) == CURLE_OK &&
+        curl_easy_setopt(wire->easy, CURLOPT_CLOSESOCKETFUNCTION, on_close) == CURLE_OK &&
+        curl_easy_setopt(wire->easy, CURLOPT_CLOSESOCKETDATA, wire) == CURLE_OK)
         return wire;
     hang_up(wire);
     return NULL;
@@ -248,7 +263,9 @@ static void transfer(struct wire *wire, const struct etcd_post *post,
 
     wire->answer.words[0] = '\0';
     (void)curl_easy_setopt(wire->easy, CURLOPT_ERRORBUFFER, wire->answer.words);
+    wire->is_asking = true;
     code = curl_easy_perform(wire->easy);
+    wire->is_asking = code != CURLE_OK;
     trim(wire->answer.words);
 
     (void)curl_easy_getinfo(wire->easy, CURLINFO_REQUEST_SIZE, &sent);

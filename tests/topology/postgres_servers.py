@@ -69,12 +69,12 @@ class Laboratory:
     """A lab in a directory of its own, and a standby of its PostgreSQL after add_standby().  Both end with the
     program."""
 
-    def __init__(self):
+    def __init__(self, *options):
         self.folder = tempfile.mkdtemp(prefix="seckill-postgres-")
         self.dir, self.standby, self.forward = f"{self.folder}/lab", None, None
         atexit.register(self.end)
         os.chmod(self.folder, 0o755)
-        run(SECKILL, "lab", "up", "--dir", self.dir)
+        run(SECKILL, "lab", "up", *options, "--dir", self.dir)
         with open(f"{self.dir}/env", encoding="utf-8") as file:
             self.env = dict(re.findall(r"^export (\w+)='([^']*)'", file.read(), re.MULTILINE))
         self.port = int(re.search(r":(\d+)/", self.env["SECKILL_DATABASE_URL"]).group(1))
