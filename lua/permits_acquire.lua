@@ -2,8 +2,8 @@
 --
 -- The keys are Redisson's: the number of free permits, and a sorted set of the taken permits,
 -- each an id of 16 raw bytes with the time of its end.  Times are those of the clients' wall
--- clocks, as Redisson's are.  Each call first gives back permits whose end has passed: a step of them,
--- and further steps until a permit is free.
+-- clocks, as Redisson's are.  Each call first gives back permits whose end has passed: a step of
+-- them, and further steps until a permit is free.
 --
 -- KEYS[1]  the number of permits that can be taken
 -- KEYS[2]  the taken permits, a sorted set: id -> end, ms since 1970
