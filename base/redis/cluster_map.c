@@ -64,19 +64,6 @@ static void make_room(struct redis_cluster_map *map, const struct redis_cluster_
         forget_idle(map, view);
 }
 
-/* Was the change of a slot from `before` to `after` a promotion, so that grants of
- * `before` may be lost? */
-static bool is_promotion(const struct redis_map_node *before, const struct redis_map_node *after,
-                         const struct redis_cluster_view *view)
-{
-    const struct redis_view_node *left = redis_cluster_view_find(view, before->said.id);
-
-    if (after->is_new || !after->said.is_master || left == NULL || left->is_failed)
-        return true;
-    /* A master that has moved its last slot away becomes a replica of the new owner. */
-    return !left->is_master && strcmp(left->master_id, after->said.id) != 0;
-}
-
 /* Does the claim of `after` replace the known owner `before`? */
 static bool is_newer(const struct redis_map_node *before, int64_t epoch, int64_t now_ns)
 {
@@ -89,10 +76,41 @@ struct hearing {
     const struct redis_cluster_view *view;
     int numbers[REDIS_CLUSTER_NODES_MAX]; /* the indices in the map of the nodes of the
                                            * view */
+    bool keeps[REDIS_CLUSTER_NODES_MAX]; /* by the index in the map: is the node still the owner
+                                          * of a slot? */
     int64_t now_ns;
     bool has_changed;
     bool has_promoted;
 };
+
+static void note_keepers(struct hearing *hearing)
+{
+    for (int slot = 0; slot < REDIS_SLOT_COUNT; slot++) {
+        int said = hearing->view->owners[slot];
+        int before = hearing->map->owners[slot];
+
+        if (said != REDIS_NO_NODE && before != REDIS_NO_NODE && hearing->numbers[said] == before)
+            hearing->keeps[before] = true;
+    }
+}
+
+/* Was the change of a slot from `before` to `after` a promotion, so that grants of
+ * `before` may be lost? */
+static bool is_promotion(const struct hearing *hearing, int before, int after)
+{
+    const struct redis_map_node *node = &hearing->map->nodes[after];
+    const struct redis_view_node *left =
+        redis_cluster_view_find(hearing->view, hearing->map->nodes[before].said.id);
+
+    if (node->is_new || !node->said.is_master || left == NULL || left->is_failed)
+        return true;
+    /* The description of `after` may be old: a master without slots can have become a replica
+     * since, and have taken the place of its master.  Then it has all slots of that master. */
+    if (!hearing->keeps[before] && !hearing->keeps[after])
+        return true;
+    /* A master that has moved its last slot away becomes a replica of the new owner. */
+    return !left->is_master && strcmp(left->master_id, node->said.id) != 0;
+}
 
 static void hear_slot(struct hearing *hearing, int slot)
 {
@@ -108,7 +126,7 @@ static void hear_slot(struct hearing *hearing, int slot)
     } else if (before != after) {
         if (!is_newer(&map->nodes[before], hearing->view->nodes[said].epoch, hearing->now_ns))
             return;
-        if (is_promotion(&map->nodes[before], &map->nodes[after], hearing->view)) {
+        if (is_promotion(hearing, before, after)) {
             map->eras[slot]++;
             hearing->has_promoted = true;
         }
@@ -158,6 +176,7 @@ bool redis_cluster_map_hear(struct redis_cluster_map *map, const struct redis_cl
     make_room(map, view);
     for (int i = 0; i < view->node_count; i++)
         hearing.numbers[i] = number_of(map, &view->nodes[i]);
+    note_keepers(&hearing);
     for (int slot = 0; slot < REDIS_SLOT_COUNT; slot++)
         hear_slot(&hearing, slot);
     for (int i = 0; i < view->node_count; i++)

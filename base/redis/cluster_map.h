@@ -9,7 +9,9 @@
  * A slot changes its owner in two ways.  If the slot is moved to another master, its
  * keys move too, so earlier grants stay valid.  If a replica is promoted, it may lack
  * the last keys, so earlier grants may be lost, and a new era of the slot begins.  A
- * change that the map cannot explain counts as a promotion.
+ * change that the map cannot explain counts as a promotion.  So does a move of all slots
+ * of one master, from one view to the next, to a master that had none: the map cannot
+ * tell it from the promotion of a replica whose description is old.
  *
  * Only for base/redis/.
  *

@@ -254,6 +254,62 @@ TEST_WITH(forget_all, NULL, a_slot_that_moves_keeps_its_era)
     assert_int_equal(1, map.era);
 }
 
+#define B_IS_EMPTY B " h:2@2 master - 0 0 0 connected\n"
+#define C_HAS_REST C " h:3@3 master - 0 0 2 connected 100-16383\n"
+
+/* The map knows the node from a time when it was a master without slots. Since then it has become a
+ * replica and taken its master's place, which the view tells in one of these ways. */
+TEST_WITH(forget_all, NULL, an_empty_master_that_has_all_slots_of_another_was_promoted)
+{
+    static const char *const AFTER[] = {
+        A " h:1@1 slave " B " 0 0 3 connected\n", A " h:1@1 master - 0 0 1 connected\n",
+        A " h:1@1 master,fail - 0 0 1 disconnected\n", "",
+    };
+
+    for (size_t i = 0; i < sizeof(AFTER) / sizeof(AFTER[0]); i++) {
+        char text[512];
+
+        memset(&map, 0, sizeof(map));
+        (void)hear(A " h:1@1 master - 0 0 1 connected 0-99\n" B_IS_EMPTY C_HAS_REST, 1);
+        assert_int_equal(1, map.era);
+        snprintf(text, sizeof(text), "%s" B " h:2@2 master - 0 0 3 connected 0-99\n" C_HAS_REST,
+                 AFTER[i]);
+        assert_true(hear(text, 2));
+        assert_int_equal(2, port_of(50));
+        assert_int_equal(2, map.era);
+        assert_int_equal(2, map.eras[50]);
+        assert_int_equal(1, map.eras[100]);
+    }
+}
+
+/* The node had slots, gave them to another master, and became a replica, between two looks. */
+TEST_WITH(forget_all, NULL, a_master_that_keeps_no_slot_may_be_promoted)
+{
+    (void)hear(A " h:1@1 master - 0 0 1 connected 0-49\n"
+               B " h:2@2 master - 0 0 3 connected 50-99\n" C_HAS_REST, 1);
+    assert_true(hear(A " h:1@1 slave " B " 0 0 5 connected\n"
+                     B " h:2@2 master - 0 0 5 connected 0-49\n"
+                     C " h:3@3 master - 0 0 4 connected 50-16383\n", 2));
+    assert_int_equal(2, map.eras[10]);
+    assert_int_equal(1, map.eras[60]); /* moved to a master that kept its slots */
+    assert_int_equal(1, map.eras[100]);
+}
+
+TEST_WITH(forget_all, NULL, slots_that_move_to_an_empty_master_in_steps_keep_their_era)
+{
+    (void)hear(A " h:1@1 master - 0 0 1 connected 0-99\n" B_IS_EMPTY C_HAS_REST, 1);
+    assert_true(hear(A " h:1@1 master - 0 0 1 connected 1-99\n"
+                     B " h:2@2 master - 0 0 3 connected 0\n" C_HAS_REST, 2));
+    assert_true(hear(A " h:1@1 master - 0 0 1 connected 99\n"
+                     B " h:2@2 master - 0 0 3 connected 0-98\n" C_HAS_REST, 3));
+    assert_true(hear(A " h:1@1 slave " B " 0 0 3 connected\n"
+                     B " h:2@2 master - 0 0 3 connected 0-99\n" C_HAS_REST, 4));
+    assert_int_equal(2, port_of(99));
+    assert_int_equal(1, map.era);
+    for (int slot = 0; slot < 100; slot++)
+        assert_int_equal(1, map.eras[slot]);
+}
+
 TEST_WITH(forget_all, NULL, a_slot_that_comes_to_an_unknown_node_cannot_be_vouched_for)
 {
     (void)hear(AT_A, 1);
