@@ -18,14 +18,16 @@
  *
  * Answers     As in dlock.h.  Besides the answers that a function lists, every function
  *             that answers a status may answer IO: the server could not be reached, and
- *             no request was sent; PROTOCOL: the server refused, or the key holds
- *             something else; UNKNOWN: a request was sent and no answer came, so the
- *             server may carry it out now, later or never; INVALID: an argument is
- *             NULL, a name is no name, or a number is out of range, and nothing was
- *             sent; NOMEM. dlock_error() has the reason.  The library never sends a
- *             request twice.
- * Names       A name is a key in Redis, of 1 to DLOCK_NAME_MAX bytes.  Two primitives
- *             of different kinds must not have the same name.
+ *             no request was sent, or a call that changes nothing had no answer;
+ *             PROTOCOL: the server refused, or the key holds something else; UNKNOWN: a
+ *             request was sent and no answer came, so the server may carry it out now,
+ *             later or never; INVALID: an argument is NULL, a name is no name, or a
+ *             number is out of range, and nothing was sent; NOMEM. dlock_error() has the
+ *             reason.  The library never sends a request twice.
+ * Names       A name is a key in Redis, of 1 to DLOCK_NAME_MAX bytes without control
+ *             bytes.  Two primitives of different kinds must not have the same name.  In
+ *             a Redis Cluster a name is INVALID if its braces put the keys of the
+ *             primitive into several slots; for a latch that is every name with a }.
  * Ownership   dlock_primitives_open() makes a dlock_primitives, and the caller closes
  *             it with dlock_primitives_close().  Strings are read only during the call.
  * Threads     Any number of threads may use one dlock_primitives at once, for any
@@ -140,8 +142,10 @@ dlock_status dlock_permits_set(dlock_primitives *prims, const char *name,
  *             dlock_permits_release()
  *   BUSY      wait_ms was 0, and no permit was free
  *   TIMEOUT   wait_ms passed; or the grant came after its own lease had ended
- *   UNKNOWN   the library sent a release of the permit.  If that had no answer either,
- *             the permit may be missing until its lease ends
+ *   UNKNOWN   an attempt had no answer, and the library sent a release of its permit.
+ *             If that had no answer either, the permit may be missing until its lease
+ *             ends.  After a wait that is the last attempt, or an earlier one whose
+ *             release failed again before each later attempt
  * *permit is written only on OK. */
 dlock_status dlock_permits_acquire(dlock_primitives *prims, const char *name,
                                    int64_t wait_ms, int lease_ms,

@@ -78,6 +78,14 @@ static dlock_status give_back(dlock_primitives *prims, const char *name,
     return primitive_ask(prims, &call, DLOCK_LOST);
 }
 
+/* A permit that an attempt may have taken, and whose release failed. */
+struct doubt {
+    dlock_permit permit;
+    int64_t end_ns;
+};
+
+enum { DOUBTS_MAX = 4 }; /* more arise only while the store is away for long */
+
 struct acquiring {
     struct primitive_wait wait;
     const char *name;
@@ -85,7 +93,10 @@ struct acquiring {
     dlock_permit permit; /* the last attempt's */
     struct keys keys;
     bool was_late;
+    bool in_vain;   /* an attempt took a permit, or may have, and it was given back */
     int64_t end_ns; /* of the last attempt's permit, if it was granted */
+    struct doubt doubts[DOUBTS_MAX]; /* the oldest first */
+    int doubt_count;
 };
 
 /* Release the permit that an unanswered attempt may have taken.  The reason in
@@ -95,8 +106,53 @@ static void clean_up(struct acquiring *job, dlock_status st)
     char why[256];
 
     snprintf(why, sizeof(why), "%s", dlock_error());
-    (void)give_back(job->wait.prims, job->name, &job->permit, true);
+    if (dlock_is_failure(give_back(job->wait.prims, job->name, &job->permit, true))) {
+        if (job->doubt_count == DOUBTS_MAX)
+            memmove(job->doubts, job->doubts + 1,
+                    (size_t)--job->doubt_count * sizeof(*job->doubts));
+        job->doubts[job->doubt_count++] = (struct doubt){job->permit, job->end_ns};
+    }
+    job->in_vain = true;
     (void)dlock_fail(st, "%s", why);
+}
+
+/* Send each release that failed once more, until one fails again.  A permit whose lease
+ * has ended needs none. */
+static void permit_settle(struct acquiring *job)
+{
+    bool answers = true;
+    int kept_count = 0;
+
+    for (int i = 0; i < job->doubt_count; i++) {
+        const struct doubt doubt = job->doubts[i];
+
+        if (dlock_clock_ns() >= doubt.end_ns)
+            continue;
+        answers = answers &&
+                  !dlock_is_failure(give_back(job->wait.prims, job->name, &doubt.permit, true));
+        if (!answers)
+            job->doubts[kept_count++] = doubt;
+    }
+    job->doubt_count = kept_count;
+}
+
+/* The answer of an acquire that ended with `st`. */
+static dlock_status permit_answer(struct acquiring *job, dlock_status st)
+{
+    char why[256];
+
+    if (job->was_late && !dlock_is_failure(st))
+        st = dlock_fail(DLOCK_TIMEOUT, "granted only after the lease of %d ms had run out",
+                        job->lease_ms);
+    if ((st != DLOCK_TIMEOUT && st != DLOCK_IO) || job->doubt_count == 0)
+        return st;
+    snprintf(why, sizeof(why), "%s", dlock_error());
+    permit_settle(job);
+    if (job->doubt_count == 0)
+        return dlock_fail(st, "%s", why);
+    return dlock_fail(DLOCK_UNKNOWN, "an attempt may have taken a permit, which stays taken "
+                                     "until its lease ends%s%.180s",
+                      why[0] != '\0' ? "; " : "", why);
 }
 
 static dlock_status try_once(struct acquiring *job, int64_t *free_in_ms)
@@ -122,14 +178,14 @@ static dlock_status try_once(struct acquiring *job, int64_t *free_in_ms)
 static dlock_status attempt(void *arg, int64_t *free_in_ms)
 {
     struct acquiring *job = arg;
-    int64_t end_ns = dlock_clock_after(dlock_clock_ns(), job->lease_ms);
     dlock_status st;
 
     *free_in_ms = -1;
+    permit_settle(job);
     dlock_token_make(job->permit.id);
+    job->end_ns = dlock_clock_after(dlock_clock_ns(), job->lease_ms);
     st = try_once(job, free_in_ms);
-    job->end_ns = end_ns;
-    job->was_late = st == DLOCK_OK && dlock_clock_ns() >= end_ns;
+    job->was_late = st == DLOCK_OK && dlock_clock_ns() >= job->end_ns;
     if (job->was_late)
         st = DLOCK_BUSY;
     if (job->was_late || st == DLOCK_UNKNOWN || st == DLOCK_PROTOCOL)
@@ -144,6 +200,7 @@ static int64_t promised_ns(int64_t end_ns)
     return end_ns - DLOCK_NS_PER_MS;
 }
 
+/* A refused acquire with a deadline tells the judge that a permit was away meanwhile. */
 static void record_take(const struct acquiring *job, uint64_t call, dlock_status st)
 {
     dlock_event answer = {0};
@@ -151,6 +208,8 @@ static void record_take(const struct acquiring *job, uint64_t call, dlock_status
     if (st == DLOCK_OK || job->was_late) {
         answer.token = job->permit.id;
         answer.deadline_ns = promised_ns(job->end_ns);
+    } else if (job->in_vain && !dlock_is_failure(st)) {
+        answer.deadline_ns = dlock_clock_ns();
     }
     (void)primitive_record_end(job->wait.prims, call, st, &answer);
 }
@@ -179,13 +238,10 @@ dlock_status dlock_permits_acquire(dlock_primitives *prims, const char *name,
     job.keys = keys_of(name);
     memcpy(job.wait.channel, job.keys.channel, sizeof(job.wait.channel));
     call = primitive_record_begin(prims, &asked);
-    st = primitive_wait(&job.wait, wait_ms, attempt, &job);
+    st = permit_answer(&job, primitive_wait(&job.wait, wait_ms, attempt, &job));
     record_take(&job, call, st);
     if (st == DLOCK_OK)
         *permit = job.permit;
-    else if (job.was_late && !dlock_is_failure(st))
-        st = dlock_fail(DLOCK_TIMEOUT,
-                        "granted only after the lease of %d ms had run out", lease_ms);
     return st;
 }
 
@@ -255,10 +311,10 @@ static dlock_status count(dlock_primitives *prims, const char *name, const char 
         return st;
     keys = keys_of(name);
     write_now(now);
-    return primitive_number(prims,
-                            &PRIMITIVE_CALL(prims, PERMITS_COUNT, 2, 2, name, keys.taken,
-                                            now, which),
-                            shape, permits);
+    return primitive_read(
+        primitive_number(prims,
+                         &PRIMITIVE_CALL(prims, PERMITS_COUNT, 2, 2, name, keys.taken, now, which),
+                         shape, permits));
 }
 
 dlock_status dlock_permits_available(dlock_primitives *prims, const char *name,

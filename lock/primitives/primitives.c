@@ -130,13 +130,18 @@ dlock_status primitive_ask(dlock_primitives *prims,
     return st == DLOCK_LOST ? no : st;
 }
 
+dlock_status primitive_read(dlock_status st)
+{
+    return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
+}
+
 dlock_status primitive_get(dlock_primitives *prims, const char *key, int64_t *number)
 {
     struct redis_answer answer;
     dlock_status st = redis_get(prims->link, key, REDIS_SHAPE_NUMBER, &answer);
 
     *number = st == DLOCK_OK ? answer.integer : 0;
-    return st == DLOCK_LOST ? DLOCK_OK : st;
+    return st == DLOCK_LOST ? DLOCK_OK : primitive_read(st);
 }
 
 /* ---- waiting: the slots of a variant that dlock_wait() needs ---- */

@@ -85,8 +85,11 @@ dlock_status primitive_number(dlock_primitives *prims,
 dlock_status primitive_ask(dlock_primitives *prims,
                            const struct redis_script_call *call, dlock_status no);
 
+/* The answer of a call that changes nothing: `st`, or IO in place of UNKNOWN. */
+dlock_status primitive_read(dlock_status st);
+
 /* GET a key that holds a number, into *number; 0: there is no such key.  OK, or a
- * failure. */
+ * failure other than UNKNOWN. */
 dlock_status primitive_get(dlock_primitives *prims, const char *key, int64_t *number);
 
 /* Waiting on a channel. */

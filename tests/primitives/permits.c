@@ -7,6 +7,7 @@
 
 #include "gen/lua_scripts.h"
 #include "base/os/clock.h"
+#include "lock/fault.h"
 #include "tests/primitives/rig.h"
 
 #define CHANNEL "redisson_sc:{p}"
@@ -347,6 +348,63 @@ static void an_unanswered_acquire_leaves_nothing(void **state)
     assert_int_equal(0, acquired(other));
 }
 
+static bool is_one_held(void)
+{
+    dlock_fault_state seen = {0};
+
+    dlock_fault_look(DLOCK_FAULT_BEFORE_REQUEST, &seen);
+    return seen.holding;
+}
+
+/* The answer of the first attempt is hidden, and `action` meets the release after it. */
+static struct prim_call *begin_with_a_hidden_answer(struct wish *wish, dlock_fault_action action)
+{
+    struct prim_call *call;
+
+    dlock_fault_allow();
+    assert_true(dlock_fault_arm(DLOCK_FAULT_BEFORE_REQUEST, DLOCK_FAULT_HOLD, "p"));
+    call = prim_begin(acquire, wish);
+    assert_comes(is_one_held());
+    servers_signal(0, 1, SIGSTOP);
+    assert_true(dlock_fault_arm(DLOCK_FAULT_AFTER_REPLY, DLOCK_FAULT_FAIL, "p"));
+    assert_true(dlock_fault_release(DLOCK_FAULT_BEFORE_REQUEST));
+    assert_comes(dlock_fault_arm(DLOCK_FAULT_BEFORE_REQUEST, action, "p"));
+    servers_signal(0, 1, SIGCONT);
+    return call;
+}
+
+/* As an acquire of a lock does, a wait sends a release that failed again before it asks again. */
+static void a_wait_gives_back_what_an_earlier_attempt_took(void **state)
+{
+    dlock_primitives *prims = prim_open(TIMEOUT_MS);
+    struct wish wish = {.prims = prims, .wait_ms = TIMEOUT_MS, .lease_ms = LONG_LEASE_MS};
+    struct prim_call *call;
+
+    (void)state;
+    assert_status(OK, dlock_permits_set(prims, "p", 1));
+    call = begin_with_a_hidden_answer(&wish, DLOCK_FAULT_FAIL);
+    assert_status(OK, prim_end(call));
+    assert_int_equal(1, acquired(prims));
+    assert_status(OK, dlock_permits_release(prims, "p", &wish.permit));
+    assert_int_equal(1, available(prims));
+}
+
+/* The last attempts could not be sent, and the first may have taken a permit. */
+static void an_attempt_without_an_answer_makes_the_wait_unknown(void **state)
+{
+    dlock_primitives *prims = prim_open(TIMEOUT_MS);
+    struct wish wish = {.prims = prims, .wait_ms = 1000, .lease_ms = LONG_LEASE_MS};
+    struct prim_call *call;
+
+    (void)state;
+    assert_status(OK, dlock_permits_set(prims, "p", 1));
+    call = begin_with_a_hidden_answer(&wish, DLOCK_FAULT_HOLD);
+    assert_comes(is_one_held());
+    servers_signal(0, 1, SIGKILL);
+    assert_true(dlock_fault_release(DLOCK_FAULT_BEFORE_REQUEST));
+    assert_status(UNKNOWN, prim_end(call));
+}
+
 struct renewal {
     dlock_primitives *prims;
     dlock_permit permit;
@@ -418,6 +476,8 @@ const struct CMUnitTest prim_permits_tests[] = {
     PRIM_TEST(counting_permits_changes_nothing),
     PRIM_TEST(a_request_that_comes_twice_counts_once),
     PRIM_TEST(an_unanswered_acquire_leaves_nothing),
+    PRIM_TEST(a_wait_gives_back_what_an_earlier_attempt_took),
+    PRIM_TEST(an_attempt_without_an_answer_makes_the_wait_unknown),
     PRIM_TEST(a_renewal_that_took_longer_than_its_lease_is_lost),
     PRIM_TEST(what_cannot_be_meant_is_refused_to_permits),
 };

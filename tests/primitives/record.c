@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* record.c -- the records of the calls. */
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +103,46 @@ static void every_call_is_recorded(void **state)
     assert_true(slots[11].deadline_ns >= slots[9].deadline_ns);
 }
 
+enum { BRIEF_MS = 50 };
+
+static dlock_status resume_later(void *unused)
+{
+    (void)unused;
+    rig_pause_ms(4 * BRIEF_MS); /* until the end of a brief lease, by the clock */
+    servers_signal(0, 1, SIGCONT);
+    return DLOCK_OK;
+}
+
+/* The server was stopped for longer than the lease, so the permit was granted too late, and is
+ * given back. The record has the caller's answer, and tells that a permit was away. */
+static void a_late_grant_is_recorded_as_it_is_answered(void **state)
+{
+    char dir[] = "/tmp/seckill-primitives-XXXXXX";
+    dlock_primitives *prims = prim_open(TIMEOUT_MS);
+    dlock_record slots[SLOTS_READ];
+    dlock_permit permit;
+    struct prim_call *resuming;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    assert_status(OK, dlock_permits_set(prims, "p", 1));
+    assert_status(OK, dlock_primitives_record(prims, dir));
+    servers_signal(0, 1, SIGSTOP);
+    resuming = prim_begin(resume_later, NULL);
+    assert_status(TIMEOUT, dlock_permits_acquire(prims, "p", 0, BRIEF_MS, &permit));
+    assert_status(OK, prim_end(resuming));
+    read_slots(dir, slots);
+    for (size_t i = 0; i < SLOTS_READ; i++)
+        if (slots[i].kind == DLOCK_EVENT_PERMIT_TAKE) {
+            assert_int_equal(DLOCK_TIMEOUT, slots[i].status);
+            assert_true(slots[i].deadline_ns > 0);
+            return;
+        }
+    fail_msg("the acquire is not recorded");
+}
+
 const struct CMUnitTest prim_record_tests[] = {
+    PRIM_TEST(a_late_grant_is_recorded_as_it_is_answered),
     PRIM_TEST(every_call_is_recorded),
 };
 const size_t prim_record_count = sizeof(prim_record_tests) / sizeof(prim_record_tests[0]);

@@ -270,6 +270,26 @@ static void a_dead_store_is_an_io_failure(void **state)
     assert_status(OK, dlock_semaphore_acquire(prims, "s", 1, 0));
 }
 
+/* A question that had no answer has changed nothing. */
+static void an_unanswered_question_is_an_io_failure(void **state)
+{
+    dlock_primitives *prims;
+    int64_t number;
+
+    (void)state;
+    premise_watch_pace();
+    prims = prim_open(SHORT_TIMEOUT_MS);
+    assert_status_provided(is_steady(SHORT_TIMEOUT_MS), OK, dlock_latch_set(prims, "l", 1));
+    servers_signal(0, 1, SIGSTOP);
+    assert_status(IO, dlock_semaphore_available(prims, "s", &number));
+    assert_status(IO, dlock_permits_available(prims, "p", &number));
+    assert_status(IO, dlock_permits_acquired(prims, "p", &number));
+    assert_status(IO, dlock_latch_count(prims, "l", &number));
+    assert_status(IO, dlock_latch_wait(prims, "l", 0));
+    assert_status(IO, dlock_latch_wait(prims, "l", SHORT_TIMEOUT_MS));
+    assert_status(UNKNOWN, dlock_semaphore_drain(prims, "s", &number));
+}
+
 static void what_cannot_be_meant_is_refused(void **state)
 {
     dlock_primitives *prims = prim_open(TIMEOUT_MS);
@@ -335,6 +355,7 @@ const struct CMUnitTest prim_semaphore_tests[] = {
     PRIM_TEST(calls_survive_cut_connections_and_lost_scripts),
     PRIM_TEST(an_unanswered_acquire_leaks_no_more_than_it_wanted),
     PRIM_TEST(a_dead_store_is_an_io_failure),
+    PRIM_TEST(an_unanswered_question_is_an_io_failure),
     PRIM_TEST(what_cannot_be_meant_is_refused),
     PRIM_TEST(a_forked_child_may_not),
 };
