@@ -48,37 +48,35 @@ def kernel_is_done():
 
 
 class Rig(Laboratory):
-    """A laboratory with one etcd, and besides it a Redis with TLS, a Redis Cluster of one node, and
-    a Sentinel of the Redis with TLS."""
+    """A laboratory with one etcd, and besides it a Redis with a port of TLS, a Redis Cluster of one
+    node, and a Sentinel of that Redis."""
 
     def __init__(self):
         super().__init__("--etcd-alone")
         self.pem, key, config = (f"{self.folder}/{name}" for name in ("pem", "key", "sentinel"))
-        self.tls, self.cluster, self.sentinel, bus = free_ports(4)
+        plain, self.tls, self.cluster, bus, self.sentinel = (str(port) for port in free_ports(5))
         run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
             "-nodes", "-keyout", key, "-out", self.pem, "-days", "2", "-subj", "/CN=server",
             "-addext", "subjectAltName=IP:127.0.0.1")
-        encrypted = ["--port", "0", "--tls-cert-file", self.pem, "--tls-key-file", key,
-                     "--tls-ca-cert-file", self.pem, "--tls-auth-clients", "no", "--tls-port"]
-        plain = ["--save", ""]
-        self.serve(self.tls, *plain, *encrypted, str(self.tls), cli=["--tls", "--cacert", self.pem])
-        self.serve(self.cluster, *plain, "--port", str(self.cluster), "--cluster-enabled", "yes",
-                   "--cluster-port", str(bus))
+        self.serve("--save", "", "--tls-port", self.tls, "--tls-cert-file", self.pem,
+                   "--tls-key-file", key, "--tls-auth-clients", "no", port=plain)
+        self.serve("--save", "", "--cluster-enabled", "yes", "--cluster-port", bus,
+                   port=self.cluster)
         for words in ("CLUSTER ADDSLOTSRANGE 0 16383", "CONFIG SET cluster-announce-ip 127.0.0.1"):
-            run("redis-cli", "-p", str(self.cluster), *words.split())
-        soon("a cluster", lambda: "cluster_state:ok" in run(
-            "redis-cli", "-p", str(self.cluster), "CLUSTER", "INFO"))
+            run("redis-cli", "-p", self.cluster, *words.split())
+        soon("a cluster",
+             lambda: "state:ok" in run("redis-cli", "-p", self.cluster, "CLUSTER", "INFO"))
         with open(config, "w", encoding="utf-8") as file:
-            file.write(f"sentinel monitor shop 127.0.0.1 {self.tls} 1\n"
-                       "sentinel down-after-milliseconds shop 600000\ntls-replication yes\n")
-        self.serve(self.sentinel, config, "--sentinel", *encrypted, str(self.sentinel),
-                   cli=["--tls", "--cacert", self.pem])
+            file.write(f"sentinel monitor shop 127.0.0.1 {plain} 1\n"
+                       "sentinel down-after-milliseconds shop 600000\n")
+        self.serve(config, "--sentinel", port=self.sentinel)
 
-    def serve(self, port, *words, cli=()):
-        subprocess.Popen(["redis-server", *words, "--bind", "127.0.0.1", "--dir", self.folder],
-                         stdout=subprocess.DEVNULL, preexec_fn=end_with_us)
-        soon(f"a Redis at {port}", lambda: "PONG" in run(
-            "redis-cli", "-p", str(port), *cli, "PING", statuses=(0, 1)))
+    def serve(self, *words, port):
+        words = [*words, "--port", port, "--bind", "127.0.0.1", "--dir", self.folder]
+        subprocess.Popen(["redis-server", *words], preexec_fn=end_with_us,
+                         stdout=subprocess.DEVNULL)
+        soon(f"a Redis at {port}",
+             lambda: "PONG" in run("redis-cli", "-p", port, "PING", statuses=(0, 1)))
 
     def system(self, variant, place):
         """A system of the lock on the store.  Its leases are longer than the test."""
@@ -87,8 +85,7 @@ class Rig(Laboratory):
             "redlock": ("redlock_urls", self.env["SECKILL_REDLOCK_URLS"]),
             "tls": ("redis_url", f"rediss://127.0.0.1:{self.tls}?ca={self.pem}"),
             "cluster": ("redis_url", f"redis-cluster://127.0.0.1:{self.cluster}"),
-            "sentinel": ("redis_url",
-                         f"rediss-sentinel://127.0.0.1:{self.sentinel}/shop?ca={self.pem}"),
+            "sentinel": ("redis_url", f"redis-sentinel://127.0.0.1:{self.sentinel}/shop"),
             "postgres": ("database_url", self.env["SECKILL_DATABASE_URL"]),
             "etcd": ("etcd_url", self.env["SECKILL_ETCD_URL"]),
         }[place]
