@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/os/clock.h"
+#include "base/os/thread.h"
 #include "lock/cancel.h"
 #include "lock/debts.h"
 #include "lock/doubts.h"
@@ -379,6 +380,7 @@ static dlock_status acquire(struct acquiring *job, const char *name, dlock_lease
 dlock_status dlock_acquire_with(dlock_system *sys, const char *name,
                                 const dlock_request *request, dlock_lease *lease)
 {
+    DLOCK_PUT_OFF_CANCEL;
     struct acquiring job = {
         .sys = sys, .request = request, .begun_ns = dlock_clock_ns()};
     struct dlock_spent before = dlock_spent_here();

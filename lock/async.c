@@ -7,6 +7,7 @@
 
 #include "base/os/clock.h"
 #include "base/os/fork.h"
+#include "base/os/thread.h"
 #include "lock/async_inside.h"
 #include "lock/process.h"
 #include "lock/store.h"
@@ -65,6 +66,7 @@ static dlock_status check_poller(dlock_async *async)
 
 int dlock_poll(dlock_async *async, int64_t wait_ms)
 {
+    DLOCK_PUT_OFF_CANCEL;
     int64_t until_ns = 0;
 
     dlock_error_clear();
@@ -162,6 +164,7 @@ static dlock_status make(dlock_async **out, dlock_system *sys, bool has_thread)
 
 dlock_status dlock_async_open(dlock_async **out, dlock_system *sys, unsigned flags)
 {
+    DLOCK_PUT_OFF_CANCEL;
     const char *client;
     dlock_status st;
 
@@ -188,6 +191,7 @@ dlock_status dlock_async_open(dlock_async **out, dlock_system *sys, unsigned fla
 
 dlock_status dlock_async_close(dlock_async *async)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_status st;
 
     dlock_error_clear();

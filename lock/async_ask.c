@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os/thread.h"
 #include "lock/async_inside.h"
 #include "lock/name.h"
 #include "lock/request.h"
@@ -11,6 +12,7 @@
 
 dlock_async_owner *dlock_async_owner_new(dlock_async *async)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_async_owner *owner;
 
     dlock_error_clear();
@@ -31,6 +33,7 @@ dlock_async_owner *dlock_async_owner_new(dlock_async *async)
 
 void dlock_async_owner_free(dlock_async_owner *owner)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_async *async;
 
     if (owner == NULL || dlock_async_check(owner->async) != DLOCK_OK)
@@ -81,6 +84,7 @@ dlock_status dlock_async_acquire(dlock_async *async, const char *name,
                                  const dlock_request *request, dlock_async_owner *owner,
                                  dlock_async_done *done, void *arg, uint64_t *id)
 {
+    DLOCK_PUT_OFF_CANCEL;
     struct dlock_async_call *call;
     dlock_status st;
 
@@ -123,18 +127,21 @@ static dlock_status use(dlock_async *async, enum dlock_async_kind kind,
 dlock_status dlock_async_release(dlock_async *async, const dlock_lease *lease,
                                  dlock_async_done *done, void *arg)
 {
+    DLOCK_PUT_OFF_CANCEL;
     return use(async, DLOCK_ASYNC_RELEASE, lease, done, arg);
 }
 
 dlock_status dlock_async_renew(dlock_async *async, const dlock_lease *lease,
                                dlock_async_done *done, void *arg)
 {
+    DLOCK_PUT_OFF_CANCEL;
     return use(async, DLOCK_ASYNC_RENEW, lease, done, arg);
 }
 
 dlock_status dlock_async_abandon(dlock_async *async, const dlock_lease *lease,
                                  dlock_async_done *done, void *arg)
 {
+    DLOCK_PUT_OFF_CANCEL;
     return use(async, DLOCK_ASYNC_ABANDON, lease, done, arg);
 }
 
@@ -156,6 +163,7 @@ static void cancel_posted(struct dlock_post *post)
 
 dlock_status dlock_async_cancel(dlock_async *async, uint64_t id)
 {
+    DLOCK_PUT_OFF_CANCEL;
     struct cancelling *cancelling;
     dlock_status st;
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/os/clock.h"
+#include "base/os/thread.h"
 #include "lock/debt.h"
 #include "lock/lease.h"
 #include "lock/payer.h"
@@ -117,6 +118,7 @@ void dlock_debts_pay_name(dlock_system *sys, const char *name)
 
 uint64_t dlock_pay_debts(dlock_system *sys, int64_t wait_ms)
 {
+    DLOCK_PUT_OFF_CANCEL;
     int64_t until_ns =
         wait_ms < 0 ? INT64_MAX : dlock_clock_after(dlock_clock_ns(), wait_ms);
     struct dlock_debts *debts;
@@ -141,6 +143,7 @@ uint64_t dlock_pay_debts(dlock_system *sys, int64_t wait_ms)
 
 void dlock_send_debts(dlock_system *sys)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_error_clear();
     if (dlock_system_check(sys) == DLOCK_OK && atomic_load(&sys->debts) != NULL)
         (void)sys->variant->send_queued(sys->state);

@@ -30,6 +30,20 @@
  *             while it holds a lock, the watchdog stops renewing the lock: its lease
  *             ends, and on_lost is called.  A lock that lives with a session instead of
  *             a lease stays held until dlock_close().
+ * Ends        No call of dlock.h, dlock_async.h and dlock_primitives.h is a cancellation
+ *             point: a pthread_cancel() of a thread inside a call takes effect after the
+ *             call, whose answer the thread has.  So a cancel ends no wait; fire the
+ *             dlock_cancel of the request for that.  If the type of cancelling is
+ *             asynchronous, the answer may be lost.  Cleanup handlers and destructors of
+ *             thread-specific data may make every call.
+ *             A thread may end by its return, by pthread_exit() or by a cancel, also while
+ *             it holds locks (see Threads).
+ *             Every call and every callback (dlock_lost_fn, dlock_async_done) has to
+ *             return.  The behaviour is undefined if pthread_exit(), longjmp() or a C++
+ *             exception leaves a callback, if a callback is cancelled by its own hand, or if
+ *             a signal handler that interrupted a call leaves it by longjmp(): what the call
+ *             had locked stays locked.  A handler that interrupted code of the program
+ *             itself may jump.
  * Time        Durations are milliseconds (`_ms`).  Instants are nanoseconds (`_ns`) of
  *             CLOCK_BOOTTIME, which goes on counting while the machine sleeps.  Only
  *             the variant getset reads the wall clock.

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/os/thread.h"
 #include "base/text/utf8.h"
 #include "lock/handover.h"
 #include "lock/info.h"
@@ -24,6 +25,7 @@ static void inspect_clean_owner(char owner[DLOCK_OWNER_MAX + 1])
 dlock_status dlock_inspect_sized(dlock_system *sys, const char *name, dlock_info *out,
                                  size_t size)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_info info = dlock_info_nothing();
     uint64_t before = dlock_commands_count();
     dlock_status st;
@@ -52,6 +54,7 @@ dlock_status dlock_inspect_sized(dlock_system *sys, const char *name, dlock_info
 
 dlock_status dlock_force_release(dlock_system *sys, const char *name)
 {
+    DLOCK_PUT_OFF_CANCEL;
     uint64_t before = dlock_commands_count();
     dlock_status st;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/os/event.h"
+#include "base/os/thread.h"
 #include "lock/status.h"
 #include "lock/system.h"
 #include "lock/watchdog.h"
@@ -35,6 +36,7 @@ static int open_fd(dlock_system *sys)
 
 int dlock_lost_fd(dlock_system *sys)
 {
+    DLOCK_PUT_OFF_CANCEL;
     int fd_plus_1;
 
     dlock_error_clear();

@@ -4,6 +4,7 @@
  * Other threads count meanwhile: each number is right at some moment of the reading,
  * and the total of a histogram is the sum of the buckets that were read. */
 #include "base/os/histogram.h"
+#include "base/os/thread.h"
 #include "lock/era.h"
 #include "lock/metrics.h"
 #include "lock/sized.h"
@@ -40,6 +41,7 @@ static void add_up(dlock_system *sys, dlock_metrics *out)
 
 void dlock_metrics_read_sized(dlock_system *sys, dlock_metrics *out, size_t size)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_metrics sums = {0};
 
     if (out == NULL)

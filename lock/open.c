@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/os/fork.h"
+#include "base/os/thread.h"
 #include "lock/debts.h"
 #include "lock/handover.h"
 #include "lock/lost.h"
@@ -68,6 +69,7 @@ static dlock_status start(dlock_system *sys, const dlock_options *opts)
 
 dlock_status dlock_open(dlock_system **out, const dlock_options *given)
 {
+    DLOCK_PUT_OFF_CANCEL;
     const dlock_variant *variant;
     dlock_options opts;
     dlock_system *sys;
@@ -103,6 +105,7 @@ dlock_status dlock_open(dlock_system **out, const dlock_options *given)
 
 void dlock_close(dlock_system *sys)
 {
+    DLOCK_PUT_OFF_CANCEL;
     uint64_t owed_count;
 
     /* In a forked child the threads do not exist and the mutexes may stay locked, so
@@ -128,6 +131,7 @@ void dlock_close(dlock_system *sys)
 
 dlock_status dlock_check(dlock_system *sys)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_status st;
 
     dlock_error_clear();

@@ -2,6 +2,7 @@
 /* release.c -- releasing a level of a hold, with or without waiting for the store, and
  * abandoning a hold. */
 #include "base/os/clock.h"
+#include "base/os/thread.h"
 #include "lock/debts.h"
 #include "lock/era.h"
 #include "lock/handover.h"
@@ -174,11 +175,13 @@ static dlock_status release(dlock_system *sys, dlock_lease *lease, bool may_owe)
 
 dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
 {
+    DLOCK_PUT_OFF_CANCEL;
     return release(sys, lease, false);
 }
 
 dlock_status dlock_release_later(dlock_system *sys, dlock_lease *lease)
 {
+    DLOCK_PUT_OFF_CANCEL;
     return release(sys, lease, true);
 }
 
@@ -192,6 +195,7 @@ static void record_abandon(const dlock_system *sys, const struct dlock_hold *roo
 
 dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease)
 {
+    DLOCK_PUT_OFF_CANCEL;
     struct dlock_hold *hold = NULL;
     const struct dlock_hold *root;
     dlock_status st;

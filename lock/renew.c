@@ -3,6 +3,7 @@
 #include "lock/renew.h"
 
 #include "base/os/clock.h"
+#include "base/os/thread.h"
 #include "lock/era.h"
 #include "lock/lease.h"
 #include "lock/recording.h"
@@ -41,6 +42,7 @@ dlock_status dlock_renew_claim(dlock_system *sys, const dlock_claim *claim)
 
 dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease)
 {
+    DLOCK_PUT_OFF_CANCEL;
     struct dlock_hold *root;
     dlock_claim claim;
     int64_t deadline_ns;

@@ -2,6 +2,7 @@
 /* trace.c -- records the trace that a hold serves. */
 #include <string.h>
 
+#include "base/os/thread.h"
 #include "lock/recording.h"
 #include "lock/status.h"
 
@@ -26,6 +27,7 @@ static dlock_status check_id(const char *trace)
 
 dlock_status dlock_trace(dlock_system *sys, const dlock_lease *lease, const char *trace)
 {
+    DLOCK_PUT_OFF_CANCEL;
     struct dlock_owner owner;
     dlock_status st;
 

@@ -2,6 +2,7 @@
 /* valid.c -- is a lease still valid? */
 #include "base/os/clock.h"
 #include "base/os/fork.h"
+#include "base/os/thread.h"
 #include "lock/era.h"
 #include "lock/lease.h"
 
@@ -28,6 +29,7 @@ bool dlock_lease_valid(const dlock_system *sys, const dlock_lease *lease)
 
 int64_t dlock_lease_left_ms(const dlock_system *sys, const dlock_lease *lease)
 {
+    DLOCK_PUT_OFF_CANCEL;
     int64_t deadline_ns;
     int64_t left_ns;
 

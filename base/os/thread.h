@@ -27,6 +27,26 @@ void dlock_thread_yield(void);
 /* The kernel's number of the calling thread; a system call. */
 uint32_t dlock_thread_id(void);
 
+/* First in each public call that may wait or take a mutex: a pthread_cancel() of the calling
+ * thread takes effect only after the call.  A thread that ended inside would take along what other
+ * threads wait for: a mutex, or the role of the driver of a connection. */
+static inline int dlock_thread_put_off_cancel(void)
+{
+    int state = PTHREAD_CANCEL_ENABLE;
+
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    return state;
+}
+
+static inline void dlock_thread_allow_cancel(const int *state)
+{
+    (void)pthread_setcancelstate(*state, NULL);
+}
+
+#define DLOCK_PUT_OFF_CANCEL                                                           \
+    __attribute__((cleanup(dlock_thread_allow_cancel))) const int put_off_cancel =     \
+        dlock_thread_put_off_cancel()
+
 /* A value of which each thread has its own, and that a function gets when the thread
  * ends. */
 struct dlock_thread_value {

@@ -10,6 +10,7 @@
  * 1 when it is set or deleted. */
 #include <stdio.h>
 
+#include "base/os/thread.h"
 #include "lock/primitives/primitives.h"
 
 /* Redisson puts this channel's name into braces always, unlike the others. */
@@ -29,6 +30,7 @@ static uint64_t begin(const dlock_primitives *prims, dlock_event_kind kind,
 
 dlock_status dlock_latch_set(dlock_primitives *prims, const char *name, int count)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_status st = primitive_check(prims, name, channel_of);
     char channel[REDISSON_NAME_SIZE];
     char number[12];
@@ -50,6 +52,7 @@ dlock_status dlock_latch_set(dlock_primitives *prims, const char *name, int coun
 dlock_status dlock_latch_count_down(dlock_primitives *prims, const char *name,
                                     int64_t *left)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_status st = primitive_check(prims, name, channel_of);
     char channel[REDISSON_NAME_SIZE];
     dlock_event answer = {0};
@@ -71,6 +74,7 @@ dlock_status dlock_latch_count_down(dlock_primitives *prims, const char *name,
 
 dlock_status dlock_latch_count(dlock_primitives *prims, const char *name, int64_t *left)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_status st = primitive_check(prims, name, channel_of);
 
     if (st == DLOCK_OK)
@@ -80,6 +84,7 @@ dlock_status dlock_latch_count(dlock_primitives *prims, const char *name, int64_
 
 dlock_status dlock_latch_delete(dlock_primitives *prims, const char *name)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_status st = primitive_check(prims, name, channel_of);
     char channel[REDISSON_NAME_SIZE];
     uint64_t call;
@@ -136,6 +141,7 @@ static dlock_status look(void *arg, int64_t *free_in_ms)
 dlock_status dlock_latch_wait(dlock_primitives *prims, const char *name,
                               int64_t wait_ms)
 {
+    DLOCK_PUT_OFF_CANCEL;
     struct waiting job = {.wait = {.prims = prims, .wake = {&REDIS_WAKE_LATCH, 0}},
                           .name = name};
     dlock_status st = primitive_check(prims, name, channel_of);

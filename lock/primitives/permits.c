@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/os/clock.h"
+#include "base/os/thread.h"
 #include "lock/primitives/primitives.h"
 #include "lock/process.h"
 #include "lock/token.h"
@@ -217,6 +218,7 @@ static void record_take(const struct acquiring *job, uint64_t call, dlock_status
 dlock_status dlock_permits_acquire(dlock_primitives *prims, const char *name,
                                    int64_t wait_ms, int lease_ms, dlock_permit *permit)
 {
+    DLOCK_PUT_OFF_CANCEL;
     struct acquiring job = {
         .wait = {.prims = prims, .wake = {&REDIS_WAKE_SEMAPHORE, 1}},
         .name = name,
@@ -248,6 +250,7 @@ dlock_status dlock_permits_acquire(dlock_primitives *prims, const char *name,
 dlock_status dlock_permits_release(dlock_primitives *prims, const char *name,
                                    const dlock_permit *permit)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
     dlock_event asked = {.kind = DLOCK_EVENT_PERMIT_GIVE, .name = name};
     uint64_t call;
@@ -265,6 +268,7 @@ dlock_status dlock_permits_release(dlock_primitives *prims, const char *name,
 dlock_status dlock_permits_renew(dlock_primitives *prims, const char *name,
                                  const dlock_permit *permit, int lease_ms)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
     char now[NUMBER_SIZE], lease[NUMBER_SIZE];
     dlock_event asked = {.kind = DLOCK_EVENT_PERMIT_RENEW,
@@ -320,11 +324,13 @@ static dlock_status count(dlock_primitives *prims, const char *name, const char 
 dlock_status dlock_permits_available(dlock_primitives *prims, const char *name,
                                      int64_t *permits)
 {
+    DLOCK_PUT_OFF_CANCEL;
     return count(prims, name, "available", REDIS_SHAPE_BALANCE, permits);
 }
 
 dlock_status dlock_permits_acquired(dlock_primitives *prims, const char *name,
                                     int64_t *permits)
 {
+    DLOCK_PUT_OFF_CANCEL;
     return count(prims, name, "acquired", REDIS_SHAPE_COUNT, permits);
 }

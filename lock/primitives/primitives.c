@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os/thread.h"
 #include "gen/lua_scripts.h"
 #include "base/os/clock.h"
 #include "base/os/fork.h"
@@ -34,6 +35,7 @@ static dlock_status reach(dlock_primitives *prims, const dlock_options *opts)
 dlock_status dlock_primitives_open(dlock_primitives **out, const char *redis_url,
                                    int timeout_ms)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_options opts = {.variant = "a primitive",
                           .redis_url = redis_url,
                           .redis_timeout_ms = timeout_ms};
@@ -62,6 +64,7 @@ dlock_status dlock_primitives_open(dlock_primitives **out, const char *redis_url
 
 void dlock_primitives_close(dlock_primitives *prims)
 {
+    DLOCK_PUT_OFF_CANCEL;
     if (prims == NULL || prims->generation != dlock_fork_generation())
         return; /* see dlock_close() */
     dlock_recorder_close(prims->recorder);

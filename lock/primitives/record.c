@@ -12,6 +12,7 @@
 
 dlock_status dlock_primitives_record(dlock_primitives *prims, const char *dir)
 {
+    DLOCK_PUT_OFF_CANCEL;
     char text[DLOCK_UUID_LEN + 1];
     dlock_recorder_about about = {.variant = "primitives", .uuid = text};
 

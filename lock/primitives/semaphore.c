@@ -9,6 +9,7 @@
  * the new number is published on redisson_sc:{name}. */
 #include <stdio.h>
 
+#include "base/os/thread.h"
 #include "lock/primitives/primitives.h"
 
 enum { NUMBER_SIZE = 12 };
@@ -28,6 +29,7 @@ static uint64_t begin(const dlock_primitives *prims, dlock_event_kind kind,
 
 dlock_status dlock_semaphore_set(dlock_primitives *prims, const char *name, int permits)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
     char channel[REDISSON_NAME_SIZE];
     char number[NUMBER_SIZE];
@@ -69,6 +71,7 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
 dlock_status dlock_semaphore_acquire(dlock_primitives *prims, const char *name,
                                      int permits, int64_t wait_ms)
 {
+    DLOCK_PUT_OFF_CANCEL;
     struct acquiring job = {
         .wait = {.prims = prims,
                  .wake = {&REDIS_WAKE_SEMAPHORE, permits},
@@ -109,6 +112,7 @@ static dlock_status add(dlock_primitives *prims, const char *name, int permits,
 dlock_status dlock_semaphore_release(dlock_primitives *prims, const char *name,
                                      int permits)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
 
     if (st == DLOCK_OK)
@@ -118,6 +122,7 @@ dlock_status dlock_semaphore_release(dlock_primitives *prims, const char *name,
 
 dlock_status dlock_semaphore_add(dlock_primitives *prims, const char *name, int permits)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
 
     if (st == DLOCK_OK)
@@ -128,6 +133,7 @@ dlock_status dlock_semaphore_add(dlock_primitives *prims, const char *name, int 
 dlock_status dlock_semaphore_available(dlock_primitives *prims, const char *name,
                                        int64_t *permits)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
 
     if (st == DLOCK_OK)
@@ -138,6 +144,7 @@ dlock_status dlock_semaphore_available(dlock_primitives *prims, const char *name
 dlock_status dlock_semaphore_drain(dlock_primitives *prims, const char *name,
                                    int64_t *permits)
 {
+    DLOCK_PUT_OFF_CANCEL;
     dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
     dlock_event answer = {0};
     uint64_t call;

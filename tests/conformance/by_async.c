@@ -44,6 +44,7 @@ bool by_async_applies(const char *variant, const char *law)
 {
     static const char *const OF_THREADS[] = {
         "a thread that ended", /* an owner of an interface is no thread */
+        "a cancel of a thread", "a cancelled thread",
         "its threads share one connection", /* fibers have other connections */
         /* dlock_release_later() has no asynchronous form: a program need not wait for a
          * completion. */

@@ -87,6 +87,8 @@ law_fn gives_up_without_a_trace;
 law_fn a_cancelled_wait_leaves_nothing;
 law_fn a_fired_cancel_asks_nobody;
 law_fn a_grant_after_the_cancel_is_given_back;
+law_fn a_cancel_of_a_thread_waits_for_its_call;
+law_fn a_cancelled_thread_ruins_no_system;
 
 /* laws_inspect.c */
 law_fn is_seen_from_outside, is_never_seen, shows_owners_of_each_server;

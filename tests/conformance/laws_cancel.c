@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_cancel.c -- ending a wait from outside. */
+/* laws_cancel.c -- ending a wait, or the thread that calls, from outside. */
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 
@@ -89,4 +90,127 @@ void a_grant_after_the_cancel_is_given_back(const char *variant)
     assert_status(CANCELLED, rig_helper_acquired(helper));
     rig_helper_finish(helper);
     assert_int_equal(0, servers_count_held(variant, name));
+}
+
+/* ---- pthread_cancel() ---- */
+
+/* A thread that is cancelled. */
+struct victim {
+    dlock_options opts;
+    dlock_system *sys;
+    const char *name;
+    int64_t wait_ms;
+    atomic_bool has_begun;
+    bool is_through; /* all its calls have returned */
+    dlock_status acquired, released;
+    dlock_lease lease;
+};
+
+static void release_at_the_end(void *arg)
+{
+    struct victim *victim = arg;
+
+    victim->released = dlock_release(victim->sys, &victim->lease);
+}
+
+/* Makes every call of dlock.h that may wait.  A cancel is pending, and would take effect at the
+ * first point that permits it. */
+static void *call_while_cancelled(void *arg)
+{
+    struct victim *victim = arg;
+    dlock_metrics metrics;
+    dlock_lease second;
+    dlock_info info;
+
+    pthread_cancel(pthread_self());
+    do
+        victim->acquired = dlock_open(&victim->sys, &victim->opts);
+    while (victim->acquired == DLOCK_IO);
+    if (victim->acquired == DLOCK_OK) {
+        (void)!dlock_check(victim->sys);
+        victim->acquired = dlock_acquire(victim->sys, victim->name, 0, &victim->lease);
+        (void)!dlock_renew(victim->sys, &victim->lease);
+        (void)dlock_lease_valid(victim->sys, &victim->lease);
+        (void)dlock_trace(victim->sys, &victim->lease, "5af7183fb1d4cf5f5af7183fb1d4cf5f");
+        (void)!dlock_inspect(victim->sys, victim->name, &info);
+        dlock_metrics_read(victim->sys, &metrics);
+        (void)dlock_lost_fd(victim->sys);
+        if (dlock_acquire(victim->sys, rig_name(), 0, &second) == DLOCK_OK)
+            (void)dlock_release_later(victim->sys, &second);
+        dlock_send_debts(victim->sys);
+        (void)dlock_pay_debts(victim->sys, -1);
+        if (dlock_acquire(victim->sys, rig_name(), 0, &second) == DLOCK_OK)
+            (void)dlock_abandon(victim->sys, &second);
+        (void)!dlock_force_release(victim->sys, rig_name());
+        release_at_the_end(victim);
+        dlock_close(victim->sys);
+    }
+    victim->is_through = true;
+    pthread_testcancel();
+    return NULL;
+}
+
+static void *wait_and_die(void *arg)
+{
+    struct victim *victim = arg;
+
+    atomic_store(&victim->has_begun, true);
+    victim->acquired = dlock_acquire(victim->sys, victim->name, victim->wait_ms, &victim->lease);
+    pthread_cleanup_push(release_at_the_end, victim);
+    victim->is_through = true;
+    pthread_testcancel();
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+static void assert_cancelled(pthread_t thread, const struct victim *victim)
+{
+    void *end = NULL;
+
+    assert_int_equal(0, pthread_join(thread, &end));
+    assert_ptr_equal(PTHREAD_CANCELED, end);
+    assert_true(victim->is_through);
+}
+
+void a_cancel_of_a_thread_waits_for_its_call(const char *variant)
+{
+    struct victim victim = {.opts = rig_options(variant), .name = rig_name()};
+    dlock_system *sys = rig_open(&victim.opts);
+    pthread_t thread;
+
+    assert_int_equal(0, pthread_create(&thread, NULL, call_while_cancelled, &victim));
+    assert_cancelled(thread, &victim);
+    assert_status(OK, victim.acquired);
+    assert_status(OK, victim.released);
+    assert_status(OK, rig_try(sys, victim.name));
+}
+
+/* The cancelled thread shares its system, and so its connections, with this one. */
+void a_cancelled_thread_ruins_no_system(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    struct victim victim = {.sys = pair.b, .name = rig_name(), .wait_ms = WAIT_MS};
+    pthread_t thread;
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(pair.a, victim.name, 0, &lease));
+    assert_int_equal(0, pthread_create(&thread, NULL, wait_and_die, &victim));
+    assert_comes(atomic_load(&victim.has_begun));
+    rig_pause_ms(WAIT_MS / 2);
+    pthread_cancel(thread);
+    assert_cancelled(thread, &victim);
+    assert_status(TIMEOUT, victim.acquired);
+    assert_status(OK, rig_try(pair.b, rig_name()));
+    assert_status(OK, dlock_release(pair.a, &lease));
+    /* A thread that holds the lock releases it as it is cancelled. */
+    victim.wait_ms = -1;
+    victim.is_through = false;
+    assert_int_equal(0, pthread_create(&thread, NULL, wait_and_die, &victim));
+    pthread_cancel(thread);
+    assert_int_equal(0, pthread_join(thread, NULL));
+    if (victim.is_through)
+        assert_status(OK, victim.released);
+    assert_status(OK, rig_try(pair.a, victim.name));
+    assert_status(OK, rig_try(pair.b, victim.name));
 }
