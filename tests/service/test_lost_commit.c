@@ -18,21 +18,21 @@ static struct rig_service service;
 static struct rig_answer answer;
 
 /* Start the proxy, and a service whose connections to PostgreSQL go through it. */
-static void start_proxy_for(const char *lock, const char *lease)
+static void start_proxy_for(const char *settle, const char *lock, const char *lease)
 {
     char moved[512];
 
     commit_proxy_start(moved, sizeof(moved));
     /* The pool has one connection, so only a new connection can ask whether the COMMIT
      * happened. */
-    service = RIG_START(moved, lock, "--settle-timeout=1s", "--workers=4",
+    service = RIG_START(moved, lock, settle, "--workers=4",
                         "--database-connections=1", rig_record_flag(), lease,
                         "--idle-transaction-timeout=1s");
 }
 
 static void start_proxy(void)
 {
-    start_proxy_for("--lock=none", "--lock-lease=4s");
+    start_proxy_for("--settle-timeout=20s", "--lock=none", "--lock-lease=4s");
 }
 
 static void stop_proxy(void)
@@ -167,7 +167,7 @@ static void a_lost_answer_to_a_repeated_request_is_a_replay(void **state)
     char body[96];
 
     (void)state;
-    start_proxy_for("--duplicate-guard=none", "--lock-lease=4s");
+    start_proxy_for("--settle-timeout=20s", "--duplicate-guard=none", "--lock-lease=4s");
     name_for(name, sizeof(name), voucher);
     order_in(PASS, voucher, name);
     rig_expect(&answer, 201, "accepted");
@@ -296,7 +296,7 @@ static void an_order_is_unknown_until_the_database_answers(void **state)
         int64_t voucher = rig_voucher(5);
         char name[40];
 
-        start_proxy();
+        start_proxy_for("--settle-timeout=1s", "--lock=none", "--lock-lease=4s");
         name_for(name, sizeof(name), voucher);
         order_in(MODES[i], voucher, name);
         assert_int_equal(commit_proxy_dropped(), 1);
@@ -330,7 +330,7 @@ static void an_unknown_order_keeps_its_lock(void **state)
     int64_t voucher = rig_voucher(5);
 
     (void)state;
-    start_proxy_for("--lock=reentrant", "--lock-lease=4s");
+    start_proxy_for("--settle-timeout=1s", "--lock=reentrant", "--lock-lease=4s");
     commit_proxy_set(DROP_AND_SHUT);
     assert_true(rig_order(service.orders_port, voucher, 1, &answer));
     rig_expect(&answer, 503, "unknown");
@@ -355,7 +355,7 @@ static void a_repeated_unknown_order_does_not_wait_for_the_lease(void **state)
     char name[40];
 
     (void)state;
-    start_proxy_for("--lock=reentrant", "--lock-lease=10m");
+    start_proxy_for("--settle-timeout=1s", "--lock=reentrant", "--lock-lease=10m");
     name_for(name, sizeof(name), voucher);
     order_in(ANSWER_AND_SHUT, voucher, name);
     rig_expect(&answer, 503, "unknown");
