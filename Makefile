@@ -413,7 +413,7 @@ $(CONFORMANCE): $(call objects,tests/jobs.c $(call sources,tests/conformance tes
 
 # The tests of the primitives and of the asynchronous interface use the rig of the conformance tests.
 CONFORMANCE_HELP := $(addprefix tests/conformance/,rig.c premise.c slots.c servers.c replica.c database.c \
-                    lab.c cutter.c nodes.c forked.c)
+                    lab.c cutter.c refuser.c nodes.c forked.c)
 $(PRIMITIVES): $(call objects,$(call sources,tests/primitives) $(CONFORMANCE_HELP)) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.lock)

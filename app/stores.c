@@ -112,20 +112,7 @@ static void count_lost_lock(const dlock_lease *lease, void *arg)
     LIMITED_WARN("the lock %s was lost while it was held", lease->name);
 }
 
-/* Is `said` the message of a server that is still starting?  The lock library reports
- * such a refusal as PROTOCOL. */
-static bool is_not_up_yet(const char *said)
-{
-    static const char *const SAID[] = {": LOADING ", ": MASTERDOWN ", ": CLUSTERDOWN ",
-                                       ": TRYAGAIN ", ": BUSY "};
-
-    for (size_t i = 0; i < sizeof(SAID) / sizeof(SAID[0]); i++)
-        if (strstr(said, SAID[i]) != NULL)
-            return true;
-    return false;
-}
-
-static enum attempt_answer judge_lock(dlock_status st, const char *said)
+static enum attempt_answer judge_lock(dlock_status st)
 {
     switch (st) {
     case DLOCK_OK:
@@ -137,7 +124,7 @@ static enum attempt_answer judge_lock(dlock_status st, const char *said)
     case DLOCK_TIMEOUT:
         return ATTEMPT_AGAIN;
     default:
-        return is_not_up_yet(said) ? ATTEMPT_AGAIN : ATTEMPT_REFUSED;
+        return ATTEMPT_REFUSED;
     }
 }
 
@@ -193,7 +180,7 @@ static enum attempt_answer try_locks(struct service *s, char why[WHY_MAX])
     dlock_status st = try_one_lock(s->config, why);
 
     if (st != DLOCK_OK)
-        return judge_lock(st, why);
+        return judge_lock(st);
     opts.on_lost = count_lost_lock;
     opts.on_lost_arg = s;
     st = dlock_open(&s->locks, &opts);
@@ -202,7 +189,7 @@ static enum attempt_answer try_locks(struct service *s, char why[WHY_MAX])
         return ATTEMPT_RECORD;
     }
     explain_lock(st, why);
-    return judge_lock(st, why);
+    return judge_lock(st);
 }
 
 static enum attempt_answer try_admission(struct service *s, char why[WHY_MAX])
@@ -210,7 +197,7 @@ static enum attempt_answer try_admission(struct service *s, char why[WHY_MAX])
     dlock_status st = admission_open(&s->admission, s->config);
 
     explain_lock(st, why);
-    return judge_lock(st, why);
+    return judge_lock(st);
 }
 
 static enum attempt_answer try_stream(struct service *s, char why[WHY_MAX])
@@ -218,7 +205,7 @@ static enum attempt_answer try_stream(struct service *s, char why[WHY_MAX])
     dlock_status st = stream_open(&s->stream, s->config);
 
     explain_lock(st, why);
-    return judge_lock(st, why);
+    return judge_lock(st);
 }
 
 /* Judge the error of a connection that could not be made. */
@@ -254,10 +241,10 @@ static enum attempt_answer look_for_tables(struct db_conn *db, bool wants_record
         st = sale_look_for_table(db);
     if (st == DB_OK)
         st = sale_look_for_needs(db, wants_record, &lacks);
-    if (st == DB_LOST || st == DB_TIMEOUT)
-        return judge_connection(db, why);
-    if (st != DB_OK)
+    if (st == DB_ERROR)
         return refuse_tables(db, why);
+    if (st != DB_OK)
+        return judge_connection(db, why);
     if (lacks[0] != '\0')
         (void)snprintf(why, WHY_MAX, "orders cannot be sold%s: %.400s%s",
                        wants_record ? " with --record" : "", lacks,

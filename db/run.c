@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/os/clock.h"
+#include "base/os/refusal.h"
 #include "db/conn.h"
 #include "db/conn_private.h"
 
@@ -25,40 +26,30 @@ void db_queue(struct db_conn *db, const struct postgres_statement *statement,
     db->queue_count++;
 }
 
-static bool is_class(const char *state, const char *class)
-{
-    return strncmp(state, class, strlen(class)) == 0;
-}
-
+/* What a caller of db_run() tells apart has a row here, and refusals.def has the rest. */
 static enum db_status status_of(const char *state)
 {
     static const struct {
-        const char *prefix;
+        const char *state;
         enum db_status status;
     } KNOWN[] = {
         {"23505", DB_UNIQUE},  {"40001", DB_CONFLICT}, {"40P01", DB_CONFLICT},
-        {"57014", DB_TIMEOUT}, {"55P03", DB_TIMEOUT},  {"08", DB_LOST},
-        {"57P", DB_LOST},      {"25P03", DB_LOST},     {"53300", DB_LOST},
-        {"53", DB_UNABLE},     {"25006", DB_UNABLE},   {"26000", DB_UNABLE},
-        {"42P05", DB_UNABLE},
+        {"57014", DB_TIMEOUT}, {"55P03", DB_TIMEOUT},  {"53300", DB_LOST},
     };
 
     if (state == NULL)
         return DB_ERROR;
     for (size_t i = 0; i < sizeof(KNOWN) / sizeof(KNOWN[0]); i++)
-        if (is_class(state, KNOWN[i].prefix))
+        if (strcmp(state, KNOWN[i].state) == 0)
             return KNOWN[i].status;
-    return DB_ERROR;
-}
-
-/* Must the connection be closed although the outcome is known?  True if the server
- * takes no writes any more (25006), or if a prepared statement is missing or exists
- * already (26000, 42P05), because a pooler has given the session to another
- * connection. */
-static bool is_spent(const struct db_conn *db)
-{
-    return strcmp(db->state, "25006") == 0 || strcmp(db->state, "26000") == 0 ||
-           strcmp(db->state, "42P05") == 0;
+    switch (refusal_of_text(REFUSAL_POSTGRES, state)) {
+    case REFUSAL_UNDECIDED:
+        return DB_LOST;
+    case REFUSAL_PASSES:
+        return DB_UNABLE;
+    default:
+        return DB_ERROR;
+    }
 }
 
 static enum db_status judge(struct db_conn *db, const struct postgres_result *result)
@@ -193,7 +184,7 @@ static enum db_status talk(struct db_conn *db, const struct ahead *ahead)
         return db_lose(db, "the server committed without its synchronous standby, since it "
                            "was told to wait no longer");
     db->was_demoted = strcmp(db->state, "25006") == 0;
-    if (first == DB_LOST || (first == DB_UNABLE && is_spent(db))) {
+    if (first == DB_LOST || (first == DB_UNABLE && postgres_message_spends(db->state))) {
         db_disconnect(db);
         return first;
     }

@@ -345,12 +345,12 @@ typedef struct dlock_request {
  *             released since
  *   UNSUPPORTED  `shared`, and the variant lacks DLOCK_CAP_SHARED; or a lease_ms, and
  *             the variant lacks DLOCK_CAP_EXPIRES, so its locks have no lease
- *   IO        the store could not be reached, and no request was sent, or each grant of
- *             a node was given back; or the nodes of a Redis Cluster redirected every
- *             request until the timeout.  The acquire does not try again, because wait_ms
- *             was 0 or had passed, the attempts were used up, or the policy is `none`
- *   PROTOCOL  the store refused, or sent an answer that the request cannot have.  The
- *             library sent a release, as after UNKNOWN
+ *   IO        the store could not be reached, and no request was sent, or refused for now
+ *             (full, a standby), or each grant of a node was given back; or the nodes of a
+ *             Redis Cluster redirected every request until the timeout.  The acquire ended:
+ *             wait_ms was 0 or had passed, the attempts were used up, or the policy is `none`
+ *   PROTOCOL  the store refused for good, as without a right, or sent an answer that the
+ *             request cannot have.  The library sent a release, as after UNKNOWN
  *   NOMEM     no memory; the caller holds nothing
  *   INVALID   the name is empty, longer than DLOCK_NAME_MAX or has control bytes;
  *             lease_ms is negative or below DLOCK_LEASE_MIN_MS; an argument is missing;

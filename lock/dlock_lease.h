@@ -54,15 +54,15 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease) DLOCK_MUST_CHECK
  *             owner deletes it if the key got another owner after the check
  *   UNKNOWN   a request had no answer.  The lock is free when its lease ends at the
  *             latest; dlock_error() says if the lock is known to be free already
- *   IO, PROTOCOL   the store could not be reached, or refused.  The lock is free when
- *             its lease ends
+ *   IO, PROTOCOL   the store could not be reached or refused for now (IO), or refused for
+ *             good (PROTOCOL).  The lock is free when its lease ends
  *   INVALID   the lease was never granted, is spent, or is another thread's; nothing
  *             changed
  * After every answer but INVALID the lease is spent.
  *
  * Each request has the timeout of its store, and the caller cannot set another.  If the
- * variant has leases, and the store could not be reached or did not answer, the library
- * repeats the release with pauses.  It does so for two seconds, for ten seconds with a
+ * variant has leases, and the store could not be reached, refused for now or did not
+ * answer, the library repeats the release with pauses: for two seconds, for ten with a
  * Redis that can fail over (Sentinels, a Redis Cluster), or for the length of the lease
  * if that is less.  With naive, setnx and getset the library does not repeat a release
  * that had no answer, because a second DEL could free another owner's lock. */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/os/refusal.h"
+
 enum { STATE_LEN = POSTGRES_STATE_SIZE - 1 };
 
 /* The SQLSTATE in a line "...: SEVERITY:  28P01: text"; NULL: the line has none. */
@@ -97,21 +99,15 @@ bool postgres_message_is_of_pooler(const char *text)
 
 bool postgres_message_is_final(const char *state, const char *text)
 {
-    static const char *const FINAL[] = {
-        "28", /* the password, or the host-based access rules */
-        "3D", /* there is no such database */
-        "42", /* not allowed to connect to it */
-        "22", /* a parameter in the URL */
-        "0A", /* the server cannot do what is asked */
-    };
-
     /* libpq's own complaint about an option has no SQLSTATE. */
     if (state[0] == '\0')
         return strncmp(text, "invalid ", 8) == 0;
-    if (postgres_message_is_of_pooler(text))
-        return true;
-    for (size_t i = 0; i < sizeof(FINAL) / sizeof(FINAL[0]); i++)
-        if (strncmp(state, FINAL[i], 2) == 0)
-            return true;
-    return false;
+    return postgres_message_is_of_pooler(text) ||
+           refusal_of_text(REFUSAL_POSTGRES, state) == REFUSAL_LASTS;
+}
+
+bool postgres_message_spends(const char *state)
+{
+    return strcmp(state, "25006") == 0 || strcmp(state, "26000") == 0 ||
+           strcmp(state, "42P05") == 0;
 }

@@ -27,6 +27,12 @@ void postgres_message_state(char state[POSTGRES_STATE_SIZE], const char *text);
  * database or an unexpected pooler? */
 bool postgres_message_is_final(const char *state, const char *text);
 
+/* Has a connection to be closed after an error with this SQLSTATE, although the outcome of
+ * the statement is known?  True if the server takes no writes any more (25006), or if a
+ * prepared statement is missing or exists already (26000, 42P05), because a pooler has
+ * given the session to another connection. */
+bool postgres_message_spends(const char *state);
+
 /* Is `text` the message of a pooler that refuses settings in the opening of a
  * connection? */
 bool postgres_message_is_of_pooler(const char *text);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/os/refusal.h"
 #include "base/redis/reader.h"
 
 /* Does an error begin with these words? */
@@ -18,21 +19,23 @@ static bool begins_with(const char *text, size_t len, const char *words)
     return len >= words_len && memcmp(text, words, words_len) == 0;
 }
 
-/* The outcome of an error of the server: PROTOCOL, or NOT_DONE if the server cannot
- * execute commands now.  That is so if it has too many clients, still loads its data,
- * runs a script that takes too long, has lost its master, is a replica, or has too few
- * replicas for a write.  It has not executed the command then, and may be able to do so
- * soon, so this counts like a server that cannot be reached. */
-static enum redis_outcome refusal(const char *text, size_t len)
+/* The outcome of an error of the server.  A server that refuses for now has not executed
+ * the command, and counts like a server that cannot be reached.  An EXEC that is refused
+ * has the reason behind words of its own. */
+static enum redis_outcome outcome_of_error(const char *said)
 {
-    static const char *const BEGINNINGS[] = {"ERR max number of clients", "LOADING ",
-                                             "BUSY ", "MASTERDOWN ", "READONLY ",
-                                             "NOREPLICAS "};
+    static const char EXEC[] = "EXECABORT Transaction discarded because of: ";
 
-    for (size_t i = 0; i < sizeof(BEGINNINGS) / sizeof(BEGINNINGS[0]); i++)
-        if (begins_with(text, len, BEGINNINGS[i]))
-            return REDIS_NOT_DONE;
-    return REDIS_PROTOCOL;
+    if (strncmp(said, EXEC, sizeof(EXEC) - 1) == 0)
+        said += sizeof(EXEC) - 1;
+    switch (refusal_of_text(REFUSAL_REDIS, said)) {
+    case REFUSAL_PASSES:
+        return REDIS_NOT_DONE;
+    case REFUSAL_UNDECIDED:
+        return REDIS_UNKNOWN;
+    default:
+        return REDIS_PROTOCOL;
+    }
 }
 
 static enum redis_redirect redirect_of(const char *text, size_t len)
@@ -81,8 +84,11 @@ static void take_whole_text(struct redis_reading *reading, const struct redis_pa
 static void take_error(struct redis_reading *reading, const struct redis_part *part)
 {
     struct redis_answer *answer = &reading->answer;
+    char said[REDIS_TEXT_SIZE];
 
-    answer->outcome = refusal(part->text, part->len);
+    snprintf(said, sizeof(said), "%.*s",
+             part->len < REDIS_TEXT_SIZE ? (int)part->len : REDIS_TEXT_SIZE, part->text);
+    answer->outcome = outcome_of_error(said);
     answer->not_master = begins_with(part->text, part->len, "READONLY ");
     answer->lacks_script = begins_with(part->text, part->len, "NOSCRIPT ");
     answer->redirect = redirect_of(part->text, part->len);

@@ -38,7 +38,7 @@ static void queue_leg(struct exchange *ex, struct redis_request_leg *trip)
     if (leg->unawaited) /* the exchange may end before the driver would send it */
         link->hold_until_ns = 0;
     if (!link->is_ready && !leg->despite_failure && !leg->unawaited && redis_link_rests(link))
-        redis_answer_fail(&leg->answer, REDIS_NOT_DONE, link->why);
+        redis_answer_fail(&leg->answer, link->alone_outcome, link->why);
     else if ((leg->asking && !redis_queue_add(&link->queue, NULL, ASKING, sizeof(ASKING) - 1,
                                               ex->begun_ns)) ||
              !redis_queue_add(&link->queue, trip, ex->written.bytes, ex->written.len,

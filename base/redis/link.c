@@ -221,8 +221,9 @@ bool redis_link_is_left_alone(struct redis_link *asked)
     return rests;
 }
 
-void redis_link_failed(struct redis_link *link, const char *why)
+void redis_link_failed(struct redis_link *link, enum redis_outcome outcome, const char *why)
 {
+    link->alone_outcome = outcome == REDIS_PROTOCOL ? REDIS_PROTOCOL : REDIS_NOT_DONE;
     link->pause_ms = link->pause_ms == 0 ? PAUSE_FIRST_MS : link->pause_ms * 2;
     if (link->pause_ms > PAUSE_MAX_MS)
         link->pause_ms = PAUSE_MAX_MS;
@@ -272,7 +273,7 @@ void redis_link_break(struct redis_link *link, enum redis_outcome outcome, const
 
     redis_traffic_failed();
     if (!link->is_ready || (was_slow && link->slow_is_down))
-        redis_link_failed(link, why);
+        redis_link_failed(link, outcome, why);
     fail_all(link, outcome, why);
     redis_queue_reset(&link->queue, link->is_sending);
     link->conn = NULL;

@@ -28,6 +28,8 @@ struct redis_link {
                                  * succeeded */
     int64_t alone_until_ns;
     char why[REDIS_WHY_SIZE];   /* why the server is left alone */
+    enum redis_outcome alone_outcome; /* of requests meanwhile: NOT_DONE; PROTOCOL after
+                                       * a refusal that lasts */
     struct redis_link *_Atomic twin; /* the link for fibers, made when it is needed;
                                       * NULL: not yet */
     bool is_twin;
@@ -79,8 +81,9 @@ void redis_link_break_by(struct redis_link *link, enum redis_outcome outcome, co
 /* Break the connection because an answer did not come in time. */
 void redis_link_overdue(struct redis_link *link);
 
-/* Leave the server alone for a while, for the reason `why`. */
-void redis_link_failed(struct redis_link *link, const char *why);
+/* Leave the server alone for a while: the last connect ended with this outcome, for the
+ * reason `why`. */
+void redis_link_failed(struct redis_link *link, enum redis_outcome outcome, const char *why);
 
 /* Read the replies that have arrived, and end their legs.  Only the driver. */
 void redis_link_hear(struct redis_link *link);

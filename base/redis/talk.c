@@ -45,7 +45,7 @@ static struct redis_conn *connect_now(struct redis_link *link, int64_t end_ns,
     redis_link_group_lock(link->group);
     rests = redis_link_rests(link);
     if (rests)
-        redis_answer_fail(answer, REDIS_NOT_DONE, link->why);
+        redis_answer_fail(answer, link->alone_outcome, link->why);
     redis_link_group_unlock(link->group);
     if (rests)
         return NULL;
@@ -59,7 +59,7 @@ static struct redis_conn *connect_now(struct redis_link *link, int64_t end_ns,
         return conn;
     redis_answer_fail(answer, conn->outcome, conn->why);
     redis_link_group_lock(link->group);
-    redis_link_failed(link, conn->why);
+    redis_link_failed(link, conn->outcome, conn->why);
     redis_link_group_unlock(link->group);
     redis_conn_close(conn);
     return NULL;

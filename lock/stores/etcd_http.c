@@ -11,6 +11,7 @@
 #include "base/os/clock.h"
 #include "base/os/condition.h"
 #include "base/os/mutex.h"
+#include "base/os/refusal.h"
 #include "lock/metrics.h"
 #include "lock/stores/etcd_advice.h"
 #include "lock/stores/etcd_cluster.h"
@@ -20,7 +21,6 @@ enum {
     TEXT_SHOWN = 160, /* bytes of an answer that cannot be read */
     /* gRPC's numbers of the errors that this file handles itself. */
     ERROR_ARGUMENT = 3,
-    ERROR_EXHAUSTED = 8,
     ERROR_UNAUTHENTICATED = 16,
 };
 
@@ -123,24 +123,25 @@ static bool is_of_login(int64_t error, const char *words)
                                         strstr(words, "user name is empty") != NULL));
 }
 
+static dlock_status status_of_refusal(enum refusal refusal)
+{
+    return refusal == REFUSAL_PASSES      ? DLOCK_IO
+           : refusal == REFUSAL_UNDECIDED ? DLOCK_UNKNOWN
+                                          : DLOCK_PROTOCOL;
+}
+
 /* The status of a request that etcd answered with an error. */
 static dlock_status judge(const struct etcd_http *http, const struct etcd_request *request,
                           int member, int64_t error, const char *words,
                           struct etcd_reply *out)
 {
-    /* gRPC's cancelled, unknown, deadline exceeded, aborted, internal, unavailable. */
-    static const int64_t UNDECIDED[] = {1, 2, 4, 10, 13, 14};
-    dlock_status st = error == ERROR_EXHAUSTED ? DLOCK_IO : DLOCK_PROTOCOL;
-
     if (error == ETCD_DONE || error == ETCD_NOT_FOUND || error == ETCD_PRECONDITION ||
         (error == ETCD_DENIED && request->may_be_denied)) {
         out->error = (enum etcd_error)error;
         return DLOCK_OK;
     }
-    for (size_t i = 0; i < sizeof(UNDECIDED) / sizeof(UNDECIDED[0]); i++)
-        if (error == UNDECIDED[i])
-            st = DLOCK_UNKNOWN;
-    return dlock_fail(st, "etcd %s: %s", name_of(http, member), words);
+    return dlock_fail(status_of_refusal(refusal_of_number(REFUSAL_ETCD, error)),
+                      "etcd %s: %s", name_of(http, member), words);
 }
 
 static dlock_status refuse_connection(const struct etcd_http *http, int member,
@@ -153,13 +154,18 @@ static dlock_status refuse_connection(const struct etcd_http *http, int member,
                       etcd_advice(answer));
 }
 
-/* Show the first line of an answer that is no JSON: it tells which server answered. */
-static dlock_status refuse_text(const struct etcd_http *http, int member, const char *text)
+/* Show the first line of an answer that is no JSON: it tells which server answered.  A proxy
+ * answers so if it has no member. */
+static dlock_status refuse_text(const struct etcd_http *http, int member,
+                                const struct etcd_answer *answer)
 {
+    const char *text = answer->len > 0 ? answer->bytes : "nothing";
     size_t len = strcspn(text, "\r\n");
 
-    return dlock_fail(DLOCK_PROTOCOL, "etcd %s: answered no JSON of an etcd: %.*s",
-                      name_of(http, member), len < TEXT_SHOWN ? (int)len : TEXT_SHOWN, text);
+    return dlock_fail(status_of_refusal(refusal_of_number(REFUSAL_HTTP, answer->status)),
+                      "etcd %s: answered no JSON of an etcd, with status %ld: %.*s",
+                      name_of(http, member), answer->status,
+                      len < TEXT_SHOWN ? (int)len : TEXT_SHOWN, text);
 }
 
 bool etcd_http_is_ours(struct etcd_http *http, const json_t *answer)
@@ -198,7 +204,7 @@ static dlock_status read_answer(struct etcd_http *http, const struct etcd_reques
         json_decref(out->json);
         out->json = NULL;
         out->was_repeated = true; /* a proxy may have passed the request on */
-        return refuse_text(http, member, answer->len > 0 ? answer->bytes : "nothing");
+        return refuse_text(http, member, answer);
     }
     error = read_error(out->json, &words);
     *has_to_log_in = is_of_login(error, words);

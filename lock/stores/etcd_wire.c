@@ -270,6 +270,7 @@ static void transfer(struct wire *wire, const struct etcd_post *post,
 
     (void)curl_easy_getinfo(wire->easy, CURLINFO_REQUEST_SIZE, &sent);
     (void)curl_easy_getinfo(wire->easy, CURLINFO_NUM_CONNECTS, &connect_count);
+    (void)curl_easy_getinfo(wire->easy, CURLINFO_RESPONSE_CODE, &wire->answer.status);
     *out = wire->answer;
     wire->answer = (struct etcd_answer){.bytes = NULL};
     out->code = code;

@@ -37,6 +37,7 @@ struct etcd_answer {
     char *bytes; /* with a NUL behind them; NULL: none.  The caller's to free */
     size_t len;
     CURLcode code; /* CURLE_OK: this is the whole answer */
+    long status;   /* of HTTP; 0: none */
     char words[CURL_ERROR_SIZE]; /* libcurl's error text; "": none */
     bool was_sent; /* at least a part of the request was sent */
     bool was_repeated; /* the connection was kept and had to be made anew, so the request may

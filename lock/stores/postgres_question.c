@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/os/clock.h"
+#include "base/os/refusal.h"
 #include "lock/metrics.h"
 #include "lock/stores/postgres_inside.h"
 
@@ -46,14 +47,8 @@ struct sent {
                     * Sync */
 };
 
-static bool is_read_only(const char *state)
-{
-    return state != NULL && strcmp(state, "25006") == 0;
-}
-
-/* The status that an error of the server stands for.  A session that is being ended
- * (57P01 to 57P05) may have ended after its commit; all other errors roll the statement
- * back. */
+/* The status that an error of the server stands for.  A session that is being ended may
+ * have ended after its commit; all other errors roll the statement back. */
 static dlock_status judge(const struct postgres_conn *conn,
                           const struct postgres_result *result)
 {
@@ -61,14 +56,18 @@ static dlock_status judge(const struct postgres_conn *conn,
     char text[POSTGRES_SAID_SIZE];
 
     postgres_message_fold(text, sizeof(text), postgres_result_message(result));
-    if (state == NULL || strncmp(state, "57P", 3) == 0 || strncmp(state, "08", 2) == 0)
+    if (state == NULL)
         return dlock_postgres_fail(conn, DLOCK_UNKNOWN, text);
     if (strcmp(state, "55P03") == 0)
         return DLOCK_BUSY;
-    if (strcmp(state, "57014") == 0 || strncmp(state, "53", 2) == 0 ||
-        strncmp(state, "40", 2) == 0 || is_read_only(state))
+    switch (refusal_of_text(REFUSAL_POSTGRES, state)) {
+    case REFUSAL_UNDECIDED:
+        return dlock_postgres_fail(conn, DLOCK_UNKNOWN, text);
+    case REFUSAL_PASSES:
         return dlock_postgres_fail(conn, DLOCK_IO, text);
-    return dlock_postgres_fail(conn, DLOCK_PROTOCOL, text);
+    default:
+        return dlock_postgres_fail(conn, DLOCK_PROTOCOL, text);
+    }
 }
 
 /* The status of a result.  BUSY and some errors leave the connection as it was. */
@@ -110,8 +109,8 @@ static bool is_transaction_right(const struct postgres_conn *conn,
 /* The results of one statement; there must be exactly one. */
 struct collected {
     dlock_status st;
-    bool is_odd;     /* the statement cannot have such results */
-    bool is_demoted; /* the server takes no writes any more */
+    bool is_odd;   /* the statement cannot have such results */
+    bool is_spent; /* no later statement may use the connection */
 };
 
 /* Read a result and the NULL after it.  False: no result came.  After a Sync there is
@@ -132,7 +131,8 @@ static bool read_one(const struct postgres_conn *conn, const struct sent *sent,
     st = c->st == DLOCK_OK ? read_result(conn, result, sent, out) : c->st;
     c->is_odd = c->is_odd || (st == DLOCK_PROTOCOL && c->st == DLOCK_OK &&
                               kind != POSTGRES_RESULT_ERROR);
-    c->is_demoted = c->is_demoted || is_read_only(postgres_result_state(result));
+    c->is_spent = c->is_spent || (postgres_result_state(result) != NULL &&
+                                  postgres_message_spends(postgres_result_state(result)));
     c->st = st;
     postgres_result_free(result);
     if (c->is_odd)
@@ -187,7 +187,7 @@ static dlock_status collect(struct postgres_conn *conn, const struct sent *sent,
         return break_off(conn, DLOCK_PROTOCOL,
                          c.st == DLOCK_PROTOCOL ? dlock_error()
                                                 : "an answer that does not fit the statement");
-    if (c.is_demoted)
+    if (c.is_spent)
         return break_off(conn, c.st, dlock_error());
     if (postgres_wire_is_unreplicated(wire))
         return break_off(conn, DLOCK_UNKNOWN,

@@ -119,9 +119,12 @@ static void count(struct redis_vote *vote, uint64_t node, enum redis_yes what,
                                                             : redis_status(answer->outcome);
 
         vote->failed++;
-        if (st == DLOCK_UNKNOWN)
-            vote->unknown++;
-        vote->failure = vote->unknown > 0 ? DLOCK_UNKNOWN : st;
+        vote->unknown += st == DLOCK_UNKNOWN;
+        vote->refused += st == DLOCK_PROTOCOL;
+        if (vote->failure != DLOCK_IO)
+            vote->failure = st;
+        if (vote->unknown > 0)
+            vote->failure = DLOCK_UNKNOWN;
         snprintf(vote->why, sizeof(vote->why), "%s", answer->text);
     }
 }
@@ -204,7 +207,10 @@ dlock_status redis_nodes_taken_back(uint64_t granted, const struct redis_vote *r
 dlock_status redis_nodes_failed(const struct redis_nodes *nodes,
                                 const struct redis_vote *vote)
 {
-    return dlock_fail(vote->failure, "%d of %d nodes answered, %d are needed; %s",
+    bool is_hopeless = vote->refused > nodes->count - nodes->quorum;
+
+    return dlock_fail(is_hopeless && vote->failure == DLOCK_IO ? DLOCK_PROTOCOL : vote->failure,
+                      "%d of %d nodes answered, %d are needed; %s",
                       vote->yes + vote->no, nodes->count, nodes->quorum, vote->why);
 }
 

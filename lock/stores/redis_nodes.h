@@ -42,7 +42,9 @@ struct redis_vote {
     int no;
     int failed;
     int unknown;          /* failed nodes that may have executed the question */
-    dlock_status failure; /* if a node failed: UNKNOWN if any was, otherwise the last */
+    int refused;          /* failed nodes that will refuse again */
+    dlock_status failure; /* if a node failed: UNKNOWN or otherwise IO if any was so,
+                           * otherwise the last */
     char why[REDIS_TEXT_SIZE]; /* the reason of the last failure */
 };
 

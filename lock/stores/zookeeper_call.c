@@ -13,7 +13,10 @@
 
 #include "base/os/clock.h"
 #include "base/os/condition.h"
+#include "base/os/refusal.h"
 #include "lock/metrics.h"
+
+enum { PASSING_PAUSE_MS = 10 };
 
 struct zookeeper_call {
     struct zookeeper_session *session;
@@ -280,6 +283,23 @@ void zookeeper_beat(struct zookeeper_session *session, uint64_t epoch)
     zookeeper_delete_unasked(session, epoch, ZOOKEEPER_ROOT "/beat");
 }
 
+/* The result of an error.  The callers repeat a request that was not executed, and the
+ * pause before keeps them from doing so without an end. */
+static enum zookeeper_result judge_refusal(int rc, int64_t deadline_ns)
+{
+    int64_t until_ns = dlock_clock_after(dlock_clock_ns(), PASSING_PAUSE_MS);
+
+    switch (refusal_of_number(REFUSAL_ZOOKEEPER, rc)) {
+    case REFUSAL_PASSES:
+        dlock_clock_sleep_until(until_ns < deadline_ns ? until_ns : deadline_ns);
+        return ZOOKEEPER_UNSENT;
+    case REFUSAL_UNDECIDED:
+        return ZOOKEEPER_UNKNOWN;
+    default:
+        return ZOOKEEPER_REFUSED;
+    }
+}
+
 enum zookeeper_result zookeeper_call_wait(struct zookeeper_call *call,
                                           int64_t deadline_ns)
 {
@@ -307,14 +327,8 @@ enum zookeeper_result zookeeper_call_wait(struct zookeeper_call *call,
         return ZOOKEEPER_NOT_EMPTY;
     case ZBADVERSION:
         return ZOOKEEPER_CHANGED;
-    case ZCONNECTIONLOSS:
-    case ZOPERATIONTIMEOUT:
-    case ZSESSIONEXPIRED:
-    case ZSESSIONMOVED:
-    case ZCLOSING:
-        return ZOOKEEPER_UNKNOWN;
     default:
-        return ZOOKEEPER_REFUSED;
+        return judge_refusal(rc, deadline_ns);
     }
 }
 
@@ -323,7 +337,9 @@ dlock_status zookeeper_fail(const struct zookeeper_call *call,
 {
     switch (result) {
     case ZOOKEEPER_UNSENT:
-        return dlock_fail(DLOCK_IO, "zookeeper: no connection to %s", what);
+        return call->was_sent
+                   ? dlock_fail(DLOCK_IO, "zookeeper: cannot %s now: error %d", what, call->rc)
+                   : dlock_fail(DLOCK_IO, "zookeeper: no connection to %s", what);
     case ZOOKEEPER_UNKNOWN:
         return dlock_fail(DLOCK_UNKNOWN, "zookeeper: no answer to %s", what);
     case ZOOKEEPER_REFUSED:

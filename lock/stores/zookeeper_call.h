@@ -24,7 +24,8 @@ enum zookeeper_result {
     ZOOKEEPER_NOT_EMPTY,
     ZOOKEEPER_CHANGED,  /* the node has another version                         */
     ZOOKEEPER_REFUSED,  /* any other answer                                     */
-    ZOOKEEPER_UNSENT,   /* no connection in that epoch: it was not executed     */
+    ZOOKEEPER_UNSENT,   /* no connection in that epoch, or the server refuses for
+                         * now: it was not executed                             */
     ZOOKEEPER_UNKNOWN,  /* it was sent, and no answer came                      */
 };
 

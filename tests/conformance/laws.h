@@ -146,6 +146,11 @@ law_fn an_outage_ends_no_wait_too_late;
 law_fn a_cancel_ends_a_wait_in_an_outage;
 law_fn a_release_outlives_an_outage;
 
+/* laws_refusals.c */
+law_fn a_refusal_that_passes_is_waited_for;
+law_fn a_refusal_without_a_decision_is_waited_for;
+law_fn a_refusal_that_lasts_ends_every_call;
+
 /* laws_zookeeper_odd.c */
 law_fn believes_no_odd_place, believes_no_odd_node, reads_a_negative_place;
 law_fn believes_no_answer_about_another_node;

@@ -18,6 +18,7 @@
 #include "tests/conformance/database.h"
 #include "tests/conformance/lab.h"
 #include "tests/conformance/nodes.h"
+#include "tests/conformance/refuser.h"
 #include "tests/conformance/replica.h"
 #include "tests/conformance/servers.h"
 #include "tests/conformance/slots.h"
@@ -176,6 +177,7 @@ void rig_reset(void)
     servers_stop();
     database_stop();
     cutter_stop();
+    refuser_stop();
     nodes_stop();
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/text/duration.h"
 #include "tests/service/rig.h"
+#include "tests/service/shell.h"
 
 static char said[16384];
 
@@ -113,6 +114,8 @@ static void a_silent_server_has_a_reason_too(void **state)
 /* None of these errors passes by itself, so the service does not try for 30 s. */
 static void a_refusal_for_good_ends_the_start_at_once(void **state)
 {
+    char redis[256];
+
     (void)state;
     expect_end(ARGS("--lock=none", database_flag("seckill_service", "wrong", "seckill")), 69,
                ARGS("PostgreSQL is not available: ",
@@ -120,6 +123,10 @@ static void a_refusal_for_good_ends_the_start_at_once(void **state)
     assert_int_equal(line_count("has not answered"), 0);
     expect_end(ARGS("--lock=none", database_flag("nobody", "wrong", "seckill")), 69,
                ARGS("authentication failed for user \"nobody\"\n"));
+    assert_int_equal(line_count("has not answered"), 0);
+    (void)snprintf(redis, sizeof(redis), "--redis-url=redis://:wrong@%s",
+                   strchr(rig_environment("SECKILL_REDIS_URL"), '@') + 1);
+    expect_end(ARGS(redis), 69, ARGS("Redis is not available for --lock=reentrant: ", "WRONGPASS"));
     assert_int_equal(line_count("has not answered"), 0);
     expect_end(ARGS("--lock=none", "--database-url=postgresql://a:secret@h:port/x"), 64,
                ARGS("--database-url", "at character 25: a port is a number from 1 to 65535\n"));
@@ -239,6 +246,38 @@ static void a_server_that_hangs_at_first_only_delays_the_start(void **state)
     rig_lab_down();
 }
 
+static void tell_redis(const char *command)
+{
+    char line[512];
+
+    (void)snprintf(line, sizeof(line), "redis-cli --no-auth-warning -u '%s' %s 2>&1",
+                   rig_environment("SECKILL_REDIS_URL"), command);
+    assert_string_equal(shell(line), "OK\n");
+}
+
+/* A Redis without memory, or that cannot save, answers and refuses the lock for now. */
+static void a_server_that_refuses_for_now_only_delays_the_start(void **state)
+{
+    static const struct {
+        const char *hurt, *complaint, *mend;
+    } STARTS[] = {
+        {"CONFIG SET maxmemory 1", "OOM command not allowed", "CONFIG SET maxmemory 0"},
+        {"CONFIG SET min-replicas-to-write 1", "NOREPLICAS", "CONFIG SET min-replicas-to-write 0"},
+    };
+
+    (void)state;
+    rig_lab_up();
+    for (size_t i = 0; i < sizeof(STARTS) / sizeof(STARTS[0]); i++) {
+        tell_redis(STARTS[i].hurt);
+        service = rig_launch(ARGS("--lock=lua"));
+        await_complaint(STARTS[i].complaint);
+        tell_redis(STARTS[i].mend);
+        rig_await_ready(&service);
+        rig_stop(&service);
+    }
+    rig_lab_down();
+}
+
 /* A majority of the nodes hangs, so that the lock cannot be taken, and then one of them goes on. */
 static void redlock_waits_for_a_majority(void **state)
 {
@@ -271,6 +310,7 @@ int main(void)
         cmocka_unit_test(several_lines_of_libpq_become_one),
         cmocka_unit_test(a_stop_during_the_start_is_heard_at_once),
         cmocka_unit_test(a_server_that_hangs_at_first_only_delays_the_start),
+        cmocka_unit_test(a_server_that_refuses_for_now_only_delays_the_start),
         cmocka_unit_test(redlock_waits_for_a_majority),
     };
 
