@@ -50,6 +50,6 @@ while head and (tonumber(redis.call('ZSCORE', KEYS[3], head)) or 0) <= now do
     head = redis.call('LINDEX', KEYS[2], 0)
 end
 if head then
-    redis.call('PUBLISH', ARGV[5] .. head, ARGV[4])
+    redis.pcall('PUBLISH', ARGV[5] .. head, ARGV[4])
 end
 return answer

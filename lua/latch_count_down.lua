@@ -11,6 +11,6 @@ if left > 0 then
 end
 redis.call('DEL', KEYS[1])
 if left == 0 then
-    redis.call('PUBLISH', KEYS[2], '0')
+    redis.pcall('PUBLISH', KEYS[2], '0')
 end
 return 0

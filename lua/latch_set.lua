@@ -9,5 +9,5 @@
 if redis.call('SETNX', KEYS[1], ARGV[1]) == 0 then
     return 0
 end
-redis.call('PUBLISH', KEYS[2], '1')
+redis.pcall('PUBLISH', KEYS[2], '1')
 return 1

@@ -31,7 +31,7 @@ repeat
         redis.call('ZREM', KEYS[2], unpack(over))
         free = redis.call('INCRBY', KEYS[1], #over)
         if free > 0 then
-            redis.call('PUBLISH', KEYS[3], free)
+            redis.pcall('PUBLISH', KEYS[3], free)
         end
     end
 until free > 0 or #over < STEP

@@ -18,6 +18,6 @@ if redis.call('ZREM', KEYS[2], id) == 0 then
 end
 local value = redis.call('INCR', KEYS[1])
 if value > 0 then
-    redis.call('PUBLISH', KEYS[3], value)
+    redis.pcall('PUBLISH', KEYS[3], value)
 end
 return ends > tonumber(ARGV[2]) and 1 or 0

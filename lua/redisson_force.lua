@@ -18,7 +18,7 @@ if ARGV[1] ~= 'queue' then
         return 0
     end
     if ARGV[2] ~= '' then
-        redis.call('PUBLISH', ARGV[2], ARGV[3])
+        redis.pcall('PUBLISH', ARGV[2], ARGV[3])
     end
     return 1
 end
@@ -38,6 +38,6 @@ while head do
     head = redis.call('LINDEX', KEYS[2], 0)
 end
 if head and (was_held or was_gone) then
-    redis.call('PUBLISH', ARGV[2] .. head, ARGV[3])
+    redis.pcall('PUBLISH', ARGV[2] .. head, ARGV[3])
 end
 return (was_held or was_gone) and 1 or 0

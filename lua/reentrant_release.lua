@@ -26,7 +26,7 @@ if kept == 0 then
     if ARGV[4] == '' then
         return 1
     end
-    return 1 + redis.call('PUBLISH', ARGV[5], ARGV[4])
+    return 1 + (tonumber(redis.pcall('PUBLISH', ARGV[5], ARGV[4])) or 0)
 end
 if held > kept then
     redis.call('HSET', KEYS[1], ARGV[1], kept)

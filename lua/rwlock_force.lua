@@ -17,5 +17,5 @@ end
 if redis.call('DEL', KEYS[1]) == 0 then
     return 0
 end
-redis.call('PUBLISH', ARGV[1], ARGV[2])
+redis.pcall('PUBLISH', ARGV[1], ARGV[2])
 return 1

@@ -50,5 +50,5 @@ if longest > 0 then
     return was_alive and 0 or nil
 end
 redis.call('DEL', KEYS[1])
-redis.call('PUBLISH', KEYS[2], ARGV[3])
+redis.pcall('PUBLISH', KEYS[2], ARGV[3])
 return was_alive and 1 or nil

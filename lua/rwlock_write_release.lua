@@ -42,4 +42,4 @@ if longest > 0 then
 else
     redis.call('DEL', KEYS[1])
 end
-return 1 + redis.call('PUBLISH', KEYS[2], ARGV[4])
+return 1 + (tonumber(redis.pcall('PUBLISH', KEYS[2], ARGV[4])) or 0)

@@ -11,6 +11,6 @@
 -- Returns  the number of permits that can be taken now; it was published if above 0
 local value = redis.call('INCRBY', KEYS[1], ARGV[1])
 if value > 0 then
-    redis.call('PUBLISH', KEYS[2], value)
+    redis.pcall('PUBLISH', KEYS[2], value)
 end
 return value

@@ -10,5 +10,5 @@
 if redis.call('SETNX', KEYS[1], ARGV[1]) == 0 then
     return 0
 end
-redis.call('PUBLISH', KEYS[2], ARGV[1])
+redis.pcall('PUBLISH', KEYS[2], ARGV[1])
 return 1

@@ -280,6 +280,28 @@ dlock_status postgres_ping(struct postgres_pool *pool)
     return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
 }
 
+/* The owner may have granted only the columns that the statements use. */
+static const struct postgres_question RIGHTS = {
+    {"rights",
+     "SELECT string_agg(action, ', ') FROM (VALUES ('SELECT'), ('INSERT'), ('UPDATE'),"
+     " ('DELETE')) AS need (action) WHERE NOT CASE action WHEN 'DELETE'"
+     " THEN has_table_privilege($1::text, action)"
+     " ELSE has_any_column_privilege($1::text, action) END",
+     "t"},
+    .shape = {.kind = POSTGRES_TEXT, .may_be_null = true}};
+
+dlock_status postgres_check_rights(struct postgres_pool *pool, const char *table)
+{
+    struct postgres_answer answer = {.is_null = true};
+    const char *values[] = {table};
+    dlock_status st = postgres_pool_ask(pool, &RIGHTS, values, INT64_MAX, &answer);
+
+    if (st == DLOCK_OK && !answer.is_null)
+        return dlock_fail(DLOCK_PROTOCOL, "the user has no right to %s on the table %s",
+                          answer.text, table);
+    return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
+}
+
 bool postgres_is_time_to_reap(struct postgres_pool *pool, int64_t every_ms)
 {
     int64_t now_ns = dlock_clock_ns();

@@ -69,6 +69,10 @@ dlock_status postgres_force(struct postgres_pool *pool,
 /* Does the server answer?  OK, or a failure. */
 dlock_status postgres_ping(struct postgres_pool *pool);
 
+/* May the user read and write this table of postgres.sql?  OK; PROTOCOL, and dlock_error()
+ * names the missing rights; IO. */
+dlock_status postgres_check_rights(struct postgres_pool *pool, const char *table);
+
 /* True for one caller in every `every_ms`: it is time to clean up. */
 bool postgres_is_time_to_reap(struct postgres_pool *pool, int64_t every_ms);
 

@@ -10,6 +10,7 @@
 #include "base/redis/slot.h"
 #include "lock/cancel.h"
 #include "gen/lua_scripts.h"
+#include "lock/stores/redis_rights.h"
 
 enum {
     LEVELS_MISSING = -3, /* see reentrant_acquire.lua */
@@ -45,6 +46,13 @@ static dlock_status open_shares(struct redisson_lock *lock)
     return DLOCK_OK;
 }
 
+static dlock_status redisson_check_rights(const struct redisson_lock *lock)
+{
+    const struct redis_script *const scripts[] = {&lock->acquire, &lock->renew, &lock->release};
+
+    return redis_rights_check(lock->link, "", scripts, sizeof(scripts) / sizeof(scripts[0]));
+}
+
 dlock_status redisson_open(struct redisson_lock **out, const dlock_options *opts,
                            const char *acquire, const char *release,
                            enum redisson_waiting waiting)
@@ -66,6 +74,8 @@ dlock_status redisson_open(struct redisson_lock **out, const dlock_options *opts
         st = redis_script_load(lock->link, &lock->renew);
     if (st == DLOCK_OK)
         st = redis_script_load(lock->link, &lock->release);
+    if (st == DLOCK_OK)
+        st = redisson_check_rights(lock);
     if (st == DLOCK_OK && waiting != REDISSON_POLLS)
         st = redis_subscription_open(&lock->subscription, opts->redis_url,
                                      opts->redis_timeout_ms);
@@ -82,8 +92,9 @@ dlock_status redisson_open(struct redisson_lock **out, const dlock_options *opts
 dlock_status redisson_check(void *opaque)
 {
     const struct redisson_lock *lock = opaque;
+    dlock_status st = redis_ping(lock->link);
 
-    return redis_ping(lock->link);
+    return st == DLOCK_OK ? redisson_check_rights(lock) : st;
 }
 
 uint64_t redisson_era(void *opaque, const char *name)

@@ -11,6 +11,7 @@
 
 #include "gen/lua_scripts.h"
 #include "lock/stores/redis_inspect.h"
+#include "lock/stores/redis_rights.h"
 
 struct state {
     struct redis_link *link;
@@ -24,6 +25,13 @@ static void close_state(void *opaque)
 
     redis_link_close(state->link);
     free(state);
+}
+
+static dlock_status lua_check_rights(const struct state *state)
+{
+    const struct redis_script *const scripts[] = {&state->release, &state->renew};
+
+    return redis_rights_check(state->link, "SET", scripts, 2);
 }
 
 static dlock_status open_state(const dlock_options *opts, void **out)
@@ -40,6 +48,8 @@ static dlock_status open_state(const dlock_options *opts, void **out)
         st = redis_script_load(state->link, &state->release);
     if (st == DLOCK_OK)
         st = redis_script_load(state->link, &state->renew);
+    if (st == DLOCK_OK)
+        st = lua_check_rights(state);
     if (st != DLOCK_OK) {
         close_state(state);
         return st;
@@ -52,7 +62,9 @@ static dlock_status check(void *opaque)
 {
     const struct state *state = opaque;
 
-    return redis_ping(state->link);
+    dlock_status st = redis_ping(state->link);
+
+    return st == DLOCK_OK ? lua_check_rights(state) : st;
 }
 
 static uint64_t era(void *opaque, const char *name)

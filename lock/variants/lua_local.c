@@ -22,6 +22,7 @@
 #include "base/os/mutex.h"
 #include "gen/lua_scripts.h"
 #include "lock/stores/redis_inspect.h"
+#include "lock/stores/redis_rights.h"
 
 enum { LEASE_MS = 100, OUTER = 0, INNER = 1, FLAG_SIZE = 24 + DLOCK_NAME_MAX };
 
@@ -54,6 +55,13 @@ static void close_state(void *opaque)
     free(state);
 }
 
+static dlock_status lua_local_check_rights(const struct state *state)
+{
+    const struct redis_script *const scripts[] = {&state->release};
+
+    return redis_rights_check(state->link, "SET", scripts, 1);
+}
+
 static dlock_status open_state(const dlock_options *opts, void **out)
 {
     struct state *state = calloc(1, sizeof(*state));
@@ -66,6 +74,8 @@ static dlock_status open_state(const dlock_options *opts, void **out)
     st = redis_single_open(opts, &state->link);
     if (st == DLOCK_OK)
         st = redis_script_load(state->link, &state->release);
+    if (st == DLOCK_OK)
+        st = lua_local_check_rights(state);
     if (st != DLOCK_OK) {
         close_state(state);
         return st;
@@ -78,7 +88,9 @@ static dlock_status check(void *opaque)
 {
     const struct state *state = opaque;
 
-    return redis_ping(state->link);
+    dlock_status st = redis_ping(state->link);
+
+    return st == DLOCK_OK ? lua_local_check_rights(state) : st;
 }
 
 static uint64_t era(void *opaque, const char *name)

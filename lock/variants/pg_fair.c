@@ -84,6 +84,12 @@ static dlock_status open_state(const dlock_options *opts, void **out)
     struct postgres_pool *pool = NULL;
     dlock_status st = postgres_pool_open(&pool, opts);
 
+    if (st == DLOCK_OK)
+        st = postgres_check_rights(pool, "dlock_queue");
+    if (st != DLOCK_OK) {
+        postgres_pool_close(pool);
+        pool = NULL;
+    }
     *out = pool;
     return st;
 }
@@ -95,7 +101,7 @@ static void close_state(void *state)
 
 static dlock_status check(void *state)
 {
-    return postgres_ping(state);
+    return postgres_check_rights(state, "dlock_queue");
 }
 
 static dlock_status try_acquire(void *state, dlock_claim *claim)

@@ -86,6 +86,12 @@ static dlock_status open_state(const dlock_options *opts, void **out)
     struct postgres_sessions *sessions = NULL;
     dlock_status st = postgres_sessions_open(&sessions, opts);
 
+    if (st == DLOCK_OK)
+        st = postgres_check_rights(postgres_sessions_pool(sessions), "dlock_row");
+    if (st != DLOCK_OK) {
+        postgres_sessions_close(sessions);
+        sessions = NULL;
+    }
     *out = sessions;
     return st;
 }
@@ -97,7 +103,7 @@ static void close_state(void *state)
 
 static dlock_status check(void *state)
 {
-    return postgres_ping(postgres_sessions_pool(state));
+    return postgres_check_rights(postgres_sessions_pool(state), "dlock_row");
 }
 
 /* Lock the row in the open transaction.  OK: it is locked. */

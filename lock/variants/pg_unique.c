@@ -107,6 +107,12 @@ static dlock_status open_state(const dlock_options *opts, void **out)
     struct postgres_pool *pool = NULL;
     dlock_status st = postgres_pool_open(&pool, opts);
 
+    if (st == DLOCK_OK)
+        st = postgres_check_rights(pool, "dlock_lock");
+    if (st != DLOCK_OK) {
+        postgres_pool_close(pool);
+        pool = NULL;
+    }
     *out = pool;
     return st;
 }
@@ -118,7 +124,7 @@ static void close_state(void *state)
 
 static dlock_status check(void *state)
 {
-    return postgres_ping(state);
+    return postgres_check_rights(state, "dlock_lock");
 }
 
 static dlock_status acquire_again(struct postgres_pool *pool, const dlock_claim *claim,

@@ -151,6 +151,11 @@ law_fn a_refusal_that_passes_is_waited_for;
 law_fn a_refusal_without_a_decision_is_waited_for;
 law_fn a_refusal_that_lasts_ends_every_call;
 
+/* laws_rights.c */
+law_fn names_a_missing_right;
+law_fn needs_only_its_documented_rights;
+law_fn a_refused_message_fails_no_release;
+
 /* laws_zookeeper_odd.c */
 law_fn believes_no_odd_place, believes_no_odd_node, reads_a_negative_place;
 law_fn believes_no_answer_about_another_node;

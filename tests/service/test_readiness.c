@@ -257,6 +257,8 @@ static void a_missing_record_leaves_a_service_without_record_ready(void **state)
 /* The service can read the table of the locks, but not write to it. */
 static void a_lock_in_a_database_that_takes_no_writes_is_not_ready(void **state)
 {
+    static char log[4096];
+
     (void)state;
     service = RIG_START("--lock=pg-unique");
     await_ready();
@@ -265,6 +267,11 @@ static void a_lock_in_a_database_that_takes_no_writes_is_not_ready(void **state)
     run_sql("GRANT INSERT ON dlock_lock TO seckill_service");
     await_ready();
     rig_stop(&service);
+    run_sql("REVOKE DELETE ON dlock_lock FROM seckill_service, PUBLIC");
+    assert_int_equal(
+        rig_run((const char *const[]){"--lock=pg-unique", NULL}, log, sizeof(log)), 69);
+    assert_non_null(strstr(log, "the user has no right to DELETE on the table dlock_lock"));
+    run_sql("GRANT DELETE ON dlock_lock TO seckill_service");
 }
 
 /* Without target_session_attrs the service would not start with the standby. */

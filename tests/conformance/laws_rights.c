@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_rights.c -- a user of Redis who lacks a right. */
+#include <stdio.h>
+
+#include "tests/conformance/laws.h"
+
+enum { WAIT_MS = 45000, AWAY_MS = 100 };
+
+static void assert_lacks(dlock_status st, const char *right)
+{
+    assert_status(PROTOCOL, st);
+    if (strstr(dlock_error(), right) == NULL)
+        fail_msg("\"%s\" is not named: %s", right, dlock_error());
+}
+
+/* An opening and a check name the command that the user may not send, and no other. */
+void names_a_missing_right(const char *variant)
+{
+    static const struct {
+        const char *rule, *says;
+    } RULES[] = {
+        {"-evalsha", "the user has no right to EVALSHA"},
+        {"-del", "the user has no right to DEL"},
+        {"-pexpire", "the user has no right to PEXPIRE"},
+        {"-eval", "NOPERM this user has no permissions to run the 'eval' command"},
+    };
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys, *refused = NULL;
+
+    servers_start(&opts);
+    sys = rig_open(&opts);
+    for (size_t i = 0; i < sizeof(RULES) / sizeof(RULES[0]); i++) {
+        if (strcmp(RULES[i].rule, "-pexpire") == 0 && !(rig_caps(variant) & DLOCK_CAP_RENEW))
+            continue;
+        servers_tell(0, "ACL SETUSER default %s", RULES[i].rule);
+        assert_lacks(dlock_open(&refused, &opts), RULES[i].says);
+        assert_null(refused);
+        assert_lacks(dlock_check(sys), RULES[i].says);
+        servers_tell(0, "ACL SETUSER default +@all");
+        assert_status(OK, dlock_check(sys));
+    }
+    /* The names of the locks are not known to a check, and keys of others are no right of it. */
+    servers_tell(0, "ACL SETUSER default resetkeys ~*conformance:*");
+    assert_status(OK, dlock_check(sys));
+    assert_status(OK, rig_try(sys, rig_name()));
+    servers_tell(0, "ACL SETUSER default allkeys");
+}
+
+/* As the default of a user in Redis 7, who may use no channel. */
+void a_refused_message_fails_no_release(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_helper *waiter;
+    struct rig_pair pair;
+    dlock_lease lease;
+
+    servers_start(&opts);
+    pair = rig_open_pair(&opts);
+    servers_tell(0, "ACL SETUSER default resetchannels");
+    assert_status(OK, dlock_check(pair.a));
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    waiter = rig_helper_start(pair.b, name, WAIT_MS);
+    assert_stays(!rig_helper_is_done(waiter), AWAY_MS);
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_status(OK, rig_helper_acquired(waiter));
+    assert_status(OK, rig_helper_finish(waiter));
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    assert_status(OK, dlock_force_release(pair.b, name));
+    assert_status(LOST, dlock_release(pair.a, &lease));
+}
+
+/* The rules of docs/reference/stores.md, for locks whose names begin with "conformance:". */
+static const char *rules_of(const char *variant)
+{
+    static const struct {
+        const char *variants, *rules;
+    } RULES[] = {
+        {"reentrant spin",
+         "~conformance:* ~redisson_lock_* &redisson_lock__channel:* +hget +hset +hexists +hgetall"
+         " +del +get +pexpire +pttl +publish +subscribe +unsubscribe +pubsub|numsub"},
+        {"fenced",
+         "~conformance:* ~redisson_lock_* ~dlock_fence_epoch:* &redisson_lock__channel:* +hget"
+         " +hset +hexists +hgetall +del +get +set +incr +pexpire +pttl +publish +subscribe"
+         " +unsubscribe +pubsub|numsub"},
+        {"fair",
+         "~conformance:* ~redisson_lock_* &redisson_lock__channel:* +hget +hset +hexists +hgetall"
+         " +del +get +exists +pexpire +pttl +lindex +lpop +lrange +lrem +rpush +time +zadd +zcount"
+         " +zrangebyscore +zrem +zscore +publish +subscribe +unsubscribe +pubsub|numsub"},
+        {"rwlock",
+         "~conformance:* ~{conformance:* ~redisson_rwlock:* &redisson_rwlock:* +hget +hset +hexists"
+         " +hgetall +hdel +del +exists +set +pexpire +pttl +publish +subscribe +unsubscribe"
+         " +pubsub|numsub"},
+        {"naive setnx owner watch getset lua lua-local",
+         "~conformance:* +set +setnx +get +getset +del +pexpire +pttl +watch +unwatch +multi"
+         " +exec"},
+    };
+
+    for (size_t i = 0; i < sizeof(RULES) / sizeof(RULES[0]); i++)
+        if (strstr(RULES[i].variants, variant) != NULL)
+            return RULES[i].rules;
+    fail_msg("docs/reference/stores.md has no rules for %s", variant);
+    return "";
+}
+
+void needs_only_its_documented_rights(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_helper *waiter;
+    struct rig_pair pair;
+    char rules[512];
+    char *at = rules, *rule;
+    dlock_lease lease;
+    dlock_info info;
+
+    servers_start(&opts);
+    servers_tell(0, "ACL SETUSER default resetkeys resetchannels -@all +acl +ping +eval +evalsha "
+                    "+script|load +select");
+    snprintf(rules, sizeof(rules), "%s", rules_of(variant));
+    while ((rule = strsep(&at, " ")) != NULL)
+        servers_tell(0, "ACL SETUSER default %s", rule);
+    pair = rig_open_pair(&opts);
+    assert_status(OK, dlock_check(pair.a));
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    if (rig_caps(variant) & DLOCK_CAP_RENEW)
+        assert_status(OK, dlock_renew(pair.a, &lease));
+    waiter = rig_helper_start(pair.b, name, WAIT_MS);
+    assert_stays(!rig_helper_is_done(waiter), AWAY_MS);
+    assert_status(OK, dlock_inspect(pair.a, name, &info));
+    assert_true(info.locked);
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_status(OK, rig_helper_acquired(waiter));
+    assert_status(OK, dlock_force_release(pair.a, name));
+    (void)rig_helper_finish(waiter);
+}
