@@ -14,6 +14,7 @@
 #include "db/conn_private.h"
 
 enum {
+    ANSWER_MAX = 16 << 20, /* bytes */
     BACKOFF_FIRST_MS = 20,
     BACKOFF_LAST_MS = 1000,
 };
@@ -102,6 +103,7 @@ static struct postgres_connection *start_connecting(const struct db_conn *db)
         .settings = db_limits_at_start(db, settings),
         .wants_primary = true,
         .first_host = db->host,
+        .answer_max = ANSWER_MAX,
     };
 
     return postgres_connection_new(&options, db->opts.pooler);

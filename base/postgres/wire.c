@@ -7,13 +7,23 @@
 #include "base/postgres/wire.h"
 #include "base/postgres/wire_inside.h"
 
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include "base/os/clock.h"
 #include "base/os/event.h"
 #include "base/os/number.h"
+
+/* Reads of libpq that are not counted.  A read fills libpq's buffer, which has 16 KiB at first and
+ * is doubled at most once for each read.  Only into a message whose length was announced libpq
+ * reads on until the socket is empty. */
+enum { READS_UNCOUNTED = 8 };
+
+static const char FLOODED[] = "the server sent more than any answer has";
 
 /* A postgres_result is a PGresult of libpq; the struct is never defined. */
 static const PGresult *own(const struct postgres_result *result)
@@ -36,6 +46,40 @@ short postgres_wire_wait_socket(const struct postgres_wire *wire, short events,
         ready = dlock_poll_one(fd, events, deadline_ns);
     } while (ready == 0 && !is_last);
     return ready;
+}
+
+/* The bytes that have arrived, read or not.  The kernel counts those of TCP.  For another socket,
+ * which is one of this machine, the bytes that wait are added up at each read: never too few. */
+static uint64_t count_arrived(struct postgres_wire *wire)
+{
+    struct tcp_info info = {.tcpi_bytes_received = 0};
+    socklen_t len = sizeof(info);
+    int waiting = 0;
+
+    if (getsockopt(PQsocket(wire->pg), IPPROTO_TCP, TCP_INFO, &info, &len) == 0)
+        return info.tcpi_bytes_received;
+    if (ioctl(PQsocket(wire->pg), FIONREAD, &waiting) == 0)
+        wire->local_count += (uint64_t)waiting;
+    return wire->local_count;
+}
+
+bool postgres_wire_may_read(struct postgres_wire *wire, size_t most)
+{
+    uint64_t arrived;
+
+    if (most == 0 || ++wire->read_count < READS_UNCOUNTED)
+        return true;
+    arrived = count_arrived(wire);
+    if (wire->read_count == READS_UNCOUNTED)
+        wire->arrived_before = arrived;
+    wire->is_flooded = arrived > wire->arrived_before + most;
+    return !wire->is_flooded;
+}
+
+/* Let libpq read what has arrived.  False: the wire broke, or the answer is too long. */
+static bool read_more(struct postgres_wire *wire)
+{
+    return postgres_wire_may_read(wire, wire->answer_max) && PQconsumeInput(wire->pg) == 1;
 }
 
 void postgres_wire_cut(struct postgres_wire *wire)
@@ -90,14 +134,18 @@ bool postgres_wire_put_sync(struct postgres_wire *wire)
  * them while it sends. */
 bool postgres_wire_send(struct postgres_wire *wire, int64_t deadline_ns)
 {
+    bool is_last = false;
     int left;
 
-    while ((left = PQflush(wire->pg)) == 1) {
-        short ready = postgres_wire_wait_socket(wire, POLLIN | POLLOUT, deadline_ns);
+    wire->read_count = 0;
+    while ((left = PQflush(wire->pg)) == 1 && !is_last) {
+        short ready;
 
+        is_last = dlock_clock_ns() >= deadline_ns;
+        ready = postgres_wire_wait_socket(wire, POLLIN | POLLOUT, deadline_ns);
         if (ready == 0)
             return false;
-        if ((ready & POLLOUT) == 0 && PQconsumeInput(wire->pg) != 1)
+        if ((ready & POLLOUT) == 0 && !read_more(wire))
             return false;
     }
     return left == 0;
@@ -113,10 +161,14 @@ bool postgres_wire_wait(const struct postgres_wire *wire, int64_t deadline_ns)
 bool postgres_wire_receive(struct postgres_wire *wire, int64_t deadline_ns,
                            struct postgres_result **out)
 {
+    bool is_last = false; /* bytes may keep coming, so a ready socket does not end the wait */
+
     *out = NULL;
     while (PQisBusy(wire->pg)) {
-        if (postgres_wire_wait_socket(wire, POLLIN, deadline_ns) == 0 ||
-            PQconsumeInput(wire->pg) != 1)
+        if (is_last)
+            return false;
+        is_last = dlock_clock_ns() >= deadline_ns;
+        if (postgres_wire_wait_socket(wire, POLLIN, deadline_ns) == 0 || !read_more(wire))
             return false;
     }
     *out = (struct postgres_result *)PQgetResult(wire->pg);
@@ -150,7 +202,21 @@ enum postgres_transaction postgres_wire_transaction(const struct postgres_wire *
 
 bool postgres_wire_is_broken(const struct postgres_wire *wire)
 {
-    return PQstatus(wire->pg) != CONNECTION_OK;
+    return wire->is_flooded || PQstatus(wire->pg) != CONNECTION_OK;
+}
+
+bool postgres_wire_is_flooded(const struct postgres_wire *wire)
+{
+    return wire->is_flooded;
+}
+
+const char *postgres_wire_error(const struct postgres_wire *wire)
+{
+    if (wire->is_flooded)
+        return FLOODED;
+    if (PQstatus(wire->pg) != CONNECTION_OK && wire->route.said != NULL)
+        return wire->route.said;
+    return PQerrorMessage(wire->pg);
 }
 
 int postgres_wire_backend_pid(const struct postgres_wire *wire)

@@ -10,8 +10,9 @@
  *     receive wait for the next result of the server
  *
  * Time        Deadlines are instants of dlock_clock_ns(), in nanoseconds.  If the
- *             deadline has passed already, a call still checks once, so an answer that
- *             has arrived is read.  A signal does not end a wait.
+ *             deadline has passed already, a call still reads once, so an answer that
+ *             has arrived is read.  Neither a signal ends a wait nor bytes that keep
+ *             coming prolong it.
  * Ownership   postgres_wire_new() makes a wire, and the caller closes it with
  *             postgres_wire_close().  The caller frees each result of
  *             postgres_wire_receive() with postgres_result_free().
@@ -51,6 +52,9 @@ struct postgres_wire_options {
                                    * only to a server that takes writes */
     size_t first_host;            /* the index, from 0, of the URL's host to try
                                    * first */
+    size_t answer_max;            /* a longer answer to a statement breaks the wire: about so
+                                   * many bytes, and those that are on their way; 0: no
+                                   * limit */
 };
 
 /* Begin to connect.  The hosts of the URL are tried one after another, beginning with
@@ -150,6 +154,8 @@ enum postgres_transaction postgres_wire_transaction(const struct postgres_wire *
  * is lost. */
 bool postgres_wire_is_unreplicated(const struct postgres_wire *wire);
 bool postgres_wire_is_broken(const struct postgres_wire *wire);
+/* Is the wire broken because an answer was longer than answer_max? */
+bool postgres_wire_is_flooded(const struct postgres_wire *wire);
 /* The process number of the server process of the session. */
 int postgres_wire_backend_pid(const struct postgres_wire *wire);
 /* Host and port as "localhost:5432", cut to `size`. */

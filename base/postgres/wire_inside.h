@@ -26,6 +26,11 @@ struct postgres_wire {
     PGconn *pg;
     bool was_told;         /* the server sent a result that no statement asked for */
     bool is_unreplicated;  /* the server gave up waiting for its standby */
+    bool is_flooded;       /* the server sent more than answer_max bytes to one statement */
+    size_t answer_max;     /* 0: no limit */
+    uint32_t read_count;   /* reads since the last statement was sent */
+    uint64_t arrived_before; /* bytes until reads were counted */
+    uint64_t local_count;  /* bytes of a socket that is no TCP; see wire.c */
     struct postgres_wire_route route;
 };
 
@@ -33,5 +38,8 @@ struct postgres_wire {
  * for; 0: the deadline passed. */
 short postgres_wire_wait_socket(const struct postgres_wire *wire, short events,
                                 int64_t deadline_ns);
+
+/* May libpq read once more, if the answer has at most `most` bytes?  False: the wire is flooded. */
+bool postgres_wire_may_read(struct postgres_wire *wire, size_t most);
 
 #endif /* BASE_POSTGRES_WIRE_INSIDE_H */

@@ -14,7 +14,7 @@
 #include "base/postgres/wire.h"
 #include "base/postgres/wire_inside.h"
 
-enum { KEYWORDS_MAX = 64, ITEM_SIZE = 256 };
+enum { KEYWORDS_MAX = 64, ITEM_SIZE = 256, OPENING_MAX = 1 << 20 };
 
 /* ---- the parts of a URL ---- */
 
@@ -175,6 +175,8 @@ static bool begin(struct postgres_wire *wire)
     wire->pg = PQconnectStartParams(k.keys, k.values, wire->route.options == NULL);
     if (wire->pg == NULL)
         return false;
+    wire->read_count = 0;
+    wire->is_flooded = false;
     (void)PQsetNoticeReceiver(wire->pg, on_notice, wire);
     /* Only verbose messages of libpq contain the SQLSTATE of a refused connection. */
     (void)PQsetErrorVerbosity(wire->pg, PQERRORS_VERBOSE);
@@ -202,6 +204,7 @@ struct postgres_wire *postgres_wire_new(const struct postgres_wire_options *opti
     route->application_name = copy(options->application_name, &is_whole);
     route->settings = copy(options->settings, &is_whole);
     route->wants_primary = options->wants_primary;
+    wire->answer_max = options->answer_max;
     route->host_count = count_hosts(route->options);
     route->first_host = options->first_host % route->host_count;
     if (is_whole && begin(wire))
@@ -232,12 +235,16 @@ static int64_t attempt_ends_ns(const struct postgres_wire_route *route, int64_t 
 static enum postgres_opening finish(struct postgres_wire *wire, int64_t deadline_ns)
 {
     PostgresPollingStatusType want = PGRES_POLLING_WRITING;
+    bool is_last = false;
 
     if (PQstatus(wire->pg) == CONNECTION_BAD)
         return POSTGRES_FAILED;
     while (want != PGRES_POLLING_OK) {
-        if (want == PGRES_POLLING_FAILED)
+        if (want == PGRES_POLLING_FAILED || !postgres_wire_may_read(wire, OPENING_MAX))
             return POSTGRES_FAILED;
+        if (is_last)
+            return POSTGRES_LATE;
+        is_last = dlock_clock_ns() >= deadline_ns;
         if (postgres_wire_wait_socket(
                 wire, want == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline_ns) == 0)
             return POSTGRES_LATE;
@@ -263,8 +270,9 @@ static void keep_said(struct postgres_wire *wire, bool is_late)
     if (is_late && asprintf(&said, "%s%s did not answer in time\n",
                             route->said != NULL ? route->said : "", address) < 0)
         return;
-    if (!is_late && asprintf(&said, "%s%s", route->said != NULL ? route->said : "",
-                             PQerrorMessage(wire->pg)) < 0)
+    if (!is_late && asprintf(&said, "%s%s\n", route->said != NULL ? route->said : "",
+                             wire->is_flooded ? postgres_wire_error(wire)
+                                              : PQerrorMessage(wire->pg)) < 0)
         return;
     free(route->said);
     route->said = said;
@@ -309,11 +317,4 @@ void postgres_wire_close(struct postgres_wire *wire)
     free(wire->route.application_name);
     free(wire->route.url);
     free(wire);
-}
-
-const char *postgres_wire_error(const struct postgres_wire *wire)
-{
-    if (PQstatus(wire->pg) != CONNECTION_OK && wire->route.said != NULL)
-        return wire->route.said;
-    return PQerrorMessage(wire->pg);
 }

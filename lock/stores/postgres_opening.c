@@ -9,6 +9,8 @@
 #include "lock/stores/postgres_inside.h"
 #include "lock/stores/postgres_question.h"
 
+enum { ANSWER_MAX = 1 << 20 }; /* every statement of a lock answers one row */
+
 #define X(keyword, own, setting, value) " -c " setting "=" value
 
 /* Set the server's statement timeout to the client's, so that a statement that the
@@ -29,6 +31,7 @@ static struct postgres_connection *start_connecting(const struct postgres_place 
         .settings = place->pooler == POSTGRES_POOLER_NONE ? settings : NULL,
         .wants_primary = true,
         .first_host = place->host,
+        .answer_max = ANSWER_MAX,
     };
 
     snprintf(name, sizeof(name), "dlock-%d", (int)dlock_fork_process_id());

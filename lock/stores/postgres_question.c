@@ -179,7 +179,10 @@ static dlock_status collect(struct postgres_conn *conn, const struct sent *sent,
     if (!postgres_wire_send(wire, sent->deadline_ns))
         return break_off(conn, DLOCK_UNKNOWN, "the connection broke, or is stuck");
     if (!read_answers(conn, sent, &c, out))
-        return break_off(conn, DLOCK_UNKNOWN, "no answer came");
+        return break_off(conn, DLOCK_UNKNOWN,
+                         postgres_wire_is_flooded(wire)
+                             ? postgres_connection_error(conn->open)
+                             : "no answer came");
     if (postgres_wire_is_broken(wire))
         return break_off(conn, c.st == DLOCK_OK ? DLOCK_OK : DLOCK_UNKNOWN, dlock_error());
     if (c.is_odd || !is_transaction_right(conn, sent, c.st) ||
