@@ -15,6 +15,7 @@
 #include "lock/metrics.h"
 #include "lock/stores/etcd_advice.h"
 #include "lock/stores/etcd_cluster.h"
+#include "lock/stores/etcd_text.h"
 
 enum {
     SHARES_OF_TIMEOUT = 2,
@@ -198,8 +199,7 @@ static dlock_status read_answer(struct etcd_http *http, const struct etcd_reques
     out->was_repeated = out->was_repeated || answer->was_repeated;
     if (answer->code != CURLE_OK)
         return refuse_connection(http, member, answer);
-    out->json = json_loadb(answer->bytes != NULL ? answer->bytes : "", answer->len,
-                           JSON_REJECT_DUPLICATES, NULL);
+    out->json = etcd_json_read(answer->bytes != NULL ? answer->bytes : "", answer->len);
     if (!json_is_object(out->json)) {
         json_decref(out->json);
         out->json = NULL;

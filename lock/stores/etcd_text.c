@@ -8,6 +8,8 @@
 
 #include "base/os/number.h"
 
+enum { BYTES_PER_VALUE = 12, VALUES_SPARE = 1024 };
+
 static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 void etcd_base64(char *out, const void *bytes, size_t len)
@@ -116,4 +118,15 @@ bool etcd_number(const json_t *object, const char *field, int64_t least, int64_t
     return json_is_string(value) &&
            dlock_number_read(json_string_value(value), json_string_length(value), least,
                              INT64_MAX, out);
+}
+
+json_t *etcd_json_read(const char *bytes, size_t len)
+{
+    size_t value_count = 0;
+
+    for (size_t i = 0; i < len; i++)
+        value_count += bytes[i] == '{' || bytes[i] == '[' || bytes[i] == ',';
+    if (value_count > len / BYTES_PER_VALUE + VALUES_SPARE)
+        return NULL;
+    return json_loadb(bytes, len, JSON_REJECT_DUPLICATES, NULL);
 }

@@ -56,4 +56,9 @@ bool etcd_base64_read(const char *text, void *out, size_t size, size_t *len);
  * if they are 0.  False: the field is no number, or a number below `least`. */
 bool etcd_number(const json_t *object, const char *field, int64_t least, int64_t *out);
 
+/* Parse the JSON of an answer; the caller frees it with json_decref().  NULL: it is no JSON, or it
+ * has more values than an answer of so many bytes, in which keys and numbers have many digits.
+ * Each value takes memory, up to a hundred times that of its text. */
+json_t *etcd_json_read(const char *bytes, size_t len);
+
 #endif /* DLOCK_ETCD_TEXT_H */

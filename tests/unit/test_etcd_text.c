@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_etcd_text.c -- the texts of etcd: its URL, base64, the keys of a lock, numbers. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lock/stores/etcd_address.h"
@@ -164,4 +165,44 @@ TEST(a_bad_address_is_refused_with_its_form)
         assert_non_null(strstr(why, "host[:port]"));
     }
     assert_false(etcd_address_read(NULL, &address, why));
+}
+
+/* An answer of `count` copies of `value`. */
+static char *make_list(const char *value, size_t count)
+{
+    size_t len = strlen(value);
+    char *text = malloc(count * (len + 1) + 20);
+    size_t used = (size_t)sprintf(text, "{\"kvs\":[");
+
+    assert_non_null(text);
+    for (size_t i = 0; i < count; i++)
+        used += (size_t)sprintf(text + used, "%s%s", i > 0 ? "," : "", value);
+    strcpy(text + used, "]}");
+    return text;
+}
+
+TEST(an_answer_has_few_values_for_its_length)
+{
+    static const char KEY[] = "{\"key\":\"YS83NTg3OGQ4ZjU0YjQ2OTE5\",\"create_revision\":\"2\","
+                              "\"mod_revision\":\"2\",\"version\":\"1\",\"lease\":\"7\"}";
+    static const char *const DENSE[] = {"{}", "[]", "1", "\"\"", "{\"a\":[]}", "[{},{}]"};
+    char *text = make_list(KEY, 10000);
+    json_t *json = etcd_json_read(text, strlen(text));
+
+    assert_int_equal(10000, json_array_size(json_object_get(json, "kvs")));
+    json_decref(json);
+    free(text);
+    for (size_t i = 0; i < sizeof(DENSE) / sizeof(DENSE[0]); i++) {
+        text = make_list(DENSE[i], 200);
+        json = etcd_json_read(text, strlen(text));
+        assert_non_null(json); /* a short answer may have any form */
+        json_decref(json);
+        free(text);
+        text = make_list(DENSE[i], 100000);
+        if (etcd_json_read(text, strlen(text)) != NULL)
+            fail_msg("many of %s are read", DENSE[i]);
+        free(text);
+    }
+    assert_null(etcd_json_read("{\"a\":1,\"a\":1}", 13));
+    assert_null(etcd_json_read("", 0));
 }

@@ -162,6 +162,26 @@ TEST_WITH(set_up, tear_down, a_question_to_a_sentinel_ends)
     assert_call_ends("redis-sentinel://", "/shop");
 }
 
+TEST_WITH(set_up, tear_down, a_question_to_a_cluster_ends)
+{
+    assert_call_ends("redis-cluster://", "");
+}
+
+TEST_WITH(set_up, tear_down, a_conversation_ends)
+{
+    static const struct redis_command get = {2, {"GET", "k"}, REDIS_SHAPE_ANY};
+    struct redis_talk talk = {0};
+    struct redis_answer out;
+    char url[64];
+
+    snprintf(url, sizeof(url), "redis://127.0.0.1:%d", server.port);
+    assert_int_equal(DLOCK_OK, redis_link_open(&talk.link, url, TIMEOUT_MS, false));
+    redis_talk_ask(&talk, &get, INT64_MAX, &out);
+    assert_int_equal(REDIS_UNKNOWN, out.outcome);
+    redis_talk_end(&talk, false);
+    redis_link_close(talk.link);
+}
+
 TEST_WITH(set_up, tear_down, a_subscription_is_closed)
 {
     const struct redis_wake wake = {.rule = &REDIS_WAKE_LOCK};
