@@ -110,6 +110,13 @@ static struct zookeeper_call *enter(const void *arg)
     return call;
 }
 
+/* The transaction that made a node; 0: the server says none.  Fences are these numbers, so each is
+ * above 0. */
+static uint64_t transaction_of(const struct Stat *stat)
+{
+    return stat != NULL && stat->czxid > 0 ? (uint64_t)stat->czxid : 0;
+}
+
 static void on_void(int rc, const void *arg)
 {
     finish(enter(arg), rc);
@@ -134,8 +141,8 @@ static void on_created(int rc, const char *path, const struct Stat *stat,
 
     if (rc == ZOK && path != NULL)
         snprintf(call->path, sizeof(call->path), "%s", path);
-    if (rc == ZOK && stat != NULL)
-        call->czxid = (uint64_t)stat->czxid;
+    if (rc == ZOK)
+        call->czxid = transaction_of(stat);
     finish(call, rc);
 }
 
@@ -151,7 +158,7 @@ static void on_data(int rc, const char *value, int len, const struct Stat *stat,
         memcpy(call->data, value, size);
     }
     if (rc == ZOK && stat != NULL) {
-        call->czxid = (uint64_t)stat->czxid;
+        call->czxid = transaction_of(stat);
         call->version = stat->version;
     }
     finish(call, rc);

@@ -105,6 +105,8 @@ static enum zookeeper_result look_up_fence(struct zookeeper_session *session,
     }
     if (result == ZOOKEEPER_DONE)
         place->czxid = zookeeper_created_in(get);
+    if (result == ZOOKEEPER_DONE && place->czxid == 0)
+        result = ZOOKEEPER_REFUSED;
     zookeeper_call_drop(get);
     return result;
 }
@@ -131,11 +133,11 @@ static enum zookeeper_result find_lost_node(struct zookeeper_session *session,
 /* Is `path` the path of a node with `prefix` and the server's number after it? */
 static bool is_place_of(const char *path, const char *prefix)
 {
-    const char *node = strrchr(path, '/');
+    size_t node_at = (size_t)(strrchr(prefix, '/') - prefix) + 1;
     uint32_t number;
 
-    return node != NULL && strncmp(path, prefix, strlen(prefix)) == 0 &&
-           zookeeper_place_number(node + 1, &number);
+    return strncmp(path, prefix, strlen(prefix)) == 0 &&
+           zookeeper_place_number(path + node_at, &number);
 }
 
 /* Send three requests at once: make the directory, make the node in it, and list the

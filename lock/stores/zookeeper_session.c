@@ -21,6 +21,7 @@ enum {
     BACKOFF_FIRST_MS = 20,
     BACKOFF_LAST_MS = 1000,
     BEATS_PER_TIMEOUT = 6,
+    BEAT_LEAST_MS = 5, /* between two beats, whatever the server grants */
 };
 
 static void log_nothing(const char *message)
@@ -158,8 +159,10 @@ static void attend(struct zookeeper_session *session)
         return;
     }
     if (now_ns >= session->beat_at_ns) {
-        session->beat_at_ns = now_ns + session->granted_ms * DLOCK_NS_PER_MS /
-                                           BEATS_PER_TIMEOUT;
+        int beat_ms = session->granted_ms / BEATS_PER_TIMEOUT;
+
+        session->beat_at_ns = dlock_clock_after(
+            now_ns, beat_ms < BEAT_LEAST_MS ? BEAT_LEAST_MS : beat_ms);
         dlock_mutex_unlock(&session->mutex);
         zookeeper_beat(session, epoch);
         dlock_mutex_lock(&session->mutex);
@@ -188,8 +191,8 @@ static void *keep(void *arg)
         } else if (session->is_over || is_silent(session)) {
             end_epoch(session);
         } else {
-            if (session->is_connected)
-                session->backoff_ms = 0;
+            if (session->is_connected && atomic_load(&session->alive_until_ns) != 0)
+                session->backoff_ms = 0; /* it lived for longer than the server's answer took */
             attend(session);
         }
     }

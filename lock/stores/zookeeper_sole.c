@@ -83,6 +83,8 @@ static enum zookeeper_result find_lost(struct zookeeper_session *session,
         result = look(session, claim->note, path, claim->token, &claim->fence, &version,
                       deadline_ns);
     }
+    if (result == ZOOKEEPER_DONE && claim->fence == 0)
+        return ZOOKEEPER_REFUSED;
     return result == ZOOKEEPER_NO_NODE ? ZOOKEEPER_UNSENT : result;
 }
 

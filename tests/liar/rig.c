@@ -14,7 +14,7 @@
 
 #include "tests/liar/servers.h"
 
-enum { TIMEOUT_MS = 2000, PATIENCE_MS = 20000 };
+enum { TIMEOUT_MS = 2000, PATIENCE_MS = 20000, SILENCE_MS = 1000 };
 
 struct store stores[] = {
     {"redis", "SECKILL_REDIS_URL", "", NULL, redis_server_start, redis_server_stop,
@@ -23,6 +23,8 @@ struct store stores[] = {
      postgres_server_stop, postgres_lies, postgres_is_grant},
     {"etcd", "SECKILL_ETCD_URL", "", NULL, etcd_server_start, etcd_server_stop, etcd_lies,
      etcd_is_grant},
+    {"zookeeper", NULL, "", NULL, zookeeper_server_start, zookeeper_server_stop, zookeeper_lies,
+     zookeeper_is_grant},
 };
 
 bool rig_start_servers(void)
@@ -30,8 +32,10 @@ bool rig_start_servers(void)
     bool ok = true;
 
     for (size_t i = 0; i < STORE_COUNT; i++) {
+        const char *variable = stores[i].real_variable;
+
         snprintf(stores[i].real_url, sizeof(stores[i].real_url), "%s%s",
-                 getenv(stores[i].real_variable),
+                 variable != NULL ? getenv(variable) : "127.0.0.1:2",
                  strcmp(stores[i].name, "redis") == 0 ? "/1" : "");
         stores[i].url = stores[i].start(stores[i].real_url);
         ok = ok && stores[i].url != NULL;
@@ -68,7 +72,7 @@ const char *rig_new_name(void)
 dlock_options rig_options(const struct subject_of_lies *of, const struct store *liar)
 {
     const struct store *redis = &stores[REDIS], *postgres = &stores[POSTGRES];
-    const struct store *etcd = &stores[ETCD];
+    const struct store *etcd = &stores[ETCD], *zookeeper = &stores[ZOOKEEPER];
     dlock_options opts = dlock_options_default();
 
     opts.variant = of->variant;
@@ -76,10 +80,12 @@ dlock_options rig_options(const struct subject_of_lies *of, const struct store *
     if (of->has_epochs || of->liar == postgres)
         opts.database_url = liar == postgres ? postgres->url : postgres->real_url;
     opts.etcd_url = liar == etcd ? etcd->url : etcd->real_url;
+    opts.zookeeper_url = liar == zookeeper ? zookeeper->url : zookeeper->real_url;
     opts.watchdog = false;
     opts.redis_timeout_ms = opts.redlock_node_timeout_ms = TIMEOUT_MS;
     opts.database_timeout_ms = TIMEOUT_MS;
     opts.etcd_timeout_ms = TIMEOUT_MS;
+    opts.zookeeper_timeout_ms = SILENCE_MS;
     return opts;
 }
 

@@ -14,7 +14,8 @@
 /* A kind of store, and its lying server. */
 struct store {
     const char *name;
-    const char *real_variable; /* the environment variable with the URL of the real server */
+    const char *real_variable; /* the environment variable with the URL of the real server; NULL:
+                                * a part of this process answers, without bytes */
     char real_url[256];
     const char *url; /* of the lying server; NULL: it does not run */
     const char *(*start)(const char *url);
@@ -23,7 +24,7 @@ struct store {
     bool (*is_grant)(const struct lie *lie, const char *asked);
 };
 
-enum { REDIS, POSTGRES, ETCD, STORE_COUNT };
+enum { REDIS, POSTGRES, ETCD, ZOOKEEPER, STORE_COUNT };
 
 extern struct store stores[STORE_COUNT];
 

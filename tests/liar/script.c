@@ -116,19 +116,35 @@ void script_send_unasked(const struct lie *lie)
     pthread_mutex_unlock(&script.mutex);
 }
 
+/* Count an answer.  The mutex is locked. */
+static const struct lie *next_lie(const char *asked)
+{
+    snprintf(script.last, sizeof(script.last), "%s", asked);
+    script.subscription_count += strcasestr(asked, "SUBSCRIBE") != NULL;
+    if (++script.answer_count != script.step)
+        return NULL;
+    snprintf(script.asked, sizeof(script.asked), "%s", asked);
+    return script.lie;
+}
+
+const struct lie *script_next(const char *asked)
+{
+    const struct lie *lie;
+
+    pthread_mutex_lock(&script.mutex);
+    lie = next_lie(asked);
+    pthread_mutex_unlock(&script.mutex);
+    return lie;
+}
+
 bool script_answer(int fd, const char *asked, const char *honest, size_t len)
 {
-    const struct lie *lie = NULL;
+    const struct lie *lie;
     bool one_by_one;
 
     pthread_mutex_lock(&script.mutex);
     one_by_one = script.one_by_one;
-    snprintf(script.last, sizeof(script.last), "%s", asked);
-    script.subscription_count += strcasestr(asked, "SUBSCRIBE") != NULL;
-    if (++script.answer_count == script.step) {
-        lie = script.lie;
-        snprintf(script.asked, sizeof(script.asked), "%s", asked);
-    }
+    lie = next_lie(asked);
     pthread_mutex_unlock(&script.mutex);
     if (lie == NULL)
         return send_all(fd, honest, len, one_by_one);

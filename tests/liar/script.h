@@ -49,6 +49,9 @@ void script_send_unasked(const struct lie *lie);
 void script_meet(int fd);
 void script_part(int fd);
 
+/* The wrong answer that is due now; NULL: the answer to `asked` is honest. */
+const struct lie *script_next(const char *asked);
+
 /* Answer `asked` with these bytes, or with the wrong answer that is due. Returns false if the
  * server has to close the connection. */
 bool script_answer(int fd, const char *asked, const char *honest, size_t len);

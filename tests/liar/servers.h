@@ -9,8 +9,10 @@
 const char *redis_server_start(const char *url);
 const char *postgres_server_start(const char *url);
 const char *etcd_server_start(const char *url);
+const char *zookeeper_server_start(const char *url); /* replaces the client library */
 void redis_server_stop(void);
 void postgres_server_stop(void);
 void etcd_server_stop(void);
+void zookeeper_server_stop(void);
 
 #endif /* LIAR_SERVERS_H */
