@@ -38,6 +38,10 @@
  *             clock of the client that took it, as in Redisson.  If a client's clock is
  *             wrong, permits of other clients end early or late by the error of that
  *             clock.
+ * Masters     An acquire and a renewal of a permit that the old master answered while
+ *             another took over are asked again, so the answer is the new master's.  A
+ *             waiter of a latch gets LOST if its latch is gone then.  Replication is
+ *             asynchronous, so the new master may lack the newest changes.
  * Fork        A child must not use a dlock_primitives that its parent opened: every
  *             call answers INVALID.
  */
@@ -203,7 +207,8 @@ dlock_status dlock_latch_count(dlock_primitives *prims, const char *name,
  *   TIMEOUT   wait_ms passed, and the latch is closed
  *   LOST      the latch was deleted while the caller waited, and did not open.  The
  *             server tells that by a message: a waiter that had no connection at that
- *             moment gets OK
+ *             moment gets OK.  Or the latch is gone after a fail-over, without a
+ *             message that it opened
  * If a latch opens and is set anew at once, a waiter that did not ask in between goes
  * on waiting. */
 dlock_status dlock_latch_wait(dlock_primitives *prims, const char *name,

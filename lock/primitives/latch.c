@@ -102,6 +102,8 @@ struct waiting {
     struct primitive_wait wait;
     const char *name;
     bool was_gone; /* the key did not exist at the last check */
+    bool was_closed; /* the latch had a count, in that era of its server (era.h) */
+    uint64_t era;
     bool is_old;   /* a message came while the latch had a count, so it was about an earlier
                     * latch, and so may be the last message */
 };
@@ -109,12 +111,13 @@ struct waiting {
 /* The message tells if a latch without a key was opened or deleted.  The message may be
  * late or lost, and the last message may be of an earlier latch of that name.  In these cases
  * the latch is checked again a moment later.  If no message has come by then, the latch counts
- * as open. */
+ * as open, unless another server has taken over since it was closed. */
 static dlock_status look(void *arg, int64_t *free_in_ms)
 {
-    enum { RECHECK_MS = 5, DELETED = 1 };
+    enum { RECHECK_MS = 5, OPENED = 0, DELETED = 1 };
     struct waiting *job = arg;
     struct redis_waiter *waiter = job->wait.waiter;
+    uint64_t era = redis_link_key_era(job->wait.prims->link, job->name);
     int64_t left = 0;
     int64_t heard;
     dlock_status st = primitive_get(job->wait.prims, job->name, &left);
@@ -125,6 +128,8 @@ static dlock_status look(void *arg, int64_t *free_in_ms)
     heard = waiter != NULL ? redis_waiter_heard(waiter) : 0;
     if (left > 0) {
         job->was_gone = false;
+        job->was_closed = true;
+        job->era = era;
         job->is_old = waiter != NULL && heard >= 0;
         return DLOCK_BUSY;
     }
@@ -135,6 +140,9 @@ static dlock_status look(void *arg, int64_t *free_in_ms)
     }
     if (heard == DELETED)
         return dlock_fail(DLOCK_LOST, "the latch was deleted while it was waited for");
+    if (job->was_closed && (heard != OPENED || job->is_old) &&
+        job->era != redis_link_key_era(job->wait.prims->link, job->name))
+        return dlock_fail(DLOCK_LOST, "a fail-over may have lost the latch");
     return DLOCK_OK;
 }
 

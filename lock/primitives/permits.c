@@ -176,16 +176,30 @@ static dlock_status try_once(struct acquiring *job, int64_t *free_in_ms)
     return DLOCK_BUSY;
 }
 
+/* Has another server taken over the name since that era (era.h)? */
+static bool permit_is_of_old_server(const dlock_primitives *prims, const char *name, uint64_t era)
+{
+    return redis_link_key_era(prims->link, name) != era;
+}
+
 static dlock_status attempt(void *arg, int64_t *free_in_ms)
 {
     struct acquiring *job = arg;
-    dlock_status st;
+    dlock_status st = DLOCK_BUSY;
 
-    *free_in_ms = -1;
     permit_settle(job);
-    dlock_token_make(job->permit.id);
-    job->end_ns = dlock_clock_after(dlock_clock_ns(), job->lease_ms);
-    st = try_once(job, free_in_ms);
+    for (int tries = 0; tries < 2; tries++) {
+        uint64_t era = redis_link_key_era(job->wait.prims->link, job->name);
+
+        if (tries > 0)
+            clean_up(job, st); /* which server has granted it is not known */
+        *free_in_ms = -1;
+        dlock_token_make(job->permit.id);
+        job->end_ns = dlock_clock_after(dlock_clock_ns(), job->lease_ms);
+        st = try_once(job, free_in_ms);
+        if (st != DLOCK_OK || !permit_is_of_old_server(job->wait.prims, job->name, era))
+            break;
+    }
     job->was_late = st == DLOCK_OK && dlock_clock_ns() >= job->end_ns;
     if (job->was_late)
         st = DLOCK_BUSY;
@@ -275,7 +289,7 @@ dlock_status dlock_permits_renew(dlock_primitives *prims, const char *name,
                          .name = name,
                          .lease_ms = lease_ms}, answer = {0};
     struct keys keys;
-    int64_t end_ns;
+    int64_t end_ns = 0;
     uint64_t call;
 
     if (st == DLOCK_OK)
@@ -287,13 +301,19 @@ dlock_status dlock_permits_renew(dlock_primitives *prims, const char *name,
     keys = keys_of(name);
     asked.token = permit->id;
     call = primitive_record_begin(prims, &asked);
-    end_ns = dlock_clock_after(dlock_clock_ns(), lease_ms);
-    write_now(now);
     snprintf(lease, sizeof(lease), "%d", lease_ms);
-    st = primitive_ask(prims,
-                       &PRIMITIVE_CALL(prims, PERMITS_RENEW, 1, 3, keys.taken,
-                                       permit->id, now, lease),
-                       DLOCK_LOST);
+    for (int tries = 0; tries < 2; tries++) {
+        uint64_t era = redis_link_key_era(prims->link, name);
+
+        end_ns = dlock_clock_after(dlock_clock_ns(), lease_ms);
+        write_now(now);
+        st = primitive_ask(prims,
+                           &PRIMITIVE_CALL(prims, PERMITS_RENEW, 1, 3, keys.taken, permit->id,
+                                           now, lease),
+                           DLOCK_LOST);
+        if (st != DLOCK_OK || !permit_is_of_old_server(prims, name, era))
+            break; /* otherwise the new server may not know the permit */
+    }
     if (st == DLOCK_OK)
         answer.deadline_ns = promised_ns(end_ns);
     if (st == DLOCK_OK && dlock_clock_ns() >= end_ns)

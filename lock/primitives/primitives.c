@@ -174,11 +174,18 @@ static void unwatch(void *watched, bool satisfied)
     wait->waiter = NULL;
 }
 
+static uint64_t primitive_era(void *state, const char *name)
+{
+    const struct primitive_wait *wait = state;
+
+    return redis_link_key_era(wait->prims->link, name);
+}
+
 dlock_status primitive_wait(struct primitive_wait *wait, int64_t wait_ms,
                             dlock_attempt_fn *attempt, void *arg)
 {
     static const dlock_variant SLOTS = {
-        .watch = watch, .sleep = sleep_until, .unwatch = unwatch};
+        .era = primitive_era, .watch = watch, .sleep = sleep_until, .unwatch = unwatch};
     static const struct dlock_retry PUSH = {.kind = DLOCK_RETRY_PUSH};
     static const dlock_claim NO_CLAIM = {0};
     struct dlock_waiting waiting = {

@@ -3,7 +3,8 @@
 #include "tests/registered.h"
 #include "tests/topology/cluster_locks.h"
 
-#include "lock/dlock_primitives.h"
+#include "lock/fault.h"
+#include "lock/primitives/primitives.h"
 
 enum { LOOK_MS = 50, SOON_MS = 20000 };
 
@@ -19,8 +20,41 @@ static int open_prims(void **state)
     return dlock_primitives_open(&prims, nodes.url, TIMEOUT_MS) == DLOCK_OK ? 0 : 1;
 }
 
+/* A call on a thread of its own. */
+static struct {
+    pthread_t thread;
+    bool is_running;
+    dlock_status (*wait)(const char *name);
+    char name[64];
+    dlock_status answer;
+} waiting;
+
+static void *run_wait(void *unused)
+{
+    waiting.answer = waiting.wait(waiting.name);
+    return unused;
+}
+
+static void begin_wait(dlock_status wait(const char *name), const char *name)
+{
+    waiting.wait = wait;
+    snprintf(waiting.name, sizeof(waiting.name), "%s", name);
+    assert_int_equal(0, pthread_create(&waiting.thread, NULL, run_wait, NULL));
+    waiting.is_running = true;
+}
+
+static dlock_status end_wait(void)
+{
+    pthread_join(waiting.thread, NULL);
+    waiting.is_running = false;
+    return waiting.answer;
+}
+
 static int close_prims(void **state)
 {
+    (void)dlock_fault_release(DLOCK_FAULT_AFTER_REPLY);
+    if (waiting.is_running)
+        (void)end_wait();
     dlock_primitives_close(prims);
     prims = NULL;
     return leave_no_trace(state);
@@ -131,21 +165,6 @@ TEST_WITH(open_prims, close_prims, names_are_refused_as_those_of_locks)
 
 /* ---- waiters, on every node ---- */
 
-struct waiting {
-    pthread_t thread;
-    dlock_status (*wait)(const char *name);
-    const char *name;
-    dlock_status answer;
-};
-
-static void *run_wait(void *arg)
-{
-    struct waiting *waiting = arg;
-
-    waiting->answer = waiting->wait(waiting->name);
-    return NULL;
-}
-
 static dlock_status wait_for_latch(const char *name)
 {
     return dlock_latch_wait(prims, name, SOON_MS);
@@ -163,18 +182,6 @@ static dlock_status wait_for_permit(const char *name)
     return dlock_permits_acquire(prims, name, SOON_MS, LEASE_MS, &permit);
 }
 
-static void begin_wait(struct waiting *waiting, dlock_status wait(const char *name),
-                       const char *name)
-{
-    *waiting = (struct waiting){.wait = wait, .name = name};
-    assert_int_equal(0, pthread_create(&waiting->thread, NULL, run_wait, waiting));
-}
-
-static dlock_status end_wait(struct waiting *waiting)
-{
-    pthread_join(waiting->thread, NULL);
-    return waiting->answer;
-}
 
 /* Does a client listen on the channel at node `i`? */
 static bool is_heard(int i, const char *channel)
@@ -194,35 +201,119 @@ TEST_WITH(open_prims, close_prims, waiters_are_told_on_every_node)
     for (int i = 0; i < MASTER_COUNT; i++) {
         char name[32], tagged[64], plain[64], channel[128];
         dlock_permit permit;
-        struct waiting waiting;
 
         name_on(i, name);
         snprintf(tagged, sizeof(tagged), "permits:{%s}:x", name);
         snprintf(plain, sizeof(plain), "semaphore:{%s}", name);
         assert_int_equal(DLOCK_OK, dlock_latch_set(other, name, 1));
-        begin_wait(&waiting, wait_for_latch, name);
+        begin_wait(wait_for_latch, name);
         snprintf(channel, sizeof(channel), "redisson_countdownlatch__channel__{%s}", name);
         assert_comes(is_heard(i, channel));
         assert_int_equal(DLOCK_OK, dlock_latch_count_down(other, name, NULL));
-        assert_int_equal(DLOCK_OK, end_wait(&waiting));
+        assert_int_equal(DLOCK_OK, end_wait());
 
         assert_int_equal(DLOCK_OK, dlock_semaphore_set(other, plain, 1));
         assert_int_equal(DLOCK_OK, dlock_semaphore_acquire(other, plain, 1, 0));
-        begin_wait(&waiting, wait_for_semaphore, plain);
+        begin_wait(wait_for_semaphore, plain);
         snprintf(channel, sizeof(channel), "redisson_sc:%s", plain);
         assert_comes(is_heard(i, channel));
         assert_int_equal(DLOCK_OK, dlock_semaphore_release(other, plain, 1));
-        assert_int_equal(DLOCK_OK, end_wait(&waiting));
+        assert_int_equal(DLOCK_OK, end_wait());
 
         assert_int_equal(DLOCK_OK, dlock_permits_set(other, tagged, 1));
         assert_int_equal(DLOCK_OK, dlock_permits_acquire(other, tagged, 0, LEASE_MS, &permit));
-        begin_wait(&waiting, wait_for_permit, tagged);
+        begin_wait(wait_for_permit, tagged);
         snprintf(channel, sizeof(channel), "redisson_sc:%s", tagged);
         assert_comes(is_heard(i, channel));
         assert_int_equal(DLOCK_OK, dlock_permits_release(other, tagged, &permit));
-        assert_int_equal(DLOCK_OK, end_wait(&waiting));
+        assert_int_equal(DLOCK_OK, end_wait());
     }
     dlock_primitives_close(other);
+}
+
+/* ---- fail-overs, after which the new master lacks what the old one had ---- */
+
+static bool is_master(int i)
+{
+    return has(tell(i, "INFO replication"), "role:master");
+}
+
+/* Empty the replica of the slots that node `i` had at the beginning, and let it become the master
+ * in the map of `prims`. */
+static void promote_empty(int i, const char *name)
+{
+    int master = is_master(i) ? i : i + MASTER_COUNT, replica = 2 * i + MASTER_COUNT - master;
+    uint64_t before = redis_link_key_era(prims->link, name);
+
+    assert_comes(is_linked(replica));
+    assert_comes(has(tell(replica, "CONFIG SET replica-read-only no"), "OK"));
+    assert_comes(has(tell(replica, "FLUSHALL"), "OK"));
+    assert_comes(has(tell(replica, "CONFIG SET replica-read-only yes"), "OK"));
+    assert_comes(is_master(replica) || has(tell(replica, "CLUSTER FAILOVER TAKEOVER"), "OK"));
+    assert_comes(redis_link_key_era(prims->link, name) != before);
+    assert_comes(is_settled() && is_linked(master));
+}
+
+TEST_WITH(open_prims, close_prims, a_latch_that_a_fail_over_lost_lets_nobody_pass)
+{
+    char name[32], channel[128];
+
+    name_on(0, name);
+    snprintf(channel, sizeof(channel), "redisson_countdownlatch__channel__{%s}", name);
+    assert_int_equal(DLOCK_OK, dlock_latch_set(prims, name, 1));
+    begin_wait(wait_for_latch, name);
+    assert_comes(is_heard(is_master(0) ? 0 : MASTER_COUNT, channel));
+    promote_empty(0, name);
+    assert_int_equal(DLOCK_LOST, end_wait());
+    assert_int_equal(DLOCK_OK, dlock_latch_wait(prims, name, 0)); /* as one that was never set */
+}
+
+static dlock_permit taken;
+
+static dlock_status take_permit(const char *name)
+{
+    return dlock_permits_acquire(prims, name, SOON_MS, LEASE_MS, &taken);
+}
+
+static dlock_status renew_permit(const char *name)
+{
+    return dlock_permits_renew(prims, name, &taken, LEASE_MS);
+}
+
+static bool is_one_held(void)
+{
+    dlock_fault_state seen = {0};
+
+    dlock_fault_look(DLOCK_FAULT_AFTER_REPLY, &seen);
+    return seen.holding;
+}
+
+/* The old master answers the call, and the fail-over comes before the caller has the answer. */
+static dlock_status answer_across_a_fail_over(dlock_status call(const char *name), const char *name)
+{
+
+    dlock_fault_allow();
+    assert_true(dlock_fault_arm(DLOCK_FAULT_AFTER_REPLY, DLOCK_FAULT_HOLD, ""));
+    begin_wait(call, name);
+    assert_comes(is_one_held());
+    promote_empty(1, name);
+    assert_int_equal(DLOCK_OK, dlock_permits_set(prims, name, 1));
+    assert_true(dlock_fault_release(DLOCK_FAULT_AFTER_REPLY));
+    return end_wait();
+}
+
+TEST_WITH(open_prims, close_prims, a_permit_is_that_of_the_new_master)
+{
+    int64_t acquired = -1;
+    char name[32];
+
+    name_on(1, name);
+    assert_int_equal(DLOCK_OK, dlock_permits_set(prims, name, 1));
+    assert_int_equal(DLOCK_OK, answer_across_a_fail_over(take_permit, name));
+    assert_int_equal(DLOCK_OK, dlock_permits_acquired(prims, name, &acquired));
+    assert_int_equal(1, acquired);
+    assert_int_equal(DLOCK_OK, renew_permit(name));
+    assert_int_equal(DLOCK_LOST, answer_across_a_fail_over(renew_permit, name));
 }
 
 GROUP(start_nodes, end_nodes)
