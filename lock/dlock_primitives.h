@@ -42,6 +42,30 @@
  *             another took over are asked again, so the answer is the new master's.  A
  *             waiter of a latch gets LOST if its latch is gone then.  Replication is
  *             asynchronous, so the new master may lack the newest changes.
+ * Not locks   What locks have and primitives have not:
+ *               on_lost, watchdog   a permit is an id that the program keeps, so the
+ *                 and validity      library has no hold to renew or to call lost: a
+ *                                   renewal or a release says LOST.  Permits of a
+ *                                   semaphore and counts of a latch have no owner
+ *               clean-up after      an acquire of a semaphore and a count of a latch
+ *                 UNKNOWN           have no token by which the server could tell what
+ *                                   to take back
+ *               debts               nobody sends a release after the call; a permit ends
+ *                                   with its lease
+ *               cancel, retry       a wait ends by its wait_ms alone, and always waits
+ *                                   for messages as `push` does
+ *               replicas_acknowledge, check, metrics
+ *                                   dlock_primitives_open() has no options and no
+ *                                   counters yet.  dlock_semaphore_available() of any
+ *                                   name asks whether the server answers
+ *               inspect, force      the calls that count say what the server has, and
+ *                                   dlock_semaphore_add() and dlock_latch_delete()
+ *                                   change it
+ *               records of waits    a record has the call and its answer, and no order
+ *                                   of waiters, because no order is promised
+ *               every name          a latch is refused names with a } in a Redis
+ *                                   Cluster, since Redisson's channel has further braces
+ *               other stores        the form of the keys is Redisson's
  * Fork        A child must not use a dlock_primitives that its parent opened: every
  *             call answers INVALID.
  */
