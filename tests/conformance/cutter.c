@@ -187,7 +187,8 @@ void cutter_cut(void)
 void cutter_replace(const char *what, const char *with)
 {
     atomic_store(&cutter.replaced, NULL);
-    cutter_set((enum cutter_mode)atomic_load(&cutter.mode)); /* the thread has done with the former texts */
+    /* The thread has then done with the former texts. */
+    cutter_set((enum cutter_mode)atomic_load(&cutter.mode));
     cutter.replacement = with;
     atomic_store(&cutter.replaced, what);
 }
