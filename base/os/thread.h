@@ -44,8 +44,8 @@ static inline void dlock_thread_allow_cancel(const int *state)
 }
 
 #define DLOCK_PUT_OFF_CANCEL                                                           \
-    __attribute__((cleanup(dlock_thread_allow_cancel))) const int put_off_cancel =     \
-        dlock_thread_put_off_cancel()
+    __attribute__((cleanup(dlock_thread_allow_cancel), unused)) const int              \
+        put_off_cancel = dlock_thread_put_off_cancel()
 
 /* A value of which each thread has its own, and that a function gets when the thread
  * ends. */
