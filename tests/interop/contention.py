@@ -27,7 +27,7 @@ SECTIONS_US = (0, 1000)
 THREADS = 16
 ROUND_MS = 1500
 WARM_MS = 3000
-SHARE_LEAST = 0.35
+SHARE_LEAST = 0.10
 # On a Redis Cluster a waiter of Redisson's write lock can miss the message that wakes it, also if
 # Redisson contends alone.  The waiter then waits for the lease of 30 s, and may miss the next
 # message, too.
