@@ -7,6 +7,7 @@
 #include "base/os/thread.h"
 #include "lock/fault.h"
 #include "tests/conformance/laws.h"
+#include "tests/thread_end.h"
 
 enum { WAIT_MS = 60, ROUNDS = 5, PROMPT_MS = 150, LET_IN_MS = 80 };
 
@@ -147,7 +148,7 @@ static void *call_while_cancelled(void *arg)
         dlock_close(victim->sys);
     }
     victim->is_through = true;
-    pthread_testcancel();
+    thread_end_if_cancelled();
     return NULL;
 }
 
@@ -167,7 +168,7 @@ static void *wait_and_die(void *arg)
     victim->acquired = dlock_acquire(victim->sys, victim->name, victim->wait_ms, &victim->lease);
     pthread_cleanup_push(release_at_the_end, victim);
     victim->is_through = true;
-    for (;; pthread_testcancel())
+    for (;; thread_end_if_cancelled())
         pause_before_a_cancel();
     pthread_cleanup_pop(0);
     return NULL;

@@ -7,6 +7,7 @@
 
 #include "lock/dlock_async.h"
 #include "lock/dlock_primitives.h"
+#include "tests/thread_end.h"
 #include "tests/unit/redis_server.h"
 #include "tests/unit/scratch.h"
 
@@ -41,7 +42,7 @@ static void *run_cancelled(void *arg)
     pthread_cancel(pthread_self());
     it->status = it->calls();
     it->is_through = true;
-    pthread_testcancel();
+    thread_end_if_cancelled();
     return NULL;
 }
 
