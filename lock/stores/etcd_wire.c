@@ -68,21 +68,33 @@ void etcd_wires_close(struct etcd_wires *wires)
     free(wires);
 }
 
+/* The memory for so many bytes and a NUL, which doubles, so that many pieces cost few copies. */
+static size_t answer_room(size_t len)
+{
+    size_t room = 256;
+
+    while (room <= len)
+        room *= 2;
+    return room;
+}
+
 static size_t on_answer(char *bytes, size_t size, size_t count, void *arg)
 {
     struct etcd_answer *answer = arg;
-    size_t len = size * count;
-    char *grown;
+    size_t len = size * count, whole = answer->len + len;
 
     if (len > ANSWER_MAX - answer->len)
         return 0;
-    grown = realloc(answer->bytes, answer->len + len + 1);
-    if (grown == NULL)
-        return 0;
-    answer->bytes = grown;
-    memcpy(grown + answer->len, bytes, len);
-    answer->len += len;
-    grown[answer->len] = '\0';
+    if (answer->bytes == NULL || answer_room(whole) > answer_room(answer->len)) {
+        char *grown = realloc(answer->bytes, answer_room(whole));
+
+        if (grown == NULL)
+            return 0;
+        answer->bytes = grown;
+    }
+    memcpy(answer->bytes + answer->len, bytes, len);
+    answer->len = whole;
+    answer->bytes[whole] = '\0';
     return len;
 }
 
