@@ -40,8 +40,8 @@
  *             it holds locks (see Threads).
  *             Every call and every callback (dlock_lost_fn, dlock_async_done) has to
  *             return.  The behaviour is undefined if pthread_exit(), longjmp() or a C++
- *             exception leaves a callback, if a callback is cancelled by its own hand, or if
- *             a signal handler that interrupted a call leaves it by longjmp(): what the call
+ *             exception leaves a callback, if a callback cancels its own thread, or if a
+ *             signal handler that interrupted a call leaves it by longjmp(): what the call
  *             had locked stays locked.  A handler that interrupted code of the program
  *             itself may jump.
  * Time        Durations are milliseconds (`_ms`).  Instants are nanoseconds (`_ns`) of
