@@ -3,6 +3,7 @@
 #include "tests/liar/listener.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -67,11 +68,15 @@ static void take_in(struct listener *listener, int fd)
 static void *run(void *arg)
 {
     struct listener *listener = arg;
-    int fd;
 
-    while ((fd = accept(listener->fd, NULL, NULL)) >= 0)
-        take_in(listener, fd);
-    return NULL;
+    for (;;) {
+        int fd = accept(listener->fd, NULL, NULL);
+
+        if (fd >= 0)
+            take_in(listener, fd);
+        else if (errno == EINVAL) /* listener_stop() has shut it down */
+            return NULL;
+    }
 }
 
 int listener_start(struct listener *listener, void (*serve)(int client))
