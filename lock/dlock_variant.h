@@ -56,6 +56,8 @@ typedef struct dlock_claim {
                               * wait for the answer; see there.  Otherwise NULL      */
 } dlock_claim;
 
+enum { DLOCK_RENEW_ALL_MAX = 120 }; /* etcd takes 128 operations in a transaction */
+
 typedef struct dlock_variant {
     dlock_variant_info info; /* MUST: every text, and the caps */
 
@@ -63,7 +65,8 @@ typedef struct dlock_variant {
      * that drift apart, in thousandths; the core takes off 2 ms more. */
     int drift_per_mille;
 
-    /* MAY, only with renew: the watchdog renews the leases of this variant. */
+    /* MAY, only with renew: the watchdog renews the leases of this variant, by fibers of
+     * a loop, or by renew_all. */
     bool watched;
 
     /* MAY, only with DLOCK_CAP_EXPIRES: the longest lease of this variant, whatever the
@@ -119,6 +122,13 @@ typedef struct dlock_variant {
     /* MUST iff DLOCK_CAP_RENEW.  Let the lease end lease_ms from now: OK; LOST, if the
      * claim does not hold the lock; or a failure. */
     dlock_status (*renew)(void *state, const dlock_claim *claim);
+
+    /* MUST, if `renew` of a watched variant waits otherwise than by base/os/; only with
+     * `watched`.  Renew 2 to DLOCK_RENEW_ALL_MAX claims together, with the same give_up_ns:
+     * statuses[i] is what renew would have answered for claims[i].  A claim that another
+     * request delays in the store must not delay the others: its answer may be IO. */
+    void (*renew_all)(void *state, const dlock_claim *claims, size_t count,
+                      dlock_status *statuses);
 
     /* MUST iff DLOCK_CAP_SESSION.  Does the session that holds the lock still exist?
      * OK or LOST, at once and without asking the store.  The watchdog calls probe, also

@@ -44,6 +44,18 @@ enum dlock_loss {
     DLOCK_LOSS_FAIL_OVER, /* an earlier master granted it; see era.h */
 };
 
+/* The times at which the watchdog has to look at a root; see dlock_holds_due(). */
+enum dlock_due_kind {
+    DLOCK_DUE_END,     /* its lease ends; 0: it is lost, and on_lost was not called yet */
+    DLOCK_DUE_RENEWAL,
+    DLOCK_DUE_COUNT
+};
+
+struct dlock_due {
+    int64_t at_ns;
+    size_t place; /* in the shard's heap, from 1; 0: it has no time */
+};
+
 struct dlock_hold {
     _Atomic uint64_t id;              /* of the lease; 0: none                      */
     _Atomic int64_t deadline_ns;      /* of a root; 0 once lost                     */
@@ -75,6 +87,9 @@ struct dlock_hold {
     uint64_t recorded;                /* its acquire's number for the recorder; 0: not
                                        * recorded                                   */
     int64_t renew_at_ns;              /* of a root: when the watchdog is due        */
+    bool is_in_round;                 /* of a root: the watchdog renews it now, or has
+                                       * given it up because its thread has ended   */
+    struct dlock_due due[DLOCK_DUE_COUNT]; /* of a root                             */
     struct dlock_hold_facts facts;
     struct dlock_hold *prev, *next;   /* free slots, or roots of the shard          */
     UT_hash_handle hh;

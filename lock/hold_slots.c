@@ -49,7 +49,8 @@ static bool add_chunk(struct dlock_holds *holds, struct dlock_shard *shard)
     uint64_t shard_number = (uint64_t)(shard - holds->shards);
     struct dlock_hold *slots;
 
-    if (chunk == DLOCK_CHUNK_COUNT)
+    if (chunk == DLOCK_CHUNK_COUNT ||
+        !dlock_due_make_room(shard, chunk_slots(chunk + 1) - FIRST_CHUNK_SLOTS))
         return false;
     slots = calloc(chunk_slots(chunk), sizeof(*slots));
     if (slots == NULL)
@@ -123,6 +124,8 @@ void dlock_holds_close(struct dlock_holds *holds)
             dlock_life_drop(root->life);
         for (int chunk = 0; chunk < shard->chunk_count; chunk++)
             free(shard->chunks[chunk]);
+        for (int kind = 0; kind < DLOCK_DUE_COUNT; kind++)
+            free(shard->due[kind].at);
         dlock_mutex_destroy(&shard->mutex);
     }
     free(holds);

@@ -66,6 +66,7 @@ static void give_up_root(struct dlock_shard *shard, struct dlock_hold *root)
     part(shard, root);
     unindex(shard, root);
     dlock_hold_mark_lost(root, true, DLOCK_LOSS_REFUSED);
+    dlock_due_settle(shard, root);
 }
 
 /* The valid hold of `key`, or NULL.  With the shard's mutex held. */
@@ -175,6 +176,7 @@ uint64_t dlock_holds_grant(struct dlock_holds *holds, struct dlock_hold *hold,
         root->life = dlock_life_share();
         atomic_store(&root->deadline_ns, deadline_ns);
         root->renew_at_ns = renew_at_ns;
+        root->is_in_round = false;
         DL_APPEND(shard->roots, root);
         if (holds->reentrant) {
             HASH_ADD_KEYPTR(hh, shard->index, &root->facts.key,
@@ -192,6 +194,7 @@ uint64_t dlock_holds_grant(struct dlock_holds *holds, struct dlock_hold *hold,
     root->level_count++;
     root->watched_count += watched;
     hold->watched = watched;
+    dlock_due_settle(shard, root);
     atomic_store(&hold->id, id);
     dlock_mutex_unlock(&shard->mutex);
     return id;
@@ -236,6 +239,7 @@ static struct dlock_hold *spend(struct dlock_holds *holds, uint64_t id, bool for
             DL_DELETE(shard->roots, root);
             unindex(shard, root);
         }
+        dlock_due_settle(shard, root);
     }
     dlock_mutex_unlock(&shard->mutex);
     return hold;
@@ -297,6 +301,13 @@ static void unlock(struct dlock_holds *holds, const struct dlock_hold *root)
     dlock_mutex_unlock(&dlock_shard_of(holds, root)->mutex);
 }
 
+/* With the shard's mutex held. */
+static void end_round(struct dlock_holds *holds, struct dlock_hold *root)
+{
+    root->is_in_round = false;
+    dlock_due_settle(dlock_shard_of(holds, root), root);
+}
+
 bool dlock_holds_renewed(struct dlock_holds *holds, struct dlock_hold *root,
                          uint64_t serial, int64_t deadline_ns, int64_t renew_at_ns)
 {
@@ -308,6 +319,8 @@ bool dlock_holds_renewed(struct dlock_holds *holds, struct dlock_hold *root,
         atomic_store(&root->deadline_ns, deadline_ns);
         root->renew_at_ns = renew_at_ns;
     }
+    if (held)
+        end_round(holds, root);
     unlock(holds, root);
     return held;
 }
@@ -315,16 +328,20 @@ bool dlock_holds_renewed(struct dlock_holds *holds, struct dlock_hold *root,
 void dlock_holds_retry_at(struct dlock_holds *holds, struct dlock_hold *root,
                           uint64_t serial, int64_t renew_at_ns)
 {
-    if (lock_held(holds, root, serial))
+    if (lock_held(holds, root, serial)) {
         root->renew_at_ns = renew_at_ns;
+        end_round(holds, root);
+    }
     unlock(holds, root);
 }
 
 void dlock_holds_lose(struct dlock_holds *holds, struct dlock_hold *root,
                       uint64_t serial, bool untold)
 {
-    if (lock_held(holds, root, serial))
+    if (lock_held(holds, root, serial)) {
         dlock_hold_mark_lost(root, untold, DLOCK_LOSS_REFUSED);
+        end_round(holds, root);
+    }
     unlock(holds, root);
 }
 
@@ -387,8 +404,35 @@ void dlock_holds_visit(struct dlock_holds *holds,
 
         dlock_mutex_lock(&shard->mutex);
         DL_FOREACH(shard->roots, root)
-            if (root->state == DLOCK_HOLD_HELD || root->untold)
+            if (root->state == DLOCK_HOLD_HELD || root->untold) {
                 visit(root, arg);
+                dlock_due_settle(shard, root);
+            }
         dlock_mutex_unlock(&shard->mutex);
     }
+}
+
+int64_t dlock_holds_due(struct dlock_holds *holds, enum dlock_due_kind kind, int64_t now_ns,
+                        bool (*visit)(struct dlock_hold *root, void *arg), void *arg)
+{
+    int64_t next_ns = INT64_MAX;
+    bool goes_on = true;
+
+    for (int i = 0; i < DLOCK_SHARD_COUNT; i++) {
+        size_t number = (holds->first_due_shard + (size_t)i) % DLOCK_SHARD_COUNT;
+        struct dlock_shard *shard = &holds->shards[number];
+        struct dlock_hold *root;
+
+        dlock_mutex_lock(&shard->mutex);
+        while ((root = dlock_due_first(shard, kind)) != NULL &&
+               root->due[kind].at_ns <= now_ns && goes_on) {
+            goes_on = visit(root, arg);
+            dlock_due_settle(shard, root);
+        }
+        if (root != NULL && root->due[kind].at_ns < next_ns)
+            next_ns = root->due[kind].at_ns;
+        dlock_mutex_unlock(&shard->mutex);
+    }
+    holds->first_due_shard++;
+    return next_ns;
 }

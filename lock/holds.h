@@ -105,6 +105,13 @@ bool dlock_holds_look(struct dlock_holds *holds, uint64_t id,
 void dlock_holds_visit(struct dlock_holds *holds,
                        void (*visit)(struct dlock_hold *root, void *arg), void *arg);
 
+/* Call `visit` for the roots that are due at now_ns, as above; within a shard what has
+ * been due for the longest time comes first.  After false the visits end, and the other
+ * roots stay due.  `visit` leaves no root due that it answers true for.  Returns when the
+ * next root is due; INT64_MAX: none.  Only the watchdog's thread calls this. */
+int64_t dlock_holds_due(struct dlock_holds *holds, enum dlock_due_kind kind, int64_t now_ns,
+                        bool (*visit)(struct dlock_hold *root, void *arg), void *arg);
+
 /* For `visit`: mark the root as lost, for the reason `loss` if it was not lost
  * before. */
 void dlock_hold_mark_lost(struct dlock_hold *root, bool untold, enum dlock_loss loss);

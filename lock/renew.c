@@ -2,6 +2,8 @@
 /* renew.c -- renewing a lease. */
 #include "lock/renew.h"
 
+#include <assert.h>
+
 #include "base/os/clock.h"
 #include "base/os/thread.h"
 #include "lock/era.h"
@@ -25,19 +27,29 @@ static struct dlock_hold *find_root(dlock_system *sys, const dlock_lease *lease,
     return root;
 }
 
-dlock_status dlock_renew_claim(dlock_system *sys, const dlock_claim *claim)
+void dlock_renew_claims(dlock_system *sys, const dlock_claim *claims, size_t count,
+                        dlock_status *statuses)
 {
     struct dlock_spent before = dlock_spent_here();
-    uint64_t call = dlock_recording_begin(sys, DLOCK_EVENT_RENEW, claim, 0, 0);
-    int64_t sent_ns = dlock_clock_ns();
-    dlock_status st = sys->variant->renew(sys->state, claim);
+    uint64_t calls[DLOCK_RENEW_ALL_MAX];
+    int64_t sent_ns;
 
-    dlock_recording_end(sys, call, st, claim, sent_ns, st == DLOCK_OK, 0);
-    dlock_metrics_add(&sys->metrics,
-                      st == DLOCK_OK ? DLOCK_METRIC_renewals
-                                     : DLOCK_METRIC_renewals_failed, 1);
+    assert(count == 1 || (sys->variant->renew_all != NULL && count <= DLOCK_RENEW_ALL_MAX));
+    for (size_t i = 0; i < count; i++)
+        calls[i] = dlock_recording_begin(sys, DLOCK_EVENT_RENEW, &claims[i], 0, 0);
+    sent_ns = dlock_clock_ns();
+    if (count == 1)
+        statuses[0] = sys->variant->renew(sys->state, &claims[0]);
+    else
+        sys->variant->renew_all(sys->state, claims, count, statuses);
+    for (size_t i = 0; i < count; i++) {
+        bool is_ok = statuses[i] == DLOCK_OK;
+
+        dlock_recording_end(sys, calls[i], statuses[i], &claims[i], sent_ns, is_ok, 0);
+        dlock_metrics_add(&sys->metrics,
+                          is_ok ? DLOCK_METRIC_renewals : DLOCK_METRIC_renewals_failed, 1);
+    }
     dlock_metrics_spent(&sys->metrics, DLOCK_METRIC_other_commands, &before);
-    return st;
 }
 
 dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease)
@@ -61,7 +73,7 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease)
         return DLOCK_LOST;
     claim = dlock_claim_of(sys, &root->facts, 1);
     sent_ns = dlock_clock_ns();
-    st = dlock_renew_claim(sys, &claim);
+    dlock_renew_claims(sys, &claim, 1, &st);
     deadline_ns = dlock_lease_end_ns(sys, claim.lease_ms, sent_ns);
     if (st == DLOCK_OK && deadline_ns <= dlock_clock_ns())
         st = DLOCK_LOST;

@@ -5,8 +5,9 @@
 
 #include "lock/system.h"
 
-/* Call the slot `renew` of the variant, and count the renewal in the metrics.  Answers
- * as the slot. */
-dlock_status dlock_renew_claim(dlock_system *sys, const dlock_claim *claim);
+/* Call the slot `renew` of the variant, or `renew_all` for several claims, at most
+ * DLOCK_RENEW_ALL_MAX; and count the renewals in the metrics.  Answers as the slots. */
+void dlock_renew_claims(dlock_system *sys, const dlock_claim *claims, size_t count,
+                        dlock_status *statuses);
 
 #endif /* DLOCK_RENEW_H */

@@ -2,30 +2,32 @@
 /* watchdog.c -- the thread that renews the holds of a system and finds those that were
  * lost.
  *
- * The watchdog reads the table of holds, so no caller has to register a hold:
- * dlock_holds_grant() puts a root into the table before the acquire returns, and
- * dlock_holds_release() takes the root out before the release is sent.  The answer of a
- * renewal is dropped if the hold was released meanwhile.
+ * The watchdog finds what is due in the table of holds (dlock_holds_due()), so no caller
+ * has to register a hold: dlock_holds_grant() puts a root into the table before the
+ * acquire returns, and dlock_holds_release() takes the root out before the release is
+ * sent.  The answer of a renewal is dropped if the hold was released meanwhile.
  *
  * Renewals are due a third of a lease after the last successful request was sent; after
- * a failure much sooner.  A renewal waits at most until the earliest deadline of all
- * holds, so that one hung server does not delay the report of another loss.  Until then
- * every hold that is due has an equal share of the time, so that a server that hangs
- * does not take the leases of holds of other servers: a renewal that has used up its
- * share is given up, and counts as failed.  The request of that renewal stays under way,
- * and may still prolong the lease in the store.  A share is not shorter than
- * SHARE_MIN_MS, unless the earliest deadline is nearer, because a renewal by a slow but
- * healthy store would otherwise be given up.  So one hung server may still take short
- * leases of many holds.  The hold that has been due for the longest time is renewed
- * first, and a hold whose renewal failed therefore comes after those that were not
- * tried. */
+ * a failure much sooner.  All renewals that are due leave together, at most ROUND_MAX at
+ * a time, and those that have been due for the longest time first.  Each is a fiber of
+ * the watchdog's loop (base/os/loop.h), so a renewal that waits for a hung server delays
+ * neither the others nor the report of a loss.  A variant whose client library would
+ * block the thread has renew_all instead, which renews the holds of one server together;
+ * it waits at most until the earliest deadline of all holds.
+ *
+ * A renewal is given up at the deadline of its hold.  The more renewals are under way,
+ * the sooner each is given up, down to SHARE_MIN_MS, so that a hung server does not keep
+ * the places of the holds of other servers.  The request of a renewal that was given up
+ * stays under way, and may still prolong the lease in the store. */
 #include "lock/watchdog.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <utlist.h>
 
-#include "base/os/condition.h"
 #include "base/os/clock.h"
+#include "base/os/loop.h"
+#include "base/os/thread.h"
 #include "lock/era.h"
 #include "lock/fault.h"
 #include "lock/lease.h"
@@ -33,11 +35,11 @@
 #include "lock/process.h"
 #include "lock/recording.h"
 #include "lock/renew.h"
-#include "base/os/thread.h"
 
 enum {
-    BATCH = 32,          /* the most holds renewed and losses reported between two
-                          * readings of the table                             */
+    ROUND_MAX = 1024,    /* the most renewals under way                       */
+    LOSSES_MAX = 32,     /* the most losses reported between two readings of
+                          * the table                                         */
     RETRY_DIVISOR = 20,  /* the lease by this is the pause after a failed renewal,
                           * from RETRY_MIN_MS to RETRY_MAX_MS                 */
     RETRY_MIN_MS = 5,
@@ -46,34 +48,36 @@ enum {
     ERA_EVERY_MS = 50,   /* between two checks for a fail-over of the store */
 };
 
-/* One reading of the table. */
-struct look {
-    const dlock_system *sys;
-    int64_t now_ns;
-    int64_t next_ns;      /* when the next work is due                */
-    int64_t deadline_ns;  /* the earliest                             */
-    size_t all_due_count; /* of the table                             */
-    size_t due_count;     /* of the batch                             */
-    struct due {          /* by renew_at_ns, the earliest first       */
-        struct dlock_hold *root;
-        uint64_t serial;
-        int64_t renew_at_ns;
-        struct dlock_hold_facts facts; /* a copy, since the owner may reuse the slot at
-                                        * any time */
-    } due[BATCH];
-    size_t lost_count;
-    dlock_lease lost[BATCH];
-    enum dlock_loss losses[BATCH];
+/* One renewal, from the look that found it due to its end. */
+struct renewal {
+    struct dlock_job job; /* the first */
+    struct dlock_caller caller;
+    struct dlock_watchdog *watchdog;
+    struct dlock_hold *root;
+    uint64_t serial;
+    int64_t deadline_ns;
+    size_t places;                 /* that were free when it was found           */
+    struct dlock_hold_facts facts; /* a copy, since the owner may reuse the slot at any
+                                    * time */
+    struct renewal *prev, *next;
 };
 
 struct dlock_watchdog {
     dlock_system *sys;
     struct dlock_thread thread;
-    struct dlock_mutex mutex;
-    struct dlock_condition wake;
-    bool stopping;              /* under the mutex           */
-    _Atomic int64_t wake_at_ns; /* written under the mutex   */
-    struct look look;           /* the thread's, not shared  */
+    struct dlock_loop *loop;
+    atomic_bool stopping;
+    _Atomic int64_t wake_at_ns;
+    atomic_bool is_told;        /* `wake` is posted                           */
+    struct dlock_post wake, start;
+
+    /* What follows belongs to the thread. */
+    struct dlock_owner owner;   /* the thread as the owner of its fibers      */
+    size_t count, most;         /* renewals under way, and how many may be    */
+    struct renewal *round;      /* those that were found, and are to begin    */
+    size_t lost_count;
+    dlock_lease lost[LOSSES_MAX];
+    enum dlock_loss losses[LOSSES_MAX];
 };
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -81,17 +85,24 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* With the shard locked. */
-static void note_loss(struct look *look, struct dlock_hold *root)
-{
-    dlock_claim claim = dlock_claim_of(look->sys, &root->facts, 1);
+/* ---- what is due ---- */
 
+/* For dlock_holds_due(), as the next function. */
+static bool take_loss(struct dlock_hold *root, void *arg)
+{
+    struct dlock_watchdog *watchdog = arg;
+    dlock_claim claim = dlock_claim_of(watchdog->sys, &root->facts, 1);
+
+    if (watchdog->lost_count == LOSSES_MAX)
+        return false;
+    dlock_hold_mark_lost(root, true, DLOCK_LOSS_EXPIRED);
     root->untold = false;
     root->counted = true;
-    dlock_recording_mark(look->sys, DLOCK_EVENT_LOST, &claim, 0, 0);
-    look->losses[look->lost_count] = root->loss;
-    dlock_lease_fill(&look->lost[look->lost_count++], &claim, 0,
+    dlock_recording_mark(watchdog->sys, DLOCK_EVENT_LOST, &claim, 0, 0);
+    watchdog->losses[watchdog->lost_count] = root->loss;
+    dlock_lease_fill(&watchdog->lost[watchdog->lost_count++], &claim, 0,
                      atomic_load(&root->id));
+    return true;
 }
 
 /* Has the thread of the owner ended?  Its lock cannot be released then: the watchdog lets
@@ -100,49 +111,6 @@ static void note_loss(struct look *look, struct dlock_hold *root)
 static bool has_owner_ended(const dlock_system *sys, const struct dlock_hold *root)
 {
     return sys->variant->probe == NULL && dlock_life_has_ended(root->life);
-}
-
-/* Put a hold into the batch, which keeps those that have been due for the longest time. */
-static void note_due(struct look *look, struct dlock_hold *root)
-{
-    size_t place = look->due_count;
-
-    look->all_due_count++;
-    if (place < BATCH)
-        look->due_count++;
-    else if (look->due[--place].renew_at_ns <= root->renew_at_ns)
-        return;
-    for (; place > 0 && look->due[place - 1].renew_at_ns > root->renew_at_ns; place--)
-        look->due[place] = look->due[place - 1];
-    look->due[place] = (struct due){
-        .root = root,
-        .serial = root->serial,
-        .renew_at_ns = root->renew_at_ns,
-        .facts = root->facts,
-    };
-}
-
-/* A full batch leaves losses and renewals to the next reading, but no deadline. */
-static void look_at(struct dlock_hold *root, void *arg)
-{
-    struct look *look = arg;
-    int64_t deadline_ns = atomic_load(&root->deadline_ns);
-
-    if (root->state == DLOCK_HOLD_HELD && deadline_ns <= look->now_ns)
-        dlock_hold_mark_lost(root, true, DLOCK_LOSS_EXPIRED);
-    if (root->state == DLOCK_HOLD_LOST) {
-        if (look->lost_count < BATCH)
-            note_loss(look, root);
-        return;
-    }
-    look->deadline_ns = earlier(look->deadline_ns, deadline_ns);
-    look->next_ns = earlier(look->next_ns, deadline_ns);
-    if (root->watched_count == 0 || has_owner_ended(look->sys, root))
-        return;
-    if (root->renew_at_ns > look->now_ns)
-        look->next_ns = earlier(look->next_ns, root->renew_at_ns);
-    else
-        note_due(look, root);
 }
 
 static int64_t retry_at_ns(int lease_ms)
@@ -156,73 +124,208 @@ static int64_t retry_at_ns(int lease_ms)
     return dlock_clock_after(dlock_clock_ns(), pause_ms);
 }
 
-/* Until when may the renewal of the batch's hold at `place` wait? */
-static int64_t share_end_ns(const struct look *look, size_t place)
+static bool take_renewal(struct dlock_hold *root, void *arg)
+{
+    struct dlock_watchdog *watchdog = arg;
+    struct renewal *renewal;
+
+    if (watchdog->count == watchdog->most)
+        return false;
+    root->is_in_round = true;
+    if (has_owner_ended(watchdog->sys, root))
+        return true;
+    renewal = malloc(sizeof(*renewal));
+    if (renewal == NULL) {
+        root->is_in_round = false;
+        root->renew_at_ns = retry_at_ns(root->facts.lease_ms);
+        return true;
+    }
+    renewal->watchdog = watchdog;
+    renewal->root = root;
+    renewal->serial = root->serial;
+    renewal->deadline_ns = atomic_load(&root->deadline_ns);
+    renewal->places = watchdog->most - watchdog->count;
+    renewal->facts = root->facts;
+    DL_APPEND(watchdog->round, renewal);
+    watchdog->count++;
+    return true;
+}
+
+/* ---- renewals ---- */
+
+/* Note how a renewal that was sent at `sent_ns` ended. */
+static void renewal_settle(const struct renewal *renewal, dlock_status st, int64_t sent_ns)
+{
+    dlock_system *sys = renewal->watchdog->sys;
+    int lease_ms = renewal->facts.lease_ms;
+    int64_t next_ns = st == DLOCK_OK ? dlock_renew_due_ns(sys, lease_ms, sent_ns)
+                                     : retry_at_ns(lease_ms);
+
+    if (st == DLOCK_OK)
+        dlock_holds_renewed(sys->holds, renewal->root, renewal->serial,
+                            dlock_lease_end_ns(sys, lease_ms, sent_ns), next_ns);
+    else if (st == DLOCK_LOST)
+        dlock_holds_lose(sys->holds, renewal->root, renewal->serial, true);
+    else
+        dlock_holds_retry_at(sys->holds, renewal->root, renewal->serial, next_ns);
+    dlock_watchdog_expect(renewal->watchdog, st == DLOCK_LOST ? 0 : next_ns);
+}
+
+/* Pass the fault point.  False: the hold is to be left alone, since it has ended, or the
+ * renewal failed here. */
+static bool renewal_may_send(const struct renewal *renewal)
+{
+    dlock_fault_action action =
+        DLOCK_FAULT_ASK(DLOCK_FAULT_WATCHDOG_TICK, renewal->facts.key.name);
+
+    if (!dlock_holds_is_held(renewal->watchdog->sys->holds, renewal->root, renewal->serial))
+        return false;
+    if (action == DLOCK_FAULT_FAIL)
+        renewal_settle(renewal, DLOCK_IO, 0);
+    return action != DLOCK_FAULT_FAIL;
+}
+
+static int64_t renewal_give_up_ns(const struct renewal *renewal)
 {
     int64_t now_ns = dlock_clock_ns();
-    int64_t share_ns = (look->deadline_ns - now_ns) / (int64_t)(look->all_due_count - place);
+    int64_t share_ns = (renewal->deadline_ns - now_ns) / (int64_t)renewal->watchdog->most *
+                       (int64_t)renewal->places;
 
     if (share_ns < SHARE_MIN_MS * DLOCK_NS_PER_MS)
         share_ns = SHARE_MIN_MS * DLOCK_NS_PER_MS;
-    return earlier(look->deadline_ns, now_ns + share_ns);
+    return earlier(renewal->deadline_ns, now_ns + share_ns);
 }
 
-/* Renew one hold.  `give_up_ns`: by then the next loss has to be reported, or another
- * hold has its turn. */
-static void renew(struct dlock_watchdog *watchdog, const struct due *due, int64_t give_up_ns)
+/* In the fiber; in the thread, if the variant has `probe`, which does not wait. */
+static void renewal_run(struct dlock_job *job)
 {
-    dlock_system *sys = watchdog->sys;
-    dlock_claim claim = dlock_claim_of(sys, &due->facts, 1);
-    dlock_fault_action action;
-    int64_t sent_ns;
+    const struct renewal *renewal = (struct renewal *)(void *)job;
+    dlock_system *sys = renewal->watchdog->sys;
+    dlock_claim claim = dlock_claim_of(sys, &renewal->facts, 1);
     dlock_status st;
+    int64_t sent_ns;
 
-    action = DLOCK_FAULT_ASK(DLOCK_FAULT_WATCHDOG_TICK, due->facts.key.name);
-    if (!dlock_holds_is_held(sys->holds, due->root, due->serial))
+    if (!renewal_may_send(renewal))
         return;
-    claim.give_up_ns = give_up_ns;
     sent_ns = dlock_clock_ns();
-    st = action == DLOCK_FAULT_FAIL  ? DLOCK_IO
-         : sys->variant->probe != NULL ? sys->variant->probe(sys->state, &claim)
-                                       : dlock_renew_claim(sys, &claim);
-    if (st == DLOCK_OK)
-        dlock_holds_renewed(sys->holds, due->root, due->serial,
-                            dlock_lease_end_ns(sys, claim.lease_ms, sent_ns),
-                            dlock_renew_due_ns(sys, claim.lease_ms, sent_ns));
-    else if (st == DLOCK_LOST)
-        dlock_holds_lose(sys->holds, due->root, due->serial, true);
-    else
-        dlock_holds_retry_at(sys->holds, due->root, due->serial,
-                             retry_at_ns(claim.lease_ms));
+    if (sys->variant->probe != NULL) {
+        st = sys->variant->probe(sys->state, &claim);
+    } else {
+        claim.give_up_ns = renewal_give_up_ns(renewal);
+        dlock_renew_claims(sys, &claim, 1, &st);
+    }
+    renewal_settle(renewal, st, sent_ns);
 }
 
-/* Read the table once, report losses, renew the holds that are due: at most a batch of
- * each.  Returns when to read again. */
-static int64_t run_once(struct dlock_watchdog *watchdog)
+static void renewal_end(struct dlock_job *job)
+{
+    struct dlock_watchdog *watchdog = ((struct renewal *)(void *)job)->watchdog;
+
+    free(job);
+    if (watchdog->count-- == watchdog->most)
+        dlock_watchdog_expect(watchdog, 0);
+}
+
+/* Begin the renewals of the round, each in a fiber.  In a turn of the loop. */
+static void start_round(struct dlock_post *post)
+{
+    struct dlock_watchdog *watchdog =
+        (struct dlock_watchdog *)(void *)((char *)post - offsetof(struct dlock_watchdog, start));
+    struct renewal *renewal, *next;
+
+    watchdog->owner = *dlock_owner_here();
+    DL_FOREACH_SAFE(watchdog->round, renewal, next) {
+        renewal->job = (struct dlock_job){
+            .run = renewal_run, .ended = renewal_end, .local = &renewal->caller, .is_inner = true};
+        renewal->caller.owner = &watchdog->owner;
+        if (dlock_job_start(watchdog->loop, &renewal->job))
+            continue;
+        renewal_settle(renewal, DLOCK_NOMEM, 0);
+        renewal_end(&renewal->job);
+    }
+    watchdog->round = NULL;
+}
+
+/* Probe the sessions of the round, which does not wait. */
+static void probe_round(struct dlock_watchdog *watchdog)
+{
+    struct renewal *renewal, *next;
+
+    DL_FOREACH_SAFE(watchdog->round, renewal, next) {
+        renewal_run(&renewal->job);
+        renewal_end(&renewal->job);
+    }
+    watchdog->round = NULL;
+}
+
+/* Renew the round by renew_all.  By `end_ns` the next loss has to be reported. */
+static void renew_round(struct dlock_watchdog *watchdog, int64_t end_ns)
+{
+    const struct renewal *sent[DLOCK_RENEW_ALL_MAX];
+    dlock_claim claims[DLOCK_RENEW_ALL_MAX];
+    dlock_status statuses[DLOCK_RENEW_ALL_MAX];
+    struct renewal *renewal, *next;
+    size_t count = 0;
+    int64_t sent_ns;
+
+    DL_FOREACH(watchdog->round, renewal) {
+        if (!renewal_may_send(renewal))
+            continue;
+        claims[count] = dlock_claim_of(watchdog->sys, &renewal->facts, 1);
+        claims[count].give_up_ns = end_ns;
+        sent[count++] = renewal;
+    }
+    sent_ns = dlock_clock_ns();
+    if (count > 0)
+        dlock_renew_claims(watchdog->sys, claims, count, statuses);
+    for (size_t i = 0; i < count; i++)
+        renewal_settle(sent[i], statuses[i], sent_ns);
+    DL_FOREACH_SAFE(watchdog->round, renewal, next)
+        renewal_end(&renewal->job);
+    watchdog->round = NULL;
+}
+
+/* ---- the thread ---- */
+
+/* Report the losses and begin the renewals that are due.  Returns when to look again. */
+static int64_t watchdog_look(struct dlock_watchdog *watchdog)
 {
     dlock_system *sys = watchdog->sys;
-    struct look *look = &watchdog->look;
+    int64_t end_ns, renewal_ns, now_ns, era_ns = INT64_MAX;
 
     (void)dlock_era_look(sys);
-    look->now_ns = dlock_clock_ns();
-    /* A grant after this point whose renewal is due earlier than next_ns wakes the
-     * thread. */
-    look->next_ns = dlock_renew_due_ns(sys, sys->opts.lease_ms, look->now_ns);
+    do {
+        watchdog->lost_count = 0;
+        now_ns = dlock_clock_ns();
+        end_ns = dlock_holds_due(sys->holds, DLOCK_DUE_END, now_ns, take_loss, watchdog);
+        dlock_lost_tell(sys, watchdog->lost, watchdog->losses, watchdog->lost_count);
+    } while (watchdog->lost_count == LOSSES_MAX);
     if (dlock_era(sys) != 0)
-        look->next_ns = earlier(look->next_ns, look->now_ns + ERA_EVERY_MS * DLOCK_NS_PER_MS);
-    look->deadline_ns = INT64_MAX;
-    look->all_due_count = look->due_count = 0;
-    look->lost_count = 0;
-    dlock_holds_visit(sys->holds, look_at, look);
-    dlock_lost_tell(sys, look->lost, look->losses, look->lost_count);
-    if (look->lost_count == BATCH)
-        return look->now_ns; /* tell of all losses before a renewal that may hang */
-    for (size_t i = 0; i < look->due_count; i++) {
-        if (dlock_clock_ns() >= look->deadline_ns)
-            break;
-        renew(watchdog, &look->due[i], share_end_ns(look, i));
-    }
-    return look->due_count > 0 ? look->now_ns : look->next_ns;
+        era_ns = now_ns + ERA_EVERY_MS * DLOCK_NS_PER_MS;
+    renewal_ns =
+        dlock_holds_due(sys->holds, DLOCK_DUE_RENEWAL, now_ns, take_renewal, watchdog);
+    if (watchdog->round == NULL)
+        ;
+    else if (sys->variant->renew_all != NULL)
+        renew_round(watchdog, end_ns);
+    else if (sys->variant->probe != NULL)
+        probe_round(watchdog);
+    else
+        dlock_loop_post(watchdog->loop, &watchdog->start);
+    if (watchdog->count == watchdog->most)
+        renewal_ns = INT64_MAX; /* the end of a renewal wakes the thread */
+    return earlier(era_ns, earlier(end_ns, renewal_ns));
+}
+
+/* Wake at `at_ns` or earlier.  False: the thread wakes no later anyway. */
+static bool watchdog_set_wake(struct dlock_watchdog *watchdog, int64_t at_ns)
+{
+    int64_t wake_at_ns = atomic_load(&watchdog->wake_at_ns);
+
+    while (at_ns < wake_at_ns)
+        if (atomic_compare_exchange_weak(&watchdog->wake_at_ns, &wake_at_ns, at_ns))
+            return true;
+    return false;
 }
 
 static void *run(void *arg)
@@ -230,25 +333,28 @@ static void *run(void *arg)
     struct dlock_watchdog *watchdog = arg;
 
     dlock_process_enter(watchdog->sys->process);
-    dlock_mutex_lock(&watchdog->mutex);
-    while (!watchdog->stopping) {
-        int64_t next_ns;
-
-        /* While the watchdog works, wake_at_ns is INT64_MAX. So a thread that is
-         * granted a lock meanwhile signals the watchdog, which would otherwise sleep
-         * until next_ns. */
-        atomic_store(&watchdog->wake_at_ns, INT64_MAX);
-        dlock_mutex_unlock(&watchdog->mutex);
-        next_ns = run_once(watchdog);
-        dlock_mutex_lock(&watchdog->mutex);
-        if (next_ns < atomic_load(&watchdog->wake_at_ns))
-            atomic_store(&watchdog->wake_at_ns, next_ns);
-        while (!watchdog->stopping && dlock_clock_ns() < atomic_load(&watchdog->wake_at_ns))
-            (void)dlock_condition_wait_until(&watchdog->wake, &watchdog->mutex,
-                                             atomic_load(&watchdog->wake_at_ns));
+    while (!atomic_load(&watchdog->stopping) || watchdog->count > 0) {
+        if (!atomic_load(&watchdog->stopping) &&
+            dlock_clock_ns() >= atomic_load(&watchdog->wake_at_ns)) {
+            /* While the watchdog looks, wake_at_ns is INT64_MAX.  So a thread that is
+             * granted a lock meanwhile wakes the watchdog, which would otherwise sleep
+             * until what it has found. */
+            atomic_store(&watchdog->wake_at_ns, INT64_MAX);
+            (void)watchdog_set_wake(watchdog, watchdog_look(watchdog));
+        }
+        dlock_loop_turn(watchdog->loop, atomic_load(&watchdog->stopping)
+                                            ? INT64_MAX
+                                            : atomic_load(&watchdog->wake_at_ns));
     }
-    dlock_mutex_unlock(&watchdog->mutex);
     return NULL;
+}
+
+static void watchdog_end_wake(struct dlock_post *post)
+{
+    struct dlock_watchdog *watchdog =
+        (struct dlock_watchdog *)(void *)((char *)post - offsetof(struct dlock_watchdog, wake));
+
+    atomic_store(&watchdog->is_told, false);
 }
 
 struct dlock_watchdog *dlock_watchdog_start(dlock_system *sys)
@@ -258,18 +364,13 @@ struct dlock_watchdog *dlock_watchdog_start(dlock_system *sys)
     if (watchdog == NULL)
         return NULL;
     watchdog->sys = sys;
-    watchdog->look.sys = sys;
-    dlock_mutex_init(&watchdog->mutex);
-    if (!dlock_condition_init(&watchdog->wake))
-        goto fail_cond;
-    if (dlock_thread_start(&watchdog->thread, run, watchdog) != 0)
-        goto fail_thread;
-    return watchdog;
-
-fail_thread:
-    dlock_condition_destroy(&watchdog->wake);
-fail_cond:
-    dlock_mutex_destroy(&watchdog->mutex);
+    watchdog->most = sys->variant->renew_all != NULL ? DLOCK_RENEW_ALL_MAX : ROUND_MAX;
+    watchdog->wake.run = watchdog_end_wake;
+    watchdog->start.run = start_round;
+    watchdog->loop = dlock_loop_new();
+    if (watchdog->loop != NULL && dlock_thread_start(&watchdog->thread, run, watchdog) == 0)
+        return watchdog;
+    dlock_loop_free(watchdog->loop);
     free(watchdog);
     return NULL;
 }
@@ -278,24 +379,17 @@ void dlock_watchdog_stop(struct dlock_watchdog *watchdog)
 {
     if (watchdog == NULL)
         return;
-    dlock_mutex_lock(&watchdog->mutex);
-    watchdog->stopping = true;
-    dlock_condition_signal(&watchdog->wake);
-    dlock_mutex_unlock(&watchdog->mutex);
+    atomic_store(&watchdog->stopping, true);
+    dlock_watchdog_expect(watchdog, -1);
     dlock_thread_join(&watchdog->thread);
-    dlock_condition_destroy(&watchdog->wake);
-    dlock_mutex_destroy(&watchdog->mutex);
+    dlock_loop_turn(watchdog->loop, 0); /* `wake` may be posted still */
+    dlock_loop_free(watchdog->loop);
     free(watchdog);
 }
 
 void dlock_watchdog_expect(struct dlock_watchdog *watchdog, int64_t at_ns)
 {
-    if (watchdog == NULL || at_ns >= atomic_load(&watchdog->wake_at_ns))
-        return;
-    dlock_mutex_lock(&watchdog->mutex);
-    if (at_ns < atomic_load(&watchdog->wake_at_ns)) {
-        atomic_store(&watchdog->wake_at_ns, at_ns);
-        dlock_condition_signal(&watchdog->wake);
-    }
-    dlock_mutex_unlock(&watchdog->mutex);
+    if (watchdog != NULL && watchdog_set_wake(watchdog, at_ns) &&
+        !atomic_exchange(&watchdog->is_told, true))
+        dlock_loop_post(watchdog->loop, &watchdog->wake);
 }

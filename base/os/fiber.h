@@ -45,6 +45,8 @@ struct dlock_fiber {
                                             * thread-local ones */
     bool is_hurried; /* it has to end soon: see below                           */
     bool may_hurry;
+    bool is_inner;   /* of a loop that the library runs for itself, and not for the
+                      * program                                                 */
 };
 
 extern _Thread_local struct dlock_fiber *dlock_fiber_current;

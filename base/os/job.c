@@ -172,6 +172,7 @@ bool dlock_job_start(struct dlock_loop *loop, struct dlock_job *job)
     fiber->job = job;
     fiber->is_over = fiber->is_woken = false;
     fiber->fiber.local = job->local;
+    fiber->fiber.is_inner = job->is_inner;
     memset(fiber->fiber.tallies, 0, sizeof(fiber->fiber.tallies));
     fiber->fiber.is_hurried = fiber->fiber.may_hurry = false;
     job->fiber = &fiber->fiber;

@@ -16,6 +16,7 @@ struct dlock_job {
     void (*ended)(struct dlock_job *job); /* after `run`, in the loop's thread, outside
                                            * any fiber */
     void *local;                          /* the fiber's                                 */
+    bool is_inner;                        /* the same                                    */
     struct dlock_fiber *fiber;            /* from its start until `ended`                */
 };
 

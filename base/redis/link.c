@@ -84,7 +84,8 @@ void redis_link_close(struct redis_link *link)
     }
     if (!link->is_twin)
         redis_watch_close(link->watch);
-    redis_link_close(atomic_load(&link->twin));
+    for (int i = 0; i < REDIS_TWINS; i++)
+        redis_link_close(atomic_load(&link->twins[i]));
     group = link->group;
     last = --group->link_count;
     for (int i = 0; i < last; i++)
@@ -105,15 +106,15 @@ void redis_link_close(struct redis_link *link)
     redis_link_group_let_go(group);
 }
 
-/* Make the twin of a link for fibers.  The twins of links that are asked together can
+/* Make a twin of a link for fibers.  The twins of links that are asked together can
  * be asked together too.  The caller holds the mutex. */
-static struct redis_link *make_twin(struct redis_link *link)
+static struct redis_link *make_twin(struct redis_link *link, int which)
 {
     struct redis_link *beside = NULL;
     struct redis_link *twin;
 
     for (int i = 0; i < link->group->link_count && beside == NULL; i++)
-        beside = atomic_load(&link->group->links[i]->twin);
+        beside = atomic_load(&link->group->links[i]->twins[which]);
     twin = new_link(beside, &link->url, link->timeout_ms, link->slow_is_down);
     if (twin != NULL) {
         twin->is_twin = true;
@@ -125,18 +126,20 @@ static struct redis_link *make_twin(struct redis_link *link)
 
 struct redis_link *redis_link_here(struct redis_link *link)
 {
+    const struct dlock_fiber *fiber = dlock_fiber_here();
+    int which = fiber != NULL && fiber->is_inner;
     struct redis_link *twin;
 
-    if (dlock_fiber_here() == NULL || link->is_twin)
+    if (fiber == NULL || link->is_twin)
         return link;
-    twin = atomic_load(&link->twin);
+    twin = atomic_load(&link->twins[which]);
     if (twin != NULL)
         return twin;
     redis_link_group_lock(link->group);
-    twin = atomic_load(&link->twin);
+    twin = atomic_load(&link->twins[which]);
     if (twin == NULL) {
-        twin = make_twin(link);
-        atomic_store(&link->twin, twin);
+        twin = make_twin(link, which);
+        atomic_store(&link->twins[which], twin);
     }
     redis_link_group_unlock(link->group);
     return twin;
@@ -338,9 +341,8 @@ static void drop(struct redis_link *link)
 
 void redis_link_drop(struct redis_link *link)
 {
-    struct redis_link *twin = atomic_load(&link->twin);
-
     drop(link);
-    if (twin != NULL)
-        drop(twin);
+    for (int i = 0; i < REDIS_TWINS; i++)
+        if (atomic_load(&link->twins[i]) != NULL)
+            drop(atomic_load(&link->twins[i]));
 }

@@ -11,13 +11,14 @@
  * calls in that time fail at once.  Below this is called "left alone".
  *
  * The fibers of a loop (base/os/loop.h) have a connection of their own, because they
- * read it only while their thread runs the loop.  So only one loop may use a link.
+ * read it only while their thread runs the loop.  So only two loops may use a link: one
+ * of the program, and one of the library (fiber.h, is_inner).
  *
  * An exchange is one command to one or several servers at once, with one deadline.
  * Each exchange ends with an outcome (outcome.h); an answer that does not have the
  * command's shape ends the connection.
  *
- * Threads     Any, and the fibers of one loop. */
+ * Threads     Any, and the fibers of two loops. */
 #ifndef DLOCK_REDIS_LINK_H
 #define DLOCK_REDIS_LINK_H
 

@@ -11,6 +11,8 @@
 #include "base/redis/queue.h"
 #include "base/redis/router.h"
 
+enum { REDIS_TWINS = 2 };
+
 struct redis_link {
     struct redis_link_group *group;
     struct redis_url url;
@@ -30,8 +32,9 @@ struct redis_link {
     char why[REDIS_WHY_SIZE];   /* why the server is left alone */
     enum redis_outcome alone_outcome; /* of requests meanwhile: NOT_DONE; PROTOCOL after
                                        * a refusal that lasts */
-    struct redis_link *_Atomic twin; /* the link for fibers, made when it is needed;
-                                      * NULL: not yet */
+    struct redis_link *_Atomic twins[REDIS_TWINS]; /* the links for the fibers of the
+                                      * program's loop and of the library's, made when
+                                      * they are needed; NULL: not yet */
     bool is_twin;
     struct redis_watch *watch; /* watches the Sentinels; a twin shares that of its link;
                                 * NULL: none */

@@ -29,11 +29,11 @@ static void leave_old_master(struct redis_link *link)
 static void on_named(void *arg)
 {
     struct redis_link *link = arg;
-    struct redis_link *twin = atomic_load(&link->twin);
 
     leave_old_master(link);
-    if (twin != NULL)
-        leave_old_master(twin);
+    for (int i = 0; i < REDIS_TWINS; i++)
+        if (atomic_load(&link->twins[i]) != NULL)
+            leave_old_master(atomic_load(&link->twins[i]));
 }
 
 bool redis_link_follow_master(struct redis_link *link)

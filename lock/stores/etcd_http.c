@@ -188,6 +188,25 @@ static dlock_status check_cluster(struct etcd_http *http, int member, const json
                       name_of(http, member), other, own);
 }
 
+/* NULL: the answer is not JSON. */
+static json_t *etcd_http_parse(const struct etcd_answer *answer, bool is_stream)
+{
+    const char *bytes = answer->bytes != NULL ? answer->bytes : "";
+    json_error_t end = {.position = 0};
+    json_t *first = etcd_json_read(bytes, answer->len, is_stream ? &end : NULL), *next, *one;
+
+    if (!is_stream || first == NULL)
+        return first;
+    next = json_array();
+    for (size_t at = (size_t)end.position;
+         (one = json_loadb(bytes + at, answer->len - at,
+                           JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &end)) != NULL;
+         at += (size_t)end.position)
+        (void)json_array_append_new(next, one);
+    (void)json_object_set_new(first, "next", next);
+    return first;
+}
+
 static dlock_status read_answer(struct etcd_http *http, const struct etcd_request *request,
                                 int member, const struct etcd_answer *answer,
                                 struct etcd_reply *out, bool *has_to_log_in)
@@ -199,7 +218,7 @@ static dlock_status read_answer(struct etcd_http *http, const struct etcd_reques
     out->was_repeated = out->was_repeated || answer->was_repeated;
     if (answer->code != CURLE_OK)
         return refuse_connection(http, member, answer);
-    out->json = etcd_json_read(answer->bytes != NULL ? answer->bytes : "", answer->len);
+    out->json = etcd_http_parse(answer, request->is_stream);
     if (!json_is_object(out->json)) {
         json_decref(out->json);
         out->json = NULL;

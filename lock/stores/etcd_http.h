@@ -33,6 +33,8 @@ struct etcd_request {
     int64_t give_up_ns; /* no I/O after this instant; INT64_MAX: only the timeout limits */
     bool may_be_denied; /* if the user lacks a right, the answer is OK with
                          * ETCD_DENIED */
+    bool is_stream;     /* the answer has several objects: those after the first become
+                         * its array "next" */
 };
 
 struct etcd_reply {

@@ -20,6 +20,11 @@ enum { BODY_SIZE = 4096 };
     "\"sort_target\":\"CREATE\",\"sort_order\":\"" order "\",\"keys_only\":true,"      \
     "\"limit\":\"" limit "\""
 
+/* The condition of a transaction: a key has this create revision. */
+#define IF_THERE                                                                       \
+    "\"compare\":[{\"key\":\"%s\",\"target\":\"CREATE\",\"result\":\"EQUAL\","          \
+    "\"create_revision\":\"%" PRIu64 "\"}]"
+
 struct etcd_keys {
     struct etcd_http *http;
     struct etcd_txns *txns;
@@ -61,7 +66,7 @@ static dlock_status list(struct etcd_keys *keys, const char *name, bool with_val
 {
     struct etcd_range range = etcd_range_of(name);
     char body[BODY_SIZE];
-    struct etcd_request request = {"/v3/kv/range", body, give_up_ns, false};
+    struct etcd_request request = {"/v3/kv/range", body, give_up_ns, false, false};
     dlock_status st;
 
     snprintf(body, sizeof(body),
@@ -249,9 +254,7 @@ static dlock_status ask_of(struct etcd_keys *keys, const struct etcd_key *key,
 
     etcd_key_of(text, key->name, key->lease);
     snprintf(body, sizeof(body),
-             "{\"compare\":[{\"key\":\"%s\",\"target\":\"CREATE\",\"result\":\"EQUAL\","
-             "\"create_revision\":\"%" PRIu64 "\"}],\"success\":[%s]}",
-             text, key->created, operations);
+             "{" IF_THERE ",\"success\":[%s]}", text, key->created, operations);
     st = etcd_txn_ask(keys->txns, key->name, body, give_up_ns, reply);
     if (st == DLOCK_OK && reply->error != ETCD_DONE) {
         json_decref(reply->json);
@@ -316,6 +319,40 @@ static dlock_status read_parting(const struct etcd_reply *reply, const char *nam
     return DLOCK_OK;
 }
 
+dlock_status etcd_keys_exist(struct etcd_keys *keys, const struct etcd_key *all, size_t count,
+                             int64_t give_up_ns, bool *exist)
+{
+    enum { PART_SIZE = ETCD_KEY_SIZE + 128 };
+    size_t size = (count + 1) * PART_SIZE, len;
+    char *body = malloc(size), text[ETCD_KEY_SIZE];
+    struct etcd_request request = {"/v3/kv/txn", body, give_up_ns, false, false};
+    struct etcd_reply reply;
+    dlock_status st;
+
+    if (body == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for a request to etcd");
+    len = (size_t)snprintf(body, size, "{\"success\":[");
+    for (size_t i = 0; i < count; i++) {
+        etcd_key_of(text, all[i].name, all[i].lease);
+        len += (size_t)snprintf(body + len, size - len, "%s{\"request_txn\":{" IF_THERE "}}",
+                                i > 0 ? "," : "", text, all[i].created);
+    }
+    snprintf(body + len, size - len, "]}");
+    st = etcd_http_ask(keys->http, &request, &reply);
+    free(body);
+    if (st != DLOCK_OK)
+        return st;
+    for (size_t i = 0; i < count && st == DLOCK_OK; i++) {
+        const json_t *part = etcd_answer_part(reply.json, i, "response_txn");
+
+        exist[i] = json_is_true(json_object_get(part, "succeeded"));
+        if (reply.error != ETCD_DONE || !json_is_object(part))
+            st = refuse("kv/txn");
+    }
+    json_decref(reply.json);
+    return st;
+}
+
 dlock_status etcd_key_delete(struct etcd_keys *keys, const struct etcd_key *key, bool looks,
                              int64_t give_up_ns, struct etcd_parting *out)
 {
@@ -348,7 +385,7 @@ dlock_status etcd_keys_check(struct etcd_keys *keys)
     /* Read any key: a read needs a majority of the members. etcd checks the user's
      * right to the key only after that. */
     struct etcd_request request = {"/v3/kv/range", "{\"key\":\"AA==\",\"count_only\":true}",
-                                   INT64_MAX, true};
+                                   INT64_MAX, true, false};
     struct etcd_reply reply;
     const json_t *found_keys;
     dlock_status st = etcd_http_ask(keys->http, &request, &reply);

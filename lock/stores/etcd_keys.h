@@ -56,6 +56,11 @@ dlock_status etcd_key_put(struct etcd_keys *keys, const struct etcd_key *key,
 dlock_status etcd_key_look(struct etcd_keys *keys, const struct etcd_key *key,
                            int64_t give_up_ns, struct etcd_sight *out);
 
+/* Does each of the keys still exist?  At most DLOCK_RENEW_ALL_MAX, by one request.  OK, or
+ * a failure. */
+dlock_status etcd_keys_exist(struct etcd_keys *keys, const struct etcd_key *all, size_t count,
+                             int64_t give_up_ns, bool *exist);
+
 /* Delete the key with the create revision key->created.  `looks`: also read which key
  * is then the first.  OK: *out has the revision of the deletion.  LOST: there is no
  * such key.  Or a failure: after UNKNOWN the key may be deleted. */

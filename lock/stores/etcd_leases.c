@@ -70,7 +70,7 @@ bool etcd_lease_lasts(const struct etcd_lease *lease, int64_t until_ns)
 static dlock_status ask(struct etcd_leases *leases, const char *path, const char *body,
                         int64_t give_up_ns, struct etcd_reply *out)
 {
-    struct etcd_request request = {path, body, give_up_ns, false};
+    struct etcd_request request = {path, body, give_up_ns, false, false};
 
     return etcd_http_ask(leases->http, &request, out);
 }
@@ -111,13 +111,27 @@ static dlock_status grant(struct etcd_leases *leases, int64_t asked_s, int64_t g
     return st;
 }
 
+/* Read the answer to a renewal that was sent at sent_ns. */
+static dlock_status read_renewal(const json_t *json, int64_t sent_ns, struct etcd_lease *lease)
+{
+    const json_t *result = json_object_get(json, "result");
+    int64_t ttl_s = 0;
+
+    if (!json_is_object(result) || !etcd_number(result, "TTL", 0, &ttl_s) ||
+        (ttl_s > 0 && ttl_s < lease->ttl_ms / MS_PER_S))
+        return refuse("lease/keepalive");
+    if (ttl_s == 0)
+        return DLOCK_LOST; /* etcd leaves out the 0 */
+    lease->renewed_ns = sent_ns;
+    return DLOCK_OK;
+}
+
 dlock_status etcd_lease_renew(struct etcd_leases *leases, struct etcd_lease *lease,
                               int64_t give_up_ns)
 {
     int64_t sent_ns = dlock_clock_ns();
     struct etcd_reply reply;
     char body[BODY_SIZE];
-    int64_t ttl_s = 0;
     dlock_status st;
 
     snprintf(body, sizeof(body), "{\"ID\":\"%" PRIu64 "\"}", lease->id);
@@ -126,16 +140,42 @@ dlock_status etcd_lease_renew(struct etcd_leases *leases, struct etcd_lease *lea
         return st;
     if (reply.error == ETCD_NOT_FOUND)
         st = DLOCK_LOST;
-    else if (reply.error != ETCD_DONE || !json_is_object(json_object_get(reply.json, "result")) ||
-             !etcd_number(json_object_get(reply.json, "result"), "TTL", 0, &ttl_s) ||
-             (ttl_s > 0 && ttl_s < lease->ttl_ms / MS_PER_S))
-        st = refuse("lease/keepalive");
-    else if (ttl_s == 0)
-        st = DLOCK_LOST; /* etcd leaves out the 0 */
     else
-        lease->renewed_ns = sent_ns;
+        st = reply.error == ETCD_DONE ? read_renewal(reply.json, sent_ns, lease)
+                                      : refuse("lease/keepalive");
     json_decref(reply.json);
     return st;
+}
+
+/* etcd answers in the order of the leases, and ends its answers with an error. */
+void etcd_lease_renew_all(struct etcd_leases *leases, struct etcd_lease *const *all,
+                          size_t count, int64_t give_up_ns, dlock_status *statuses)
+{
+    char body[DLOCK_RENEW_ALL_MAX * BODY_SIZE];
+    struct etcd_request request = {"/v3/lease/keepalive", body, give_up_ns, .is_stream = true};
+    int64_t sent_ns = dlock_clock_ns(), id;
+    struct etcd_reply reply;
+    const json_t *one;
+    size_t len = 0;
+    dlock_status st;
+
+    for (size_t i = 0; i < count; i++)
+        len += (size_t)snprintf(body + len, sizeof(body) - len, "{\"ID\":\"%" PRIu64 "\"}",
+                                all[i]->id);
+    st = etcd_http_ask(leases->http, &request, &reply);
+    for (size_t i = 0; i < count; i++)
+        statuses[i] = st == DLOCK_OK ? DLOCK_IO : st;
+    if (st != DLOCK_OK)
+        return;
+    one = reply.json;
+    for (size_t i = 0; i < count; i++) {
+        if (!etcd_number(json_object_get(one, "result"), "ID", 1, &id) ||
+            (uint64_t)id != all[i]->id)
+            break;
+        statuses[i] = read_renewal(one, sent_ns, all[i]);
+        one = json_array_get(json_object_get(reply.json, "next"), i);
+    }
+    json_decref(reply.json);
 }
 
 dlock_status etcd_lease_end(struct etcd_leases *leases, uint64_t id, int64_t give_up_ns)

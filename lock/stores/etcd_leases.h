@@ -43,6 +43,11 @@ void etcd_lease_give(struct etcd_leases *leases, const struct etcd_lease *lease)
 dlock_status etcd_lease_renew(struct etcd_leases *leases, struct etcd_lease *lease,
                               int64_t give_up_ns);
 
+/* The same for at most DLOCK_RENEW_ALL_MAX leases by one request.  IO: etcd ended its
+ * answers before this lease. */
+void etcd_lease_renew_all(struct etcd_leases *leases, struct etcd_lease *const *all,
+                          size_t count, int64_t give_up_ns, dlock_status *statuses);
+
 /* Revoke the lease, and with it its key.  A request that names the lease and is still
  * under way then has no effect.  OK; LOST: it had ended; or a failure. */
 dlock_status etcd_lease_end(struct etcd_leases *leases, uint64_t id, int64_t give_up_ns);

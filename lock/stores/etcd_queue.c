@@ -352,6 +352,12 @@ dlock_status etcd_queue_enter(struct etcd_queue *queue, dlock_claim *claim)
 
 /* --- holding --- */
 
+/* Does the place hold the lock for this claim, as far as is known here? */
+static bool place_is_held(const struct etcd_place *place, const dlock_claim *claim)
+{
+    return holds(place) && strcmp(place->token, claim->token) == 0;
+}
+
 dlock_status etcd_queue_renew(struct etcd_queue *queue, const dlock_claim *claim)
 {
     int64_t now_ns = dlock_clock_ns();
@@ -360,7 +366,7 @@ dlock_status etcd_queue_renew(struct etcd_queue *queue, const dlock_claim *claim
     struct etcd_key key;
     dlock_status st;
 
-    if (!get(queue, claim, &place) || !holds(&place) || strcmp(place.token, claim->token) != 0)
+    if (!get(queue, claim, &place) || !place_is_held(&place, claim))
         return DLOCK_LOST;
     if (now_ns >= place.hold_end_ns) {
         /* etcd counts in whole seconds, so the key may still be there. */
@@ -379,4 +385,44 @@ dlock_status etcd_queue_renew(struct etcd_queue *queue, const dlock_claim *claim
     etcd_places_renewed(queue->places, claim->owner, claim->name, &place.lease,
                         dlock_clock_after(now_ns, claim->lease_ms));
     return DLOCK_OK;
+}
+
+/* One request renews the leases of all claims, and another looks for their keys. */
+void etcd_queue_renew_all(struct etcd_queue *queue, const dlock_claim *claims, size_t count,
+                          dlock_status *statuses)
+{
+    struct etcd_place places[DLOCK_RENEW_ALL_MAX];
+    struct etcd_lease *leases[DLOCK_RENEW_ALL_MAX];
+    struct etcd_key keys[DLOCK_RENEW_ALL_MAX];
+    size_t nth[DLOCK_RENEW_ALL_MAX], asked = 0;
+    dlock_status answers[DLOCK_RENEW_ALL_MAX], st;
+    bool exist[DLOCK_RENEW_ALL_MAX];
+    int64_t now_ns = dlock_clock_ns();
+
+    for (size_t i = 0; i < count; i++) {
+        struct etcd_place *place = &places[asked];
+
+        if (!get(queue, &claims[i], place) || !place_is_held(place, &claims[i]) ||
+            now_ns >= place->hold_end_ns) {
+            statuses[i] = etcd_queue_renew(queue, &claims[i]);
+            continue;
+        }
+        leases[asked] = &place->lease;
+        keys[asked] = key_of(&claims[i], place);
+        nth[asked++] = i;
+    }
+    if (asked == 0)
+        return;
+    etcd_lease_renew_all(queue->leases, leases, asked, claims[0].give_up_ns, answers);
+    st = etcd_keys_exist(queue->keys, keys, asked, claims[0].give_up_ns, exist);
+    for (size_t i = 0; i < asked; i++) {
+        const dlock_claim *claim = &claims[nth[i]];
+
+        if (answers[i] == DLOCK_OK)
+            answers[i] = st != DLOCK_OK ? st : exist[i] ? DLOCK_OK : DLOCK_LOST;
+        if (answers[i] == DLOCK_OK)
+            etcd_places_renewed(queue->places, claim->owner, claim->name, leases[i],
+                                dlock_clock_after(now_ns, claim->lease_ms));
+        statuses[nth[i]] = answers[i];
+    }
 }

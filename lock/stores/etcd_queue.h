@@ -33,9 +33,11 @@ dlock_status etcd_queue_check(struct etcd_queue *queue);
  *   UNKNOWN, PROTOCOL   the caller has to call etcd_queue_leave() */
 dlock_status etcd_queue_enter(struct etcd_queue *queue, dlock_claim *claim);
 
-/* The slots renew and release. etcd_queue_leave() also gives up the place of a
+/* The slots renew, renew_all and release. etcd_queue_leave() also gives up the place of a
  * waiter. */
 dlock_status etcd_queue_renew(struct etcd_queue *queue, const dlock_claim *claim);
+void etcd_queue_renew_all(struct etcd_queue *queue, const dlock_claim *claims, size_t count,
+                          dlock_status *statuses);
 dlock_status etcd_queue_leave(struct etcd_queue *queue, const dlock_claim *claim);
 
 /* The slots watch, sleep and unwatch. */

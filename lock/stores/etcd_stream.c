@@ -82,7 +82,7 @@ static bool read_events(const struct etcd_stream *stream, const json_t *events)
 /* Handle one line.  False: the watch has ended. */
 static bool read_line(const struct etcd_stream *stream, const char *line, size_t len)
 {
-    json_t *json = etcd_json_read(line, len);
+    json_t *json = etcd_json_read(line, len, NULL);
     const json_t *result = json_object_get(json, "result");
     int64_t forgotten = 0;
     bool goes_on = json_is_object(result) && etcd_http_is_ours(stream->http, json) &&

@@ -120,7 +120,7 @@ bool etcd_number(const json_t *object, const char *field, int64_t least, int64_t
                              INT64_MAX, out);
 }
 
-json_t *etcd_json_read(const char *bytes, size_t len)
+json_t *etcd_json_read(const char *bytes, size_t len, json_error_t *end)
 {
     size_t value_count = 0;
 
@@ -128,5 +128,6 @@ json_t *etcd_json_read(const char *bytes, size_t len)
         value_count += bytes[i] == '{' || bytes[i] == '[' || bytes[i] == ',';
     if (value_count > len / BYTES_PER_VALUE + VALUES_SPARE)
         return NULL;
-    return json_loadb(bytes, len, JSON_REJECT_DUPLICATES, NULL);
+    return json_loadb(bytes, len,
+                      JSON_REJECT_DUPLICATES | (end != NULL ? JSON_DISABLE_EOF_CHECK : 0), end);
 }

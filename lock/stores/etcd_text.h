@@ -58,7 +58,8 @@ bool etcd_number(const json_t *object, const char *field, int64_t least, int64_t
 
 /* Parse the JSON of an answer; the caller frees it with json_decref().  NULL: it is no JSON, or it
  * has more values than an answer of so many bytes, in which keys and numbers have many digits.
- * Each value takes memory, up to a hundred times that of its text. */
-json_t *etcd_json_read(const char *bytes, size_t len);
+ * Each value takes memory, up to a hundred times that of its text.  `end` NULL: the JSON ends with
+ * the bytes; else bytes may follow, and its position is the place of the first. */
+json_t *etcd_json_read(const char *bytes, size_t len, json_error_t *end);
 
 #endif /* DLOCK_ETCD_TEXT_H */

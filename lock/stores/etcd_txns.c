@@ -65,7 +65,7 @@ void etcd_txns_close(struct etcd_txns *txns)
 static dlock_status ask_alone(struct etcd_txns *txns, const char *text, int64_t give_up_ns,
                               struct etcd_reply *out)
 {
-    struct etcd_request request = {"/v3/kv/txn", text, give_up_ns, false};
+    struct etcd_request request = {"/v3/kv/txn", text, give_up_ns, false, false};
 
     return etcd_http_ask(txns->http, &request, out);
 }

@@ -46,6 +46,12 @@ static dlock_status renew(void *state, const dlock_claim *claim)
     return etcd_queue_renew(state, claim);
 }
 
+static void etcd_renew_all(void *state, const dlock_claim *claims, size_t count,
+                           dlock_status *statuses)
+{
+    etcd_queue_renew_all(state, claims, count, statuses);
+}
+
 static dlock_status release(void *state, const dlock_claim *claim)
 {
     return etcd_queue_leave(state, claim);
@@ -99,6 +105,7 @@ const dlock_variant dlock_variant_etcd = {
     .check = check,
     .try_acquire = try_acquire,
     .renew = renew,
+    .renew_all = etcd_renew_all,
     .release = release,
     .watch = watch,
     .sleep = etcd_queue_sleep,

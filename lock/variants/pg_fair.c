@@ -17,7 +17,7 @@
  * counted by the database's clock alone. */
 #include <stdio.h>
 
-#include "lock/stores/postgres_pool.h"
+#include "lock/stores/postgres_renewals.h"
 
 /* The expiry of a waiter's row.  Ten of the longest pauses between two polls are 500
  * ms.  A busy machine needs more than that, and a waiter behind a dead one is delayed
@@ -42,6 +42,11 @@ static const struct postgres_question RENEW = {
      " AND expires_at > clock_timestamp() RETURNING 1",
      "buuu"},
     .shape = POSTGRES_ONE_IF_ANY};
+
+static const struct postgres_question RENEW_ALL = POSTGRES_RENEW_ALL(
+    "dlock_queue", "ticket",
+    "l.owner = a.owner AND l.token = a.token AND l.granted AND l.expires_at > clock_timestamp()",
+    "clock_timestamp() + a.lease");
 
 /* Also deletes a place in the queue that an unanswered attempt may have left. */
 static const struct postgres_question RELEASE = {
@@ -135,6 +140,12 @@ static dlock_status renew(void *state, const dlock_claim *claim)
     return st == DLOCK_OK && !answer.has_row ? DLOCK_LOST : st;
 }
 
+static void pg_fair_renew_all(void *state, const dlock_claim *claims, size_t count,
+                              dlock_status *statuses)
+{
+    postgres_renew_all(state, &RENEW_ALL, renew, claims, count, statuses);
+}
+
 static dlock_status leave(void *state, const dlock_claim *claim, bool *held)
 {
     const char *values[] = {claim->name, claim->owner, claim->token};
@@ -205,6 +216,7 @@ const dlock_variant dlock_variant_pg_fair = {
     .check = check,
     .try_acquire = try_acquire,
     .renew = renew,
+    .renew_all = pg_fair_renew_all,
     .release = release,
     .leave = give_up_place,
     .inspect = inspect,

@@ -16,7 +16,7 @@
  * must survive a crash of the server as long as its lease runs. */
 #include <stdio.h>
 
-#include "lock/stores/postgres_pool.h"
+#include "lock/stores/postgres_renewals.h"
 
 enum {
     REAP_EVERY_MS = 1000,
@@ -63,6 +63,10 @@ static const struct postgres_question RENEW = {
      " WHERE name = $1 AND owner = $2 AND expires_at > clock_timestamp() RETURNING 1",
      "buu"},
     .shape = POSTGRES_ONE_IF_ANY};
+
+static const struct postgres_question RENEW_ALL = POSTGRES_RENEW_ALL(
+    "dlock_lock", "name", "l.owner = a.owner AND l.expires_at > clock_timestamp()",
+    "greatest(l.expires_at, clock_timestamp() + a.lease)");
 
 /* Level 1.  Also deletes an expired row of this owner, but does not count it as a
  * release. */
@@ -172,6 +176,12 @@ static dlock_status renew(void *state, const dlock_claim *claim)
     return st == DLOCK_OK && !answer.has_row ? DLOCK_LOST : st;
 }
 
+static void pg_unique_renew_all(void *state, const dlock_claim *claims, size_t count,
+                                dlock_status *statuses)
+{
+    postgres_renew_all(state, &RENEW_ALL, renew, claims, count, statuses);
+}
+
 /* Delete expired rows of dead holders whose names are not used any more: one statement
  * a second, for any number of threads.  A failure does not concern the caller. */
 static void reap(struct postgres_pool *pool)
@@ -229,6 +239,7 @@ const dlock_variant dlock_variant_pg_unique = {
     .check = check,
     .try_acquire = try_acquire,
     .renew = renew,
+    .renew_all = pg_unique_renew_all,
     .release = release,
     .inspect = inspect,
     .force = force,

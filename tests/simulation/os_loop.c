@@ -14,7 +14,7 @@
 #include "tests/simulation/network_inside.h"
 #include "tests/simulation/os.h"
 
-enum { POLLERS_MAX = 16, FIRST_POLLER = 900, WATCHED_MAX = 64, TIMERS_MAX = 16 };
+enum { POLLERS_MAX = 64, FIRST_POLLER = 900, WATCHED_MAX = 64, TIMERS_MAX = 64 };
 
 int __wrap_epoll_create1(int flags);
 int __wrap_epoll_ctl(int epoll_fd, int what, int fd, struct epoll_event *event);

@@ -149,7 +149,7 @@ static struct etcd_http *open_http(const char *login)
 /* Send one request. Returns the refusal in the answer; -1 after a failure. */
 static int ask(struct etcd_http *http, bool may_be_denied, dlock_status *st)
 {
-    struct etcd_request request = {"/v3/kv/txn", "{}", INT64_MAX, may_be_denied};
+    struct etcd_request request = {"/v3/kv/txn", "{}", INT64_MAX, may_be_denied, false};
     struct etcd_reply reply;
 
     *st = etcd_http_ask(http, &request, &reply);

@@ -80,7 +80,7 @@ static struct etcd_http *open_http(void)
 TEST_WITH(hang, let_answer, a_request_ends_before_the_resolver_answers)
 {
     struct etcd_http *http = open_http();
-    struct etcd_request request = {"/v3/kv/txn", "{}", INT64_MAX, false};
+    struct etcd_request request = {"/v3/kv/txn", "{}", INT64_MAX, false, false};
     struct etcd_reply reply;
 
     assert_int_equal(DLOCK_IO, etcd_http_ask(http, &request, &reply));

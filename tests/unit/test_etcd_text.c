@@ -187,22 +187,22 @@ TEST(an_answer_has_few_values_for_its_length)
                               "\"mod_revision\":\"2\",\"version\":\"1\",\"lease\":\"7\"}";
     static const char *const DENSE[] = {"{}", "[]", "1", "\"\"", "{\"a\":[]}", "[{},{}]"};
     char *text = make_list(KEY, 10000);
-    json_t *json = etcd_json_read(text, strlen(text));
+    json_t *json = etcd_json_read(text, strlen(text), NULL);
 
     assert_int_equal(10000, json_array_size(json_object_get(json, "kvs")));
     json_decref(json);
     free(text);
     for (size_t i = 0; i < sizeof(DENSE) / sizeof(DENSE[0]); i++) {
         text = make_list(DENSE[i], 200);
-        json = etcd_json_read(text, strlen(text));
+        json = etcd_json_read(text, strlen(text), NULL);
         assert_non_null(json); /* a short answer may have any form */
         json_decref(json);
         free(text);
         text = make_list(DENSE[i], 100000);
-        if (etcd_json_read(text, strlen(text)) != NULL)
+        if (etcd_json_read(text, strlen(text), NULL) != NULL)
             fail_msg("many of %s are read", DENSE[i]);
         free(text);
     }
-    assert_null(etcd_json_read("{\"a\":1,\"a\":1}", 13));
-    assert_null(etcd_json_read("", 0));
+    assert_null(etcd_json_read("{\"a\":1,\"a\":1}", 13, NULL));
+    assert_null(etcd_json_read("", 0, NULL));
 }

@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lock_watchdog.c -- which holds the watchdog renews first, and how long each renewal may
- * wait.
+/* test_lock_watchdog.c -- which holds the watchdog renews together, which first, and how long each
+ * renewal may wait.
  *
  * The store is a stand-in without servers: it grants every lock, and notes each renewal. The leases
  * are much longer than the test, so none ends. */
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/os/clock.h"
-#include "lock/fault.h"
+#include "lock/dlock.h"
 #include "lock/registry.h"
 #include "lock/system.h"
 #include "lock/watchdog.h"
 #include "tests/registered.h"
 
-#define FIRST "held back"
+#define HUNG "hung" /* the names of locks whose server does not answer begin with this */
+#define FIRST "first"
 
-enum { LEASE_MS = 120 * 1000, SHARE_MIN_MS = 100, FEW = 40, MANY = 3000 };
+enum { LEASE_MS = 120 * 1000, SHARE_MIN_MS = 100, FEW = 40, MANY = 3000, PLACES = 1024 };
 
-/* A renewal of another hold than FIRST. */
 struct renewal {
     char name[DLOCK_NAME_MAX + 1];
     int64_t sent_ns;
@@ -30,6 +28,10 @@ struct renewal {
 
 static struct renewal renewals[FEW];
 static atomic_size_t renewal_count; /* the watchdog's thread writes the entries before it */
+static atomic_size_t begun_count;
+static atomic_bool is_closing;
+static size_t awaited_count;        /* a renewal ends when so many have begun */
+static atomic_size_t together_count; /* claims of the last renew_all */
 static dlock_system *sys;
 static dlock_lease leases[MANY];
 
@@ -59,13 +61,26 @@ static dlock_status release(void *store, const dlock_claim *claim)
     return DLOCK_OK;
 }
 
+static void sleep_a_moment(void)
+{
+    dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), 5));
+}
+
 static dlock_status note_renewal(void *store, const dlock_claim *claim)
 {
     size_t count = atomic_load(&renewal_count);
 
     (void)store;
+    atomic_fetch_add(&begun_count, 1);
     if (strcmp(claim->name, FIRST) == 0)
         return DLOCK_OK;
+    while (atomic_load(&begun_count) < awaited_count)
+        sleep_a_moment();
+    if (strncmp(claim->name, HUNG, strlen(HUNG)) == 0) {
+        while (dlock_clock_ns() < claim->give_up_ns && !atomic_load(&is_closing))
+            sleep_a_moment();
+        return DLOCK_UNKNOWN;
+    }
     if (count == FEW)
         return DLOCK_IO;
     renewals[count].sent_ns = dlock_clock_ns();
@@ -75,7 +90,17 @@ static dlock_status note_renewal(void *store, const dlock_claim *claim)
     return DLOCK_IO;
 }
 
-static const dlock_variant stand_in = {
+static void note_all(void *store, const dlock_claim *claims, size_t count,
+                     dlock_status *statuses)
+{
+    (void)store;
+    (void)claims;
+    for (size_t i = 0; i < count; i++)
+        statuses[i] = i % 2 == 0 ? DLOCK_OK : DLOCK_LOST;
+    atomic_store(&together_count, count);
+}
+
+static dlock_variant stand_in = {
     .info =
         {
             .name = "lua",
@@ -94,108 +119,140 @@ static const dlock_variant stand_in = {
     .release = release,
 };
 
+#define wait_until(state)                                                              \
+    do {                                                                               \
+        while (!(state))                                                               \
+            sleep_a_moment();                                                          \
+    } while (0)
+
+static void make_due(const dlock_lease *lease, int64_t at_ns)
+{
+    struct dlock_hold *root = dlock_holds_find(sys->holds, lease->hold);
+
+    assert_non_null(root);
+    dlock_holds_retry_at(sys->holds, root, root->serial, at_ns);
+}
+
+/* Wait until the watchdog sleeps, since no other renewal is due. */
+static void await_first_look(void)
+{
+    dlock_lease first;
+
+    assert_int_equal(DLOCK_OK, dlock_acquire(sys, FIRST, 0, &first));
+    make_due(&first, 0);
+    dlock_watchdog_expect(atomic_load(&sys->watchdog), 0);
+    wait_until(atomic_load(&begun_count) == 1);
+    assert_int_equal(DLOCK_OK, dlock_release(sys, &first));
+    atomic_store(&begun_count, 0);
+}
+
 static int open_system(void **state)
 {
     dlock_options opts = dlock_options_default();
 
     (void)state;
     atomic_store(&renewal_count, 0);
+    atomic_store(&begun_count, 0);
+    atomic_store(&together_count, 0);
+    atomic_store(&is_closing, false);
+    awaited_count = 0;
     opts.variant = "lua";
     opts.lease_ms = LEASE_MS;
     opts.watchdog = true;
     dlock_registry_replace(&stand_in);
-    dlock_fault_allow();
-    return dlock_open(&sys, &opts) == DLOCK_OK ? 0 : 1;
+    if (dlock_open(&sys, &opts) != DLOCK_OK)
+        return 1;
+    await_first_look();
+    return 0;
 }
 
 static int close_system(void **state)
 {
     (void)state;
-    (void)dlock_fault_release(DLOCK_FAULT_WATCHDOG_TICK);
+    atomic_store(&is_closing, true);
     dlock_close(sys);
     dlock_registry_replace(NULL);
+    stand_in.renew_all = NULL;
     return 0;
 }
 
-#define wait_until(state)                                                              \
-    do {                                                                               \
-        while (!(state))                                                               \
-            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);                   \
-    } while (0)
-
-static struct dlock_hold *make_due(const dlock_lease *lease, int64_t renew_at_ns)
+static int open_joint_system(void **state)
 {
-    struct dlock_hold *root = dlock_holds_find(sys->holds, lease->hold);
-
-    assert_non_null(root);
-    dlock_holds_retry_at(sys->holds, root, root->serial, renew_at_ns);
-    return root;
+    stand_in.renew_all = note_all;
+    return open_system(state);
 }
 
-/* Hold the watchdog back, so that its next reading of the table finds all that is due by then. */
-static void hold_the_watchdog(void)
+/* Acquire `count` locks whose names begin with `name`. */
+static void acquire(const char *name, int first, int count)
 {
-    dlock_fault_state fault;
-    dlock_lease first;
+    char full[24];
 
-    assert_true(dlock_fault_arm(DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_HOLD, FIRST));
-    assert_int_equal(DLOCK_OK, dlock_acquire(sys, FIRST, 0, &first));
-    make_due(&first, 0);
-    dlock_watchdog_expect(atomic_load(&sys->watchdog), 0);
-    wait_until((dlock_fault_look(DLOCK_FAULT_WATCHDOG_TICK, &fault), fault.holding));
-}
-
-/* Acquire `count` locks whose renewals are due, that of the last lock for the longest time. */
-static void acquire_due(int count)
-{
-    int64_t now_ns = dlock_clock_ns();
-    char name[16];
-
-    for (int i = 0; i < count; i++) {
-        snprintf(name, sizeof(name), "%d", i);
-        assert_int_equal(DLOCK_OK, dlock_acquire(sys, name, 0, &leases[i]));
-        make_due(&leases[i], now_ns - i);
+    for (int i = first; i < first + count; i++) {
+        snprintf(full, sizeof(full), "%s%d", name, i);
+        assert_int_equal(DLOCK_OK, dlock_acquire(sys, full, 0, &leases[i]));
     }
 }
 
-static void let_the_watchdog_renew(size_t count)
+/* Make the first `count` renewals due, that of the last lock for the longest time. */
+static void make_all_due(int count)
 {
-    assert_true(dlock_fault_release(DLOCK_FAULT_WATCHDOG_TICK));
-    wait_until(atomic_load(&renewal_count) >= count);
+    int64_t now_ns = dlock_clock_ns();
+
+    for (int i = 0; i < count; i++)
+        make_due(&leases[i], now_ns - i);
+    dlock_watchdog_expect(atomic_load(&sys->watchdog), 0);
 }
 
-/* The time from the renewal to the deadline has a share for each hold, also for those that are
- * behind a full batch. The watchdog looked at the clock before the renewal did, so the renewal sees
- * even less than its share. */
-TEST_WITH(open_system, close_system, a_renewal_leaves_each_hold_behind_it_an_equal_share)
+/* No renewal ends before the last has begun. */
+TEST_WITH(open_system, close_system, renewals_that_are_due_are_under_way_together)
 {
-    hold_the_watchdog();
-    acquire_due(FEW);
-    let_the_watchdog_renew(1);
-    assert_true((renewals[0].give_up_ns - renewals[0].sent_ns) * FEW <=
-                leases[0].deadline_ns - renewals[0].sent_ns);
+    awaited_count = FEW;
+    acquire("", 0, FEW);
+    make_all_due(FEW);
+    wait_until(atomic_load(&renewal_count) == FEW);
+}
+
+TEST_WITH(open_joint_system, close_system, a_store_that_can_renews_what_is_due_by_one_call)
+{
+    dlock_metrics metrics;
+
+    acquire("", 0, FEW);
+    make_all_due(FEW);
+    wait_until(atomic_load(&together_count) > 0);
+    assert_int_equal(FEW, atomic_load(&together_count));
+    wait_until((dlock_metrics_read(sys, &metrics), metrics.lost) == FEW / 2);
+}
+
+/* More renewals hang than may be under way. */
+TEST_WITH(open_system, close_system, a_hung_server_does_not_keep_the_places_of_others)
+{
+    acquire("", 0, FEW);
+    acquire(HUNG, FEW, PLACES + PLACES / 8);
+    make_all_due(FEW + PLACES + PLACES / 8);
+    wait_until(atomic_load(&renewal_count) == FEW);
 }
 
 TEST_WITH(open_system, close_system, a_share_is_long_enough_for_a_slow_store)
 {
     int64_t longest_ns = 0;
 
-    hold_the_watchdog();
-    acquire_due(MANY);
-    let_the_watchdog_renew(FEW);
+    acquire("", 0, MANY);
+    make_all_due(MANY);
+    wait_until(atomic_load(&renewal_count) == FEW);
     for (int i = 0; i < FEW; i++)
         if (renewals[i].give_up_ns - renewals[i].sent_ns > longest_ns)
             longest_ns = renewals[i].give_up_ns - renewals[i].sent_ns;
     assert_true(longest_ns > SHARE_MIN_MS * DLOCK_NS_PER_MS / 2);
 }
 
+/* The locks of one thread are in one shard of the table. */
 TEST_WITH(open_system, close_system, what_has_been_due_longest_is_renewed_first)
 {
     char name[16];
 
-    hold_the_watchdog();
-    acquire_due(FEW);
-    let_the_watchdog_renew(FEW);
+    acquire("", 0, FEW);
+    make_all_due(FEW);
+    wait_until(atomic_load(&renewal_count) == FEW);
     for (int i = 0; i < FEW; i++) {
         snprintf(name, sizeof(name), "%d", FEW - 1 - i);
         assert_string_equal(name, renewals[i].name);
