@@ -54,9 +54,9 @@ bool bench_complain(const char *variant, const char *call, dlock_status st)
 
 /* The options point into `urls`, which must be zero at first. */
 static dlock_options bench_options(const struct bench_locks *b, const char *variant,
-                                   struct lab_urls *urls)
+                                   const int *ports, struct lab_urls *urls)
 {
-    static const struct lab_route own = {.database = BLOCKING_DATABASE};
+    struct lab_route own = {.ports = ports, .database = BLOCKING_DATABASE};
     dlock_options options = dlock_options_default();
     enum dlock_store store = dlock_store_of(dlock_variant_find(variant));
     char *url = lab_url_of(urls, store);
@@ -85,7 +85,7 @@ static bool open_system(const dlock_options *options, dlock_system **out)
 bool bench_open(const struct bench_locks *b, const char *variant, dlock_system **out)
 {
     struct lab_urls urls = {0};
-    dlock_options options = bench_options(b, variant, &urls);
+    dlock_options options = bench_options(b, variant, NULL, &urls);
 
     return open_system(&options, out);
 }
@@ -94,9 +94,21 @@ bool bench_open_handed(const struct bench_locks *b, const char *variant, int han
                        dlock_system **out)
 {
     struct lab_urls urls = {0};
-    dlock_options options = bench_options(b, variant, &urls);
+    dlock_options options = bench_options(b, variant, NULL, &urls);
 
     options.handover = handover;
+    return open_system(&options, out);
+}
+
+bool bench_open_by(const struct bench_locks *b, const char *variant, int port, int lease_ms,
+                   dlock_system **out)
+{
+    struct lab_urls urls = {0};
+    dlock_options options = bench_options(b, variant, &port, &urls);
+
+    options.lease_ms = lease_ms;
+    options.watchdog = true;
+    options.redis_timeout_ms = SPARE_MS; /* a busy machine, and no hung server */
     return open_system(&options, out);
 }
 

@@ -21,7 +21,8 @@
     X(async, "the same by one thread and dlock_async.h, beside redis-benchmark -P 64")   \
     X(later, "releases without a waiting thread, beside waiting releases")             \
     X(hot, "64 threads of two processes on one name: waits and hand-overs")            \
-    X(redlock, "pairs on five nodes, and their latency while one node hangs")
+    X(redlock, "pairs on five nodes, and their latency while one node hangs")          \
+    X(renewals, "ten thousand holds of one process over a slow link")
 
 enum { BENCH_ROUNDS_MAX = 25 };
 
@@ -66,6 +67,10 @@ bool bench_open(const struct bench_locks *b, const char *variant, dlock_system *
 /* The same, with the option `handover` of dlock_options. */
 bool bench_open_handed(const struct bench_locks *b, const char *variant, int handover,
                        dlock_system **out);
+
+/* The same for a variant of one Redis, by a proxy on 127.0.0.1, with a watchdog. */
+bool bench_open_by(const struct bench_locks *b, const char *variant, int port, int lease_ms,
+                   dlock_system **out);
 
 /* Does this build have the variant?  If not, the table says so. */
 bool bench_has(const struct bench_locks *b, const char *variant);

@@ -3,7 +3,7 @@
 # bench_locks.sh -- checks what `seckill bench-locks` measures and prints, and no speed.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 22
+plan 24
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
@@ -103,6 +103,9 @@ check 'with a target for 64 threads' \
     rows "$work/redlock" 1 '^ +64 .* 4\.5 (reached|MISSED)$' 2 3
 check 'with its calls while one node hangs' \
     rows "$work/redlock" 2 '^(acquire|release) .*(reached|MISSED)$' 2 3
+check 'renewals over a slow link are measured' bench renewals
+check 'and the holds that were lost' \
+    rows "$work/renewals" 1 '^reentrant .* (reached|MISSED)$' 2 3
 check 'no key of the measured locks is left in Redis' test \
     "$(redis-cli -p "$(port redis)" -n 9 dbsize)" = 0
 
