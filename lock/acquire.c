@@ -305,6 +305,7 @@ static void keep(struct acquiring *job, dlock_lease *lease)
     dlock_place_begin_hold(sys, &job->place, job->hold, job->claim.sent_ns);
     DLOCK_FAULT(BEFORE_WATCH, job->claim.name);
     job->hold->facts.note = job->claim.note;
+    job->hold->facts.fence = job->claim.fence;
     dlock_lease_fill(lease, &job->claim, deadline_ns,
                      dlock_holds_grant(sys->holds, job->hold, deadline_ns, renew_at_ns,
                                        watched));

@@ -169,7 +169,8 @@ typedef struct dlock_lease dlock_lease;   /* see below: what an acquire grants *
  * the call comes before another owner can have the lock.  After a fail-over of Redis
  * all holds that the old master granted are lost, and another process may be granted
  * such a lock up to about a second before this call.  The function must not call back
- * into the system and must not block.  *lease is valid only during the call. */
+ * into the system and must not block.  *lease is valid only during the call; it has the
+ * fence of the hold, and the last deadline that the hold had. */
 typedef void dlock_lost_fn(const dlock_lease *lease, void *arg);
 
 /* The options of a system.  Begin with dlock_options_default(), which sets `size`. */

@@ -33,6 +33,7 @@ struct dlock_hold_facts {
     char token[DLOCK_TOKEN_LEN + 1];
     uint64_t note; /* the variant's */
     uint64_t era;  /* of the store when the grant was asked for; see era.h */
+    uint64_t fence;
     int lease_ms;
 };
 
@@ -59,6 +60,7 @@ struct dlock_due {
 struct dlock_hold {
     _Atomic uint64_t id;              /* of the lease; 0: none                      */
     _Atomic int64_t deadline_ns;      /* of a root; 0 once lost                     */
+    int64_t lost_deadline_ns;         /* of a lost root: the deadline that it had   */
     struct dlock_hold *_Atomic root;  /* the slot itself, or the root of the outer
                                        * level                                      */
     uint64_t index;                   /* the place of the slot in the table; constant */

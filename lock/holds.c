@@ -24,6 +24,7 @@ void dlock_hold_mark_lost(struct dlock_hold *root, bool untold, enum dlock_loss 
     root->state = DLOCK_HOLD_LOST;
     root->untold = untold;
     root->loss = loss;
+    root->lost_deadline_ns = atomic_load(&root->deadline_ns);
     atomic_store(&root->deadline_ns, 0);
 }
 

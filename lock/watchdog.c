@@ -100,7 +100,8 @@ static bool take_loss(struct dlock_hold *root, void *arg)
     root->counted = true;
     dlock_recording_mark(watchdog->sys, DLOCK_EVENT_LOST, &claim, 0, 0);
     watchdog->losses[watchdog->lost_count] = root->loss;
-    dlock_lease_fill(&watchdog->lost[watchdog->lost_count++], &claim, 0,
+    claim.fence = root->facts.fence;
+    dlock_lease_fill(&watchdog->lost[watchdog->lost_count++], &claim, root->lost_deadline_ns,
                      atomic_load(&root->id));
     return true;
 }

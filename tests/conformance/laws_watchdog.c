@@ -102,6 +102,8 @@ static struct {
     atomic_int told_count;
     char name[DLOCK_NAME_MAX + 1];
     char token[DLOCK_TOKEN_LEN + 1];
+    uint64_t fence;
+    int64_t deadline_ns;
 } told;
 
 static void tell(const dlock_lease *lease, void *arg)
@@ -110,6 +112,8 @@ static void tell(const dlock_lease *lease, void *arg)
     if (atomic_fetch_add(&told.begun_count, 1) == 0) {
         strcpy(told.name, lease->name);
         strcpy(told.token, lease->token);
+        told.fence = lease->fence;
+        told.deadline_ns = lease->deadline_ns;
     }
     atomic_fetch_add(&told.told_count, 1);
 }
@@ -132,6 +136,10 @@ static void assert_told_once(const dlock_lease *lease)
                               strcmp(lease->name, told.name) == 0 &&
                               strcmp(lease->token, told.token) == 0,
                           SHORT_LEASE_MS / 2);
+    if (strcmp(lease->token, told.token) != 0)
+        return;
+    assert_true(told.fence == lease->fence);
+    assert_true(told.deadline_ns >= lease->deadline_ns); /* a renewal moves it */
 }
 
 void watchdog_tells_of_a_taken_lock(const char *variant)
