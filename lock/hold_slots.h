@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hold_slots.h -- the memory of the table of holds: shards, and their slots.
  *
- * Only for hold_slots.c, hold_due.c, holds.c and era.c. holds.h explains the table. */
+ * Only for hold_slots.c, holds.c and era.c. holds.h explains the table. */
 #ifndef DLOCK_HOLD_SLOTS_H
 #define DLOCK_HOLD_SLOTS_H
 
@@ -41,7 +41,7 @@ struct dlock_holds {
     struct dlock_shard shards[DLOCK_SHARD_COUNT];
     uint64_t first_serial;
     bool reentrant;
-    size_t first_due_shard; /* the watchdog's: where its next look begins */
+    size_t first_due_shard; /* the watchdog's: where its next look for renewals begins */
     _Atomic uint64_t era; /* holds of all other eras are marked as lost; see era.h */
 };
 

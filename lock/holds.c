@@ -434,6 +434,6 @@ int64_t dlock_holds_due(struct dlock_holds *holds, enum dlock_due_kind kind, int
             next_ns = root->due[kind].at_ns;
         dlock_mutex_unlock(&shard->mutex);
     }
-    holds->first_due_shard++;
+    holds->first_due_shard += kind == DLOCK_DUE_RENEWAL;
     return next_ns;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* inspect.c -- reading the state of a lock from outside, and freeing it by force. */
+/* inspect.c -- reading the state of a lock from outside, freeing it by force, and the counters. */
 #include <assert.h>
 #include <string.h>
 
 #include "base/os/thread.h"
 #include "base/text/utf8.h"
+#include "lock/era.h"
 #include "lock/handover.h"
 #include "lock/info.h"
 #include "lock/metrics.h"
@@ -73,4 +74,18 @@ dlock_status dlock_force_release(dlock_system *sys, const char *name)
     dlock_metrics_add(&sys->metrics, DLOCK_METRIC_other_commands,
                       dlock_commands_count() - before);
     return st;
+}
+
+void dlock_metrics_read_sized(dlock_system *sys, dlock_metrics *out, size_t size)
+{
+    DLOCK_PUT_OFF_CANCEL;
+    dlock_metrics sums = {0};
+
+    if (out == NULL)
+        return;
+    if (sys != NULL)
+        dlock_metrics_sum(&sys->metrics, &sums);
+    if (sys != NULL && dlock_era(sys) > 1)
+        sums.fail_overs = dlock_era(sys) - 1; /* the store counts them, not the cells */
+    dlock_hand_out(out, size, &sums, sizeof(sums));
 }

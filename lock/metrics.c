@@ -72,3 +72,35 @@ void dlock_metrics_hold(struct dlock_tally *tally, int64_t duration_ns)
 {
     record(&cell_here(tally)->hold, duration_ns);
 }
+
+static uint64_t value(atomic_uint_fast64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void collect(struct dlock_durations *durations, dlock_histogram *out)
+{
+    for (int i = 0; i < DLOCK_HISTOGRAM_BUCKETS; i++)
+        out->buckets[i] += value(&durations->buckets[i]);
+    out->sum_us += value(&durations->sum_us);
+}
+
+void dlock_metrics_sum(struct dlock_tally *tally, dlock_metrics *out)
+{
+    for (int i = 0; i < DLOCK_METRICS_CELLS; i++) {
+        struct dlock_cell *cell = &tally->cells[i];
+
+        for (int st = 0; st < DLOCK_STATUS_LIMIT; st++)
+            out->acquires[st] += value(&cell->acquires[st]);
+#define X(name, help) out->name += value(&cell->counters[DLOCK_METRIC_##name]);
+        DLOCK_COUNTERS(X)
+#undef X
+        collect(&cell->wait, &out->wait);
+        collect(&cell->hold, &out->hold);
+    }
+}
+
+uint64_t dlock_histogram_end_us(size_t bucket)
+{
+    return bucket + 1 < DLOCK_HISTOGRAM_BUCKETS ? histogram_end(bucket, 0) : UINT64_MAX;
+}

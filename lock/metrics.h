@@ -74,4 +74,8 @@ void dlock_metrics_acquire(struct dlock_tally *tally, dlock_status st);
 void dlock_metrics_wait(struct dlock_tally *tally, int64_t duration_ns);
 void dlock_metrics_hold(struct dlock_tally *tally, int64_t duration_ns);
 
+/* Add the counters to *out.  Other threads count meanwhile: each number is right at some moment of
+ * the reading, and the total of a histogram is the sum of the buckets that were read. */
+void dlock_metrics_sum(struct dlock_tally *tally, dlock_metrics *out);
+
 #endif /* DLOCK_METRICS_H */

@@ -11,6 +11,7 @@
 #include "lock/recording.h"
 #include "lock/retry.h"
 #include "lock/status.h"
+#include "lock/watchdog.h"
 
 /* How long a release tries again while its store cannot be reached.  The second limit
  * is for a store that may fail over: without the release, a new master would keep the
@@ -164,8 +165,10 @@ static dlock_status release(dlock_system *sys, dlock_lease *lease, bool may_owe)
      * thread takes next, so the thread gets another number. */
     if (level == 1 && (leaving.is_owed || leaving.was_unanswered || dlock_is_failure(st)))
         dlock_holds_retire_number(sys->holds, hold);
-    if (st == DLOCK_LOST && level > 1)
+    if (st == DLOCK_LOST && level > 1) {
         dlock_holds_lose(sys->holds, root, root->serial, true);
+        dlock_watchdog_expect(atomic_load(&sys->watchdog), 0);
+    }
     if (level == 1)
         count_end(sys, root, st, ended_ns);
     dlock_metrics_spent(&sys->metrics, DLOCK_METRIC_other_commands, &before);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* renew.c -- renewing a lease. */
-#include "lock/renew.h"
+#include "lock/lease.h"
 
 #include <assert.h>
 
 #include "base/os/clock.h"
 #include "base/os/thread.h"
 #include "lock/era.h"
-#include "lock/lease.h"
 #include "lock/recording.h"
 #include "lock/status.h"
 

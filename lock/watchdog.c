@@ -15,17 +15,25 @@
  * block the thread has renew_all instead, which renews the holds of one server together;
  * it waits at most until the earliest deadline of all holds.
  *
+ * The name of a server is resolved by the C library when a connection is made, and this
+ * blocks the watchdog.  A renewal has another connection than the calls of threads, so it
+ * may arrive after the release that was sent later: then it finds another token, or
+ * prolongs the next hold of the same thread.
+ *
  * A renewal is given up at the deadline of its hold.  The more renewals are under way,
  * the sooner each is given up, down to SHARE_MIN_MS, so that a hung server does not keep
  * the places of the holds of other servers.  The request of a renewal that was given up
  * stays under way, and may still prolong the lease in the store. */
 #include "lock/watchdog.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <utlist.h>
 
 #include "base/os/clock.h"
+#include "base/os/event.h"
 #include "base/os/loop.h"
 #include "base/os/thread.h"
 #include "lock/era.h"
@@ -34,10 +42,12 @@
 #include "lock/lost.h"
 #include "lock/process.h"
 #include "lock/recording.h"
-#include "lock/renew.h"
+#include "lock/status.h"
 
 enum {
     ROUND_MAX = 1024,    /* the most renewals under way                       */
+    WAITED_FOR_MAX = 16, /* the same if replicas have to acknowledge each, because
+                          * each then has a connection of its own             */
     LOSSES_MAX = 32,     /* the most losses reported between two readings of
                           * the table                                         */
     RETRY_DIVISOR = 20,  /* the lease by this is the pause after a failed renewal,
@@ -69,7 +79,7 @@ struct dlock_watchdog {
     atomic_bool stopping;
     _Atomic int64_t wake_at_ns;
     atomic_bool is_told;        /* `wake` is posted                           */
-    struct dlock_post wake, start;
+    struct dlock_post wake, start, stop;
 
     /* What follows belongs to the thread. */
     struct dlock_owner owner;   /* the thread as the owner of its fibers      */
@@ -272,6 +282,10 @@ static void renew_round(struct dlock_watchdog *watchdog, int64_t end_ns)
     DL_FOREACH(watchdog->round, renewal) {
         if (!renewal_may_send(renewal))
             continue;
+        if (dlock_clock_ns() >= end_ns) { /* a loss comes first */
+            renewal_settle(renewal, DLOCK_IO, 0);
+            continue;
+        }
         claims[count] = dlock_claim_of(watchdog->sys, &renewal->facts, 1);
         claims[count].give_up_ns = end_ns;
         sent[count++] = renewal;
@@ -334,7 +348,8 @@ static void *run(void *arg)
     struct dlock_watchdog *watchdog = arg;
 
     dlock_process_enter(watchdog->sys->process);
-    while (!atomic_load(&watchdog->stopping) || watchdog->count > 0) {
+    while (!atomic_load(&watchdog->stopping) || watchdog->count > 0 ||
+           atomic_load(&watchdog->is_told)) {
         if (!atomic_load(&watchdog->stopping) &&
             dlock_clock_ns() >= atomic_load(&watchdog->wake_at_ns)) {
             /* While the watchdog looks, wake_at_ns is INT64_MAX.  So a thread that is
@@ -358,6 +373,14 @@ static void watchdog_end_wake(struct dlock_post *post)
     atomic_store(&watchdog->is_told, false);
 }
 
+static void watchdog_end(struct dlock_post *post)
+{
+    struct dlock_watchdog *watchdog =
+        (struct dlock_watchdog *)(void *)((char *)post - offsetof(struct dlock_watchdog, stop));
+
+    atomic_store(&watchdog->stopping, true);
+}
+
 struct dlock_watchdog *dlock_watchdog_start(dlock_system *sys)
 {
     struct dlock_watchdog *watchdog = calloc(1, sizeof(*watchdog));
@@ -365,9 +388,12 @@ struct dlock_watchdog *dlock_watchdog_start(dlock_system *sys)
     if (watchdog == NULL)
         return NULL;
     watchdog->sys = sys;
-    watchdog->most = sys->variant->renew_all != NULL ? DLOCK_RENEW_ALL_MAX : ROUND_MAX;
+    watchdog->most = sys->variant->renew_all != NULL      ? (size_t)DLOCK_RENEW_ALL_MAX
+                     : sys->opts.replicas_acknowledge > 0 ? (size_t)WAITED_FOR_MAX
+                                                          : (size_t)ROUND_MAX;
     watchdog->wake.run = watchdog_end_wake;
     watchdog->start.run = start_round;
+    watchdog->stop.run = watchdog_end;
     watchdog->loop = dlock_loop_new();
     if (watchdog->loop != NULL && dlock_thread_start(&watchdog->thread, run, watchdog) == 0)
         return watchdog;
@@ -380,17 +406,58 @@ void dlock_watchdog_stop(struct dlock_watchdog *watchdog)
 {
     if (watchdog == NULL)
         return;
-    atomic_store(&watchdog->stopping, true);
-    dlock_watchdog_expect(watchdog, -1);
+    dlock_loop_post(watchdog->loop, &watchdog->stop);
     dlock_thread_join(&watchdog->thread);
-    dlock_loop_turn(watchdog->loop, 0); /* `wake` may be posted still */
     dlock_loop_free(watchdog->loop);
     free(watchdog);
 }
 
 void dlock_watchdog_expect(struct dlock_watchdog *watchdog, int64_t at_ns)
 {
-    if (watchdog != NULL && watchdog_set_wake(watchdog, at_ns) &&
+    if (watchdog != NULL && !atomic_load(&watchdog->stopping) &&
+        watchdog_set_wake(watchdog, at_ns) &&
         !atomic_exchange(&watchdog->is_told, true))
         dlock_loop_post(watchdog->loop, &watchdog->wake);
+}
+
+/* ---- the descriptor of losses ---- */
+
+/* Make the descriptor.  Returns its number plus 1; 0: the call failed, and
+ * dlock_error() has the reason.  The caller holds sys->starting. */
+static int lost_open_fd(dlock_system *sys)
+{
+    unsigned caps = sys->variant->info.caps;
+    int fd = dlock_event_open();
+
+    if (fd < 0) {
+        (void)dlock_fail(DLOCK_IO, "no event can be made: %s", strerror(errno));
+        return 0;
+    }
+    atomic_store(&sys->lost_fd_plus_1, fd + 1);
+    if (atomic_load(&sys->watchdog) != NULL ||
+        !(caps & (DLOCK_CAP_EXPIRES | DLOCK_CAP_SESSION)))
+        return fd + 1; /* without a watchdog no loss is noticed */
+    atomic_store(&sys->watchdog, dlock_watchdog_start(sys));
+    if (atomic_load(&sys->watchdog) != NULL)
+        return fd + 1;
+    atomic_store(&sys->lost_fd_plus_1, 0);
+    dlock_event_close(fd);
+    (void)dlock_fail(DLOCK_NOMEM, "the watchdog's thread cannot be started");
+    return 0;
+}
+
+int dlock_lost_fd(dlock_system *sys)
+{
+    DLOCK_PUT_OFF_CANCEL;
+    int fd_plus_1;
+
+    dlock_error_clear();
+    if (dlock_system_check(sys) != DLOCK_OK)
+        return -1;
+    dlock_mutex_lock(&sys->starting);
+    fd_plus_1 = atomic_load(&sys->lost_fd_plus_1);
+    if (fd_plus_1 == 0)
+        fd_plus_1 = lost_open_fd(sys);
+    dlock_mutex_unlock(&sys->starting);
+    return fd_plus_1 - 1;
 }

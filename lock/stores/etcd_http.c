@@ -13,8 +13,6 @@
 #include "base/os/mutex.h"
 #include "base/os/refusal.h"
 #include "lock/metrics.h"
-#include "lock/stores/etcd_advice.h"
-#include "lock/stores/etcd_cluster.h"
 #include "lock/stores/etcd_text.h"
 
 enum {
@@ -23,15 +21,16 @@ enum {
     /* gRPC's numbers of the errors that this file handles itself. */
     ERROR_ARGUMENT = 3,
     ERROR_UNAUTHENTICATED = 16,
+    CLUSTER_SIZE = 21, /* a number of 64 bits as text */
 };
 
 struct etcd_http {
     struct etcd_address address;
     struct etcd_wires *wires;
-    struct etcd_cluster cluster;
     int timeout_ms;
     atomic_int member;        /* the one to ask */
     struct dlock_mutex mutex; /* protects what follows */
+    char cluster[CLUSTER_SIZE]; /* its number in the first answer; "": none has come yet */
     struct dlock_condition logged_in; /* a log-in has ended, with a token or without */
     bool is_logging_in;
     unsigned login;           /* counts the tokens; 0: there is none yet */
@@ -66,7 +65,6 @@ dlock_status etcd_http_open(struct etcd_http **out, const dlock_options *opts)
         return dlock_fail(DLOCK_NOMEM, "no memory for the connections to etcd");
     }
     dlock_mutex_init(&http->mutex);
-    etcd_cluster_init(&http->cluster);
     http->timeout_ms = opts->etcd_timeout_ms < INT_MAX ? (int)opts->etcd_timeout_ms : INT_MAX;
     *out = http;
     return DLOCK_OK;
@@ -78,7 +76,6 @@ void etcd_http_close(struct etcd_http *http)
         return;
     etcd_wires_close(http->wires);
     dlock_condition_destroy(&http->logged_in);
-    etcd_cluster_destroy(&http->cluster);
     dlock_mutex_destroy(&http->mutex);
     free(http);
 }
@@ -145,6 +142,37 @@ static dlock_status judge(const struct etcd_http *http, const struct etcd_reques
                       "etcd %s: %s", name_of(http, member), words);
 }
 
+#define TRUST ": ca=FILE names the authority to trust"
+#define SHOW ": cert=FILE&key=FILE shows one of this client"
+#define SCHEME ": is its port one of https?"
+
+/* The setting of an address that an error of the connection points to, as the end of the error's
+ * message; "" if the words of libcurl and OpenSSL point to none. */
+static const char *etcd_advice(const struct etcd_answer *answer)
+{
+    static const struct {
+        const char *words, *advice;
+        bool is_unsent; /* the words say so only if no part of the request was sent */
+    } ADVICE[] = {
+        {"issuer certificate", TRUST, false},
+        {"self-signed certificate", TRUST, false},
+        {"subject name", ": server-name=NAME says which name to expect", false},
+        {"certificate required", SHOW, false},
+        {"bad certificate", SHOW, false},
+        {"wrong version number", SCHEME, false},
+        {"OpenSSL SSL_connect: ", SCHEME, false},
+        {"Empty reply", SCHEME, false},
+        /* A port without TLS may reset a handshake.  A server that dies resets requests, too. */
+        {"Recv failure: ", SCHEME, true},
+    };
+
+    for (size_t i = 0; i < sizeof(ADVICE) / sizeof(ADVICE[0]); i++)
+        if (strstr(answer->words, ADVICE[i].words) != NULL &&
+            !(ADVICE[i].is_unsent && answer->was_sent))
+            return ADVICE[i].advice;
+    return "";
+}
+
 static dlock_status refuse_connection(const struct etcd_http *http, int member,
                                       const struct etcd_answer *answer)
 {
@@ -169,20 +197,44 @@ static dlock_status refuse_text(const struct etcd_http *http, int member,
                       len < TEXT_SHOWN ? (int)len : TEXT_SHOWN, text);
 }
 
+/* A member that was removed from its cluster and then started as the first member of a new
+ * cluster still answers at its old address, and knows none of the locks that are held.  So a
+ * system remembers the number of the cluster in its first answer.  An answer without a header,
+ * such as a refusal, is of no other cluster.  Otherwise `other` is the number in this answer,
+ * `own` the remembered one. */
+static bool is_same_cluster(struct etcd_http *http, const json_t *answer, char other[CLUSTER_SIZE],
+                            char own[CLUSTER_SIZE])
+{
+    const json_t *result = json_object_get(answer, "result"); /* the object around a
+                                                               * message of a stream */
+    const json_t *header = json_object_get(result != NULL ? result : answer, "header");
+    const char *id = json_string_value(json_object_get(header, "cluster_id"));
+
+    if (id == NULL || id[0] == '\0')
+        return true;
+    snprintf(other, CLUSTER_SIZE, "%s", id);
+    dlock_mutex_lock(&http->mutex);
+    if (http->cluster[0] == '\0')
+        memcpy(http->cluster, other, CLUSTER_SIZE);
+    memcpy(own, http->cluster, CLUSTER_SIZE);
+    dlock_mutex_unlock(&http->mutex);
+    return strcmp(own, other) == 0;
+}
+
 bool etcd_http_is_ours(struct etcd_http *http, const json_t *answer)
 {
-    char other[ETCD_CLUSTER_SIZE], own[ETCD_CLUSTER_SIZE];
+    char other[CLUSTER_SIZE], own[CLUSTER_SIZE];
 
-    return etcd_cluster_is_same(&http->cluster, answer, other, own);
+    return is_same_cluster(http, answer, other, own);
 }
 
 /* An answer of another cluster says nothing about the locks of this one, even if the
  * request was executed. */
 static dlock_status check_cluster(struct etcd_http *http, int member, const json_t *answer)
 {
-    char other[ETCD_CLUSTER_SIZE], own[ETCD_CLUSTER_SIZE];
+    char other[CLUSTER_SIZE], own[CLUSTER_SIZE];
 
-    if (etcd_cluster_is_same(&http->cluster, answer, other, own))
+    if (is_same_cluster(http, answer, other, own))
         return DLOCK_OK;
     return dlock_fail(DLOCK_IO, "etcd %s: is a member of the cluster %s, and the locks are in %s",
                       name_of(http, member), other, own);

@@ -75,7 +75,8 @@ int64_t etcd_http_until_ns(const struct etcd_http *http);
 int etcd_http_prepare(struct etcd_http *http, CURL *easy, const char *path,
                       const char *body, struct etcd_lists *lists);
 
-/* See etcd_cluster_is_same(). */
+/* Does the answer come from the cluster of the first answer?  True also for an answer without a
+ * header, such as a refusal. */
 bool etcd_http_is_ours(struct etcd_http *http, const json_t *answer);
 
 /* The member with this index failed: ask the next one from now on, unless another

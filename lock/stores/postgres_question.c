@@ -3,19 +3,110 @@
 #include "lock/stores/postgres_question.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/os/clock.h"
+#include "base/os/fork.h"
+#include "base/os/number.h"
 #include "base/os/refusal.h"
 #include "lock/metrics.h"
-#include "lock/stores/postgres_inside.h"
 
-/* libpq's messages begin with the server's address.  If a message ends there, it has no
- * reason, and one is added. */
-dlock_status dlock_postgres_fail(const struct postgres_conn *conn, dlock_status st,
-                                 const char *text)
+enum {
+    LABEL_SIZE = 128,
+    SAID_SIZE = 300,
+    ANSWER_MAX = 1 << 20, /* every statement of a lock answers one row */
+};
+
+struct postgres_conn {
+    struct postgres_connection *open; /* NULL: the connection broke */
+    enum postgres_pooler pooler;
+    int timeout_ms;
+    char label[LABEL_SIZE]; /* the server, for messages */
+};
+
+/* ---- answers ---- */
+
+/* The numbers of the types, which are the same in every server. */
+static const unsigned TYPES[] = {
+    [POSTGRES_VOID] = 2278, [POSTGRES_BOOL] = 16, [POSTGRES_INT4] = 23,
+    [POSTGRES_INT8] = 20,   [POSTGRES_TEXT] = 25,
+};
+
+static dlock_status answer_refuse(const char *sql, const char *what)
 {
-    char said[POSTGRES_SAID_SIZE];
+    return dlock_fail(DLOCK_PROTOCOL, "answered %s to: %.60s", what, sql);
+}
+
+/* Does the command tag fit the statement?  A COMMIT that failed has the tag
+ * ROLLBACK. */
+static bool answer_is_done(const struct postgres_result *result, const char *sql)
+{
+    const char *tag = postgres_result_tag(result);
+    size_t len = strcspn(sql, " ");
+
+    return strncmp(tag, sql, len) == 0 && (tag[len] == '\0' || tag[len] == ' ');
+}
+
+static bool answer_value(const struct postgres_result *result, const struct postgres_shape *shape,
+                       struct postgres_answer *out)
+{
+    const char *value = postgres_result_text(result, 0, 0);
+    size_t len = postgres_result_length(result, 0, 0);
+
+    switch (shape->kind) {
+    case POSTGRES_VOID:
+        return len == 0;
+    case POSTGRES_BOOL:
+        out->is_true = value[0] == 't';
+        return len == 1 && (value[0] == 't' || value[0] == 'f');
+    case POSTGRES_INT4:
+    case POSTGRES_INT8:
+        return dlock_number_read(value, len, shape->least, shape->most, &out->number);
+    default:
+        snprintf(out->text, sizeof(out->text), "%s", value);
+        return strlen(value) == len;
+    }
+}
+
+/* Read the result of the statement `sql` into *out.  OK, or PROTOCOL. */
+static dlock_status postgres_answer_read(const struct postgres_result *result, const char *sql,
+                                         const struct postgres_shape *shape,
+                                         struct postgres_answer *out)
+{
+    int row_count = postgres_result_rows(result);
+
+    *out = (struct postgres_answer){.has_row = row_count > 0, .is_null = true};
+    if (postgres_result_kind(result) == POSTGRES_RESULT_DONE) {
+        if (shape->kind != POSTGRES_NOTHING)
+            return answer_refuse(sql, "no rows");
+        return answer_is_done(result, sql) ? DLOCK_OK
+                                           : answer_refuse(sql, "that it did something else");
+    }
+    if (shape->kind == POSTGRES_NOTHING)
+        return answer_refuse(sql, "rows");
+    if (postgres_result_columns(result) != 1 ||
+        postgres_result_type(result, 0) != TYPES[shape->kind])
+        return answer_refuse(sql, "columns of another kind");
+    if (row_count > 1 || (row_count == 0 && !shape->may_be_absent))
+        return answer_refuse(sql, row_count == 0 ? "no row" : "several rows");
+    if (row_count == 0)
+        return DLOCK_OK;
+    out->is_null = postgres_result_is_null(result, 0, 0);
+    if (out->is_null)
+        return shape->may_be_null ? DLOCK_OK : answer_refuse(sql, "NULL");
+    return answer_value(result, shape, out) ? DLOCK_OK : answer_refuse(sql, "an impossible value");
+}
+
+/* ---- questions ---- */
+
+/* Set dlock_error() to the server's address and `text`, one line of libpq or of the server.  The
+ * URL never appears there, because it has a password.  libpq's messages begin with the server's
+ * address.  If a message ends there, it has no reason, and one is added.  Returns `st`. */
+static dlock_status postgres_conn_fail(const struct postgres_conn *conn, dlock_status st,
+                                        const char *text)
+{
+    char said[SAID_SIZE];
 
     snprintf(said, sizeof(said), "%s", text);
     postgres_message_complete(said, sizeof(said), "did not answer in time");
@@ -31,7 +122,7 @@ static struct postgres_wire *wire_of(const struct postgres_conn *conn)
 static dlock_status break_off(struct postgres_conn *conn, dlock_status st,
                               const char *text)
 {
-    (void)dlock_postgres_fail(conn, st, text);
+    (void)postgres_conn_fail(conn, st, text);
     postgres_connection_close(conn->open);
     conn->open = NULL;
     return st;
@@ -53,20 +144,20 @@ static dlock_status judge(const struct postgres_conn *conn,
                           const struct postgres_result *result)
 {
     const char *state = postgres_result_state(result);
-    char text[POSTGRES_SAID_SIZE];
+    char text[SAID_SIZE];
 
     postgres_message_fold(text, sizeof(text), postgres_result_message(result));
     if (state == NULL)
-        return dlock_postgres_fail(conn, DLOCK_UNKNOWN, text);
+        return postgres_conn_fail(conn, DLOCK_UNKNOWN, text);
     if (strcmp(state, "55P03") == 0)
         return DLOCK_BUSY;
     switch (refusal_of_text(REFUSAL_POSTGRES, state)) {
     case REFUSAL_UNDECIDED:
-        return dlock_postgres_fail(conn, DLOCK_UNKNOWN, text);
+        return postgres_conn_fail(conn, DLOCK_UNKNOWN, text);
     case REFUSAL_PASSES:
-        return dlock_postgres_fail(conn, DLOCK_IO, text);
+        return postgres_conn_fail(conn, DLOCK_IO, text);
     default:
-        return dlock_postgres_fail(conn, DLOCK_PROTOCOL, text);
+        return postgres_conn_fail(conn, DLOCK_PROTOCOL, text);
     }
 }
 
@@ -84,7 +175,7 @@ static dlock_status read_result(const struct postgres_conn *conn,
     case POSTGRES_RESULT_ERROR:
         return judge(conn, result);
     default: /* a COPY, for example */
-        return dlock_postgres_fail(conn, DLOCK_PROTOCOL, "a result that no statement can have");
+        return postgres_conn_fail(conn, DLOCK_PROTOCOL, "a result that no statement can have");
     }
 }
 
@@ -312,4 +403,130 @@ bool postgres_is_in_transaction(const struct postgres_conn *conn)
 int postgres_backend_pid(const struct postgres_conn *conn)
 {
     return conn->open != NULL ? postgres_wire_backend_pid(wire_of(conn)) : 0;
+}
+
+/* ---- connections ---- */
+
+#define X(keyword, own, setting, value) " -c " setting "=" value
+
+/* Set the server's statement timeout to the client's, so that a statement that the
+ * client has given up is not executed much later.  There is no timeout for idle
+ * transactions: a transaction that holds a lock is idle while its holder works.  The
+ * statements of the locks are made for READ COMMITTED: under another level a statement
+ * that has waited for a row which another client changed fails.  The server gives up a
+ * silent client after 30 s, since it keeps the lock of a session until then, and later
+ * than the client gives up the server, so that the holder is told first.  Behind a
+ * pooler the client of the server is the pooler. */
+static struct postgres_connection *start_connecting(const struct postgres_place *place)
+{
+    char settings[400];
+    char name[32];
+    const struct postgres_wire_options options = {
+        .url = place->url,
+        .application_name = name,
+        .settings = place->pooler == POSTGRES_POOLER_NONE ? settings : NULL,
+        .wants_primary = true,
+        .first_host = place->host,
+        .answer_max = ANSWER_MAX,
+    };
+
+    snprintf(name, sizeof(name), "dlock-%d", (int)dlock_fork_process_id());
+    snprintf(settings, sizeof(settings),
+             "-c statement_timeout=%d -c lock_timeout=0"
+             " -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0"
+             " -c default_transaction_isolation=read\\ committed" POSTGRES_SILENCES(X),
+             place->timeout_ms);
+    return postgres_connection_new(&options, place->pooler);
+}
+
+#undef X
+
+static void set_label(struct postgres_conn *conn)
+{
+    char address[LABEL_SIZE - 16];
+
+    postgres_wire_address(postgres_connection_wire(conn->open), address, sizeof(address));
+    snprintf(conn->label, sizeof(conn->label), "PostgreSQL at %s", address);
+}
+
+/* Make the settings that a pooler refuses in the opening of a connection. */
+static dlock_status prepare_session(struct postgres_conn *conn, int64_t deadline_ns)
+{
+    char limit[64];
+    const char *const settings[] = {
+        "SET lock_timeout = 0",
+        "SET idle_in_transaction_session_timeout = 0",
+        "SET idle_session_timeout = 0",
+        "SET default_transaction_isolation = 'read committed'",
+        limit,
+    };
+    dlock_status st = DLOCK_OK;
+
+    if (conn->pooler == POSTGRES_POOLER_TRANSACTION)
+        return postgres_wire_set_batches(postgres_connection_wire(conn->open), true)
+                   ? DLOCK_OK
+                   : postgres_conn_fail(conn, DLOCK_IO, "the connection broke");
+    (void)snprintf(limit, sizeof(limit), "SET statement_timeout = %d", conn->timeout_ms);
+    for (size_t i = 0; st == DLOCK_OK && conn->pooler == POSTGRES_POOLER_SESSION &&
+                       i < sizeof(settings) / sizeof(settings[0]); i++) {
+        struct postgres_question set = {.statement.sql = settings[i]};
+
+        st = postgres_ask(conn, &set, NULL, deadline_ns, NULL);
+    }
+    return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
+}
+
+static dlock_status open_session(struct postgres_conn *conn, int64_t deadline_ns)
+{
+    const char *said;
+    bool is_final;
+
+    if (postgres_connection_open(conn->open, deadline_ns) == POSTGRES_OPEN) {
+        set_label(conn);
+        return prepare_session(conn, deadline_ns);
+    }
+    said = postgres_connection_error(conn->open);
+    if (postgres_message_is_of_pooler(said))
+        return dlock_fail(DLOCK_PROTOCOL, "%s: %.120s; set database_pooler "
+                                          "(--database-pooler) to session or transaction, as "
+                                          "the pool_mode of that pooler is", conn->label, said);
+    is_final = postgres_message_is_final(postgres_connection_state(conn->open), said);
+    return postgres_conn_fail(conn, is_final ? DLOCK_PROTOCOL : DLOCK_IO, said);
+}
+
+dlock_status postgres_connect(struct postgres_conn **out, const struct postgres_place *place,
+                              int64_t give_up_ns, size_t *host)
+{
+    int64_t deadline_ns = dlock_clock_after(dlock_clock_ns(), place->timeout_ms);
+    struct postgres_conn *conn = calloc(1, sizeof(*conn));
+    dlock_status st;
+
+    *out = NULL;
+    if (give_up_ns < deadline_ns)
+        deadline_ns = give_up_ns;
+    if (conn != NULL)
+        conn->open = start_connecting(place);
+    if (conn == NULL || conn->open == NULL) {
+        free(conn);
+        return dlock_fail(DLOCK_NOMEM, "no memory for a connection");
+    }
+    conn->timeout_ms = place->timeout_ms;
+    conn->pooler = place->pooler;
+    set_label(conn);
+    st = open_session(conn, deadline_ns);
+    if (st != DLOCK_OK) {
+        postgres_hang_up(conn);
+        return st;
+    }
+    *host = postgres_wire_host(postgres_connection_wire(conn->open));
+    *out = conn;
+    return DLOCK_OK;
+}
+
+void postgres_hang_up(struct postgres_conn *conn)
+{
+    if (conn == NULL)
+        return;
+    postgres_connection_close(conn->open);
+    free(conn);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* postgres_question.h -- one question to PostgreSQL, and its answer, by a deadline.
  *
+ * Every answer is checked.  PROTOCOL: the statement cannot have this answer, because of its number
+ * of rows or columns, a type, an unexpected NULL, or a number out of range.
+ *
  * Invariant: a connection on which anything went wrong below SQL is closed at once, so
  * no later question can read the answer of an earlier one, and a database session that
  * may hold an unknown lock ends.
@@ -15,12 +18,51 @@
 
 #include "base/postgres/connection.h"
 #include "lock/dlock_variant.h"
-#include "lock/stores/postgres_answer.h"
 
 struct postgres_conn; /* opaque */
 
-/* A statement and what may answer it.  $1 is always the name of the lock, as bytea: a name
- * may hold bytes that no text may.  A statement without types is sent as it is. */
+/* The content of the only column. */
+enum postgres_kind {
+    POSTGRES_NOTHING, /* no rows: the statement has only to succeed */
+    POSTGRES_VOID,
+    POSTGRES_BOOL,
+    POSTGRES_INT4,
+    POSTGRES_INT8,
+    POSTGRES_TEXT,
+};
+
+/* The shape of an answer: one row of one column that is not NULL, unless a field says
+ * otherwise. */
+struct postgres_shape {
+    enum postgres_kind kind;
+    bool may_be_absent;  /* there may be no row       */
+    bool may_be_null;
+    int64_t least, most; /* of POSTGRES_INT4 and INT8 */
+};
+
+/* The shapes of RETURNING 1 with at most one row, and of a count. */
+#define POSTGRES_ONE_IF_ANY                                                            \
+    {.kind = POSTGRES_INT4, .may_be_absent = true, .least = 1, .most = 1}
+#define POSTGRES_COUNT {.kind = POSTGRES_INT8, .least = 0, .most = INT32_MAX}
+/* The number of sessions that were ended; -1: one of them has not ended yet. */
+#define POSTGRES_ENDED {.kind = POSTGRES_INT8, .least = -1, .most = INT32_MAX}
+
+/* The largest number of milliseconds until the end of a lease by the database's clock,
+ * whose times are microseconds. */
+#define POSTGRES_MS_MOST (INT64_MAX / 1000)
+
+enum { POSTGRES_TEXT_SIZE = 160 };
+
+struct postgres_answer {
+    bool has_row;
+    bool is_null;   /* also without a row                              */
+    bool is_true;   /* of POSTGRES_BOOL                                */
+    int64_t number; /* of POSTGRES_INT4 and INT8                       */
+    char text[POSTGRES_TEXT_SIZE]; /* of POSTGRES_TEXT; cut if it is long */
+};
+
+/* A statement and what may answer it.  $1 is the name of the lock (but for POSTGRES_RENEW_ALL), as
+ * bytea: a name may hold bytes that no text may.  A statement without types is sent as it is. */
 struct postgres_question {
     struct postgres_statement statement; /* its name is unique within a variant        */
     struct postgres_shape shape;         /* of its answer                              */

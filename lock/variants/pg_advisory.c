@@ -14,7 +14,7 @@
  * A process that stops keeps its lock: the kernel answers for it, so others wait, for
  * ever if it never goes on.  If the holder's whole machine or its network is silent, the
  * server ends the connection, and frees the lock, after about 30 s
- * (postgres_opening.c).  A child made by fork() that lives on without exec() keeps
+ * (postgres_question.c).  A child made by fork() that lives on without exec() keeps
  * the connection open after its parent has died.
  *
  * The server knows the lock by 64 bits: hashtextextended(name, 0), so that SQL can take

@@ -17,7 +17,7 @@
  * counted by the database's clock alone. */
 #include <stdio.h>
 
-#include "lock/stores/postgres_renewals.h"
+#include "lock/stores/postgres_pool.h"
 
 /* The expiry of a waiter's row.  Ten of the longest pauses between two polls are 500
  * ms.  A busy machine needs more than that, and a waiter behind a dead one is delayed

@@ -14,7 +14,7 @@
  * A stopped process keeps its lock, because its kernel still answers for the
  * connection.  So others wait, for ever if it never goes on.  If the holder's whole
  * machine or its network is silent, the server ends the connection, and frees the row,
- * after about 30 s (postgres_opening.c).  A child made by fork()
+ * after about 30 s (postgres_question.c).  A child made by fork()
  * that lives on without exec() keeps the connection open after its parent has died.  A
  * long transaction prevents vacuum from removing dead rows in the whole database, so
  * this lock is for short work.

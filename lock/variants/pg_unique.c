@@ -16,7 +16,7 @@
  * must survive a crash of the server as long as its lease runs. */
 #include <stdio.h>
 
-#include "lock/stores/postgres_renewals.h"
+#include "lock/stores/postgres_pool.h"
 
 enum {
     REAP_EVERY_MS = 1000,

@@ -9,7 +9,6 @@
 #include "base/os/bell.h"
 #include "base/os/fiber.h"
 #include "base/os/fork.h"
-#include "lock/async_inside.h"
 #include "lock/dlock_async.h"
 #include "lock/status.h"
 #include "lock/system.h"
@@ -74,9 +73,10 @@ static struct {
 static uint64_t last_serial;
 
 /* The calling thread as an owner of an interface. */
-static _Thread_local struct {
+static _Thread_local struct owner {
     uint64_t serial;
     dlock_async_owner *owner;
+    uint64_t number; /* by which the table of holds knows it; 0: it was granted nothing yet */
 } owners[OWNERS_MAX];
 static _Thread_local unsigned evict;
 
@@ -108,17 +108,16 @@ static dlock_async *interface_of(dlock_system *sys, uint64_t *serial)
     return async;
 }
 
-static dlock_async_owner *owner_here(dlock_async *async, uint64_t serial)
+static struct owner *owner_here(dlock_async *async, uint64_t serial)
 {
     unsigned at;
 
     for (at = 0; at < OWNERS_MAX; at++)
         if (owners[at].serial == serial)
-            return owners[at].owner;
+            return &owners[at];
     at = evict++ % OWNERS_MAX;
-    owners[at].serial = serial;
-    owners[at].owner = dlock_async_owner_new(async);
-    return owners[at].owner;
+    owners[at] = (struct owner){serial, dlock_async_owner_new(async), 0};
+    return &owners[at];
 }
 
 void __wrap_dlock_close(dlock_system *sys)
@@ -172,12 +171,18 @@ dlock_status __wrap_dlock_acquire_with(dlock_system *sys, const char *name,
     uint64_t serial = 0;
     dlock_async *async = lease != NULL && request != NULL ? interface_of(sys, &serial) : NULL;
     struct answer answer = {.lease = lease};
+    struct dlock_owner of = {0};
+    struct owner *owner;
+    dlock_status st;
 
     if (async == NULL)
         return __real_dlock_acquire_with(sys, name, request, lease);
-    return wait_for(dlock_async_acquire(async, name, request, owner_here(async, serial), done,
-                                        &answer, NULL),
-                    &answer);
+    owner = owner_here(async, serial);
+    st = wait_for(dlock_async_acquire(async, name, request, owner->owner, done, &answer, NULL),
+                  &answer);
+    if (st == DLOCK_OK && dlock_holds_owner(sys->holds, lease->hold, &of))
+        owner->number = of.thread;
+    return st;
 }
 
 dlock_status __wrap_dlock_acquire(dlock_system *sys, const char *name, int64_t wait_ms,
@@ -197,7 +202,7 @@ static dlock_async *interface_for(dlock_system *sys, const dlock_lease *lease)
 
     if (async == NULL || !dlock_holds_owner(sys->holds, lease->hold, &of))
         return NULL;
-    return of.thread == owner_here(async, serial)->owner.thread ? async : NULL;
+    return of.thread == owner_here(async, serial)->number ? async : NULL;
 }
 
 dlock_status __wrap_dlock_release(dlock_system *sys, dlock_lease *lease)

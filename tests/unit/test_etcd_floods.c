@@ -110,7 +110,7 @@ static int stop_server(void **state)
 /* A request has no answer, and ends. */
 static void assert_request_ends(const struct flood *flood, bool is_slow, int timeout_ms)
 {
-    struct etcd_request request = {"/v3/kv/txn", "{}", INT64_MAX, false};
+    struct etcd_request request = {"/v3/kv/txn", "{}", INT64_MAX, false, false};
     dlock_options opts = dlock_options_default();
     struct etcd_reply reply;
     struct etcd_http *http;

@@ -174,7 +174,7 @@ static const char DONE[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
 
 static dlock_status ask_etcd(bool answers)
 {
-    struct etcd_request request = {"/v3/kv/txn", "{}", INT64_MAX, false};
+    struct etcd_request request = {"/v3/kv/txn", "{}", INT64_MAX, false, false};
     dlock_options opts = dlock_options_default();
     struct etcd_reply reply;
     struct etcd_http *http;
