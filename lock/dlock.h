@@ -287,8 +287,9 @@ static inline dlock_options dlock_options_default(void)
  *             reach `variant`; or an option is set that only a newer library knows
  *   IO        a store did not answer (of redlock's nodes: a majority did not), or the
  *             record cannot be made; dlock_error() says which
- *   PROTOCOL  a store refused: the password is wrong, the server is no Redis, or the
- *             database lacks the tables of the lock library
+ *   PROTOCOL  a store refused: the password is wrong, the user lacks rights, which
+ *             dlock_error() names, the server is no Redis, or the database lacks the
+ *             tables of the lock library
  *   NOMEM     no memory, or the watchdog's thread cannot be started
  * After every answer but OK *out is NULL, and nothing is left open. */
 dlock_status dlock_open(dlock_system **out, const dlock_options *opts) DLOCK_MUST_CHECK;
@@ -303,7 +304,7 @@ void dlock_close(dlock_system *sys);
 /* Ask every store of the system once whether it answers.  Changes nothing.  Any thread.
  *   OK        every store answered (of redlock's nodes: a majority)
  *   IO, UNKNOWN   a store did not answer in its timeout; dlock_error() names it
- *   PROTOCOL  a store refused
+ *   PROTOCOL  a store refused, or the user lacks rights, which dlock_error() names
  *   INVALID   the system belongs to the parent of a forked child */
 dlock_status dlock_check(dlock_system *sys) DLOCK_MUST_CHECK;
 

@@ -134,7 +134,7 @@ int dlock_poll(dlock_async *async, int64_t wait_ms);
  * thread. */
 size_t dlock_async_count(const dlock_async *async);
 
-/* ---- async_calls: calls that return before the store has answered ---- */
+/* ---- async: calls that return before the store has answered ---- */
 
 /* Make an owner that can acquire a name several times, if the variant is re-entrant,
  * and can be reader and writer of one name (rwlock).  The caller frees it with

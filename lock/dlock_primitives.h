@@ -54,10 +54,12 @@
  *                                   with its lease
  *               cancel, retry       a wait ends by its wait_ms alone, and always waits
  *                                   for messages as `push` does
- *               replicas_acknowledge, check, metrics
- *                                   dlock_primitives_open() has no options and no
- *                                   counters yet.  dlock_semaphore_available() of any
- *                                   name asks whether the server answers
+ *               replicas_acknowledge
+ *                                   a grant that too few replicas have is to be taken
+ *                                   back, and permits of a semaphore and counts of a
+ *                                   latch have no token by which to take them back
+ *               other metrics       the counters of losses, debts and hand-overs stay 0,
+ *                                   and so does `hold`: there are no holds
  *               inspect, force      the calls that count say what the server has, and
  *                                   dlock_semaphore_add() and dlock_latch_delete()
  *                                   change it
@@ -67,7 +69,7 @@
  *                                   Cluster, since Redisson's channel has further braces
  *               other stores        the form of the keys is Redisson's
  * Fork        A child must not use a dlock_primitives that its parent opened: every
- *             call answers INVALID.
+ *             call that answers a status answers INVALID.
  */
 #ifndef DLOCK_PRIMITIVES_H
 #define DLOCK_PRIMITIVES_H
@@ -95,6 +97,19 @@ dlock_status dlock_primitives_open(dlock_primitives **out, const char *redis_url
 /* Close the connections and free the memory.  NULL is fine.  No permit is given back.
  * No other thread may be inside a call. */
 void dlock_primitives_close(dlock_primitives *prims);
+
+/* Check that the server answers, and that the user may send what primitives send.
+ *   OK        both is so
+ *   PROTOCOL  the server refused; dlock_error() names the missing rights */
+dlock_status dlock_primitives_check(dlock_primitives *prims) DLOCK_MUST_CHECK;
+
+/* As dlock_metrics_read(), of all calls that change a primitive or wait for one.  `acquires` and
+ * `wait` count acquires of semaphores and permits, and waits for latches. */
+void dlock_primitives_metrics_read_sized(dlock_primitives *prims, dlock_metrics *out, size_t size);
+static inline void dlock_primitives_metrics_read(dlock_primitives *prims, dlock_metrics *out)
+{
+    dlock_primitives_metrics_read_sized(prims, out, sizeof(*out));
+}
 
 /* Record every later call that changes a primitive, or waits for one, in a new file in
  * the directory `dir`, for `seckill check`.  The directory is made if its parent

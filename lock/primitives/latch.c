@@ -19,13 +19,13 @@ static void channel_of(const char *name, char out[REDISSON_NAME_SIZE])
     snprintf(out, REDISSON_NAME_SIZE, "redisson_countdownlatch__channel__{%s}", name);
 }
 
-static uint64_t begin(const dlock_primitives *prims, dlock_event_kind kind,
+static struct primitive_call begin(const dlock_primitives *prims, dlock_event_kind kind,
                       const char *name, int count, int64_t wait_ms)
 {
     dlock_event event = {
         .kind = kind, .name = name, .fence = (uint64_t)count, .wait_ms = wait_ms};
 
-    return primitive_record_begin(prims, &event);
+    return primitive_begin(prims, &event);
 }
 
 dlock_status dlock_latch_set(dlock_primitives *prims, const char *name, int count)
@@ -34,7 +34,7 @@ dlock_status dlock_latch_set(dlock_primitives *prims, const char *name, int coun
     dlock_status st = primitive_check(prims, name, channel_of);
     char channel[REDISSON_NAME_SIZE];
     char number[12];
-    uint64_t call;
+    struct primitive_call call;
 
     if (st == DLOCK_OK)
         st = primitive_check_count(count, 1);
@@ -46,7 +46,7 @@ dlock_status dlock_latch_set(dlock_primitives *prims, const char *name, int coun
     st = primitive_ask(prims,
                        &PRIMITIVE_CALL(prims, LATCH_SET, 2, 1, name, channel, number),
                        DLOCK_BUSY);
-    return primitive_record_end(prims, call, st, NULL);
+    return primitive_end(prims, &call, st, NULL);
 }
 
 dlock_status dlock_latch_count_down(dlock_primitives *prims, const char *name,
@@ -57,7 +57,7 @@ dlock_status dlock_latch_count_down(dlock_primitives *prims, const char *name,
     char channel[REDISSON_NAME_SIZE];
     dlock_event answer = {0};
     int64_t number = 0;
-    uint64_t call;
+    struct primitive_call call;
 
     if (st != DLOCK_OK)
         return st;
@@ -69,7 +69,7 @@ dlock_status dlock_latch_count_down(dlock_primitives *prims, const char *name,
     if (st == DLOCK_OK && left != NULL)
         *left = number;
     answer.fence = (uint64_t)number;
-    return primitive_record_end(prims, call, st, &answer);
+    return primitive_end(prims, &call, st, &answer);
 }
 
 dlock_status dlock_latch_count(dlock_primitives *prims, const char *name, int64_t *left)
@@ -87,7 +87,7 @@ dlock_status dlock_latch_delete(dlock_primitives *prims, const char *name)
     DLOCK_PUT_OFF_CANCEL;
     dlock_status st = primitive_check(prims, name, channel_of);
     char channel[REDISSON_NAME_SIZE];
-    uint64_t call;
+    struct primitive_call call;
 
     if (st != DLOCK_OK)
         return st;
@@ -95,7 +95,7 @@ dlock_status dlock_latch_delete(dlock_primitives *prims, const char *name)
     call = begin(prims, DLOCK_EVENT_LATCH_DELETE, name, 0, 0);
     st = primitive_ask(
         prims, &PRIMITIVE_CALL(prims, LATCH_DELETE, 2, 0, name, channel), DLOCK_LOST);
-    return primitive_record_end(prims, call, st, NULL);
+    return primitive_end(prims, &call, st, NULL);
 }
 
 struct waiting {
@@ -153,12 +153,12 @@ dlock_status dlock_latch_wait(dlock_primitives *prims, const char *name,
     struct waiting job = {.wait = {.prims = prims, .wake = {&REDIS_WAKE_LATCH, 0}},
                           .name = name};
     dlock_status st = primitive_check(prims, name, channel_of);
-    uint64_t call;
+    struct primitive_call call;
 
     if (st != DLOCK_OK)
         return st;
     channel_of(name, job.wait.channel);
     call = begin(prims, DLOCK_EVENT_LATCH_WAIT, name, 0, wait_ms);
     st = primitive_wait(&job.wait, wait_ms, look, &job);
-    return primitive_record_end(prims, call, st, NULL);
+    return primitive_end(prims, &call, st, NULL);
 }

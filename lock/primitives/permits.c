@@ -216,7 +216,8 @@ static int64_t promised_ns(int64_t end_ns)
 }
 
 /* A refused acquire with a deadline tells the judge that a permit was away meanwhile. */
-static void record_take(const struct acquiring *job, uint64_t call, dlock_status st)
+static void record_take(const struct acquiring *job, const struct primitive_call *call,
+                        dlock_status st)
 {
     dlock_event answer = {0};
 
@@ -226,7 +227,7 @@ static void record_take(const struct acquiring *job, uint64_t call, dlock_status
     } else if (job->in_vain && !dlock_is_failure(st)) {
         answer.deadline_ns = dlock_clock_ns();
     }
-    (void)primitive_record_end(job->wait.prims, call, st, &answer);
+    (void)primitive_end(job->wait.prims, call, st, &answer);
 }
 
 dlock_status dlock_permits_acquire(dlock_primitives *prims, const char *name,
@@ -243,7 +244,7 @@ dlock_status dlock_permits_acquire(dlock_primitives *prims, const char *name,
                          .wait_ms = wait_ms,
                          .lease_ms = lease_ms};
     dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
-    uint64_t call;
+    struct primitive_call call;
 
     if (st == DLOCK_OK)
         st = check_lease(lease_ms);
@@ -253,9 +254,9 @@ dlock_status dlock_permits_acquire(dlock_primitives *prims, const char *name,
         return st;
     job.keys = keys_of(name);
     memcpy(job.wait.channel, job.keys.channel, sizeof(job.wait.channel));
-    call = primitive_record_begin(prims, &asked);
+    call = primitive_begin(prims, &asked);
     st = permit_answer(&job, primitive_wait(&job.wait, wait_ms, attempt, &job));
-    record_take(&job, call, st);
+    record_take(&job, &call, st);
     if (st == DLOCK_OK)
         *permit = job.permit;
     return st;
@@ -267,16 +268,16 @@ dlock_status dlock_permits_release(dlock_primitives *prims, const char *name,
     DLOCK_PUT_OFF_CANCEL;
     dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
     dlock_event asked = {.kind = DLOCK_EVENT_PERMIT_GIVE, .name = name};
-    uint64_t call;
+    struct primitive_call call;
 
     if (st == DLOCK_OK)
         st = check_permit(permit);
     if (st != DLOCK_OK)
         return st;
     asked.token = permit->id;
-    call = primitive_record_begin(prims, &asked);
+    call = primitive_begin(prims, &asked);
     st = give_back(prims, name, permit, false);
-    return primitive_record_end(prims, call, st, NULL);
+    return primitive_end(prims, &call, st, NULL);
 }
 
 dlock_status dlock_permits_renew(dlock_primitives *prims, const char *name,
@@ -290,7 +291,7 @@ dlock_status dlock_permits_renew(dlock_primitives *prims, const char *name,
                          .lease_ms = lease_ms}, answer = {0};
     struct keys keys;
     int64_t end_ns = 0;
-    uint64_t call;
+    struct primitive_call call;
 
     if (st == DLOCK_OK)
         st = check_permit(permit);
@@ -300,7 +301,7 @@ dlock_status dlock_permits_renew(dlock_primitives *prims, const char *name,
         return st;
     keys = keys_of(name);
     asked.token = permit->id;
-    call = primitive_record_begin(prims, &asked);
+    call = primitive_begin(prims, &asked);
     snprintf(lease, sizeof(lease), "%d", lease_ms);
     for (int tries = 0; tries < 2; tries++) {
         uint64_t era = redis_link_key_era(prims->link, name);
@@ -319,7 +320,7 @@ dlock_status dlock_permits_renew(dlock_primitives *prims, const char *name,
     if (st == DLOCK_OK && dlock_clock_ns() >= end_ns)
         st = dlock_fail(DLOCK_LOST, "renewed only after the lease of %d ms had run out",
                         lease_ms);
-    return primitive_record_end(prims, call, st, &answer);
+    return primitive_end(prims, &call, st, &answer);
 }
 
 static dlock_status count(dlock_primitives *prims, const char *name, const char *which,

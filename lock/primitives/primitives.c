@@ -11,6 +11,17 @@
 #include "base/os/fork.h"
 #include "lock/name.h"
 #include "lock/status.h"
+#include "lock/stores/redis_rights.h"
+
+static dlock_status primitives_check_rights(const dlock_primitives *prims)
+{
+    const struct redis_script *scripts[PRIMITIVE_SCRIPT_COUNT];
+
+    for (size_t i = 0; i < PRIMITIVE_SCRIPT_COUNT; i++)
+        scripts[i] = &prims->scripts[i];
+    return redis_rights_check(prims->link,
+                              (struct redis_rights){"GET", PRIMITIVE_SCRIPT_COUNT, scripts, ""});
+}
 
 static dlock_status reach(dlock_primitives *prims, const dlock_options *opts)
 {
@@ -19,12 +30,14 @@ static dlock_status reach(dlock_primitives *prims, const dlock_options *opts)
         PRIMITIVE_SCRIPTS(X)
 #undef X
     };
-    dlock_status st = redis_single_open(opts, &prims->link);
+    dlock_status st = redis_single_open(opts, NULL, &prims->link);
 
     for (size_t i = 0; st == DLOCK_OK && i < PRIMITIVE_SCRIPT_COUNT; i++) {
         prims->scripts[i].text = TEXTS[i];
         st = redis_script_load(prims->link, &prims->scripts[i]);
     }
+    if (st == DLOCK_OK)
+        st = primitives_check_rights(prims);
     if (st == DLOCK_OK)
         st = redis_subscription_open(&prims->subscription, opts->redis_url,
                                      opts->redis_timeout_ms);
@@ -48,9 +61,10 @@ dlock_status dlock_primitives_open(dlock_primitives **out, const char *redis_url
     *out = NULL;
     if (timeout_ms <= 0)
         return dlock_fail(DLOCK_INVALID, "a timeout has to be above 0 ms");
-    prims = calloc(1, sizeof(*prims));
+    prims = aligned_alloc(_Alignof(dlock_primitives), sizeof(*prims));
     if (prims == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the primitives");
+    memset(prims, 0, sizeof(*prims));
     dlock_fork_watch();
     prims->generation = dlock_fork_generation();
     st = reach(prims, &opts);
@@ -73,18 +87,36 @@ void dlock_primitives_close(dlock_primitives *prims)
     free(prims);
 }
 
-dlock_status primitive_check(const dlock_primitives *prims, const char *name,
-                             primitive_channel_fn *channel_of)
+static dlock_status primitives_check_use(const dlock_primitives *prims)
 {
-    char channel[REDISSON_NAME_SIZE];
-    dlock_status st;
-
     dlock_error_clear();
     if (prims == NULL)
         return dlock_fail(DLOCK_INVALID, "no primitives were given");
     if (prims->generation != dlock_fork_generation())
         return dlock_fail(DLOCK_INVALID, "the primitives belong to the parent process");
-    st = dlock_name_check(name);
+    return DLOCK_OK;
+}
+
+dlock_status dlock_primitives_check(dlock_primitives *prims)
+{
+    DLOCK_PUT_OFF_CANCEL;
+    dlock_status st = primitives_check_use(prims);
+
+    if (st == DLOCK_OK)
+        st = redis_single_check(prims->link, NULL);
+    if (st == DLOCK_OK)
+        st = primitives_check_rights(prims);
+    return primitive_read(st);
+}
+
+dlock_status primitive_check(const dlock_primitives *prims, const char *name,
+                             primitive_channel_fn *channel_of)
+{
+    char channel[REDISSON_NAME_SIZE];
+    dlock_status st = primitives_check_use(prims);
+
+    if (st == DLOCK_OK)
+        st = dlock_name_check(name);
     if (st != DLOCK_OK)
         return st;
     channel_of(name, channel);
@@ -197,9 +229,14 @@ dlock_status primitive_wait(struct primitive_wait *wait, int64_t wait_ms,
         .attempt = attempt,
         .arg = arg,
     };
+    dlock_status st;
 
     if (wait_ms != 0)
         waiting.until_ns =
             wait_ms < 0 ? INT64_MAX : dlock_clock_after(dlock_clock_ns(), wait_ms);
-    return dlock_wait(&waiting);
+    st = dlock_wait(&waiting);
+    dlock_metrics_add(&wait->prims->metrics, DLOCK_METRIC_wake_ups, waiting.wake_count);
+    dlock_metrics_add(&wait->prims->metrics, DLOCK_METRIC_useless_wake_ups,
+                      waiting.useless_wake_count);
+    return st;
 }

@@ -7,6 +7,7 @@
 #define DLOCK_PRIMITIVES_PRIMITIVES_H
 
 #include "lock/dlock_primitives.h"
+#include "lock/metrics.h"
 #include "lock/record/recorder.h"
 #include "lock/stores/redisson.h"
 #include "lock/wait.h"
@@ -38,6 +39,7 @@ struct dlock_primitives {
     unsigned generation; /* of the process that may use it; see fork.h */
     dlock_recorder *recorder; /* NULL: nothing is recorded              */
     struct redis_script scripts[PRIMITIVE_SCRIPT_COUNT];
+    struct dlock_tally metrics;
 };
 
 /* Writes the name of the channel on which the waiters of a primitive listen. */
@@ -55,15 +57,22 @@ dlock_status primitive_check_count(int count, int min);
 /* OK, or INVALID if there is no place for an answer. */
 dlock_status primitive_check_place(const void *place);
 
-/* Record a call before its request is sent: `event` has its kind, the name and the
- * number of permits.  Returns the number of the call for primitive_record_end(); 0: not
- * recorded. */
-uint64_t primitive_record_begin(const dlock_primitives *prims, const dlock_event *event);
+/* A call that changes a primitive, or waits for one. */
+struct primitive_call {
+    uint64_t recorded; /* its number for the recorder; 0: not recorded */
+    dlock_event_kind kind;
+    int64_t begun_ns;
+    struct dlock_spent before;
+};
 
-/* Record the answer `st` of a call.  `answer` has the other facts of the answer, and
- * its `status` is not read; NULL: there are none.  Returns `st`. */
-dlock_status primitive_record_end(const dlock_primitives *prims, uint64_t call,
-                                  dlock_status st, const dlock_event *answer);
+/* Record a call before its request is sent: `event` has its kind, the name and the
+ * number of permits. */
+struct primitive_call primitive_begin(const dlock_primitives *prims, const dlock_event *event);
+
+/* Record and count the answer `st` of a call.  `answer` has the other facts of the answer,
+ * and its `status` is not read; NULL: there are none.  Returns `st`. */
+dlock_status primitive_end(dlock_primitives *prims, const struct primitive_call *call,
+                           dlock_status st, const dlock_event *answer);
 
 /* The channel of a semaphore's waiters, with permits that expire or without. */
 primitive_channel_fn primitive_semaphore_channel;

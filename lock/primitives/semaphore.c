@@ -16,7 +16,7 @@ enum { NUMBER_SIZE = 12 };
 
 /* Record the beginning of a call about `permits` permits; a negative number is recorded
  * as 0. */
-static uint64_t begin(const dlock_primitives *prims, dlock_event_kind kind,
+static struct primitive_call begin(const dlock_primitives *prims, dlock_event_kind kind,
                       const char *name, int permits, int64_t wait_ms)
 {
     dlock_event event = {.kind = kind,
@@ -24,7 +24,7 @@ static uint64_t begin(const dlock_primitives *prims, dlock_event_kind kind,
                          .fence = permits > 0 ? (uint64_t)permits : 0,
                          .wait_ms = wait_ms};
 
-    return primitive_record_begin(prims, &event);
+    return primitive_begin(prims, &event);
 }
 
 dlock_status dlock_semaphore_set(dlock_primitives *prims, const char *name, int permits)
@@ -33,7 +33,7 @@ dlock_status dlock_semaphore_set(dlock_primitives *prims, const char *name, int 
     dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
     char channel[REDISSON_NAME_SIZE];
     char number[NUMBER_SIZE];
-    uint64_t call;
+    struct primitive_call call;
 
     if (st == DLOCK_OK)
         st = primitive_check_count(permits, 1);
@@ -45,7 +45,7 @@ dlock_status dlock_semaphore_set(dlock_primitives *prims, const char *name, int 
     st = primitive_ask(
         prims, &PRIMITIVE_CALL(prims, SEMAPHORE_SET, 2, 1, name, channel, number),
         DLOCK_BUSY);
-    return primitive_record_end(prims, call, st, NULL);
+    return primitive_end(prims, &call, st, NULL);
 }
 
 struct acquiring {
@@ -79,7 +79,7 @@ dlock_status dlock_semaphore_acquire(dlock_primitives *prims, const char *name,
         .name = name,
     };
     dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
-    uint64_t call;
+    struct primitive_call call;
 
     if (st == DLOCK_OK)
         st = primitive_check_count(permits, 1);
@@ -89,13 +89,13 @@ dlock_status dlock_semaphore_acquire(dlock_primitives *prims, const char *name,
     snprintf(job.permits, sizeof(job.permits), "%d", permits);
     call = begin(prims, DLOCK_EVENT_SEM_TAKE, name, permits, wait_ms);
     st = primitive_wait(&job.wait, wait_ms, attempt, &job);
-    return primitive_record_end(prims, call, st, NULL);
+    return primitive_end(prims, &call, st, NULL);
 }
 
 static dlock_status add(dlock_primitives *prims, const char *name, int permits,
                         dlock_event_kind kind)
 {
-    uint64_t call = begin(prims, kind, name, permits, 0);
+    struct primitive_call call = begin(prims, kind, name, permits, 0);
     char channel[REDISSON_NAME_SIZE];
     char number[NUMBER_SIZE];
     dlock_status st;
@@ -106,7 +106,7 @@ static dlock_status add(dlock_primitives *prims, const char *name, int permits,
     st = primitive_number(
         prims, &PRIMITIVE_CALL(prims, SEMAPHORE_ADD, 2, 1, name, channel, number),
         REDIS_SHAPE_BALANCE, &now);
-    return primitive_record_end(prims, call, st, NULL);
+    return primitive_end(prims, &call, st, NULL);
 }
 
 dlock_status dlock_semaphore_release(dlock_primitives *prims, const char *name,
@@ -147,7 +147,7 @@ dlock_status dlock_semaphore_drain(dlock_primitives *prims, const char *name,
     DLOCK_PUT_OFF_CANCEL;
     dlock_status st = primitive_check(prims, name, primitive_semaphore_channel);
     dlock_event answer = {0};
-    uint64_t call;
+    struct primitive_call call;
 
     if (st == DLOCK_OK)
         st = primitive_check_place(permits);
@@ -158,5 +158,5 @@ dlock_status dlock_semaphore_drain(dlock_primitives *prims, const char *name,
                           REDIS_SHAPE_COUNT, permits);
     if (st == DLOCK_OK)
         answer.fence = (uint64_t)*permits;
-    return primitive_record_end(prims, call, st, &answer);
+    return primitive_end(prims, &call, st, &answer);
 }

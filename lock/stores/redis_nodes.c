@@ -214,17 +214,17 @@ dlock_status redis_nodes_failed(const struct redis_nodes *nodes,
                       vote->yes + vote->no, nodes->count, nodes->quorum, vote->why);
 }
 
-dlock_status redis_nodes_ping(struct redis_nodes *nodes)
+dlock_status redis_nodes_check(struct redis_nodes *nodes, struct redis_rights rights)
 {
-    static const struct redis_command ping = {1, {"PING"}, REDIS_SHAPE_PING};
-    struct redis_question question = {.command = &ping};
+    struct redis_script_call call = redis_rights_call(&rights);
+    struct redis_question question = {.script = &call};
     struct redis_vote vote =
         ask(nodes, bit(nodes->count) - 1, 0, &question, INT64_MAX);
 
     if (vote.yes >= nodes->quorum)
         return DLOCK_OK;
     if (vote.failure == DLOCK_UNKNOWN)
-        vote.failure = DLOCK_IO; /* an unanswered PING changes nothing */
+        vote.failure = DLOCK_IO; /* the question changes nothing */
     return redis_nodes_failed(nodes, &vote);
 }
 

@@ -9,7 +9,7 @@
 #ifndef DLOCK_REDIS_NODES_H
 #define DLOCK_REDIS_NODES_H
 
-#include "lock/stores/redis_request.h"
+#include "lock/stores/redis_rights.h"
 
 enum { REDIS_NODES_MAX = 15 };
 
@@ -66,8 +66,9 @@ struct redis_vote redis_nodes_ask_again(struct redis_nodes *nodes, uint64_t who,
                                         const struct redis_question *question,
                                         int64_t give_up_ns);
 
-/* PING every node.  OK if a majority answers, otherwise a failure. */
-dlock_status redis_nodes_ping(struct redis_nodes *nodes);
+/* Ask every node for the rights of the user.  OK if nothing is missing on a majority, otherwise a
+ * failure. */
+dlock_status redis_nodes_check(struct redis_nodes *nodes, struct redis_rights rights);
 
 /* Load a script on the first node that accepts it.  The other nodes get its text with
  * the first call that they do not know.  OK, or a failure. */

@@ -8,41 +8,42 @@
 #include "gen/lua_scripts.h"
 #include "lock/dlock_variant.h"
 
-enum { COMMANDS_SIZE = 512 };
-
 /* Add the command at the beginning of `at`, which ends with a quote, unless it is there. */
-static void add_command(char commands[COMMANDS_SIZE], const char *at)
+static void add_command(char commands[REDIS_RIGHTS_SIZE], const char *at)
 {
     size_t used = strlen(commands);
     char command[32];
 
     snprintf(command, sizeof(command), " %.*s ", (int)strcspn(at, "'"), at);
     if (strstr(commands, command) == NULL)
-        snprintf(commands + used, COMMANDS_SIZE - used, "%s", command + 1);
+        snprintf(commands + used, REDIS_RIGHTS_SIZE - used, "%s", command + 1);
 }
 
-dlock_status redis_rights_check(struct redis_link *link, const char *commands,
-                                const struct redis_script *const *scripts, size_t count)
+struct redis_script_call redis_rights_call(struct redis_rights *rights)
 {
     static const struct redis_script RIGHTS = {.text = LUA_RIGHTS};
     static const char CALL[] = "redis.call('";
-    char asked[COMMANDS_SIZE];
-    struct redis_script_call call = {&RIGHTS, true, 0, 1, {asked}, REDIS_SHAPE_TEXT};
+
+    snprintf(rights->asked, sizeof(rights->asked), " %s%s%s",
+             rights->script_count > 0 ? "EVALSHA " : "", rights->commands,
+             rights->commands[0] != '\0' ? " " : "");
+    for (size_t i = 0; i < rights->script_count; i++)
+        for (const char *at = rights->scripts[i]->text; (at = strstr(at, CALL)) != NULL;) {
+            at += sizeof(CALL) - 1;
+            add_command(rights->asked, at);
+        }
+    return (struct redis_script_call){&RIGHTS, true, 0, 1, {rights->asked}, REDIS_SHAPE_YES_NO};
+}
+
+dlock_status redis_rights_check(struct redis_link *link, struct redis_rights rights)
+{
+    struct redis_script_call call = redis_rights_call(&rights);
     struct redis_leg leg = {.link = link, .despite_failure = true};
     dlock_status st;
 
-    snprintf(asked, sizeof(asked), " EVALSHA %s%s", commands, commands[0] != '\0' ? " " : "");
-    for (size_t i = 0; i < count; i++)
-        for (const char *at = scripts[i]->text; (at = strstr(at, CALL)) != NULL;) {
-            at += sizeof(CALL) - 1;
-            add_command(asked, at);
-        }
     redis_script_exchange(&leg, 1, &call, INT64_MAX);
     st = redis_status(leg.answer.outcome);
     if (st != DLOCK_OK)
         return dlock_fail(st == DLOCK_UNKNOWN ? DLOCK_IO : st, "%s", leg.answer.text);
-    if (leg.answer.kind == REDIS_NIL || leg.answer.len == 0)
-        return DLOCK_OK;
-    return dlock_fail(DLOCK_PROTOCOL, "%s: the user has no right to %s", redis_link_label(link),
-                      leg.answer.text);
+    return DLOCK_OK;
 }

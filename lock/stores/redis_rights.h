@@ -9,11 +9,24 @@
 
 #include "lock/stores/redis_request.h"
 
-/* Ask whether the user may send EVALSHA, `commands` (separated by blanks, may be "") and
- * what the scripts send.  Changes nothing.  The channels do not matter, because a PUBLISH
- * that is refused fails no release.  OK; PROTOCOL, and dlock_error() names what is missing;
- * or a failure of the request. */
-dlock_status redis_rights_check(struct redis_link *link, const char *commands,
-                                const struct redis_script *const *scripts, size_t count);
+enum { REDIS_RIGHTS_SIZE = 512 };
+
+/* What a lock sends: `commands` (separated by blanks, may be ""), EVALSHA if it has scripts, and
+ * what its scripts send.  The channels do not matter, because a PUBLISH that is refused fails no
+ * release. */
+struct redis_rights {
+    const char *commands;
+    size_t script_count;
+    const struct redis_script *const *scripts;
+    char asked[REDIS_RIGHTS_SIZE]; /* written by redis_rights_call() */
+};
+
+/* The call that asks a server whether the user may send all of it, and changes nothing: 1, or a
+ * refusal that names what is missing.  It points into `rights`. */
+struct redis_script_call redis_rights_call(struct redis_rights *rights);
+
+/* Ask one server.  OK; PROTOCOL, and dlock_error() names what is missing; or a failure of the
+ * request. */
+dlock_status redis_rights_check(struct redis_link *link, struct redis_rights rights);
 
 #endif /* DLOCK_REDIS_RIGHTS_H */

@@ -5,8 +5,10 @@
 #include <stdio.h>
 
 #include "lock/stores/redis_fault.h"
+#include "lock/stores/redis_rights.h"
 
-dlock_status redis_single_open(const dlock_options *opts, struct redis_link **out)
+dlock_status redis_single_open(const dlock_options *opts, const char *commands,
+                               struct redis_link **out)
 {
     dlock_status st;
 
@@ -18,13 +20,22 @@ dlock_status redis_single_open(const dlock_options *opts, struct redis_link **ou
     if (st == DLOCK_OK)
         redis_link_need_replicas(*out, (int)opts->replicas_acknowledge);
     if (st == DLOCK_OK)
-        st = redis_ping(*out);
+        st = redis_single_check(*out, commands);
     if (st != DLOCK_OK) {
         redis_link_close(*out);
         *out = NULL;
     }
     /* An unanswered PING changes nothing, so the answer is IO. */
     return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
+}
+
+dlock_status redis_single_check(struct redis_link *link, const char *commands)
+{
+    dlock_status st = redis_ping(link);
+
+    if (st != DLOCK_OK || commands == NULL)
+        return st;
+    return redis_rights_check(link, (struct redis_rights){.commands = commands});
 }
 
 uint64_t redis_single_era(void *link, const char *name)

@@ -10,9 +10,13 @@
 #include "lock/stores/redis_request.h"
 #include "lock/stores/redis_shapes.h"
 
-/* Make a link to opts->redis_url, and check that the server answers.  Answers as
- * dlock_open(). */
-dlock_status redis_single_open(const dlock_options *opts, struct redis_link **out);
+/* Make a link to opts->redis_url, and check that the server answers and that the user may send
+ * the `commands` (see redis_rights.h; NULL: the caller checks that).  Answers as dlock_open(). */
+dlock_status redis_single_open(const dlock_options *opts, const char *commands,
+                               struct redis_link **out);
+
+/* The slot `check` of the variants that open with `commands`. */
+dlock_status redis_single_check(struct redis_link *link, const char *commands);
 
 /* The slot `era` of variants whose state is the link. */
 uint64_t redis_single_era(void *link, const char *name);

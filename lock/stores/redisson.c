@@ -50,7 +50,7 @@ static dlock_status redisson_check_rights(const struct redisson_lock *lock)
 {
     const struct redis_script *const scripts[] = {&lock->acquire, &lock->renew, &lock->release};
 
-    return redis_rights_check(lock->link, "", scripts, sizeof(scripts) / sizeof(scripts[0]));
+    return redis_rights_check(lock->link, (struct redis_rights){"", 3, scripts, ""});
 }
 
 dlock_status redisson_open(struct redisson_lock **out, const dlock_options *opts,
@@ -67,7 +67,7 @@ dlock_status redisson_open(struct redisson_lock **out, const dlock_options *opts
     lock->acquire.text = acquire;
     lock->renew.text = LUA_REENTRANT_RENEW;
     lock->release.text = release;
-    st = redis_single_open(opts, &lock->link);
+    st = redis_single_open(opts, NULL, &lock->link);
     if (st == DLOCK_OK)
         st = redis_script_load(lock->link, &lock->acquire);
     if (st == DLOCK_OK)

@@ -24,9 +24,11 @@
 
 enum { TIME_SIZE = 21 };
 
+#define COMMANDS "SETNX GET GETSET DEL"
+
 static dlock_status open_state(const dlock_options *opts, void **state)
 {
-    return redis_single_open(opts, (struct redis_link **)state);
+    return redis_single_open(opts, COMMANDS, (struct redis_link **)state);
 }
 
 static void close_state(void *state)
@@ -36,7 +38,7 @@ static void close_state(void *state)
 
 static dlock_status check(void *state)
 {
-    return redis_ping(state);
+    return redis_single_check(state, COMMANDS);
 }
 
 /* Overwrite the ended time that was read by the new time.  The lock is granted if

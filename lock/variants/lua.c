@@ -31,7 +31,7 @@ static dlock_status lua_check_rights(const struct state *state)
 {
     const struct redis_script *const scripts[] = {&state->release, &state->renew};
 
-    return redis_rights_check(state->link, "SET", scripts, 2);
+    return redis_rights_check(state->link, (struct redis_rights){"SET", 2, scripts, ""});
 }
 
 static dlock_status open_state(const dlock_options *opts, void **out)
@@ -43,7 +43,7 @@ static dlock_status open_state(const dlock_options *opts, void **out)
         return dlock_fail(DLOCK_NOMEM, "no memory for the variant");
     state->release.text = LUA_TOKEN_RELEASE;
     state->renew.text = LUA_TOKEN_RENEW;
-    st = redis_single_open(opts, &state->link);
+    st = redis_single_open(opts, NULL, &state->link);
     if (st == DLOCK_OK)
         st = redis_script_load(state->link, &state->release);
     if (st == DLOCK_OK)

@@ -59,7 +59,7 @@ static dlock_status lua_local_check_rights(const struct state *state)
 {
     const struct redis_script *const scripts[] = {&state->release};
 
-    return redis_rights_check(state->link, "SET", scripts, 1);
+    return redis_rights_check(state->link, (struct redis_rights){"SET", 1, scripts, ""});
 }
 
 static dlock_status open_state(const dlock_options *opts, void **out)
@@ -71,7 +71,7 @@ static dlock_status open_state(const dlock_options *opts, void **out)
         return dlock_fail(DLOCK_NOMEM, "no memory for the variant");
     dlock_mutex_init(&state->mutex);
     state->release.text = LUA_TOKEN_RELEASE;
-    st = redis_single_open(opts, &state->link);
+    st = redis_single_open(opts, NULL, &state->link);
     if (st == DLOCK_OK)
         st = redis_script_load(state->link, &state->release);
     if (st == DLOCK_OK)

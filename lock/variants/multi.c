@@ -37,6 +37,14 @@ static void close_state(void *opaque)
     free(state);
 }
 
+static dlock_status check(void *opaque)
+{
+    struct state *state = opaque;
+    const struct redis_script *const scripts[] = {&state->acquire, &state->renew, &state->release};
+
+    return redis_nodes_check(&state->nodes, (struct redis_rights){"", 3, scripts, ""});
+}
+
 static dlock_status open_state(const dlock_options *opts, void **out)
 {
     struct state *state = calloc(1, sizeof(*state));
@@ -52,7 +60,7 @@ static dlock_status open_state(const dlock_options *opts, void **out)
                           opts->redlock_sequential);
     state->nodes.quorum = state->nodes.count; /* every server has to grant */
     if (st == DLOCK_OK)
-        st = redis_nodes_ping(&state->nodes);
+        st = check(state);
     if (st == DLOCK_OK)
         st = redis_nodes_load(&state->nodes, &state->acquire);
     if (st == DLOCK_OK)
@@ -65,13 +73,6 @@ static dlock_status open_state(const dlock_options *opts, void **out)
     }
     *out = state;
     return DLOCK_OK;
-}
-
-static dlock_status check(void *opaque)
-{
-    struct state *state = opaque;
-
-    return redis_nodes_ping(&state->nodes);
 }
 
 /* OK if every asked server did it; LOST if one server did not have the lock. */

@@ -14,9 +14,11 @@
 
 enum { VALUE_SIZE = 64 };
 
+#define COMMANDS "SET GET DEL"
+
 static dlock_status open_state(const dlock_options *opts, void **state)
 {
-    return redis_single_open(opts, (struct redis_link **)state);
+    return redis_single_open(opts, COMMANDS, (struct redis_link **)state);
 }
 
 static void close_state(void *state)
@@ -26,7 +28,7 @@ static void close_state(void *state)
 
 static dlock_status check(void *state)
 {
-    return redis_ping(state);
+    return redis_single_check(state, COMMANDS);
 }
 
 static void value_of(const dlock_claim *claim, char out[VALUE_SIZE])

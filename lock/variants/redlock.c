@@ -35,6 +35,14 @@ static void close_state(void *opaque)
     free(state);
 }
 
+static dlock_status check(void *opaque)
+{
+    struct state *state = opaque;
+    const struct redis_script *const scripts[] = {&state->release, &state->renew};
+
+    return redis_nodes_check(&state->nodes, (struct redis_rights){"SET", 2, scripts, ""});
+}
+
 static dlock_status open_state(const dlock_options *opts, void **out)
 {
     struct state *state = calloc(1, sizeof(*state));
@@ -47,7 +55,7 @@ static dlock_status open_state(const dlock_options *opts, void **out)
     st = redis_nodes_open(&state->nodes, opts->redlock_urls,
                           opts->redlock_node_timeout_ms, opts->redlock_sequential);
     if (st == DLOCK_OK)
-        st = redis_nodes_ping(&state->nodes);
+        st = check(state);
     if (st == DLOCK_OK)
         st = redis_nodes_load(&state->nodes, &state->release);
     if (st == DLOCK_OK)
@@ -58,13 +66,6 @@ static dlock_status open_state(const dlock_options *opts, void **out)
     }
     *out = state;
     return DLOCK_OK;
-}
-
-static dlock_status check(void *opaque)
-{
-    struct state *state = opaque;
-
-    return redis_nodes_ping(&state->nodes);
 }
 
 /* OK if a majority did it; LOST if so many did not that no majority is possible. */

@@ -68,6 +68,18 @@ static void close_state(void *opaque)
     free(lock);
 }
 
+static dlock_status check(void *opaque)
+{
+    const struct rwlock *lock = opaque;
+    const struct redis_script *const scripts[] = {&lock->read_acquire, &lock->read_renew,
+                                                  &lock->read_release};
+    dlock_status st = redisson_check(lock->writer);
+
+    return st != DLOCK_OK ? st
+                          : redis_rights_check(lock->writer->link,
+                                               (struct redis_rights){"", 3, scripts, ""});
+}
+
 static dlock_status open_state(const dlock_options *opts, void **state)
 {
     struct rwlock *lock = calloc(1, sizeof(*lock));
@@ -94,18 +106,13 @@ static dlock_status open_state(const dlock_options *opts, void **state)
         st = redis_script_load(lock->writer->link, &lock->read_renew);
     if (st == DLOCK_OK)
         st = redis_script_load(lock->writer->link, &lock->read_release);
+    if (st == DLOCK_OK)
+        st = check(lock);
     if (st != DLOCK_OK)
         close_state(lock);
     else
         *state = lock;
     return st;
-}
-
-static dlock_status check(void *opaque)
-{
-    const struct rwlock *lock = opaque;
-
-    return redisson_check(lock->writer);
 }
 
 static uint64_t era(void *opaque, const char *name)

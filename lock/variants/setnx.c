@@ -13,9 +13,11 @@
 #include "lock/stores/redis_fault.h"
 #include "lock/stores/redis_inspect.h"
 
+#define COMMANDS "SETNX PEXPIRE DEL"
+
 static dlock_status open_state(const dlock_options *opts, void **state)
 {
-    return redis_single_open(opts, (struct redis_link **)state);
+    return redis_single_open(opts, COMMANDS, (struct redis_link **)state);
 }
 
 static void close_state(void *state)
@@ -25,7 +27,7 @@ static void close_state(void *state)
 
 static dlock_status check(void *state)
 {
-    return redis_ping(state);
+    return redis_single_check(state, COMMANDS);
 }
 
 static dlock_status try_acquire(void *state, dlock_claim *claim)

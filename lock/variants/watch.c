@@ -20,9 +20,11 @@
  * lock, only a waiter that sets a lease changes the key. */
 enum { TRIES_MAX = 16 };
 
+#define COMMANDS "SETNX PEXPIRE PTTL WATCH GET MULTI DEL EXEC UNWATCH"
+
 static dlock_status open_state(const dlock_options *opts, void **state)
 {
-    return redis_single_open(opts, (struct redis_link **)state);
+    return redis_single_open(opts, COMMANDS, (struct redis_link **)state);
 }
 
 static void close_state(void *state)
@@ -32,7 +34,7 @@ static void close_state(void *state)
 
 static dlock_status check(void *state)
 {
-    return redis_ping(state);
+    return redis_single_check(state, COMMANDS);
 }
 
 /* The lock of another owner: make sure that the lock has an end. */

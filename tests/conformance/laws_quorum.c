@@ -175,13 +175,15 @@ void a_grant_that_is_not_taken_back_is_unknown(const char *variant)
     const char *name = rig_name();
     const char *take = rig_is(variant, "multi") ? "HSET %s %s 1" : "SET %s %s";
     struct rig_helper *helper;
+    dlock_system *sys;
 
     opts.redis_timeout_ms = opts.redlock_node_timeout_ms = STRETCHED(1000);
     servers_start(&opts);
+    sys = rig_open(&opts);
     for (size_t i = 1; i < SERVERS_MAX - 1; i++)
         servers_tell(i, take, name, theirs);
     servers_tell(1, "CLIENT PAUSE %d WRITE", PATIENCE_MS);
-    helper = rig_helper_start(rig_open(&opts), name, 0);
+    helper = rig_helper_start(sys, name, 0);
     assert_comes(servers_ask(0, "EXISTS %s", name) == 1);
     servers_tell(0, "PING"); /* after its answer, that to the attempt has left too */
     servers_signal(0, 1, SIGSTOP);

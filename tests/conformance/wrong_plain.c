@@ -9,7 +9,7 @@
 
 static dlock_status open_state(const dlock_options *opts, void **state)
 {
-    return redis_single_open(opts, (struct redis_link **)state);
+    return redis_single_open(opts, NULL, (struct redis_link **)state);
 }
 
 static void close_state(void *link)

@@ -141,7 +141,63 @@ static void a_late_grant_is_recorded_as_it_is_answered(void **state)
     fail_msg("the acquire is not recorded");
 }
 
+static void every_call_is_counted(void **state)
+{
+    dlock_primitives *prims = prim_open(TIMEOUT_MS);
+    dlock_metrics now;
+    dlock_permit permit;
+
+    (void)state;
+    dlock_primitives_metrics_read(NULL, &now);
+    assert_int_equal(0, now.acquires[DLOCK_OK]);
+    assert_status(OK, dlock_permits_set(prims, "p", 1));
+    assert_status(OK, dlock_permits_acquire(prims, "p", 0, LONG_LEASE_MS, &permit));
+    dlock_primitives_metrics_read(prims, &now);
+    assert_int_equal(1, now.acquires[DLOCK_OK]);
+    assert_int_equal(1, now.acquire_commands);
+    assert_int_equal(1, now.other_commands);
+    assert_status(BUSY, dlock_permits_acquire(prims, "p", 0, LONG_LEASE_MS, &permit));
+    assert_status(BUSY, dlock_semaphore_acquire(prims, "s", 1, 0));
+    assert_status(OK, dlock_latch_wait(prims, "l", 0));
+    assert_status(TIMEOUT, dlock_permits_acquire(prims, "p", 1, LONG_LEASE_MS, &permit));
+    assert_status(OK, dlock_permits_renew(prims, "p", &permit, LONG_LEASE_MS));
+    assert_status(OK, dlock_permits_release(prims, "p", &permit));
+    assert_status(LOST, dlock_permits_renew(prims, "p", &permit, LONG_LEASE_MS));
+    dlock_primitives_metrics_read(prims, &now);
+    assert_int_equal(2, now.acquires[DLOCK_OK]);
+    assert_int_equal(2, now.acquires[DLOCK_BUSY]);
+    assert_int_equal(1, now.acquires[DLOCK_TIMEOUT]);
+    assert_int_equal(1, now.renewals);
+    assert_int_equal(1, now.renewals_failed);
+    assert_int_equal(4, now.other_commands);
+}
+
+static void a_check_names_missing_rights(void **state)
+{
+    dlock_primitives *prims = prim_open(TIMEOUT_MS), *refused = NULL;
+    const redisReply *path = servers_tell(0, "CONFIG GET unixsocket");
+    char url[256];
+
+    (void)state;
+    snprintf(url, sizeof(url), "unix://%s", path->element[1]->str);
+    assert_status(OK, dlock_primitives_check(prims));
+    servers_tell(0, "ACL SETUSER default -zcount");
+    assert_status(PROTOCOL, dlock_primitives_check(prims));
+    assert_non_null(strstr(dlock_error(), "the user has no right to ZCOUNT"));
+    assert_status(PROTOCOL, dlock_primitives_open(&refused, url, TIMEOUT_MS));
+    assert_null(refused);
+    servers_tell(0, "ACL SETUSER default resetkeys resetchannels -@all +acl +ping +eval +evalsha "
+                    "+script|load ~p ~{p}:* ~redisson_sc:* +get +setnx +incr +incrby +decr +decrby "
+                    "+del +pexpire +pttl +zadd +zcard +zcount +zrange +zrangebyscore +zrem +zscore "
+                    "+publish +subscribe +unsubscribe");
+    assert_status(OK, dlock_primitives_check(prims));
+    assert_status(OK, dlock_permits_set(prims, "p", 1));
+    assert_status(INVALID, dlock_primitives_check(NULL));
+}
+
 const struct CMUnitTest prim_record_tests[] = {
+    PRIM_TEST(a_check_names_missing_rights),
+    PRIM_TEST(every_call_is_counted),
     PRIM_TEST(a_late_grant_is_recorded_as_it_is_answered),
     PRIM_TEST(every_call_is_recorded),
 };

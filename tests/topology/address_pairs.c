@@ -6,6 +6,7 @@
  *
  * In each round, THREADS threads use each address for MS milliseconds.  NAMES is `own`, a name for
  * each thread; or `one`, one name for all threads, with which two holders at once are an error.
+ * VARIANT `permit` is no lock but a semaphore of one permit that expires.
  * ADDRESS is the address of one Redis, a list for redlock, or the address of an etcd.  Every second
  * round uses the addresses in reverse order.  A ratio is the speed of an address divided by that of
  * the first address in the same round.  The program prints the median of the rounds, and the
@@ -21,6 +22,7 @@
 #include <time.h>
 
 #include "lock/dlock.h"
+#include "lock/dlock_primitives.h"
 
 enum {
     ADDRESSES_MAX = 8,
@@ -29,11 +31,13 @@ enum {
     WAIT_MS = 60000,
     TIMEOUT_MS = 20000, /* of a request; a slow answer of a busy machine is no failure */
     NAME_SIZE = 24,
+    PERMIT_MS = 60000,
 };
 
 struct address {
     const char *url;
     dlock_system *locks;
+    dlock_primitives *permits; /* in place of locks */
     double rates[ROUNDS_MAX]; /* acquires and releases per second */
     atomic_int holder_count;
 };
@@ -63,14 +67,19 @@ static bool fail(const char *call, dlock_status st)
 static bool make_pair(struct address *address, const char *name)
 {
     dlock_lease lease;
-    dlock_status st = dlock_acquire(address->locks, name, WAIT_MS, &lease);
+    dlock_permit permit;
+    dlock_status st =
+        address->permits != NULL
+            ? dlock_permits_acquire(address->permits, name, WAIT_MS, PERMIT_MS, &permit)
+            : dlock_acquire(address->locks, name, WAIT_MS, &lease);
     bool is_alone;
 
     if (st != DLOCK_OK)
         return fail("acquire", st);
     is_alone = strcmp(name, "pairs") != 0 || atomic_fetch_add(&address->holder_count, 1) == 0;
     (void)atomic_fetch_sub(&address->holder_count, strcmp(name, "pairs") == 0);
-    st = dlock_release(address->locks, &lease);
+    st = address->permits != NULL ? dlock_permits_release(address->permits, name, &permit)
+                                  : dlock_release(address->locks, &lease);
     if (!is_alone)
         fprintf(stderr, "address_pairs: two held the lock at once\n");
     return st == DLOCK_OK ? is_alone : fail("release", st);
@@ -83,6 +92,8 @@ static void *run_lap(void *arg)
 
     if (lap->thread >= 0)
         (void)snprintf(name, sizeof(name), "pairs:%d", lap->thread);
+    if (lap->address->permits != NULL) /* BUSY: another thread has set them */
+        lap->has_failed = dlock_is_failure(dlock_permits_set(lap->address->permits, name, 1));
     while (!atomic_load(lap->is_over) && !lap->has_failed) {
         lap->has_failed = !make_pair(lap->address, name);
         lap->pair_count++;
@@ -175,7 +186,9 @@ static bool open_address(struct address *address, const char *variant, const cha
     opts.redis_url = opts.redlock_urls = opts.etcd_url = address->url = url;
     opts.redis_timeout_ms = opts.redlock_node_timeout_ms = TIMEOUT_MS;
     do
-        st = dlock_open(&address->locks, &opts);
+        st = strcmp(variant, "permit") == 0
+                 ? dlock_primitives_open(&address->permits, url, TIMEOUT_MS)
+                 : dlock_open(&address->locks, &opts);
     while (st == DLOCK_IO && now_s() < end_s);
     return st == DLOCK_OK || fail(variant, st);
 }
@@ -205,7 +218,9 @@ int main(int argc, char **argv)
         }
     for (int i = 0; i < count; i++)
         print_ratio(argv[1], threads, i + 1, &addresses[i], &addresses[0], rounds);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         dlock_close(addresses[i].locks);
+        dlock_primitives_close(addresses[i].permits);
+    }
     return is_good ? 0 : 1;
 }

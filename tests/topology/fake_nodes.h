@@ -147,7 +147,7 @@ static inline bool hear(struct node *node, struct conn *conn)
 {
     ssize_t got =
         recv(conn->fd, conn->heard + conn->len, sizeof(conn->heard) - 1 - conn->len, 0);
-    static const char RIGHTS[] = "\r\n EVALSHA "; /* the words of an opening's question */
+    static const char RIGHTS[] = "\r\n "; /* only an opening's question begins a word so */
     char verb[32] = "";
     size_t taken;
 
@@ -161,7 +161,7 @@ static inline bool hear(struct node *node, struct conn *conn)
         memmove(conn->heard, conn->heard + taken, conn->len - taken + 1);
         conn->len -= taken;
         if (is_on_rights)
-            (void)!send(conn->fd, "$0\r\n\r\n", 6, MSG_NOSIGNAL);
+            (void)!send(conn->fd, ":1\r\n", 4, MSG_NOSIGNAL);
         else if (!answer(node, conn->fd, verb))
             return false;
     }

@@ -52,16 +52,19 @@ static inline enum topic topic_of(const char *heard)
     return strstr(heard, "ROLE") != NULL ? ON_ROLE : ON_ANYTHING;
 }
 
-/* Answer a command. Returns false if the peer has closed the connection. */
+/* Answer a command; no right is missing, and only the question for rights begins a word with a
+ * blank. Returns false if the peer has closed the connection. */
 static inline bool answer(struct fake *fake, int fd)
 {
-    char heard[2048];
+    char heard[8192];
     ssize_t len = recv(fd, heard, sizeof(heard) - 1, 0);
     enum topic topic;
 
     if (len <= 0)
         return false;
     heard[len] = '\0';
+    if (strstr(heard, "\r\n ") != NULL)
+        return send(fd, ":1\r\n", 4, MSG_NOSIGNAL) == 4;
     topic = topic_of(heard);
     atomic_fetch_add(&fake->heard[topic], 1);
     pthread_mutex_lock(&fake->mutex);

@@ -5,7 +5,7 @@
 #
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
-plan 31
+plan 34
 pairs=$root/${1:-build/tests/address_pairs} # or the argument, from a sanitizer's build
 
 # The authority, and certificates NAME.pem with NAME.key.
@@ -76,6 +76,11 @@ through_sentinel() { "$@" || { tail -n 20 "log-${ports[5]}" && false; }; }
 check 'through a Sentinel' through_sentinel "$pairs" reentrant 4 1 300 one "rediss-sentinel://127.0.0.1:${ports[5]}/shop?$ca"
 check 'in a cluster' "$pairs" reentrant 4 1 300 one "rediss-cluster://127.0.0.1:${ports[6]}?$ca"
 redis-cli -p "${ports[0]}" --tls --cacert ca.pem SET seat owner >/dev/null
+check 'permits over TLS' "$pairs" permit 8 1 300 one "$one?$ca"
+check 'permits through a Sentinel' through_sentinel "$pairs" permit 4 1 300 one \
+    "rediss-sentinel://127.0.0.1:${ports[5]}/shop?$ca"
+check 'permits in a cluster' "$pairs" permit 4 1 300 one \
+    "rediss-cluster://127.0.0.1:${ports[6]}?$ca"
 check 'a lock of another client is seen' grep -q 'held' <("$seckill" lock show seat --lock=naive --redis-url="$one?$ca")
 
 # ---- what does not fit ----
