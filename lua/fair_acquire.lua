@@ -26,10 +26,14 @@
 -- ARGV[4]  the deadline of the owner, in ms from now; 0: it does not wait
 --
 -- Returns  nil    taken; the lease ends no earlier than ARGV[1] ms from now
---          n >= 0 another owner holds the lock or has the next turn, for n more ms
+--          n >= 0 another owner holds the lock for n more ms; or has the next turn, so ask again
+--                 in n ms
 --          -1     another owner holds the lock without a lease
 --          -3     the owner does not hold the levels below
 local THEIRS = 300000 -- the default of Redisson's fairLockWaitTimeout, in ms
+-- The owner of the turn takes the lock soon, and its lease may end long before its turn would have,
+-- without a message, so a waiter asks again in a moment.
+local TURN_TOLD = 200
 
 local function now_ms()
     local time = redis.call('TIME')
@@ -79,6 +83,7 @@ if held == 0 then
         now = now or now_ms()
         left = (tonumber(redis.call('ZSCORE', KEYS[3], head)) or 0) - now
         if left > 0 then
+            left = math.min(left, TURN_TOLD)
             break
         end
         redis.call('LPOP', KEYS[2])

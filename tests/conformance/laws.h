@@ -214,7 +214,7 @@ law_fn an_unanswered_release_meets_no_new_reader;
 /* laws_redisson_fair.c */
 law_fn serves_in_order_of_arrival;
 law_fn passes_a_dead_waiter;
-law_fn names_a_dead_waiter, names_a_living_waiter;
+law_fn names_a_dead_waiter, names_a_living_waiter, is_told_a_turn_for_a_moment;
 law_fn leaves_the_queue;
 law_fn a_failed_waiter_leaves_the_queue;
 law_fn keeps_its_place_behind_redisson;

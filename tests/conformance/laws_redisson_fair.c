@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/lua_scripts.h"
 #include "lock/fault.h"
 #include "tests/conformance/laws.h"
 
@@ -108,6 +109,26 @@ void names_a_dead_waiter(const char *variant)
     assert_status(OK, dlock_force_release(sys, "n"));
     assert_status(LOST, dlock_force_release(sys, "n"));
     assert_status(OK, rig_try(sys, "n"));
+}
+
+/* The owner of the next turn may take the lock at once, and die with a short lease. No message then
+ * tells of its end, so a waiter that came before it must not sleep until the end of the
+ * turn. */
+void is_told_a_turn_for_a_moment(const char *variant)
+{
+    static const char next[] = "00000000-0000-4000-8000-000000000000:1";
+    dlock_options opts = rig_options(variant);
+    long long now_ms, told_ms;
+
+    servers_start(&opts);
+    now_ms = strtoll(servers_tell(0, "TIME")->element[0]->str, NULL, 10) * 1000;
+    servers_ask(0, "RPUSH redisson_lock_queue:{n} %s", next);
+    servers_ask(0, "ZADD redisson_lock_timeout:{n} %lld %s", now_ms + THEIRS_MS, next);
+    told_ms = servers_ask(0,
+                          "EVAL %s 3 n redisson_lock_queue:{n} redisson_lock_timeout:{n} 1000 "
+                          "00000000-0000-8000-8000-000000000000:1 1 1000",
+                          LUA_FAIR_ACQUIRE);
+    assert_true(told_ms > 0 && told_ms < 1000);
 }
 
 /* A waiter that is alive listens on its channel. */
