@@ -150,8 +150,9 @@ bool dlock_holds_owner(struct dlock_holds *holds, uint64_t id, struct dlock_owne
 
 /* ---- the times at which the watchdog has to look at the roots of a shard ----
  *
- * One heap is for the ends of leases, and one for renewals.  A root has its place in a heap as long
- * as it has a time there, so the watchdog finds what is due without reading the rest of the table. */
+ * One heap is for the ends of leases, and one for renewals.  A root has its place in a heap
+ * as long as it has a time there, so the watchdog finds what is due without reading the
+ * rest of the table. */
 
 static void due_put(struct dlock_due_heap *heap, size_t place, struct dlock_due *due)
 {
