@@ -99,7 +99,7 @@ dlock_status dlock_primitives_open(dlock_primitives **out, const char *redis_url
 void dlock_primitives_close(dlock_primitives *prims);
 
 /* Check that the server answers, and that the user may send what primitives send.
- *   OK        both is so
+ *   OK        the server answered, and no right is missing
  *   PROTOCOL  the server refused; dlock_error() names the missing rights */
 dlock_status dlock_primitives_check(dlock_primitives *prims) DLOCK_MUST_CHECK;
 

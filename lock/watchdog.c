@@ -81,7 +81,7 @@ struct dlock_watchdog {
     atomic_bool is_told;        /* `wake` is posted                           */
     struct dlock_post wake, start, stop;
 
-    /* What follows belongs to the thread. */
+    /* Only the thread uses the fields below. */
     struct dlock_owner owner;   /* the thread as the owner of its fibers      */
     size_t count, most;         /* renewals under way, and how many may be    */
     struct renewal *round;      /* those that were found, and are to begin    */

@@ -11,9 +11,9 @@
 
 enum { REDIS_RIGHTS_SIZE = 512 };
 
-/* What a lock sends: `commands` (separated by blanks, may be ""), EVALSHA if it has scripts, and
- * what its scripts send.  The channels do not matter, because a PUBLISH that is refused fails no
- * release. */
+/* The commands that a lock sends: `commands` (separated by blanks, may be ""), EVALSHA if it has
+ * scripts, and the commands of its scripts.  The channels do not matter, because a PUBLISH that is
+ * refused fails no release. */
 struct redis_rights {
     const char *commands;
     size_t script_count;
