@@ -60,6 +60,8 @@ bool utf8_is_control(const char *text)
     };
     unsigned char c = (unsigned char)*text;
 
+    if (c < 0x80)
+        return c < ' ' || c == 0x7f;
     for (size_t i = 0; i < sizeof(OTHERS) / sizeof(OTHERS[0]); i++) {
         size_t len = strlen(OTHERS[i].before);
 
@@ -68,7 +70,7 @@ bool utf8_is_control(const char *text)
             (unsigned char)text[len] <= OTHERS[i].most)
             return true;
     }
-    return c < ' ' || c == 0x7f;
+    return false;
 }
 
 void utf8_clean(const char *text, char *out, size_t size)

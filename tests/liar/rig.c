@@ -14,7 +14,7 @@
 
 #include "tests/liar/servers.h"
 
-enum { TIMEOUT_MS = 2000, PATIENCE_MS = 20000, SILENCE_MS = 1000 };
+enum { TIMEOUT_MS = 2000, PATIENCE_MS = 20000, SILENCE_MS = 1000, PAUSE_US = 1000 };
 
 struct store stores[] = {
     {"redis", "SECKILL_REDIS_URL", "", NULL, redis_server_start, redis_server_stop,
@@ -104,9 +104,11 @@ static dlock_system *open_system(const struct subject_of_lies *of, const struct 
     int64_t give_up_ms = rig_now_ms() + PATIENCE_MS;
     dlock_system *sys = NULL;
 
-    while (dlock_open(&sys, &opts) != DLOCK_OK)
+    while (dlock_open(&sys, &opts) != DLOCK_OK) {
         if (rig_now_ms() > give_up_ms)
             fail_msg("%s: %s", of->name, dlock_error());
+        usleep(PAUSE_US);
+    }
     return sys;
 }
 
@@ -128,9 +130,11 @@ void rig_take_free(dlock_system *sys, const char *name, dlock_lease *lease)
 {
     int64_t give_up_ms = rig_now_ms() + PATIENCE_MS;
 
-    while (dlock_acquire(sys, name, 0, lease) != DLOCK_OK)
+    while (dlock_acquire(sys, name, 0, lease) != DLOCK_OK) {
         if (rig_now_ms() > give_up_ms)
             fail_msg("a free lock is refused: %s", dlock_error());
+        usleep(PAUSE_US);
+    }
 }
 
 void rig_assert_works(dlock_system *sys)
