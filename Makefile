@@ -593,12 +593,13 @@ docs: $(OUT)/obj/write-reference            ## write the pages and tables that a
 	@tools/pages.py fill
 
 .PHONY: clang
-clang:                                      ## compile the whole tree with clang, warnings as errors
+clang:                                      ## parse the whole tree with clang, warnings as errors
 	@$(MAKE) --no-print-directory CC=clang WERROR=1 OUT=build/clang parsed
+# clang-check parses many files in one process, in a third of the time that clang takes.
 .PHONY: parsed
 parsed: $(GEN)
-	@find app base db lock loadtest tests tools -name '*.c' -print0 | \
-	  xargs -0 -P2 -n8 $(CC) $(PREPROCESS) $(COMPILE) -fsyntax-only
+	@find app base db lock loadtest tests tools -name '*.c' -print0 | xargs -0 -P2 -n300 \
+	  bash -c 'clang-check "$$@" -- $(PREPROCESS) $(COMPILE)' clang-check
 
 .PHONY: analyze
 analyze: build/gen/stamp $(GEN)             ## run clang's analyzer and cppcheck over every source

@@ -31,7 +31,7 @@ declare -A packages=(
         libssl-dev libcurl4-openssl-dev libzookeeper-mt-dev"
     [servers]="libzookeeper-java default-jre-headless
         redis-server redis-tools postgresql wrk"
-    [test]="libcmocka-dev clang libclang-rt-14-dev shellcheck procps curl
+    [test]="libcmocka-dev clang clang-tools libclang-rt-14-dev shellcheck procps curl
         g++ man-db python3 nginx-light cppcheck zsh
         libuv1-dev libev-dev liblua5.1-0-dev jq prometheus haproxy pgbouncer
         etcd-server etcd-client"
