@@ -49,6 +49,7 @@ const struct law laws[] = {
      validity_ends_while_a_renewal_connects, NULL, 0},
     {"a loss behind many renewals is told in time", LAW_WATCHED | REDIS,
      a_loss_behind_many_renewals_is_told, NULL, 0},
+    {"a loss ends no other renewal", LAW_WATCHED | LOCAL, a_loss_ends_no_other_renewal, NULL, 0},
     {"an abandoned lock is free after its lease, and not renewed", EXPIRES, abandoned_frees_itself,
      abandoned_is_released, 0},
     {"grants a waiter after the release", LOCAL, grants_a_waiter_after_the_release, NULL, 0},

@@ -74,6 +74,7 @@ law_fn watchdog_tells_of_a_taken_lock, somebody_tells_of_the_end;
 law_fn validity_ends_without_the_store;
 law_fn validity_ends_while_a_renewal_connects;
 law_fn a_loss_behind_many_renewals_is_told;
+law_fn a_loss_ends_no_other_renewal;
 law_fn abandoned_frees_itself, abandoned_is_released;
 
 /* laws_waiting.c */

@@ -273,6 +273,34 @@ void a_loss_behind_many_renewals_is_told(const char *variant)
     servers_signal(0, rig_uses_nodes(variant) ? SERVERS_MAX : 1, SIGCONT);
 }
 
+/* The store may renew many holds by one request: one of them that was freed ends no other. */
+void a_loss_ends_no_other_renewal(const char *variant)
+{
+    enum { MANY = 10, FREED = MANY / 2 };
+    dlock_options opts = rig_options(variant);
+    const char *base = rig_name();
+    dlock_lease many[MANY];
+    struct rig_pair pair;
+    char name[80];
+
+    opts.lease_ms = KEPT_LEASE_MS;
+    opts.watchdog = true;
+    pair = rig_open_pair(&opts);
+    premise_watch_pace();
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "%s:%d", base, i);
+        rig_acquire_short(pair.a, name, NULL, KEPT_LEASE_MS, &many[i]);
+    }
+    assert_status_provided(is_steady(KEPT_LEASE_MS), OK,
+                           dlock_force_release(pair.b, many[FREED].name));
+    assert_comes(!dlock_lease_valid(pair.a, &many[FREED]));
+    rig_pause_ms(KEPT_LEASE_MS);
+    for (int i = 0; i < MANY; i++)
+        if (i != FREED)
+            assert_status_provided(is_steady(KEPT_LEASE_MS), OK,
+                                   dlock_release(pair.a, &many[i]));
+}
+
 /* The abandoned lock is granted to no caller until its lease ends, also not to a caller that the
  * store would take for the same owner. Then the lock is free, whatever the watchdog does. */
 void abandoned_frees_itself(const char *variant)

@@ -283,3 +283,42 @@ TEST(a_hold_is_watched_while_a_level_is)
     assert_int_equal(1, dlock_holds_find(holds, outer)->watched_count);
     dlock_holds_close(holds);
 }
+
+/* Note the first root, and refuse the others. */
+static bool take_first(struct dlock_hold *root, void *first)
+{
+    struct dlock_hold **out = first;
+
+    if (*out != NULL)
+        return false;
+    *out = root;
+    return true;
+}
+
+static void *take_elsewhere(void *holds)
+{
+    (void)take(holds, "b", 60000);
+    return NULL;
+}
+
+/* Two threads have different shards. A visitor that has room for one hold meets both. */
+TEST(the_holds_of_each_thread_come_first_in_turn)
+{
+    struct dlock_holds *holds = dlock_holds_open(false);
+    bool came_a = false, came_b = false;
+    pthread_t other;
+
+    (void)take(holds, "a", 60000);
+    assert_int_equal(0, pthread_create(&other, NULL, take_elsewhere, holds));
+    pthread_join(other, NULL);
+    for (int i = 0; i < MANY && !(came_a && came_b); i++) {
+        struct dlock_hold *first = NULL;
+
+        (void)dlock_holds_due(holds, DLOCK_DUE_RENEWAL, in_ms(30000), take_first, &first);
+        assert_non_null(first);
+        came_a = came_a || strcmp(first->facts.key.name, "a") == 0;
+        came_b = came_b || strcmp(first->facts.key.name, "b") == 0;
+    }
+    assert_true(came_a && came_b);
+    dlock_holds_close(holds);
+}
