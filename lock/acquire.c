@@ -10,10 +10,10 @@
 #include "lock/doubts.h"
 #include "lock/era.h"
 #include "lock/fault.h"
+#include "lock/handover.h"
 #include "lock/lease.h"
 #include "lock/name.h"
 #include "lock/options.h"
-#include "lock/place.h"
 #include "lock/recording.h"
 #include "lock/request.h"
 #include "lock/status.h"
@@ -269,6 +269,59 @@ static dlock_status ask(struct acquiring *job)
     return dlock_doubts_answer(&job->doubts, job->sys, st);
 }
 
+/* ---- the place in the line of the process: handover.h ---- */
+
+/* Take the lock that the last holder handed over to this thread.  If the lease has
+ * ended by now, the thread asks the store instead. */
+static void place_take(dlock_system *sys, struct dlock_place *place, dlock_claim *claim)
+{
+    struct dlock_hold *hold = place->hold;
+    const struct dlock_gift *gift = &place->gift;
+
+    if (gift->deadline_ns <= dlock_clock_ns()) {
+        dlock_handover_ask_anew(sys->handover, place);
+        return;
+    }
+    dlock_holds_renumber(hold);
+    strcpy(hold->facts.owner, gift->owner);
+    dlock_token_make(hold->facts.token);
+    hold->facts.note = gift->note;
+    hold->facts.era = gift->era;
+    hold->facts.lease_ms = sys->opts.lease_ms;
+    hold->renew_at_ns = gift->renew_at_ns;
+    atomic_store(&hold->deadline_ns, gift->deadline_ns);
+    *claim = dlock_claim_of(sys, &hold->facts, 1);
+    place->is_given = true;
+}
+
+/* Join the line of place->hold, and wait for its turn.  Only a request that waits, has the system's
+ * lease and is not an inner level stands in the line of its process; for others the answer is OK at
+ * once.
+ *   OK         if place->is_given, the thread has the lock, and *claim and the gift describe it;
+ *              otherwise the caller asks the store
+ *   TIMEOUT, CANCELLED, NOMEM   as dlock_acquire_with() */
+static dlock_status place_wait(dlock_system *sys, struct dlock_place *place,
+                               const dlock_request *request, dlock_claim *claim)
+{
+    if (sys->handover == NULL || place->until_ns == 0 || request->lease_ms != 0 ||
+        atomic_load(&place->hold->root) != place->hold)
+        return DLOCK_OK;
+    place->cancel = request->cancel;
+    switch (dlock_handover_join(sys->handover, place)) {
+    case DLOCK_TURN_GIVEN:
+        place_take(sys, place, claim);
+        return DLOCK_OK;
+    case DLOCK_TURN_TIMEOUT:
+        return DLOCK_TIMEOUT;
+    case DLOCK_TURN_CANCELLED:
+        return DLOCK_CANCELLED;
+    case DLOCK_TURN_NOMEM:
+        return dlock_fail(DLOCK_NOMEM, "no memory for a place in a line");
+    default:
+        return DLOCK_OK;
+    }
+}
+
 /* Get the lock from an earlier holder of this process, or from the store. */
 static dlock_status obtain(struct acquiring *job)
 {
@@ -276,14 +329,14 @@ static dlock_status obtain(struct acquiring *job)
 
     job->place.hold = job->hold;
     job->place.until_ns = job->until_ns;
-    st = dlock_place_wait(job->sys, &job->place, job->request, &job->claim);
+    st = place_wait(job->sys, &job->place, job->request, &job->claim);
     if (st == DLOCK_OK && !job->place.is_given)
         st = ask(job);
     else if (job->place.is_given && dlock_cancel_is_fired(job->request->cancel))
         st = dlock_handover_pass(job->sys->handover, job->hold, false) ? DLOCK_CANCELLED
                                                                        : give_back(job);
-    if (st != DLOCK_OK)
-        dlock_place_leave(job->sys, &job->place);
+    if (st != DLOCK_OK && (job->place.asks || job->place.is_given))
+        dlock_handover_end(job->sys->handover, job->hold, false); /* the next one asks the store */
     return st;
 }
 
@@ -298,11 +351,14 @@ static void keep(struct acquiring *job, dlock_lease *lease)
     int64_t renew_at_ns =
         dlock_renew_due_ns(sys, job->claim.lease_ms, job->claim.sent_ns);
 
+    job->hold->is_in_line = job->place.asks || job->place.is_given;
+    if (job->place.asks)
+        dlock_handover_granted(sys->handover, &job->place, job->claim.sent_ns);
     if (job->place.is_given) {
+        dlock_metrics_add(&sys->metrics, DLOCK_METRIC_local_grants, 1);
         deadline_ns = job->place.gift.deadline_ns;
         renew_at_ns = job->place.gift.renew_at_ns;
     }
-    dlock_place_begin_hold(sys, &job->place, job->hold, job->claim.sent_ns);
     DLOCK_FAULT(BEFORE_WATCH, job->claim.name);
     job->hold->facts.note = job->claim.note;
     job->hold->facts.fence = job->claim.fence;

@@ -61,7 +61,7 @@ struct dlock_place {
     char number[DLOCK_NUMBER_SIZE]; /* the owner number to ask under; see
                                      * dlock_handover_renumber() */
     struct dlock_gift gift;
-    bool is_given;                  /* place.c's: the gift is taken */
+    bool is_given;                  /* acquire.c's: the gift is taken */
     enum dlock_turn turn;
     struct dlock_condition *told;
     uint64_t serial; /* of the hold */

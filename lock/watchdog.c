@@ -12,8 +12,8 @@
  * a time, and those that have been due for the longest time first.  Each is a fiber of
  * the watchdog's loop (base/os/loop.h), so a renewal that waits for a hung server delays
  * neither the others nor the report of a loss.  A variant whose client library would
- * block the thread has renew_all instead, which renews the holds of one server together;
- * it waits at most until the earliest deadline of all holds.
+ * block the thread has renew_all instead, which renews the holds of one server together,
+ * in a thread of its own for each round.
  *
  * The name of a server is resolved by the C library when a connection is made, and this
  * blocks the watchdog.  A renewal has another connection than the calls of threads, so it
@@ -22,7 +22,9 @@
  *
  * A renewal is given up at the deadline of its hold.  The more renewals are under way,
  * the sooner each is given up, down to SHARE_MIN_MS, so that a hung server does not keep
- * the places of the holds of other servers.  The request of a renewal that was given up
+ * the places of the holds of other servers.  renew_all is given up at the latest deadline
+ * of its holds, so that one short lease does not end the renewals of the others, and the
+ * store's timeout ends it if that comes first.  The request of a renewal that was given up
  * stays under way, and may still prolong the lease in the store. */
 #include "lock/watchdog.h"
 
@@ -79,16 +81,22 @@ struct dlock_watchdog {
     atomic_bool stopping;
     _Atomic int64_t wake_at_ns;
     atomic_bool is_told;        /* `wake` is posted                           */
-    struct dlock_post wake, start, stop;
+    struct dlock_post wake, round_moved, stop;
 
     /* Only the thread uses the fields below. */
     struct dlock_owner owner;   /* the thread as the owner of its fibers      */
     size_t count, most;         /* renewals under way, and how many may be    */
-    struct renewal *round;      /* those that were found, and are to begin    */
+    struct renewal *round;      /* those that were found, and are to begin; those of
+                                 * renew_all stay until it has ended          */
+    struct dlock_thread sender; /* runs renew_all for the round               */
     size_t lost_count;
     dlock_lease lost[LOSSES_MAX];
     enum dlock_loss losses[LOSSES_MAX];
 };
+
+#define WATCHDOG_OF(post, member)                                                      \
+    ((struct dlock_watchdog *)(void *)((char *)(post) -                                \
+                                       offsetof(struct dlock_watchdog, member)))
 
 static int64_t earlier(int64_t a, int64_t b)
 {
@@ -238,10 +246,9 @@ static void renewal_end(struct dlock_job *job)
 }
 
 /* Begin the renewals of the round, each in a fiber.  In a turn of the loop. */
-static void start_round(struct dlock_post *post)
+static void round_start(struct dlock_post *post)
 {
-    struct dlock_watchdog *watchdog =
-        (struct dlock_watchdog *)(void *)((char *)post - offsetof(struct dlock_watchdog, start));
+    struct dlock_watchdog *watchdog = WATCHDOG_OF(post, round_moved);
     struct renewal *renewal, *next;
 
     watchdog->owner = *dlock_owner_here();
@@ -257,47 +264,76 @@ static void start_round(struct dlock_post *post)
     watchdog->round = NULL;
 }
 
-/* Probe the sessions of the round, which does not wait. */
-static void probe_round(struct dlock_watchdog *watchdog)
+static void round_end(struct dlock_watchdog *watchdog)
 {
     struct renewal *renewal, *next;
 
-    DL_FOREACH_SAFE(watchdog->round, renewal, next) {
-        renewal_run(&renewal->job);
+    DL_FOREACH_SAFE(watchdog->round, renewal, next)
         renewal_end(&renewal->job);
-    }
     watchdog->round = NULL;
 }
 
-/* Renew the round by renew_all.  By `end_ns` the next loss has to be reported. */
-static void renew_round(struct dlock_watchdog *watchdog, int64_t end_ns)
+/* Probe the sessions of the round, which does not wait. */
+static void round_probe(struct dlock_watchdog *watchdog)
 {
+    struct renewal *renewal;
+
+    DL_FOREACH(watchdog->round, renewal)
+        renewal_run(&renewal->job);
+    round_end(watchdog);
+}
+
+/* Renew the round by renew_all.  In the thread `sender`. */
+static void *round_renew(void *arg)
+{
+    struct dlock_watchdog *watchdog = arg;
     const struct renewal *sent[DLOCK_RENEW_ALL_MAX];
     dlock_claim claims[DLOCK_RENEW_ALL_MAX];
     dlock_status statuses[DLOCK_RENEW_ALL_MAX];
-    struct renewal *renewal, *next;
+    int64_t sent_ns, give_up_ns = 0;
+    struct renewal *renewal;
     size_t count = 0;
-    int64_t sent_ns;
 
+    dlock_process_enter(watchdog->sys->process);
     DL_FOREACH(watchdog->round, renewal) {
         if (!renewal_may_send(renewal))
             continue;
-        if (dlock_clock_ns() >= end_ns) { /* a loss comes first */
-            renewal_settle(renewal, DLOCK_IO, 0);
-            continue;
-        }
         claims[count] = dlock_claim_of(watchdog->sys, &renewal->facts, 1);
-        claims[count].give_up_ns = end_ns;
         sent[count++] = renewal;
+        if (renewal->deadline_ns > give_up_ns)
+            give_up_ns = renewal->deadline_ns;
     }
+    for (size_t i = 0; i < count; i++)
+        claims[i].give_up_ns = give_up_ns;
     sent_ns = dlock_clock_ns();
     if (count > 0)
         dlock_renew_claims(watchdog->sys, claims, count, statuses);
     for (size_t i = 0; i < count; i++)
         renewal_settle(sent[i], statuses[i], sent_ns);
-    DL_FOREACH_SAFE(watchdog->round, renewal, next)
-        renewal_end(&renewal->job);
-    watchdog->round = NULL;
+    dlock_loop_post(watchdog->loop, &watchdog->round_moved);
+    return NULL;
+}
+
+/* The thread `sender` has ended the round.  In a turn of the loop. */
+static void round_sent(struct dlock_post *post)
+{
+    struct dlock_watchdog *watchdog = WATCHDOG_OF(post, round_moved);
+
+    dlock_thread_join(&watchdog->sender);
+    round_end(watchdog);
+    dlock_watchdog_expect(watchdog, 0);
+}
+
+/* Begin renew_all for the round. */
+static void round_send(struct dlock_watchdog *watchdog)
+{
+    const struct renewal *renewal;
+
+    if (dlock_thread_start(&watchdog->sender, round_renew, watchdog) == 0)
+        return;
+    DL_FOREACH(watchdog->round, renewal)
+        renewal_settle(renewal, DLOCK_NOMEM, 0);
+    round_end(watchdog);
 }
 
 /* ---- the thread ---- */
@@ -317,16 +353,17 @@ static int64_t watchdog_look(struct dlock_watchdog *watchdog)
     } while (watchdog->lost_count == LOSSES_MAX);
     if (dlock_era(sys) != 0)
         era_ns = now_ns + ERA_EVERY_MS * DLOCK_NS_PER_MS;
-    renewal_ns =
-        dlock_holds_due(sys->holds, DLOCK_DUE_RENEWAL, now_ns, take_renewal, watchdog);
+    if (watchdog->round != NULL) /* its end wakes the thread */
+        return earlier(era_ns, end_ns);
+    renewal_ns = dlock_holds_due(sys->holds, DLOCK_DUE_RENEWAL, now_ns, take_renewal, watchdog);
     if (watchdog->round == NULL)
         ;
     else if (sys->variant->renew_all != NULL)
-        renew_round(watchdog, end_ns);
+        round_send(watchdog);
     else if (sys->variant->probe != NULL)
-        probe_round(watchdog);
+        round_probe(watchdog);
     else
-        dlock_loop_post(watchdog->loop, &watchdog->start);
+        dlock_loop_post(watchdog->loop, &watchdog->round_moved);
     if (watchdog->count == watchdog->most)
         renewal_ns = INT64_MAX; /* the end of a renewal wakes the thread */
     return earlier(era_ns, earlier(end_ns, renewal_ns));
@@ -367,16 +404,14 @@ static void *run(void *arg)
 
 static void watchdog_end_wake(struct dlock_post *post)
 {
-    struct dlock_watchdog *watchdog =
-        (struct dlock_watchdog *)(void *)((char *)post - offsetof(struct dlock_watchdog, wake));
+    struct dlock_watchdog *watchdog = WATCHDOG_OF(post, wake);
 
     atomic_store(&watchdog->is_told, false);
 }
 
 static void watchdog_end(struct dlock_post *post)
 {
-    struct dlock_watchdog *watchdog =
-        (struct dlock_watchdog *)(void *)((char *)post - offsetof(struct dlock_watchdog, stop));
+    struct dlock_watchdog *watchdog = WATCHDOG_OF(post, stop);
 
     atomic_store(&watchdog->stopping, true);
 }
@@ -392,7 +427,7 @@ struct dlock_watchdog *dlock_watchdog_start(dlock_system *sys)
                      : sys->opts.replicas_acknowledge > 0 ? (size_t)WAITED_FOR_MAX
                                                           : (size_t)ROUND_MAX;
     watchdog->wake.run = watchdog_end_wake;
-    watchdog->start.run = start_round;
+    watchdog->round_moved.run = sys->variant->renew_all != NULL ? round_sent : round_start;
     watchdog->stop.run = watchdog_end;
     watchdog->loop = dlock_loop_new();
     if (watchdog->loop != NULL && dlock_thread_start(&watchdog->thread, run, watchdog) == 0)

@@ -21,6 +21,7 @@
 enum {
     LEASE_MS = 120 * 1000,
     SHORT_MS = 20 * 1000,
+    BRIEF_MS = 10 * 1000,
     FEW = 40,
     MANY = 3000,
     PLACES = 1024,
@@ -41,6 +42,9 @@ static int64_t last_give_up_ns[LAST]; /* of the renewals that took the last plac
 static int lease_ms = LEASE_MS;
 static size_t awaited_count;        /* a renewal ends when so many have begun */
 static atomic_size_t together_count; /* claims of the last renew_all */
+static _Atomic int64_t joint_give_up_ns; /* when the store's last renew_all is given up */
+static bool awaits_loss; /* renew_all ends when a loss was told */
+static atomic_size_t told_count;
 static dlock_system *sys;
 static dlock_lease leases[MANY];
 
@@ -105,7 +109,9 @@ static void note_all(void *store, const dlock_claim *claims, size_t count,
                      dlock_status *statuses)
 {
     (void)store;
-    (void)claims;
+    while (awaits_loss && atomic_load(&told_count) == 0)
+        sleep_a_moment();
+    atomic_store(&joint_give_up_ns, claims[0].give_up_ns);
     for (size_t i = 0; i < count; i++)
         statuses[i] = i % 2 == 0 ? DLOCK_OK : DLOCK_LOST;
     atomic_store(&together_count, count);
@@ -157,6 +163,13 @@ static void await_first_look(void)
     atomic_store(&begun_count, 0);
 }
 
+static void note_loss(const dlock_lease *lease, void *arg)
+{
+    (void)lease;
+    (void)arg;
+    atomic_fetch_add(&told_count, 1);
+}
+
 static int open_system(void **state)
 {
     dlock_options opts = dlock_options_default();
@@ -170,6 +183,7 @@ static int open_system(void **state)
     opts.variant = "lua";
     opts.lease_ms = lease_ms;
     opts.watchdog = true;
+    opts.on_lost = note_loss;
     dlock_registry_replace(&stand_in);
     if (dlock_open(&sys, &opts) != DLOCK_OK)
         return 1;
@@ -274,4 +288,29 @@ TEST_WITH(open_system, close_system, what_has_been_due_longest_is_renewed_first)
         snprintf(name, sizeof(name), "%d", FEW - 1 - i);
         assert_string_equal(name, renewals[i].name);
     }
+}
+
+/* The store's call ends when that lease has run out, and answers in time for all others. */
+TEST_WITH(open_joint_system, close_system, a_short_lease_ends_no_renewal_of_others)
+{
+    dlock_request brief = {.lease_ms = BRIEF_MS};
+    dlock_lease lease;
+
+    acquire("", 0, FEW);
+    assert_int_equal(DLOCK_OK, dlock_acquire_with(sys, "brief", &brief, &lease));
+    make_all_due(FEW);
+    wait_until(atomic_load(&together_count) > 0);
+    assert_true(atomic_load(&joint_give_up_ns) > lease.deadline_ns);
+}
+
+TEST_WITH(open_joint_system, close_system, a_loss_is_told_while_the_store_does_not_answer)
+{
+    dlock_request brief = {.lease_ms = DLOCK_LEASE_MIN_MS};
+    dlock_lease lease;
+
+    awaits_loss = true;
+    acquire("", 0, FEW);
+    make_all_due(FEW);
+    assert_int_equal(DLOCK_OK, dlock_acquire_with(sys, "brief", &brief, &lease));
+    wait_until(atomic_load(&together_count) > 0);
 }
