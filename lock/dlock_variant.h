@@ -124,7 +124,7 @@ typedef struct dlock_variant {
     dlock_status (*renew)(void *state, const dlock_claim *claim);
 
     /* MUST, if `renew` of a watched variant waits otherwise than by base/os/; only with
-     * `watched`.  Renew 2 to DLOCK_RENEW_ALL_MAX claims together, with the same give_up_ns:
+     * `watched`.  Renew 1 to DLOCK_RENEW_ALL_MAX claims together, with the same give_up_ns:
      * statuses[i] is what renew would have answered for claims[i].  A claim that another
      * request delays in the store must not delay the others: its answer may be IO. */
     void (*renew_all)(void *state, const dlock_claim *claims, size_t count,

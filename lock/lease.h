@@ -25,10 +25,10 @@ void dlock_lease_fill(dlock_lease *lease, const dlock_claim *claim,
  * another thread's. */
 dlock_status dlock_lease_refuse(void);
 
-/* Renew leases, for their owner and for the watchdog: call the slot `renew` of the variant, or
- * `renew_all` for several claims, at most DLOCK_RENEW_ALL_MAX; and count the renewals in the
- * metrics.  Answers as the slots. */
-void dlock_renew_claims(dlock_system *sys, const dlock_claim *claims, size_t count,
+/* Renew leases, for their owner and for the watchdog: call the slot `renew` of the variant for one
+ * claim, or `renew_all` for at most DLOCK_RENEW_ALL_MAX that are renewed together; and count the
+ * renewals in the metrics.  Answers as the slots. */
+void dlock_renew_claims(dlock_system *sys, bool together, const dlock_claim *claims, size_t count,
                         dlock_status *statuses);
 
 #endif /* DLOCK_LEASE_H */

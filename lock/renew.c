@@ -26,18 +26,18 @@ static struct dlock_hold *find_root(dlock_system *sys, const dlock_lease *lease,
     return root;
 }
 
-void dlock_renew_claims(dlock_system *sys, const dlock_claim *claims, size_t count,
+void dlock_renew_claims(dlock_system *sys, bool together, const dlock_claim *claims, size_t count,
                         dlock_status *statuses)
 {
     struct dlock_spent before = dlock_spent_here();
     uint64_t calls[DLOCK_RENEW_ALL_MAX];
     int64_t sent_ns;
 
-    assert(count == 1 || (sys->variant->renew_all != NULL && count <= DLOCK_RENEW_ALL_MAX));
+    assert(together ? count <= DLOCK_RENEW_ALL_MAX : count == 1);
     for (size_t i = 0; i < count; i++)
         calls[i] = dlock_recording_begin(sys, DLOCK_EVENT_RENEW, &claims[i], 0, 0);
     sent_ns = dlock_clock_ns();
-    if (count == 1)
+    if (!together)
         statuses[0] = sys->variant->renew(sys->state, &claims[0]);
     else
         sys->variant->renew_all(sys->state, claims, count, statuses);
@@ -72,7 +72,7 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease)
         return DLOCK_LOST;
     claim = dlock_claim_of(sys, &root->facts, 1);
     sent_ns = dlock_clock_ns();
-    dlock_renew_claims(sys, &claim, 1, &st);
+    dlock_renew_claims(sys, false, &claim, 1, &st);
     deadline_ns = dlock_lease_end_ns(sys, claim.lease_ms, sent_ns);
     if (st == DLOCK_OK && deadline_ns <= dlock_clock_ns())
         st = DLOCK_LOST;

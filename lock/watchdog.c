@@ -231,7 +231,7 @@ static void renewal_run(struct dlock_job *job)
         st = sys->variant->probe(sys->state, &claim);
     } else {
         claim.give_up_ns = renewal_give_up_ns(renewal);
-        dlock_renew_claims(sys, &claim, 1, &st);
+        dlock_renew_claims(sys, false, &claim, 1, &st);
     }
     renewal_settle(renewal, st, sent_ns);
 }
@@ -307,7 +307,7 @@ static void *round_renew(void *arg)
         claims[i].give_up_ns = give_up_ns;
     sent_ns = dlock_clock_ns();
     if (count > 0)
-        dlock_renew_claims(watchdog->sys, claims, count, statuses);
+        dlock_renew_claims(watchdog->sys, true, claims, count, statuses);
     for (size_t i = 0; i < count; i++)
         renewal_settle(sent[i], statuses[i], sent_ns);
     dlock_loop_post(watchdog->loop, &watchdog->round_moved);

@@ -202,6 +202,8 @@ const struct law laws[] = {
      refuses_its_own_owner, LOCAL},
     {"renews its row", RENEW | POSTGRES, renews_its_row, NULL, 0},
     {"tells of a deleted row", LAW_WATCHED | POSTGRES, tells_of_a_deleted_row, NULL, 0},
+    {"a locked row ends no other renewal", LAW_WATCHED | POSTGRES,
+     a_locked_row_ends_no_other_renewal, NULL, 0},
     {"reaps rows that nobody asks for", EXPIRES | POSTGRES, reaps_rows_nobody_asks_for, NULL, 0},
     {"refuses bad database URLs", POSTGRES, refuses_bad_database_urls, NULL, 0},
     {"survives ended connections", POSTGRES, survives_ended_connections, NULL, 0},

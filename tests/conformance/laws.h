@@ -232,6 +232,7 @@ law_fn shares_with_reentrant;
 law_fn has_its_row_in_the_table;
 law_fn counts_levels_in_its_row;
 law_fn renews_its_row;
+law_fn a_locked_row_ends_no_other_renewal;
 law_fn tells_of_a_deleted_row;
 law_fn reaps_rows_nobody_asks_for;
 law_fn refuses_bad_database_urls;

@@ -154,6 +154,37 @@ void tells_of_a_deleted_row(const char *variant)
     assert_status_provided(is_steady(KEPT_LEASE_MS), OK, dlock_release(sys, &other));
 }
 
+/* The hold whose row another transaction has locked is due before the others. */
+void a_locked_row_ends_no_other_renewal(const char *variant)
+{
+    enum { MANY = 10 };
+    dlock_options opts = rig_options(variant);
+    const char *base = rig_name();
+    dlock_lease many[MANY];
+    dlock_system *sys;
+    dlock_info info;
+    char name[80];
+
+    opts.watchdog = true;
+    opts.lease_ms = KEPT_LEASE_MS;
+    sys = rig_open(&opts);
+    premise_watch_pace();
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "%s:%d", base, i);
+        rig_acquire_short(sys, name, NULL, KEPT_LEASE_MS, &many[i]);
+        rig_pause_ms(i == 0 ? KEPT_LEASE_MS / 20 : 0);
+    }
+    database_tell("BEGIN", NULL);
+    database_tell("SELECT 1 FROM dlock_lock WHERE name = $1 FOR UPDATE", many[0].name);
+    database_tell("SELECT 1 FROM dlock_queue WHERE name = $1 FOR UPDATE", many[0].name);
+    rig_pause_ms(KEPT_LEASE_MS * 3 / 4);
+    assert_status_provided(is_steady(KEPT_LEASE_MS), OK, dlock_inspect(sys, many[1].name, &info));
+    assert_provided(is_steady(KEPT_LEASE_MS), info.left_ms > KEPT_LEASE_MS * 2 / 5);
+    database_tell("ROLLBACK", NULL);
+    for (int i = 1; i < MANY; i++)
+        assert_status_provided(is_steady(KEPT_LEASE_MS), OK, dlock_release(sys, &many[i]));
+}
+
 /* The holder has ended, and no caller asks for this name again; others use the table. */
 void reaps_rows_nobody_asks_for(const char *variant)
 {

@@ -115,6 +115,7 @@ static void note_all(void *store, const dlock_claim *claims, size_t count,
     for (size_t i = 0; i < count; i++)
         statuses[i] = i % 2 == 0 ? DLOCK_OK : DLOCK_LOST;
     atomic_store(&together_count, count);
+    atomic_fetch_add(&begun_count, 1);
 }
 
 static dlock_variant stand_in = {
@@ -161,6 +162,7 @@ static void await_first_look(void)
     wait_until(atomic_load(&begun_count) == 1);
     assert_int_equal(DLOCK_OK, dlock_release(sys, &first));
     atomic_store(&begun_count, 0);
+    atomic_store(&together_count, 0);
 }
 
 static void note_loss(const dlock_lease *lease, void *arg)
