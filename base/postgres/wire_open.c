@@ -177,6 +177,9 @@ static bool begin(struct postgres_wire *wire)
         return false;
     wire->read_count = 0;
     wire->is_flooded = false;
+    /* Already before it is open: libpq would wait without end for a server that asks for
+     * passwords again and again, and does not read them. */
+    (void)PQsetnonblocking(wire->pg, 1);
     (void)PQsetNoticeReceiver(wire->pg, on_notice, wire);
     /* Only verbose messages of libpq contain the SQLSTATE of a refused connection. */
     (void)PQsetErrorVerbosity(wire->pg, PQERRORS_VERBOSE);

@@ -383,7 +383,8 @@ void postgres_renew_all(struct postgres_pool *pool, const struct postgres_questi
     if (text != NULL)
         st = postgres_pool_ask(pool, question, values, claims[0].give_up_ns, &answer);
     free(text);
-    if (st == DLOCK_OK && strlen(answer.text) != count)
+    if (st == DLOCK_OK &&
+        (strlen(answer.text) != count || strspn(answer.text, "012") != count))
         st = dlock_fail(DLOCK_PROTOCOL, "PostgreSQL: not an answer for each renewal");
     until_ns = dlock_clock_after(dlock_clock_ns(), LOCKED_MS);
     for (size_t i = 0; i < count; i++) {

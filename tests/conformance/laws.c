@@ -210,6 +210,7 @@ const struct law laws[] = {
     {"a hung backend is unknown", POSTGRES, a_hung_backend_is_unknown, NULL, 0},
     {"leaves nothing in the database", POSTGRES, leaves_nothing_in_the_database, NULL, 0},
     {"its server gives up a silent client", POSTGRES, its_server_gives_up_a_silent_client, NULL, 0},
+    {"a strange answer ends no hold", LAW_WATCHED | POSTGRES, a_strange_answer_ends_no_hold, NULL, 0},
     {"a refusal costs no connection", POSTGRES, a_refusal_costs_no_connection, NULL, 0},
     {"frees the lock of a killed session", SESSION, frees_a_killed_holder, NULL, 0},
     {"a grant at the end of its wait leaves no lock", SESSION | POSTGRES,

@@ -240,6 +240,7 @@ law_fn survives_ended_connections;
 law_fn a_hung_backend_is_unknown;
 law_fn leaves_nothing_in_the_database;
 law_fn its_server_gives_up_a_silent_client;
+law_fn a_strange_answer_ends_no_hold;
 law_fn a_refusal_costs_no_connection;
 
 /* laws_zookeeper.c */

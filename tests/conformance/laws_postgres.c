@@ -346,6 +346,24 @@ void its_server_gives_up_a_silent_client(const char *variant)
     assert_string_equal("5 5 5 30000", answer.text);
 }
 
+/* An answer for each renewal is 0, 1 or 2. Another letter is no loss. */
+void a_strange_answer_ends_no_hold(const char *variant)
+{
+    static const struct postgres_question STRANGE = {
+        .statement = {"strange", "SELECT 'x' WHERE $1 <> ''", "t"},
+        .shape = {.kind = POSTGRES_TEXT}};
+    dlock_options opts = rig_options(variant);
+    dlock_claim claim = {.name = "x", .owner = "x", .token = "x", .lease_ms = 1000};
+    struct postgres_pool *pool;
+    dlock_status st = DLOCK_OK;
+
+    claim.give_up_ns = INT64_MAX;
+    assert_status(OK, postgres_pool_open(&pool, &opts));
+    postgres_renew_all(pool, &STRANGE, NULL, &claim, 1, &st);
+    postgres_pool_close(pool);
+    assert_int_equal(DLOCK_PROTOCOL, st);
+}
+
 /* A caller that is refused keeps its connection: a refusal costs no new backend, and leaves no
  * transaction open. */
 void a_refusal_costs_no_connection(const char *variant)

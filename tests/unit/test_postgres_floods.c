@@ -2,6 +2,7 @@
 /* test_postgres_floods.c -- a server that goes on sending, in the opening of a connection or in the
  * answer to a statement: each call has to end at its deadline, and no answer takes all memory. */
 #include <arpa/inet.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -34,7 +35,8 @@ enum flood {
     SETTINGS, /* each with a new name, all of which libpq keeps */
     NOTICES,
     NOTIFICATIONS, /* libpq keeps these, too */
-    FLOOD_COUNT
+    FLOOD_COUNT,
+    PASSWORDS = FLOOD_COUNT /* requests for one, whose answers nobody reads; only in an opening */
 };
 
 static struct {
@@ -92,6 +94,8 @@ static size_t put_flood(char *at)
         return put(at, 'S', text, (size_t)len + 1);
     case NOTICES:
         return put(at, 'N', "SNOTICE\0Mno\0", 13);
+    case PASSWORDS:
+        return put(at, 'R', "\0\0\0\005salt", 8);
     default:
         return put(at, 'A', "\0\0\0\1channel\0text", 17);
     }
@@ -114,7 +118,9 @@ static void flood(int fd)
             return;
         atomic_fetch_add(&server.sent, (long)len);
         len = 0;
-        if (server.is_slow)
+        if (server.flood == PASSWORDS)
+            poll(&(struct pollfd){.fd = fd, .events = POLLRDHUP}, 1, PATIENCE_MS);
+        else if (server.is_slow)
             usleep(1000);
         else if (server.flood == ONE_ROW)
             usleep(100);
@@ -126,9 +132,12 @@ static void serve_one(int fd)
     static const char OPENED[] = {'R', 0, 0, 0, 8, 0, 0, 0, 0, 'Z', 0, 0, 0, 5, 'I'};
     char heard[2048];
 
-    if (recv(fd, heard, sizeof(heard), 0) > 0 &&
-        send(fd, OPENED, server.is_opening ? 9 : sizeof(OPENED), MSG_NOSIGNAL) > 0 &&
-        (server.is_opening || recv(fd, heard, sizeof(heard), 0) > 0))
+    if (recv(fd, heard, sizeof(heard), 0) <= 0)
+        ;
+    else if (server.flood == PASSWORDS)
+        flood(fd);
+    else if (send(fd, OPENED, server.is_opening ? 9 : sizeof(OPENED), MSG_NOSIGNAL) > 0 &&
+             (server.is_opening || recv(fd, heard, sizeof(heard), 0) > 0))
         flood(fd);
     close(fd);
 }
@@ -149,6 +158,7 @@ static void begin(void)
 
     memset(&server, 0, sizeof(server));
     server.listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    setsockopt(server.listen_fd, SOL_SOCKET, SO_RCVBUF, &(int){4096}, sizeof(int));
     assert_int_equal(0, bind(server.listen_fd, (struct sockaddr *)&at, sizeof(at)));
     assert_int_equal(0, listen(server.listen_fd, 8));
     assert_int_equal(0, getsockname(server.listen_fd, (struct sockaddr *)&at, &len));
@@ -235,6 +245,19 @@ TEST(an_opening_ends_at_its_deadline)
         postgres_wire_close(wire);
         end();
     }
+}
+
+/* The answers soon fill the connection, and libpq must not wait for room. */
+TEST(an_opening_that_cannot_send_ends)
+{
+    struct postgres_wire *wire;
+
+    begin();
+    server.is_opening = true;
+    server.flood = PASSWORDS;
+    assert_int_not_equal(POSTGRES_OPEN, open_wire(&wire, 0, PATIENCE_MS));
+    postgres_wire_close(wire);
+    end();
 }
 
 TEST(an_opening_has_a_bound)
