@@ -20,6 +20,9 @@
 #include "base/redis/outcome.h"
 #include "base/redis/tls.h"
 
+/* OpenSSL goes on reading while a server sends what it ignores, so each call has a bound. */
+enum { READ_MOST = 1 << 16 };
+
 struct redis_tls_stream {
     SSL *ssl;
     BIO_METHOD *method; /* OpenSSL's access to the socket */
@@ -28,6 +31,7 @@ struct redis_tls_stream {
     bool is_open;             /* the handshake is done */
     bool has_ended;           /* the server has closed */
     int error;                /* of the socket; 0: none */
+    int read_left;            /* bytes that OpenSSL may still read in this call */
     char name[REDIS_HOST_MAX + 1]; /* the name that the certificate must have */
     char why[REDIS_WHY_SIZE];      /* the first failure; "": none */
     atomic_bool has_more;
@@ -51,11 +55,17 @@ static int read_socket(BIO *bio, char *bytes, int size)
     ssize_t got;
 
     BIO_clear_retry_flags(bio);
+    if (stream->read_left <= 0) {
+        BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY);
+        return -1;
+    }
     do
         got = recv(stream->fd, bytes, (size_t)size, MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
     if (got < 0)
         note_failure(bio, stream, BIO_FLAGS_READ);
+    else
+        stream->read_left -= (int)got;
     stream->has_ended = got == 0;
     return (int)got;
 }
@@ -237,6 +247,7 @@ int redis_tls_shake(struct redis_tls_stream *stream)
 
     dlock_mutex_lock(&stream->mutex);
     ERR_clear_error();
+    stream->read_left = READ_MOST;
     rc = SSL_connect(stream->ssl);
     stream->is_open = rc == 1;
     if (rc != 1)
@@ -265,6 +276,7 @@ ssize_t redis_tls_send(struct redis_tls_stream *stream, const char *bytes, size_
 
     dlock_mutex_lock(&stream->mutex);
     ERR_clear_error();
+    stream->read_left = READ_MOST;
     rc = SSL_write_ex(stream->ssl, bytes, len, &sent);
     answer = (ssize_t)sent;
     if (rc != 1) {
@@ -284,6 +296,7 @@ ssize_t redis_tls_receive(struct redis_tls_stream *stream, char *bytes, size_t s
 
     dlock_mutex_lock(&stream->mutex);
     ERR_clear_error();
+    stream->read_left = READ_MOST;
     rc = SSL_read_ex(stream->ssl, bytes, size, &got);
     answer = rc == 1 ? (ssize_t)got : -judge(stream, rc);
     /* After a WANT_READ only a part of a record is left, and the rest has still to

@@ -16,10 +16,12 @@
 #include "lock/stores/redis_wake.h"
 #include "tests/registered.h"
 
-enum { LIMIT_S = 300, TIMEOUT_MS = 200, CONNS_MAX = 8, PIECES = 65536 };
+enum { LIMIT_S = 300, TIMEOUT_MS = 200, CONNS_MAX = 8, PIECES_SIZE = 12 << 16 };
 
 static const char BEGIN[] = "*2147483647\r\n";
 static const char PIECE[] = ":1\r\n";
+/* A record of TLS that a client ignores in its handshake. */
+static const char RECORD[] = {0x16, 3, 3, 0, 1, 0};
 
 /* The server answers the first command of each connection with an array that never ends. */
 static struct {
@@ -27,7 +29,8 @@ static struct {
     pthread_t thread;
     atomic_bool stopping;
     atomic_long sent; /* bytes on all connections */
-    char pieces[PIECES * (sizeof(PIECE) - 1)];
+    size_t piece_len;
+    char pieces[PIECES_SIZE]; /* a multiple of the length of either piece */
     struct {
         int fd;
         bool is_asked;
@@ -45,8 +48,10 @@ static void begin_answer(int i)
 {
     char heard[2048];
 
+    size_t len = server.piece_len == sizeof(RECORD) ? 0 : strlen(BEGIN);
+
     if (recv(server.conns[i].fd, heard, sizeof(heard), 0) <= 0 ||
-        send(server.conns[i].fd, BEGIN, strlen(BEGIN), MSG_NOSIGNAL) < (ssize_t)strlen(BEGIN))
+        send(server.conns[i].fd, BEGIN, len, MSG_NOSIGNAL) < (ssize_t)len)
         close_conn(i);
     else
         server.conns[i].is_asked = true;
@@ -64,7 +69,7 @@ static void go_on(int i)
             close_conn(i);
         if (sent < 0)
             return;
-        server.conns[i].begun = (begun + (size_t)sent) % strlen(PIECE);
+        server.conns[i].begun = (begun + (size_t)sent) % server.piece_len;
         atomic_fetch_add(&server.sent, sent);
     }
 }
@@ -100,6 +105,13 @@ static void *serve(void *arg)
     return NULL;
 }
 
+static void repeat(const char *piece, size_t len)
+{
+    server.piece_len = len;
+    for (size_t at = 0; at < PIECES_SIZE; at += len)
+        memcpy(server.pieces + at, piece, len);
+}
+
 static int set_up(void **state)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
@@ -110,8 +122,7 @@ static int set_up(void **state)
     memset(&server, 0, sizeof(server));
     for (int i = 0; i < CONNS_MAX; i++)
         server.conns[i].fd = -1;
-    for (size_t i = 0; i < PIECES; i++)
-        memcpy(server.pieces + i * strlen(PIECE), PIECE, strlen(PIECE));
+    repeat(PIECE, strlen(PIECE));
     server.listen_fd = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(0, bind(server.listen_fd, (struct sockaddr *)&address, len));
     assert_int_equal(0, listen(server.listen_fd, CONNS_MAX));
@@ -145,6 +156,12 @@ static void assert_call_ends(const char *before, const char *behind)
     assert_true(dlock_is_failure(redis_ping(link)));
     redis_link_close(link);
     assert_true(atomic_load(&server.sent) > 0);
+}
+
+TEST_WITH(set_up, tear_down, a_handshake_ends)
+{
+    repeat(RECORD, sizeof(RECORD));
+    assert_call_ends("rediss://", "");
 }
 
 TEST_WITH(set_up, tear_down, a_command_ends)
