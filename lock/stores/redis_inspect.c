@@ -127,10 +127,12 @@ dlock_status redis_nodes_inspect(struct redis_nodes *nodes,
     for (int i = 0; i < nodes->count; i++) {
         const struct redis_answer *answer = &legs[i].answer;
 
-        if (answer->outcome == REDIS_ANSWERED && read_answer(answer, &seen[count]))
+        if (answer->outcome == REDIS_ANSWERED && read_answer(answer, &seen[count])) {
             count++;
-        else
-            snprintf(vote.why, sizeof(vote.why), "%s", answer->text);
+            continue;
+        }
+        vote.refused += redis_status(answer->outcome) == DLOCK_PROTOCOL;
+        snprintf(vote.why, sizeof(vote.why), "%s", answer->text);
     }
     vote.yes = count;
     if (count < nodes->count / 2 + 1)

@@ -34,6 +34,7 @@ void names_a_missing_right(const char *variant)
     };
     dlock_options opts = rig_options(variant);
     dlock_system *sys, *refused = NULL;
+    dlock_info info;
 
     servers_start(&opts);
     sys = rig_open(&opts);
@@ -46,6 +47,11 @@ void names_a_missing_right(const char *variant)
         assert_lacks(dlock_check(sys), RULES[i].says);
         set_rights("+@all");
         assert_status(OK, dlock_check(sys));
+    }
+    if (rig_uses_nodes(variant)) {
+        set_rights("-eval");
+        assert_status(PROTOCOL, dlock_inspect(sys, rig_name(), &info));
+        set_rights("+eval");
     }
     /* The names of the locks are not known to a check, and keys of others are no right of it. */
     set_rights("resetkeys");
