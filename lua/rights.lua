@@ -22,7 +22,10 @@ for command in string.gmatch(redis.acl_check_cmd and ARGV[1] or '', '%S+') do
     for i = #call, (WORDS[command] or 1) + 2, -1 do
         call[i] = nil
     end
-    if not redis.acl_check_cmd(unpack(call)) then
+    local is_known, is_allowed = pcall(redis.acl_check_cmd, unpack(call))
+    if not is_known then
+        missing[#missing + 1] = command .. ' (the server has no such command)'
+    elseif not is_allowed then
         local is_of_command = command == 'EVALSHA' or WORDS[command] == 0 or
             command == 'WATCH' and redis.acl_check_cmd('GET', 'dlock:rights')
         local refusal = is_of_command and 'permissions to run' or redis.pcall(unpack(call)).err

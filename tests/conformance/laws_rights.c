@@ -2,6 +2,7 @@
 /* laws_rights.c -- a user of Redis who lacks a right. */
 #include <stdio.h>
 
+#include "gen/lua_scripts.h"
 #include "tests/conformance/laws.h"
 
 enum { WAIT_MS = 45000, AWAY_MS = 100 };
@@ -53,6 +54,9 @@ void names_a_missing_right(const char *variant)
         assert_status(PROTOCOL, dlock_inspect(sys, rig_name(), &info));
         set_rights("+eval");
     }
+    /* As on a server whose commands have other names. */
+    assert_non_null(strstr(servers_tell(0, "EVAL %s 0 %s", LUA_RIGHTS, "SET MOVED GET")->str,
+                           "the user has no right to MOVED (the server has no such command)"));
     /* The names of the locks are not known to a check, and keys of others are no right of it. */
     set_rights("resetkeys");
     set_rights("~*conformance:*");
