@@ -11,9 +11,9 @@
 -- Returns  1      no command is missing
 --          error  names the commands that are missing
 local WORDS = { -- after the command; 1 unless told
-    TIME = 0, MULTI = 0, EXEC = 0, UNWATCH = 0, EVALSHA = 2, SET = 2, SETNX = 2, GETSET = 2,
-    DECRBY = 2, INCRBY = 2, PEXPIRE = 2, HGET = 2, HEXISTS = 2, HDEL = 2, HSET = 3, HINCRBY = 3,
-    LINDEX = 2, LRANGE = 3, LREM = 3, RPUSH = 2, ZADD = 3, ZCOUNT = 3, ZRANGE = 3,
+    TIME = 0, WAIT = 0, MULTI = 0, EXEC = 0, UNWATCH = 0, EVALSHA = 2, SET = 2, SETNX = 2,
+    GETSET = 2, DECRBY = 2, INCRBY = 2, PEXPIRE = 2, HGET = 2, HEXISTS = 2, HDEL = 2, HSET = 3,
+    HINCRBY = 3, LINDEX = 2, LRANGE = 3, LREM = 3, RPUSH = 2, ZADD = 3, ZCOUNT = 3, ZRANGE = 3,
     ZRANGEBYSCORE = 3, ZREM = 2, ZSCORE = 2
 }
 local missing = {}

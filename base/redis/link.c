@@ -171,6 +171,11 @@ void redis_link_need_replicas(struct redis_link *link, int count)
     link->replicas_needed = count;
 }
 
+int redis_link_replicas_needed(const struct redis_link *link)
+{
+    return link->replicas_needed;
+}
+
 const char *redis_link_script_text(const struct redis_link *link, const char *text)
 {
     return link->router != NULL ? link->router->script_text(link->routes, text) : text;

@@ -69,6 +69,7 @@ const char *redis_link_script_text(const struct redis_link *link, const char *te
  * (acknowledged.h); 0, the initial number: none.  Must come before any thread uses the
  * link. */
 void redis_link_need_replicas(struct redis_link *link, int count);
+int redis_link_replicas_needed(const struct redis_link *link);
 
 /* Is the server left alone now (see above)?  When that time has passed, one caller gets
  * false, and its request finds out if the server is back. */

@@ -38,7 +38,6 @@ static dlock_status explain(dlock_status st)
 dlock_status fence_epochs_open(struct fence_epochs **out, const dlock_options *opts)
 {
     struct fence_epochs *epochs;
-    struct postgres_answer answer;
     dlock_status st;
 
     *out = NULL;
@@ -47,20 +46,14 @@ dlock_status fence_epochs_open(struct fence_epochs **out, const dlock_options *o
     epochs = calloc(1, sizeof(*epochs));
     if (epochs == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the epochs");
-    st = postgres_pool_open(&epochs->pool, opts);
+    st = explain(postgres_pool_open(&epochs->pool, opts));
     if (st == DLOCK_OK)
-        st = postgres_pool_ask(epochs->pool, &LOOK, NULL, INT64_MAX, &answer);
-    if (st == DLOCK_OK && !answer.is_true)
-        st = dlock_fail(DLOCK_PROTOCOL,
-                        "there is no sequence dlock_fence_epoch, or the role may not use it: "
-                        "run lock/stores/postgres.sql as the database's owner, and "
-                        "grant USAGE on it");
-    if (st != DLOCK_OK) {
+        st = fence_epochs_check(epochs);
+    if (st == DLOCK_OK)
+        *out = epochs;
+    else
         fence_epochs_close(epochs);
-        return explain(st);
-    }
-    *out = epochs;
-    return DLOCK_OK;
+    return st;
 }
 
 void fence_epochs_close(struct fence_epochs *epochs)
@@ -86,5 +79,16 @@ dlock_status fence_epochs_draw(struct fence_epochs *epochs, int64_t give_up_ns,
 
 dlock_status fence_epochs_check(struct fence_epochs *epochs)
 {
-    return epochs != NULL ? explain(postgres_ping(epochs->pool)) : DLOCK_OK;
+    struct postgres_answer answer;
+    dlock_status st;
+
+    if (epochs == NULL)
+        return DLOCK_OK;
+    st = postgres_pool_ask(epochs->pool, &LOOK, NULL, INT64_MAX, &answer);
+    if (st == DLOCK_OK && !answer.is_true)
+        st = dlock_fail(DLOCK_PROTOCOL,
+                        "there is no sequence dlock_fence_epoch, or the role may not use it: "
+                        "run lock/stores/postgres.sql as the database's owner, and "
+                        "grant USAGE on it");
+    return explain(st);
 }

@@ -32,7 +32,8 @@ void fence_epochs_close(struct fence_epochs *epochs);
 dlock_status fence_epochs_draw(struct fence_epochs *epochs, int64_t give_up_ns,
                                char first[FENCE_TEXT_SIZE]);
 
-/* Does the database answer?  OK also if the options name no database. */
+/* Does the database answer, and may the role use the sequence?  OK also if the options name no
+ * database. */
 dlock_status fence_epochs_check(struct fence_epochs *epochs);
 
 #endif /* DLOCK_FENCE_EPOCHS_H */

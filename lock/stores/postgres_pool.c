@@ -284,8 +284,9 @@ dlock_status postgres_ping(struct postgres_pool *pool)
 static const struct postgres_question RIGHTS = {
     {"rights",
      "SELECT string_agg(action, ', ') FROM (VALUES ('SELECT'), ('INSERT'), ('UPDATE'),"
-     " ('DELETE')) AS need (action) WHERE NOT CASE action WHEN 'DELETE'"
-     " THEN has_table_privilege($1::text, action)"
+     " ('DELETE'), ('EXECUTE')) AS need (action) WHERE NOT CASE action WHEN 'DELETE'"
+     " THEN has_table_privilege($1::text, action) WHEN 'EXECUTE' THEN $1 <> 'dlock_queue' OR"
+     " has_function_privilege('dlock_queue_try(bytea,text,text,integer,integer,boolean)', action)"
      " ELSE has_any_column_privilege($1::text, action) END",
      "t"},
     .shape = {.kind = POSTGRES_TEXT, .may_be_null = true}};
@@ -297,8 +298,9 @@ dlock_status postgres_check_rights(struct postgres_pool *pool, const char *table
     dlock_status st = postgres_pool_ask(pool, &RIGHTS, values, INT64_MAX, &answer);
 
     if (st == DLOCK_OK && !answer.is_null)
-        return dlock_fail(DLOCK_PROTOCOL, "the user has no right to %s on the table %s",
-                          answer.text, table);
+        return dlock_fail(DLOCK_PROTOCOL, "the user has no right to %s on the table %s%s",
+                          answer.text, table,
+                          strstr(answer.text, "EXECUTE") ? " and its function" : "");
     return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
 }
 

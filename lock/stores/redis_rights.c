@@ -41,6 +41,8 @@ dlock_status redis_rights_check(struct redis_link *link, struct redis_rights rig
     struct redis_leg leg = {.link = link, .despite_failure = true};
     dlock_status st;
 
+    if (redis_link_replicas_needed(link) > 0)
+        add_command(rights.asked, "WAIT'");
     redis_script_exchange(&leg, 1, &call, INT64_MAX);
     st = redis_status(leg.answer.outcome);
     if (st != DLOCK_OK)

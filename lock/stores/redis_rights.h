@@ -12,8 +12,8 @@
 enum { REDIS_RIGHTS_SIZE = 512 };
 
 /* The commands that a lock sends: `commands` (separated by blanks, may be ""), EVALSHA if it has
- * scripts, and the commands of its scripts.  The channels do not matter, because a PUBLISH that is
- * refused fails no release. */
+ * scripts, and the commands of its scripts; WAIT, if replicas have to acknowledge.  The channels do
+ * not matter, because a PUBLISH that is refused fails no release. */
 struct redis_rights {
     const char *commands;
     size_t script_count;

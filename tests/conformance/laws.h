@@ -154,6 +154,7 @@ law_fn a_refusal_that_lasts_ends_every_call;
 
 /* laws_rights.c */
 law_fn names_a_missing_right;
+law_fn names_a_missing_right_in_its_database;
 law_fn needs_only_its_documented_rights;
 law_fn a_refused_message_fails_no_release;
 

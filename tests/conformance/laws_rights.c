@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* laws_rights.c -- a user of Redis who lacks a right. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "gen/lua_scripts.h"
+#include "tests/conformance/database.h"
 #include "tests/conformance/laws.h"
 
 enum { WAIT_MS = 45000, AWAY_MS = 100 };
@@ -54,6 +56,14 @@ void names_a_missing_right(const char *variant)
         assert_status(PROTOCOL, dlock_inspect(sys, rig_name(), &info));
         set_rights("+eval");
     }
+    if (is_tried_with_a_replica(variant)) {
+        dlock_options acknowledged = opts;
+
+        acknowledged.replicas_acknowledge = 1;
+        set_rights("-wait");
+        assert_lacks(dlock_open(&refused, &acknowledged), "the user has no right to WAIT");
+        set_rights("+wait");
+    }
     /* As on a server whose commands have other names. */
     assert_non_null(strstr(servers_tell(0, "EVAL %s 0 %s", LUA_RIGHTS, "SET MOVED GET")->str,
                            "the user has no right to MOVED (the server has no such command)"));
@@ -63,6 +73,37 @@ void names_a_missing_right(const char *variant)
     assert_status(OK, dlock_check(sys));
     assert_status(OK, rig_try(sys, rig_name()));
     set_rights("allkeys");
+}
+
+/* The objects to which the role has no right are of the law's own schema, which comes first in its
+ * search_path, so no other client lacks a right. */
+void names_a_missing_right_in_its_database(const char *variant)
+{
+    const char *right = rig_caps(variant) & DLOCK_CAP_FAIR ? "EXECUTE" : "USAGE";
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys, *refused = NULL;
+    char url[256], sql[512];
+
+    snprintf(url, sizeof(url), "%s?options=-c%%20search_path%%3Drights_%d,public",
+             opts.database_url, (int)getpid());
+    opts.database_url = url;
+    opts.database_pooler = "session"; /* else the library gives its own options */
+    sys = rig_open(&opts);
+    assert_status(OK, dlock_check(sys));
+    snprintf(sql, sizeof(sql),
+             "DO 'BEGIN CREATE SCHEMA rights_%d; GRANT USAGE ON SCHEMA rights_%d TO PUBLIC;"
+             " SET search_path = rights_%d; CREATE SEQUENCE dlock_fence_epoch;"
+             " CREATE FUNCTION dlock_queue_try(bytea, text, text, integer, integer, boolean)"
+             " RETURNS bigint LANGUAGE sql RETURN 0;"
+             " REVOKE EXECUTE ON FUNCTION dlock_queue_try FROM PUBLIC; END'",
+             (int)getpid(), (int)getpid(), (int)getpid());
+    (void)database_tell(sql, NULL);
+    assert_lacks(dlock_open(&refused, &opts), right);
+    assert_null(refused);
+    assert_lacks(dlock_check(sys), right);
+    snprintf(sql, sizeof(sql), "DROP SCHEMA rights_%d CASCADE", (int)getpid());
+    (void)database_tell(sql, NULL);
+    assert_status(OK, dlock_check(sys));
 }
 
 /* As the default of a user in Redis 7, who may use no channel. */
