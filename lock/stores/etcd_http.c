@@ -20,7 +20,7 @@ enum {
     TEXT_SHOWN = 160, /* bytes of an answer that cannot be read */
     /* gRPC's numbers of the errors that this file handles itself. */
     ERROR_ARGUMENT = 3,
-    ERROR_UNAUTHENTICATED = 16,
+    ERROR_UNAUTHENTICATED = 16, /* the last of gRPC's numbers */
     CLUSTER_SIZE = 21, /* a number of 64 bits as text */
 };
 
@@ -183,8 +183,8 @@ static dlock_status refuse_connection(const struct etcd_http *http, int member,
                       etcd_advice(answer));
 }
 
-/* Show the first line of an answer that is no JSON: it tells which server answered.  A proxy
- * answers so if it has no member. */
+/* Show the first line of an answer that is none of an etcd: it tells which server answered.  A
+ * proxy answers so if it has no member, or too many requests. */
 static dlock_status refuse_text(const struct etcd_http *http, int member,
                                 const struct etcd_answer *answer)
 {
@@ -197,6 +197,21 @@ static dlock_status refuse_text(const struct etcd_http *http, int member,
                       len < TEXT_SHOWN ? (int)len : TEXT_SHOWN, text);
 }
 
+static const json_t *header_of(const json_t *answer)
+{
+    const json_t *result = json_object_get(answer, "result"); /* the object around a
+                                                               * message of a stream */
+    return json_object_get(result != NULL ? result : answer, "header");
+}
+
+/* Is this an answer of etcd?  It has a header, or is an error with a number of gRPC.  A proxy may
+ * answer with JSON of its own. */
+static bool is_of_etcd(const struct etcd_answer *answer, const json_t *json, int64_t error)
+{
+    return error == ETCD_DONE ? answer->status == 200 && json_is_object(header_of(json))
+                              : error > 0 && error <= ERROR_UNAUTHENTICATED;
+}
+
 /* A member that was removed from its cluster and then started as the first member of a new
  * cluster still answers at its old address, and knows none of the locks that are held.  So a
  * system remembers the number of the cluster in its first answer.  An answer without a header,
@@ -205,10 +220,7 @@ static dlock_status refuse_text(const struct etcd_http *http, int member,
 static bool is_same_cluster(struct etcd_http *http, const json_t *answer, char other[CLUSTER_SIZE],
                             char own[CLUSTER_SIZE])
 {
-    const json_t *result = json_object_get(answer, "result"); /* the object around a
-                                                               * message of a stream */
-    const json_t *header = json_object_get(result != NULL ? result : answer, "header");
-    const char *id = json_string_value(json_object_get(header, "cluster_id"));
+    const char *id = json_string_value(json_object_get(header_of(answer), "cluster_id"));
 
     if (id == NULL || id[0] == '\0')
         return true;
@@ -271,13 +283,13 @@ static dlock_status read_answer(struct etcd_http *http, const struct etcd_reques
     if (answer->code != CURLE_OK)
         return refuse_connection(http, member, answer);
     out->json = etcd_http_parse(answer, request->is_stream);
-    if (!json_is_object(out->json)) {
+    error = read_error(out->json, &words);
+    if (!is_of_etcd(answer, out->json, error)) {
         json_decref(out->json);
         out->json = NULL;
         out->was_repeated = true; /* a proxy may have passed the request on */
         return refuse_text(http, member, answer);
     }
-    error = read_error(out->json, &words);
     *has_to_log_in = is_of_login(error, words);
     st = check_cluster(http, member, out->json);
     if (st == DLOCK_OK)

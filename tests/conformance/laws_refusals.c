@@ -13,9 +13,17 @@ enum { FOR_EVER = -1, AWAY_MS = 60, WAIT_MS = 45000 };
 #define ZOOKEEPER_MS STRETCHED(200)
 
 static const struct refuser_row ROWS[] = {
-#define REFUSAL(store, code, meaning) {REFUSAL_##store, code, REFUSAL_##meaning},
+#define REFUSAL(store, code, meaning) {REFUSAL_##store, code, REFUSAL_##meaning, NULL},
 #include "base/os/refusals.def"
 #undef REFUSAL
+    /* A proxy's page may be JSON: it is no answer of etcd, which has a header, or the number of an
+     * error of gRPC. */
+    {REFUSAL_HTTP, "429", REFUSAL_PASSES, "{}"},
+    {REFUSAL_HTTP, "429", REFUSAL_PASSES, "{\"message\":\"API rate limit exceeded\"}"},
+    {REFUSAL_HTTP, "502", REFUSAL_UNDECIDED, "{}"},
+    {REFUSAL_HTTP, "503", REFUSAL_UNDECIDED, "{\"message\":\"no upstream\",\"code\":503}"},
+    {REFUSAL_HTTP, "401", REFUSAL_LASTS, "{\"message\":\"no user\"}"},
+    {REFUSAL_HTTP, "200", REFUSAL_LASTS, "{}"},
 };
 
 /* A system behind the refuser, and one without it. */
@@ -99,6 +107,7 @@ static void try_calls(const struct refused *r, const char *name, dlock_lease *he
         assert_true(dlock_lease_valid(r->sys, held));
     }
     check(r, "inspect", dlock_inspect(r->sys, name, &info));
+    check(r, "force", dlock_force_release(r->sys, name));
     check(r, "acquire", dlock_acquire(r->sys, rig_name(), 0, &lease));
     if (r->store != REFUSAL_ETCD || strcmp(r->row->code, "7") != 0) {
         check(r, "open", dlock_open(&sys, &r->opts));

@@ -152,9 +152,10 @@ static bool refuse_redis(const struct wire *w, const struct refuser_row *row)
 static bool refuse_http(const struct wire *w, const struct refuser_row *row)
 {
     bool is_proxy = row->store == REFUSAL_HTTP;
-    char body[160] = "refused by a law", text[400];
+    char body[160], text[400];
     int len;
 
+    snprintf(body, sizeof(body), "%s", row->body != NULL ? row->body : "refused by a law");
     if (!is_proxy)
         snprintf(body, sizeof(body),
                  "{\"error\":\"refused by a law\",\"message\":\"refused by a law\",\"code\":%s}",

@@ -15,6 +15,7 @@ struct refuser_row {
     enum refusal_store store;
     const char *code;
     enum refusal meaning;
+    const char *body; /* of a proxy before etcd; NULL: a page */
 };
 
 /* Start the refuser before the address "127.0.0.1:port" in `url`, the URL of a server that speaks

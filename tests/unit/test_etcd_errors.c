@@ -76,7 +76,7 @@ static void answer(int fd, const char *asked)
     atomic_fetch_add(&server.ask_count, 1);
     if (strstr(asked, "/v3/auth/authenticate") != NULL) {
         atomic_fetch_add(&server.login_count, 1);
-        snprintf(body, sizeof(body), "{\"token\":\"%s\"}", server.token);
+        snprintf(body, sizeof(body), "{\"header\":{},\"token\":\"%s\"}", server.token);
     } else if (server.has_to_say) {
         server.has_to_say = false;
         snprintf(body, sizeof(body), "%s", server.says);

@@ -170,7 +170,7 @@ TEST(postgresql_sees_an_orderly_end_of_an_idle_session)
 
 /* ---- etcd ---- */
 
-static const char DONE[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
+static const char DONE[] = "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{\"header\":{}}";
 
 static dlock_status ask_etcd(bool answers)
 {
