@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* acquire.c -- taking a lock: the checks, the attempts, and cleaning up after them. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/os/clock.h"
 #include "base/os/thread.h"
 #include "lock/cancel.h"
 #include "lock/debts.h"
-#include "lock/doubts.h"
 #include "lock/era.h"
 #include "lock/fault.h"
 #include "lock/handover.h"
@@ -26,6 +26,129 @@
  * next attempt loses the place in the store's queue if there is one. */
 enum { STORE_SLICE_MS = 50 };
 
+/* ---- doubts: attempts that may have left a lock in the store, because neither the attempt nor the
+ * release after it had an answer ---- */
+
+/* More doubts arise only while the store is away for long. */
+enum { DOUBTS_MAX = 4 };
+
+struct doubt {
+    struct dlock_hold_facts facts;
+    int level;
+    bool is_for_ever; /* no release is safe, so only the lease ends it */
+    bool is_refused;  /* the store answered the release, and refused it */
+    int64_t until_ns; /* the lease has certainly ended by then */
+};
+
+/* Begins as {0}. */
+struct doubts {
+    struct doubt *at; /* an array of `count`, the oldest first; NULL: no attempt was noted yet */
+    int count;
+};
+
+/* The instant at which the store has certainly ended the lock of the claim by itself.
+ * The request may still be on its way now, so the lease counts from now. */
+static int64_t doubt_ends_ns(const dlock_system *sys, const dlock_claim *claim)
+{
+    const unsigned ends = DLOCK_CAP_EXPIRES | DLOCK_CAP_ATOMIC;
+
+    if ((sys->variant->info.caps & ends) != ends)
+        return INT64_MAX;
+    return dlock_clock_after(dlock_clock_ns(), claim->lease_ms);
+}
+
+/* Note that the store may hold the lock for `claim`, whose release answered `released`, a
+ * failure.  Without memory the note is lost; if there are many notes, the oldest is lost.
+ * A lock whose note is lost ends with its lease. */
+static void doubts_note(struct doubts *doubts, const dlock_system *sys,
+                        const struct dlock_hold_facts *facts, const dlock_claim *claim,
+                        dlock_status released)
+{
+    struct doubt *doubt;
+
+    if (doubts->at == NULL)
+        doubts->at = calloc(DOUBTS_MAX, sizeof(*doubts->at));
+    if (doubts->at == NULL)
+        return;
+    if (doubts->count == DOUBTS_MAX)
+        memmove(doubts->at, doubts->at + 1, (size_t)--doubts->count * sizeof(*doubts->at));
+    doubt = &doubts->at[doubts->count++];
+    doubt->facts = *facts;
+    doubt->facts.note = claim->note;
+    doubt->level = claim->level;
+    doubt->is_for_ever = sys->variant->blind_release;
+    doubt->is_refused = released == DLOCK_PROTOCOL;
+    doubt->until_ns = doubt_ends_ns(sys, claim);
+}
+
+/* Release the lock of each note once more.  A note is removed when the store has
+ * answered, or when the lease of the attempt has certainly ended.  After the first
+ * release without an answer, no other release is sent. */
+static void doubts_settle(struct doubts *doubts, dlock_system *sys)
+{
+    bool answers = true;
+    int kept_count = 0;
+
+    for (int i = 0; i < doubts->count; i++) {
+        struct doubt *doubt = &doubts->at[i];
+        dlock_claim claim = dlock_claim_of(sys, &doubt->facts, doubt->level);
+
+        if (dlock_clock_ns() >= doubt->until_ns)
+            continue;
+        if (answers && !doubt->is_for_ever) {
+            answers = !dlock_is_failure(sys->variant->release(sys->state, &claim));
+            if (answers)
+                continue;
+        }
+        if (kept_count != i)
+            doubts->at[kept_count] = *doubt;
+        kept_count++;
+    }
+    doubts->count = kept_count;
+}
+
+/* The answer of an acquire that ended with `st` and was not granted: `st`; or UNKNOWN
+ * instead of TIMEOUT or IO, if a note is left, so that an attempt may have been granted. */
+static dlock_status doubts_answer(struct doubts *doubts, dlock_system *sys,
+                                  dlock_status st)
+{
+    char why[256];
+
+    if ((st != DLOCK_TIMEOUT && st != DLOCK_IO) || doubts->count == 0)
+        return st;
+    snprintf(why, sizeof(why), "%s", dlock_error());
+    doubts_settle(doubts, sys);
+    if (doubts->count == 0)
+        return dlock_fail(st, "%s", why);
+    return dlock_fail(DLOCK_UNKNOWN, "an attempt went unanswered and may stay granted "
+                                     "until its lease ends%s%.180s",
+                      why[0] != '\0' ? "; " : "", why);
+}
+
+/* May the release be sent again at any time?  The owner of an outermost level was given up
+ * with the note, so no later acquire uses it. */
+static bool doubt_can_be_owed(const struct doubt *doubt, const dlock_system *sys)
+{
+    return sys->variant->read_release != NULL && !doubt->is_for_ever && !doubt->is_refused &&
+           doubt->level == 1 && dlock_clock_ns() < doubt->until_ns;
+}
+
+/* Free the notes.  If the acquire ended with an answer other than OK and PROTOCOL, each
+ * release that is left becomes a debt (debts.h), so that the lock is free soon after the
+ * store answers again.  If the store refused the acquire or the release, the variant cannot
+ * have debts, or the note is of an inner level, the lock ends with its lease. */
+static void doubts_end(struct doubts *doubts, dlock_system *sys, dlock_status st)
+{
+    bool is_owed = st != DLOCK_OK && st != DLOCK_PROTOCOL;
+
+    for (int i = 0; i < doubts->count && is_owed; i++)
+        if (doubt_can_be_owed(&doubts->at[i], sys))
+            dlock_debts_owe_attempt(sys, &doubts->at[i].facts);
+    free(doubts->at);
+}
+
+/* ---- the acquire ---- */
+
 /* An acquire under way. */
 struct acquiring {
     dlock_system *sys;
@@ -39,7 +162,7 @@ struct acquiring {
     unsigned wake_count; /* wake-ups that are recorded */
     bool was_late; /* the last grant came after its own lease had run out */
     bool in_vain;  /* a grant came too late, or as its wait ended, and was given back */
-    struct dlock_doubts doubts;
+    struct doubts doubts;
     struct dlock_place place; /* of handover.h; used if the system has lines */
 };
 
@@ -65,7 +188,7 @@ static bool wants_watchdog(const struct acquiring *job)
 /* Note that the last attempt may have been granted, and that its release failed. */
 static void note_doubt(struct acquiring *job, dlock_status released)
 {
-    dlock_doubts_note(&job->doubts, job->sys, &job->hold->facts, &job->claim, released);
+    doubts_note(&job->doubts, job->sys, &job->hold->facts, &job->claim, released);
 }
 
 /* Give the thread, or the line, another owner number, because the store may hold the
@@ -194,7 +317,7 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
     dlock_status st;
 
     record_wake(job);
-    dlock_doubts_settle(&job->doubts, job->sys);
+    doubts_settle(&job->doubts, job->sys);
     dlock_debts_pay_name(job->sys, job->hold->facts.key.name);
     st = send(job);
     if (st == DLOCK_OK && is_inside_lost_hold(job)) {
@@ -266,7 +389,7 @@ static dlock_status ask(struct acquiring *job)
         return dlock_fail(DLOCK_TIMEOUT,
                           "granted only after the lease of %d ms had run out",
                           job->claim.lease_ms);
-    return dlock_doubts_answer(&job->doubts, job->sys, st);
+    return doubts_answer(&job->doubts, job->sys, st);
 }
 
 /* ---- the place in the line of the process: handover.h ---- */
@@ -417,7 +540,7 @@ static dlock_status acquire(struct acquiring *job, const char *name, dlock_lease
                                  job->begun_ns);
     job->hold->recorded = call;
     st = obtain(job);
-    dlock_doubts_end(&job->doubts, sys, st);
+    doubts_end(&job->doubts, sys, st);
     job->answered_ns = dlock_clock_ns();
     if (st == DLOCK_OK && job->place.is_given)
         dlock_recording_end_given(sys, call, &job->claim, job->place.gift.deadline_ns,
