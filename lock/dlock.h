@@ -44,6 +44,8 @@
  *             signal handler that interrupted a call leaves it by longjmp(): what the call
  *             had locked stays locked.  A handler that interrupted code of the program
  *             itself may jump.
+ *             Close each system before exit(), or end by _exit(): exit() frees the memory
+ *             of OpenSSL, which a connection that is being opened may use.
  * Time        Durations are milliseconds (`_ms`).  Instants are nanoseconds (`_ns`) of
  *             CLOCK_BOOTTIME, which goes on counting while the machine sleeps.  Only
  *             the variant getset reads the wall clock.
@@ -165,7 +167,8 @@ typedef struct dlock_system dlock_system; /* opaque */
 typedef struct dlock_lease dlock_lease;   /* see below: what an acquire grants */
 
 /* The type of dlock_options.on_lost.  The library calls the function once for each lost
- * hold, in a thread of the library.  If the clocks drift apart by less than 1 in 1000,
+ * hold, in a thread of the library, unless a release or a renewal by its owner answers
+ * LOST first.  If the clocks drift apart by less than 1 in 1000,
  * the call comes before another owner can have the lock.  After a fail-over of Redis
  * all holds that the old master granted are lost, and another process may be granted
  * such a lock up to about a second before this call.  The function must not call back

@@ -124,9 +124,10 @@ static bool read_id(char out[REDIS_NODE_ID_SIZE], const struct word *word)
     return true;
 }
 
-/* Read "n" or "n-m".  If two nodes claim a slot, the node with the higher epoch has
- * it. */
-static bool take_slots(struct redis_cluster_view *view, const struct word *word, int number)
+/* Read "n" or "n-m", of at most *left slots.  If two nodes claim a slot, the node with the
+ * higher epoch has it. */
+static bool take_slots(struct redis_cluster_view *view, const struct word *word, int number,
+                       int64_t *left)
 {
     const char *dash = memchr(word->at, '-', word->len);
     size_t first_len = dash != NULL ? (size_t)(dash - word->at) : word->len;
@@ -141,11 +142,12 @@ static bool take_slots(struct redis_cluster_view *view, const struct word *word,
     if (dash != NULL &&
         !read_count(dash + 1, word->len - first_len - 1, REDIS_SLOT_COUNT - 1, &last))
         return false;
-    for (int64_t slot = first; slot <= last; slot++)
+    *left -= last - first + 1;
+    for (int64_t slot = first; slot <= last && *left >= 0; slot++)
         if (view->owners[slot] == REDIS_NO_NODE ||
             view->nodes[number].epoch >= view->nodes[view->owners[slot]].epoch)
             view->owners[slot] = (int16_t)number;
-    return true;
+    return *left >= 0;
 }
 
 /* Read the line [at, end). */
@@ -154,6 +156,7 @@ static bool read_node(struct redis_cluster_view *view, const char *at, const cha
 {
     struct redis_view_node *node = &view->nodes[view->node_count];
     struct word words[FIELDS_BEFORE_SLOTS];
+    int64_t left = REDIS_SLOT_COUNT; /* a long line could name a slot again and again */
 
     for (int i = 0; i < FIELDS_BEFORE_SLOTS; i++) {
         words[i] = next_word(&at, end);
@@ -177,7 +180,7 @@ static bool read_node(struct redis_cluster_view *view, const char *at, const cha
 
         if (slots.len == 0)
             break;
-        if (!take_slots(view, &slots, view->node_count))
+        if (!take_slots(view, &slots, view->node_count, &left))
             return false;
     }
     view->node_count++;

@@ -139,8 +139,8 @@ static void name_dead_waiter(void *lock, const dlock_claim *claim)
 
 static void leave(void *lock, const dlock_claim *claim)
 {
-    (void)give_back(lock, claim, 0); /* if this fails, the place ends by its deadline */
-    name_dead_waiter(lock, claim);
+    if (!dlock_is_failure(give_back(lock, claim, 0))) /* else the place ends by its deadline */
+        name_dead_waiter(lock, claim);
 }
 
 static void *watch(void *opaque, const dlock_claim *claim)

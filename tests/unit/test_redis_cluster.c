@@ -121,6 +121,12 @@ TEST(a_node_without_an_address_is_the_one_that_was_asked)
     assert_int_equal(0, view.nodes[0].place.port);
 }
 
+TEST(a_node_names_each_slot_once)
+{
+    assert_false(read_view(A " h:1@1 master - 0 0 1 connected 0-16383 0-1\n"));
+    assert_false(read_view(A " h:1@1 master - 0 0 1 connected 5 0-16383\n"));
+}
+
 /* A host reaches the resolver, a handshake of TLS, and messages. */
 TEST(a_host_has_the_bytes_of_a_host)
 {
