@@ -60,7 +60,7 @@ void zookeeper_debts_owe(struct zookeeper_debts *debts, uint64_t epoch,
     snprintf(debt->token, sizeof(debt->token), "%s", token != NULL ? token : "");
     debt->settle = settle;
     dlock_mutex_lock(&debts->mutex);
-    DL_APPEND(debts->list, debt);
+    DL_PREPEND(debts->list, debt); /* before those that the server has refused already */
     dlock_mutex_unlock(&debts->mutex);
     zookeeper_session_wake_keeper(debts->session);
 }
@@ -114,9 +114,10 @@ void zookeeper_debts_settle(struct zookeeper_debts *debts, uint64_t epoch)
             result = debt->settle(
                 debts->session, epoch, debt->path, debt->token,
                 zookeeper_session_deadline_ns(debts->session, INT64_MAX));
-        if (result == ZOOKEEPER_UNSENT || result == ZOOKEEPER_UNKNOWN) {
+        if (result == ZOOKEEPER_UNSENT || result == ZOOKEEPER_UNKNOWN ||
+            result == ZOOKEEPER_REFUSED) {
             dlock_mutex_lock(&debts->mutex);
-            DL_PREPEND(debts->list, debt);
+            DL_APPEND(debts->list, debt);
             dlock_mutex_unlock(&debts->mutex);
             return;
         }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* zookeeper_debts.h -- nodes that have to be deleted and could not be deleted yet.
  *
- * An unanswered request may have made a node, and a delete may have been lost.  The
- * session's keeper deletes such a node as soon as there is a connection again.  The end
- * of the session deletes the node too.
+ * An unanswered request may have made a node, and a delete may have been lost, or
+ * refused.  The session's keeper deletes such a node as soon as there is a connection
+ * again and the server allows it.  The end of the session deletes the node too.
  *
  * Threads     Any.
  */
@@ -36,8 +36,8 @@ zookeeper_settle_fn zookeeper_settle_path;
 
 bool zookeeper_debts_are_open(struct zookeeper_debts *debts);
 
-/* Settle the debts that can be settled.  Only the keeper calls this, connected in
- * `epoch`. */
+/* Settle debts until one cannot be settled, which goes behind the others.  Only the
+ * keeper calls this, connected in `epoch`. */
 void zookeeper_debts_settle(struct zookeeper_debts *debts, uint64_t epoch);
 
 #endif /* DLOCK_ZOOKEEPER_DEBTS_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_zookeeper_odd.c -- foreign nodes in the directories of locks, and answers about other
- * nodes. */
+/* laws_zookeeper_odd.c -- foreign nodes in the directories of locks, answers about other nodes, and
+ * rights that an ACL takes away. */
 #include <stdio.h>
 #include <string.h>
 
@@ -151,4 +151,43 @@ void believes_no_answer_about_another_node(const char *variant)
     assert_status(BUSY, rig_try(straight, name));
     assert_status(OK, dlock_release(lied_to, &lease));
     assert_status(OK, rig_try(straight, name));
+}
+
+/* Systems whose nodes are below a directory of this law. *locks: the directory of the locks. */
+static struct rig_pair open_below_root(const char *variant, char locks[ZOOKEEPER_PATH_SIZE])
+{
+    static char url[120];
+    dlock_options opts = rig_options(variant);
+    const char *root = nodes_make_root();
+
+    snprintf(url, sizeof(url), "%s%s", opts.zookeeper_url, root);
+    snprintf(locks, ZOOKEEPER_PATH_SIZE, "%s%s", root, nodes_path(variant, "x"));
+    *strrchr(locks, '/') = '\0';
+    opts.zookeeper_url = url;
+    opts.lease_ms = KEPT_LEASE_MS;
+    return rig_open_pair(&opts);
+}
+
+/* An ACL refuses the deletes for a moment, of the holder's node and of a waiter's. Their session
+ * goes on, so nothing else would end them. */
+void frees_what_it_may_delete_again(const char *variant)
+{
+    char dir[ZOOKEEPER_PATH_SIZE];
+    struct rig_pair pair = open_below_root(variant, dir);
+    const char *name = rig_name();
+    struct rig_helper *waiter;
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    waiter = rig_helper_start(pair.a, name, SHORT_WAIT_MS);
+    if (rig_is(variant, "zk-seq"))
+        strcat(strcat(dir, "/"), name);
+    nodes_forbid(dir, NODES_DELETE);
+    assert_status(PROTOCOL, dlock_release(pair.a, &lease));
+    assert_true(rig_helper_acquired(waiter) != DLOCK_OK);
+    (void)rig_helper_finish(waiter);
+    assert_status(BUSY, rig_try(pair.b, name));
+    nodes_forbid(dir, 0);
+    assert_comes(rig_try(pair.b, name) == DLOCK_OK);
+    assert_comes(rig_try(pair.a, name) == DLOCK_OK);
 }

@@ -162,6 +162,14 @@ void nodes_write(const char *path, const char *data, int len)
     assert_int_equal(ZOK, zoo_set(connected(), path, data, len, -1));
 }
 
+void nodes_forbid(const char *path, int permissions)
+{
+    struct ACL acl = {ZOO_PERM_ALL & ~permissions, {"world", "anyone"}};
+    struct ACL_vector all = {1, &acl};
+
+    assert_int_equal(ZOK, zoo_set_acl(connected(), path, -1, &all));
+}
+
 void nodes_remove(const char *variant, const char *name)
 {
     char path[ZOOKEEPER_PATH_SIZE];

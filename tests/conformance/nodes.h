@@ -36,6 +36,10 @@ void nodes_delete(const char *path);
 void nodes_make(const char *path, const char *data, int len);
 void nodes_write(const char *path, const char *data, int len);
 
+/* Take these rights to the node from all clients, and give them all others. */
+enum { NODES_DELETE = 8 }; /* as ZooKeeper numbers them */
+void nodes_forbid(const char *path, int permissions);
+
 /* Delete the holder's node of the lock, as an operator would by hand. */
 void nodes_remove(const char *variant, const char *name);
 
