@@ -351,8 +351,9 @@ dlock_status zookeeper_fail(const struct zookeeper_call *call,
         return dlock_fail(DLOCK_UNKNOWN, "zookeeper: no answer to %s", what);
     case ZOOKEEPER_REFUSED:
         return dlock_fail(DLOCK_PROTOCOL, "zookeeper: refused to %s: %s", what,
-                          call->rc == ZOK ? "the answer is about another node"
-                                          : zerror(call->rc));
+                          call->rc == ZOK       ? "the answer is about another node"
+                          : call->rc == ZNOAUTH ? "an ACL denies it"
+                                                : zerror(call->rc));
     default:
         return dlock_fail(DLOCK_PROTOCOL, "zookeeper: cannot %s: %s", what,
                           result == ZOOKEEPER_NO_NODE ? "there is no such node"

@@ -140,16 +140,16 @@ static bool is_place_of(const char *path, const char *prefix)
            zookeeper_place_number(path + node_at, &number);
 }
 
-/* Send three requests at once: make the directory, make the node in it, and list the
- * directory.  DONE: the node is made, and *list may be answered or not.  NO_NODE: the
- * directory was deleted in between, and no node was made.  UNSENT: no node was made. */
+/* Send two requests at once: make the directory, and make the node in it.  DONE: the
+ * node is made.  NO_NODE: the directory was deleted in between, or its parent is gone.
+ * UNSENT: no node was made. */
 static enum zookeeper_result make_node(struct zookeeper_session *session,
                                        struct zookeeper_place *place,
                                        const dlock_claim *claim, int64_t deadline_ns)
 {
     struct zookeeper_call *dir = zookeeper_call_make(session, place->epoch);
     struct zookeeper_call *node = zookeeper_call_make(session, place->epoch);
-    enum zookeeper_result result = ZOOKEEPER_UNSENT;
+    enum zookeeper_result result = ZOOKEEPER_UNSENT, made = ZOOKEEPER_DONE;
     char prefix[ZOOKEEPER_PATH_SIZE];
     char data[ZOOKEEPER_DATA_SIZE];
     char name[NODE_SIZE];
@@ -163,7 +163,12 @@ static enum zookeeper_result make_node(struct zookeeper_session *session,
         zookeeper_send_create(node, prefix, data, ZOOKEEPER_SEQUENTIAL);
         result = zookeeper_call_wait(node, deadline_ns);
     }
-    if (result == ZOOKEEPER_DONE) {
+    if (result == ZOOKEEPER_NO_NODE)
+        made = zookeeper_call_wait(dir, deadline_ns);
+    if (made == ZOOKEEPER_REFUSED || made == ZOOKEEPER_UNSENT) {
+        (void)zookeeper_fail(dir, made, "make the directory of a lock");
+        result = made;
+    } else if (result == ZOOKEEPER_DONE) {
         if (!is_place_of(zookeeper_created_path(node), prefix) ||
             zookeeper_created_in(node) == 0)
             result = ZOOKEEPER_REFUSED;
@@ -174,7 +179,8 @@ static enum zookeeper_result make_node(struct zookeeper_session *session,
         if (result == ZOOKEEPER_NO_NODE)
             result = ZOOKEEPER_UNSENT;
     }
-    if (result != ZOOKEEPER_DONE && result != ZOOKEEPER_NO_NODE && node != NULL)
+    if (result != ZOOKEEPER_DONE && result != ZOOKEEPER_NO_NODE && result != made &&
+        node != NULL)
         (void)zookeeper_fail(node, result, "make a node");
     zookeeper_call_drop(dir);
     zookeeper_call_drop(node);

@@ -252,6 +252,8 @@ const struct law laws[] = {
     {"believes no answer about another node", ZOOKEEPER, believes_no_answer_about_another_node,
      NULL, 0},
     {"frees a lock that it may delete again", ZOOKEEPER, frees_what_it_may_delete_again, NULL, 0},
+    {"names a directory that it may not make", ZOOKEEPER, names_a_directory_that_it_may_not_make,
+     NULL, 0},
     {"refuses bad URLs of etcd", ETCD, refuses_bad_etcd_urls, NULL, 0},
     {"minds no keys that are not of its form", ETCD, minds_no_other_keys, NULL, 0},
     {"contends with the keys of etcd's own recipe", ETCD, contends_with_the_recipe, NULL, 0},

@@ -161,7 +161,7 @@ law_fn a_refused_message_fails_no_release;
 /* laws_zookeeper_odd.c */
 law_fn believes_no_odd_place, believes_no_odd_node, reads_a_negative_place;
 law_fn believes_no_answer_about_another_node;
-law_fn frees_what_it_may_delete_again;
+law_fn frees_what_it_may_delete_again, names_a_directory_that_it_may_not_make;
 
 /* laws_restart.c */
 law_fn a_waiter_outlives_a_restart;

@@ -191,3 +191,21 @@ void frees_what_it_may_delete_again(const char *variant)
     assert_comes(rig_try(pair.b, name) == DLOCK_OK);
     assert_comes(rig_try(pair.a, name) == DLOCK_OK);
 }
+
+void names_a_directory_that_it_may_not_make(const char *variant)
+{
+    char locks[ZOOKEEPER_PATH_SIZE];
+    struct rig_pair pair = open_below_root(variant, locks);
+    struct rig_helper *waiter;
+
+    nodes_forbid(locks, NODES_CREATE);
+    assert_status(PROTOCOL, rig_try(pair.a, rig_name()));
+    assert_non_null(strstr(dlock_error(), rig_is(variant, "zk-seq")
+                                              ? "make the directory of a lock: an ACL denies it"
+                                              : "make the node of a lock: an ACL denies it"));
+    waiter = rig_helper_start(pair.a, rig_name(), -1);
+    assert_status(PROTOCOL, rig_helper_acquired(waiter));
+    (void)rig_helper_finish(waiter);
+    nodes_forbid(locks, 0);
+    assert_status(OK, rig_try(pair.a, rig_name()));
+}

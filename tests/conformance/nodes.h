@@ -37,7 +37,7 @@ void nodes_make(const char *path, const char *data, int len);
 void nodes_write(const char *path, const char *data, int len);
 
 /* Take these rights to the node from all clients, and give them all others. */
-enum { NODES_DELETE = 8 }; /* as ZooKeeper numbers them */
+enum { NODES_CREATE = 4, NODES_DELETE = 8 }; /* as ZooKeeper numbers them */
 void nodes_forbid(const char *path, int permissions);
 
 /* Delete the holder's node of the lock, as an operator would by hand. */
