@@ -111,13 +111,14 @@ static dlock_status grant(struct etcd_leases *leases, int64_t asked_s, int64_t g
     return st;
 }
 
-/* Read the answer to a renewal that was sent at sent_ns. */
+/* Read the answer to a renewal of this lease that was sent at sent_ns. */
 static dlock_status read_renewal(const json_t *json, int64_t sent_ns, struct etcd_lease *lease)
 {
     const json_t *result = json_object_get(json, "result");
-    int64_t ttl_s = 0;
+    int64_t id = 0, ttl_s = 0;
 
-    if (!json_is_object(result) || !etcd_number(result, "TTL", 0, &ttl_s) ||
+    if (!etcd_number(result, "ID", 1, &id) || (uint64_t)id != lease->id ||
+        !etcd_number(result, "TTL", 0, &ttl_s) ||
         (ttl_s > 0 && ttl_s < lease->ttl_ms / MS_PER_S))
         return refuse("lease/keepalive");
     if (ttl_s == 0)
@@ -153,7 +154,7 @@ void etcd_lease_renew_all(struct etcd_leases *leases, struct etcd_lease *const *
 {
     char body[DLOCK_RENEW_ALL_MAX * BODY_SIZE];
     struct etcd_request request = {"/v3/lease/keepalive", body, give_up_ns, .is_stream = true};
-    int64_t sent_ns = dlock_clock_ns(), id;
+    int64_t sent_ns = dlock_clock_ns();
     struct etcd_reply reply;
     const json_t *one;
     size_t len = 0;
@@ -169,8 +170,7 @@ void etcd_lease_renew_all(struct etcd_leases *leases, struct etcd_lease *const *
         return;
     one = reply.json;
     for (size_t i = 0; i < count; i++) {
-        if (!etcd_number(json_object_get(one, "result"), "ID", 1, &id) ||
-            (uint64_t)id != all[i]->id)
+        if (json_object_get(one, "result") == NULL)
             break;
         statuses[i] = read_renewal(one, sent_ns, all[i]);
         one = json_array_get(json_object_get(reply.json, "next"), i);

@@ -302,4 +302,27 @@ TEST(a_refused_end_of_a_lease_is_no_end)
     etcd_http_close(http);
 }
 
+/* A lying server answers for another lease, or for none. */
+TEST(a_renewal_of_another_lease_is_none)
+{
+    static const char *const IDS[] = {"", "\"ID\":\"8\",", "\"ID\":\"0\",", "\"ID\":7,",
+                                      "\"ID\":\"7\","};
+    struct etcd_http *http = open_http("");
+    struct etcd_leases *leases = etcd_leases_open(http);
+    struct etcd_lease lease = {.id = 7, .ttl_ms = 3000};
+    char text[TEXT_SIZE];
+
+    for (size_t i = 0; i < sizeof(IDS) / sizeof(IDS[0]); i++) {
+        bool is_own = i + 1 == sizeof(IDS) / sizeof(IDS[0]);
+
+        snprintf(text, sizeof(text), "{\"result\":{\"header\":{},%s\"TTL\":\"3\"}}", IDS[i]);
+        let_say(text);
+        assert_int_equal(is_own ? DLOCK_OK : DLOCK_PROTOCOL,
+                         etcd_lease_renew(leases, &lease, INT64_MAX));
+        assert_int_equal(is_own, lease.renewed_ns > 0);
+    }
+    etcd_leases_close(leases);
+    etcd_http_close(http);
+}
+
 GROUP(start_server, stop_server)
