@@ -281,6 +281,8 @@ static bool probe_locks(void *readiness, char said[HEALTH_SAID_MAX])
     dlock_fault_spare_thread();
     if (r->locks == NULL)
         st = open_locks(r);
+    if (st == DLOCK_OK)
+        st = dlock_check(r->locks); /* names a missing right, also one that a probe does not use */
     if (st != DLOCK_OK)
         return complain(said, st);
     for (size_t i = 0; i < r->name_count; i++)

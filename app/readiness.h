@@ -2,10 +2,10 @@
 /* readiness.h -- probes the lock's store and each PostgreSQL: can the service take
  * orders now?
  *
- * A probe does a harmless part of what an order does.  The probe of the lock takes and
- * releases locks of the service's variant, under names that no order has.  The probe of
- * PostgreSQL reads one row, and asks if the database accepts writes, and if the service
- * has the rights that an order needs.  Each probe has
+ * A probe does a harmless part of what an order does.  The probe of the lock asks for the
+ * rights that the lock needs, and takes and releases locks of the service's variant, under
+ * names that no order has.  The probe of PostgreSQL reads one row, and asks if the database
+ * accepts writes, and if the service has the rights that an order needs.  Each probe has
  * its own thread and connections, so neither a busy service nor a store that hangs
  * delays the answer.
  *

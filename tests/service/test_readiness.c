@@ -94,6 +94,21 @@ static void a_read_only_replica_is_not_ready(void **state)
     }
 }
 
+/* A probe itself sends no ZADD: only a waiter does. */
+static void a_right_of_the_locks_is_named(void **state)
+{
+    const char *url = rig_environment("SECKILL_REDIS_URL");
+
+    (void)state;
+    service = RIG_START("--lock=fair");
+    await_ready();
+    (void)redis(url, "ACL SETUSER default -zadd");
+    await_refusal("the user has no right to ZADD");
+    (void)redis(url, "ACL SETUSER default +zadd");
+    await_ready();
+    rig_stop(&service);
+}
+
 static pid_t node;
 static char node_dir[] = "/tmp/seckill-test-node-XXXXXX";
 static char node_url[64];
@@ -263,7 +278,7 @@ static void a_lock_in_a_database_that_takes_no_writes_is_not_ready(void **state)
     service = RIG_START("--lock=pg-unique");
     await_ready();
     run_sql("REVOKE INSERT ON dlock_lock FROM seckill_service, PUBLIC");
-    await_refusal("permission denied for table dlock_lock");
+    await_refusal("the user has no right to INSERT on the table dlock_lock");
     run_sql("GRANT INSERT ON dlock_lock TO seckill_service");
     await_ready();
     rig_stop(&service);
@@ -303,7 +318,7 @@ static long commands_of_redis(void)
  * that finds its connection closed needs its commands twice. */
 static void a_probe_serves_all_that_ask_in_its_second(void **state)
 {
-    enum { QUESTIONS = 500, COMMANDS_OF_A_PROBE = 8 };
+    enum { QUESTIONS = 500, COMMANDS_OF_A_PROBE = 10 };
     int64_t begin_ns;
     long before, seconds;
 
@@ -374,6 +389,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_read_only_replica_is_not_ready),
+        cmocka_unit_test(a_right_of_the_locks_is_named),
         cmocka_unit_test(a_node_of_a_cluster_is_not_ready),
         cmocka_unit_test(a_database_that_takes_no_writes_is_not_ready),
         cmocka_unit_test(a_database_without_a_right_of_orders_is_not_ready),
