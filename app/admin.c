@@ -33,10 +33,12 @@ void admin_ready(const struct request *rq, struct answer *an)
     ask_readiness(rq->service, &report);
     an->outcome = report.is_ready ? OUTCOME_ACCEPTED : OUTCOME_UNAVAILABLE;
     answer_json(an, report.is_ready ? 200 : 503);
-    text_add(an->body, "{\"ready\":%s,\"postgresql\":", report.is_ready ? "true" : "false");
-    text_add_json(an->body, report.postgresql);
-    text_add(an->body, ",\"locks\":");
-    text_add_json(an->body, report.locks);
+    text_add(an->body, "{\"ready\":%s", report.is_ready ? "true" : "false");
+    for (int i = 0; i < READINESS_STORE_COUNT; i++)
+        if (report.said[i][0] != '\0') {
+            text_add(an->body, ",\"%s\":", READINESS_NAMES[i]);
+            text_add_json(an->body, report.said[i]);
+        }
     text_add(an->body, "%s}\n", is_leaving ? ",\"stopping\":true" : "");
 }
 

@@ -114,6 +114,17 @@ void admission_close(struct admission *a)
     free(a);
 }
 
+dlock_status admission_check(struct admission *a)
+{
+    dlock_status st = dlock_primitives_check(a->prims);
+
+    if (st == DLOCK_OK)
+        st = make_places(a);
+    if (st == DLOCK_OK)
+        note_made_anew(a);
+    return st == DLOCK_BUSY ? DLOCK_OK : st;
+}
+
 static dlock_status try_once(struct admission *a, struct admission_place *place)
 {
     const struct config *c = a->config;

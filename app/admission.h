@@ -33,6 +33,10 @@ dlock_status admission_open(struct admission **out, const struct config *config)
 /* Close the connections and free the memory.  No place is given back.  NULL is fine. */
 void admission_close(struct admission *a);
 
+/* Can Redis let orders in now?  Asks for the rights, and tries to make the places, which changes
+ * nothing unless Redis has lost them.  OK, or as admission_open(). */
+dlock_status admission_check(struct admission *a);
+
 /* Let one order in.  The call waits for Redis, and not for a place.
  *   OK        the order is in, and has to call admission_leave()
  *   BUSY      the limit is reached

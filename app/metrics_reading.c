@@ -19,12 +19,6 @@ static const char *const STATUSES[METRICS_LOCK_STATUSES] = {
 
 static const char *const TAKES[] = {"ok", "timeout", "lost"};
 
-static const char *const STORES[] = {
-#define X(id, name) name,
-    READINESS_STORES(X)
-#undef X
-};
-
 static const char *const LISTENERS[CONNECTION_LISTENERS] = {"orders", "admin"};
 
 /* The states with a line: not FREE, and not ENDED. */
@@ -50,6 +44,12 @@ static int64_t takes(const struct db_pool_stats *pool, int i)
     const uint64_t counts[] = {pool->taken, pool->timed_out, pool->refused};
 
     return (int64_t)counts[i];
+}
+
+/* NULL: the service has no such store. */
+static const char *store_name(const struct metrics_facts *facts, int i)
+{
+    return facts->readiness.said[i][0] != '\0' ? READINESS_NAMES[i] : NULL;
 }
 
 /* NULL: there is no such partition. */

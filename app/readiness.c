@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* readiness.c -- probes the lock's store and each PostgreSQL. */
+/* readiness.c -- probes the stores of the service. */
 #include "app/readiness.h"
 
 #include <stdbool.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "app/store_options.h"
+#include "app/stream.h"
 #include "base/os/clock.h"
 #include "base/os/condition.h"
 #include "base/os/thread.h"
@@ -174,7 +175,7 @@ struct database_probe {
 
 struct readiness {
     const struct config *config;
-    struct health_check locks_check;
+    struct health_check checks[READINESS_STORE_COUNT]; /* each PostgreSQL has its own */
     dlock_system *locks; /* opened by the first probe */
     char names[NAME_COUNT][NAME_SIZE];
     size_t name_count;
@@ -291,6 +292,24 @@ static bool probe_locks(void *readiness, char said[HEALTH_SAID_MAX])
     return true;
 }
 
+/* ---- the Redis of the admission and of the stream ---- */
+
+static bool probe_admission(void *admission, char said[HEALTH_SAID_MAX])
+{
+    dlock_status st;
+
+    dlock_fault_spare_thread();
+    st = admission_check(admission);
+    return st == DLOCK_OK || complain(said, st);
+}
+
+static bool probe_stream(void *stream, char said[HEALTH_SAID_MAX])
+{
+    dlock_status st = stream_check(stream);
+
+    return st == DLOCK_OK || complain(said, st);
+}
+
 /* ---- PostgreSQL ---- */
 
 /* The statement of the probe.  It writes nothing, so it never waits for a standby
@@ -339,9 +358,16 @@ static struct db_conn *make_connection(const struct config *c, size_t partition)
     return db_new(&opts);
 }
 
-/* ---- both ---- */
+/* ---- all ---- */
 
-struct readiness *readiness_start(const struct config *c)
+const char *const READINESS_NAMES[READINESS_STORE_COUNT] = {
+#define X(id, name) name,
+    READINESS_STORES(X)
+#undef X
+};
+
+struct readiness *readiness_start(const struct config *c, struct admission *admission,
+                                  struct stream *stream)
 {
     struct readiness *r = calloc(1, sizeof(*r) + c->databases.count * sizeof(r->databases[0]));
     bool has_begun;
@@ -350,7 +376,11 @@ struct readiness *readiness_start(const struct config *c)
         return NULL;
     r->config = c;
     choose_names(r);
-    has_begun = health_check_start(&r->locks_check, probe_locks, r);
+    has_begun = health_check_start(&r->checks[READINESS_LOCKS], probe_locks, r) &&
+                (admission == NULL || health_check_start(&r->checks[READINESS_ADMISSION],
+                                                         probe_admission, admission)) &&
+                (stream == NULL ||
+                 health_check_start(&r->checks[READINESS_STREAM], probe_stream, stream));
     for (size_t i = 0; i < c->databases.count && has_begun; i++) {
         struct database_probe *probe = &r->databases[i];
 
@@ -369,7 +399,8 @@ void readiness_stop(struct readiness *r)
 {
     if (r == NULL)
         return;
-    health_check_stop(&r->locks_check);
+    for (int i = 0; i < READINESS_STORE_COUNT; i++)
+        health_check_stop(&r->checks[i]);
     for (size_t i = 0; i < r->config->databases.count; i++) {
         health_check_stop(&r->databases[i].check);
         db_free(r->databases[i].db);
@@ -413,12 +444,14 @@ static bool ask_databases(struct readiness *r, char said[READINESS_SAID_MAX])
 
 void readiness_ask(struct readiness *r, struct readiness_report *out)
 {
-    bool has_locks = health_check_ask(&r->locks_check, out->locks, sizeof(out->locks));
-    bool has_database = ask_databases(r, out->postgresql);
-
-    if (has_locks)
-        (void)snprintf(out->locks, sizeof(out->locks), "ok");
-    out->is_store_ready[READINESS_LOCKS] = has_locks;
-    out->is_store_ready[READINESS_POSTGRESQL] = strcmp(out->postgresql, "ok") == 0;
-    out->is_ready = has_locks && has_database;
+    *out = (struct readiness_report){.is_ready = true};
+    for (int i = 0; i < READINESS_STORE_COUNT; i++) {
+        if (i == READINESS_POSTGRESQL)
+            out->is_ready &= ask_databases(r, out->said[i]);
+        else if (r->checks[i].has_thread &&
+                 health_check_ask(&r->checks[i], out->said[i], READINESS_SAID_MAX))
+            (void)snprintf(out->said[i], READINESS_SAID_MAX, "ok");
+        else
+            out->is_ready &= !r->checks[i].has_thread;
+    }
 }

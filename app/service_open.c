@@ -18,7 +18,7 @@
 static bool open_database(struct service *s)
 {
     s->databases = partitions_open(s->config);
-    s->readiness = readiness_start(s->config);
+    s->readiness = readiness_start(s->config, s->admission, s->stream);
     s->vouchers = aligned_alloc(alignof(struct voucher_cache), sizeof(*s->vouchers));
     if (s->databases == NULL || s->readiness == NULL || s->vouchers == NULL) {
         log_error("out of memory");
@@ -72,11 +72,11 @@ enum exit_code service_open(struct service *s, const struct config *config,
 void service_close(struct service *s)
 {
     stream_writer_stop(s->stream_writer, 0);
+    readiness_stop(s->readiness);
     stream_close(s->stream);
     admission_close(s->admission);
     dlock_close(s->locks);
     partitions_close(s->databases);
-    readiness_stop(s->readiness);
     free(s->vouchers);
     lanes_free(s->lanes);
     metrics_free(s->metrics);

@@ -65,6 +65,16 @@ void stream_close(struct stream *s)
     free(s);
 }
 
+dlock_status stream_check(struct stream *s)
+{
+    char key[STREAM_KEY_MAX];
+    const struct redis_command set = {5, {"SET", key, "1", "PX", "5000"}, REDIS_SHAPE_DONE};
+    struct redis_answer answer;
+
+    (void)snprintf(key, sizeof(key), "%s:ready", s->name);
+    return redis_call(s->link, &set, INT64_MAX, &answer);
+}
+
 bool stream_is_kept(struct stream *s)
 {
     static const struct redis_command INFO = {2, {"INFO", "persistence"}, REDIS_SHAPE_TEXT};

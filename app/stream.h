@@ -98,6 +98,10 @@ dlock_status stream_open(struct stream **out, const struct config *config);
  * fine. */
 void stream_close(struct stream *stream);
 
+/* Does Redis accept writes of the stream now?  Writes a key that ends after some seconds.  OK, or
+ * as stream_open(). */
+dlock_status stream_check(struct stream *stream);
+
 /* Do the settings of Redis keep the stream over a restart?  True also if Redis does not
  * show its settings.  Only for a warning at the start. */
 bool stream_is_kept(struct stream *stream);

@@ -30,7 +30,7 @@ static bool is_ready(void *arg)
     (void)arg;
     (void)ask();
     return answer.status == 200 &&
-           strstr(answer.body, "{\"ready\":true,\"postgresql\":\"ok\",\"locks\":\"ok\"}");
+           strstr(answer.body, "{\"ready\":true,\"postgresql\":\"ok\",\"locks\":\"ok\"");
 }
 
 static void await_ready(void)
@@ -105,6 +105,50 @@ static void a_right_of_the_locks_is_named(void **state)
     (void)redis(url, "ACL SETUSER default -zadd");
     await_refusal("the user has no right to ZADD");
     (void)redis(url, "ACL SETUSER default +zadd");
+    await_ready();
+    rig_stop(&service);
+}
+
+/* The locks need no Redis here, but each order does. */
+static void a_redis_of_orders_that_takes_no_writes_is_not_ready(void **state)
+{
+    static const char *const USES[][2] = {{"--order-path=stream", "stream"},
+                                          {"--admission=semaphore:5", "admission"},
+                                          {"--admission=permits:5", "admission"}};
+    const char *url = rig_environment("SECKILL_REDIS_URL");
+    char words[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(USES) / sizeof(USES[0]); i++) {
+        service = RIG_START("--lock=none", USES[i][0]);
+        await_ready();
+        (void)snprintf(words, sizeof(words), "\"%s\":\"ok\"}", USES[i][1]);
+        assert_non_null(strstr(answer.body, words));
+        (void)redis(url, "CONFIG SET maxmemory 1");
+        await_refusal("OOM command not allowed");
+        (void)snprintf(words, sizeof(words), "\"locks\":\"ok\",\"%s\":\"", USES[i][1]);
+        assert_non_null(strstr(answer.body, words));
+        (void)snprintf(words, sizeof(words), "seckill_store_ready{store=\"%s\"}", USES[i][1]);
+        assert_metrics_say(0, 1, 1);
+        assert_int_equal(0, (int)rig_metric(&service, words));
+        (void)redis(url, "CONFIG SET maxmemory 0");
+        await_ready();
+        assert_int_equal(1, (int)rig_metric(&service, words));
+        rig_stop(&service);
+    }
+}
+
+/* An order sends ZREM only when it gives its permit back, after it was let in. */
+static void a_right_of_the_admission_is_named(void **state)
+{
+    const char *url = rig_environment("SECKILL_REDIS_URL");
+
+    (void)state;
+    service = RIG_START("--lock=none", "--admission=permits:5");
+    await_ready();
+    (void)redis(url, "ACL SETUSER default -zrem");
+    await_refusal("the user has no right to ZREM");
+    (void)redis(url, "ACL SETUSER default +zrem");
     await_ready();
     rig_stop(&service);
 }
@@ -390,6 +434,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_read_only_replica_is_not_ready),
         cmocka_unit_test(a_right_of_the_locks_is_named),
+        cmocka_unit_test(a_redis_of_orders_that_takes_no_writes_is_not_ready),
+        cmocka_unit_test(a_right_of_the_admission_is_named),
         cmocka_unit_test(a_node_of_a_cluster_is_not_ready),
         cmocka_unit_test(a_database_that_takes_no_writes_is_not_ready),
         cmocka_unit_test(a_database_without_a_right_of_orders_is_not_ready),
