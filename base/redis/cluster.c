@@ -10,6 +10,7 @@
 #include "base/os/clock.h"
 #include "base/os/event.h"
 #include "base/os/mutex.h"
+#include "base/os/refusal.h"
 #include "base/os/thread.h"
 #include "base/redis/question.h"
 #include "base/redis/sentinel.h"
@@ -35,6 +36,7 @@ struct redis_cluster {
     struct redis_cluster_map map; /* this and what follows are under the mutex */
     char why[REDIS_WHY_SIZE];     /* the reason why the last asked node gave no view;
                                    * "": it did                                */
+    int refused_count; /* nodes in a row that refused for good, as for a wrong password */
     struct redis_address doubted;   /* port 0: none */
     bool is_doubted;              /* ask now */
     int64_t troubled_until_ns;    /* ask often */
@@ -53,6 +55,7 @@ struct telling {
     struct redis_cluster *cluster;
     const struct redis_address *asked;
     bool is_read;
+    bool is_refused;
     bool names_node; /* `why` begins with the node */
     char why[REDIS_WHY_SIZE];
 };
@@ -67,9 +70,11 @@ static void take_part(void *arg, const struct redis_part *part)
         telling->is_read =
             redis_cluster_view_read(&telling->cluster->view, part->text, part->len,
                                     telling->asked, telling->why, sizeof(telling->why));
-    else if (part->kind == REDIS_PART_ERROR)
-        snprintf(telling->why, sizeof(telling->why), "%.*s",
-                 part->len < REDIS_WHY_SIZE ? (int)part->len : REDIS_WHY_SIZE, part->text);
+    if (part->kind != REDIS_PART_ERROR)
+        return;
+    snprintf(telling->why, sizeof(telling->why), "%.*s",
+             part->len < REDIS_WHY_SIZE ? (int)part->len : REDIS_WHY_SIZE, part->text);
+    telling->is_refused = refusal_of_text(REFUSAL_REDIS, telling->why) == REFUSAL_LASTS;
 }
 
 static struct redis_asker asker_of(struct redis_cluster *cluster)
@@ -97,8 +102,11 @@ static bool ask_node(struct redis_cluster *cluster, const struct redis_url *url,
         conn->state == REDIS_READY)
         redis_conn_break(conn, REDIS_NOT_DONE, "no answer in %d ms", (int)ANSWER_MS);
     telling->names_node = conn->state == REDIS_BROKEN;
-    if (telling->names_node)
+    if (telling->names_node) {
         snprintf(telling->why, sizeof(telling->why), "%s", conn->why);
+        telling->is_refused = conn->outcome == REDIS_PROTOCOL && /* by AUTH */
+                              conn->greetings_done < conn->greeting_count;
+    }
     redis_conn_close(conn);
     return telling->is_read;
 }
@@ -160,6 +168,7 @@ static bool learn(struct redis_cluster *cluster)
         has_changed = redis_cluster_map_hear(&cluster->map, &cluster->view, dlock_clock_ns());
     if (telling.is_read && has_failed_owner(&cluster->view))
         expect_trouble(cluster);
+    cluster->refused_count = telling.is_refused ? cluster->refused_count + 1 : 0;
     if (!telling.is_read && telling.names_node)
         snprintf(cluster->why, sizeof(cluster->why), "%s", telling.why);
     else if (!telling.is_read)
@@ -241,13 +250,23 @@ void redis_cluster_close(struct redis_cluster *cluster)
     free(cluster);
 }
 
+bool redis_cluster_refuses(struct redis_cluster *cluster)
+{
+    bool refuses;
+
+    dlock_mutex_lock(&cluster->mutex);
+    refuses = cluster->map.era == 0 && cluster->refused_count >= cluster->url.seed_count;
+    dlock_mutex_unlock(&cluster->mutex);
+    return refuses;
+}
+
 bool redis_cluster_await(struct redis_cluster *cluster, int64_t until_ns,
                          char why[REDIS_WHY_SIZE])
 {
     while (redis_cluster_era(cluster) == 0) {
         int64_t now_ns = dlock_clock_ns();
 
-        if (now_ns >= until_ns) {
+        if (now_ns >= until_ns || redis_cluster_refuses(cluster)) {
             dlock_mutex_lock(&cluster->mutex);
             snprintf(why, REDIS_WHY_SIZE, "%s", cluster->why);
             dlock_mutex_unlock(&cluster->mutex);

@@ -27,8 +27,12 @@ struct redis_cluster *redis_cluster_open(const struct redis_url *url, void (*cha
  * fine. */
 void redis_cluster_close(struct redis_cluster *cluster);
 
-/* Wait until a node has described the cluster.  False: no node has until `until_ns`;
- * `why` has the reason of the node that was asked last. */
+/* Has no node described the cluster yet, and has each node of the URL refused for good, as for a
+ * wrong password? */
+bool redis_cluster_refuses(struct redis_cluster *cluster);
+
+/* Wait until a node has described the cluster.  False: no node has until `until_ns`, or
+ * the nodes refuse; `why` has the reason of the node that was asked last. */
 bool redis_cluster_await(struct redis_cluster *cluster, int64_t until_ns,
                          char why[REDIS_WHY_SIZE]);
 

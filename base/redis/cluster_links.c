@@ -75,7 +75,10 @@ static bool turn_by_map(struct journey *journey)
     journey->leg.link = redis_routes_find(journey->routes, journey->slot, journey->end_ns, why);
     if (journey->leg.link != NULL)
         return true;
-    redis_answer_fail(&journey->leg.answer, REDIS_NOT_DONE, why);
+    redis_answer_fail(&journey->leg.answer,
+                      redis_cluster_refuses(journey->routes->cluster) ? REDIS_PROTOCOL
+                                                                      : REDIS_NOT_DONE,
+                      why);
     return false;
 }
 

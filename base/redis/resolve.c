@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/os/clock.h"
+#include "base/os/refusal.h"
 #include "base/redis/reader.h"
 #include "base/redis/sentinel.h"
 
@@ -106,7 +107,11 @@ static void hear_role(struct redis_conn *conn)
     const struct redis_said *said = &resolve_of(conn)->said;
 
     if (said->error[0] != '\0') {
-        redis_conn_break(conn, REDIS_NOT_DONE, "%s", said->error);
+        redis_conn_break(conn,
+                         refusal_of_text(REFUSAL_REDIS, said->error) == REFUSAL_LASTS
+                             ? REDIS_PROTOCOL
+                             : REDIS_NOT_DONE,
+                         "%s", said->error);
     } else if (said->parts[0] == NULL || strcmp(said->parts[0], "master") != 0) {
         redis_conn_break(conn, REDIS_NOT_DONE,
                          "a Sentinel names it as the master, and its ROLE is \"%.20s\"",

@@ -5,7 +5,7 @@
 #
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/../cli/support/tap.sh"
-plan 27
+plan 37
 cd "$work" || exit 1
 
 (umask 077 && head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >key && echo >>key)
@@ -43,6 +43,14 @@ command=show
 names 'no password' "redis://127.0.0.1:${ports[0]}" "127.0.0.1:${ports[0]}: NOAUTH Authentication required"
 names 'a wrong password' "redis://:hush-hush@127.0.0.1:${ports[0]}" "127.0.0.1:${ports[0]}: WRONGPASS invalid"
 names 'a user without rights' "redis://weak:w@127.0.0.1:${ports[0]}" "127.0.0.1:${ports[0]}: NOPERM this user has no permissions"
+at=127.0.0.1:${ports[0]}
+names 'a wrong password (cluster)' "redis-cluster://:hush-hush@$at" "$at: WRONGPASS invalid"
+names 'no right to ask a cluster' "redis-cluster://weak:w@$at" "$at: NOPERM this user has no"
+names 'no right to ask for the role' "redis-sentinel://weak:w@127.0.0.1:${ports[2]}/shop" \
+    "$at: NOPERM this user has no"
+check 'the service does not ask again after a refusal that lasts' \
+    test "$(grep -Ec 'WRONGPASS|NOPERM' all)" = 10 -a \
+    "$(grep -E 'WRONGPASS|NOPERM' all | grep -c 'of trying')" = 0
 names 'a replica without its master' "redis://127.0.0.1:${ports[1]}" 'MASTERDOWN Link with MASTER is down'
 command=force
 names 'a replica' "redis://127.0.0.1:${ports[3]}" 'READONLY You can.t write against a read only replica'
