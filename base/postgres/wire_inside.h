@@ -19,7 +19,8 @@ struct postgres_wire_route {
     size_t host_count;         /* 1: libpq gets the URL's host as it is         */
     size_t first_host, tried;  /* first_host is tried first; `tried` hosts were tried
                                 * before this one                               */
-    char *said;                /* the messages of the hosts tried before; NULL: none */
+    char *said;                /* the messages of the hosts tried so far; NULL: none */
+    char host_said[256];       /* the beginning of the message of the host that is tried */
 };
 
 struct postgres_wire {

@@ -178,7 +178,9 @@ static bool begin(struct postgres_wire *wire)
     wire->read_count = 0;
     wire->is_flooded = false;
     /* Already before it is open: libpq would wait without end for a server that asks for
-     * passwords again and again, and does not read them. */
+     * passwords again and again, and does not read them.  This clears what libpq has said. */
+    (void)snprintf(wire->route.host_said, sizeof(wire->route.host_said), "%s",
+                   PQstatus(wire->pg) != CONNECTION_BAD ? PQerrorMessage(wire->pg) : "");
     (void)PQsetnonblocking(wire->pg, 1);
     (void)PQsetNoticeReceiver(wire->pg, on_notice, wire);
     /* Only verbose messages of libpq contain the SQLSTATE of a refused connection. */
@@ -268,14 +270,14 @@ static void keep_said(struct postgres_wire *wire, bool is_late)
 {
     struct postgres_wire_route *route = &wire->route;
     char address[ITEM_SIZE], *said = NULL;
+    const char *before = route->said != NULL ? route->said : "";
 
     postgres_wire_address(wire, address, sizeof(address));
-    if (is_late && asprintf(&said, "%s%s did not answer in time\n",
-                            route->said != NULL ? route->said : "", address) < 0)
-        return;
-    if (!is_late && asprintf(&said, "%s%s\n", route->said != NULL ? route->said : "",
-                             wire->is_flooded ? postgres_wire_error(wire)
-                                              : PQerrorMessage(wire->pg)) < 0)
+    if (is_late && route->host_count > 1
+            ? asprintf(&said, "%s%s did not answer in time\n", before, address) < 0
+            : asprintf(&said, "%s%s%s\n", before, route->host_said,
+                       wire->is_flooded ? postgres_wire_error(wire)
+                                        : PQerrorMessage(wire->pg)) < 0)
         return;
     free(route->said);
     route->said = said;
@@ -288,10 +290,10 @@ enum postgres_opening postgres_wire_open(struct postgres_wire *wire, int64_t dea
 
     for (;;) {
         answer = finish(wire, attempt_ends_ns(route, deadline_ns));
-        if (answer == POSTGRES_OPEN)
+        if (answer == POSTGRES_OPEN) {
             forget_said(route);
-        if (answer == POSTGRES_OPEN || route->host_count == 1)
             return answer;
+        }
         keep_said(wire, answer == POSTGRES_LATE);
         if (route->tried + 1 == attempts_of(route) || dlock_clock_ns() >= deadline_ns)
             return answer;
