@@ -250,7 +250,7 @@ TEST_WITH(NULL, leave_no_trace, nodes_that_are_none_are_named)
     opts.variant = "lua";
     opts.redis_url = cluster_url;
     opts.redis_timeout_ms = TIMEOUT_MS;
-    assert_int_equal(DLOCK_IO, dlock_open(&sys, &opts));
+    assert_int_equal(DLOCK_PROTOCOL, dlock_open(&sys, &opts));
     assert_non_null(strstr(dlock_error(), "cluster support disabled"));
 }
 
