@@ -7,6 +7,8 @@
 #include "app/order_replay.h"
 #include "app/sale_window.h"
 #include "app/stream.h"
+#include "db/partition.h"
+#include "db/voucher.h"
 
 static void count_stop(struct worker *w, enum metrics_layer layer)
 {
@@ -46,6 +48,40 @@ static void leave(struct worker *w, struct admission_place *place)
                      dlock_status_text(st), dlock_error());
 }
 
+/* Ask the database again which vouchers with an old note are sold out, if it is time. */
+static void renew_hints(struct worker *w, int64_t voucher_id)
+{
+    struct sold_out *hints = &w->service->sold_out;
+    int64_t ids[SOLD_OUT_ASKED_MAX], asked_ns = monotonic_ns();
+    size_t noted = sold_out_ask(hints, voucher_id, asked_ns, ids), count = 0;
+
+    if (noted == 0)
+        return;
+    for (size_t i = 0; i < noted; i++) /* those of this worker's database */
+        if (partition_of_voucher(ids[i], partitions_count(w->service->databases)) == w->partition)
+            ids[count++] = ids[i];
+    if (worker_take_db(w) == OUTCOME_ACCEPTED &&
+        voucher_find_in_stock(w->db, ids, count) == DB_OK) {
+        for (size_t row = 0; row < db_rows(w->db, 0); row++)
+            for (size_t i = 0; i < count; i++)
+                if (ids[i] == db_int(w->db, 0, row, 0))
+                    ids[i] = ids[--count];
+        for (size_t i = 0; i < count; i++)
+            sold_out_note(hints, ids[i], asked_ns);
+    }
+    worker_give_db(w);
+    sold_out_asked(hints);
+}
+
+static bool is_sold_out(struct worker *w, int64_t voucher_id)
+{
+    if (!sold_out_hint(&w->service->sold_out, voucher_id, monotonic_ns()))
+        return false;
+    renew_hints(w, voucher_id);
+    count_stop(w, LAYER_HINT);
+    return true;
+}
+
 /* Place an order whose request was not accepted before.  *asked: the order path was
  * called. */
 static enum outcome place_new(struct worker *w, const struct order_request *request,
@@ -58,10 +94,8 @@ static enum outcome place_new(struct worker *w, const struct order_request *requ
 
     if (outcome != OUTCOME_ACCEPTED)
         return outcome;
-    if (sold_out_hint(&w->service->sold_out, request->voucher_id, monotonic_ns())) {
-        count_stop(w, LAYER_HINT);
+    if (is_sold_out(w, request->voucher_id))
         return OUTCOME_SOLD_OUT;
-    }
     outcome = enter(w, &place);
     if (outcome != OUTCOME_ACCEPTED)
         return outcome;

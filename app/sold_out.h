@@ -3,8 +3,8 @@
  *
  * After a voucher is sold out, most requests are still for it, and this note answers
  * them without the database.  The note lasts 50 ms from the last question to the
- * database.  Then the next request asks the database again, so that stock that comes
- * back is sold.
+ * database, so that stock that comes back is sold.  A request that finds an old note asks the
+ * database again for all vouchers together that requests asked for lately.
  *
  * Threads     Any.
  */
@@ -17,8 +17,11 @@
 #include <stdint.h>
 
 enum {
-    SOLD_OUT_SLOTS = 256,
+    SOLD_OUT_SLOTS = 4096,
     SOLD_OUT_MS = 50,
+    SOLD_OUT_OLD_MS = 25,     /* the age at which the database is asked again */
+    SOLD_OUT_WANTED_MS = 1000, /* a voucher that nobody asked for so long is forgotten */
+    SOLD_OUT_ASKED_MAX = 1024, /* vouchers in one question */
 };
 
 /* A zeroed struct is empty. */
@@ -27,7 +30,9 @@ struct sold_out {
         atomic_flag is_being_written;
         _Atomic int64_t voucher_id; /* 0: empty */
         _Atomic int64_t until_ns;
+        _Atomic int64_t wanted_ns; /* when a request asked last, or up to SOLD_OUT_OLD_MS before */
     } slots[SOLD_OUT_SLOTS];
+    atomic_flag is_asking;
 };
 
 /* Note that the database was asked at `asked_ns` and answered that the voucher is sold
@@ -36,5 +41,12 @@ void sold_out_note(struct sold_out *s, int64_t voucher_id, int64_t asked_ns);
 
 /* Was the voucher sold out at most SOLD_OUT_MS before `now_ns`? */
 bool sold_out_hint(struct sold_out *s, int64_t voucher_id, int64_t now_ns);
+
+/* If the note of the voucher is old, and nobody asks now: take the vouchers with notes for which
+ * the database is to be asked, this one first.  Above 0: that many are in `ids`, and
+ * sold_out_asked() must follow. */
+size_t sold_out_ask(struct sold_out *s, int64_t voucher_id, int64_t now_ns,
+                    int64_t ids[SOLD_OUT_ASKED_MAX]);
+void sold_out_asked(struct sold_out *s);
 
 #endif /* APP_SOLD_OUT_H */

@@ -4,6 +4,7 @@
 
 #include "base/os/clock.h"
 #include "db/instant.h"
+#include "db/sale_columns.h"
 
 #define VOUCHER_ROW                                                                    \
     "SELECT v.id, v.shop_id, v.title, v.sub_title, v.rules, v.pay_value,"              \
@@ -34,6 +35,12 @@ static const struct postgres_statement FIND_STOCK = {
     "voucher_find_stock",
     "SELECT stock FROM tb_seckill_voucher WHERE voucher_id = $1",
     "i",
+};
+
+static const struct postgres_statement FIND_IN_STOCK = {
+    "voucher_find_in_stock",
+    "SELECT voucher_id FROM tb_seckill_voucher WHERE voucher_id = ANY($1::bigint[]) AND stock > 0",
+    "s",
 };
 
 static const struct postgres_statement FIND = {
@@ -127,6 +134,21 @@ enum db_status voucher_find_stock(struct db_conn *db, int64_t voucher_id, int64_
     *found = st == DB_OK && db_rows(db, 0) == 1;
     if (*found)
         *stock = db_int(db, 0, 0, 0);
+    return st;
+}
+
+enum db_status voucher_find_in_stock(struct db_conn *db, const int64_t *ids, size_t count)
+{
+    struct sale_column column = {0};
+    enum db_status st = DB_ERROR;
+    const char *text;
+
+    for (size_t i = 0; i < count; i++)
+        sale_column_add_integer(&column, ids[i]);
+    text = sale_column_text(&column);
+    if (text != NULL)
+        st = db_run_one(db, &FIND_IN_STOCK, DB_VALUES(DB_TEXT(text)));
+    sale_column_free(&column);
     return st;
 }
 

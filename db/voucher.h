@@ -59,6 +59,10 @@ enum db_status voucher_find_window(struct db_conn *db, int64_t voucher_id,
 enum db_status voucher_find_stock(struct db_conn *db, int64_t voucher_id, int64_t *stock,
                                   bool *found);
 
+/* Find out which of these vouchers have stock.  OK: db_rows(db, 0) of them do, and
+ * db_int(db, 0, row, 0) are their ids. */
+enum db_status voucher_find_in_stock(struct db_conn *db, const int64_t *ids, size_t count);
+
 /* A choice of the vouchers to list. */
 struct voucher_page {
     int64_t shop_id;    /* 0: of all shops */

@@ -192,6 +192,31 @@ TEST(the_wrong_field_is_named)
     }
 }
 
+/* Notes of which the first is old are renewed together, by one request, while they are wanted. */
+TEST(old_notes_of_sold_out_are_asked_for_together)
+{
+    static struct sold_out s;
+    static int64_t ids[SOLD_OUT_ASKED_MAX];
+    const int64_t ms = 1000000, begun_ns = 5000 * ms;
+    const int64_t old_ns = begun_ns + SOLD_OUT_OLD_MS * ms;
+
+    for (int64_t voucher = 1; voucher <= 3; voucher++)
+        sold_out_note(&s, voucher, begun_ns);
+    assert_int_equal(sold_out_ask(&s, 2, old_ns - 1, ids), 0);
+    assert_int_equal(sold_out_ask(&s, 2, old_ns, ids), 3);
+    assert_int_equal(ids[0], 2);
+    assert_int_equal(ids[1], 3);
+    assert_int_equal(ids[2], 1);
+    assert_int_equal(sold_out_ask(&s, 1, old_ns, ids), 0); /* the other request asks */
+    sold_out_asked(&s);
+    sold_out_note(&s, 2, old_ns);
+    assert_int_equal(sold_out_ask(&s, 2, old_ns, ids), 0); /* the note is new */
+    assert_true(sold_out_hint(&s, 3, old_ns + ms));
+    assert_int_equal(sold_out_ask(&s, 3, begun_ns + SOLD_OUT_WANTED_MS * ms, ids), 1);
+    assert_int_equal(ids[0], 3);
+    sold_out_asked(&s);
+}
+
 TEST(a_hint_of_sold_out_ends_by_itself)
 {
     static struct sold_out s;
