@@ -75,6 +75,8 @@ void admin_metrics(const struct request *rq, struct answer *an)
         .process = s->config->process_name,
         .order_path = s->path->name,
         .orders_waiting = lanes_waiting(s->lanes),
+        .orders_waiting_max = s->config->orders_waiting,
+        .voucher_orders_waiting_max = s->config->voucher_orders_waiting,
     };
     struct worker_pool_stats pool;
 

@@ -394,6 +394,20 @@ static void find_admin_token(struct config *c)
                                  sizeof(c->admin_token_path));
 }
 
+/* No order waits without a connection.  Lower the limits of waiting orders to what can be reached.
+ * An order that holds a session for its lock waits with its worker, so that --workers limits the
+ * sessions. */
+static void derive_waiting(struct config *c)
+{
+    if (c->orders_waiting >= c->connections)
+        c->orders_waiting = c->connections > 1 ? c->connections - 1 : 1;
+    if (c->voucher_orders_waiting > c->orders_waiting)
+        c->voucher_orders_waiting = c->orders_waiting;
+    c->waits_without_worker =
+        c->lock_scope_is_voucher ||
+        !(dlock_variant_find(c->lock)->caps & DLOCK_CAP_SESSION);
+}
+
 static void derive(struct config *c)
 {
     char host[40] = "host";
@@ -412,6 +426,7 @@ static void derive(struct config *c)
     c->unlock_before_commit =
         word_of(config_unlock_at, c->unlock) == UNLOCK_BEFORE_COMMIT;
     c->unlock_waits = word_of(config_unlock_at, c->unlock) != UNLOCK_LATER;
+    derive_waiting(c);
     (void)duplicate_guard_find(c->duplicate_guard, &c->duplicates);
     (void)config_parse_fronts(c->front, c->fronts, &c->front_count);
     (void)config_parse_admission(c->admission, &c->admission_kind, &c->admission_limit);

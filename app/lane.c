@@ -22,16 +22,18 @@ enum { PATIENCE_MS = 60000 };
 struct lane {
     int64_t voucher_id;
     struct lane_place *first, **last; /* the waiting places */
+    int64_t waiting;                  /* how many they are */
     struct lane *next;                /* of the same bucket */
 };
 
 struct lanes {
     struct dlock_mutex mutex;
     struct lane *buckets[BUCKETS];
-    int64_t waiting, waiting_max;
+    int64_t waiting, waiting_max; /* of all lanes */
+    int64_t voucher_max;          /* of each */
 };
 
-struct lanes *lanes_new(int64_t waiting_max)
+struct lanes *lanes_new(int64_t waiting_max, int64_t voucher_max)
 {
     struct lanes *lanes = calloc(1, sizeof(*lanes));
 
@@ -39,6 +41,7 @@ struct lanes *lanes_new(int64_t waiting_max)
         return NULL;
     dlock_mutex_init(&lanes->mutex);
     lanes->waiting_max = waiting_max;
+    lanes->voucher_max = voucher_max;
     return lanes;
 }
 
@@ -99,6 +102,7 @@ static struct lane_place *unlink_place(struct lanes *lanes, struct lane *lane,
     if (lane->last == &place->next)
         lane->last = at;
     place->next = NULL;
+    lane->waiting--;
     lanes->waiting--;
     return place;
 }
@@ -112,12 +116,18 @@ static void leave(struct lanes *lanes, struct lane_place *place)
     (void)unlink_place(lanes, place->lane, at);
 }
 
-/* The caller holds the mutex. */
-static void join(struct lanes *lanes, struct lane_place *place)
+/* Let the place wait in its lane.  The caller holds the mutex. */
+static enum lane_answer append(struct lanes *lanes, struct lane_place *place)
 {
+    if (lanes->waiting >= lanes->waiting_max)
+        return LANE_FULL;
+    if (place->lane->waiting >= lanes->voucher_max)
+        return LANE_VOUCHER_FULL;
     *place->lane->last = place;
     place->lane->last = &place->next;
+    place->lane->waiting++;
     lanes->waiting++;
+    return LANE_WAITS;
 }
 
 /* Leave the lane after the time limit.  False: a leader has taken the place meanwhile,
@@ -134,10 +144,9 @@ static bool is_late(struct lanes *lanes, struct lane_place *place)
     return late;
 }
 
-/* Sleep until a leader rings.  Each place has its own bell, so that the woken orders of
- * a batch do not contend for the mutex. */
-static enum lane_answer wait_for_leader(struct lanes *lanes, struct lane_place *place,
-                                        int64_t until_ns)
+/* Each place has its own bell, so that the woken orders of a batch do not contend for the
+ * mutex. */
+enum lane_answer lane_wait(struct lanes *lanes, struct lane_place *place, int64_t until_ns)
 {
     if (!dlock_bell_wait(&place->bell, until_ns)) {
         if (is_late(lanes, place))
@@ -148,27 +157,21 @@ static enum lane_answer wait_for_leader(struct lanes *lanes, struct lane_place *
     return place->state == LEADS ? LANE_LEADS : LANE_DONE;
 }
 
-enum lane_answer lane_enter(struct lanes *lanes, int64_t voucher_id,
-                            struct lane_place *place, int64_t until_ns)
+enum lane_answer lane_join(struct lanes *lanes, int64_t voucher_id, struct lane_place *place)
 {
-    bool waits = false, leads = false;
+    enum lane_answer answer = LANE_FULL;
 
     place->next = NULL;
     place->state = WAITS;
     place->bell = (struct dlock_bell){0};
     dlock_mutex_lock(&lanes->mutex);
     place->lane = find(lanes, voucher_id);
-    if (place->lane == NULL) {
-        place->lane = add(lanes, voucher_id);
-        leads = place->lane != NULL;
-    } else if (lanes->waiting < lanes->waiting_max) {
-        join(lanes, place);
-        waits = true;
-    }
+    if (place->lane != NULL)
+        answer = append(lanes, place);
+    else if ((place->lane = add(lanes, voucher_id)) != NULL)
+        answer = LANE_LEADS;
     dlock_mutex_unlock(&lanes->mutex);
-    if (waits)
-        return wait_for_leader(lanes, place, until_ns);
-    return leads ? LANE_LEADS : LANE_FULL;
+    return answer;
 }
 
 size_t lane_take(struct lanes *lanes, struct lane_place *leader, lane_fits *fits,

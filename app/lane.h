@@ -2,21 +2,24 @@
 /* lane.h -- the waiting orders of each voucher in this process.  One thread at a time,
  * the leader, sells all waiting orders of a voucher together.
  *
- *     switch (lane_enter(lanes, voucher, &place, until_ns)) {
+ *     answer = lane_join(lanes, voucher, &place);
+ *     if (answer == LANE_WAITS)
+ *         answer = lane_wait(lanes, &place, until_ns);
+ *     switch (answer) {
  *     case LANE_LEADS:
  *         count = lane_take(lanes, &place, fits, batch, max);   // batch[0] is &place
  *         ...                                                   // sell the batch
  *         lane_finish(lanes, &place, batch, count);
  *         break;
  *     case LANE_DONE:                 // the leader of its batch has ended this one
- *     case LANE_LATE: case LANE_FULL: // nothing was sold
+ *     default:                        // nothing was sold
  *     }
  *
  * The first order of a voucher leads.  Orders that come while a leader sells a batch
  * wait, and the first of them leads next.  So the longer a batch takes, the larger the
  * next batch is.  No order waits for a batch to grow.
  *
- * Threads     Any.  A place belongs to its thread until lane_enter() is called, to the
+ * Threads     Any.  A place belongs to its thread until lane_join() is called, to the
  *             leader that took it from lane_take() to lane_finish(), and to its thread
  *             afterwards.
  */
@@ -45,22 +48,26 @@ struct lane_place {
 
 enum lane_answer {
     LANE_LEADS, /* lane_take() and lane_finish() must follow */
+    LANE_WAITS, /* lane_wait() must follow */
     LANE_DONE,  /* the leader of its batch has called lane_finish() */
     LANE_LATE,  /* until_ns came before a leader took the order */
-    LANE_FULL,  /* the limit of waiting orders is reached, or there is no memory */
+    LANE_FULL,  /* the limit of all waiting orders is reached, or there is no memory */
+    LANE_VOUCHER_FULL, /* the limit of the waiting orders of a voucher is reached */
 };
 
-/* Make lanes.  At most `waiting_max` orders of all vouchers together may wait at once;
- * orders that lead or are being sold do not count.  NULL: no memory. */
-struct lanes *lanes_new(int64_t waiting_max);
+/* Make lanes.  At most `waiting_max` orders of all vouchers together, and `voucher_max` of one
+ * voucher, may wait at once; orders that lead or are being sold do not count.  NULL: no memory. */
+struct lanes *lanes_new(int64_t waiting_max, int64_t voucher_max);
 /* Free the lanes.  No thread may be inside a call.  NULL is fine. */
 void lanes_free(struct lanes *lanes);
 
-/* Add an order to the lane of its voucher, and wait until it leads or its batch has
- * ended, until `until_ns` (base/os/clock.h).  An order that a leader has taken waits
- * for the end of its batch, also past until_ns. */
-enum lane_answer lane_enter(struct lanes *lanes, int64_t voucher_id,
-                            struct lane_place *place, int64_t until_ns);
+/* Add an order to the lane of its voucher.  LEADS, WAITS, FULL or VOUCHER_FULL. */
+enum lane_answer lane_join(struct lanes *lanes, int64_t voucher_id, struct lane_place *place);
+
+/* Wait until the order leads or its batch has ended, until `until_ns` (base/os/clock.h).  An
+ * order that a leader has taken waits for the end of its batch, also past until_ns.  LEADS, DONE
+ * or LATE. */
+enum lane_answer lane_wait(struct lanes *lanes, struct lane_place *place, int64_t until_ns);
 
 /* Can `place` join the `count` orders of a batch? */
 typedef bool lane_fits(const struct lane_place *place, struct lane_place *const *batch,

@@ -264,9 +264,11 @@ static int serve(const struct config *c, const struct settings *settings)
         goto out;
     }
     log_info("process=%s lock=%s scope=%s stock-guard=%s duplicate-guard=%s unlock=%s "
-             "order-path=%s admission=%s workers=%lld%s",
+             "order-path=%s admission=%s workers=%lld orders-waiting=%lld "
+             "orders-waiting-per-voucher=%lld%s",
              c->process_name, c->lock, c->lock_scope, c->stock_guard,
              c->duplicate_guard, c->unlock, c->order_path, c->admission, (long long)c->workers,
+             (long long)c->orders_waiting, (long long)c->voucher_orders_waiting,
              c->allow_faults ? " FAULTS ALLOWED" : "");
     atomic_store(&stopping->serves, true);
     say_ready(c, http);

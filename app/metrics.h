@@ -103,6 +103,7 @@ struct metrics_facts {
     const char *process;
     const char *order_path;
     int64_t orders_waiting; /* for the leader of a batch */
+    int64_t orders_waiting_max, voucher_orders_waiting_max;
     int64_t stream_length;  /* orders in the stream; 0 without a stream */
     int64_t workers_busy;
     int64_t workers_total;

@@ -71,6 +71,12 @@ bool partitions_enter(struct partitions *p, size_t i)
     return false;
 }
 
+void partitions_enter_again(struct partitions *p, size_t i)
+{
+    if (p->count > 1)
+        (void)atomic_fetch_add(&p->each[i].inside, 1);
+}
+
 void partitions_leave(struct partitions *p, size_t i)
 {
     if (p->count > 1)

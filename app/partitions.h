@@ -33,6 +33,8 @@ struct db_pool *partitions_pool(struct partitions *p, size_t i);
 /* Begin to use a database; partitions_leave() ends that.  False: the limit is
  * reached. */
 bool partitions_enter(struct partitions *p, size_t i);
+/* The same without a limit, for a request that has begun before. */
+void partitions_enter_again(struct partitions *p, size_t i);
 void partitions_leave(struct partitions *p, size_t i);
 
 /* The database for the next new voucher; the databases take turns. */

@@ -58,6 +58,8 @@ struct worker {
     bool is_inside;     /* between worker_enter() and worker_leave() */
     struct metrics_cell *cell;
     const char *busy_why; /* after DATABASE_BUSY: a sentence for the client, and a literal */
+    bool rests;           /* see worker_rest() */
+    struct worker *next_idle; /* in its pool */
 };
 
 /* Connect to the stores: the lock's, the admission's, the stream's, then PostgreSQL,
@@ -89,6 +91,12 @@ enum outcome worker_enter_voucher(struct worker *w, int64_t voucher_id);
 /* Stop counting as a user of the database; does nothing if the worker uses none.  The
  * worker has no connection. */
 void worker_leave(struct worker *w);
+
+/* While the worker's thread only waits for the worker of another request, the worker counts neither
+ * as one of --workers nor as a user of its database.  Ends with worker_resume(), which never waits,
+ * or with worker_leave(). */
+void worker_rest(struct worker *w);
+void worker_resume(struct worker *w);
 
 /* Choose the database of a voucher without the limit, for a thread that is not a
  * request's.  False: the voucher's id is of no database here. */

@@ -10,7 +10,7 @@
 /* A request that waits; it lies on its thread's stack. */
 struct waiter {
     struct dlock_condition given;
-    struct worker *worker; /* the worker it was given; NULL: none yet */
+    bool has_place;
     struct waiter *next;
 };
 
@@ -23,14 +23,13 @@ struct worker_pool {
     uint64_t timed_out;
     struct waiter *first; /* the first waiting request; NULL: none */
     struct waiter **last; /* where the next waiter is appended */
-    int64_t idle_count;
-    struct worker *idle[]; /* the worker used last on top, because its memory is in the
-                            * caches */
+    struct worker *idle; /* the worker used last is the first, because its memory is in the
+                          * caches */
 };
 
 struct worker_pool *worker_pool_new(struct service *service, int64_t count)
 {
-    struct worker_pool *s = calloc(1, sizeof(*s) + (size_t)count * sizeof(s->idle[0]));
+    struct worker_pool *s = calloc(1, sizeof(*s));
 
     if (s == NULL)
         return NULL;
@@ -45,8 +44,12 @@ void worker_pool_free(struct worker_pool *s)
 {
     if (s == NULL)
         return;
-    while (s->idle_count > 0)
-        worker_free(s->idle[--s->idle_count]);
+    while (s->idle != NULL) {
+        struct worker *w = s->idle;
+
+        s->idle = w->next_idle;
+        worker_free(w);
+    }
     dlock_mutex_destroy(&s->mutex);
     free(s);
 }
@@ -63,7 +66,7 @@ static void leave_queue(struct worker_pool *s, struct waiter *me)
     s->waiting--;
 }
 
-/* `me` must be out of the queue before its function returns: worker_pool_give() takes it out, or
+/* `me` must be out of the queue before its function returns: pass_on() takes it out, or
  * leave_queue() does. */
 static void enter_queue(struct worker_pool *s, struct waiter *me)
 {
@@ -72,67 +75,93 @@ static void enter_queue(struct worker_pool *s, struct waiter *me)
     s->waiting++;
 }
 
-/* Wait for a worker that is given back.  The caller holds the mutex. */
-static struct worker *wait_for_one(struct worker_pool *s, int64_t wait_ms)
+/* Wait for a place.  The caller holds the mutex. */
+static bool wait_for_place(struct worker_pool *s, int64_t wait_ms)
 {
-    struct waiter me = {.worker = NULL};
+    struct waiter me = {.has_place = false};
     int64_t deadline_ns = dlock_clock_after(dlock_clock_ns(), wait_ms);
 
     if (!dlock_condition_init(&me.given))
-        return NULL; /* no memory for the wait; the caller answers as after a timeout */
+        return false; /* no memory for the wait; the caller answers as after a timeout */
     enter_queue(s, &me);
-    while (me.worker == NULL &&
-           dlock_condition_wait_until(&me.given, &s->mutex, deadline_ns))
+    while (!me.has_place && dlock_condition_wait_until(&me.given, &s->mutex, deadline_ns))
         ; /* the wait may end early */
-    if (me.worker == NULL) {
+    if (!me.has_place) {
         leave_queue(s, &me);
         s->timed_out++;
     }
     dlock_condition_destroy(&me.given);
-    return me.worker;
+    return me.has_place;
+}
+
+/* Let the next request have a place that is not needed any more.  The caller holds the mutex. */
+static void pass_on(struct worker_pool *s)
+{
+    struct waiter *next = s->in_use <= s->total ? s->first : NULL;
+
+    if (next == NULL) {
+        s->in_use--;
+        return;
+    }
+    leave_queue(s, next);
+    next->has_place = true;
+    dlock_condition_signal(&next->given);
 }
 
 struct worker *worker_pool_take(struct worker_pool *s, int64_t wait_ms)
 {
     struct worker *w = NULL;
-    bool is_new = false;
+    bool has_place = true;
 
     dlock_mutex_lock(&s->mutex);
-    if (s->in_use < s->total) {
+    if (s->in_use < s->total)
         s->in_use++;
-        is_new = s->idle_count == 0;
-        w = is_new ? NULL : s->idle[--s->idle_count];
-    } else {
-        w = wait_for_one(s, wait_ms);
+    else
+        has_place = wait_for_place(s, wait_ms);
+    if (has_place && s->idle != NULL) {
+        w = s->idle;
+        s->idle = w->next_idle;
     }
     dlock_mutex_unlock(&s->mutex);
-    if (!is_new)
+    if (w != NULL || !has_place)
         return w;
     w = worker_new(s->service);
     if (w == NULL) {
         dlock_mutex_lock(&s->mutex);
-        s->in_use--;
+        pass_on(s);
         dlock_mutex_unlock(&s->mutex);
     }
     return w;
 }
 
+void worker_pool_rest(struct worker_pool *s, struct worker *w)
+{
+    dlock_mutex_lock(&s->mutex);
+    w->rests = true;
+    pass_on(s);
+    dlock_mutex_unlock(&s->mutex);
+}
+
+void worker_pool_resume(struct worker_pool *s, struct worker *w)
+{
+    if (!w->rests)
+        return;
+    dlock_mutex_lock(&s->mutex);
+    w->rests = false;
+    s->in_use++;
+    dlock_mutex_unlock(&s->mutex);
+}
+
 void worker_pool_give(struct worker_pool *s, struct worker *w)
 {
-    struct waiter *next = NULL;
-
     if (w == NULL)
         return;
     dlock_mutex_lock(&s->mutex);
-    next = s->first;
-    if (next != NULL) {
-        leave_queue(s, next);
-        next->worker = w;
-        dlock_condition_signal(&next->given);
-    } else {
-        s->idle[s->idle_count++] = w;
-        s->in_use--;
-    }
+    if (!w->rests)
+        pass_on(s);
+    w->rests = false;
+    w->next_idle = s->idle;
+    s->idle = w;
     dlock_mutex_unlock(&s->mutex);
 }
 

@@ -3,7 +3,8 @@
  *
  * A request takes a worker when all of it has arrived, and gives it back before the
  * answer is sent, so that a slow client never occupies a worker.  Requests that find no
- * free worker wait in the order of their arrival.
+ * free worker wait in the order of their arrival.  A worker that rests, because its request only
+ * waits for another one, does not count.
  *
  * Threads     Any.
  */
@@ -16,7 +17,7 @@ struct worker_pool; /* opaque */
 
 struct worker_pool_stats {
     int64_t total;
-    int64_t in_use;
+    int64_t in_use;     /* without those that rest */
     int64_t waiting;
     uint64_t timed_out; /* requests that waited in vain */
 };
@@ -29,7 +30,12 @@ void worker_pool_free(struct worker_pool *s);
 
 /* Take a worker, waiting at most `wait_ms`.  NULL: the time passed, or no memory. */
 struct worker *worker_pool_take(struct worker_pool *s, int64_t wait_ms);
-/* Give a worker back; NULL is fine. */
+/* The worker rests: its place goes to another request. */
+void worker_pool_rest(struct worker_pool *s, struct worker *w);
+/* It works on, at once, even if that makes more workers than the limit for a while; nothing
+ * happens if it does not rest. */
+void worker_pool_resume(struct worker_pool *s, struct worker *w);
+/* Give a worker back, which may rest; NULL is fine. */
 void worker_pool_give(struct worker_pool *s, struct worker *w);
 
 void worker_pool_read_stats(struct worker_pool *s, struct worker_pool_stats *out);

@@ -263,47 +263,66 @@ static int64_t until_lane_ns(const struct config *config)
 }
 
 /* Refuse an order that no leader took, after a wait since `entered_ns`. */
-static enum outcome refuse(const struct order_attempt *order, bool is_late, int64_t entered_ns)
+static enum outcome refuse(const struct order_attempt *order, enum lane_answer answer,
+                           int64_t entered_ns)
 {
     const struct service *service = order->worker->service;
+    const struct config *config = service->config;
     long long voucher = order->request->voucher_id;
     long long waiting = lanes_waiting(service->lanes);
 
-    if (!is_late) {
+    switch (answer) {
+    case LANE_FULL:
         LIMITED_WARN("an order of voucher %lld was refused: %lld orders wait to be sold, and "
                      "--orders-waiting is %lld",
-                     voucher, waiting, (long long)service->config->orders_waiting);
+                     voucher, waiting, (long long)config->orders_waiting);
         return worker_is_busy(order->worker, "as many orders wait as --orders-waiting allows");
+    case LANE_VOUCHER_FULL:
+        LIMITED_WARN("an order of voucher %lld was refused: --orders-waiting-per-voucher is %lld",
+                     voucher, (long long)config->voucher_orders_waiting);
+        return worker_is_busy(order->worker, "as many orders of this voucher wait as "
+                                             "--orders-waiting-per-voucher allows");
+    default:
+        LIMITED_WARN("an order of voucher %lld was refused: it waited %lld ms for the transaction "
+                     "that sells the orders before it; %lld orders still wait",
+                     voucher, (long long)((monotonic_ns() - entered_ns) / DLOCK_NS_PER_MS),
+                     waiting);
+        return worker_is_busy(order->worker, "the orders before this one were not sold in time");
     }
-    LIMITED_WARN("an order of voucher %lld was refused: it waited %lld ms for the transaction that "
-                 "sells the orders before it; %lld orders still wait",
-                 voucher, (long long)((monotonic_ns() - entered_ns) / DLOCK_NS_PER_MS), waiting);
-    return worker_is_busy(order->worker,
-                          "the orders before this one were not sold in time");
+}
+
+/* Wait until the order leads or its batch has ended.  An order that leads, or has to find out its
+ * own outcome, works on. */
+static enum lane_answer wait_in_lane(struct waiting_order *waiting)
+{
+    struct worker *w = waiting->sale.order->worker;
+    const struct service *service = w->service;
+    enum lane_answer answer;
+
+    if (service->config->waits_without_worker)
+        worker_rest(w);
+    answer = lane_wait(service->lanes, &waiting->place, until_lane_ns(service->config));
+    if (w->rests && (answer == LANE_LEADS || waiting->is_unsettled))
+        worker_resume(w);
+    return answer;
 }
 
 /* Wait in the lane until the order is sold, or will not be sold. */
 static void go_through_lane(struct waiting_order *waiting)
 {
     const struct order_attempt *order = waiting->sale.order;
-    const struct service *service = order->worker->service;
     int64_t entered_ns = monotonic_ns();
     enum lane_answer answer;
 
     waiting->place.order = waiting;
-    answer = lane_enter(service->lanes, order->request->voucher_id, &waiting->place,
-                        until_lane_ns(service->config));
-    switch (answer) {
-    case LANE_LEADS:
+    answer = lane_join(order->worker->service->lanes, order->request->voucher_id,
+                       &waiting->place);
+    if (answer == LANE_WAITS)
+        answer = wait_in_lane(waiting);
+    if (answer == LANE_LEADS)
         lead(waiting);
-        break;
-    case LANE_DONE:
-        break;
-    case LANE_LATE:
-    case LANE_FULL:
-        waiting->outcome = refuse(order, answer == LANE_LATE, entered_ns);
-        break;
-    }
+    else if (answer != LANE_DONE)
+        waiting->outcome = refuse(order, answer, entered_ns);
     waiting->sale.w = order->worker;
     if (waiting->is_unsettled)
         waiting->outcome = order_sale_conclude(&waiting->sale);

@@ -39,6 +39,54 @@ static void one_order_more_than_may_wait_is_503(void **state)
     rig_stop(&service);
 }
 
+/* A voucher's row is locked, and more orders wait for it than there are workers. */
+static void orders_that_wait_for_a_locked_voucher_occupy_no_worker(void **state)
+{
+    int64_t locked = rig_voucher(20), other = rig_voucher(20);
+
+    (void)state;
+    service = RIG_START("--order-path=combined", "--lock=reentrant", "--statement-timeout=50s",
+                        "--database-wait=50s", "--workers=2", "--worker-wait=0s",
+                        "--orders-waiting=8", "--orders-waiting-per-voucher=6");
+    assert_true(rig_metric(&service, "seckill_orders_waiting_max ") == 8);
+    assert_true(rig_metric(&service, "seckill_voucher_orders_waiting_max ") == 6);
+    batch_begin(locked);
+    batch_buy_blocked(&service, locked, 1, 1);
+    for (int user = 2; user <= 7; user++) {
+        batch_buy(&service, locked, user, "");
+        batch_await_waiting(&service, user - 1);
+    }
+    assert_true(rig_metric(&service, "seckill_http_workers_busy ") == 1);
+    assert_true(rig_order(service.orders_port, locked, 8, &answer));
+    assert_int_equal(answer.status, 503);
+    assert_string_equal(answer.outcome, "database-busy");
+    rig_expect_in_body(&answer, "\"detail\":\"as many orders of this voucher wait as "
+                                "--orders-waiting-per-voucher allows\"");
+    assert_true(rig_order(service.orders_port, other, 8, &answer));
+    assert_string_equal(answer.outcome, "accepted");
+    batch_let_go();
+    batch_expect("accepted", 7);
+    assert_true(rig_metric(&service, "seckill_http_workers_busy ") == 0);
+    rig_stop(&service);
+}
+
+/* A lock of pg-advisory keeps a connection, whose number --workers limits. */
+static void orders_that_hold_a_session_wait_with_their_worker(void **state)
+{
+    int64_t voucher = rig_voucher(20);
+
+    (void)state;
+    service = BATCH_START("--lock=pg-advisory");
+    batch_begin(voucher);
+    batch_buy_blocked(&service, voucher, 1, 1);
+    batch_buy(&service, voucher, 2, "");
+    batch_await_waiting(&service, 1);
+    assert_true(rig_metric(&service, "seckill_http_workers_busy ") == 2);
+    batch_let_go();
+    batch_expect("accepted", 2);
+    rig_stop(&service);
+}
+
 static bool has_told_why(void *voucher)
 {
     char line[96];
@@ -216,6 +264,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_order_more_than_may_wait_is_503),
+        cmocka_unit_test(orders_that_wait_for_a_locked_voucher_occupy_no_worker),
+        cmocka_unit_test(orders_that_hold_a_session_wait_with_their_worker),
         cmocka_unit_test(the_log_says_why_a_batch_failed),
         cmocka_unit_test(a_wait_for_the_lock_takes_no_time_from_the_wait_for_the_database),
         cmocka_unit_test(clients_that_hang_or_hang_up_keep_nobody_waiting),

@@ -28,7 +28,7 @@ static bool all_fit(const struct lane_place *place, struct lane_place *const *ba
 static int set_up(void **state)
 {
     (void)state;
-    lanes = lanes_new(LANES_WAITING_MAX);
+    lanes = lanes_new(LANES_WAITING_MAX, LANES_WAITING_MAX);
     return lanes == NULL;
 }
 
@@ -37,6 +37,13 @@ static int tear_down(void **state)
     (void)state;
     lanes_free(lanes);
     return 0;
+}
+
+static enum lane_answer lane_enter(int64_t voucher_id, struct lane_place *place, int64_t until_ns)
+{
+    enum lane_answer answer = lane_join(lanes, voucher_id, place);
+
+    return answer == LANE_WAITS ? lane_wait(lanes, place, until_ns) : answer;
 }
 
 /* ---- a waiting order on a thread of its own ---- */
@@ -56,7 +63,7 @@ static void *wait_to_be_sold(void *arg)
     struct lane_place *batch[MAX];
 
     w->place.order = w;
-    w->answer = lane_enter(lanes, VOUCHER, &w->place, w->until_ns);
+    w->answer = lane_enter(VOUCHER, &w->place, w->until_ns);
     if (w->answer != LANE_LEADS)
         return NULL;
     w->sold = lane_take(lanes, &w->place, all_fit, batch, MAX);
@@ -86,7 +93,7 @@ TEST(the_first_leads_at_once_and_alone)
     struct lane_place place = {0}, *batch[MAX];
 
     for (int again = 0; again < 2; again++) {
-        assert_int_equal(lane_enter(lanes, VOUCHER, &place, in_ms(FAR_MS)), LANE_LEADS);
+        assert_int_equal(lane_enter(VOUCHER, &place, in_ms(FAR_MS)), LANE_LEADS);
         assert_int_equal(lane_take(lanes, &place, all_fit, batch, MAX), 1);
         assert_ptr_equal(batch[0], &place);
         lane_finish(lanes, &place, batch, 1);
@@ -99,7 +106,7 @@ TEST(those_who_wait_are_taken_in_the_order_they_came)
     struct lane_place leader = {0}, *batch[MAX];
     struct waiter waiters[3];
 
-    assert_int_equal(lane_enter(lanes, VOUCHER, &leader, in_ms(FAR_MS)), LANE_LEADS);
+    assert_int_equal(lane_enter(VOUCHER, &leader, in_ms(FAR_MS)), LANE_LEADS);
     for (int i = 0; i < 3; i++)
         begin(&waiters[i], i, in_ms(FAR_MS));
     assert_int_equal(lane_take(lanes, &leader, all_fit, batch, 3), 3);
@@ -120,17 +127,17 @@ TEST(no_more_wait_than_may)
     struct lane_place leader = {0}, *batch[MAX], more = {0};
     struct waiter waiters[2];
 
-    lanes = lanes_new(2);
+    lanes = lanes_new(2, LANES_WAITING_MAX);
     assert_non_null(lanes);
-    assert_int_equal(lane_enter(lanes, VOUCHER, &leader, in_ms(FAR_MS)), LANE_LEADS);
+    assert_int_equal(lane_enter(VOUCHER, &leader, in_ms(FAR_MS)), LANE_LEADS);
     for (int i = 0; i < 2; i++)
         begin(&waiters[i], i, in_ms(FAR_MS));
-    assert_int_equal(lane_enter(lanes, VOUCHER, &more, in_ms(FAR_MS)), LANE_FULL);
+    assert_int_equal(lane_enter(VOUCHER, &more, in_ms(FAR_MS)), LANE_FULL);
     assert_int_equal(lane_take(lanes, &leader, all_fit, batch, 2), 2);
     lane_finish(lanes, &leader, batch, 2);
     for (int i = 0; i < 2; i++)
         join(&waiters[i]);
-    assert_int_equal(lane_enter(lanes, VOUCHER, &more, in_ms(FAR_MS)), LANE_LEADS);
+    assert_int_equal(lane_enter(VOUCHER, &more, in_ms(FAR_MS)), LANE_LEADS);
     assert_int_equal(lane_take(lanes, &more, all_fit, batch, 2), 1);
     lane_finish(lanes, &more, batch, 1);
     lanes_free(lanes);
@@ -151,7 +158,7 @@ TEST(an_order_that_does_not_fit_leads_next)
     struct lane_place leader = {0}, *batch[MAX];
     struct waiter waiters[4];
 
-    assert_int_equal(lane_enter(lanes, VOUCHER, &leader, in_ms(FAR_MS)), LANE_LEADS);
+    assert_int_equal(lane_enter(VOUCHER, &leader, in_ms(FAR_MS)), LANE_LEADS);
     for (int i = 0; i < 4; i++)
         begin(&waiters[i], i + 1, in_ms(FAR_MS));
     assert_int_equal(lane_take(lanes, &leader, is_even, batch, MAX), 3);
@@ -169,8 +176,8 @@ TEST(an_order_that_is_late_is_in_no_batch)
     struct lane_place leader = {0}, *batch[MAX], late = {0};
     struct waiter last;
 
-    assert_int_equal(lane_enter(lanes, VOUCHER, &leader, in_ms(FAR_MS)), LANE_LEADS);
-    assert_int_equal(lane_enter(lanes, VOUCHER, &late, in_ms(10)), LANE_LATE);
+    assert_int_equal(lane_enter(VOUCHER, &leader, in_ms(FAR_MS)), LANE_LEADS);
+    assert_int_equal(lane_enter(VOUCHER, &late, in_ms(10)), LANE_LATE);
     assert_int_equal(lanes_waiting(lanes), 0);
     begin(&last, 1, in_ms(FAR_MS));
     assert_int_equal(lane_take(lanes, &leader, all_fit, batch, MAX), 2);
@@ -184,8 +191,8 @@ TEST(vouchers_do_not_wait_for_each_other)
 {
     struct lane_place one = {0}, two = {0}, *batch[MAX];
 
-    assert_int_equal(lane_enter(lanes, VOUCHER, &one, in_ms(FAR_MS)), LANE_LEADS);
-    assert_int_equal(lane_enter(lanes, VOUCHER + 64, &two, in_ms(FAR_MS)), LANE_LEADS);
+    assert_int_equal(lane_enter(VOUCHER, &one, in_ms(FAR_MS)), LANE_LEADS);
+    assert_int_equal(lane_enter(VOUCHER + 64, &two, in_ms(FAR_MS)), LANE_LEADS);
     assert_int_equal(lane_take(lanes, &two, all_fit, batch, MAX), 1);
     lane_finish(lanes, &two, batch, 1);
     assert_int_equal(lane_take(lanes, &one, all_fit, batch, MAX), 1);
@@ -201,7 +208,7 @@ static void *sell_often(void *arg)
     struct lane_place place = {0}, *batch[MAX];
 
     for (int i = 0; i < TIMES; i++) {
-        enum lane_answer answer = lane_enter(lanes, VOUCHER, &place, in_ms(FAR_MS));
+        enum lane_answer answer = lane_enter(VOUCHER, &place, in_ms(FAR_MS));
         size_t count;
 
         if (answer != LANE_LEADS) {
