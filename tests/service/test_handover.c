@@ -27,15 +27,17 @@ static void *buy(void *arg)
     const struct client *client = arg;
 
     for (int64_t i = 0; i < ORDERS; i++) {
-        if (!rig_order(client->service->orders_port, client->voucher, client->first_user + i,
-                       &answer))
-            atomic_fetch_add(&other, 1);
-        else if (strcmp(answer.outcome, "accepted") == 0)
+        bool is_answered = rig_order(client->service->orders_port, client->voucher,
+                                     client->first_user + i, &answer);
+
+        if (!is_answered)
+            answer = (struct rig_answer){.outcome = "no answer"};
+        if (strcmp(answer.outcome, "accepted") == 0)
             atomic_fetch_add(&accepted, 1);
         else if (strcmp(answer.outcome, "sold-out") == 0)
             atomic_fetch_add(&sold_out, 1);
-        else
-            atomic_fetch_add(&other, 1);
+        else if (atomic_fetch_add(&other, 1) == 0)
+            print_message("# the first other answer: %s %s\n", answer.outcome, answer.body);
     }
     return NULL;
 }
