@@ -29,16 +29,24 @@ struct child_options child_options_default(const char *const *argv)
 
 enum { FIELD_STATE = 3, FIELD_THREADS = 20, FIELD_START = 22 };
 
-/* Read the state, the parent and the start time from /proc/PID/stat.  The name in field 2 may
- * have any bytes, so fields are counted from the last ")".
+/* A process, as /proc/PID/stat describes it. */
+struct stat_line {
+    char command[CHILD_COMMAND_MAX];
+    char state;
+    pid_t parent;
+    uint64_t start;
+};
+
+/* Read /proc/PID/stat.  The command in field 2 may have any bytes, so fields are counted from the
+ * last ")".
  *
  * The first thread of a process that was killed may be a zombie before the other threads have
  * ended.  The files and ports of the process are in use until then, so such a zombie counts as
  * running. */
-static bool read_stat(pid_t pid, char *state, pid_t *parent, uint64_t *start)
+static bool read_stat(pid_t pid, struct stat_line *out)
 {
     char path[64], text[1024];
-    const char *p;
+    const char *p, *command;
     size_t n;
     FILE *file;
 
@@ -49,42 +57,54 @@ static bool read_stat(pid_t pid, char *state, pid_t *parent, uint64_t *start)
     n = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[n] = '\0';
+    command = strchr(text, '(');
     p = strrchr(text, ')');
-    if (!p || p[1] != ' ')
+    if (!command || !p || p[1] != ' ')
         return false;
-    *state = p[2];
-    *parent = (pid_t)strtol(p + 3, NULL, 10);
+    snprintf(out->command, sizeof out->command, "%.*s", (int)(p - command - 1), command + 1);
+    out->state = p[2];
+    out->parent = (pid_t)strtol(p + 3, NULL, 10);
     p += 2;
     for (int field = FIELD_STATE; field < FIELD_START; field++) {
-        if (field == FIELD_THREADS && *state == 'Z' && strtol(p, NULL, 10) > 1)
-            *state = 'D';
+        if (field == FIELD_THREADS && out->state == 'Z' && strtol(p, NULL, 10) > 1)
+            out->state = 'D';
         p = strchr(p, ' ');
         if (!p)
             return false;
         p++;
     }
-    *start = strtoull(p, NULL, 10);
+    out->start = strtoull(p, NULL, 10);
     return true;
 }
 
 uint64_t child_start_time(pid_t pid)
 {
-    uint64_t start = 0;
-    pid_t parent;
-    char state;
+    struct stat_line found;
 
-    return read_stat(pid, &state, &parent, &start) ? start : 0;
+    return read_stat(pid, &found) ? found.start : 0;
 }
 
 char child_state(const struct child *c)
 {
-    uint64_t start;
-    pid_t parent;
-    char state;
+    struct stat_line found;
 
-    if (c->pid <= 0 || !read_stat(c->pid, &state, &parent, &start) || start != c->start)
+    if (c->pid <= 0 || !read_stat(c->pid, &found) || found.start != c->start)
         return 0;
-    return state == 'Z' || state == 'X' ? 0 : state;
+    return found.state == 'Z' || found.state == 'X' ? 0 : found.state;
+}
+
+void child_command(char out[CHILD_COMMAND_MAX], const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    snprintf(out, CHILD_COMMAND_MAX, "%s", slash ? slash + 1 : path);
+}
+
+bool child_has_command(const struct child *c, const char *command)
+{
+    struct stat_line found;
+
+    return child_runs(c) && read_stat(c->pid, &found) && strcmp(found.command, command) == 0;
 }
 
 bool child_runs(const struct child *c)
@@ -113,12 +133,10 @@ size_t child_children(const struct child *c, struct child *out)
 
     while (dir && count < CHILD_CHILDREN_MAX && (entry = readdir(dir)) != NULL) {
         pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-        uint64_t start;
-        pid_t parent;
-        char state;
+        struct stat_line found;
 
-        if (pid > 0 && read_stat(pid, &state, &parent, &start) && parent == c->pid)
-            out[count++] = (struct child){pid, start};
+        if (pid > 0 && read_stat(pid, &found) && found.parent == c->pid)
+            out[count++] = (struct child){pid, found.start};
     }
     if (dir)
         closedir(dir);
@@ -158,9 +176,11 @@ static void wait_until_kept(int gate_fd)
 static void become(const struct child_options *o, pid_t parent, int gate_fd,
                    int report_fd)
 {
+    const char *slash = strrchr(o->argv[0], '/');
     sigset_t none;
 
     setsid();
+    (void)prctl(PR_SET_NAME, slash ? slash + 1 : o->argv[0]); /* as the program will be called */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     for (int number = 1; number < NSIG; number++)

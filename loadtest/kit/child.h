@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+enum { CHILD_COMMAND_MAX = 16 };
+
 struct child {
     pid_t pid;      /* 0: none                                                     */
     uint64_t start; /* its start, in clock ticks since the start of the machine    */
@@ -48,6 +50,13 @@ struct child_options child_options_default(const char *const *argv);
 /* Start a process in a session of its own, so that Ctrl-C reaches only this process.
  * False: it could not be started; errno says why (ECANCELED: `keep` said no). */
 bool child_start(struct child *c, const struct child_options *options);
+
+/* The command of the program `path`, as /proc/PID/comm of a child has it from its beginning.  The
+ * name of the file, cut as the kernel cuts it. */
+void child_command(char out[CHILD_COMMAND_MAX], const char *path);
+
+/* Does the process run, and has it that command? */
+bool child_has_command(const struct child *c, const char *command);
 
 /* Does exactly this process still run?  A zombie does not. */
 bool child_runs(const struct child *c);

@@ -80,6 +80,7 @@ struct lab_server {
     int node;      /* of several with that role, from 0 on                         */
     char name[16]; /* "postgres", "redis", "redlock-1", ...; its log is NAME.log   */
     struct child child;
+    char command[CHILD_COMMAND_MAX]; /* of the child's program, "redis-server"     */
     int port;
     int placeholder_fd; /* holds the port until the server listens; or -1          */
     int peer_ports[LAB_PEER_PORT_MAX];           /* 0: it has fewer                */
@@ -247,10 +248,17 @@ bool lab_servers_are_whole(const struct lab *lab);
 enum lab_state {
     LAB_STATE_NONE,    /* there is no state.json                                     */
     LAB_STATE_ALIEN,   /* it is another program's                                    */
-    LAB_STATE_UNKNOWN, /* it may be a lab's, and does not say which processes run    */
+    LAB_STATE_UNKNOWN, /* it may be a lab's, and does not say which processes run, or another
+                        * user may have written it                                   */
     LAB_STATE_ENDABLE, /* a lab of another version, or damaged: *lab is enough for its end */
     LAB_STATE_READ,    /* *lab is whole                                              */
 };
+/* Why `path` is not trusted: it is not this user's, it is a symbolic link, or its mode has one of
+ * the bits in `writers`.  NULL: it is trusted. */
+enum { LAB_WRITERS = 022 };
+const char *lab_distrust(const char *path, mode_t writers);
+/* Read the state.json in `dir`.  The children of *lab are processes whose pid, start time and
+ * command are those of the file. */
 enum lab_state lab_state_find(struct lab *lab, const char *dir);
 /* Is it LAB_STATE_READ? */
 bool lab_state_read(struct lab *lab, const char *dir);

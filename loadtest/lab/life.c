@@ -158,6 +158,7 @@ static enum exit_code make_dir(struct lab *lab, const char *dir)
 {
     enum lab_state state;
     struct lab found;
+    const char *why;
 
     if (!are_paths_lines(dir))
         return EXIT_USAGE;
@@ -177,6 +178,11 @@ static enum exit_code make_dir(struct lab *lab, const char *dir)
     }
     if (state == LAB_STATE_UNKNOWN || state == LAB_STATE_ENDABLE) {
         lab_state_complain(state, lab->dir);
+        return EXIT_UNAVAILABLE;
+    }
+    why = lab_distrust(lab->dir, 0);
+    if (why) {
+        fprintf(stderr, "seckill: cannot make a lab in %s: %s\n", lab->dir, why);
         return EXIT_UNAVAILABLE;
     }
     if (chmod(lab->dir, 0700) != 0 || access(lab->dir, W_OK | X_OK) != 0) {

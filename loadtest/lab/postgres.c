@@ -30,7 +30,7 @@ static bool give_to(const char *path, const struct child_user *user)
     int status = 1;
     pid_t pid;
 
-    if (chown(path, user->uid, user->gid) != 0)
+    if (lchown(path, user->uid, user->gid) != 0)
         return false;
     pid = fork();
     if (pid == 0) {

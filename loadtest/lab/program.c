@@ -26,6 +26,7 @@ bool lab_server_run(struct lab *lab, struct lab_server *server,
     bool ok;
     int log;
 
+    child_command(server->command, options->argv[0]);
     lab_log_path(lab, server, path);
     log = files_open_log(path);
     options->stdout_fd = options->stderr_fd = log;

@@ -15,7 +15,7 @@
 #include "loadtest/kit/shell.h"
 
 enum {
-    STATE_FORMAT = 2,
+    STATE_FORMAT = 3,
     LOCK_WAIT_MS = 300,
 };
 
@@ -31,18 +31,24 @@ static bool copy_text(char *out, size_t size, const json_t *json, const char *ke
     return text && snprintf(out, size, "%s", text) < (int)size;
 }
 
+/* A process that has the pid and the start time, but not the command, is none of the lab's. */
 static bool read_server(struct lab_server *server, const json_t *entry)
 {
     const json_t *peers = json_object_get(entry, "peer_ports");
+    bool is_whole;
 
     server->port = (int)json_integer_value(json_object_get(entry, "port"));
     for (size_t i = 0; i < LAB_PEER_PORT_MAX; i++)
         server->peer_ports[i] = (int)json_integer_value(json_array_get(peers, i));
     server->child.pid = (pid_t)json_integer_value(json_object_get(entry, "pid"));
     server->child.start = (uint64_t)json_integer_value(json_object_get(entry, "start"));
-    return json_is_integer(json_object_get(entry, "pid")) &&
-           json_is_integer(json_object_get(entry, "start")) &&
-           copy_text(server->name, sizeof server->name, entry, "name");
+    is_whole = json_is_integer(json_object_get(entry, "pid")) &&
+               json_is_integer(json_object_get(entry, "start")) &&
+               copy_text(server->name, sizeof server->name, entry, "name") &&
+               copy_text(server->command, sizeof server->command, entry, "command");
+    if (is_whole && !child_has_command(&server->child, server->command))
+        server->child = (struct child){0};
+    return is_whole;
 }
 
 static bool read_servers(struct lab *lab, const json_t *list)
@@ -100,8 +106,8 @@ static bool read_rest(struct lab *lab, const json_t *json)
                      "redis_password");
 }
 
-/* May `lab down` remove the data of a lab of another version?  Only in a place that a lab
- * chooses: see lab_postgres_make_root(). */
+/* May a command remove the lab's data?  Only in a place that a lab chooses: see
+ * lab_postgres_make_root(). */
 static bool is_our_data(const struct lab *lab)
 {
     char own[FILES_PATH_MAX], outside[sizeof lab->id + 16];
@@ -111,6 +117,34 @@ static bool is_our_data(const struct lab *lab)
     snprintf(outside, sizeof outside, "/seckill-lab-%s", lab->id);
     return lab->data_root[0] == '\0' || strcmp(lab->data_root, own) == 0 ||
            (lab->id[0] != '\0' && name && strcmp(name, outside) == 0);
+}
+
+const char *lab_distrust(const char *path, mode_t writers)
+{
+    struct stat found;
+
+    if (lstat(path, &found) != 0)
+        return strerror(errno);
+    if (S_ISLNK(found.st_mode))
+        return "it is a symbolic link";
+    if (found.st_uid != geteuid())
+        return "it belongs to another user";
+    return found.st_mode & writers ? "other users may write to it" : NULL;
+}
+
+/* Why the state.json in `dir` is not believed, and the `path` that is the reason; NULL: no other
+ * user can have written it. */
+static const char *state_distrust(const char *dir, char path[FILES_PATH_MAX])
+{
+    char real[FILES_PATH_MAX];
+    const char *why = realpath(dir, real) ? lab_distrust(real, LAB_WRITERS) : strerror(errno);
+
+    if (why) {
+        files_path(path, "%s", dir);
+        return why;
+    }
+    files_join(path, dir, "state.json");
+    return lab_distrust(path, LAB_WRITERS);
 }
 
 /* The parsed file.  NULL: `why` says what is wrong with it, and errno is 0 unless the file
@@ -140,20 +174,20 @@ enum lab_state lab_state_find(struct lab *lab, const char *dir)
     if (!realpath(dir, lab->dir))
         return LAB_STATE_NONE;
     files_join(path, lab->dir, "state.json");
-    json = load(path, why);
-    if (!json && (errno == ENOENT || errno == ENOTDIR))
+    if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
         return LAB_STATE_NONE;
-    if (!json && errno == EACCES)
+    if (state_distrust(lab->dir, path))
         return LAB_STATE_UNKNOWN;
+    json = load(path, why);
     if (!has_our_keys(json))
         state = looks_like_lab(lab->dir) ? LAB_STATE_UNKNOWN : LAB_STATE_ALIEN;
-    else if (!read_processes(lab, json))
+    else if (!read_processes(lab, json) || !is_our_data(lab))
         state = LAB_STATE_UNKNOWN;
     else if (json_integer_value(json_object_get(json, "format")) == STATE_FORMAT &&
              read_rest(lab, json))
         state = LAB_STATE_READ;
     else
-        state = is_our_data(lab) ? LAB_STATE_ENDABLE : LAB_STATE_UNKNOWN;
+        state = LAB_STATE_ENDABLE;
     json_decref(json);
     return state;
 }
@@ -166,13 +200,18 @@ bool lab_state_read(struct lab *lab, const char *dir)
 void lab_state_complain(enum lab_state state, const char *dir)
 {
     char path[FILES_PATH_MAX], word[SHELL_WORD_MAX], why[LAB_WHY_MAX];
+    const char *distrust = state_distrust(dir, path);
     json_t *json;
     long long format;
-    bool is_closed;
 
-    files_join(path, dir, "state.json");
+    if (distrust) {
+        fprintf(stderr,
+                "seckill: %s is not trusted: %s\n"
+                "  only the user who started a lab uses it; name another directory: --dir=OTHER\n",
+                path, distrust);
+        return;
+    }
     json = load(path, why);
-    is_closed = !json && errno == EACCES;
     format = json_integer_value(json_object_get(json, "format"));
     if (!json)
         fprintf(stderr, "seckill: cannot read %s: %s\n", path, why);
@@ -184,7 +223,9 @@ void lab_state_complain(enum lab_state state, const char *dir)
                 "version of seckill started this lab\n",
                 path, format, STATE_FORMAT);
     else
-        fprintf(stderr, "seckill: %s is damaged: some values of the lab are missing\n", path);
+        fprintf(stderr,
+                "seckill: %s is damaged: some values of the lab are missing, or no lab has them\n",
+                path);
     if (state == LAB_STATE_ENDABLE)
         fprintf(stderr, "  end its servers and remove their data: seckill lab down --dir=%s\n",
                 shell_word(word, dir));
@@ -193,7 +234,7 @@ void lab_state_complain(enum lab_state state, const char *dir)
                 "  end it with the version that started it; or end the processes that the file "
                 "names, then remove its data_root and %s\n",
                 dir);
-    else if (state == LAB_STATE_UNKNOWN && !is_closed)
+    else if (state == LAB_STATE_UNKNOWN)
         fprintf(stderr,
                 "  a lab may run there: end the servers whose log ls -l /proc/[0-9]*/fd/2 shows in "
                 "%s, then remove it; or use another directory: --dir=OTHER\n"
@@ -211,8 +252,8 @@ static json_t *server_json(const struct lab_server *server)
 
     for (int i = 0; peers && i < LAB_PEER_PORT_MAX; i++)
         json_array_append_new(peers, json_integer(server->peer_ports[i]));
-    return json_pack("{s:s, s:i, s:i, s:I, s:o*}", "name", server->name, "port", server->port,
-                     "pid", (int)server->child.pid, "start",
+    return json_pack("{s:s, s:s, s:i, s:i, s:I, s:o*}", "name", server->name, "command",
+                     server->command, "port", server->port, "pid", (int)server->child.pid, "start",
                      (json_int_t)server->child.start, "peer_ports", peers);
 }
 
@@ -317,6 +358,7 @@ bool lab_change_begin(struct lab *lab, bool *was_held)
         if (i >= lab->server_count)
             lab->servers[lab->server_count++] = found.servers[i]; /* another command's */
         lab->servers[i].child = found.servers[i].child;
+        memcpy(lab->servers[i].command, found.servers[i].command, sizeof found.servers[i].command);
     }
     lab->spare = found.spare;
     return true;

@@ -4,7 +4,7 @@
 # it for a lab, nothing of another program is removed, and no server goes on without a word.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 15
+plan 21
 
 # --- a directory of another program, which has a state.json too ---
 other=$work/other
@@ -25,7 +25,7 @@ check 'and status says that it is no lab' stays says 'does not describe a lab' s
     "$seckill" lab status --dir="$other"
 all_refuse() {
     local state
-    for state in '{}' '' 'text' '[]' '{"format": 2, "id": "a", "servers": []}'; do
+    for state in '{}' '' 'text' '[]' '{"format": 3, "id": "a", "servers": []}'; do
         say_other "$state"
         stays status 64 "$seckill" lab down --dir="$other" || return 1
         stays status 64 "$seckill" load --dir="$other" --stock=10 --duration=1s --quiet --out="$work/runs" || return 1
@@ -68,9 +68,9 @@ names_the_command() { refuses "$1" && says "seckill lab down --dir=$lab\$" statu
 up || exit 1
 check 'so does the hint to check a run' says "seckill check '$spaced/[0-9TZ]*'$" \
     "$seckill" load --dir="$lab" --out="$spaced" --stock=10 --record --quiet
-sed -i 's/"format": 2/"format": 3/' "$lab/state.json"
+sed -i 's/"format": 3/"format": 4/' "$lab/state.json"
 check 'a lab of another version is refused, with the command that ends it' \
-    names_the_command 'has the format 3, .*format 2'
+    names_the_command 'has the format 4, .*format 3'
 down_ends() { status 0 "$seckill" lab down --dir="$lab" && nothing_left; }
 check 'and down ends it, because its processes can be read' down_ends
 
@@ -80,14 +80,14 @@ check 'a lab without a password is damaged' refuses 'is damaged'
 check 'and down ends it' down_ends
 
 up || exit 1
-sed -i 's/"format": 2/"format": 3/; s/"redlock-1"/"valkey-1"/' "$lab/state.json"
+sed -i 's/"format": 3/"format": 4/; s/"redlock-1"/"valkey-1"/' "$lab/state.json"
 down_refuses() {
     says "$1" status 69 "$seckill" lab down --dir="$lab" && run && [ -e "$lab/env" ] && [ -e "$place" ]
 }
 check 'a lab with servers that only another version knows is left alone by down, too' \
     down_refuses 'end it with the version that started it'
 cp "$kept" "$lab/state.json"
-sed -i 's/"format": 2/"format": 3/; s|"data_root": ".*"|"data_root": "/tmp/anything"|' "$lab/state.json"
+sed -i 's/"format": 3/"format": 4/; s|"data_root": ".*"|"data_root": "/tmp/anything"|' "$lab/state.json"
 check 'so is one whose data is in a place that no lab chooses' down_refuses 'remove its data_root'
 echo '{' >"$lab/state.json"
 damaged() { refuses 'a lab may run there' && down_refuses 'a lab may run there'; }
@@ -101,6 +101,48 @@ names_the_servers() {
     for pid in "${pids[@]}"; do grep -q "/proc/$pid/" <<<"$shown" || { echo "$pid is not in: $shown" && return 1; }; done
 }
 check 'the advice shows its servers, and those of no other lab' names_the_servers
+cp "$kept" "$lab/state.json"
+sed -i 's|"data_root": ".*"|"data_root": "'"$other"'"|' "$lab/state.json"
+check 'a whole state.json whose data is in such a place is refused' refuses 'is damaged'
+check 'and nothing there is removed' stays down_refuses 'remove its data_root'
+
+# --- a state.json that another user may have written ---
+cp "$kept" "$lab/state.json"
+distrusted() { refuses "is not trusted: $1" && down_refuses "is not trusted: $1"; }
+writable() { chmod "$2" "$1" && distrusted 'other users may write to it' && chmod go-w "$1"; }
+writable_by_others() {
+    writable "$lab/state.json" 620 && writable "$lab/state.json" 602 &&
+        writable "$lab" 770 && writable "$lab" 707
+}
+check 'a lab that others may write to is refused by every command' writable_by_others
+another_users() {
+    [ "$(id -u)" -eq 0 ] || return 0 # only root can give a file away
+    chown 1 "$1" && distrusted 'it belongs to another user' && chown 0 "$1"
+}
+others_lab() { another_users "$lab/state.json" && another_users "$lab"; }
+check 'so is one of another user' others_lab
+symbolic() {
+    mv "$lab/state.json" "$lab/to" && ln -s to "$lab/state.json" || return 1
+    distrusted 'it is a symbolic link' && mv "$lab/to" "$lab/state.json"
+}
+check 'so is one whose state.json is a symbolic link' symbolic
+
+# --- a process that has the pid and the start time of a server, but not its command ---
+sleep 600 &
+bystander=$!
+own "$bystander"
+names_the_bystander() {
+    local start
+    start=$(start_of "$bystander")
+    jq --argjson pid "$bystander" --argjson start "$start" >"$lab/state.json" <"$kept" \
+        '(.servers[] | select(.name == "redis")) |= (.pid = $pid | .start = $start)'
+}
+names_the_bystander
+no_signal() {
+    says '^redis .* DOWN' status 69 "$seckill" lab status --dir="$lab" &&
+        status 0 "$seckill" lab kill redis --dir="$lab" && ! gone "$bystander"
+}
+check 'a process with another command than the server gets no signal' no_signal
 cp "$kept" "$lab/state.json"
 check 'with the right file it goes down' down_ends
 done_testing

@@ -9,8 +9,10 @@ lab=$work/lab
 labs+=("$lab")
 
 # --- Ctrl-C, while a Redis server that was started again does not answer yet ---
-mkdir "$work/path"
-printf '#!/bin/bash\ntouch %q\nexec sleep 600\n' "$work/started" >"$work/path/redis-server"
+mkdir -p "$work/path/silent"
+cp "$(type -P sleep)" "$work/path/silent/redis-server"
+printf '#!/bin/bash\ntouch %q\nexec %q 600\n' "$work/started" "$work/path/silent/redis-server" \
+    >"$work/path/redis-server"
 chmod +x "$work/path/redis-server"
 "$seckill" lab up --dir="$lab" >/dev/null || exit 1
 interrupted() {
