@@ -22,6 +22,16 @@ enum { LEVELS_ABOVE = 4, TAIL_LINES = 10 };
 /* The errno of files_open_input() that no file gives otherwise. */
 enum { NOT_REGULAR = EMEDIUMTYPE };
 
+/* The largest files that are read.  JSON takes many times its size in memory. */
+enum { JSON_MAX = 64 << 20, ROWS_MAX = 1 << 30 };
+
+static off_t largest(const char *path)
+{
+    const char *end = strrchr(path, '.');
+
+    return end && strcmp(end, ".json") == 0 ? JSON_MAX : ROWS_MAX;
+}
+
 static void too_long(void)
 {
     fputs("seckill: a path is too long\n", stderr);
@@ -68,16 +78,18 @@ int files_open_input(const char *path)
     if (fd < 0)
         return -1;
     if (fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || is_descriptor(path)) &&
-        fcntl(fd, F_SETFL, 0) == 0)
+        st.st_size <= largest(path) && fcntl(fd, F_SETFL, 0) == 0)
         return fd;
     close(fd);
-    errno = S_ISDIR(st.st_mode) ? EISDIR : NOT_REGULAR;
+    errno = S_ISDIR(st.st_mode) ? EISDIR : st.st_size > largest(path) ? EFBIG : NOT_REGULAR;
     return -1;
 }
 
 const char *files_reason(void)
 {
-    return errno == NOT_REGULAR ? "it is no regular file" : strerror(errno);
+    return errno == NOT_REGULAR ? "it is no regular file"
+           : errno == EFBIG     ? "it is larger than any file of its kind"
+                                : strerror(errno);
 }
 
 char *files_read(const char *path, size_t *size)
@@ -86,6 +98,7 @@ char *files_read(const char *path, size_t *size)
     FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
     char *text = NULL;
     size_t used = 0, room = 0;
+    int why = 0;
 
     if (!file)
         return NULL;
@@ -93,8 +106,9 @@ char *files_read(const char *path, size_t *size)
         if (room - used < 4096)
             text = memory_need(realloc(text, (room += room / 2 + 65536) + 1));
         used += fread(text + used, 1, room - used, file);
-    } while (!feof(file) && !ferror(file));
-    if (ferror(file)) {
+    } while (!feof(file) && !ferror(file) && used <= (size_t)largest(path));
+    if (!feof(file)) {
+        why = ferror(file) ? errno : EFBIG;
         free(text);
         text = NULL;
     } else {
@@ -103,6 +117,7 @@ char *files_read(const char *path, size_t *size)
     fclose(file);
     if (size)
         *size = used;
+    errno = why;
     return text;
 }
 

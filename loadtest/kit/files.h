@@ -21,8 +21,9 @@ void files_path(char *out, const char *fmt, ...) __attribute__((format(printf, 2
 /* Is there a directory at `path`?  A file that can be executed is none. */
 bool files_is_directory(const char *path);
 
-/* Open a file for reading.  -1 (and errno): it cannot be opened, or is no regular file.  A FIFO in
- * its place would have no end, or no writer, for whom the program would wait.  But an open
+/* Open a file for reading.  -1 (and errno): it cannot be opened, is no regular file, or is larger
+ * than a file of its kind is: 64 MiB of JSON (*.json), 1 GiB of rows and records.  A FIFO in its
+ * place would have no end, or no writer, for whom the program would wait.  But an open
  * descriptor (/dev/stdin, /dev/fd/3) may be of any kind. */
 int files_open_input(const char *path);
 

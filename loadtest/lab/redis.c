@@ -173,16 +173,15 @@ static bool start(struct lab *lab, struct lab_server *server,
  * numbers, and no arrays. */
 static const char *end_of_answer(const char *at, const char *end)
 {
-    int count = at != NULL && *at == '*' ? atoi(at + 1) : 0;
+    long count = at != NULL && *at == '*' ? strtol(at + 1, NULL, 10) : 0;
 
-    for (int i = 0; i <= count; i++) {
+    for (long i = 0; i <= count; i++) {
         const char *line_end = at != NULL ? strstr(at, "\r\n") : NULL;
+        long length = line_end != NULL && *at == '$' ? strtol(at + 1, NULL, 10) : -1;
 
-        if (line_end == NULL)
+        if (line_end == NULL || length < -1 || (length >= 0 && length > end - line_end - 4))
             return NULL;
-        line_end += 2;
-        if (*at == '$' && at[1] != '-')
-            line_end += atoi(at + 1) + 2;
+        line_end += length >= 0 ? length + 4 : 2; /* the text, and the end of its line */
         at = line_end <= end ? line_end : NULL;
     }
     return at;

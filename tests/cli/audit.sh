@@ -3,7 +3,7 @@
 # audit.sh -- `seckill audit` on hand-made runs: verdicts and exit statuses.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 41
+plan 43
 
 voucher() { # ID ISSUED LEFT: print an entry of stock.json
     printf '{"voucher": %s, "issued": %s, "left": %s, "fence": 0, "issued_us": 1, "begin_us": 1, "end_us": 9, "moved": 0, "read_us": 0}' "$@"
@@ -79,6 +79,11 @@ check 'a ledger that is a FIFO: 64, at once' \
     says 'cannot read .*/ledger-2.tsv: it is no regular file' status 64 timeout 60 "$seckill" audit --from=files --dir="$work/nowhere" "$dir"
 make_run fifos 5 4 && sold 1 1 && end && rm "$dir/stock.json" && mkfifo "$dir/stock.json"
 check 'and stock that is one' says 'cannot read .*/stock.json: it is no regular file' status 64 timeout 60 "$seckill" audit --from=files --dir="$work/nowhere" "$dir"
+make_run large 5 4 && sold 1 1 && end && truncate -s 2G "$dir/ledger-2.tsv"
+check 'a ledger larger than any: 64' \
+    says 'ledger-2.tsv: it is larger than any file of its kind' status 64 audit "$dir"
+rm "$dir/ledger-2.tsv" && truncate -s 65M "$dir/stock.json"
+check 'and stock that is' says 'stock.json: it is larger than any' status 64 audit "$dir"
 # Two ledgers, each with one order.  Without the second, the second order is one that nobody was told of.
 make_pair() {
     make_run "$1" 5 3 && sold 1 1 && end

@@ -4,7 +4,7 @@
 # timeline find the two holders of a naive lock, and find nothing with reentrant.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 55
+plan 57
 lab=$work/lab
 labs+=("$lab")
 
@@ -190,6 +190,11 @@ check 'rubbish as a text is refused: 64' status 64 "$seckill" check "$work/rubbi
 mkfifo "$work/pipe" && mkdir "$work/piped" && mkfifo "$work/piped/x.dlockrec"
 check 'a FIFO is refused at once: 64' says 'pipe: it is no regular file' status 64 timeout 60 "$seckill" check "$work/pipe"
 check 'a record that is one is damaged, and named' says 'x\.dlockrec: it is no regular file' timeout 60 "$seckill" check "$work/piped"
+mkdir "$work/large" && truncate -s 2G "$work/large/x.dlockrec" "$work/large.txt"
+check 'a record larger than any is damaged, and named' \
+    says 'x\.dlockrec: it is larger than any file of its kind' "$seckill" check "$work/large"
+check 'and such a text is refused: 64' \
+    says 'large.txt: it is larger than any' status 64 "$seckill" check "$work/large.txt"
 through_descriptors() {
     "$seckill" check <(cat "$work/x") && tee <"$work/x" | "$seckill" check /dev/stdin && "$seckill" check /dev/stdin <"$work/x"
 }

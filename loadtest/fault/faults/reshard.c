@@ -43,7 +43,8 @@ static char *next_text(char **at)
         *at += strcspn(*at, "\n") + 1;
     if (**at != '$')
         return NULL;
-    *at += strcspn(*at, "\n") + 1;
+    *at += strcspn(*at, "\n");
+    *at += **at == '\n';
     text = *at;
     *at += strcspn(*at, "\r");
     if (**at == '\r')
