@@ -89,8 +89,7 @@ sources = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 
 # The library is built with the files that it depends on.
-LOCK_SRC := $(call sources,lock lock/record lock/variants lock/primitives lock/stores base/os base/redis base/postgres) \
-            base/text/utf8.c
+LOCK_SRC := $(call sources,lock lock/record lock/variants lock/primitives lock/stores base/os base/redis base/postgres)
 BASE_SRC := $(call sources,base/text base/http)
 DB_SRC   := $(call sources,db db/guards)
 APP_SRC  := $(call sources,app app/paths)

@@ -102,8 +102,9 @@ typedef enum {
 } dlock_status;
 
 /* The reason of the calling thread's last failure, such as the server and the server's
- * own words; "" if there is none.  The library owns the text, which is valid until the
- * same thread's next call. */
+ * own words; "" if there is none.  It is one line of UTF-8.  Escapes such as \x1b and
+ * \u202e stand for what a terminal would obey in the words of a store or in the name of a
+ * lock.  The library owns the text, which is valid until the same thread's next call. */
 const char *dlock_error(void);
 
 /* The short id of a status, which logs and metrics show, and the text for people.  Both
@@ -357,7 +358,8 @@ typedef struct dlock_request {
  *   PROTOCOL  the store refused for good, as without a right, or sent an answer that the
  *             request cannot have.  The library sent a release, as after UNKNOWN
  *   NOMEM     no memory; the caller holds nothing
- *   INVALID   the name is empty, longer than DLOCK_NAME_MAX or has control bytes;
+ *   INVALID   the name is empty, longer than DLOCK_NAME_MAX or has a byte below 32 or
+ *             the byte 127.  Every other byte may stand in a name, as users have such names;
  *             lease_ms is negative or below DLOCK_LEASE_MIN_MS; an argument is missing;
  *             `size` is wrong; or a field is set that only a newer library knows.
  *             Nothing was sent

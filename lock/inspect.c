@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/os/thread.h"
-#include "base/text/utf8.h"
+#include "base/os/utf8.h"
 #include "lock/era.h"
 #include "lock/handover.h"
 #include "lock/info.h"
@@ -15,12 +15,12 @@
 #include "lock/system.h"
 
 /* Owners come from the store, where any client may have written them. */
-static void inspect_clean_owner(char owner[DLOCK_OWNER_MAX + 1])
+static void inspect_show_owner(char owner[DLOCK_OWNER_MAX + 1])
 {
     char text[DLOCK_OWNER_MAX + 1];
 
     memcpy(text, owner, sizeof(text));
-    utf8_clean(text, owner, sizeof(text));
+    utf8_show(text, owner, sizeof(text));
 }
 
 dlock_status dlock_inspect_sized(dlock_system *sys, const char *name, dlock_info *out,
@@ -45,8 +45,8 @@ dlock_status dlock_inspect_sized(dlock_system *sys, const char *name, dlock_info
         return dlock_fail(DLOCK_UNSUPPORTED, "%s cannot tell the state of a lock",
                           sys->variant->info.name);
     st = sys->variant->inspect(sys->state, name, &info);
-    inspect_clean_owner(info.owner);
-    inspect_clean_owner(info.next_owner);
+    inspect_show_owner(info.owner);
+    inspect_show_owner(info.next_owner);
     dlock_hand_out(out, size, &info, sizeof(info));
     dlock_metrics_add(&sys->metrics, DLOCK_METRIC_other_commands,
                       dlock_commands_count() - before);

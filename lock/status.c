@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/os/fiber.h"
-#include "base/text/utf8.h"
+#include "base/os/utf8.h"
 
 static _Thread_local char error_text[DLOCK_ERROR_SIZE];
 
@@ -72,6 +72,6 @@ dlock_status dlock_fail(dlock_status st, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    utf8_clean(text, text_here(), DLOCK_ERROR_SIZE);
+    utf8_show(text, text_here(), DLOCK_ERROR_SIZE);
     return st;
 }

@@ -13,7 +13,7 @@ void dlock_error_clear(void);
 /* Keep `text` as the reason of the calling thread's or fiber's failure. */
 void dlock_error_set(const char *text);
 
-/* Keep the reason for dlock_error(), as one line without control characters, and return `st`:
+/* Keep the reason for dlock_error(), as base/os/utf8.h shows it, and return `st`:
  * `return dlock_fail(DLOCK_IO, "%s: refused", label);` */
 dlock_status dlock_fail(dlock_status st, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

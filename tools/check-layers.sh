@@ -15,7 +15,7 @@ base/postgres/ base/(os|postgres)/
 base/http/    base/(os|text|http)/
 base/redis/   base/(os|redis)/
 lock/record/  base/os/|lock/record/|lock/(dlock|dlock_variant|process|status)\.h
-lock/         base/(os|redis|postgres)/|base/text/utf8\.h|lock/
+lock/         base/(os|redis|postgres)/|lock/
 db/           base/(os|text|postgres)/|db/
 app/          base/(os|text|http|redis)/|db/|lock/|app/
 '
@@ -94,6 +94,9 @@ complain 'only base/redis/wire.c and tls_stream.c know sockets' "$(not_named "$s
 # received.c defines poll() for civetweb, whose calls have to go through it.
 complain 'base/os/ gives threads, polling, clocks and sleep' \
     "$(not_named 'pthread_|PTHREAD_|sem_(init|post|wait)|p?poll\(|eventfd|clock_gettime|nanosleep|usleep' 'base/http/received\.c' app base/http base/text)"
+# eprintf() escapes what a terminal would obey; the lines of a live command have styles.
+complain 'eprintf() prints on stderr' \
+    "$(not_named 'v?fprintf\(stderr' 'loadtest/(live|peers)/' loadtest)"
 
 # listed FOLDER LIST MACRO: the files of a folder and the lines of its list are the same set.
 listed() {

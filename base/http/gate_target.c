@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/text/utf8.h"
+#include "base/os/utf8.h"
 
 #define DIGITS "0123456789"
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/os/refusal.h"
+#include "base/os/utf8.h"
 
 enum { STATE_LEN = POSTGRES_STATE_SIZE - 1 };
 
@@ -27,11 +28,18 @@ void postgres_message_state(char state[POSTGRES_STATE_SIZE], const char *text)
     (void)snprintf(state, POSTGRES_STATE_SIZE, "%s", found != NULL ? found : "");
 }
 
+/* Add `len` bytes of text as they are shown, and a blank for a tab. */
 static void add(char *out, size_t size, const char *text, size_t len)
 {
+    char piece[UTF8_PIECE_SIZE];
     size_t used = strlen(out);
 
-    (void)snprintf(out + used, size - used, "%.*s", (int)len, text);
+    for (const char *end = text + len; text < end; used += strlen(piece)) {
+        text += utf8_piece(*text == '\t' ? " " : text, piece);
+        if (used + strlen(piece) >= size)
+            return;
+        strcpy(out + used, piece);
+    }
 }
 
 /* Join two lines by "; ", or by a blank if the first ends with a punctuation mark. */
@@ -79,9 +87,6 @@ void postgres_message_fold(char *out, size_t size, const char *text)
         }
         text += len;
     }
-    for (char *c = out; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ')
-            *c = ' ';
 }
 
 void postgres_message_complete(char *out, size_t size, const char *reason)

@@ -11,7 +11,8 @@
 
 enum { POSTGRES_STATE_SIZE = 6 }; /* a SQLSTATE and its NUL */
 
-/* Write the lines of `text` to `out` as one line, cut to `size`: "a\n\tb." as "a; b.".
+/* Write the lines of `text` to `out` as one line that can be shown (base/os/utf8.h), cut to `size`:
+ * "a\n\tb." as "a; b.".
  * The SQLSTATEs and source positions of libpq's verbose messages are left out. */
 void postgres_message_fold(char *out, size_t size, const char *text);
 

@@ -90,7 +90,7 @@ static size_t format_text(char *line, const char *level, const char *message)
 
     format_time(time_text);
     len = (size_t)snprintf(line, LINE_MAX_BYTES, "%s %-5s ", time_text, level);
-    len += printable_len(message, line + len, LINE_MAX_BYTES - len - 1);
+    len += strlen(printable(message, line + len, LINE_MAX_BYTES - len - 1));
     len = add_trace(line, len, LOG_TEXT);
     line[len++] = '\n';
     return len;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/text/utf8.h"
+#include "base/os/utf8.h"
 
 static const char CUT[] = "...";
 
@@ -24,52 +24,38 @@ static const char *joint(const char *out, size_t len)
     return len > 0 && strchr(".,;:", out[len - 1]) ? " " : "; ";
 }
 
-/* Find the next piece of the line, and how many bytes of `text` it replaces. */
-static size_t next_piece(const char *text, const char *out, size_t len, const char **piece,
-                         size_t *piece_len)
+/* Write the next piece of the line, and return how many bytes of `text` it replaces. */
+static size_t next_piece(const char *text, const char *out, size_t len, char piece[UTF8_PIECE_SIZE])
 {
     bool breaks = false;
-    size_t space = blanks(text, &breaks), character;
+    size_t space = blanks(text, &breaks);
 
     if (breaks) {
-        *piece = text[space] == '\0' || len == 0 ? "" : joint(out, len);
-        *piece_len = strlen(*piece);
+        strcpy(piece, text[space] == '\0' || len == 0 ? "" : joint(out, len));
         return space;
     }
-    character = utf8_char_len(text);
-    *piece = text;
-    *piece_len = character;
-    if (character == 0 || utf8_is_control(text)) {
-        *piece = *text == '\t' ? " " : "?";
-        *piece_len = 1;
-        return character > 0 ? character : 1;
-    }
-    return character;
+    if (*text != '\t')
+        return utf8_piece(text, piece);
+    strcpy(piece, " ");
+    return 1;
 }
 
-size_t printable_len(const char *text, char *out, size_t size)
+char *printable(const char *text, char *out, size_t size)
 {
     size_t len = 0, fits = 0; /* `fits`: the length at which CUT can still be added */
-    const char *piece;
+    char piece[UTF8_PIECE_SIZE];
     size_t piece_len;
 
     while (*text) {
-        text += next_piece(text, out, len, &piece, &piece_len);
-        if (len + piece_len >= size) {
-            memcpy(out + fits, CUT, sizeof CUT);
-            return fits + sizeof CUT - 1;
-        }
+        text += next_piece(text, out, len, piece);
+        piece_len = strlen(piece);
+        if (len + piece_len >= size)
+            return strcpy(out + fits, CUT) - fits;
         memcpy(out + len, piece, piece_len);
         len += piece_len;
         if (len + sizeof CUT <= size)
             fits = len;
     }
     out[len] = '\0';
-    return len;
-}
-
-char *printable(const char *text, char *out, size_t size)
-{
-    (void)printable_len(text, out, size);
     return out;
 }

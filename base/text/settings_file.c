@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/os/utf8.h"
 #include "base/text/settings_inside.h"
 
 enum { FILE_BYTES_MAX = 1 << 20 };
@@ -172,13 +173,14 @@ void settings_read_file(struct loading *l, const char *path)
     if (strncmp(line, BYTE_ORDER_MARK, sizeof BYTE_ORDER_MARK - 1) == 0)
         line += sizeof BYTE_ORDER_MARK - 1;
     for (size_t number = 1; line; number++, line = next) {
-        size_t size = strlen(path) + 24;
+        size_t size = UTF8_SHOWN_SIZE(strlen(path)) + 24;
         char *source = settings_keep(l->s, size);
 
         next = strchr(line, '\n');
         if (next)
             *next++ = '\0';
-        snprintf(source, size, "%s:%zu", path, number);
+        utf8_show(path, source, size - 24);
+        snprintf(source + strlen(source), 24, ":%zu", number);
         l->source = source;
         if (!read_line(l, line))
             return;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text/utf8.h"
+#include "base/os/utf8.h"
 
 enum { TEXT_FIRST_BYTES = 1024 };
 
@@ -102,15 +102,15 @@ void text_add_json(struct text *text, const char *value)
     }
     add_bytes(text, "\"", 1);
     for (const char *p = value; *p != '\0';) {
-        size_t len = utf8_char_len(p);
-        unsigned char c = (unsigned char)*p;
+        uint32_t character;
+        size_t len = utf8_read(p, &character);
 
         if (len == 0)
             add_bytes(text, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
-        else if (c == '"' || c == '\\')
-            text_add(text, "\\%c", c);
-        else if (c < 0x20 || c == 0x7f)
-            text_add(text, "\\u%04x", c);
+        else if (*p == '"' || *p == '\\')
+            text_add(text, "\\%c", *p);
+        else if (utf8_is_control(character))
+            text_add(text, "\\u%04x", character);
         else
             add_bytes(text, p, len);
         p += len > 0 ? len : 1;

@@ -78,7 +78,7 @@ static lab_db *db_of(const struct evidence_reading *reading, int64_t voucher)
 
     if (partition < reading->count)
         return reading->dbs[partition];
-    fprintf(stderr, "seckill: voucher %" PRId64 " is of partition %zu, and there are %zu\n",
+    eprintf("seckill: voucher %" PRId64 " is of partition %zu, and there are %zu\n",
             voucher, partition, reading->count);
     return NULL;
 }
@@ -94,8 +94,7 @@ static bool read_stock(struct evidence *e, const struct evidence_reading *readin
             return false;
 
         if (!audit_db_stock(db, vouchers[i], &stock)) {
-            fprintf(stderr, "seckill: voucher %" PRId64 ": %s\n", vouchers[i],
-                    lab_db_error(db));
+            eprintf("seckill: voucher %" PRId64 ": %s\n", vouchers[i], lab_db_error(db));
             return false;
         }
         e->vouchers[e->voucher_count++] =
@@ -128,7 +127,7 @@ bool evidence_begin(struct evidence_reading *reading, const char *urls)
             reading->read_us = read_us;
     }
     if (!ok)
-        fprintf(stderr, "seckill: cannot read the database: %s\n", error);
+        eprintf("seckill: cannot read the database: %s\n", error);
     return ok;
 }
 
@@ -139,7 +138,7 @@ bool evidence_end(struct evidence_reading *reading)
     for (size_t i = 0; i < reading->count; i++)
         is_whole = audit_db_end(reading->dbs[i]) && is_whole;
     if (reading->count > 0 && !is_whole)
-        fprintf(stderr, "seckill: the connection to PostgreSQL was lost, so that what was "
+        eprintf("seckill: the connection to PostgreSQL was lost, so that what was "
                         "read may not be of one instant; audit again\n");
     *reading = (struct evidence_reading){0};
     return is_whole;
@@ -178,10 +177,8 @@ static bool take_stray(const struct audit_db_order *order, void *arg)
     const struct stray_reader *reader = arg;
 
     if (evidence_has_voucher(reader->e, strtoll(order->voucher, NULL, 10)))
-        fprintf(stderr,
-                "seckill: order %s of voucher %s is in partition %zu, which has not that "
-                "voucher\n",
-                order->id, order->voucher, reader->partition);
+        eprintf("seckill: order %s of voucher %s is in partition %zu, which has not that "
+                "voucher\n", order->id, order->voucher, reader->partition);
     return reader->each(order, reader->arg);
 }
 
@@ -203,7 +200,7 @@ static bool each_order(const struct evidence *e, const struct evidence_reading *
         ok = audit_db_strays(db, first_issue_us(e), take_stray, &strays);
     }
     if (!ok && db)
-        fprintf(stderr, "seckill: cannot read the orders: %s\n", lab_db_error(db));
+        eprintf("seckill: cannot read the orders: %s\n", lab_db_error(db));
     return ok;
 }
 
@@ -247,10 +244,9 @@ static void say_wrong(const struct evidence *e, const char *path, size_t i, cons
     int64_t id = json_integer_value(json_object_get(entry, "voucher"));
 
     if (evidence_has_voucher(e, id))
-        fprintf(stderr, "seckill: %s: entry %zu names voucher %" PRId64 " a second time\n", path,
-                i, id);
+        eprintf("seckill: %s: entry %zu names voucher %" PRId64 " a second time\n", path, i, id);
     else
-        fprintf(stderr, "seckill: %s: entry %zu is no voucher with its stock\n", path, i);
+        eprintf("seckill: %s: entry %zu is no voucher with its stock\n", path, i);
 }
 
 static bool stock_from_file(struct evidence *e, const char *dir)
@@ -271,7 +267,7 @@ static bool stock_from_file(struct evidence *e, const char *dir)
     if (list && !ok)
         say_wrong(e, path, i, entry);
     else if (list && e->voucher_count == 0)
-        fprintf(stderr, "seckill: %s names no voucher\n", path);
+        eprintf("seckill: %s names no voucher\n", path);
     json_decref(list);
     return ok && e->voucher_count > 0;
 }
@@ -318,7 +314,7 @@ static bool export_orders(const struct evidence *e, const struct evidence_readin
             return true;
     }
     if (ok) /* each_order() has said why it failed */
-        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+        eprintf("seckill: cannot write %s: %s\n", path, strerror(errno));
     return false;
 }
 

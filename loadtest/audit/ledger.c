@@ -158,12 +158,12 @@ static bool read_file(struct reading *r, const char *dir, const char *name)
 
     files_join(path, dir, name);
     if (l->files == LEDGER_FILES_MAX) {
-        fprintf(stderr, "seckill: %s: more than %d ledgers\n", path, LEDGER_FILES_MAX);
+        eprintf("seckill: %s: more than %d ledgers\n", path, LEDGER_FILES_MAX);
         return false;
     }
     l->texts[l->files] = files_read(path, &size);
     if (!l->texts[l->files]) {
-        fprintf(stderr, "seckill: cannot read %s: %s\n", path, files_reason());
+        eprintf("seckill: cannot read %s: %s\n", path, files_reason());
         return false;
     }
     l->paths[l->files] = strdup(name);
@@ -171,8 +171,7 @@ static bool read_file(struct reading *r, const char *dir, const char *name)
         abort();
     wrong = take_text(r, l->texts[l->files], size);
     if (wrong)
-        fprintf(stderr, "seckill: %s:%d: this is no line of a ledger: %s\n", path, r->line,
-                wrong);
+        eprintf("seckill: %s:%d: this is no line of a ledger: %s\n", path, r->line, wrong);
     l->files++;
     return !wrong;
 }
@@ -186,7 +185,7 @@ bool ledger_read(struct ledger *ledger, const char *dir)
 
     *ledger = (struct ledger){.is_complete = true};
     if (!ok)
-        fprintf(stderr, "seckill: cannot read %s: %s\n", dir, strerror(errno));
+        eprintf("seckill: cannot read %s: %s\n", dir, strerror(errno));
     for (int i = 0; i < count; i++) {
         ok = ok && read_file(&reading, dir, entries[i]->d_name);
         free(entries[i]);

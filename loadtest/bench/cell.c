@@ -14,6 +14,7 @@
 
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/why.h"
 
 enum { TICK_MS = 20 };
 
@@ -56,7 +57,7 @@ bool cell_start(struct child *child, cell_fn *run, const void *plan, void *share
         _exit((int)run(plan, shared));
     }
     if (pid < 0) {
-        fprintf(stderr, "seckill: cannot fork: %s\n", strerror(errno));
+        eprintf("seckill: cannot fork: %s\n", strerror(errno));
         return false;
     }
     *child = (struct child){pid, child_start_time(pid)};
@@ -74,12 +75,11 @@ enum exit_code cell_wait(struct child *child, int64_t limit_ms, const char *name
         child_end(child, SIGKILL, 1000);
         if (interrupted())
             return EXIT_INTERRUPTED;
-        fprintf(stderr, "seckill: %s: no end after %d s\n", name,
-                (int)(limit_ms / 1000));
+        eprintf("seckill: %s: no end after %d s\n", name, (int)(limit_ms / 1000));
         return EXIT_BUG;
     }
     if (WIFEXITED(status))
         return (enum exit_code)WEXITSTATUS(status);
-    fprintf(stderr, "seckill: %s: killed by signal %d\n", name, WTERMSIG(status));
+    eprintf("seckill: %s: killed by signal %d\n", name, WTERMSIG(status));
     return EXIT_BUG;
 }

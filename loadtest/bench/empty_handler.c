@@ -11,6 +11,7 @@
 #include "base/text/duration.h"
 #include "loadtest/bench/cell.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/why.h"
 
 enum { SPARE_CONNECTIONS = 8, DESCRIPTORS = 4096, REQUEST_TIMEOUT_MS = 10000, START_MS = 10000 };
 
@@ -67,7 +68,7 @@ bool empty_handler_start(struct empty_handler *handler, int connections)
     }
     cell_unshare(shared, sizeof *shared);
     if (port == 0)
-        fprintf(stderr, "seckill bench: the empty handler does not listen\n");
+        eprintf("seckill bench: the empty handler does not listen\n");
     snprintf(handler->url, sizeof handler->url, "http://127.0.0.1:%d", port);
     return port != 0;
 }

@@ -289,7 +289,7 @@ enum exit_code hot_name_measure(const struct bench_locks *b, const char *variant
             rc = worse(rc, cell_wait(&children[i], limit_ms, variant));
     }
     if (atomic_load(&arena->overlaps) > 0) {
-        fprintf(stderr, "seckill bench-locks: %s: two inside at once, %d times\n",
+        eprintf("seckill bench-locks: %s: two inside at once, %d times\n",
                 variant, atomic_load(&arena->overlaps));
         rc = worse(rc, EXIT_INVALID);
     }

@@ -33,9 +33,9 @@ void bench_progress(const struct bench_locks *b, int round, const char *fmt, ...
 {
     va_list args;
 
-    fprintf(stderr, "[%d/%d] ", round + 1, b->rounds);
+    eprintf("[%d/%d] ", round + 1, b->rounds);
     va_start(args, fmt);
-    vfprintf(stderr, fmt, args);
+    veprintf(fmt, args);
     va_end(args);
     fputc('\n', stderr);
 }
@@ -47,7 +47,7 @@ int64_t bench_limit_ms(int64_t ms)
 
 bool bench_complain(const char *variant, const char *call, dlock_status st)
 {
-    fprintf(stderr, "seckill bench-locks: %s: %s: %s (%s)\n", variant, call,
+    eprintf("seckill bench-locks: %s: %s: %s (%s)\n", variant, call,
             dlock_status_text(st), dlock_error());
     return false;
 }

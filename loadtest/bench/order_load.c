@@ -31,7 +31,7 @@ static const char pgbench_draws[] = "\\set user random(1, 1000000000000)\n"
 
 enum exit_code order_load_say_unwritten(const char *path)
 {
-    fprintf(stderr, "seckill bench: cannot write %s: %s\n", path, strerror(errno));
+    eprintf("seckill bench: cannot write %s: %s\n", path, strerror(errno));
     return EXIT_CANNOT_WRITE;
 }
 
@@ -45,7 +45,7 @@ enum exit_code order_load_prepare(struct order_load *b)
     files_join(b->script, b->dir, "order.pgbench");
     if (!duplicate_guard_find(ORDER_LOAD_DUPLICATE_GUARD, &terms.duplicate_guard) ||
         !sale_script(&terms, text + draws, sizeof text - draws)) {
-        fprintf(stderr, "seckill bench: pgbench's script cannot be made\n");
+        eprintf("seckill bench: pgbench's script cannot be made\n");
         return EXIT_BUG;
     }
     return files_write(b->script, text) ? EXIT_VALID : order_load_say_unwritten(b->script);
@@ -57,7 +57,7 @@ bool order_load_voucher(struct order_load *b, int64_t stock, int64_t *id)
 
     if (lab_issue_voucher(b->db, &voucher, id))
         return true;
-    fprintf(stderr, "seckill bench: cannot make a voucher: %s\n", lab_db_error(b->db));
+    eprintf("seckill bench: cannot make a voucher: %s\n", lab_db_error(b->db));
     return false;
 }
 
@@ -70,14 +70,12 @@ static bool check_sum(struct order_load *b, int64_t voucher)
 
     if (!audit_db_count(b->db, &filter, &orders) ||
         !audit_db_stock(b->db, voucher, &stock)) {
-        fprintf(stderr, "seckill bench: %s\n", lab_db_error(b->db));
+        eprintf("seckill bench: %s\n", lab_db_error(b->db));
         return false;
     }
     if (stock.left + orders == stock.issued)
         return true;
-    fprintf(stderr,
-            "seckill bench: stock and orders of voucher %" PRId64 " do not add up\n",
-            voucher);
+    eprintf("seckill bench: stock and orders of voucher %" PRId64 " do not add up\n", voucher);
     return false;
 }
 
@@ -135,7 +133,7 @@ static enum exit_code run_pgbench(struct order_load *b, int64_t voucher, int cli
         return EXIT_INTERRUPTED;
     if (status == 0)
         return EXIT_VALID;
-    fprintf(stderr, "seckill bench: pgbench failed:\n");
+    eprintf("seckill bench: pgbench failed:\n");
     files_print_tail(log_path);
     return EXIT_UNAVAILABLE;
 }
@@ -174,7 +172,7 @@ enum exit_code order_load_pgbench(struct order_load *b, int clients, int64_t dur
         if (*per_s > 0)
             return EXIT_VALID;
         series_hide(b->series);
-        fprintf(stderr, "seckill bench: pgbench ended no transaction in %d s%s, see %s\n",
+        eprintf("seckill bench: pgbench ended no transaction in %d s%s, see %s\n",
                 seconds_of(duration_ms),
                 attempt < PGBENCH_ATTEMPTS ? "; measuring again, twice as long" : "", path);
     }
@@ -295,13 +293,13 @@ static enum exit_code run_wrk(struct order_load *b, const char *urls, int64_t vo
     if (interrupted())
         return EXIT_INTERRUPTED;
     if (speed->users_ran_out && speed->per_s <= 0) {
-        fprintf(stderr, "seckill bench: the users of wrk ran out at once\n");
+        eprintf("seckill bench: the users of wrk ran out at once\n");
         return EXIT_UNAVAILABLE;
     }
     series_measured(b->series, speed->per_s, speed->p99_ms);
     if (speed->p50_ms > 0 && speed->p99_ms > 0)
         return EXIT_VALID;
-    fprintf(stderr, "seckill bench: wrk printed no latency, see %s/wrk.txt\n", b->dir);
+    eprintf("seckill bench: wrk printed no latency, see %s/wrk.txt\n", b->dir);
     return EXIT_UNAVAILABLE;
 }
 
@@ -320,7 +318,7 @@ enum exit_code order_load_seckilld(struct order_load *b, const char *const *flag
     /* Keep the settings of the first measurement.  The settings of the others differ only in the
      * flags that the table names. */
     if (!b->has_settings && !service_settings_write(&plan)) {
-        fprintf(stderr, "seckill bench: cannot write the settings of seckilld to %s: %s\n", b->dir,
+        eprintf("seckill bench: cannot write the settings of seckilld to %s: %s\n", b->dir,
                 strerror(errno));
         return EXIT_CANNOT_WRITE;
     }

@@ -73,10 +73,8 @@ static enum exit_code try_benchmark(const struct limit_plan *plan, int64_t reque
     options.stdout_fd = options.stderr_fd = output;
     options.death_signal = SIGKILL;
     if (!child_start(&child, &options)) {
-        fprintf(stderr,
-                "seckill: cannot start redis-benchmark: %s\n"
-                "  install it: apt-get install redis-tools\n",
-                strerror(errno));
+        eprintf("seckill: cannot start redis-benchmark: %s\n"
+                "  install it: apt-get install redis-tools\n", strerror(errno));
         close(output);
         return EXIT_UNAVAILABLE;
     }
@@ -105,7 +103,7 @@ static enum exit_code benchmark(const struct limit_plan *plan, int64_t requests,
     for (int i = 0; i < TRIES && rc == EXIT_BUG; i++)
         rc = try_benchmark(plan, requests, names, command, per_s, text);
     if (rc == EXIT_BUG)
-        fprintf(stderr, "seckill: redis-benchmark failed:\n%s\n", text);
+        eprintf("seckill: redis-benchmark failed:\n%s\n", text);
     return rc;
 }
 

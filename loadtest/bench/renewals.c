@@ -92,7 +92,7 @@ static enum exit_code renewals_cell(const void *arg, void *shared)
     lab = *b->lab;
     snprintf(target, sizeof target, "127.0.0.1:%d", lab_server(&lab, LAB_REDIS, 0)->port);
     if (!proxy_open(&proxy, &options, why) || proxy_arm_script(proxy, LINK, why) < 0)
-        fprintf(stderr, "seckill bench-locks: no slow link: %s\n", why);
+        eprintf("seckill bench-locks: no slow link: %s\n", why);
     else if (bench_open_by(b, VARIANT, proxy_port(proxy), LEASE_MS, &sys))
         rc = renewals_hold(sys, LEASES * LEASE_MS + b->duration_ms, shared);
     dlock_close(sys);

@@ -33,7 +33,7 @@ static bool open_database(const struct bench_locks *b, lab_db **out)
     lab_database_url(b->lab, url, sizeof url);
     if (lab_db_open(out, url, error, sizeof error))
         return true;
-    fprintf(stderr, "seckill bench-locks: %s\n", error);
+    eprintf("seckill bench-locks: %s\n", error);
     return false;
 }
 
@@ -79,7 +79,7 @@ static bool ask_database(struct store_probe *probe)
 {
     if (lab_db_run(probe->database, "SELECT 1"))
         return true;
-    fprintf(stderr, "seckill bench-locks: %s\n", lab_db_error(probe->database));
+    eprintf("seckill bench-locks: %s\n", lab_db_error(probe->database));
     return false;
 }
 

@@ -36,7 +36,7 @@ struct waiting {
 static bool say(const char *what)
 {
     if (!interrupted())
-        fprintf(stderr, "seckill bench: %s\n", what);
+        eprintf("seckill bench: %s\n", what);
     return false;
 }
 
@@ -158,7 +158,7 @@ static bool read_accepted(struct waiting *waiting, int i)
     if (read_answer(waiting->clients[i], text, sizeof text, "\r\n\r\n{") &&
         strstr(text, "X-Outcome: accepted") != NULL)
         return true;
-    fprintf(stderr, "seckill bench: an order was not accepted: %s\n", text);
+    eprintf("seckill bench: an order was not accepted: %s\n", text);
     return false;
 }
 

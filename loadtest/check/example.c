@@ -4,7 +4,6 @@
 #include "loadtest/check/example.h"
 
 #include "base/os/clock.h"
-#include "base/text/utf8.h"
 
 double example_ms(int64_t ns)
 {
@@ -13,7 +12,7 @@ double example_ms(int64_t ns)
 
 void example_name(char out[EXAMPLE_NAME_MAX], const struct history *h, uint32_t name)
 {
-    utf8_clean(h->names[name], out, EXAMPLE_NAME_MAX);
+    utf8_show(h->names[name], out, EXAMPLE_NAME_MAX);
 }
 
 const char *example_answer(const struct history_call *call)

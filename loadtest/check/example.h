@@ -6,11 +6,12 @@
 #ifndef LOADTEST_CHECK_EXAMPLE_H
 #define LOADTEST_CHECK_EXAMPLE_H
 
+#include "base/os/utf8.h"
 #include "loadtest/check/check.h"
 
 enum {
-    EXAMPLE_NAME_MAX = 3 * DLOCK_NAME_MAX + 1, /* bytes of a name that is text, with the NUL */
-    EXAMPLE_CALLS_MAX = 40,                    /* calls that are shown                       */
+    EXAMPLE_NAME_MAX = UTF8_SHOWN_SIZE(DLOCK_NAME_MAX), /* bytes of a name as it is shown */
+    EXAMPLE_CALLS_MAX = 40,                             /* calls that are shown            */
 };
 
 /* A duration in milliseconds. */

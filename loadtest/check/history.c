@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/os/hash_table.h"
+#include "base/os/utf8.h"
 #include "loadtest/kit/bisect.h"
 #include "loadtest/kit/compare.h"
 #include "loadtest/kit/memory.h"
@@ -59,8 +60,11 @@ struct history_trace *history_add_trace(struct history *h)
 __attribute__((format(printf, 2, 0))) static void
 add_damage(struct history *h, const char *fmt, va_list args)
 {
+    char text[sizeof(*h->damages)];
+
     MEMORY_ROOM(h->damages, h->damage_count, 1, h->damage_room);
-    vsnprintf(h->damages[h->damage_count++], sizeof(*h->damages), fmt, args);
+    vsnprintf(text, sizeof(text), fmt, args);
+    utf8_show(text, h->damages[h->damage_count++], sizeof(text));
 }
 
 void history_damage(struct history *h, const char *fmt, ...)

@@ -251,7 +251,7 @@ bool history_read(struct history *h, const char *dir)
     int count = scandir(dir, &entries, is_records, alphasort);
 
     if (count < 0) {
-        fprintf(stderr, "seckill: cannot read %s: %s\n", dir, strerror(errno));
+        eprintf("seckill: cannot read %s: %s\n", dir, strerror(errno));
         return false;
     }
     for (int i = 0; i < count; i++) {

@@ -44,9 +44,9 @@ bool write_log_export(lab_db *db, const int64_t *vouchers, size_t count,
             return true;
     }
     if (ok)
-        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+        eprintf("seckill: cannot write %s: %s\n", path, strerror(errno));
     else
-        fprintf(stderr, "seckill: cannot read the record of writes: %s\n", lab_db_error(db));
+        eprintf("seckill: cannot read the record of writes: %s\n", lab_db_error(db));
     return false;
 }
 

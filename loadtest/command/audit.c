@@ -105,7 +105,7 @@ static bool vouchers_from_text(struct subject *s, const char *text)
         int64_t id = strtoll(text, &end, 10);
 
         if (end == text || id <= 0 || (*end != ',' && *end != '\0')) {
-            fprintf(stderr, "seckill audit: --voucher: expected numbers with commas\n");
+            eprintf("seckill audit: --voucher: expected numbers with commas\n");
             return false;
         }
         (void)add_voucher(s, id);
@@ -119,8 +119,7 @@ static void say_no_run(const char *run)
     char latest[FILES_PATH_MAX];
 
     files_join(latest, run, "latest");
-    fprintf(stderr,
-            "seckill audit: no run in %s, which has neither run.json nor a ledger "
+    eprintf("seckill audit: no run in %s, which has neither run.json nor a ledger "
             "(ledger-*.tsv)\n  name the directory of one run, such as %s\n",
             run, files_is_directory(latest) ? latest : "runs/latest");
 }
@@ -140,16 +139,12 @@ static bool vouchers_of_hand_made(struct subject *s, const char *run, const char
     } else if (ok && voucher) {
         ok = vouchers_from_text(s, voucher);
     } else if (ok && s->count == 0) {
-        fprintf(stderr,
-                "seckill audit: no line of the ledgers in %s names a voucher\n"
-                "  name the vouchers of the run: --voucher=N[,N...]\n",
-                run);
+        eprintf("seckill audit: no line of the ledgers in %s names a voucher\n"
+                "  name the vouchers of the run: --voucher=N[,N...]\n", run);
         ok = false;
     } else if (!has_room) {
-        fprintf(stderr,
-                "seckill audit: the ledgers in %s name more than %d vouchers, and an audit "
-                "judges at most %d\n",
-                run, EVIDENCE_VOUCHERS_MAX, EVIDENCE_VOUCHERS_MAX);
+        eprintf("seckill audit: the ledgers in %s name more than %d vouchers, and an audit "
+                "judges at most %d\n", run, EVIDENCE_VOUCHERS_MAX, EVIDENCE_VOUCHERS_MAX);
         ok = false;
     }
     ledger_free(&ledger);
@@ -179,10 +174,8 @@ static bool read_subject(struct subject *s, const char *run, const char *voucher
     snprintf(s->lab_id, sizeof s->lab_id, "%s", lab_id ? lab_id : "");
     json_decref(json);
     if (s->count == 0)
-        fprintf(stderr,
-                "seckill audit: %s names no vouchers; name the directory of a single run of "
-                "seckill load or seckill compare\n",
-                path);
+        eprintf("seckill audit: %s names no vouchers; name the directory of a single run of "
+                "seckill load or seckill compare\n", path);
     return s->count > 0;
 }
 
@@ -216,8 +209,7 @@ static bool has_files(const char *run, const char *why)
     files_join(path, run, "stock.json");
     if (access(path, F_OK) == 0)
         return true;
-    fprintf(stderr, "seckill audit: %s has no stock.json, and its database cannot be read: %s\n",
-            run, why);
+    eprintf("seckill audit: %s has no stock.json, and its database cannot be read: %s\n", run, why);
     return false;
 }
 
@@ -266,11 +258,9 @@ static enum exit_code gather_files(const struct subject *s, const char *run, str
     for (size_t i = 0; s->is_of_run && i < s->count; i++) {
         if (evidence_has_voucher(e, s->vouchers[i]))
             continue;
-        fprintf(stderr,
-                "seckill audit: %s/stock.json has not voucher %" PRId64 ", which run.json names\n"
+        eprintf("seckill audit: %s/stock.json has not voucher %" PRId64 ", which run.json names\n"
                 "  bring the two files of one run together, or audit the live database: "
-                "--from=database\n",
-                run, s->vouchers[i]);
+                "--from=database\n", run, s->vouchers[i]);
         return EXIT_USAGE;
     }
     return EXIT_VALID;
@@ -304,7 +294,7 @@ static enum exit_code judge(struct subject *s, const char *run, const char *sour
     else
         report_verdict(stdout, &verdict, source);
     if (verdict.valid == VERDICT_UNKNOWN && !s->is_settled && *s->why_open)
-        fprintf(stderr, "seckill audit: %s\n", s->why_open);
+        eprintf("seckill audit: %s\n", s->why_open);
     ledger_free(&ledger);
     return verdict_exit(verdict.valid);
 }
@@ -329,8 +319,7 @@ static enum exit_code run_audit(const struct audit_settings *v, const char *run)
     live = strcmp(v->from, "files") != 0 &&
            is_live(&subject, lab_choose_dir(v->dir), &lab, why);
     if (!live && strcmp(v->from, "database") == 0) {
-        fprintf(stderr, "seckill audit: %s\n  or judge the files of the run: --from=files\n",
-                why);
+        eprintf("seckill audit: %s\n  or judge the files of the run: --from=files\n", why);
         return EXIT_UNAVAILABLE;
     }
     if (*why && !has_files(run, why))
@@ -348,7 +337,7 @@ static enum exit_code run(const struct settings *s, const void *values)
 {
     if (s->operand_count == 1)
         return run_audit(values, s->operands[0]);
-    fprintf(stderr, "seckill audit: name a run, such as runs/latest\n");
+    eprintf("seckill audit: name a run, such as runs/latest\n");
     return EXIT_USAGE;
 }
 

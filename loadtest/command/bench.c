@@ -66,8 +66,7 @@ static bool read_clients(const char *text, struct bench_orders_plan *plan)
 
         if (n < 1 || n > CLIENTS_MAX || plan->client_count == BENCH_ORDERS_SIZES_MAX ||
             (*end != ',' && *end != '\0')) {
-            fprintf(stderr,
-                    "seckill bench: --clients must be up to %d numbers from 1 to %d with "
+            eprintf("seckill bench: --clients must be up to %d numbers from 1 to %d with "
                     "commas between them, such as 16,64,256, not \"%s\"\n",
                     BENCH_ORDERS_SIZES_MAX, CLIENTS_MAX, text);
             return false;

@@ -115,7 +115,7 @@ static enum exit_code run_parts(struct bench_locks *b, const char *only)
     for (size_t i = 0; i < PART_COUNT && rc == EXIT_VALID; i++) {
         if (strcmp(only, "all") != 0 && strcmp(only, parts[i].name) != 0)
             continue;
-        fprintf(stderr, "%s: %s\n", parts[i].name, parts[i].what);
+        eprintf("%s: %s\n", parts[i].name, parts[i].what);
         rc = clear_servers(b) ? parts[i].run(b) : EXIT_UNAVAILABLE;
         show_tables(b);
         if (!clear_servers(b) && rc == EXIT_VALID)
@@ -137,7 +137,7 @@ static bool keep(struct bench_locks *b, const char *dir, bool print)
     json_object_set_new(b->results, "missed", json_integer(b->missed));
     files_join(path, dir, "bench-locks.json");
     if (!files_write_json(path, b->results)) {
-        fprintf(stderr, "seckill bench-locks: cannot write %s: %s\n", path, strerror(errno));
+        eprintf("seckill bench-locks: cannot write %s: %s\n", path, strerror(errno));
         return false;
     }
     text = print ? files_read(path, NULL) : NULL;

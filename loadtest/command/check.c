@@ -15,7 +15,6 @@
 #include "loadtest/kit/shell.h"
 #include "loadtest/page/page.h"
 #include "base/os/clock.h"
-#include "base/text/printable.h"
 
 struct check_settings {
     const char *name, *only, *html, *color;
@@ -62,7 +61,7 @@ const struct setting_program command_check_program = {
 
 static bool read_text(struct history *h, const char *path)
 {
-    char error[256], line[256];
+    char error[256];
     size_t size = 0;
     char *text = files_read(path, &size);
     bool ok;
@@ -78,7 +77,7 @@ static bool read_text(struct history *h, const char *path)
     else
         ok = history_parse(h, text, error, sizeof(error));
     if (!ok)
-        fprintf(stderr, "seckill check: %s: %s\n", path, printable(error, line, sizeof(line)));
+        eprintf("seckill check: %s: %s\n", path, error);
     history_scale(h, DLOCK_NS_PER_MS);
     free(text);
     return ok;
@@ -102,7 +101,7 @@ static bool run_of(char run[FILES_PATH_MAX], const char *records)
 static void say_damages(const struct history *h, const char *path, size_t of_files)
 {
     for (size_t i = 0; i < h->damage_count; i++)
-        fprintf(stderr, "seckill check: %s%s%s\n", i < of_files ? path : "",
+        eprintf("seckill check: %s%s%s\n", i < of_files ? path : "",
                 i < of_files ? "/" : "", h->damages[i]);
 }
 
@@ -129,10 +128,8 @@ static bool read_run(struct history *h, const char *run)
         return true;
     if (runs_refuse_many(command_check_program.name, run))
         return false;
-    fprintf(stderr,
-            "seckill check: no records in %s; a record is made by seckill load --record, "
-            "by seckill compare --record and by seckilld --record=DIR\n",
-            path);
+    eprintf("seckill check: no records in %s; a record is made by seckill load --record, "
+            "by seckill compare --record and by seckilld --record=DIR\n", path);
     return false;
 }
 
@@ -147,7 +144,7 @@ static bool keep_one(struct history *h, const char *name)
             h->calls[count++] = h->calls[i];
     h->call_count = count;
     if (count == 0)
-        fprintf(stderr, "seckill check: no lock \"%s\" in this run\n", name);
+        eprintf("seckill check: no lock \"%s\" in this run\n", name);
     return count > 0;
 }
 
@@ -235,7 +232,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     enum exit_code rc = EXIT_USAGE;
 
     if (s->operand_count != 1) {
-        fprintf(stderr, "seckill check: name a run, such as runs/latest\n");
+        eprintf("seckill check: name a run, such as runs/latest\n");
         return EXIT_USAGE;
     }
     if (read_run(&h, s->operands[0]) && read_writes(&log, &h, s->operands[0]) &&

@@ -108,7 +108,7 @@ static bool choose(struct comparison *c, const struct compare_settings *v)
 
     if (v->objective && (!objectives_parse(v->objective, &c->objectives, why) ||
                          !objectives_suit_wrk(&c->objectives, why))) {
-        fprintf(stderr, "seckill compare: --objective: %s\n", why);
+        eprintf("seckill compare: --objective: %s\n", why);
         return false;
     }
     c->lock_count =
@@ -314,13 +314,12 @@ static bool has_programs(void)
 
     files_sibling(path, "seckilld");
     if (access(path, X_OK) != 0) {
-        fprintf(stderr, "seckill compare: cannot run %s: %s\n  build it: make\n", path,
-                strerror(errno));
+        eprintf("seckill compare: cannot run %s: %s\n  build it: make\n", path, strerror(errno));
         return false;
     }
     if (files_find_program(path, "wrk"))
         return true;
-    fprintf(stderr, "seckill compare: wrk is not installed\n  install it: make deps\n");
+    eprintf("seckill compare: wrk is not installed\n  install it: make deps\n");
     return false;
 }
 
@@ -335,7 +334,7 @@ static enum exit_code run(const struct settings *s, const void *values)
         return EXIT_USAGE;
     make_cells(&c, v);
     if (comparison_planned(&c) == 0)
-        fprintf(stderr, "seckill compare: none of these locks has a fence, so none can "
+        eprintf("seckill compare: none of these locks has a fence, so none can "
                         "take part in fencing; try --locks=fenced,zk-seq\n");
     else if (!has_programs())
         rc = EXIT_UNAVAILABLE;

@@ -104,7 +104,7 @@ static const struct server_fault *find(const char *name)
 
     if (fault)
         return fault;
-    fprintf(stderr, "seckill fault run: %s%s%s", name ? "no fault \"" : "which fault",
+    eprintf("seckill fault run: %s%s%s", name ? "no fault \"" : "which fault",
             name ? name : "?", name ? "\"" : "");
     suggest_tell(name ? name : "", server_fault_name_at);
     return NULL;
@@ -117,10 +117,7 @@ static bool read_by(const char *text, int64_t *ms)
 
     *ms = 0;
     if (text && !duration_parse(text + is_back, ms)) {
-        fprintf(stderr,
-                "seckill fault: --by must be a time such as 500ms, 30s or -1h, not "
-                "\"%s\"\n",
-                text);
+        eprintf("seckill fault: --by must be a time such as 500ms, 30s or -1h, not \"%s\"\n", text);
         return false;
     }
     *ms = is_back ? -*ms : *ms;
@@ -206,7 +203,7 @@ static enum exit_code run(const struct settings *s, const void *values)
         suggest_command(command_fault_program.name, word, action_at);
         return EXIT_USAGE;
     }
-    fprintf(stderr, "seckill fault: say `list` or `run NAME`\n"
+    eprintf("seckill fault: say `list` or `run NAME`\n"
                     "  for example: seckill fault run server-stop --server=redis\n");
     return EXIT_USAGE;
 }

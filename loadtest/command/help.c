@@ -13,6 +13,7 @@
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/pager.h"
+#include "loadtest/kit/why.h"
 
 struct help_settings {
     const char *color;
@@ -165,7 +166,7 @@ static enum exit_code run(const struct settings *s, const void *values)
             pager_begin();
         print_with_headings(text);
     } else {
-        fprintf(stderr, "seckill: unknown command or topic \"%s\"", topic);
+        eprintf("seckill: unknown command or topic \"%s\"", topic);
         suggest_tell(topic, topic_name);
     }
     free(text);

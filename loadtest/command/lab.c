@@ -151,7 +151,9 @@ static bool tell_topologies(const struct lab *lab)
     for (unsigned t = LAB_TOPOLOGY_CORE + 1; t < LAB_TOPOLOGY_COUNT; t++) {
         if (lab_topology_stands(lab, (enum lab_topology)t, why))
             continue;
-        printf("--%s is not whole: %s\n", lab_topology_flag((enum lab_topology)t), why);
+        printf("--%s is not whole: ", lab_topology_flag((enum lab_topology)t));
+        why_print(stdout, why);
+        putchar('\n');
         all_stand = false;
     }
     return all_stand;
@@ -209,8 +211,7 @@ static enum exit_code change(const char *dir, const char *name, const char *verb
     enum exit_code rc;
 
     if (!name) {
-        fprintf(stderr, "seckill lab %s: name a server, such as redis\n  see: seckill lab status\n",
-                verb);
+        eprintf("seckill lab %s: name a server, such as redis\n  see: seckill lab status\n", verb);
         return EXIT_USAGE;
     }
     if (!lab_state_read(&lab, dir))
@@ -253,7 +254,7 @@ static enum exit_code act(const struct action *action, const char *dir,
 {
     if (!request->server || !action->instead)
         return action->run(dir, request);
-    fprintf(stderr, "seckill lab %s: unexpected \"%s\"\n  %s\n", action->name, request->server,
+    eprintf("seckill lab %s: unexpected \"%s\"\n  %s\n", action->name, request->server,
             action->instead);
     return EXIT_USAGE;
 }

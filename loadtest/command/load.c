@@ -264,7 +264,7 @@ static bool read_objectives(struct load_settings *v)
     if (!v->objective || (objectives_parse(v->objective, &v->open.objectives, why) &&
                           (v->rate || objectives_suit_wrk(&v->open.objectives, why))))
         return true;
-    fprintf(stderr, "seckill load: --objective: %s\n", why);
+    eprintf("seckill load: --objective: %s\n", why);
     return false;
 }
 
@@ -275,16 +275,16 @@ static bool read_rate(const struct settings *s, struct load_settings *v)
 
     if (!v->rate) {
         if (v->pause_ms > 0 || v->beside_wrk)
-            fprintf(stderr, "seckill load: --%s needs --rate, such as --rate=1000\n",
+            eprintf("seckill load: --%s needs --rate, such as --rate=1000\n",
                     v->pause_ms > 0 ? "pause" : "beside-wrk");
         return v->pause_ms == 0 && !v->beside_wrk;
     }
     if (!rate_parse(v->rate, &v->open.rates, why)) {
-        fprintf(stderr, "seckill load: --rate=%s, %s\n", v->rate, why);
+        eprintf("seckill load: --rate=%s, %s\n", v->rate, why);
         return false;
     }
     if (v->pause_ms * 2 > v->duration_ms) {
-        fprintf(stderr, "seckill load: --pause may be half of --duration at most\n");
+        eprintf("seckill load: --pause may be half of --duration at most\n");
         return false;
     }
     if (settings_is_default(s, AT(stock)))

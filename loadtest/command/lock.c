@@ -6,10 +6,10 @@
 
 #include <jansson.h>
 
+#include "base/os/utf8.h"
 #include "base/text/exit_codes.h"
 #include "base/text/settings.h"
 #include "base/text/suggest.h"
-#include "base/text/utf8.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/files.h"
@@ -71,8 +71,7 @@ const struct setting_program command_lock_program = {
 static enum exit_code refuse(const struct lock_settings *v, const char *name,
                              dlock_status st)
 {
-    fprintf(stderr, "seckill lock: %s (%s): %s: %s\n", name, v->lock,
-            dlock_status_text(st), dlock_error());
+    eprintf("seckill lock: %s (%s): %s: %s\n", name, v->lock, dlock_status_text(st), dlock_error());
     if (st == DLOCK_INVALID || st == DLOCK_UNSUPPORTED)
         return EXIT_USAGE;
     return st == DLOCK_UNKNOWN ? EXIT_UNKNOWN : EXIT_UNAVAILABLE;
@@ -155,41 +154,36 @@ static void print_text(const struct lock_settings *v, const char *name,
     print_next(v, name, info);
 }
 
-/* The name is the caller's and the owner the store's: neither has to be text, and a
- * terminal obeys control characters. */
 static enum exit_code show(dlock_system *sys, const struct lock_settings *v,
                            const char *name)
 {
-    char clean_name[3 * DLOCK_NAME_MAX + 1];
-    char owner[DLOCK_OWNER_MAX + 1];
+    char shown[UTF8_SHOWN_SIZE(DLOCK_NAME_MAX)];
     dlock_info info;
     dlock_status st = dlock_inspect(sys, name, &info);
 
     if (st != DLOCK_OK)
         return refuse(v, name, st);
-    utf8_clean(name, clean_name, sizeof(clean_name));
-    utf8_clean(info.owner, owner, sizeof(owner));
-    strcpy(info.owner, owner);
-    utf8_clean(info.next_owner, owner, sizeof(owner));
-    strcpy(info.next_owner, owner);
+    utf8_show(name, shown, sizeof(shown));
     if (v->json)
-        print_json(v, clean_name, &info);
+        print_json(v, shown, &info);
     else
-        print_text(v, clean_name, &info);
+        print_text(v, shown, &info);
     return EXIT_VALID;
 }
 
 static enum exit_code force(dlock_system *sys, const struct lock_settings *v,
                             const char *name)
 {
+    char shown[UTF8_SHOWN_SIZE(DLOCK_NAME_MAX)];
     dlock_status st = dlock_force_release(sys, name);
 
     if (st != DLOCK_OK && st != DLOCK_LOST)
         return refuse(v, name, st);
+    utf8_show(name, shown, sizeof(shown));
     if (v->json)
         printf("{\"freed\": %s}\n", st == DLOCK_OK ? "true" : "false");
     else
-        printf("%s (%s): %s\n", name, v->lock,
+        printf("%s (%s): %s\n", shown, v->lock,
                st == DLOCK_OK ? "freed" : "nobody held it");
     return st == DLOCK_OK ? EXIT_VALID : EXIT_INVALID;
 }
@@ -221,10 +215,8 @@ static bool has_address(const dlock_options *opts, const struct lock_settings *v
 
     if (addresses[store] != NULL)
         return true;
-    fprintf(stderr,
-            "seckill lock: the lock %s needs the address of %s: %s (or %s)\n"
-            "  a lab sets it: . .lab/env\n",
-            v->lock, row->product, row->flag, row->environment);
+    eprintf("seckill lock: the lock %s needs the address of %s: %s (or %s)\n"
+            "  a lab sets it: . .lab/env\n", v->lock, row->product, row->flag, row->environment);
     return false;
 }
 
@@ -267,9 +259,9 @@ static enum exit_code run(const struct settings *s, const void *values)
     for (size_t i = 0; i < ACTION_COUNT && s->operand_count == 2; i++)
         if (strcmp(actions[i].name, word) == 0)
             return act(&actions[i], values, s->operands[1]);
-    fprintf(stderr, "seckill lock: say `show NAME` or `force NAME`");
+    eprintf("seckill lock: say `show NAME` or `force NAME`");
     if (near != NULL && strcmp(near, word) != 0)
-        fprintf(stderr, "; did you mean \"%s\"?", near);
+        eprintf("; did you mean \"%s\"?", near);
     fputs("\n  for example: seckill lock show lock:order:42\n", stderr);
     return EXIT_USAGE;
 }

@@ -139,8 +139,7 @@ static bool read_part(const char *text, int *part, int *parts)
     if (sscanf(text, "%d/%d%c", part, parts, &more) == 2 && *part >= 1 &&
         *part <= *parts && *parts <= MATRIX_PARTS_MAX)
         return true;
-    fprintf(stderr,
-            "seckill matrix: --part=%s: wanted K/N with 1 <= K <= N <= %d, such as 1/2\n", text,
+    eprintf("seckill matrix: --part=%s: wanted K/N with 1 <= K <= N <= %d, such as 1/2\n", text,
             MATRIX_PARTS_MAX);
     return false;
 }
@@ -180,7 +179,7 @@ static size_t setup_all(const struct matrix_settings *v, struct scenario_setup *
         free(some);
     }
     if (count == 0)
-        fprintf(stderr, "seckill matrix: nothing to perform: none of these scenarios has an "
+        eprintf("seckill matrix: nothing to perform: none of these scenarios has an "
                         "expected outcome for these locks and this guard\n"
                         "  see: seckill matrix --list\n");
     return count;

@@ -10,6 +10,7 @@
 #include "loadtest/proxy/proxy.h"
 #include "loadtest/proxy/target.h"
 #include "base/os/clock.h"
+#include "loadtest/kit/why.h"
 
 struct proxy_settings {
     const char *target, *protocol, *faults;
@@ -124,11 +125,11 @@ static enum exit_code serve(const struct proxy_settings *v)
     struct proxy *p;
 
     if (!proxy_open(&p, &options, why)) {
-        fprintf(stderr, "seckill proxy: %s\n", why);
+        eprintf("seckill proxy: %s\n", why);
         return EXIT_UNAVAILABLE;
     }
     if (v->faults != NULL && proxy_arm_script(p, v->faults, why) < 0) {
-        fprintf(stderr, "seckill proxy: %s\n", why);
+        eprintf("seckill proxy: %s\n", why);
         rc = EXIT_USAGE;
     } else {
         printf("127.0.0.1:%d -> %s\n", proxy_port(p), v->target);
@@ -148,12 +149,11 @@ static enum exit_code run(const struct settings *s, const void *values)
 
     (void)s;
     if (v->target == NULL) {
-        fprintf(stderr, "seckill proxy: name the server, such as "
-                        "--target=127.0.0.1:6379\n");
+        eprintf("seckill proxy: name the server, such as --target=127.0.0.1:6379\n");
         return EXIT_USAGE;
     }
     if (!are_understood(v, why)) {
-        fprintf(stderr, "seckill proxy: %s\n", why);
+        eprintf("seckill proxy: %s\n", why);
         return EXIT_USAGE;
     }
     return serve(v);

@@ -65,7 +65,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     enum exit_code rc = EXIT_USAGE;
 
     if (s->operand_count == 0) {
-        fprintf(stderr, "seckill report: name a run, such as runs/latest\n");
+        eprintf("seckill report: name a run, such as runs/latest\n");
         return EXIT_USAGE;
     }
     if (run_data_read(&a, s->operands[0]) != EXIT_USAGE &&

@@ -103,7 +103,7 @@ static const char *word_at(size_t i)
 static enum exit_code refuse(const char *what, const char *word,
                              const char *(*names)(size_t i))
 {
-    fprintf(stderr, "seckill scenario: no %s called \"%s\"", what, word);
+    eprintf("seckill scenario: no %s called \"%s\"", what, word);
     suggest_tell(word, names);
     return EXIT_USAGE;
 }
@@ -179,7 +179,7 @@ static enum exit_code list(const struct scenario_settings *v)
     }
     if (listed > 0)
         return EXIT_VALID;
-    fprintf(stderr, "seckill scenario: no scenario has an expected outcome for these locks and "
+    eprintf("seckill scenario: no scenario has an expected outcome for these locks and "
                     "this guard\n  see: seckill scenario list\n");
     return EXIT_USAGE;
 }
@@ -232,7 +232,7 @@ static enum exit_code perform(const struct scenario_settings *v, bool is_all,
     enum exit_code rc;
 
     if (count == 0) {
-        fprintf(stderr, "seckill scenario: nothing to perform: the scenario has no expected "
+        eprintf("seckill scenario: nothing to perform: the scenario has no expected "
                         "outcome for this lock and this guard\n"
                         "  see: seckill scenario list\n");
         return EXIT_USAGE;
@@ -259,7 +259,7 @@ static enum exit_code perform(const struct scenario_settings *v, bool is_all,
 
 static enum exit_code refuse_duration(void)
 {
-    fprintf(stderr, "seckill scenario: --duration is only for measurements; every other "
+    eprintf("seckill scenario: --duration is only for measurements; every other "
                     "scenario ends after its last step\n  see the lines `measured` of: "
                     "seckill scenario list\n");
     return EXIT_USAGE;
@@ -320,7 +320,7 @@ static enum exit_code run(const struct settings *s, const void *values)
         suggest_command(command_scenario_program.name, word, action_at);
         return EXIT_USAGE;
     }
-    fprintf(stderr, "seckill scenario: say `list`, `run NAME` or `run all`\n"
+    eprintf("seckill scenario: say `list`, `run NAME` or `run all`\n"
                     "  for example: seckill scenario run expired-lease --locks=lua\n");
     return EXIT_USAGE;
 }

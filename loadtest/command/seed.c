@@ -122,8 +122,7 @@ static enum exit_code find_target(const struct settings *s, const struct seed_se
 
     if (is_without_lab(v)) {
         if (!v->key_path || (!v->tokens_path && v->users > 0 && !v->operator)) {
-            fprintf(stderr,
-                    "seckill: without a lab --token-key-file=FILE is needed, and "
+            eprintf("seckill: without a lab --token-key-file=FILE is needed, and "
                     "--tokens=FILE (- is the standard output) unless --users=0\n");
             return EXIT_USAGE;
         }
@@ -179,12 +178,12 @@ static void print_next(const char *dir, const char *tokens, int64_t voucher)
 static enum exit_code make_keys(const struct target *target, struct token_keys *keys)
 {
     if (!token_keys_make(target->key_path)) {
-        fprintf(stderr, "seckill: cannot write the token key file %s: %s\n",
+        eprintf("seckill: cannot write the token key file %s: %s\n",
                 target->key_path, strerror(errno));
         return EXIT_CANNOT_WRITE;
     }
     if (!admin_token_make(target->admin_path)) {
-        fprintf(stderr, "seckill: cannot write the admin token file %s: %s\n",
+        eprintf("seckill: cannot write the admin token file %s: %s\n",
                 target->admin_path, strerror(errno));
         return EXIT_CANNOT_WRITE;
     }

@@ -13,6 +13,7 @@
 #include "db/lab_db.h"
 #include "db/partition.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/kit/why.h"
 
 /* ---- the window of a sale ---- */
 
@@ -26,12 +27,11 @@ static enum exit_code check_time(lab_db *db, const char *flag, const char *text)
     bool is_time = true;
 
     if (text && !lab_issue_reads_time(db, text, &is_time)) {
-        fprintf(stderr, "seckill seed: no voucher was made: %s\n", lab_db_error(db));
+        eprintf("seckill seed: no voucher was made: %s\n", lab_db_error(db));
         return EXIT_UNAVAILABLE;
     }
     if (!is_time)
-        fprintf(stderr,
-                "seckill seed: %s: expected a time, such as \"2030-01-31 20:00+08\", not \"%s\"\n",
+        eprintf("seckill seed: %s: expected a time, such as \"2030-01-31 20:00+08\", not \"%s\"\n",
                 flag, printable(text, shown, sizeof shown));
     return is_time ? EXIT_VALID : EXIT_USAGE;
 }
@@ -42,7 +42,7 @@ static enum exit_code check_window(lab_db *db, const char *begin, const char *en
     enum lab_window window;
 
     if (!lab_issue_judge_window(db, begin, end, &window)) {
-        fprintf(stderr, "seckill seed: no voucher was made: %s\n", lab_db_error(db));
+        eprintf("seckill seed: no voucher was made: %s\n", lab_db_error(db));
         return lab_db_is_lost(db) ? EXIT_UNAVAILABLE : EXIT_USAGE;
     }
     if (window == LAB_WINDOW_GOOD)
@@ -50,14 +50,11 @@ static enum exit_code check_window(lab_db *db, const char *begin, const char *en
     printable(begin ? begin : "a minute ago", begin_shown, sizeof begin_shown);
     printable(end ? end : "a year later", end_shown, sizeof end_shown);
     if (window == LAB_WINDOW_IS_REVERSED)
-        fprintf(stderr,
-                "seckill seed: the sale would end (--end: %s) before it begins (--begin: %s)\n",
+        eprintf("seckill seed: the sale would end (--end: %s) before it begins (--begin: %s)\n",
                 end_shown, begin_shown);
     else
-        fprintf(stderr,
-                "seckill seed: a sale needs a beginning and an end that are not infinite, not "
-                "--begin: %s and --end: %s\n",
-                begin_shown, end_shown);
+        eprintf("seckill seed: a sale needs a beginning and an end that are not infinite, not "
+                "--begin: %s and --end: %s\n", begin_shown, end_shown);
     return EXIT_USAGE;
 }
 
@@ -87,10 +84,8 @@ static bool has_twins(const struct partition_urls *list)
     for (size_t i = 1; i < list->count; i++)
         for (size_t j = 0; j < i; j++)
             if (strcmp(partition_url(list, i), partition_url(list, j)) == 0) {
-                fprintf(stderr,
-                        "seckill seed: --lab-database-url: partitions %zu and %zu have the same "
-                        "URL; each partition is a database of its own\n",
-                        j, i);
+                eprintf("seckill seed: --lab-database-url: partitions %zu and %zu have the same "
+                        "URL; each partition is a database of its own\n", j, i);
                 return true;
             }
     return false;
@@ -102,7 +97,7 @@ static enum exit_code read_partitions(const char *urls, struct partition_urls *l
 
     if (partition_urls_read(urls, list, why, sizeof why))
         return has_twins(list) ? EXIT_USAGE : EXIT_VALID;
-    fprintf(stderr, "seckill seed: --lab-database-url: %s\n", why);
+    eprintf("seckill seed: --lab-database-url: %s\n", why);
     return EXIT_USAGE;
 }
 
@@ -112,7 +107,7 @@ static enum exit_code open_database(lab_db **db, const char *url)
 
     if (lab_db_open(db, url, error, sizeof error))
         return EXIT_VALID;
-    fprintf(stderr, "seckill seed: no voucher was made: %s\n", error);
+    eprintf("seckill seed: no voucher was made: %s\n", error);
     return EXIT_UNAVAILABLE;
 }
 
@@ -159,7 +154,7 @@ static enum exit_code say_failure(const struct share *share, const char *words)
 
     if (share->partitions > 1)
         snprintf(partition, sizeof partition, "partition %zu: ", share->partition);
-    fprintf(stderr, "seckill seed: %s: %s%s\n", words, partition, lab_db_error(share->db));
+    eprintf("seckill seed: %s: %s%s\n", words, partition, lab_db_error(share->db));
     return lab_db_is_lost(share->db) ? EXIT_UNAVAILABLE : EXIT_USAGE;
 }
 
@@ -213,10 +208,8 @@ static enum exit_code commit_all(const struct share *shares, size_t count,
     }
     fflush(report); /* before stderr names these lines */
     if (rc != EXIT_VALID && made > 0)
-        fprintf(stderr,
-                "  the partitions before have committed %" PRId64 " of %" PRId64
-                " vouchers, which stay; the lines `voucher` name them\n",
-                made, vouchers->count);
+        eprintf("  the partitions before have committed %" PRId64 " of %" PRId64
+                " vouchers, which stay; the lines `voucher` name them\n", made, vouchers->count);
     return rc;
 }
 

@@ -105,10 +105,8 @@ static bool is_address(const char *text)
 
     if (address_parse(text, host, &port))
         return true;
-    fprintf(stderr,
-            "seckill show: --listen must be HOST:PORT with one IPv4 address as its HOST, such "
-            "as 127.0.0.1:8090, not \"%s\"\n",
-            text);
+    eprintf("seckill show: --listen must be HOST:PORT with one IPv4 address as its HOST, such "
+            "as 127.0.0.1:8090, not \"%s\"\n", text);
     return false;
 }
 

@@ -76,7 +76,7 @@ bool compare_write_json(const struct comparison *c)
     files_join(path, c->dir, "summary.json");
     ok = json && files_write_json(path, json);
     if (!ok)
-        fprintf(stderr, "seckill compare: cannot write %s: %s\n", path, strerror(errno));
+        eprintf("seckill compare: cannot write %s: %s\n", path, strerror(errno));
     json_decref(json);
     return ok;
 }

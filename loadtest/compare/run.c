@@ -237,7 +237,7 @@ static bool make_dir(const char *dir)
     bool ok = files_make_dir(dir);
 
     if (!ok)
-        fprintf(stderr, "seckill compare: cannot make %s: %s\n", dir, strerror(errno));
+        eprintf("seckill compare: cannot make %s: %s\n", dir, strerror(errno));
     return ok;
 }
 
@@ -315,7 +315,7 @@ static enum exit_code prepare_again(const struct session *s,
     files_join(from, s->c->dir, failed->dir);
     files_path(to, "%s.try-%d", from, failed->attempts);
     if (rename(from, to) != 0) {
-        fprintf(stderr, "seckill compare: cannot rename %s: %s\n", from, strerror(errno));
+        eprintf("seckill compare: cannot rename %s: %s\n", from, strerror(errno));
         return EXIT_CANNOT_WRITE;
     }
     return interrupt_sleep_ms(PAUSE_MS) ? EXIT_VALID : EXIT_INTERRUPTED;

@@ -29,7 +29,7 @@ struct fault_history *fault_history_open(const char *dir)
     memcpy(uuid, HISTORY_LABORATORY "-", sizeof HISTORY_LABORATORY "-");
     files_random_hex(uuid + strlen(uuid), UUID_BYTES);
     if (dlock_recorder_open(&h->recorder, dir, &about) != DLOCK_OK) {
-        fprintf(stderr, "seckill: the faults cannot be recorded: %s\n", dlock_error());
+        eprintf("seckill: the faults cannot be recorded: %s\n", dlock_error());
         free(h);
         return NULL;
     }
@@ -41,7 +41,7 @@ bool fault_history_close(struct fault_history *h)
     uint64_t dropped = h ? dlock_recorder_dropped(h->recorder) : 0;
 
     if (dropped > 0)
-        fprintf(stderr, "seckill: %" PRIu64 " faults found no room in %s\n", dropped,
+        eprintf("seckill: %" PRIu64 " faults found no room in %s\n", dropped,
                 dlock_recorder_path(h->recorder));
     if (h)
         dlock_recorder_close(h->recorder);

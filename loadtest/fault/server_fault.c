@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os/utf8.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/shell.h"
 #include "loadtest/probe/redis_connection.h"
@@ -54,8 +55,8 @@ bool server_fault_complain(const struct fault_scene *scene, const char *fmt, ...
     if (scene->why) {
         vsnprintf(scene->why, FAULT_NOTE_MAX, fmt, args);
     } else {
-        fprintf(stderr, "seckill: %s: ", scene->server ? scene->server->name : "the lab");
-        vfprintf(stderr, fmt, args);
+        eprintf("seckill: %s: ", scene->server ? scene->server->name : "the lab");
+        veprintf(fmt, args);
         fputc('\n', stderr);
     }
     va_end(args);
@@ -65,11 +66,13 @@ bool server_fault_complain(const struct fault_scene *scene, const char *fmt, ...
 void server_fault_note(struct fault_scene *scene, const char *fmt, ...)
 {
     size_t used = strlen(scene->note);
+    char text[FAULT_NOTE_MAX];
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(scene->note + used, sizeof scene->note - used, fmt, args);
+    vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
+    utf8_show(text, scene->note + used, sizeof scene->note - used);
 }
 
 void *server_fault_state(struct fault_scene *scene, size_t size)
@@ -118,21 +121,19 @@ static bool complain_of_server(const struct server_fault *fault,
     char dir[SHELL_WORD_MAX];
 
     shell_word(dir, lab->dir);
-    fprintf(stderr, "seckill: %s %s; it can be made on:", fault->name, what);
+    eprintf("seckill: %s %s; it can be made on:", fault->name, what);
     for (int i = 0; i < lab->server_count; i++) {
         if (server_fault_suits(fault, &lab->servers[i]))
-            fprintf(stderr, " %s", lab->servers[i].name);
+            eprintf(" %s", lab->servers[i].name);
     }
     for (unsigned t = 0; t < LAB_TOPOLOGY_COUNT; t++)
         if ((fault->topologies & 1u << t) != 0 && !lab_has(lab, 1u << t))
-            fprintf(stderr, "\n  start what this lab has not: seckill lab up --%s --dir=%s",
+            eprintf("\n  start what this lab has not: seckill lab up --%s --dir=%s",
                     lab_topology_flag((enum lab_topology)t), dir);
     if (fault->servers == FAULT_ON(LAB_IS_ZOOKEEPER) && !lab_has(lab, LAB_WITH(ZOOKEEPER)) &&
         !lab_has(lab, LAB_WITH(ENSEMBLE)))
-        fprintf(stderr,
-                " zookeeper, which this lab has not\n"
-                "  start one: seckill lab up --zookeeper --dir=%s",
-                dir);
+        eprintf(" zookeeper, which this lab has not\n"
+                "  start one: seckill lab up --zookeeper --dir=%s", dir);
     fputc('\n', stderr);
     return false;
 }

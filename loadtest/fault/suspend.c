@@ -10,6 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "loadtest/kit/why.h"
+
+
 enum {
     STOP_TRIES = 1000,
     STOP_PAUSE_NS = 1000000,
@@ -81,7 +84,7 @@ static bool stop(struct suspend *s, const struct child *process)
             return true; /* a child may have ended meanwhile */
         nanosleep(&pause, NULL);
     }
-    fprintf(stderr, "seckill: process %d does not stop\n", (int)process->pid);
+    eprintf("seckill: process %d does not stop\n", (int)process->pid);
     return false;
 }
 
@@ -92,7 +95,7 @@ bool suspend_begin(struct suspend *s, const struct child *server)
     bool ok;
 
     if (!start_helper(s)) {
-        fprintf(stderr, "seckill: cannot start a helper: %s\n", strerror(errno));
+        eprintf("seckill: cannot start a helper: %s\n", strerror(errno));
         return false;
     }
     ok = stop(s, server) && child_state(server) == 'T';

@@ -60,7 +60,7 @@ int command_run(const struct setting_program *program, void *values, int argc,
             rc = run(&s, values);
             pager_end();
         } else {
-            fprintf(stderr, "%s: %s\n", program->name, why);
+            eprintf("%s: %s\n", program->name, why);
             rc = EXIT_CANNOT_WRITE;
         }
         break;
@@ -79,7 +79,7 @@ bool command_begin_json_lines(const struct setting_program *program, bool is_wan
 {
     if (!is_wanted || json_lines_begin(is_quiet))
         return true;
-    fprintf(stderr, "%s: --json-lines: %s\n", program->name, strerror(errno));
+    eprintf("%s: --json-lines: %s\n", program->name, strerror(errno));
     return false;
 }
 
@@ -95,7 +95,7 @@ int command_run_long(const struct setting_program *program, void *values, int ar
     json_lines_end_anyway(rc);
     fflush(stdout); /* the last line comes last, also if stdout and stderr go to one file */
     if ((rc != EXIT_VALID && rc != EXIT_USAGE) || is_explained)
-        fprintf(stderr, "%s: exit %d: %s\n", program->name, rc,
+        eprintf("%s: exit %d: %s\n", program->name, rc,
                 is_explained ? explanation : exit_words(program, rc));
     return rc;
 }

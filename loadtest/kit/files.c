@@ -2,6 +2,7 @@
 /* files.c -- files, directories, programs and names. */
 #include "loadtest/kit/files.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -13,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/os/utf8.h"
 #include "base/text/exit_codes.h"
 #include "base/text/output_file.h"
 #include "loadtest/kit/memory.h"
@@ -146,12 +148,35 @@ bool files_write_secret(const char *path, const char *text)
     return replace(path, text, true);
 }
 
+char *files_json_text(const json_t *json, size_t flags)
+{
+    char *plain = memory_need(json_dumps(json, flags)), *text = NULL;
+    size_t size = 0;
+    FILE *out = memory_need(open_memstream(&text, &size));
+
+    for (const char *at = plain; *at != '\0';) {
+        uint32_t value;
+        size_t len = utf8_read(at, &value);
+
+        assert(len > 0);
+        if (value >= 0x7f && utf8_is_control(value))
+            fprintf(out, "\\u%04x", value);
+        else
+            fwrite(at, 1, len, out);
+        at += len;
+    }
+    free(plain);
+    if (fclose(out) != 0)
+        abort();
+    return memory_need(text);
+}
+
 static bool write_json(const char *path, const json_t *json,
                        bool (*write)(const char *path, const char *text))
 {
-    char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    char *text = files_json_text(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     char *whole = NULL;
-    bool ok = text && asprintf(&whole, "%s\n", text) > 0 && write(path, whole);
+    bool ok = asprintf(&whole, "%s\n", text) > 0 && write(path, whole);
 
     free(whole);
     free(text);
@@ -181,7 +206,7 @@ json_t *files_read_json(const char *path)
     json_t *json = text ? json_loadb(text, size, 0, &error) : NULL;
 
     if (!json)
-        fprintf(stderr, "seckill: cannot read %s: %s\n", path,
+        eprintf("seckill: cannot read %s: %s\n", path,
                 text ? error.text : files_reason());
     free(text);
     return json;
@@ -189,8 +214,10 @@ json_t *files_read_json(const char *path)
 
 void files_print_json(json_t *json)
 {
-    json_dumpf(json, stdout, JSON_INDENT(2));
-    putchar('\n');
+    char *text = files_json_text(json, JSON_INDENT(2));
+
+    puts(text);
+    free(text);
     json_decref(json);
 }
 
@@ -239,7 +266,7 @@ void files_print_tail(const char *path)
     char *p, *line;
 
     if (!text) {
-        fprintf(stderr, "  | (no log at %s)\n", path);
+        eprintf("  | (no log at %s)\n", path);
         return;
     }
     while (size > 0 && text[size - 1] == '\n')
@@ -249,7 +276,7 @@ void files_print_tail(const char *path)
             break;
     }
     while ((line = strsep(&p, "\n")) != NULL)
-        fprintf(stderr, "  | %s\n", line);
+        eprintf("  | %s\n", line);
     free(text);
 }
 

@@ -10,6 +10,8 @@
 
 #include <jansson.h>
 
+#include "loadtest/kit/why.h"
+
 enum { FILES_PATH_MAX = 4096 };
 
 /* DIR/NAME in a buffer of FILES_PATH_MAX bytes; ends the program if it does not fit. */
@@ -49,6 +51,10 @@ int files_open_log(const char *path);
 
 /* Read a JSON file.  NULL, and a line on stderr: the file is missing or not JSON. */
 json_t *files_read_json(const char *path);
+
+/* json_dumps(), but no character that utf8_is_control() names is in the text: JSON's escapes stand
+ * for them.  The caller frees it. */
+char *files_json_text(const json_t *json, size_t flags);
 
 /* Print JSON on stdout, with its end of line, and free it. */
 void files_print_json(json_t *json);

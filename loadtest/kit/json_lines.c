@@ -10,8 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/os/utf8.h"
 #include "base/text/duration.h"
-#include "base/text/utf8.h"
+#include "loadtest/kit/files.h"
 #include "loadtest/kit/memory.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -46,18 +47,20 @@ bool json_lines_are_on(void)
 void json_lines_write(const char *event, json_t *rest)
 {
     json_t *json;
+    char *text;
 
     if (lines) {
         json = json_pack("{s:i, s:s, s:I}", "format", JSON_LINES_FORMAT, "event", event, "at_ms",
                          (json_int_t)((monotonic_ns() - begin_ns) / 1000000));
         json_object_update(json, rest);
+        text = files_json_text(json, JSON_COMPACT);
         pthread_mutex_lock(&mutex);
         errno = 0;
-        json_dumpf(json, lines, JSON_COMPACT);
-        fputc('\n', lines);
+        fprintf(lines, "%s\n", text);
         if ((fflush(lines) != 0 || ferror(lines)) && reason == 0)
             reason = errno;
         pthread_mutex_unlock(&mutex);
+        free(text);
         json_decref(json);
         has_end = has_end || strcmp(event, "end") == 0;
     }
@@ -66,14 +69,14 @@ void json_lines_write(const char *event, json_t *rest)
 
 json_t *json_lines_text(const char *text)
 {
-    size_t size = text ? strlen(text) * strlen(UTF8_REPLACEMENT) + 1 : 0;
+    size_t size = text ? UTF8_SHOWN_SIZE(strlen(text)) : 0;
     char *clean;
     json_t *json;
 
     if (!text)
         return json_null();
     clean = memory_need(malloc(size));
-    utf8_clean(text, clean, size);
+    utf8_show(text, clean, size);
     json = json_string(clean);
     free(clean);
     return json;

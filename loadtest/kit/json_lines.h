@@ -25,8 +25,7 @@ bool json_lines_are_on(void);
  * unless JSON lines are wanted. */
 void json_lines_write(const char *event, json_t *rest);
 
-/* A text for a line.  JSON has no byte that is not UTF-8, so U+FFFD replaces each.  NULL gives
- * JSON's null. */
+/* A text of any bytes for a line, as base/os/utf8.h shows it.  NULL gives JSON's null. */
 json_t *json_lines_text(const char *text);
 
 /* Write {"exit": EXIT_STATUS, "dir": null} as the line "end", unless the command has written that

@@ -14,7 +14,7 @@ enum { HUGE_PAGE_BYTES = 2 << 20, LARGE_BYTES = 2 * HUGE_PAGE_BYTES };
 void *memory_need(void *memory)
 {
     if (memory == NULL) {
-        fprintf(stderr, "seckill: there is not enough memory\n");
+        fputs("seckill: there is not enough memory\n", stderr);
         exit(EXIT_BUG);
     }
     return memory;

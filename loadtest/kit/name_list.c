@@ -8,6 +8,7 @@
 
 #include "base/text/printable.h"
 #include "base/text/suggest.h"
+#include "loadtest/kit/why.h"
 #include "lock/dlock.h"
 
 const char *words_lock_at(size_t i)
@@ -34,8 +35,7 @@ static const char *known(const char *program, const char *flag, const char *word
     place = words_place(names, text);
     if (place != SIZE_MAX)
         return names(place);
-    fprintf(stderr, "%s: --%s: unknown \"%s\"", program, flag,
-            printable(text, shown, sizeof shown));
+    eprintf("%s: --%s: unknown \"%s\"", program, flag, printable(text, shown, sizeof shown));
     suggest_tell(text, names);
     return NULL;
 }

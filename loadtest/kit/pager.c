@@ -45,7 +45,7 @@ static const char *choose_command(void)
         return NULL;
     if (is_installed(command))
         return command;
-    fprintf(stderr, "seckill: $PAGER names a program that is not there: %s\n", command);
+    eprintf("seckill: $PAGER names a program that is not there: %s\n", command);
     return NULL;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/text/duration.h"
 #include "loadtest/kit/style.h"
+#include "loadtest/kit/why.h"
 
 enum { SAY_EVERY_MS = 15000, LOAD_PER_PROCESSOR = 4, MINUTES_FROM_MS = 90000 };
 
@@ -43,9 +44,9 @@ static void print_left(int64_t left_ms)
     if (left_ms < 0)
         return;
     if (left_ms >= MINUTES_FROM_MS)
-        fprintf(stderr, ", about %" PRId64 " min left", (left_ms + 59999) / 60000);
+        eprintf(", about %" PRId64 " min left", (left_ms + 59999) / 60000);
     else
-        fprintf(stderr, ", about %" PRId64 " s left", (left_ms + 999) / 1000);
+        eprintf(", about %" PRId64 " s left", (left_ms + 999) / 1000);
 }
 
 void progress_show(struct progress *p, const char *fmt, ...)
@@ -58,14 +59,14 @@ void progress_show(struct progress *p, const char *fmt, ...)
     if (!live && now_ns - p->said_ns < SAY_EVERY_MS * INT64_C(1000000))
         return;
     p->said_ns = now_ns;
-    fprintf(stderr, "%s[%zu/%zu] ", live ? "\r\033[K" : "", p->done, p->count);
+    progress_end();
+    eprintf("[%zu/%zu] ", p->done, p->count);
     va_start(args, fmt);
-    vfprintf(stderr, fmt, args);
+    veprintf(fmt, args);
     va_end(args);
     print_left(progress_left_ms(p->done, p->count, (now_ns - p->begin_ns) / 1000000));
     if (progress_is_busy(load))
-        fprintf(stderr, "; slow: the load is %.0f on %ld processors", load,
-                sysconf(_SC_NPROCESSORS_ONLN));
+        eprintf("; slow: the load is %.0f on %ld processors", load, sysconf(_SC_NPROCESSORS_ONLN));
     if (!live)
         fputc('\n', stderr);
     fflush(stderr);
@@ -77,7 +78,7 @@ void progress_say(const char *fmt, ...)
 
     progress_end();
     va_start(args, fmt);
-    vfprintf(stderr, fmt, args);
+    veprintf(fmt, args);
     va_end(args);
     fputc('\n', stderr);
     fflush(stderr);
@@ -86,5 +87,5 @@ void progress_say(const char *fmt, ...)
 void progress_end(void)
 {
     if (report_is_live(stderr))
-        fprintf(stderr, "\r\033[K");
+        fputs("\r\033[K", stderr);
 }

@@ -104,7 +104,7 @@ static bool write_file(const char *path, const char *text)
 {
     if (path == NULL || files_write(path, text))
         return true;
-    fprintf(stderr, "%s: cannot write %s: %s\n", command_program, path, strerror(errno));
+    eprintf("%s: cannot write %s: %s\n", command_program, path, strerror(errno));
     return false;
 }
 

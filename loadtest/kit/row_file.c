@@ -15,7 +15,7 @@ char *row_file_read(const char *path, const char *what, row_file_fn *take, void 
     char *text = files_read(path, &size), *rest = text, *line;
 
     if (!text) {
-        fprintf(stderr, "seckill: cannot read %s: %s\n", path, files_reason());
+        eprintf("seckill: cannot read %s: %s\n", path, files_reason());
         return NULL;
     }
     for (int number = 1; (line = strsep(&rest, "\n")) != NULL; number++) {
@@ -25,7 +25,7 @@ char *row_file_read(const char *path, const char *what, row_file_fn *take, void 
         if (!is_cut && (*line == '\0' || *line == '#'))
             continue;
         if (is_cut || !take(arg, line)) {
-            fprintf(stderr, "seckill: %s:%d: this is no %s\n", path, number, what);
+            eprintf("seckill: %s:%d: this is no %s\n", path, number, what);
             free(text);
             return NULL;
         }

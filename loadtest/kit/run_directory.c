@@ -54,10 +54,10 @@ static void link_latest(const char *base, const char *name)
 
     files_join(link, base, "latest");
     if (!read_link(link, name_before))
-        fprintf(stderr, "seckill: %s is no link of a run, and stays as it is; this run is %s/%s\n",
+        eprintf("seckill: %s is no link of a run, and stays as it is; this run is %s/%s\n",
                 link, base, name);
     else if (!point_to(link, name))
-        fprintf(stderr, "seckill: cannot make the link %s: %s; this run is %s/%s\n", link,
+        eprintf("seckill: cannot make the link %s: %s; this run is %s/%s\n", link,
                 strerror(errno), base, name);
 }
 
@@ -76,10 +76,8 @@ static bool has_lab(const char *path)
         files_join(state, lab, "state.json");
         found = access(state, F_OK) == 0;
         if (found)
-            fprintf(stderr,
-                    "seckill: %s stays, because its servers may run\n"
-                    "  end them: seckill lab down --dir=%s\n",
-                    path, shell_word(word, lab));
+            eprintf("seckill: %s stays, because its servers may run\n"
+                    "  end them: seckill lab down --dir=%s\n", path, shell_word(word, lab));
     }
     if (dir)
         closedir(dir);
@@ -105,7 +103,7 @@ void runs_take_back(const char *dir)
     if (name == NULL)
         return;
     if (!has_lab(path) && !files_remove_tree(path))
-        fprintf(stderr, "seckill: cannot remove %s: %s\n", path, strerror(errno));
+        eprintf("seckill: cannot remove %s: %s\n", path, strerror(errno));
     *name++ = '\0';
     files_join(link, path, "latest");
     if (read_link(link, target) && strcmp(target, name) == 0)
@@ -145,8 +143,7 @@ bool runs_make_named(char out[FILES_PATH_MAX], const char *base, const char *bef
             break;
     }
 fail:
-    fprintf(stderr, "seckill: cannot make a directory in %s: %s\n", base,
-            strerror(errno));
+    eprintf("seckill: cannot make a directory in %s: %s\n", base, strerror(errno));
     return false;
 }
 
@@ -177,10 +174,10 @@ bool runs_refuse_many(const char *program, const char *path)
         return false;
     json = files_read_json(summary);
     first = first_run(json);
-    fprintf(stderr, "%s: %s holds many runs; name one of them", program, path);
+    eprintf("%s: %s holds many runs; name one of them", program, path);
     if (first != NULL) {
         files_join(run, path, first);
-        fprintf(stderr, ", such as\n  %s", shell_word(word, run));
+        eprintf(", such as\n  %s", shell_word(word, run));
     }
     fputc('\n', stderr);
     json_decref(json);
@@ -190,10 +187,10 @@ bool runs_refuse_many(const char *program, const char *path)
 void runs_say_unreadable(const char *program, const char *path)
 {
     if (errno == ENOENT)
-        fprintf(stderr, "%s: there is no run at %s\n", program, path);
+        eprintf("%s: there is no run at %s\n", program, path);
     else if (errno == ENOTDIR)
-        fprintf(stderr, "%s: %s is not the directory of a run\n", program, path);
+        eprintf("%s: %s is not the directory of a run\n", program, path);
     else
-        fprintf(stderr, "%s: cannot read the run at %s: %s\n", program, path, files_reason());
+        eprintf("%s: cannot read the run at %s: %s\n", program, path, files_reason());
     fputs("  the runs are in runs/, the last is runs/latest\n", stderr);
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/text/duration.h"
+#include "loadtest/kit/why.h"
 
 struct work {
     const struct thread_group *group;
@@ -74,7 +75,7 @@ static bool start(struct member *member)
     int error = pthread_create(&member->thread, NULL, run_member, member);
 
     if (error != 0)
-        fprintf(stderr, "seckill: cannot start a thread: %s\n", strerror(error));
+        eprintf("seckill: cannot start a thread: %s\n", strerror(error));
     return error == 0;
 }
 

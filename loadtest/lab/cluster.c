@@ -33,12 +33,12 @@ static void configure(const struct lab *lab, const struct lab_server *server, FI
 static bool ask(const struct lab *lab, int i, const char *question, char answer[ANSWER_MAX])
 {
     if (!lab_redis_ask(lab, lab_port(lab, LAB_CLUSTER, i), question, answer, ANSWER_MAX)) {
-        fprintf(stderr, "seckill: %s does not answer\n", lab_server_name(lab, LAB_CLUSTER, i));
+        eprintf("seckill: %s does not answer\n", lab_server_name(lab, LAB_CLUSTER, i));
         return false;
     }
     if (answer[0] != '-')
         return true;
-    fprintf(stderr, "seckill: %s says to %.40s: %.*s\n", lab_server_name(lab, LAB_CLUSTER, i),
+    eprintf("seckill: %s says to %.40s: %.*s\n", lab_server_name(lab, LAB_CLUSTER, i),
             question, (int)strcspn(answer, "\r"), answer + 1);
     return false;
 }
@@ -90,7 +90,7 @@ static bool make_replica(const struct lab *lab, int node)
             break;
         dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), AGAIN_MS));
     }
-    fprintf(stderr, "seckill: %s becomes no replica: %.*s\n",
+    eprintf("seckill: %s becomes no replica: %.*s\n",
             lab_server_name(lab, LAB_CLUSTER, node), (int)strcspn(answer, "\r"), answer + 1);
     return false;
 }

@@ -70,8 +70,7 @@ lab_db *lab_database_open(const struct lab *lab, const char *program)
     lab_database_url(lab, url, sizeof url);
     if (!lab_db_open(&db, url, error, sizeof error)) {
         shell_word(dir, lab->dir);
-        fprintf(stderr,
-                "%s: %s\n  see the servers:  seckill lab status --dir=%s\n"
+        eprintf("%s: %s\n  see the servers:  seckill lab status --dir=%s\n"
                 "  restart this one: seckill lab restart postgres --dir=%s\n",
                 program, error, dir, dir);
     }

@@ -23,7 +23,7 @@ static void write_number(const struct lab *lab, const struct lab_server *server)
         if (files_write(path, number))
             return;
     }
-    fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+    eprintf("seckill: cannot write %s: %s\n", path, strerror(errno));
 }
 
 /* In ticks: 10 s to find a leader and copy its data, 2 s without hearing of it. */

@@ -54,8 +54,7 @@ bool lab_keeper_start(struct lab_keeper *keeper, const char *dir)
 
     *keeper = (struct lab_keeper){.line = -1};
     if (pipe2(line, O_CLOEXEC) != 0 || (pid = fork()) < 0) {
-        fprintf(stderr, "seckill: cannot start a process that removes %s: %s\n", dir,
-                strerror(errno));
+        eprintf("seckill: cannot start a process that removes %s: %s\n", dir, strerror(errno));
         return false;
     }
     if (pid == 0) {

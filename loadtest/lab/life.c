@@ -44,7 +44,7 @@ static bool remove_tree(const char *path)
 {
     if (files_remove_tree(path))
         return true;
-    fprintf(stderr, "seckill: cannot remove %s: %s\n", path, strerror(errno));
+    eprintf("seckill: cannot remove %s: %s\n", path, strerror(errno));
     return false;
 }
 
@@ -101,7 +101,7 @@ static bool remove_lab(struct lab *lab)
         unlink(path);
         ok = rmdir(lab->dir) == 0 || errno == ENOENT;
         if (!ok)
-            fprintf(stderr, "seckill: cannot remove %s: %s\n", lab->dir, strerror(errno));
+            eprintf("seckill: cannot remove %s: %s\n", lab->dir, strerror(errno));
     }
     lab_unlock(lab);
     return ok;
@@ -142,7 +142,7 @@ static bool are_paths_lines(const char *dir)
     if (!has_line_end(dir) && !(is_relative && has_line_end(here)) &&
         !has_line_end(getenv("SECKILL_LAB_DATA")))
         return true;
-    fprintf(stderr, "seckill: the directory of a lab has an end of line in its path, which no "
+    eprintf("seckill: the directory of a lab has an end of line in its path, which no "
                     "server can read\n  name another one, such as --dir=/tmp/lab\n");
     return false;
 }
@@ -163,17 +163,15 @@ static enum exit_code make_dir(struct lab *lab, const char *dir)
     if (!are_paths_lines(dir))
         return EXIT_USAGE;
     if (!files_make_dir(dir) || !realpath(dir, lab->dir) || !is_directory(lab->dir)) {
-        fprintf(stderr, "seckill: cannot make %s: %s\n", dir, strerror(errno));
+        eprintf("seckill: cannot make %s: %s\n", dir, strerror(errno));
         return EXIT_CANNOT_WRITE;
     }
     if (!are_paths_lines(lab->dir)) /* a symbolic link led there */
         return EXIT_USAGE;
     state = lab_state_find(&found, lab->dir);
     if (!is_ours_to_use(state, lab->dir)) {
-        fprintf(stderr,
-                "seckill: %s holds other things, and stopping a lab removes its whole "
-                "directory\n  name a new one: --dir=.lab\n",
-                lab->dir);
+        eprintf("seckill: %s holds other things, and stopping a lab removes its whole "
+                "directory\n  name a new one: --dir=.lab\n", lab->dir);
         return EXIT_USAGE;
     }
     if (state == LAB_STATE_UNKNOWN || state == LAB_STATE_ENDABLE) {
@@ -182,11 +180,11 @@ static enum exit_code make_dir(struct lab *lab, const char *dir)
     }
     why = lab_distrust(lab->dir, 0);
     if (why) {
-        fprintf(stderr, "seckill: cannot make a lab in %s: %s\n", lab->dir, why);
+        eprintf("seckill: cannot make a lab in %s: %s\n", lab->dir, why);
         return EXIT_UNAVAILABLE;
     }
     if (chmod(lab->dir, 0700) != 0 || access(lab->dir, W_OK | X_OK) != 0) {
-        fprintf(stderr, "seckill: cannot write %s: %s\n", lab->dir, strerror(errno));
+        eprintf("seckill: cannot write %s: %s\n", lab->dir, strerror(errno));
         return EXIT_CANNOT_WRITE;
     }
     return EXIT_VALID;
@@ -225,10 +223,8 @@ static enum exit_code start_locked(struct lab *lab, bool owned, lab_topologies w
                        ? rc
                        : lab_add(lab, wanted & ~lab_has_which(lab));
         }
-        fprintf(stderr,
-                "seckill: the lab in %s was left by a program that has ended, or its data is "
-                "gone: removing it\n",
-                found.dir);
+        eprintf("seckill: the lab in %s was left by a program that has ended, or its data is "
+                "gone: removing it\n", found.dir);
         if (!clean(&found)) {
             lab_unlock(lab);
             return EXIT_CANNOT_WRITE;
@@ -266,15 +262,12 @@ enum exit_code lab_use(struct lab *lab, const char *dir)
     if (is_there && (ended = lab_ended_server(lab)) == NULL)
         return EXIT_VALID;
     if (is_there)
-        fprintf(stderr,
-                "seckill: %s of the lab in %s has ended\n"
-                "  start it again: seckill lab up --dir=%s\n",
-                ended, dir, shell_word(word, dir));
+        eprintf("seckill: %s of the lab in %s has ended\n"
+                "  start it again: seckill lab up --dir=%s\n", ended, dir, shell_word(word, dir));
     else if (state != LAB_STATE_NONE)
         lab_state_complain(state, dir);
     else
-        fprintf(stderr,
-                "seckill: no lab is up in %s\n  start one: seckill lab up --dir=%s\n",
+        eprintf("seckill: no lab is up in %s\n  start one: seckill lab up --dir=%s\n",
                 dir, shell_word(word, dir));
     *lab = (struct lab){.lock_fd = -1};
     return EXIT_UNAVAILABLE;
@@ -291,7 +284,7 @@ enum exit_code lab_open(struct lab *lab, const char *dir, lab_topologies wanted)
     if (wanted) {
         fputs("seckill: starting a lab with ", stderr);
         lab_topologies_print(wanted);
-        fprintf(stderr, " in %s\n", dir);
+        eprintf(" in %s\n", dir);
     }
     return start(lab, dir, true, wanted);
 }
@@ -323,7 +316,7 @@ static enum exit_code may_remove(const struct lab *lab, struct lab *found)
     enum lab_state state = lab_state_find(found, lab->dir);
 
     if (!files_is_directory(lab->dir) || !is_ours_to_use(state, lab->dir)) {
-        fprintf(stderr, "seckill: %s is no lab; nothing was removed\n", lab->dir);
+        eprintf("seckill: %s is no lab; nothing was removed\n", lab->dir);
         return EXIT_USAGE;
     }
     if (state == LAB_STATE_UNKNOWN) {

@@ -21,7 +21,7 @@ static bool run_at(const char *url, const char *sql)
     }
     lab_db_close(db);
     if (!ok)
-        fprintf(stderr, "seckill: cannot make a partition: %s\n", error);
+        eprintf("seckill: cannot make a partition: %s\n", error);
     return ok;
 }
 
@@ -57,10 +57,8 @@ enum exit_code lab_spread(struct lab *lab, int count)
     bool ok;
 
     if (count < lab->partition_count) {
-        fprintf(stderr,
-                "seckill: the lab has %d partitions already, and none is taken away; take the "
-                "lab down first\n",
-                lab->partition_count);
+        eprintf("seckill: the lab has %d partitions already, and none is taken away; take the "
+                "lab down first\n", lab->partition_count);
         return EXIT_USAGE;
     }
     if (count == lab->partition_count)

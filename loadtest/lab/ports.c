@@ -38,8 +38,7 @@ bool lab_reserve_port(struct lab_server *server)
     for (int i = 0; ok && i < lab_role_peer_ports(server->role); i++)
         ok = (server->peer_placeholder_fds[i] = port_hold(&server->peer_ports[i])) >= 0;
     if (!ok)
-        fprintf(stderr, "seckill: found no free port on 127.0.0.1: %s\n",
-                strerror(errno));
+        eprintf("seckill: found no free port on 127.0.0.1: %s\n", strerror(errno));
     return ok;
 }
 

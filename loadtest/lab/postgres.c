@@ -69,8 +69,7 @@ static bool make_root_in(struct lab *lab, const char *given)
         if (make_root(lab))
             return true;
     }
-    fprintf(stderr,
-            "seckill: %s is no place for the servers' data\n"
+    eprintf("seckill: %s is no place for the servers' data\n"
             "  name a directory where the user %s may work: SECKILL_LAB_DATA=/var/tmp\n",
             given, user ? user->name : "of this process");
     lab->data_root[0] = '\0';
@@ -194,8 +193,7 @@ bool lab_postgres_fill(const struct lab *lab)
     }
     lab_db_close(db);
     if (!ok)
-        fprintf(stderr, "seckill: PostgreSQL is up, but setting it up failed: %s\n",
-                error);
+        eprintf("seckill: PostgreSQL is up, but setting it up failed: %s\n", error);
     return ok;
 }
 

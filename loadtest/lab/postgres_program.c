@@ -32,10 +32,8 @@ bool lab_postgres_program(char *out, const char *name)
         globfree(&found);
     }
     if (best < 0)
-        fprintf(stderr,
-                "seckill: no %s under /usr/lib/postgresql\n"
-                "  install it: apt-get install postgresql\n",
-                name);
+        eprintf("seckill: no %s under /usr/lib/postgresql\n"
+                "  install it: apt-get install postgresql\n", name);
     return best >= 0;
 }
 
@@ -65,6 +63,6 @@ bool lab_postgres_write(const char *path, const char *text)
     if (files_write_secret(path, text) &&
         (!user || chown(path, user->uid, user->gid) == 0))
         return true;
-    fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+    eprintf("seckill: cannot write %s: %s\n", path, strerror(errno));
     return false;
 }

@@ -15,7 +15,7 @@ static bool keep(void *lab, const struct child *c)
 
 bool lab_say_install(const char *packages)
 {
-    fprintf(stderr, "  install it: apt-get install %s\n", packages);
+    eprintf("  install it: apt-get install %s\n", packages);
     return false;
 }
 
@@ -38,8 +38,7 @@ bool lab_server_run(struct lab *lab, struct lab_server *server,
     if (!ok) {
         bool is_missing = errno == ENOENT;
 
-        fprintf(stderr, "seckill: cannot start %s: %s\n", options->argv[0],
-                strerror(errno));
+        eprintf("seckill: cannot start %s: %s\n", options->argv[0], strerror(errno));
         if (is_missing)
             (void)lab_say_install(packages);
     }

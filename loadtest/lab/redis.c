@@ -113,7 +113,7 @@ bool lab_redis_set_clock(const struct lab *lab, const struct lab_server *server,
     /* Written in place, because the server has mapped the file. */
     ok = fd >= 0 && pwrite(fd, &ahead_ns, sizeof ahead_ns, 0) == sizeof ahead_ns;
     if (!ok)
-        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+        eprintf("seckill: cannot write %s: %s\n", path, strerror(errno));
     if (fd >= 0)
         close(fd);
     return ok;
@@ -132,7 +132,7 @@ static bool make_environment(struct clock_environment *e, const struct lab *lab,
     char library[FILES_PATH_MAX], clock[FILES_PATH_MAX];
 
     if (!files_find_data(library, "wall_clock.so")) {
-        fprintf(stderr, "seckill: there is no wall_clock.so beside this program, which "
+        eprintf("seckill: there is no wall_clock.so beside this program, which "
                         "moves a server's clock\n  build it: make all\n");
         return false;
     }
@@ -161,7 +161,7 @@ static bool start(struct lab *lab, struct lab_server *server,
         return false;
     files_path(config, "%s/%s.conf", lab->dir, server->name);
     if (!write_config(lab, server, topology, config)) {
-        fprintf(stderr, "seckill: cannot write %s: %s\n", config, strerror(errno));
+        eprintf("seckill: cannot write %s: %s\n", config, strerror(errno));
         return false;
     }
     options.death_signal = SIGKILL;

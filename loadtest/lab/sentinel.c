@@ -66,7 +66,7 @@ static bool start(struct lab *lab, struct lab_server *server,
     (void)topology; /* the configuration of a Sentinel only names the master */
     files_path(config, "%s/%s.conf", lab->dir, server->name);
     if (!write_config(lab, server, config)) {
-        fprintf(stderr, "seckill: cannot write %s: %s\n", config, strerror(errno));
+        eprintf("seckill: cannot write %s: %s\n", config, strerror(errno));
         return false;
     }
     options.death_signal = SIGKILL;

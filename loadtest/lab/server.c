@@ -26,7 +26,7 @@ void lab_server_show_failure(const struct lab *lab, const struct lab_server *ser
     char path[FILES_PATH_MAX];
 
     lab_log_path(lab, server, path);
-    fprintf(stderr, "seckill: %s %s (127.0.0.1:%d); the end of its log:\n",
+    eprintf("seckill: %s %s (127.0.0.1:%d); the end of its log:\n",
             server->name, what, server->port);
     files_print_tail(path);
 }
@@ -120,10 +120,8 @@ static enum exit_code restart(struct lab *lab, struct lab_server *server)
     if (!interrupted() || !child_runs(&server->child))
         return EXIT_UNAVAILABLE;
     if (!lab->owned)
-        fprintf(stderr,
-                "seckill: %s was started again and comes up, but did not answer yet\n"
-                "  see: seckill lab status --dir=%s\n",
-                server->name, shell_word(dir, lab->dir));
+        eprintf("seckill: %s was started again and comes up, but did not answer yet\n"
+                "  see: seckill lab status --dir=%s\n", server->name, shell_word(dir, lab->dir));
     return EXIT_INTERRUPTED;
 }
 
@@ -131,7 +129,7 @@ static enum exit_code kill_server(struct lab *lab, struct lab_server *server)
 {
     if (lab_server_kill(lab, server))
         return EXIT_VALID;
-    fprintf(stderr, "seckill: %s was killed and still runs\n", server->name);
+    eprintf("seckill: %s was killed and still runs\n", server->name);
     return EXIT_UNAVAILABLE;
 }
 
@@ -144,9 +142,9 @@ static enum exit_code change(struct lab *lab, const char *name, server_fn *chang
     bool was_held;
 
     if (!server) {
-        fprintf(stderr, "seckill: no server \"%s\" in this lab; it has:", name);
+        eprintf("seckill: no server \"%s\" in this lab; it has:", name);
         for (int i = 0; i < lab->server_count; i++)
-            fprintf(stderr, " %s", lab->servers[i].name);
+            eprintf(" %s", lab->servers[i].name);
         fputc('\n', stderr);
         return EXIT_USAGE;
     }

@@ -29,7 +29,7 @@ static bool await_copy(struct lab *lab, struct lab_server *server)
             return false;
     if (status == 0)
         return true;
-    fprintf(stderr, "seckill: %s could not be copied by pg_basebackup; the end of its log:\n",
+    eprintf("seckill: %s could not be copied by pg_basebackup; the end of its log:\n",
             server->name);
     lab_log_path(lab, server, path);
     files_print_tail(path);
@@ -150,7 +150,7 @@ static bool join(struct lab *lab, enum lab_role role)
     bool ok = db && db_replication_wait_for(db, lab_server_name(lab, role, 0));
 
     if (!ok)
-        fprintf(stderr, "seckill: the primary does not wait for its standby: %s\n",
+        eprintf("seckill: the primary does not wait for its standby: %s\n",
                 db ? lab_db_error(db) : why);
     lab_db_close(db);
     return ok;

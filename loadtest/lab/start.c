@@ -43,7 +43,7 @@ static bool prepare(struct lab *lab, lab_topologies wanted)
     files_join(path, lab->dir, "token.key");
     if (token_keys_make(path))
         return true;
-    fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+    eprintf("seckill: cannot write %s: %s\n", path, strerror(errno));
     return false;
 }
 
@@ -60,7 +60,7 @@ static bool wait_or_move(struct lab *lab, struct lab_server *server)
             interrupt_sleep_ms(POLL_MS);
         if (child_runs(&server->child) || interrupted())
             break;
-        fprintf(stderr, "seckill: %s ended at once; trying another port\n", server->name);
+        eprintf("seckill: %s ended at once; trying another port\n", server->name);
         if (!lab_reserve_port(server) || !lab_server_start(lab, server))
             return false;
     }
@@ -96,7 +96,7 @@ static bool await_whole(const struct lab *lab, enum lab_role role)
         if (interrupted())
             return false;
         if (monotonic_ns() > deadline_ns) {
-            fprintf(stderr, "seckill: --%s does not come up: %s\n",
+            eprintf("seckill: --%s does not come up: %s\n",
                     lab_topology_flag(lab_role_topology(role)), why);
             return false;
         }
@@ -220,10 +220,8 @@ enum exit_code lab_mend(struct lab *lab)
     if (ok)
         return EXIT_VALID;
     if (!lab->owned)
-        fprintf(stderr,
-                "  a new lab, without the data of this one: seckill lab down --dir=%s, and "
-                "then: seckill lab up\n",
-                shell_word(dir, lab->dir));
+        eprintf("  a new lab, without the data of this one: seckill lab down --dir=%s, and "
+                "then: seckill lab up\n", shell_word(dir, lab->dir));
     return interrupted() ? EXIT_INTERRUPTED : EXIT_UNAVAILABLE;
 }
 
@@ -246,7 +244,7 @@ enum exit_code lab_add(struct lab *lab, lab_topologies missing)
 
     fputs("seckill: starting ", stderr);
     lab_topologies_print(missing);
-    fprintf(stderr, " in the lab in %s\n", lab->dir);
+    eprintf(" in the lab in %s\n", lab->dir);
     for (unsigned t = 0; t < LAB_TOPOLOGY_COUNT; t++)
         if (missing & 1u << t)
             lab_servers_add(lab, (enum lab_topology)t);

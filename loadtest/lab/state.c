@@ -205,8 +205,7 @@ void lab_state_complain(enum lab_state state, const char *dir)
     long long format;
 
     if (distrust) {
-        fprintf(stderr,
-                "seckill: %s is not trusted: %s\n"
+        eprintf("seckill: %s is not trusted: %s\n"
                 "  only the user who started a lab uses it; name another directory: --dir=OTHER\n",
                 path, distrust);
         return;
@@ -214,33 +213,26 @@ void lab_state_complain(enum lab_state state, const char *dir)
     json = load(path, why);
     format = json_integer_value(json_object_get(json, "format"));
     if (!json)
-        fprintf(stderr, "seckill: cannot read %s: %s\n", path, why);
+        eprintf("seckill: cannot read %s: %s\n", path, why);
     else if (!has_our_keys(json))
-        fprintf(stderr, "seckill: %s does not describe a lab\n", path);
+        eprintf("seckill: %s does not describe a lab\n", path);
     else if (format != STATE_FORMAT)
-        fprintf(stderr,
-                "seckill: %s has the format %lld, and this seckill reads the format %d: another "
-                "version of seckill started this lab\n",
-                path, format, STATE_FORMAT);
+        eprintf("seckill: %s has the format %lld, and this seckill reads the format %d: another "
+                "version of seckill started this lab\n", path, format, STATE_FORMAT);
     else
-        fprintf(stderr,
-                "seckill: %s is damaged: some values of the lab are missing, or no lab has them\n",
+        eprintf("seckill: %s is damaged: some values of the lab are missing, or no lab has them\n",
                 path);
     if (state == LAB_STATE_ENDABLE)
-        fprintf(stderr, "  end its servers and remove their data: seckill lab down --dir=%s\n",
+        eprintf("  end its servers and remove their data: seckill lab down --dir=%s\n",
                 shell_word(word, dir));
     else if (json && has_our_keys(json))
-        fprintf(stderr,
-                "  end it with the version that started it; or end the processes that the file "
-                "names, then remove its data_root and %s\n",
-                dir);
+        eprintf("  end it with the version that started it; or end the processes that the file "
+                "names, then remove its data_root and %s\n", dir);
     else if (state == LAB_STATE_UNKNOWN)
-        fprintf(stderr,
-                "  a lab may run there: end the servers whose log ls -l /proc/[0-9]*/fd/2 shows in "
+        eprintf("  a lab may run there: end the servers whose log ls -l /proc/[0-9]*/fd/2 shows in "
                 "%s, then remove it; or use another directory: --dir=OTHER\n"
                 "  a directory seckill-lab-* of /var/tmp or $SECKILL_LAB_DATA may be of another "
-                "lab, and must stay while a server works in it\n",
-                dir);
+                "lab, and must stay while a server works in it\n", dir);
     else
         fputs("  name another directory: --dir=OTHER\n", stderr);
     json_decref(json);
@@ -276,7 +268,7 @@ bool lab_state_write(const struct lab *lab)
     ok = json && files_write_secret_json(path, json);
     json_decref(json);
     if (!ok)
-        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+        eprintf("seckill: cannot write %s: %s\n", path, strerror(errno));
     return ok;
 }
 
@@ -315,7 +307,7 @@ bool lab_lock(struct lab *lab)
         int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
         if (fd < 0) {
-            fprintf(stderr, "seckill: cannot open %s: %s\n", path, strerror(errno));
+            eprintf("seckill: cannot open %s: %s\n", path, strerror(errno));
             return false;
         }
         if (flock(fd, LOCK_EX | LOCK_NB) == 0 && still_there(fd, path)) {
@@ -324,12 +316,9 @@ bool lab_lock(struct lab *lab)
         }
         close(fd);
     } while (monotonic_ns() < deadline_ns && interrupt_sleep_ms(20));
-    fprintf(
-        stderr,
-        "seckill: another seckill command is starting, stopping or using the lab in "
+    eprintf("seckill: another seckill command is starting, stopping or using the lab in "
         "%s\n"
-        "  wait until it has ended, or give this one a lab of its own: --dir=OTHER\n",
-        lab->dir);
+        "  wait until it has ended, or give this one a lab of its own: --dir=OTHER\n", lab->dir);
     return false;
 }
 
@@ -350,7 +339,7 @@ bool lab_change_begin(struct lab *lab, bool *was_held)
     if (!lab_lock(lab))
         return false;
     if (!lab_state_read(&found, lab->dir) || strcmp(found.id, lab->id) != 0) {
-        fprintf(stderr, "seckill: the lab in %s is gone\n", lab->dir);
+        eprintf("seckill: the lab in %s is gone\n", lab->dir);
         lab_unlock(lab);
         return false;
     }

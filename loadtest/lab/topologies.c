@@ -38,7 +38,7 @@ void lab_topologies_print(lab_topologies set)
     for (unsigned t = LAB_TOPOLOGY_CORE + 1; t < LAB_TOPOLOGY_COUNT; t++) {
         if (!(set & 1u << t))
             continue;
-        fprintf(stderr, "%s%s", between, TOPOLOGIES[t].adds);
+        eprintf("%s%s", between, TOPOLOGIES[t].adds);
         between = "; and ";
     }
 }

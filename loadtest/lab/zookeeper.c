@@ -69,13 +69,12 @@ static bool start(struct lab *lab, struct lab_server *server,
     struct child_options options = child_options_default(argv);
 
     if (access("/usr/share/java/zookeeper.jar", R_OK) != 0) {
-        fprintf(stderr, "seckill: cannot start ZooKeeper: there is no "
-                        "/usr/share/java/zookeeper.jar\n");
+        eprintf("seckill: cannot start ZooKeeper: there is no /usr/share/java/zookeeper.jar\n");
         return lab_say_install(PACKAGES);
     }
     files_path(config, "%s/%s.conf", lab->dir, server->name);
     if (!write_config(lab, server, topology, config)) {
-        fprintf(stderr, "seckill: cannot write %s: %s\n", config, strerror(errno));
+        eprintf("seckill: cannot write %s: %s\n", config, strerror(errno));
         return false;
     }
     options.death_signal = SIGKILL;

@@ -90,7 +90,7 @@ bool matrix_write_json(const struct matrix *m)
     files_join(path, m->dir, "matrix.json");
     ok = json != NULL && files_write_json(path, json);
     if (!ok)
-        fprintf(stderr, "seckill matrix: cannot write %s: %s\n", path, strerror(errno));
+        eprintf("seckill matrix: cannot write %s: %s\n", path, strerror(errno));
     json_decref(json);
     return ok;
 }

@@ -64,7 +64,7 @@ static void remove_run(const char *dir)
     char *whole = realpath(dir, NULL);
 
     if (whole == NULL || !files_remove_tree(whole))
-        fprintf(stderr, "seckill matrix: cannot remove %s: %s\n", dir, strerror(errno));
+        eprintf("seckill matrix: cannot remove %s: %s\n", dir, strerror(errno));
     free(whole);
 }
 
@@ -80,7 +80,7 @@ static void remove_but_settings(struct matrix *m, const char *dir)
     remove_run(dir);
     m->has_service = m->has_service || text != NULL;
     if (text != NULL && (!files_make_dir(dir) || !files_write(path, text)))
-        fprintf(stderr, "seckill matrix: cannot write %s: %s\n", path, strerror(errno));
+        eprintf("seckill matrix: cannot write %s: %s\n", path, strerror(errno));
     free(text);
 }
 

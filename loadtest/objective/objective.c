@@ -343,7 +343,7 @@ bool objectives_write(const char *path, const struct objectives *objectives,
     json = objectives_json(objectives, measured);
     ok = files_write_json(path, json);
     if (!ok)
-        fprintf(stderr, "seckill load: cannot write %s: %s\n", path, strerror(errno));
+        eprintf("seckill load: cannot write %s: %s\n", path, strerror(errno));
     json_decref(json);
     return ok;
 }

@@ -182,8 +182,7 @@ static enum exit_code run_steps(struct driving *d, struct generator *generator)
         d->step = step;
         if (!generator_run(generator, rate_of(&d->loop->rates, i), d->loop->duration_ms,
                            DRAIN_MS, step)) {
-            fprintf(stderr, "seckill load: the requests could not be sent: %s\n",
-                    strerror(errno));
+            eprintf("seckill load: the requests could not be sent: %s\n", strerror(errno));
             rc = EXIT_UNAVAILABLE;
         }
         pause_end(&d->pause);
@@ -249,12 +248,11 @@ enum exit_code open_loop_run(void *arg, const struct run_stage *stage)
     if (generator)
         rc = run_steps(&d, generator);
     else
-        fprintf(stderr, "seckill load: cannot %s: %s\n",
+        eprintf("seckill load: cannot %s: %s\n",
                 buyers ? "connect to the service" : "write the ledger", strerror(errno));
     generator_close(generator);
     if (!buyers_close(buyers) || !write_load(&d)) {
-        fprintf(stderr, "seckill load: cannot write into %s: %s\n", stage->dir,
-                strerror(errno));
+        eprintf("seckill load: cannot write into %s: %s\n", stage->dir, strerror(errno));
         rc = EXIT_CANNOT_WRITE;
     }
     return rc;

@@ -226,7 +226,7 @@ static bool write_result(const struct rated_load *load, const char *dir, json_t 
     files_join(path, dir, "rate.json");
     ok = json && files_write_json(path, json);
     if (!ok)
-        fprintf(stderr, "seckill load: cannot write %s: %s\n", path, strerror(errno));
+        eprintf("seckill load: cannot write %s: %s\n", path, strerror(errno));
     json_decref(json);
     return ok;
 }

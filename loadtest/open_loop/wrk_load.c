@@ -24,8 +24,10 @@ static void print_outcomes(const char *dir)
     files_join(path, dir, "wrk.txt");
     text = files_read(path, NULL);
     part = text ? strstr(text, "Orders for voucher") : NULL;
-    if (part)
-        printf("%s\n", part);
+    if (part) {
+        why_print(stdout, part);
+        putchar('\n');
+    }
     free(text);
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* escape.c -- writes text into a page so that no character of it becomes a tag. */
-#include "base/text/utf8.h"
+#include <stdlib.h>
+
+#include "base/os/utf8.h"
+#include "loadtest/kit/files.h"
 #include "loadtest/page/scene.h"
 
 static const char *entity_of(char c)
@@ -23,17 +26,24 @@ static const char *entity_of(char c)
 
 void page_text(FILE *out, const char *text)
 {
+    char piece[UTF8_PIECE_SIZE];
+
     while (*text != '\0') {
-        unsigned char c = (unsigned char)*text;
-        size_t len = c < ' ' || c == 0x7f ? 0 : utf8_char_len(text);
         const char *entity = entity_of(*text);
 
-        if (len == 0)
-            fputs(UTF8_REPLACEMENT, out);
-        else if (entity != NULL)
-            fputs(entity, out);
-        else
-            fwrite(text, 1, len, out);
-        text += len > 0 ? len : 1;
+        text += utf8_piece(text, piece);
+        fputs(entity != NULL ? entity : piece, out);
     }
+}
+
+void page_json(FILE *out, const json_t *json, size_t flags)
+{
+    char *text = files_json_text(json, flags);
+
+    for (const char *at = text; *at != '\0'; at++)
+        if (*at == '<')
+            fputs("\\u003c", out);
+        else
+            fputc(*at, out);
+    free(text);
 }

@@ -274,12 +274,12 @@ bool page_keep(FILE *out, char **text, const char *path, const char *command)
     bool ok;
 
     if (ferror(out) || fclose(out) != 0) {
-        fprintf(stderr, "%s: no memory for the page\n", command);
+        eprintf("%s: no memory for the page\n", command);
         exit(EXIT_BUG);
     }
     ok = files_write(path, *text);
     if (!ok)
-        fprintf(stderr, "%s: cannot write %s: %s\n", command, path, strerror(errno));
+        eprintf("%s: cannot write %s: %s\n", command, path, strerror(errno));
     free(*text);
     return ok;
 }

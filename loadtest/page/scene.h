@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include <jansson.h>
+
 #include "loadtest/check/checks/checks.h"
 
 /* Limits of one figure. */
@@ -77,8 +79,10 @@ void page_scene_of_time(struct page_scene *s, const struct history *h,
 /* The index of an owner's lane; -1: it has none. */
 int page_scene_lane(const struct page_scene *s, uint32_t process, uint64_t owner);
 
-/* text.c: text as it may stand between tags and in attributes. */
+/* Text as it may stand between tags and in attributes. */
 void page_text(FILE *out, const char *text);
+/* files_json_text() in a script element, which no "<" of it ends. */
+void page_json(FILE *out, const json_t *json, size_t flags);
 /* The same text in two languages, of which a page shows the one that was chosen. */
 void page_both(FILE *out, const char *english, const char *chinese);
 /* "Ann, pid 7, 1a2b3c4d:3", cut off if it is too long; words.h has its Chinese. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/os/clock.h"
-#include "base/text/utf8.h"
+#include "base/os/utf8.h"
 #include "base/text/version.h"
 #include "gen/story_html.h"
 #include "loadtest/check/check.h"
@@ -29,7 +29,7 @@ enum {
     FORMAT = 1,         /* of the JSON; the page reports an unknown version             */
     LINES_MAX = 12000,  /* a page with more would be too slow to use                    */
     FACTS_MAX = 4000,   /* of holds, of calls and of faults                             */
-    TEXT_ROOM = 3 * SCENARIO_LINE_MAX + 1,
+    TEXT_ROOM = UTF8_SHOWN_SIZE(SCENARIO_LINE_MAX),
     NS_PER_US = 1000,
 };
 
@@ -46,7 +46,7 @@ static json_t *text(const char *from)
 {
     char clean[TEXT_ROOM];
 
-    utf8_clean(from, clean, sizeof clean);
+    utf8_show(from, clean, sizeof clean);
     return json_string(clean);
 }
 
@@ -251,10 +251,10 @@ static json_t *recording_of(const struct stage *s, const struct check_example *e
     const struct scenario *scenario = s->setup->scenario;
     const struct scenario_result *r = s->result;
     int64_t name = history_find_name(&s->history, s->lock);
-    char dir[3 * FILES_PATH_MAX]; /* each byte may become three */
+    char dir[UTF8_SHOWN_SIZE(FILES_PATH_MAX)];
     json_t *json;
 
-    utf8_clean(s->dir, dir, sizeof dir);
+    utf8_show(s->dir, dir, sizeof dir);
     json = json_pack(
         "{s:i, s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s, s:i, s:b, s:b}", "format", FORMAT,
         "version", SECKILL_VERSION, "scenario", scenario->name, "number", scenario->number, "title",
@@ -290,21 +290,14 @@ static json_t *recording_of(const struct stage *s, const struct check_example *e
 /* Print an element <script type="application/json" class="recording"> with the performance, which
  * must have happened and been judged.  `example`: the violation that is shown, NULL if there is
  * none.  The lines of `s` must be sorted by their beginning.  Times are microseconds since the
- * story began.  No byte of a name or of a wire's text ends the element: "<" stands there as an
- * escape. */
+ * story began. */
 static void recording_print(FILE *out, const struct stage *s, const struct check_example *example)
 {
     json_t *json = recording_of(s, example);
-    char *printed = memory_need(json_dumps(json, JSON_COMPACT));
 
     fputs("<script type=\"application/json\" class=\"recording\">", out);
-    for (const char *c = printed; *c != '\0'; c++)
-        if (*c == '<')
-            fputs("\\u003c", out);
-        else
-            fputc(*c, out);
+    page_json(out, json, JSON_COMPACT);
     fputs("</script>\n", out);
-    free(printed);
     json_decref(json);
 }
 

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/text/utf8.h"
 #include "loadtest/page/scene.h"
 #include "loadtest/page/words.h"
 #include "base/os/clock.h"

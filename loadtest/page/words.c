@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text/utf8.h"
+#include "base/os/utf8.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/page/scene.h"
 #include "loadtest/scenario/result.h"

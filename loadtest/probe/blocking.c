@@ -27,8 +27,7 @@ static redisReply *checked(redisContext *node, redisReply *reply)
 {
     if (reply && reply->type != REDIS_REPLY_ERROR)
         return reply;
-    fprintf(stderr, "seckill: redis on %d: %s\n", node->tcp.port,
-            reply ? reply->str : node->errstr);
+    eprintf("seckill: redis on %d: %s\n", node->tcp.port, reply ? reply->str : node->errstr);
     freeReplyObject(reply);
     return NULL;
 }
@@ -56,7 +55,7 @@ static redisContext *connect_to(const struct lab *lab, enum lab_role role, int n
     char auth[LAB_SECRET_LEN + 8], select[16];
 
     if (!node || node->err) {
-        fprintf(stderr, "seckill: %s on 127.0.0.1:%d: %s\n", lab_server_name(lab, role, number),
+        eprintf("seckill: %s on 127.0.0.1:%d: %s\n", lab_server_name(lab, role, number),
                 port, node ? node->errstr : "no memory");
         redisFree(node);
         return NULL;
@@ -169,7 +168,7 @@ static bool to_all(struct blocking *b, struct recipe_command *command, judge_fn 
         if (!reply)
             return false;
         if (!good(reply, command)) {
-            fprintf(stderr, "seckill: redis on %d: %s of %s was refused\n",
+            eprintf("seckill: redis on %d: %s of %s was refused\n",
                     b->nodes[i]->tcp.port, command->argv[0], command->argv[1]);
             ok = false;
         }

@@ -330,10 +330,10 @@ bool run_data_write(const char *dir, const char *kind, enum exit_code status)
     json_object_set_new(json, "versions", lab_versions());
     json_object_set_new(json, "results", run_data_gather(dir, &ignored, NULL));
     files_join(path, dir, RUN_DATA_FILE);
-    text = memory_need(json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9)));
+    text = files_json_text(json, JSON_COMPACT | JSON_REAL_PRECISION(9));
     ok = files_write(path, text);
     if (!ok)
-        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+        eprintf("seckill: cannot write %s: %s\n", path, strerror(errno));
     free(text);
     json_decref(json);
     return ok;

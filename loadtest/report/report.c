@@ -71,20 +71,11 @@ static void print_stamp(FILE *out, const struct run_data *data)
             text);
 }
 
-/* JSON in a script element: "<" would end it, and is written as an escape. */
 static void print_data(FILE *out, const char *id, const struct run_data *data)
 {
-    char *text = memory_need(json_dumps(data->json, JSON_COMPACT | JSON_REAL_PRECISION(9)));
-
     fprintf(out, "<script type=\"application/json\" id=\"%s\">", id);
-    for (const char *at = text; *at; at++) {
-        if (*at == '<')
-            fputs("\\u003c", out);
-        else
-            fputc(*at, out);
-    }
+    page_json(out, data->json, JSON_COMPACT | JSON_REAL_PRECISION(9));
     fputs("</script>\n", out);
-    free(text);
 }
 
 static void print_limits(FILE *out)
@@ -158,7 +149,7 @@ void report_tell_problems(const struct run_data *data)
         static const char *const what[] = {"no data of a run", "damaged, left out", "missing",
                                            "a run of another format"};
 
-        fprintf(stderr, "seckill report: %s: %s: %s\n", data->dir,
+        eprintf("seckill report: %s: %s: %s\n", data->dir,
                 what[data->problems[i].kind], data->problems[i].text);
     }
 }

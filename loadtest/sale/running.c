@@ -160,7 +160,7 @@ bool running_wait_drained(const struct running *r)
                       settled_wait_drained(r->plan->lab, name, DRAIN_MS, false, why);
 
     if (!is_drained && !r->plan->quiet)
-        fprintf(stderr, "seckill: %s\n", why);
+        eprintf("seckill: %s\n", why);
     return is_drained;
 }
 

@@ -105,7 +105,7 @@ static enum exit_code explain(struct service *s, const struct service_plan *plan
         why_say(plan->why, "seckilld (%s) ended with status %d before it took orders: %s",
                 s->name, WEXITSTATUS(status), last);
     if (!plan->why) {
-        fprintf(stderr, "  the end of its log, %s:\n", s->log);
+        eprintf("  the end of its log, %s:\n", s->log);
         files_print_tail(s->log);
     }
     if (!ended || status < 0 || !WIFEXITED(status))
@@ -192,7 +192,7 @@ bool service_arm(const struct service *service, const char *point, const char *a
              service->admin_url, point, action, key);
     if (http_client_ask("POST", url, service->admin_token, &answer) && answer.status == 200)
         return true;
-    fprintf(stderr, "seckill: cannot arm %s at %s of %s: %ld %s\n", action, point,
+    eprintf("seckill: cannot arm %s at %s of %s: %ld %s\n", action, point,
             service->name, answer.status, answer.text);
     return false;
 }

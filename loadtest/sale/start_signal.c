@@ -36,9 +36,8 @@ bool start_signal_make(struct start_signal *start_signal, const struct lab *lab,
 
     *start_signal = (struct start_signal){0};
     if (!find_library(start_signal->lock_library)) {
-        fprintf(stderr, "seckill: no start signal: %s is neither beside seckill nor where "
-                        "ldconfig looks\n",
-                SECKILL_LIBRARY);
+        eprintf("seckill: no start signal: %s is neither beside seckill nor where "
+                        "ldconfig looks\n", SECKILL_LIBRARY);
         return false;
     }
     snprintf(start_signal->name, sizeof start_signal->name, "seckill:start:%d:%" PRId64,
@@ -50,8 +49,7 @@ bool start_signal_make(struct start_signal *start_signal, const struct lab *lab,
         st = dlock_latch_set(start_signal->prims, start_signal->name, count);
     if (st == DLOCK_OK)
         return true;
-    fprintf(stderr, "seckill: no start signal: %s: %s\n", dlock_status_text(st),
-            dlock_error());
+    eprintf("seckill: no start signal: %s: %s\n", dlock_status_text(st), dlock_error());
     start_signal_remove(start_signal);
     return false;
 }

@@ -29,7 +29,7 @@ bool users_load_keys(const char *path, struct token_keys *keys)
 
     if (token_keys_load(path, geteuid(), keys, why))
         return true;
-    fprintf(stderr, "seckill: cannot use the token key file %s: %s\n", path, why);
+    eprintf("seckill: cannot use the token key file %s: %s\n", path, why);
     return false;
 }
 
@@ -65,8 +65,7 @@ enum exit_code users_write_tokens(const char *path, const struct token_keys *key
         return EXIT_VALID;
     if (interrupted())
         return EXIT_INTERRUPTED;
-    fprintf(stderr, "seckill: cannot write the tokens to %s: %s\n", path,
-            strerror(errno));
+    eprintf("seckill: cannot write the tokens to %s: %s\n", path, strerror(errno));
     return EXIT_CANNOT_WRITE;
 }
 

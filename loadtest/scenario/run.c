@@ -79,8 +79,7 @@ static bool place_restore(const struct batch *t, struct place *place)
     if (lab_state_read(&place->lab, place->dir) && lab_is_up(&place->lab) &&
         place_is_whole(&place->lab))
         return true;
-    fprintf(stderr, "seckill scenario: the lab in %s is not as it was; making it anew\n",
-            place->dir);
+    eprintf("seckill scenario: the lab in %s is not as it was; making it anew\n", place->dir);
     return lab_remove(place->dir, &was_there) == EXIT_VALID &&
            lab_keep(&place->lab, place->dir, place_needs(t, true), &was_there) ==
                EXIT_VALID;
@@ -151,7 +150,7 @@ static bool start(struct batch *t, struct performance *p, struct lab *lab)
     if (t->run->listener != NULL && p->result->tries > 1)
         files_remove_tree(p->dir);
     if (!files_make_dir(p->dir)) {
-        fprintf(stderr, "seckill scenario: cannot make %s: %s\n", p->dir, strerror(errno));
+        eprintf("seckill scenario: cannot make %s: %s\n", p->dir, strerror(errno));
         return false;
     }
     series_hide(t->run->series);
@@ -160,7 +159,7 @@ static bool start(struct batch *t, struct performance *p, struct lab *lab)
     if (pid == 0)
         perform(t, p, lab, parent);
     if (pid < 0) {
-        fprintf(stderr, "seckill scenario: no process: %s\n", strerror(errno));
+        eprintf("seckill scenario: no process: %s\n", strerror(errno));
         return false;
     }
     p->child = (struct child){pid, child_start_time(pid)};

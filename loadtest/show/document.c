@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text/duration.h"
-#include "loadtest/kit/memory.h"
+#include "loadtest/kit/files.h"
 #include "lock/dlock.h"
 
 static const char *phase_name(enum show_phase phase)
@@ -210,7 +210,7 @@ char *document_make(const struct document *d)
         processes_json(sight), "store", store_json(sight), "rates", points_json(&sight->points),
         "faults", faults_json(sight->trouble), "events", journal_json(sight->journal),
         "lesson", lesson_progress_json(d->lesson));
-    char *text = memory_need(json_dumps(json, JSON_COMPACT));
+    char *text = files_json_text(json, JSON_COMPACT);
 
     json_decref(json);
     return text;

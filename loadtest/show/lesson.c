@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "loadtest/kit/files.h"
-#include "loadtest/kit/memory.h"
 
 /* This number of connections keeps both processes of the service busy on a machine with two
  * processors.  More connections would only wait. */
@@ -143,7 +142,7 @@ char *lesson_catalog(void)
     for (int number = 1; number <= lesson_count(); number++)
         json_array_append_new(list, lesson_json(number));
     json = json_pack("{s:i, s:o}", "format", 1, "lessons", list);
-    text = memory_need(json_dumps(json, JSON_COMPACT));
+    text = files_json_text(json, JSON_COMPACT);
     json_decref(json);
     return text;
 }

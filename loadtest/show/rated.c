@@ -173,8 +173,7 @@ void show_rated_end(struct show_rated *rated)
         pthread_join(rated->thread, NULL);
     generator_close(rated->generator);
     if (!buyers_close(rated->buyers))
-        fprintf(stderr, "seckill show: the ledger in %s is not whole: %s\n", rated->dir,
-                strerror(errno));
+        eprintf("seckill show: the ledger in %s is not whole: %s\n", rated->dir, strerror(errno));
     control_close(&rated->control);
     free(rated);
 }

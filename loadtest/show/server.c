@@ -15,7 +15,7 @@
 #include "db/order_paths.h"
 #include "gen/show_page.h"
 #include "loadtest/fault/catalogue.h"
-#include "loadtest/kit/memory.h"
+#include "loadtest/kit/files.h"
 #include "loadtest/kit/name_list.h"
 #include "loadtest/kit/why.h"
 #include "loadtest/lab/lab.h"
@@ -90,7 +90,7 @@ static char *catalog_make(lab_topologies has)
     json = json_pack("{s:i, s:o, s:o, s:o, s:o}", "format", 1, "locks",
                      locks_json(has), "choices", choices, "numbers", numbers, "faults",
                      faults_json());
-    text = memory_need(json_dumps(json, JSON_COMPACT));
+    text = files_json_text(json, JSON_COMPACT);
     json_decref(json);
     return text;
 }

@@ -352,7 +352,7 @@ static enum exit_code serve_run(struct show *show)
             show_lesson(show, plan->lesson);
         serve(show);
     } else if (rc != EXIT_INTERRUPTED) {
-        fprintf(stderr, "seckill show: %s\n", show->sale.why);
+        eprintf("seckill show: %s\n", show->sale.why);
     }
     return rc;
 }

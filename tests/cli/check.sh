@@ -177,8 +177,9 @@ strange=$(printf 'a\033[31m<b>\377')
 printf '10 p1 t1 acquire %s -> 11 ok until=40\n12 p2 t2 acquire %s -> 13 ok until=40\n' \
     "$strange" "$strange" >"$work/strange"
 check 'a name that is no text does not reach the terminal' \
-    says 'lock "a�\[31m<b>�"' "$seckill" check "$work/strange"
-check 'and is still JSON' says '"lock": "a�\[31m<b>�"' "$seckill" check "$work/strange" --json
+    says 'lock "a\\x1b\[31m<b>\\xff"' "$seckill" check "$work/strange"
+check 'and is still JSON' says '"lock": "a\\\\x1b\[31m<b>\\\\xff"' \
+    "$seckill" check "$work/strange" --json
 
 mkdir "$work/empty"
 check 'a directory without records is refused: 64' status 64 "$seckill" check "$work/empty"
@@ -212,7 +213,7 @@ printf '10 p1 t1 acquire a -> 11 ok until=40\r\n20 p1 t1 release a -> 21 ok\r\n'
 check 'a text with the line ends of Windows is read' status 0 "$seckill" check "$work/crlf"
 printf '10 p1 t1 acquire a -> 11 fi\033ne\n' >"$work/esc"
 check 'a control character of a text does not reach the terminal' \
-    says 'line 1: there is no answer "fi[?]ne"' "$seckill" check "$work/esc"
+    says 'line 1: there is no answer "fi\\x1bne"' "$seckill" check "$work/esc"
 printf 'system p1 killed=50\n10 p1 t1 acquire a -> 11 ok\n60 p1 t1 release a -> 61 ok\n' >"$work/dead"
 check 'a call of a process that was killed is refused, with its line: 64' \
     says 'line 3: p1 records at 61, after it was killed at 50' status 64 "$seckill" check "$work/dead"

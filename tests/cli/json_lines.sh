@@ -39,7 +39,7 @@ odd=$work/$'a\xff'
 "$seckill" load --dir="$lab" --out="$odd" --stock=10 --processes=2 --connections=1 --json-lines --quiet >"$work/lines"
 "$seckill" scenario run nested --locks=lua --dir="$lab" --out="$odd" --json-lines --quiet >"$work/story"
 fields() { tail -n "$2" "$1" | jq -r "select(.event == \"$3\") | \"$4\""; }
-clean=$work/a$(printf '\uFFFD')
+clean=$work/a'\\xff'
 check 'a run in a directory that is not UTF-8 has its fields' \
     says "^$clean/[^/]* true$" fields "$work/lines" 2 run '\(.dir) \(.verdict.valid)'
 check 'so has an end' says "^0 1 $clean/[^/]*$" fields "$work/story" 1 end '\(.exit) \(.as_expected) \(.dir)'

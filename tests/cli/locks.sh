@@ -4,7 +4,7 @@
 redis_url=$SECKILL_REDIS_URL
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 27
+plan 30
 
 every_lock() {
     local out lock name count=0
@@ -48,11 +48,20 @@ check 'and then nobody holds it' status 1 "$seckill" lock force "$name"
 strange=$name$(printf '\377')
 name=$strange hold >/dev/null "$(printf 'a\033[31m\376')"
 check 'a name and an owner that are no text are still JSON' \
-    says '"owner": "a\\ufffd\[31m\\ufffd"|"owner": "a�\[31m�"' \
+    says '"owner": "a\\\\x1b\[31m\\\\xfe"' \
     "$seckill" lock show "$strange" --json
-check 'and do not reach the terminal' says '^owner +a�\[31m�$' \
+check 'and do not reach the terminal' says '^owner +a\\x1b\[31m\\xfe$' \
     "$seckill" lock show "$strange"
 redis del "$strange" >/dev/null
+# A name with an ASCII control is refused; U+009B and U+202E may stand in a name.
+odd=$'a\033[31m\a\xc2\x9b' turned=$'b\xc2\x9b\xe2\x80\xae'
+check 'an error shows a refused name as escapes' \
+    says '^seckill lock: a\\x1b\[31m\\x07\\u009b [(]' status 64 "$seckill" lock show "$odd"
+shown() { says "$@" && ! "${@:2}" 2>&1 | LC_ALL=C grep -q $'\x9b\|\x80\xae'; }
+check 'a name that turns the direction is shown as escapes' \
+    shown '^b\\u009b\\u202e [(]reentrant[)]: free$' "$seckill" lock show "$turned"
+check 'also when it is freed' \
+    shown '^b\\u009b\\u202e [(].*: nobody held it$' "$seckill" lock force "$turned"
 check 'lock show asks the ZooKeeper that it is given' says \
     'could not reach the store, or the store cannot work now: ' \
     "$seckill" lock show "$name" --lock=zk-seq --zookeeper-url=127.0.0.1:1

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text/utf8.h"
+#include "base/os/utf8.h"
 #include "tests/liar/rig.h"
 #include "tests/liar/zookeeper_sessions.h"
 
@@ -96,7 +96,7 @@ static void assert_printable(const char *text)
 {
     char clean[512];
 
-    utf8_clean(text, clean, sizeof(clean));
+    utf8_show(text, clean, sizeof(clean));
     if (strcmp(text, clean) != 0)
         fail_msg("no printable text: %s", clean);
 }

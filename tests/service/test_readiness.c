@@ -302,6 +302,19 @@ static void a_database_without_a_right_of_orders_is_not_ready(void **state)
     rig_stop(&service);
 }
 
+/* The hint of PostgreSQL has the name of the column. */
+static void words_of_a_database_are_shown_as_escapes(void **state)
+{
+    (void)state;
+    service = RIG_START("--lock=none");
+    await_ready();
+    run_sql("ALTER TABLE tb_seckill_voucher RENAME stock TO \"stock\xc2\x9b\xe2\x80\xae\"");
+    await_refusal("stock\\\\u009b\\\\u202e");
+    run_sql("ALTER TABLE tb_seckill_voucher RENAME \"stock\xc2\x9b\xe2\x80\xae\" TO stock");
+    await_ready();
+    rig_stop(&service);
+}
+
 /* Without --record an order does not write to the record. */
 static void a_missing_record_leaves_a_service_without_record_ready(void **state)
 {
@@ -439,6 +452,7 @@ int main(void)
         cmocka_unit_test(a_node_of_a_cluster_is_not_ready),
         cmocka_unit_test(a_database_that_takes_no_writes_is_not_ready),
         cmocka_unit_test(a_database_without_a_right_of_orders_is_not_ready),
+        cmocka_unit_test(words_of_a_database_are_shown_as_escapes),
         cmocka_unit_test(a_missing_record_leaves_a_service_without_record_ready),
         cmocka_unit_test(a_lock_in_a_database_that_takes_no_writes_is_not_ready),
         cmocka_unit_test(a_standby_is_not_ready),

@@ -12,11 +12,10 @@
 #include "lock/owner.h"
 #include "base/os/random.h"
 #include "lock/status.h"
-#include "base/text/utf8.h"
 #include "lock/token.h"
 #include "tests/registered.h"
 
-#define R UTF8_REPLACEMENT
+#define SHOWN "\\x1b]0;x\\x07\\x0d\\x0afine k\xc3\xa4se \\xff \\u009b"
 
 enum { TOKENS = 2000, THREADS = 8, DRAWS = 20000 };
 
@@ -176,9 +175,9 @@ TEST(a_reason_is_one_line_that_no_terminal_obeys)
 {
     assert_int_equal(DLOCK_IO, dlock_fail(DLOCK_IO, "%s",
                                           "no\x1b]0;x\a\r\nfine k\xc3\xa4se \xff \xc2\x9b"));
-    assert_string_equal("no" R "]0;x" R R R "fine k\xc3\xa4se " R " " R, dlock_error());
+    assert_string_equal("no" SHOWN, dlock_error());
     assert_int_equal(DLOCK_IO, dlock_fail(DLOCK_IO, "it says: %s", dlock_error()));
-    assert_string_equal("it says: no" R "]0;x" R R R "fine k\xc3\xa4se " R " " R, dlock_error());
+    assert_string_equal("it says: no" SHOWN, dlock_error());
     dlock_error_set("a\nb");
-    assert_string_equal("a" R "b", dlock_error());
+    assert_string_equal("a\\x0ab", dlock_error());
 }

@@ -186,7 +186,7 @@ static struct stalls *stalls_begin(const struct stage *s, struct stage_process *
         goto out;
     if (pthread_create(&stalls->thread, NULL, stall_all, stalls) == 0)
         return stalls;
-    fprintf(stderr, "seckill: no thread for the stalls of a background load\n");
+    eprintf("seckill: no thread for the stalls of a background load\n");
     fault_history_close(stalls->history);
 out:
     free(stalls);

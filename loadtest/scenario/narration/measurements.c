@@ -180,7 +180,6 @@ bool table_write(const char *dir, const struct table_line *lines, size_t count,
     if (write_json(dir, lines, count, duration_ms, seed) &&
         write_markdown(dir, lines, count, duration_ms, seed))
         return true;
-    fprintf(stderr, "seckill scenario: cannot write the table in %s: %s\n", dir,
-            strerror(errno));
+    eprintf("seckill scenario: cannot write the table in %s: %s\n", dir, strerror(errno));
     return false;
 }

@@ -51,7 +51,7 @@ static void print_file(const char *dir, const char *name)
     files_join(path, dir, name);
     text = files_read(path, NULL);
     if (text != NULL)
-        fputs(text, stdout);
+        why_print(stdout, text);
     free(text);
 }
 
@@ -247,7 +247,7 @@ static bool write_json(const struct batch *t)
     files_join(path, t->run->out, "stories.json");
     ok = json != NULL && files_write_json(path, json);
     if (!ok)
-        fprintf(stderr, "seckill scenario: cannot write %s: %s\n", path, strerror(errno));
+        eprintf("seckill scenario: cannot write %s: %s\n", path, strerror(errno));
     json_decref(json);
     return ok;
 }
