@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/os/number.h"
 #include "base/os/utf8.h"
 
 #define DIGITS "0123456789"
@@ -70,31 +71,17 @@ bool gate_is_host(const char *text)
     return *rest == '\0' || (*rest == ':' && is_port(rest + 1));
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 bool gate_unescape(const char *value, size_t len, char *out, size_t size)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < len; n++) {
-        bool is_escape = value[i] == '%';
-        int high = is_escape && len - i > 2 ? hex_value(value[i + 1]) : -1;
-        int low = high >= 0 ? hex_value(value[i + 2]) : -1;
-        int c = value[i] == '+' ? ' ' : (unsigned char)value[i];
+    for (const char *end = value + len; value < end; n++) {
+        bool is_blank = *value == '+';
+        int c = dlock_number_byte(&value, end);
 
-        if (is_escape)
-            c = low >= 0 ? high << 4 | low : -1;
         if (c < ' ' || c == 0x7f || n + 1 >= size)
             return false;
-        out[n] = (char)c;
-        i += is_escape ? 3 : 1;
+        out[n] = is_blank ? ' ' : (char)c;
     }
     out[n] = '\0';
     return true;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* number.c -- parses whole numbers, as stores write them. */
+/* number.c -- parses whole numbers, as stores write them, and bytes, as URLs write them. */
 #include "base/os/number.h"
+
+#include <ctype.h>
+#include <stdlib.h>
 
 bool dlock_number_read(const char *text, size_t len, int64_t least, int64_t most,
                        int64_t *out)
@@ -24,4 +27,16 @@ bool dlock_number_read(const char *text, size_t len, int64_t least, int64_t most
         return false;
     *out = value;
     return true;
+}
+
+int dlock_number_byte(const char **text, const char *end)
+{
+    const char *at = *text;
+
+    if (*at != '%')
+        return (unsigned char)*(*text)++;
+    if (end - at < 3 || !isxdigit((unsigned char)at[1]) || !isxdigit((unsigned char)at[2]))
+        return -1;
+    *text += 3;
+    return (int)strtol((const char[]){at[1], at[2], '\0'}, NULL, 16);
 }

@@ -2,8 +2,13 @@
 /* utf8.c -- decides what of a foreign text is shown. */
 #include "base/os/utf8.h"
 
+#include <ctype.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/os/number.h"
 
 size_t utf8_read(const char *text, uint32_t *value)
 {
@@ -39,11 +44,67 @@ bool utf8_is_control(uint32_t value)
            (value >= 0x2066 && value <= 0x2069);
 }
 
+enum { HIDDEN_LEAST = 4, HIDDEN_ANYWHERE = 8 };
+
+/* Secrets are kept for as long as the process: a late message may have one. */
+static struct hidden {
+    struct hidden *next;
+    size_t len;
+    char bytes[];
+} *_Atomic hidden_first;
+
+/* The length of the secret at `text`; 0: it does not stand there. */
+static size_t hidden_len(const struct hidden *hidden, const char *text)
+{
+    const char *at = text;
+    size_t count = 0;
+
+    for (; count < hidden->len && *at != '\0'; count++) {
+        unsigned char byte = (unsigned char)hidden->bytes[count];
+
+        if ((unsigned char)*at == byte)
+            at++;
+        else if (dlock_number_byte(&at, at + strnlen(at, 3)) != byte)
+            return 0;
+    }
+    if (count < hidden->len ? count < HIDDEN_LEAST
+                            : count < HIDDEN_ANYWHERE && isalnum((unsigned char)*at) &&
+                                  isalnum((unsigned char)at[-1]))
+        return 0;
+    return (size_t)(at - text);
+}
+
+bool utf8_hide(const char *secret)
+{
+    size_t len = secret != NULL ? strlen(secret) : 0;
+    struct hidden *hidden = len < HIDDEN_LEAST ? NULL : atomic_load(&hidden_first);
+
+    while (hidden != NULL && strcmp(hidden->bytes, secret) != 0)
+        hidden = hidden->next;
+    if (len < HIDDEN_LEAST || hidden != NULL)
+        return true;
+    hidden = malloc(sizeof(*hidden) + len + 1);
+    if (hidden == NULL)
+        return false;
+    hidden->len = len;
+    memcpy(hidden->bytes, secret, len + 1);
+    hidden->next = atomic_load(&hidden_first);
+    while (!atomic_compare_exchange_weak(&hidden_first, &hidden->next, hidden))
+        continue;
+    return true;
+}
+
 size_t utf8_piece(const char *text, char out[UTF8_PIECE_SIZE])
 {
     uint32_t value;
-    size_t len = utf8_read(text, &value);
+    size_t len = 0;
 
+    for (const struct hidden *h = atomic_load(&hidden_first); h != NULL && len == 0; h = h->next)
+        len = hidden_len(h, text);
+    strcpy(out, "***");
+    if (len > 0)
+        return len;
+    len = utf8_read(text, &value);
     if (len == 0 || value < 0x20 || value == 0x7f)
         (void)snprintf(out, UTF8_PIECE_SIZE, "\\x%02x", (unsigned char)*text);
     else if (utf8_is_control(value))

@@ -2,7 +2,8 @@
 /* utf8.h -- what of a text is shown on a terminal, in a log and on a page.
  *
  * Text from outside (of a store, a file, a request, a command line) can have characters that a
- * terminal obeys.  Everything that shows such text goes through the functions of this file. */
+ * terminal obeys, and passwords: a server may repeat the password that it refuses.  Everything that
+ * shows such text goes through the functions of this file. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
@@ -25,9 +26,14 @@ size_t utf8_char_len(const char *text);
  * shows the characters behind it? */
 bool utf8_is_control(uint32_t value);
 
+/* From now on show *** for this password, also with %xx for bytes of it, and for what the end of a
+ * text has left of it.  A secret of fewer than 4 bytes is shown, since it stands in many words, and
+ * one of fewer than 8 as the beginning of a longer word.  False: no memory.  Any thread. */
+bool utf8_hide(const char *secret);
+
 /* Write what is shown of the character at `text` to `out`, and return how many bytes of `text`
  * these are: the character itself, or \x1b or \u202e for one of utf8_is_control(), or \xff for a
- * byte that is no UTF-8. */
+ * byte that is no UTF-8, or *** for a whole secret. */
 enum { UTF8_PIECE_SIZE = 7 };
 size_t utf8_piece(const char *text, char out[UTF8_PIECE_SIZE]);
 

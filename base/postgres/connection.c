@@ -175,3 +175,29 @@ const char *postgres_connection_state(const struct postgres_connection *connecti
 {
     return connection->state;
 }
+
+/* ---- the poolers ---- */
+
+static const char *const POOLERS[] = {
+#define X(id, name) name,
+    POSTGRES_POOLERS(X)
+#undef X
+};
+
+enum { POOLER_COUNT = sizeof(POOLERS) / sizeof(POOLERS[0]) };
+
+const char *postgres_pooler_name_at(size_t index)
+{
+    return index < POOLER_COUNT ? POOLERS[index] : NULL;
+}
+
+bool postgres_pooler_read(const char *name, enum postgres_pooler *out)
+{
+    for (size_t i = 0; i < POOLER_COUNT; i++) {
+        if (strcmp(POOLERS[i], name) != 0)
+            continue;
+        *out = (enum postgres_pooler)i;
+        return true;
+    }
+    return false;
+}

@@ -10,6 +10,7 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -214,6 +215,8 @@ const char *postgres_wire_error(const struct postgres_wire *wire)
 {
     if (wire->is_flooded)
         return FLOODED;
+    if (wire->route.options == NULL)
+        return "invalid URL"; /* libpq would repeat a part of it */
     if (PQstatus(wire->pg) != CONNECTION_OK && wire->route.said != NULL)
         return wire->route.said;
     return PQerrorMessage(wire->pg);
@@ -327,64 +330,76 @@ void postgres_result_free(struct postgres_result *result)
 
 /* ---- without a session ---- */
 
-/* Check the ports, which libpq checks only when it connects.  False: a port of the URL
- * is no valid number, and `why` names its position.  The text itself is not shown,
- * because it is a password if the user forgot the @ and the host. */
-static bool has_good_ports(const char *url, const PQconninfoOption *options, char *why, size_t size)
+/* The end of the longest beginning of the URL that libpq can read. */
+static const char *find_fault(const char *url)
 {
-    const char *ports = "";
-    size_t len;
+    PQconninfoOption *options = NULL;
+    size_t len = strlen(url);
+    char *part = strdup(url);
+
+    while (part != NULL && len > 0 && options == NULL) {
+        part[--len] = '\0';
+        options = PQconninfoParse(part, NULL);
+    }
+    PQconninfoFree(options);
+    free(part);
+    return url + len;
+}
+
+/* An @ in the host or in the name of the database; NULL: there is none.  The URL then has a / or an
+ * @ in its password, and libpq takes a part of the password for the host. */
+static const char *find_second_at(const char *url)
+{
+    const char *rest = strstr(url, "://");
+
+    if (rest == NULL)
+        return NULL;
+    rest += 3 + strcspn(rest + 3, "@/");
+    rest += *rest == '@';
+    rest += strcspn(rest, "?@");
+    return *rest == '@' ? rest : NULL;
+}
+
+/* A port that is no number, which libpq sees only when it connects; NULL: there is none. */
+static const char *find_bad_port(const char *url, const PQconninfoOption *options)
+{
+    const char *ports = "", *login_end = strrchr(url, '@');
+    int64_t number;
 
     for (; options->keyword != NULL; options++)
         if (strcmp(options->keyword, "port") == 0 && options->val != NULL)
             ports = options->val;
-    for (; *ports != '\0'; ports += len + (ports[len] == ',')) {
-        const char *login_end = strrchr(url, '@');
-        char port[24], place[40] = "";
-        const char *found;
-        int64_t number;
-
+    if (login_end != NULL)
+        url = login_end;
+    for (size_t len; *ports != '\0'; ports += len + (ports[len] == ',')) {
         len = strcspn(ports, ",");
-        if (len == 0 || dlock_number_read(ports, len, 1, UINT16_MAX, &number))
-            continue;
-        (void)snprintf(port, sizeof(port), "%.*s", len < 20 ? (int)len : 20, ports);
-        found = strstr(login_end != NULL ? login_end : url, port);
-        if (found != NULL)
-            (void)snprintf(place, sizeof(place), "at character %td: ", found - url + 1);
-        (void)snprintf(why, size, "%sa port is a number from 1 to 65535", place);
-        return false;
+        if (len > 0 && !dlock_number_read(ports, len, 1, UINT16_MAX, &number))
+            return memmem(url, strlen(url), ports, len);
     }
-    return true;
+    return NULL;
 }
 
-/* Has the URL the scheme of PostgreSQL? libpq reads a text with another scheme, or
- * none, as a list of name=value. */
-static bool has_good_scheme(const char *url)
-{
-    return strstr(url, "://") == NULL || strncmp(url, "postgresql://", 13) == 0 ||
-           strncmp(url, "postgres://", 11) == 0;
-}
-
+/* The reasons have no piece of the URL, which may be a part of a password. */
 bool postgres_url_is_valid(const char *url, char *why, size_t size)
 {
-    char *said = NULL;
-    PQconninfoOption *options = PQconninfoParse(url, &said);
+    PQconninfoOption *options = PQconninfoParse(url, NULL);
+    const char *fault = url, *says = "it does not begin with postgresql://";
 
-    const char *words = said != NULL ? said : options != NULL ? "" : "out of memory";
-    const char *repeated = strstr(words, url);
-    bool is_valid = options != NULL;
-
-    if (!is_valid && !has_good_scheme(url))
-        (void)snprintf(why, size, "at character 1: it does not begin with postgresql://");
-    else if (is_valid)
-        is_valid = has_good_ports(url, options, why, size);
-    else if (repeated != NULL)
-        (void)snprintf(why, size, "%.*s...", (int)(repeated - words), words);
-    else
-        (void)snprintf(why, size, "%s", words);
+    /* libpq reads a text with another scheme, or none, as a list of name=value. */
+    if (strstr(url, "://") != NULL && strncmp(url, "postgresql://", 13) != 0 &&
+        strncmp(url, "postgres://", 11) != 0)
+        ;
+    else if ((fault = find_second_at(url)) != NULL)
+        says = "there is an @ too many; write %40 for an @ and %2F for a / in a password";
+    else if (options != NULL && (fault = find_bad_port(url, options)) != NULL)
+        says = "a port is a number from 1 to 65535";
+    else if (options == NULL && (fault = find_fault(url)) != NULL)
+        says = "what stands there cannot be read; a URL is "
+               "postgresql://[user[:password]@]host[:port][,...][/database][?name=value&...]";
     PQconninfoFree(options);
-    PQfreemem(said);
-    return is_valid;
+    if (fault != NULL)
+        (void)snprintf(why, size, "at character %td: %s", fault - url + 1, says);
+    return fault == NULL;
 }
 
 bool postgres_answers(const char *url)

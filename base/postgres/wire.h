@@ -200,8 +200,8 @@ void postgres_result_free(struct postgres_result *result);
 
 /* ---- without a session ---- */
 
-/* Can libpq parse this URL? If not, `why` gets libpq's message, without the URL, which
- * may contain a password. */
+/* Can libpq parse this URL, and connect to its host and port?  If not, `why` names the first wrong
+ * character, counted from 1, and the mistake, without a piece of the URL. */
 bool postgres_url_is_valid(const char *url, char *why, size_t size);
 
 /* The number of hosts in the URL that are tried one after another; 1 if libpq cannot

@@ -11,8 +11,7 @@
 /* The servers that the URL names, and how far the opening has come. */
 struct postgres_wire_route {
     PQconninfoOption *options; /* of the URL; NULL: libpq cannot parse it       */
-    char *url;                 /* the URL in that case: libpq then reports the mistake
-                                * itself                                        */
+    char *url;                 /* the URL in that case, which libpq refuses     */
     char *application_name;    /* NULL: not set                                 */
     char *settings;            /* the same                                      */
     bool wants_primary;

@@ -11,6 +11,7 @@
 #include "base/os/clock.h"
 #include "base/os/descriptor.h"
 #include "base/os/event.h"
+#include "base/os/utf8.h"
 #include "base/postgres/wire.h"
 #include "base/postgres/wire_inside.h"
 
@@ -177,6 +178,8 @@ static bool begin(struct postgres_wire *wire)
         return false;
     wire->read_count = 0;
     wire->is_flooded = false;
+    if (!utf8_hide(PQpass(wire->pg)))
+        return false;
     /* Already before it is open: libpq would wait without end for a server that asks for
      * passwords again and again, and does not read them.  This clears what libpq has said. */
     (void)snprintf(wire->route.host_said, sizeof(wire->route.host_said), "%s",
@@ -212,7 +215,7 @@ struct postgres_wire *postgres_wire_new(const struct postgres_wire_options *opti
     wire->answer_max = options->answer_max;
     route->host_count = count_hosts(route->options);
     route->first_host = options->first_host % route->host_count;
-    if (is_whole && begin(wire))
+    if (is_whole && utf8_hide(value_of(route->options, "sslpassword")) && begin(wire))
         return wire;
     postgres_wire_close(wire);
     return NULL;

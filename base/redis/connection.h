@@ -11,7 +11,6 @@
 #define BASE_REDIS_CONNECTION_H
 
 #include "base/redis/answer.h"
-#include "base/redis/message.h"
 #include "base/redis/wire.h"
 
 enum redis_conn_state {

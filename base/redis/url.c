@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* url.c -- parses Redis URLs strictly, because a URL with a small mistake could connect
- * to another server than the intended one. */
+ * to another server than the intended one.  No reason has a piece of the URL: what a wrong URL has
+ * as a host or an option may be a part of a password. */
 #include "base/redis/url.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/os/number.h"
+
 enum { PORT_MAX = 65535, DB_MAX = 9999999 };
+
+#define TWO_AT "there are two @ in it; write %%40 in a password"
 
 struct why {
     const char *url; /* its first character */
@@ -15,12 +20,10 @@ struct why {
     size_t size;
 };
 
-static bool refuse(const struct why *why, const char *at, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
 /* Write the reason, which begins with the position of the mistake `at` in the URL.
  * Returns false. */
-static bool refuse(const struct why *why, const char *at, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static bool
+refuse(const struct why *why, const char *at, const char *fmt, ...)
 {
     int len = snprintf(why->text, why->size, "at character %td: ", at - why->url + 1);
     va_list args;
@@ -32,68 +35,36 @@ static bool refuse(const struct why *why, const char *at, const char *fmt, ...)
     return false;
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 /* Copy text[0..len) to out, decoding %xx.  A zero byte is refused. */
 static bool decode(const char *text, size_t len, char *out, size_t out_size,
                    const char *part, const struct why *why)
 {
     size_t used = 0;
 
-    for (size_t i = 0; i < len; i++) {
-        int byte = (unsigned char)text[i];
+    for (const char *at = text, *end = text + len; at < end;) {
+        const char *from = at;
+        int byte = dlock_number_byte(&at, end);
 
-        if (text[i] == '%') {
-            int high = i + 1 < len ? hex_value(text[i + 1]) : -1;
-            int low = i + 2 < len ? hex_value(text[i + 2]) : -1;
-
-            if (high < 0 || low < 0)
-                return refuse(why, text + i, "a %% in the %s is not followed by two hex digits",
-                              part);
-            byte = high << 4 | low;
-            if (byte == 0)
-                return refuse(why, text + i, "there is a %%00 in the %s", part);
-            i += 2;
-        }
+        if (byte < 0)
+            return refuse(why, from, "a %% in the %s is not followed by two hex digits", part);
+        if (byte == 0)
+            return refuse(why, from, "there is a %%00 in the %s", part);
         if (used + 1 >= out_size)
-            return refuse(why, text + i, "the %s is over %zu bytes", part, out_size - 1);
+            return refuse(why, from, "the %s is over %zu bytes", part, out_size - 1);
         out[used++] = (char)byte;
     }
     out[used] = '\0';
     return true;
 }
 
-/* Read text[0..len) as a plain number from 0 to max. */
-static bool read_number(const char *text, size_t len, int max, int *out)
-{
-    int number = 0;
-
-    if (len == 0 || len > 9)
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] < '0' || text[i] > '9')
-            return false;
-        number = number * 10 + (text[i] - '0');
-    }
-    *out = number;
-    return number <= max;
-}
-
 static bool read_db(const char *text, size_t len, struct redis_url *out,
                     const struct why *why)
 {
-    if (!read_number(text, len, DB_MAX, &out->db))
-        return refuse(why, text, "\"%.*s\" is not a database number", len < 20 ? (int)len : 20,
-                      text);
+    int64_t number = 0;
+
+    if (!dlock_number_read(text, len, 0, DB_MAX, &number))
+        return refuse(why, text, "a database is a number from 0 to %d", (int)DB_MAX);
+    out->db = (int)number;
     return true;
 }
 
@@ -122,6 +93,7 @@ static bool read_address(const char *text, size_t len, struct redis_url *out,
     const char *host = text;
     const char *end = text + len;
     const char *host_end;
+    int64_t port = out->port != 0 ? out->port : REDIS_DEFAULT_PORT;
 
     if (len > 0 && text[0] == '[') {
         host++;
@@ -139,17 +111,14 @@ static bool read_address(const char *text, size_t len, struct redis_url *out,
     }
     if (host == host_end)
         return refuse(why, host, "the host is missing");
+    if (memchr(host, '@', (size_t)(host_end - host)) != NULL)
+        return refuse(why, memchr(host, '@', (size_t)(host_end - host)), TWO_AT);
     if ((size_t)(host_end - host) > REDIS_HOST_MAX)
         return refuse(why, host + REDIS_HOST_MAX, "the host is over %d bytes", (int)REDIS_HOST_MAX);
     memcpy(out->host, host, (size_t)(host_end - host));
-    if (out->port == 0)
-        out->port = REDIS_DEFAULT_PORT;
-    /* The text is not shown, because it is a password if the user forgot the @ and the
-     * host. */
-    if (text != end && (!read_number(text + 1, (size_t)(end - text - 1), PORT_MAX,
-                                     &out->port) ||
-                        out->port == 0))
+    if (text != end && !dlock_number_read(text + 1, (size_t)(end - text - 1), 1, PORT_MAX, &port))
         return refuse(why, text + 1, "a port is a number from 1 to 65535");
+    out->port = (int)port;
     snprintf(out->label, sizeof(out->label),
              strchr(out->host, ':') ? "[%s]:%d" : "%s:%d", out->host, out->port);
     return true;
@@ -180,7 +149,7 @@ static bool read_option(const char *text, size_t len, unsigned groups, struct re
     size_t name_len = equals != NULL ? (size_t)(equals - text) : len;
 
     if (equals == text + len - 1 && len > 0)
-        return refuse(why, text + len, "there is no value behind %.*s", (int)len, text);
+        return refuse(why, text + len, "there is no value behind the =");
     if (equals != NULL && groups & OF_DB && name_len == 2 && memcmp(text, "db", 2) == 0)
         return read_db(equals + 1, len - 3, out, why);
     for (size_t i = 0; equals != NULL && i < sizeof(options) / sizeof(options[0]); i++)
@@ -228,7 +197,7 @@ static bool read_tcp(const char *text, struct redis_url *out, const struct why *
     for (size_t i = 0; i < len; i++)
         if (text[i] == '@') {
             if (at != NULL)
-                return refuse(why, text + i, "there are two @ in it; write %%40 in a password");
+                return refuse(why, text + i, TWO_AT);
             at = text + i;
         }
     if (at != NULL) {
@@ -317,6 +286,9 @@ static bool read_by_sentinel(const char *text, struct redis_url *out, const stru
             return false;
         text = at + 1;
     }
+    if (memchr(slash, '@', (size_t)(query - slash)) != NULL)
+        return refuse(why, memchr(slash, '@', (size_t)(query - slash)),
+                      "there is an @ behind a /; write %%40 and %%2F in names and passwords");
     if (!read_guides(text, (size_t)(slash - text), &sentinels, why) ||
         !decode(slash + 1, (size_t)(query - slash - 1), out->master_name,
                 sizeof(out->master_name), "name of the master", why) ||
@@ -383,4 +355,25 @@ bool redis_url_parse(const char *text, struct redis_url *out, char *why_text,
     if (strncmp(text, local, sizeof(local) - 1) == 0)
         return read_socket(text + sizeof(local) - 1, out, &why);
     return refuse(&why, text, "it begins with none of the schemes");
+}
+
+const char *redis_url_form(const char *text)
+{
+    static const struct {
+        const char *beginning, *form;
+    } FORMS[] = {
+        {"redis://", "redis://[user:password@]host[:port][/db]"},
+        {"rediss://", "rediss://[user:password@]host[:port][/db][?ca=FILE&...]"},
+        {"redis-sentinel://", "redis-sentinel://[user:password@]host[:port],.../name[?db=N&...]"},
+        {"rediss-sentinel://", "rediss-sentinel://[user:password@]host[:port],.../name[?...]"},
+        {"redis-cluster://", "redis-cluster://[user:password@]host[:port],..."},
+        {"rediss-cluster://", "rediss-cluster://[user:password@]host[:port],...[?ca=FILE&...]"},
+        {"unix://", "unix:///path[?db=N]"},
+    };
+
+    for (size_t i = 0; text != NULL && i < sizeof(FORMS) / sizeof(FORMS[0]); i++)
+        if (strncmp(text, FORMS[i].beginning, strlen(FORMS[i].beginning)) == 0)
+            return FORMS[i].form;
+    return "redis://host:port, redis-sentinel://host:port,.../name, redis-cluster://host:port,..., "
+           "rediss in place of redis for TLS, or unix:///path";
 }

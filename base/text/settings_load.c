@@ -82,6 +82,9 @@ static struct option *make_options(const struct setting_program *program)
     return options;
 }
 
+/* A word up to what may be a value, which may be a URL with a password. */
+#define NAME_IN(word) (int)strcspn(word, "=:@ "), word
+
 static void refuse_flag(const struct settings *s, const char *word)
 {
     char name[SETTING_NAME_MAX];
@@ -89,20 +92,20 @@ static void refuse_flag(const struct settings *s, const char *word)
     const char *near = NULL;
 
     if (strncmp(word, "--", 2) == 0) {
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+        snprintf(name, sizeof name, "%.*s", NAME_IN(word + 2));
         near = settings_suggest_flag(s, name, &passed_on);
     }
     if (!near)
-        settings_complain(s, "unknown flag %.200s; --help lists them", word);
+        settings_complain(s, "unknown flag %.*s; --help lists them", NAME_IN(word));
     else if (passed_on && strcmp(near, name) == 0)
-        settings_complain(s, "%.200s is a flag of %s, and stands after --: %s -- %.200s", word,
-                          s->program->passes_to, s->program->name, word);
+        settings_complain(s, "--%s is a flag of %s, and stands after --: %s -- --%s=...", name,
+                          s->program->passes_to, s->program->name, name);
     else if (passed_on)
-        settings_complain(s, "unknown flag %.200s; did you mean --%s of %s?  It stands after "
+        settings_complain(s, "unknown flag %.*s; did you mean --%s of %s?  It stands after "
                              "--: %s -- --%s=...",
-                          word, near, s->program->passes_to, s->program->name, near);
+                          NAME_IN(word), near, s->program->passes_to, s->program->name, near);
     else
-        settings_complain(s, "unknown flag %.200s; did you mean --%s?", word, near);
+        settings_complain(s, "unknown flag %.*s; did you mean --%s?", NAME_IN(word), near);
 }
 
 /* Go over the flags.  The first pass (`l` is NULL) only looks for the fixed ones,
@@ -138,8 +141,8 @@ static bool scan_flags(struct settings *s, struct loading *l, int argc, char **a
     s->operands = argv + optind;
     s->operand_count = argc - optind;
     if (ok && s->operand_count > s->program->max_operands) {
-        settings_complain(s, "unexpected \"%s\"; --help shows what it takes",
-                 s->operands[s->program->max_operands]);
+        settings_complain(s, "unexpected \"%.*s\"; --help shows what it takes",
+                          NAME_IN(s->operands[s->program->max_operands]));
         ok = false;
     }
     free(options);

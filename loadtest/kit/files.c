@@ -134,13 +134,7 @@ static bool replace(const char *path, const char *text, bool is_secret)
 
 bool files_write(const char *path, const char *text)
 {
-    char *masked = url_mask(text);
-    bool ok = replace(path, masked, false);
-    int error = errno;
-
-    free(masked);
-    errno = error;
-    return ok;
+    return replace(path, text, false);
 }
 
 bool files_write_secret(const char *path, const char *text)
@@ -148,9 +142,31 @@ bool files_write_secret(const char *path, const char *text)
     return replace(path, text, true);
 }
 
+/* A copy without the logins of its texts; `before` is the element before it. */
+static json_t *files_mask(const json_t *before, const json_t *json)
+{
+    json_t *copy = json_is_array(json) ? json_array() : json_is_object(json) ? json_object() : NULL;
+    const char *key;
+    json_t *value;
+    char *masked;
+    size_t i;
+
+    json_array_foreach(json, i, value)
+        json_array_append_new(copy, files_mask(json_array_get(json, i - 1), value));
+    json_object_foreach((json_t *)json, key, value)
+        json_object_set_new(copy, key, files_mask(NULL, value));
+    if (!json_is_string(json))
+        return copy ? copy : json_incref((json_t *)json);
+    masked = url_mask(json_string_value(before), json_string_value(json));
+    copy = json_string(masked);
+    free(masked);
+    return copy;
+}
+
 char *files_json_text(const json_t *json, size_t flags)
 {
-    char *plain = memory_need(json_dumps(json, flags)), *text = NULL;
+    json_t *masked = files_mask(NULL, json);
+    char *plain = memory_need(json_dumps(masked, flags)), *text = NULL;
     size_t size = 0;
     FILE *out = memory_need(open_memstream(&text, &size));
 
@@ -166,17 +182,16 @@ char *files_json_text(const json_t *json, size_t flags)
         at += len;
     }
     free(plain);
+    json_decref(masked);
     if (fclose(out) != 0)
         abort();
     return memory_need(text);
 }
 
-static bool write_json(const char *path, const json_t *json,
-                       bool (*write)(const char *path, const char *text))
+static bool write_json(const char *path, char *text, bool is_secret)
 {
-    char *text = files_json_text(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     char *whole = NULL;
-    bool ok = asprintf(&whole, "%s\n", text) > 0 && write(path, whole);
+    bool ok = text && asprintf(&whole, "%s\n", text) > 0 && replace(path, whole, is_secret);
 
     free(whole);
     free(text);
@@ -185,12 +200,12 @@ static bool write_json(const char *path, const json_t *json,
 
 bool files_write_json(const char *path, const json_t *json)
 {
-    return write_json(path, json, files_write);
+    return write_json(path, files_json_text(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)), false);
 }
 
 bool files_write_secret_json(const char *path, const json_t *json)
 {
-    return write_json(path, json, files_write_secret);
+    return write_json(path, json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)), true);
 }
 
 int files_open_log(const char *path)
@@ -206,8 +221,7 @@ json_t *files_read_json(const char *path)
     json_t *json = text ? json_loadb(text, size, 0, &error) : NULL;
 
     if (!json)
-        eprintf("seckill: cannot read %s: %s\n", path,
-                text ? error.text : files_reason());
+        eprintf("seckill: cannot read %s: %s\n", path, text ? error.text : files_reason());
     free(text);
     return json;
 }

@@ -36,13 +36,13 @@ const char *files_reason(void);
  * cannot be read.  The caller frees it. */
 char *files_read(const char *path, size_t *size);
 
-/* Write url_mask(text) to the file as base/text/output_file.h does.  A new file has mode 0644 less
- * the umask, because other users may read it.  False (and errno): the old file is unchanged, and
+/* Write the file as base/text/output_file.h does.  A new file has mode 0644 less the umask, because
+ * other users may read it.  False (and errno): the old file is unchanged, and
  * nothing of the new file is left. */
 bool files_write(const char *path, const char *text);
 bool files_write_json(const char *path, const json_t *json);
 
-/* The same with mode 0600 and the unmasked text, for a file with a password or a key. */
+/* The same with mode 0600 and JSON as it is, for a file with a password or a key. */
 bool files_write_secret(const char *path, const char *text);
 bool files_write_secret_json(const char *path, const json_t *json);
 
@@ -52,8 +52,8 @@ int files_open_log(const char *path);
 /* Read a JSON file.  NULL, and a line on stderr: the file is missing or not JSON. */
 json_t *files_read_json(const char *path);
 
-/* json_dumps(), but no character that utf8_is_control() names is in the text: JSON's escapes stand
- * for them.  The caller frees it. */
+/* json_dumps() of texts without logins (url_mask.h), in which JSON's escapes stand for each
+ * character that utf8_is_control() names.  The caller frees it. */
 char *files_json_text(const json_t *json, size_t flags);
 
 /* Print JSON on stdout, with its end of line, and free it. */

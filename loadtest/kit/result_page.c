@@ -12,6 +12,7 @@
 #include "loadtest/kit/files.h"
 #include "loadtest/kit/machine.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/kit/url_mask.h"
 
 enum { DATE_MAX = 64 };
 
@@ -90,8 +91,12 @@ static void write_head(FILE *out, const char *title)
         fprintf(out, "| load before | %.1f threads that computed, average of one minute |\n",
                 load_before);
     fprintf(out, "| command | `%s", command_program);
-    for (int i = 1; i < command_argc; i++)
-        fprintf(out, " %s", command_argv[i]);
+    for (int i = 1; i < command_argc; i++) {
+        char *word = url_mask(command_argv[i - 1], command_argv[i]);
+
+        fprintf(out, " %s", word);
+        free(word);
+    }
     fputs("` |\n\n", out);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/os/utf8.h"
 #include "loadtest/kit/files.h"
+#include "loadtest/kit/url_mask.h"
 #include "loadtest/page/scene.h"
 
 static const char *entity_of(char c)
@@ -26,14 +27,15 @@ static const char *entity_of(char c)
 
 void page_text(FILE *out, const char *text)
 {
-    char piece[UTF8_PIECE_SIZE];
+    char piece[UTF8_PIECE_SIZE], *masked = url_mask(NULL, text);
 
-    while (*text != '\0') {
-        const char *entity = entity_of(*text);
+    for (const char *at = masked; *at != '\0';) {
+        const char *entity = entity_of(*at);
 
-        text += utf8_piece(text, piece);
+        at += utf8_piece(at, piece);
         fputs(entity != NULL ? entity : piece, out);
     }
+    free(masked);
 }
 
 void page_json(FILE *out, const json_t *json, size_t flags)

@@ -24,32 +24,16 @@ static bool refuse(char why[ETCD_WHY_SIZE], const char *url, const char *at, con
     return false;
 }
 
-/* The value of a hex digit; -1: it is none. */
-static int hex_value(char c)
-{
-    static const char DIGITS[] = "0123456789abcdef";
-    const char *found = c != '\0' ? strchr(DIGITS, tolower((unsigned char)c)) : NULL;
-
-    return found != NULL ? (int)(found - DIGITS) : -1;
-}
-
 /* Copy text[0..len), decoding %xx.  False: the text is empty or too long, or a % is not
  * followed by two digits. */
 static bool decode(const char *text, size_t len, char *out, size_t size)
 {
     size_t used = 0;
 
-    for (size_t i = 0; i < len; i++) {
-        int byte = (unsigned char)text[i];
+    for (const char *end = text + len; text < end;) {
+        int byte = dlock_number_byte(&text, end);
 
-        if (text[i] == '%') {
-            int high = i + 2 < len ? hex_value(text[i + 1]) : -1;
-            int low = i + 2 < len ? hex_value(text[i + 2]) : -1;
-
-            byte = high < 0 || low < 0 ? 0 : high << 4 | low;
-            i += 2;
-        }
-        if (byte == 0 || used + 1 >= size)
+        if (byte <= 0 || used + 1 >= size)
             return false;
         out[used++] = (char)byte;
     }

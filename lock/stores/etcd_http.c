@@ -12,6 +12,7 @@
 #include "base/os/condition.h"
 #include "base/os/mutex.h"
 #include "base/os/refusal.h"
+#include "base/os/utf8.h"
 #include "lock/metrics.h"
 #include "lock/stores/etcd_text.h"
 
@@ -59,7 +60,8 @@ dlock_status etcd_http_open(struct etcd_http **out, const dlock_options *opts)
         return dlock_fail(DLOCK_INVALID, "the URL of the etcd: %s", why);
     }
     http->wires = etcd_wires_open();
-    if (http->wires == NULL || !dlock_condition_init(&http->logged_in)) {
+    if (http->wires == NULL || !utf8_hide(http->address.password) ||
+        !dlock_condition_init(&http->logged_in)) {
         etcd_wires_close(http->wires);
         free(http);
         return dlock_fail(DLOCK_NOMEM, "no memory for the connections to etcd");

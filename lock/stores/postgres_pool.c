@@ -9,6 +9,7 @@
 
 #include "base/os/clock.h"
 #include "base/os/mutex.h"
+#include "base/postgres/wire.h"
 #include "lock/info.h"
 
 enum {
@@ -43,12 +44,15 @@ static const struct postgres_question WHICH_SESSION = {
 static dlock_status check_url(const dlock_options *opts)
 {
     const char *url = opts->database_url;
+    char why[256];
 
     if (url == NULL || url[0] == '\0')
         return dlock_fail(DLOCK_INVALID, "this lock needs the URL of a PostgreSQL");
     if (strncmp(url, "postgresql://", 13) != 0 && strncmp(url, "postgres://", 11) != 0)
         return dlock_fail(DLOCK_INVALID, "the URL of the database does not begin with "
                                          "postgresql://");
+    if (!postgres_url_is_valid(url, why, sizeof(why)))
+        return dlock_fail(DLOCK_INVALID, "the URL of the database, %s", why);
     return DLOCK_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/os/utf8.h"
 #include "base/redis/cluster_links.h"
 #include "base/redis/cluster_subscription.h"
 #include "lock/dlock_variant.h"
@@ -37,7 +38,9 @@ static dlock_status read_url(const char *text, struct redis_url *url)
     char why[REDIS_WHY_SIZE];
 
     if (redis_url_parse(text, url, why, sizeof(why)))
-        return DLOCK_OK;
+        return utf8_hide(url->password) && utf8_hide(url->sentinel_password)
+                   ? DLOCK_OK
+                   : dlock_fail(DLOCK_NOMEM, "no memory for a password");
     return dlock_fail(DLOCK_INVALID, "the Redis URL cannot be read, %s; it has to be %s", why,
                       redis_url_form(text));
 }

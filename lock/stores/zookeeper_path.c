@@ -75,10 +75,11 @@ static bool is_host(const char *text, size_t len)
            strcspn(text, " \t@") >= len;
 }
 
+/* ZooKeeper has no login, and an @ may stand behind one: then this is a part of a password. */
 static bool is_chroot(const char *path)
 {
     return *path == '\0' || (path[1] != '\0' && path[strlen(path) - 1] != '/' &&
-                             strstr(path, "//") == NULL);
+                             strstr(path, "//") == NULL && strchr(path, '@') == NULL);
 }
 
 #define FORM "host:port[,host:port...][/chroot]"
@@ -98,7 +99,7 @@ dlock_status zookeeper_url_check(const char *url)
         rest += len;
     } while (*rest == ',' && *++rest != '\0');
     if (rest[-1] == ',' || !is_chroot(rest))
-        return dlock_fail(DLOCK_INVALID, "the URL of ZooKeeper, at character %td: \"%.60s\" is no "
-                          "path of a node; it has to be " FORM, rest - url + 1, rest);
+        return dlock_fail(DLOCK_INVALID, "the URL of ZooKeeper, at character %td: no "
+                          "path of a node begins there; it has to be " FORM, rest - url + 1);
     return DLOCK_OK;
 }

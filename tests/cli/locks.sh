@@ -4,7 +4,7 @@
 redis_url=$SECKILL_REDIS_URL
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 30
+plan 31
 
 every_lock() {
     local out lock name count=0
@@ -62,6 +62,32 @@ check 'a name that turns the direction is shown as escapes' \
     shown '^b\\u009b\\u202e [(]reentrant[)]: free$' "$seckill" lock show "$turned"
 check 'also when it is freed' \
     shown '^b\\u009b\\u202e [(].*: nobody held it$' "$seckill" lock force "$turned"
+# Wrong URLs with a password, as flags, in the environment and in a file.
+bad_urls='redis://:GEH/EIM@127.0.0.1:1 redis://u:GEH@EIM@127.0.0.1:1 redis://u:GEH%zz@127.0.0.1:1
+    redis://u:GEHEIM redis-sentinel://u:GEH/EIM@127.0.0.1/m redis-sentinel://u:1/GEH@127.0.0.1
+    redis-cluster://u:GEH@EIM@127.0.0.1:1 rediss://u:GEH?EIM=@127.0.0.1:1 GEH:EIM@127.0.0.1:1'
+secret_kept() {
+    local url
+    local -x SECKILL_TOKEN_KEY_FILE=$work/key
+    for url in $bad_urls; do
+        "$seckill" lock show a --redis-url="$url"
+        "$seckill" lock show a "--redis-url $url"
+        "$seckill" lock show a --redis-urk="$url"
+        "$seckill" lock show a b "$url"
+        SECKILL_REDIS_URL=$url "$seckill" lock show a
+        "$seckill" lock show a --lock=pg-unique --database-url="postgresql${url#redis}"
+        "$seckill" lock show a --lock=etcd --etcd-url="http${url#redis}"
+        "$seckill" lock show a --lock=zk-seq --zookeeper-url="${url##*/}"
+        "$seckilld" --redis-url="$url" --database-url=postgresql://127.0.0.1:1/d
+        "$seckilld" --database-url="postgresql${url#redis}"
+        "$seckilld" --database-url=postgresql://127.0.0.1:1/d --etcd-url="http${url#redis}"
+        echo "redis-url = $url" >"$work/bad.conf"
+        env -u SECKILL_REDIS_URL "$seckilld" --database-url=postgresql://127.0.0.1:1/d \
+            --config="$work/bad.conf"
+    done >"$work/kept" 2>&1
+    [ "$(grep -c '^seckill' "$work/kept")" -ge 90 ] && ! grep -E 'GEH|EIM' "$work/kept"
+}
+check 'no error has a piece of a password in a wrong URL' secret_kept
 check 'lock show asks the ZooKeeper that it is given' says \
     'could not reach the store, or the store cannot work now: ' \
     "$seckill" lock show "$name" --lock=zk-seq --zookeeper-url=127.0.0.1:1

@@ -3,7 +3,7 @@
 # report.sh -- the report of real small runs of each kind, of two runs, and of damaged ones.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 27
+plan 28
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
@@ -83,7 +83,10 @@ check 'a truncated file is told, and the others are shown' truncated
 # The lock uses no Redis, so the service does not use the URL, and the sale goes on.
 masked() {
     local secret=pw-7f3a9c51e8
-    load masked --lock=none --redlock-urls="redis://ann:$secret@127.0.0.1:1" >"$work/said" 2>&1
+    load masked --lock=none --redlock-urls="redis://ann:$secret@127.0.0.1:1" \
+        --etcd-url="http://ann:$secret/$secret@127.0.0.1:1" \
+        --lock-database-url="postgresql://ann:$secret?$secret#@127.0.0.1:1/d" \
+        --redis-url "redis-sentinel://127.0.0.1:1/m?sentinel-password=$secret" >"$work/said" 2>&1
     "$seckill" report "$work/masked/latest" "$sound" --out="$work/masked/both.html" >>"$work/said" 2>&1
     "$seckill" report "$work/masked/latest" --out="$work/masked/again.html" >>"$work/said" 2>&1
     jq -e '.command | index("--redlock-urls=redis://***@127.0.0.1:1")' "$work/masked/latest/data.json" &&
@@ -91,6 +94,19 @@ masked() {
         ! grep -r "$secret" "$work/masked" "$work/said" && ! grep -r 'ann:' "$work/masked"
 }
 check 'a password in a flag stands in no file of the run and in no report' masked
+# The patterns are in a file, since grep would find them in its own command line.
+listed() { grep -qaFf "$1" /proc/[0-9]*/cmdline 2>/dev/null; }
+unlisted() {
+    local load
+    jq -r '.lab_password, .service_password, .redis_password' "$lab/state.json" >"$work/passwords"
+    echo "--record=$work/unlisted/" >"$work/flag" # of a seckilld of this run
+    "$seckill" load --dir="$lab" --out="$work/unlisted" --stock=100 --connections=16 \
+        --duration=30s --record -- --lock=lua >"$work/said" 2>&1 &
+    load=$!
+    until listed "$work/flag"; do kill -0 "$load" || return 1; done
+    while kill -0 "$load" 2>/dev/null; do ! listed "$work/passwords" || return 1; done
+}
+check 'no process of a lab or a run has a password of the lab in its command line' unlisted
 edited_password() {
     mkdir "$work/leaky" && jq '.command += ["--database-url=postgresql://ann:pw-77@h/db?password=pw-77"]' "$sound/data.json" >"$work/leaky/data.json" &&
         "$seckill" report "$work/leaky" && ! grep -q 'pw-77' "$work/leaky/report.html"

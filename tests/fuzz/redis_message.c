@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* redis_message.c -- fuzz: messages to a subscriber, and the addresses of servers. */
-#include "base/redis/message.h"
+#include "base/redis/answer.h"
 #include "base/redis/reader.h"
 #include "base/redis/url.h"
 #include "tests/fuzz/fuzz.h"

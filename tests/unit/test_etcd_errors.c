@@ -286,6 +286,18 @@ TEST(words_of_etcd_are_one_line)
     etcd_http_close(http);
 }
 
+TEST(a_password_that_etcd_repeats_is_not_told)
+{
+    struct etcd_http *http = open_http("u:pass%2Fw0rd@");
+    dlock_status st;
+
+    let_say("{\"error\":\"no\",\"message\":\"pass/w0rd, pass%2fw0rd\",\"code\":3}");
+    assert_int_equal(-1, ask(http, false, &st));
+    assert_null(strstr(dlock_error(), "w0rd"));
+    assert_non_null(strstr(dlock_error(), "***, ***"));
+    etcd_http_close(http);
+}
+
 TEST(a_refused_end_of_a_lease_is_no_end)
 {
     struct etcd_http *http = open_http("");

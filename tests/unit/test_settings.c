@@ -81,8 +81,9 @@ TEST(a_wrong_value_is_refused_with_what_was_expected)
         {"--count=\xef\xbc\x94", "from 1 to 9"},
         {"--count=4\n5", "count \"4; 5\" (flag)"},
         {"--title=", "title \"\" (flag): expected a value"},
-        {"--workers=5", "--workers=5 is a flag of seckilld, and stands after --: test -- "
-                        "--workers=5"},
+        {"--workers=5", "--workers is a flag of seckilld, and stands after --: test -- "
+                        "--workers=...\n"},
+        {"--redis-urls=redis://:p@h", "unknown flag --redis-urls; "},
         {"--lock-scpoe=user", "did you mean --lock-scope of seckilld?"},
     };
     struct run run;
