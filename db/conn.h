@@ -48,6 +48,7 @@ enum db_status {
 
 enum {
     DB_BATCH_MAX = 8, /* statements in one run */
+    DB_MARKS = 0x7365636b, /* the class of the advisory locks of marks */
 };
 
 struct db_conn; /* opaque */
@@ -60,6 +61,8 @@ struct db_options {
     int statement_timeout_ms;     /* of this, a wait for a row's lock gets 80 % */
     int idle_timeout_ms;          /* the server ends a transaction that is idle for so
                                    * long                                           */
+    int mark;                     /* the session has the advisory lock (DB_MARKS, mark) shared;
+                                   * 0, or behind a pooler of transactions: no mark */
     bool commits_lazily;          /* a COMMIT is answered before it is on disk, so a
                                    * crash of the server may lose confirmed commits;
                                    * has no effect with a pooler */

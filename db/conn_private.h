@@ -54,14 +54,14 @@ enum db_status db_lose_silent(struct db_conn *db, bool is_late, int64_t allowed_
 
 /* ---- limits.c: the timeouts of a session, or of a transaction behind a pooler ---- */
 
-enum { DB_SETTINGS_MAX = 256 };
+enum { DB_SETTINGS_MAX = 400 };
 
 /* Write the timeouts as the settings for opening a session.  NULL: the pooler accepts
  * no settings. */
 const char *db_limits_at_start(const struct db_conn *db, char out[DB_SETTINGS_MAX]);
 
-/* Set the timeouts in the open session, if the pooler accepted no settings.  False: the
- * connection broke, or the deadline passed. */
+/* Set the timeouts in the open session, if the pooler accepted no settings, and the mark.
+ * False: the connection broke, or the deadline passed. */
 bool db_limits_set(struct db_conn *db, int64_t deadline_ns);
 
 /* Behind a pooler of transactions, put the statement that sets the timeouts for the

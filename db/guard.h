@@ -24,8 +24,9 @@ struct stock_guard {
      * answers one row of the voucher: stock, version, and perhaps the fence that the
      * row was written under.  A stock below one means sold out. */
     const struct sale_statement *read;
-    /* MUST: take SALE_VALUE_UNITS units, all or none of them.  It answers one row with
-     * the transaction's number; no row: it took none. */
+    /* MUST: take SALE_VALUE_UNITS units, all or none of them, and raise `version`, which
+     * shows the write to processes under another guard.  It answers one row with the
+     * transaction's number; no row: it took none. */
     const struct sale_statement *take;
     /* MAY: a take of none means that another sale was faster, so the guard reads and
      * takes again.  Without this, a take of none means that no unit is left.  Needs

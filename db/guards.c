@@ -41,13 +41,12 @@ const char *guard_name_at(size_t i)
 
 bool duplicate_guard_find(const char *name, enum duplicate_guard *out)
 {
-    for (size_t i = 0; i < DUPLICATE_GUARDS_KNOWN; i++) {
-        if (strcmp(DUPLICATE_GUARDS[i], name) == 0) {
-            *out = (enum duplicate_guard)i;
-            return true;
-        }
-    }
-    return false;
+    size_t i = 0;
+
+    while (i < DUPLICATE_GUARDS_KNOWN && strcmp(DUPLICATE_GUARDS[i], name) != 0)
+        i++;
+    *out = (enum duplicate_guard)i;
+    return i < DUPLICATE_GUARDS_KNOWN;
 }
 
 const char *duplicate_guard_name_at(size_t i)

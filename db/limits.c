@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* limits.c -- the timeouts of statements, of waits for a row's lock, and of idle
- * transactions, and the isolation of transactions.
+ * transactions, the isolation of transactions, and the mark of a session.
+ *
+ * A session keeps its plans; with seqscan, those of small tables would read big ones later.
  *
  * The statements of an order are made for READ COMMITTED.  Under another level a
  * statement that has waited for a row of another order fails.
@@ -26,7 +28,8 @@ const char *db_limits_at_start(const struct db_conn *db, char out[DB_SETTINGS_MA
     (void)snprintf(out, DB_SETTINGS_MAX,
                    "-c statement_timeout=%d -c lock_timeout=%d"
                    " -c idle_in_transaction_session_timeout=%d -c TimeZone=UTC"
-                   " -c default_transaction_isolation=read\\ committed%s",
+                   " -c default_transaction_isolation=read\\ committed"
+                   " -c enable_seqscan=off -c jit=off%s",
                    db->opts.statement_timeout_ms, lock_timeout_ms(db),
                    db->opts.idle_timeout_ms,
                    db->opts.commits_lazily ? " -c synchronous_commit=off" : "");
@@ -40,18 +43,21 @@ bool db_limits_set(struct db_conn *db, int64_t deadline_ns)
     bool is_read = false, is_set = true;
     char sql[DB_SETTINGS_MAX];
 
-    if (db->opts.pooler != POSTGRES_POOLER_SESSION)
+    if (db->opts.pooler == POSTGRES_POOLER_TRANSACTION ||
+        (db->opts.pooler == POSTGRES_POOLER_NONE && db->opts.mark == 0))
         return true;
     (void)snprintf(sql, sizeof(sql),
                    "SET statement_timeout = %d; SET lock_timeout = %d;"
                    " SET idle_in_transaction_session_timeout = %d; SET TimeZone = 'UTC';"
-                   " SET default_transaction_isolation = 'read committed'",
+                   " SET default_transaction_isolation = 'read committed';"
+                   " SET enable_seqscan = off; SET jit = off;"
+                   " SELECT pg_advisory_lock_shared(%d, %d)",
                    db->opts.statement_timeout_ms, lock_timeout_ms(db),
-                   db->opts.idle_timeout_ms);
+                   db->opts.idle_timeout_ms, DB_MARKS, db->opts.mark);
     if (!postgres_wire_put_query(wire, sql) || !postgres_wire_send(wire, deadline_ns))
         return false;
     while ((is_read = postgres_wire_receive(wire, deadline_ns, &result)) && result != NULL) {
-        is_set = is_set && postgres_result_kind(result) == POSTGRES_RESULT_DONE;
+        is_set = is_set && postgres_result_kind(result) != POSTGRES_RESULT_ERROR;
         if (!is_set)
             db_keep_refusal(db, result);
         postgres_result_free(result);

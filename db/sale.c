@@ -21,7 +21,8 @@ static const struct sale_statement INSERT = {
     {"order_insert",
      "INSERT INTO tb_voucher_order (user_id, voucher_id, request_id, lock_variant,"
      " stock_guard, duplicate_guard, process, fence, admitted_at, id)"
-     " VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8::bigint, 0),"
+     " VALUES ($1, $2, $3, $4, $5, " SALE_DUPLICATE_GUARD("$6", "$2", "$1") ", $7,"
+     " nullif($8::bigint, 0),"
      " " INSTANT_OF_US("nullif($9::bigint, 0)") ","
      " coalesce(nullif($10::bigint, 0), next_order_id())) RETURNING id",
      "iitttttiii"},

@@ -16,18 +16,19 @@ static const struct postgres_statement COUNT_EARLIER = {
     " WHERE voucher_id = $1 AND user_id = ANY($2::bigint[])",
     "it"};
 
-/* Finds the orders that the unique indexes would refuse. */
+/* Finds the orders that the unique indexes, or refuse_second_order(), would refuse. */
 static const struct postgres_statement LOOK_FOR_DUPLICATES = {
     "batch_look_for_duplicates",
     "SELECT user_id FROM tb_voucher_order WHERE user_id = ANY($2::bigint[])"
-    " AND ((voucher_id = $1 AND duplicate_guard = 'unique') OR request_id = ANY($3::text[]))",
+    " AND (voucher_id = $1 OR request_id = ANY($3::text[]))",
     "itt"};
 
 static const struct postgres_statement INSERT = {
     "batch_insert",
     "INSERT INTO tb_voucher_order (user_id, voucher_id, request_id, lock_variant,"
     " stock_guard, duplicate_guard, process, fence, admitted_at, id)"
-    " SELECT o.user_id, $1, o.request_id, $2, $3, $4, $5, nullif(o.fence, 0),"
+    " SELECT o.user_id, $1, o.request_id, $2, $3, "
+    SALE_DUPLICATE_GUARD("$4", "$1", "o.user_id") ", $5, nullif(o.fence, 0),"
     " " INSTANT_OF_US("nullif(o.admitted_us, 0)")
     ", coalesce(nullif(o.drawn_id, 0), next_order_id())"
     " FROM unnest($6::bigint[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[])"

@@ -33,6 +33,8 @@
     " FROM (VALUES" SALE_RIGHTS(SALE_NEED) SALE_RECORD_RIGHT(SALE_NEED_IF_RECORDED)    \
     "  ('the sequence order_number, or the right USAGE on it, is missing', NULL,"      \
     "   has_sequence_privilege(to_regclass('order_number'), 'USAGE, UPDATE')),"        \
+    "  ('the function refuse_second_order is missing', NULL,"                          \
+    "   to_regproc('refuse_second_order') IS NOT NULL),"                               \
     "  ('transactions are ' || current_setting('transaction_isolation')"               \
     "   || ' instead of read committed (default_transaction_isolation)', NULL,"        \
     "   current_setting('transaction_isolation') LIKE 'read %'))"                      \

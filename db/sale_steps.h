@@ -9,6 +9,15 @@
 
 #include "db/guard.h"
 
+/* The duplicate guard of an order's row.  The unique index has only orders under `unique`, so
+ * here such an order is refused if the user has one under another guard.  All earlier orders
+ * are visible, because the stock guard's take has locked the voucher's row. */
+#define SALE_DUPLICATE_GUARD(guard, voucher, user)                                     \
+    "CASE WHEN " guard " = 'unique' AND (SELECT true FROM tb_voucher_order AS earlier" \
+    " WHERE earlier.voucher_id = " voucher " AND earlier.user_id = " user              \
+    " AND earlier.duplicate_guard <> 'unique' LIMIT 1)"                                \
+    " THEN refuse_second_order() ELSE " guard " END"
+
 extern const struct sale_statement sale_statement_begin, sale_statement_commit,
     sale_statement_rollback;
 

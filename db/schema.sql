@@ -81,9 +81,15 @@ CREATE INDEX IF NOT EXISTS orders_by_voucher_and_user
     ON tb_voucher_order (voucher_id, user_id);
 
 -- The duplicate guard `unique`, binding only the rows that were written under it, so that
--- the other guards can be shown without it.
+-- the other guards can be shown without it; the function refuses an order under `unique` of
+-- a user who has an order under another guard.
 CREATE UNIQUE INDEX IF NOT EXISTS orders_one_per_user
     ON tb_voucher_order (voucher_id, user_id) WHERE duplicate_guard = 'unique';
+CREATE OR REPLACE FUNCTION refuse_second_order() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE unique_violation USING CONSTRAINT = 'orders_one_per_user',
+        MESSAGE = 'the user has an order of this voucher under another duplicate guard';
+END $$;
 
 -- The partition of this database, if the vouchers are spread over several databases.
 -- No row: this database has all vouchers.  db/partition.h says how ids name their

@@ -80,19 +80,14 @@ enum voucher_phase voucher_phase_at(const struct voucher_window *window, int64_t
     return now_us > window->end_us ? VOUCHER_ENDED : VOUCHER_ON_SALE;
 }
 
-static struct postgres_value optional_text(const char *text)
-{
-    return (struct postgres_value){0, text, text == NULL};
-}
-
 enum db_status voucher_create(struct db_conn *db, const struct voucher *voucher,
                               int64_t *id)
 {
     const struct postgres_value values[] = {
         DB_INT(voucher->shop_id),
         DB_TEXT(voucher->title),
-        optional_text(voucher->sub_title),
-        optional_text(voucher->rules),
+        DB_TEXT(voucher->sub_title),
+        DB_TEXT(voucher->rules),
         DB_INT(voucher->pay_value),
         DB_INT(voucher->actual_value),
         DB_INT(voucher->type),

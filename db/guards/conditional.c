@@ -5,7 +5,7 @@
 
 static const struct sale_statement COUNT_DOWN = {
     {"conditional_count_down",
-     "UPDATE tb_seckill_voucher SET stock = stock - $2"
+     "UPDATE tb_seckill_voucher SET stock = stock - $2, version = version + 1"
      " WHERE voucher_id = $1 AND stock >= $2 RETURNING pg_current_xact_id()",
      "ii"},
     {SALE_VALUE_VOUCHER, SALE_VALUE_UNITS},

@@ -14,8 +14,8 @@ static const struct sale_statement READ = {
 
 static const struct sale_statement COUNT_DOWN = {
     {"decrement_count_down",
-     "UPDATE tb_seckill_voucher SET stock = stock - $2 WHERE voucher_id = $1"
-     " RETURNING pg_current_xact_id()",
+     "UPDATE tb_seckill_voucher SET stock = stock - $2, version = version + 1"
+     " WHERE voucher_id = $1 RETURNING pg_current_xact_id()",
      "ii"},
     {SALE_VALUE_VOUCHER, SALE_VALUE_UNITS},
 };

@@ -11,8 +11,8 @@ static const struct sale_statement READ = {
 
 static const struct sale_statement WRITE = {
     {"row_lock_write",
-     "UPDATE tb_seckill_voucher SET stock = $2 WHERE voucher_id = $1"
-     " RETURNING pg_current_xact_id()",
+     "UPDATE tb_seckill_voucher SET stock = $2, version = version + 1"
+     " WHERE voucher_id = $1 RETURNING pg_current_xact_id()",
      "ii"},
     {SALE_VALUE_VOUCHER, SALE_VALUE_STOCK_LEFT},
 };

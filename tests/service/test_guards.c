@@ -76,15 +76,20 @@ static void every_stock_guard_sells_what_there_is(void **state)
     }
 }
 
+/* The first order was made under the same guard or another one, by a service that runs beside. */
 static void every_duplicate_guard_but_none_stops_the_second(void **state)
 {
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(DUPLICATE_GUARDS); i++) {
-        struct rig_service s = start("conditional", DUPLICATE_GUARDS[i], NULL);
-        int64_t voucher = rig_voucher(10);
-        bool stops = strcmp(DUPLICATE_GUARDS[i], "none") != 0;
+    enum { COUNT = COUNT_OF(DUPLICATE_GUARDS) };
 
-        assert_true(rig_order(s.orders_port, voucher, 1, &answer));
+    (void)state;
+    for (size_t i = 0; i < (size_t)COUNT * COUNT; i++) {
+        const char *second = DUPLICATE_GUARDS[i % COUNT];
+        struct rig_service first = start("conditional", DUPLICATE_GUARDS[i / COUNT], NULL);
+        struct rig_service s = start("conditional", second, NULL);
+        int64_t voucher = rig_voucher(10);
+        bool stops = strcmp(second, "none") != 0;
+
+        assert_true(rig_order(first.orders_port, voucher, 1, &answer));
         expect("accepted");
         for (int again = 0; again < 2; again++) {
             assert_true(rig_order(s.orders_port, voucher, 1, &answer));
@@ -92,6 +97,7 @@ static void every_duplicate_guard_but_none_stops_the_second(void **state)
         }
         assert_int_equal(rig_orders(voucher), stops ? 1 : 3);
         assert_int_equal(rig_stock(voucher), stops ? 9 : 7);
+        rig_stop(&first);
         rig_stop(&s);
     }
 }
@@ -220,6 +226,28 @@ static void time_between_read_and_write_breaks_the_broken(void **state)
         assert_int_equal(rig_orders(held.voucher), CASES[i].orders);
         rig_stop(&faulty);
     }
+}
+
+/* A guard that compares versions sees what another process writes under another guard. */
+static void each_guard_shows_its_write_to_the_others(void **state)
+{
+    (void)state;
+    faulty = start("version", "none", "--allow-faults");
+    for (size_t i = 0; i < COUNT_OF(STOCK_GUARDS); i++) {
+        static struct rig_held held;
+        struct rig_service other = start(STOCK_GUARDS[i], "none", NULL);
+        int64_t voucher = rig_voucher(2);
+
+        held = (struct rig_held){0};
+        rig_hold(&held, &faulty, "after-read", voucher, 1);
+        assert_true(rig_order(other.orders_port, voucher, 2, &answer));
+        expect("accepted");
+        rig_let_go(&held, &faulty, "after-read");
+        assert_string_equal(held.answer.outcome, "accepted");
+        assert_int_equal(rig_stock(voucher), 0);
+        rig_stop(&other);
+    }
+    rig_stop(&faulty);
 }
 
 /* With the lock, the same broken guard sells one unit. */
@@ -376,6 +404,34 @@ static void an_order_without_a_unit_is_sold_out_only_after_the_commit(void **sta
     expect_no_sold_out(give_up_before_commit, SALE_GIVEN_UP);
 }
 
+/* An order under `count` of one user of a batch under `unique` does not hold up the others. */
+static void a_batch_leaves_out_an_order_under_another_guard(void **state)
+{
+    struct sale_terms terms = {.stock_guard = guard_find("conditional"),
+                               .duplicate_guard = DUPLICATE_GUARD_COUNT,
+                               .lock_variant = "none",
+                               .process = "test"};
+    int64_t voucher = rig_voucher(5);
+    struct sale first = sale_of(&terms, voucher), again = sale_of(&terms, voucher);
+    struct sale other = sale_of(&terms, voucher);
+    struct sale_batch batch = {.sales = {&again, &other}, .count = 2};
+
+    (void)state;
+    first.request_id = "an-earlier-request";
+    other.user_id = 2;
+    assert_true(sale_begin(rig_db(), &first));
+    assert_int_equal(sale_finish(rig_db(), &first, NULL, NULL), SALE_SOLD);
+    terms.duplicate_guard = DUPLICATE_GUARD_UNIQUE;
+    sale_batch_run(rig_db(), &batch, NULL, NULL);
+    assert_true(batch.is_over[1]);
+    assert_int_equal(other.answer, SALE_SOLD);
+    assert_false(batch.is_over[0]);
+    assert_true(sale_begin(rig_db(), &again));
+    assert_int_equal(sale_finish(rig_db(), &again, NULL, NULL), SALE_DUPLICATE);
+    assert_int_equal(rig_orders(voucher), 2);
+    assert_int_equal(rig_stock(voucher), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,11 +440,13 @@ int main(void)
         cmocka_unit_test(sound_stock_guards_need_no_lock),
         cmocka_unit_test(the_unique_index_needs_no_lock),
         cmocka_unit_test(time_between_read_and_write_breaks_the_broken),
+        cmocka_unit_test(each_guard_shows_its_write_to_the_others),
         cmocka_unit_test(a_lock_saves_a_broken_guard),
         cmocka_unit_test(unlocking_too_early_sells_twice_to_one),
         cmocka_unit_test(fault_names_are_checked),
         cmocka_unit_test(a_guard_without_a_read_begins_with_its_take),
         cmocka_unit_test(an_order_without_a_unit_is_sold_out_only_after_the_commit),
+        cmocka_unit_test(a_batch_leaves_out_an_order_under_another_guard),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
