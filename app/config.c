@@ -325,28 +325,19 @@ static bool is_path_of_use(const struct config *c)
     return false;
 }
 
-/* The address of that store; NULL: no setting names the address. */
-static const char *url_of(const struct config *c, enum dlock_store store)
+static bool has_store(const struct config *c)
 {
-    switch (store) {
+    const char *const urls[DLOCK_STORE_COUNT] = {
 #define LOCAL_STORE(id, name)
-#define STORE(id, name, product, field, ...)                                           \
-    case DLOCK_STORE_##id:                                                             \
-        return c->field;
+#define STORE(id, name, product, field, ...) [DLOCK_STORE_##id] = c->field,
 #include "lock/stores.def"
 #undef LOCAL_STORE
 #undef STORE
-    default:
-        return NULL;
-    }
-}
-
-static bool has_store(const struct config *c)
-{
+    };
     enum dlock_store store = dlock_store_of(dlock_variant_find(c->lock));
     const struct dlock_store_row *row = dlock_store_row(store);
 
-    if (row->flag == NULL || url_of(c, store) != NULL)
+    if (row->flag == NULL || urls[store] != NULL)
         return true;
     fprintf(stderr, "seckilld: this --lock needs %s (or %s)\n", row->flag,
             row->environment);

@@ -23,6 +23,7 @@
 #include "lock/fault.h"
 #include "lock/record/about.h"
 #include "lock/store.h"
+#include "lock/stores/redis_request.h"
 
 /* ---- how long a start waits for its stores ---- */
 
@@ -34,7 +35,8 @@ struct start_timeout {
     int64_t pause_ms;
 };
 
-enum { FIRST_TELL_MS = 1000, TELL_EVERY_MS = 3000, PAUSE_FIRST_MS = 20, PAUSE_LAST_MS = 250 };
+enum { FIRST_TELL_MS = 1000, TELL_EVERY_MS = 3000, PAUSE_FIRST_MS = 20, PAUSE_LAST_MS = 250,
+       LOOKS_MAX = 10 /* for other services, in a second */ };
 
 static const int64_t NS_PER_MS = 1000000;
 
@@ -89,6 +91,7 @@ enum attempt_answer {
     ATTEMPT_REFUSED, /* a lasting refusal */
     ATTEMPT_USAGE,   /* the settings are wrong */
     ATTEMPT_RECORD,  /* the file of --record cannot be made */
+    ATTEMPT_MIXED,   /* another service has settings beside which this one would sell twice */
 };
 
 typedef enum attempt_answer store_attempt(struct service *s, char why[WHY_MAX]);
@@ -277,7 +280,45 @@ static enum attempt_answer check_partition(struct db_conn *db, const struct conf
     return judge_connection(db, why);
 }
 
-/* Connect once, and check the tables and the partition. */
+/* Does another service sell from this database with settings beside which one of the two
+ * would sell twice?  This session has its own mark by now.  A session whose service has
+ * ended gets a moment to end. */
+static enum attempt_answer look_for_others(struct db_conn *db, const struct config *c,
+                                           enum postgres_pooler pooler, char why[WHY_MAX])
+{
+    static const struct postgres_statement LOOK = {
+        "stores_look_for_others",
+        "SELECT 'the service ' || coalesce(a.application_name, '?') || ' sells from this"
+        " database with other settings' FROM pg_locks AS mark"
+        " LEFT JOIN pg_stat_activity AS a ON a.pid = mark.pid WHERE locktype = 'advisory'"
+        " AND objsubid = 2 AND classid::bigint = $1 AND objid <> 0 AND mark.database ="
+        " (SELECT oid FROM pg_database WHERE datname = current_database())"
+        " AND (objid::bigint | $2) >= $3 AND (objid::bigint # $2) % $3 <> 0 LIMIT 1",
+        "iii"};
+    const char *found = "other services cannot be seen with --database-pooler=transaction";
+    int mark = stores_mark(c);
+
+    for (int i = 0; i == 0 || (i < LOOKS_MAX && db_rows(db, 0) > 0); i++) {
+        dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), i * PAUSE_FIRST_MS));
+        if (db_run_one(db, &LOOK, DB_VALUES(DB_INT(DB_MARKS), DB_INT(mark),
+                                            DB_INT(STORES_MARK_BINDS))) != DB_OK)
+            return judge_connection(db, why);
+    }
+    if (db_rows(db, 0) > 0)
+        found = db_text(db, 0, 0, 0);
+    else if (pooler != POSTGRES_POOLER_TRANSACTION || mark < STORES_MARK_BINDS)
+        return ATTEMPT_OK;
+    (void)snprintf(why, WHY_MAX,
+                   "%.140s: beside --duplicate-guard=count or none, --stock-guard=read-write or "
+                   "decrement, or --order-path=stream, every service needs the same lock, scope, "
+                   "stores and stream, or a user could get two orders, or a unit be sold twice. "
+                   "Stop the others first (docs/how-to/upgrade.md), or start with "
+                   "--allow-mixed-settings",
+                   found);
+    return ATTEMPT_MIXED;
+}
+
+/* Connect once, and check the tables, the partition and the other services. */
 static enum attempt_answer try_partition(struct service *s, size_t partition,
                                          char why[WHY_MAX])
 {
@@ -298,6 +339,8 @@ static enum attempt_answer try_partition(struct service *s, size_t partition,
         answer = look_for_tables(db, s->config->record != NULL, why);
     if (answer == ATTEMPT_OK)
         answer = check_partition(db, s->config, partition, why);
+    if (answer == ATTEMPT_OK && !s->config->allow_mixed_settings)
+        answer = look_for_others(db, s->config, opts.pooler, why);
     db_free(db);
     return answer;
 }
@@ -311,7 +354,7 @@ static enum attempt_answer try_databases(struct service *s, char why[WHY_MAX])
     for (size_t i = 0; i < count && answer == ATTEMPT_OK; i++) {
         answer = try_partition(s, i, said);
         if (answer != ATTEMPT_OK && count > 1)
-            (void)snprintf(why, WHY_MAX, "partition %zu of %zu: %.500s", i, count, said);
+            (void)snprintf(why, WHY_MAX, "partition %zu of %zu: %.540s", i, count, said);
         else if (answer != ATTEMPT_OK)
             (void)snprintf(why, WHY_MAX, "%s", said);
     }
@@ -337,6 +380,8 @@ static enum exit_code reach(struct service *s, struct start_timeout *patience,
         return EXIT_VALID;
     if (answer == ATTEMPT_USAGE)
         log_error("%s=%s cannot be used with these settings: %s", flag, value, why);
+    else if (answer == ATTEMPT_MIXED)
+        log_error("%s", why);
     else if (answer == ATTEMPT_RECORD)
         log_error("%s; make room on its disk, or name another directory with --record", why);
     else if (answer == ATTEMPT_REFUSED)
@@ -347,6 +392,33 @@ static enum exit_code reach(struct service *s, struct start_timeout *patience,
     return answer == ATTEMPT_USAGE    ? EXIT_USAGE
            : answer == ATTEMPT_RECORD ? EXIT_CANNOT_WRITE
                                       : EXIT_UNAVAILABLE;
+}
+
+/* Are there no orders in the stream that this service, of another path, would not write? */
+static bool is_stream_empty(const struct config *c)
+{
+    const struct redis_command length = {2, {"XLEN", c->stream_name}, REDIS_SHAPE_COUNT};
+    struct redis_link *link = NULL;
+    struct redis_answer answer;
+    dlock_status st;
+
+    if (c->allow_mixed_settings || config_has_stream(c) || c->redis_url == NULL ||
+        strstr(c->redis_url, "-cluster://") != NULL)
+        return true;
+    st = redis_link_open(&link, c->redis_url, (int)c->redis_timeout_ms, false);
+    if (st == DLOCK_OK)
+        st = redis_call(link, &length, INT64_MAX, &answer);
+    redis_link_close(link);
+    if (st != DLOCK_OK)
+        log_warn("Redis does not say if orders wait in the stream %s, which are not written with "
+                 "--order-path=%s: %s", c->stream_name, c->order_path, dlock_error());
+    else if (answer.integer > 0)
+        log_error("%lld orders wait in the stream %s, and with --order-path=%s this service does "
+                  "not write them: units that were promised to them would be sold to others. "
+                  "Run a service with --order-path=stream until seckill_stream_length is 0 "
+                  "(docs/how-to/upgrade.md), or start with --allow-mixed-settings",
+                  (long long)answer.integer, c->stream_name, c->order_path);
+    return st != DLOCK_OK || answer.integer == 0;
 }
 
 enum exit_code stores_open(struct service *s)
@@ -363,5 +435,7 @@ enum exit_code stores_open(struct service *s)
         rc = reach(s, &patience, try_stream, "Redis", "--order-path", c->order_path);
     if (rc == EXIT_VALID)
         rc = reach(s, &patience, try_databases, "PostgreSQL", NULL, NULL);
+    if (rc == EXIT_VALID && !is_stream_empty(c))
+        rc = EXIT_UNAVAILABLE;
     return rc;
 }

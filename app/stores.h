@@ -12,7 +12,7 @@
  *   VALID         all answered
  *   USAGE         the lock, the admission or the stream cannot be used with these
  *                 settings
- *   UNAVAILABLE   a store did not answer, or refused
+ *   UNAVAILABLE   a store did not answer, or refused, or this service might sell twice
  *   CANNOT_WRITE  the file of --record cannot be made
  * After any other answer than VALID the log names the store, or the record, and its reason. */
 enum exit_code stores_open(struct service *s);

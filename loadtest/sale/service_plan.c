@@ -17,6 +17,7 @@ void service_words_make(struct service_words *w, const struct service_plan *plan
     w->argv[n++] = "--listen=127.0.0.1:0";
     w->argv[n++] = "--admin-listen=127.0.0.1:0";
     w->argv[n++] = w->process;
+    w->argv[n++] = "--allow-mixed-settings";
     if (plan->workers > 0)
         w->argv[n++] = w->workers;
     if (plan->database_connections > 0)

@@ -20,7 +20,7 @@
 #include "base/http/token.h"
 #include "db/conn.h"
 
-enum { RIG_ARGS_MAX = 24, RIG_ANSWER_MAX = 65536, RIG_PATH_MAX = 256 };
+enum { RIG_ARGS_MAX = 25, RIG_ANSWER_MAX = 65536, RIG_PATH_MAX = 256 };
 
 /* The limit for states that have to come and for ends that have to be reached, on the slowest
  * machine. No test measures with it. */

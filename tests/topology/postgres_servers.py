@@ -258,8 +258,8 @@ class Service:
     def __init__(self, laboratory, *flags, wait=True):
         self.lab = laboratory
         self.log = open(tempfile.mkstemp(dir=laboratory.folder, suffix=".log")[1], "w+", encoding="utf-8")
-        self.process = subprocess.Popen([SECKILLD, "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", *flags],
-                                        env={**os.environ, **laboratory.env}, stdout=subprocess.PIPE, stderr=self.log, text=True,
+        self.process = subprocess.Popen([SECKILLD, "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0",
+                                         "--allow-mixed-settings", *flags], env={**os.environ, **laboratory.env}, stdout=subprocess.PIPE, stderr=self.log, text=True,
                                         preexec_fn=end_with_us)
         self.orders = self.admin = None
         if wait:
