@@ -202,37 +202,32 @@ static bool hmac_begin(struct hmac *hmac, const struct token_key *key)
     return hmac->has_key;
 }
 
-/* Compute the HMAC. False: no memory. */
-static bool compute_mac(const struct token_key *key, const char *claim_digits,
-                        unsigned char mac[MAC_BYTES])
+bool token_mac(const struct token_key *key, const char *text, size_t len,
+               unsigned char mac[TOKEN_KEY_BYTES])
 {
-    unsigned char full[EVP_MAX_MD_SIZE];
     struct hmac *hmac = NULL;
-    size_t len = 0;
+    size_t written = 0;
 
     dlock_once_run(&hmac_once, hmac_make_key);
     hmac = dlock_thread_value_get(hmac_of_thread);
     if (hmac == NULL)
         hmac = hmac_new();
-    if (hmac == NULL || !hmac_begin(hmac, key) ||
-        EVP_MAC_update(hmac->context, (const unsigned char *)claim_digits,
-                       CLAIM_DIGITS) != 1 ||
-        EVP_MAC_final(hmac->context, full, &len, sizeof(full)) != 1 || len < MAC_BYTES)
-        return false;
-    memcpy(mac, full, MAC_BYTES);
-    return true;
+    return hmac != NULL && hmac_begin(hmac, key) &&
+           EVP_MAC_update(hmac->context, (const unsigned char *)text, len) == 1 &&
+           EVP_MAC_final(hmac->context, mac, &written, TOKEN_KEY_BYTES) == 1 &&
+           written == TOKEN_KEY_BYTES;
 }
 
 void token_make(const struct token_keys *keys, const struct token_claim *claim,
                 char out[TOKEN_LEN + 1])
 {
     const struct token_key *key = &keys->at[0];
-    unsigned char mac[MAC_BYTES];
+    unsigned char mac[TOKEN_KEY_BYTES];
 
     (void)snprintf(out, CLAIM_DIGITS + 1, "%02x%02x%04x%016" PRIx64 "%016" PRIx64, FORM,
                    (unsigned)claim->role & 0xff, key->id & 0xffff,
                    (uint64_t)claim->user_id, (uint64_t)claim->expires_s);
-    if (!compute_mac(key, out, mac))
+    if (!token_mac(key, out, CLAIM_DIGITS, mac))
         abort(); /* only the laboratory makes tokens, and it cannot go on without
                   * memory */
     for (size_t i = 0; i < MAC_BYTES; i++)
@@ -261,7 +256,7 @@ enum token_verdict token_verify(const struct token_keys *keys, const char *token
 {
     unsigned char said[CLAIM_DIGITS / 2];
     unsigned char claimed[MAC_BYTES];
-    unsigned char mac[MAC_BYTES];
+    unsigned char mac[TOKEN_KEY_BYTES];
     const struct token_key *key = NULL;
     uint64_t user = 0;
     uint64_t expires = 0;
@@ -275,7 +270,8 @@ enum token_verdict token_verify(const struct token_keys *keys, const char *token
     key = find_key(keys, number_of(said + 2, 2));
     if (key == NULL)
         return TOKEN_UNKNOWN_KEY;
-    if (!compute_mac(key, token, mac) || CRYPTO_memcmp(mac, claimed, MAC_BYTES) != 0)
+    if (!token_mac(key, token, CLAIM_DIGITS, mac) ||
+        CRYPTO_memcmp(mac, claimed, MAC_BYTES) != 0)
         return TOKEN_FORGED;
     user = number_of(said + 4, 8);
     expires = number_of(said + 12, 8);

@@ -93,6 +93,10 @@ void token_make(const struct token_keys *keys, const struct token_claim *claim,
 enum token_verdict token_verify(const struct token_keys *keys, const char *token,
                                 int64_t now_s, struct token_claim *claim);
 
+/* Compute the HMAC-SHA256 of a text.  False: no memory. */
+bool token_mac(const struct token_key *key, const char *text, size_t len,
+               unsigned char mac[TOKEN_KEY_BYTES]);
+
 /* A verdict as a sentence for the client; NULL for GOOD. */
 const char *token_verdict_text(enum token_verdict verdict);
 
