@@ -4,9 +4,8 @@
 
 #include "db/voucher.h"
 
-/* A voucher_read for the cache. */
-static enum outcome read_window(void *worker, int64_t voucher_id,
-                                struct voucher_window *window)
+enum outcome sale_window_read(void *worker, int64_t voucher_id,
+                              struct voucher_window *window)
 {
     struct worker *w = worker;
     enum outcome outcome = worker_take_db(w);
@@ -28,7 +27,7 @@ enum outcome sale_window_check(struct worker *w, int64_t voucher_id,
 {
     struct voucher_window window;
     enum outcome outcome = voucher_cache_get(w->service->vouchers, voucher_id,
-                                             read_window, w, &window);
+                                             sale_window_read, w, &window);
 
     if (outcome == OUTCOME_DATABASE_BUSY && w->busy_why == NULL) /* of another worker's read */
         return worker_is_busy(w, "no connection to the database became free for the request that "

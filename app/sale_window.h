@@ -15,4 +15,7 @@
 enum outcome sale_window_check(struct worker *w, int64_t voucher_id,
                                int64_t *admitted_us, int64_t *end_us);
 
+/* The voucher_read of a worker for the cache of the service. */
+enum outcome sale_window_read(void *worker, int64_t voucher_id, struct voucher_window *window);
+
 #endif /* APP_SALE_WINDOW_H */

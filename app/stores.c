@@ -205,7 +205,7 @@ static enum attempt_answer try_admission(struct service *s, char why[WHY_MAX])
 
 static enum attempt_answer try_stream(struct service *s, char why[WHY_MAX])
 {
-    dlock_status st = stream_open(&s->stream, s->config);
+    dlock_status st = stream_open(&s->stream, s->config, &s->keys);
 
     explain_lock(st, why);
     return judge_lock(st);

@@ -10,6 +10,7 @@
 
 #include "app/stream_inside.h"
 #include "base/os/clock.h"
+#include "base/os/random.h"
 #include "base/text/limited.h"
 #include "gen/lua_scripts.h"
 #include "lock/stores/redis_request.h"
@@ -25,8 +26,9 @@ static dlock_status load_scripts(struct stream *s)
         struct redis_script *script;
         const char *text;
     } SCRIPTS[] = {
-        {&s->admit, LUA_STREAM_ADMIT},   {&s->stock, LUA_STREAM_STOCK},
-        {&s->settle, LUA_STREAM_SETTLE}, {&s->leave, LUA_STREAM_LEAVE},
+        {&s->admit, LUA_STREAM_ADMIT},   {&s->find, LUA_STREAM_FIND},
+        {&s->stock, LUA_STREAM_STOCK},   {&s->settle, LUA_STREAM_SETTLE},
+        {&s->leave, LUA_STREAM_LEAVE},
     };
     dlock_status st = DLOCK_OK;
 
@@ -37,17 +39,23 @@ static dlock_status load_scripts(struct stream *s)
     return st;
 }
 
-dlock_status stream_open(struct stream **out, const struct config *config)
+dlock_status stream_open(struct stream **out, const struct config *config,
+                         const struct token_keys *tokens)
 {
     struct stream *s = calloc(1, sizeof(*s));
-    dlock_status st;
+    dlock_status st = DLOCK_OK;
 
     *out = NULL;
     if (s == NULL)
         return DLOCK_NOMEM;
     s->config = config;
     s->name = config->stream_name;
-    st = redis_link_open(&s->link, config->redis_url, (int)config->redis_timeout_ms, false);
+    (void)snprintf(s->queued, sizeof(s->queued), "%s:queued", s->name);
+    for (; st == DLOCK_OK && s->keys.count < tokens->count; s->keys.count++)
+        if (!stream_mac_derive(&tokens->at[s->keys.count], s->name, &s->keys.at[s->keys.count]))
+            st = DLOCK_NOMEM;
+    if (st == DLOCK_OK)
+        st = redis_link_open(&s->link, config->redis_url, (int)config->redis_timeout_ms, false);
     if (st == DLOCK_OK)
         st = load_scripts(s);
     if (st == DLOCK_OK)
@@ -92,7 +100,6 @@ bool stream_is_kept(struct stream *s)
 /* The names of the keys of an order. */
 struct keys {
     char voucher[STREAM_KEY_MAX], buyers[STREAM_KEY_MAX], request[STREAM_KEY_MAX];
-    char numbers[STREAM_KEY_MAX];
 };
 
 static void name_request(const struct stream *s, int64_t user_id, const char *request_id,
@@ -109,7 +116,6 @@ static void name_keys(const struct stream *s, const struct stream_order *order,
                    order->voucher_id);
     (void)snprintf(keys->buyers, STREAM_KEY_MAX, "%s:buyers:%" PRId64, s->name,
                    order->voucher_id);
-    (void)snprintf(keys->numbers, STREAM_KEY_MAX, "%s:numbers", s->name);
     name_request(s, order->user_id, order->request_id, keys->request);
 }
 
@@ -126,6 +132,46 @@ static void write_forgotten_at(char out[STREAM_NUMBER_MAX], const struct stream_
     enum { DAY_MS = 86400000 };
 
     write_number(out, order->sale_end_us / 1000 + DAY_MS);
+}
+
+/* Reserve running numbers in Redis, up to the next multiple of STREAM_RESERVED, and return the
+ * first.  A Redis that has lost its data begins at another number. */
+static dlock_status reserve_numbers(struct stream *s, int64_t *first)
+{
+    char key[STREAM_KEY_MAX], begin[STREAM_NUMBER_MAX], more[STREAM_NUMBER_MAX];
+    const struct redis_command set = {4, {"SET", key, begin, "NX"}, REDIS_SHAPE_SET};
+    const struct redis_command add = {3, {"INCRBY", key, more}, REDIS_SHAPE_COUNT};
+    struct redis_answer answer;
+    dlock_status st;
+
+    (void)snprintf(key, sizeof(key), "%s:numbers", s->name);
+    write_number(begin, (int64_t)dlock_random_below(INT32_MAX) / STREAM_RESERVED * STREAM_RESERVED);
+    write_number(more, STREAM_RESERVED);
+    st = redis_call(s->link, &set, INT64_MAX, &answer);
+    if (st == DLOCK_OK)
+        st = redis_call(s->link, &add, INT64_MAX, &answer);
+    if (st == DLOCK_OK)
+        *first = (answer.integer & INT32_MAX) / STREAM_RESERVED * STREAM_RESERVED + 1;
+    if (st == DLOCK_OK)
+        atomic_store(&s->next_number, *first + 1);
+    return st;
+}
+
+/* Draw the number of an order that was admitted at that time: the seconds since 2022 above 32 bits
+ * of a running number, which is from the upper half; PostgreSQL draws from the lower half. */
+static dlock_status draw_number(struct stream *s, int64_t admitted_us, int64_t *number)
+{
+    int64_t running = atomic_load(&s->next_number);
+    dlock_status st = DLOCK_OK;
+
+    while (running % STREAM_RESERVED != 0 &&
+           !atomic_compare_exchange_weak(&s->next_number, &running, running + 1))
+        ; /* another thread has drawn `running` */
+    if (running % STREAM_RESERVED == 0)
+        st = reserve_numbers(s, &running);
+    *number = (admitted_us / 1000000 - 1640995200) * ((int64_t)1 << 32) +
+              ((int64_t)1 << 31 | running);
+    return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* no order was sent */
 }
 
 static enum stream_answer read_admission(const char *text, struct stream_admission *out)
@@ -145,9 +191,10 @@ static enum stream_answer read_admission(const char *text, struct stream_admissi
 
         if (strlen(WORDS[i].word) != len || memcmp(WORDS[i].word, text, len) != 0)
             continue;
-        if (answer == STREAM_QUEUED || answer == STREAM_AGAIN)
-            (void)sscanf(text + len, "%" SCNd64, &out->order_id);
-        else
+        if (answer == STREAM_AGAIN &&
+            (text[len] != ' ' || ident_parse(text + len + 1, &out->order_id) != NULL))
+            break;
+        if (answer == STREAM_SOLD_OUT || answer == STREAM_NO_STOCK)
             (void)sscanf(text + len, "%" SCNd64 " %" SCNd64, &out->admitted, &out->queued);
         return answer;
     }
@@ -156,25 +203,28 @@ static enum stream_answer read_admission(const char *text, struct stream_admissi
 }
 
 static dlock_status ask_to_admit(struct stream *s, const struct stream_order *order,
-                                 struct redis_answer *answer)
+                                 int64_t number, struct redis_answer *answer)
 {
-    char voucher[STREAM_NUMBER_MAX], user[STREAM_NUMBER_MAX], admitted[STREAM_NUMBER_MAX];
-    char most[STREAM_NUMBER_MAX], forgotten[STREAM_NUMBER_MAX];
+    char voucher[STREAM_NUMBER_MAX], most[STREAM_NUMBER_MAX], forgotten[STREAM_NUMBER_MAX];
+    char text[STREAM_ORDER_MAX], mac[STREAM_MAC_LEN + 1];
     struct keys keys;
     struct redis_script_call call = {
         .script = &s->admit,
         .key_count = 5,
-        .argc = 12,
-        .argv = {s->name, keys.voucher, keys.buyers, keys.request, keys.numbers, voucher,
-                 user, order->request_id, admitted, most, forgotten,
-                 order->trace_id != NULL ? order->trace_id : ""},
+        .argc = 10,
+        .argv = {s->name, keys.voucher, keys.buyers, keys.request, s->queued, text, mac, voucher,
+                 most, forgotten},
         .shape = SHAPE_ADMIT,
     };
+    int len = snprintf(text, sizeof(text),
+                       "%" PRId64 " %" PRId64 " %" PRId64 " %s %" PRId64 " %s",
+                       order->voucher_id, order->user_id, number, order->request_id,
+                       order->admitted_us, order->trace_id != NULL ? order->trace_id : "-");
 
+    if (!stream_mac_write(&s->keys.at[0], text, (size_t)len, mac))
+        return DLOCK_NOMEM;
     name_keys(s, order, &keys);
     write_number(voucher, order->voucher_id);
-    write_number(user, order->user_id);
-    write_number(admitted, order->admitted_us);
     write_number(most, s->config->stream_queued);
     write_forgotten_at(forgotten, order);
     return redis_script_run(s->link, &call, INT64_MAX, answer);
@@ -184,22 +234,25 @@ enum stream_answer stream_admit(struct stream *s, const struct stream_order *ord
                                 struct stream_admission *out)
 {
     struct redis_answer answer;
-    dlock_status st;
-    bool may_be_in = false;
+    int64_t number = 0;
+    dlock_status st = draw_number(s, order->admitted_us, &number);
+    bool may_be_in;
     enum stream_answer admitted;
 
     *out = (struct stream_admission){0};
-    st = ask_to_admit(s, order, &answer);
-    if (st == DLOCK_UNKNOWN) {
-        may_be_in = true;
-        st = ask_to_admit(s, order, &answer);
-    }
+    if (st == DLOCK_OK)
+        st = ask_to_admit(s, order, number, &answer);
+    may_be_in = st == DLOCK_UNKNOWN;
+    if (may_be_in)
+        st = ask_to_admit(s, order, number, &answer);
     if (st != DLOCK_OK) {
         LIMITED_WARN("--order-path=stream: %s: %s", dlock_status_text(st), dlock_error());
-        return may_be_in || st == DLOCK_UNKNOWN ? STREAM_UNANSWERED : STREAM_FAILED;
+        return may_be_in ? STREAM_UNANSWERED : STREAM_FAILED;
     }
     admitted = read_admission(answer.text, out);
     out->may_be_let_in = may_be_in;
+    if (admitted == STREAM_QUEUED)
+        out->order_id = number;
     /* After a repeated call, "again" means that the first call has queued this same
      * order. */
     return may_be_in && admitted == STREAM_AGAIN ? STREAM_QUEUED : admitted;
@@ -215,7 +268,7 @@ bool stream_tell_stock(struct stream *s, const struct stream_order *order,
         .script = &s->stock,
         .key_count = 2,
         .argc = 6,
-        .argv = {keys.voucher, s->name, admitted, units, forgotten, voucher},
+        .argv = {keys.voucher, s->queued, admitted, units, forgotten, voucher},
         .shape = REDIS_SHAPE_YES_NO,
     };
     struct redis_answer answer;
@@ -239,13 +292,19 @@ bool stream_find_request(struct stream *s, int64_t user_id, const char *request_
                          struct stream_request *out)
 {
     char key[STREAM_KEY_MAX];
-    const struct redis_command get = {2, {"GET", key}, REDIS_SHAPE_TEXT};
+    const struct redis_script_call call = {
+        .script = &s->find,
+        .key_count = 2,
+        .argc = 2,
+        .argv = {s->name, key},
+        .shape = REDIS_SHAPE_TEXT,
+    };
     struct redis_answer answer;
     dlock_status st;
 
     *out = (struct stream_request){.state = "none"};
     name_request(s, user_id, request_id, key);
-    st = redis_call(s->link, &get, INT64_MAX, &answer);
+    st = redis_script_run(s->link, &call, INT64_MAX, &answer);
     if (st != DLOCK_OK) {
         LIMITED_WARN("--order-path=stream: %s: %s", dlock_status_text(st), dlock_error());
         return false;

@@ -10,6 +10,9 @@
  * it after --stream-claim.  So two writers may write the same order; because of its
  * request's id only one row results.
  *
+ * Whoever can write to Redis can remove entries of the stream and add some.  A writer sells
+ * only an entry with the MAC of a service (stream_mac.h), and moves any other aside.
+ *
  * Every key begins with --stream-name.  Redis keeps a few words for each order that was
  * let in, until a day after its voucher's sale.  The stream never has more orders than
  * --stream-queued.
@@ -23,6 +26,7 @@
 #include "app/config.h"
 #include "app/ident.h"
 #include "app/outcome.h"
+#include "base/http/token.h"
 #include "base/text/trace.h"
 #include "db/sale_batch.h"
 #include "lock/dlock.h"
@@ -45,7 +49,7 @@ struct stream_order {
 
 enum stream_answer {
     STREAM_QUEUED,     /* it waits in the stream */
-    STREAM_AGAIN,      /* an earlier request of the same id was queued, and perhaps written */
+    STREAM_AGAIN,      /* an earlier request of the same id is queued, or written */
     STREAM_CONFLICT,   /* the user's request of this id was for another voucher */
     STREAM_BOUGHT,     /* the user already has an order of this voucher */
     STREAM_FULL,       /* the limit --stream-queued is reached */
@@ -68,8 +72,8 @@ struct stream_admission {
 /* An order that a writer was given. */
 struct stream_entry {
     char id[STREAM_ID_MAX];
-    bool is_readable; /* false: only the id is valid */
-    bool is_claimed;  /* a writer has kept it for --stream-claim */
+    bool is_genuine; /* a service made it; false: only the id is valid */
+    bool is_claimed; /* a writer has kept it for --stream-claim */
     int64_t voucher_id, user_id, order_id, admitted_us;
     char request_id[REQUEST_ID_MAX + 1];
     char trace_id[TRACE_ID_LEN + 1]; /* of the request that was let in; "": none */
@@ -78,14 +82,16 @@ struct stream_entry {
 /* The end of an entry: its order is written, refused, or moved aside. */
 struct stream_end {
     const struct stream_entry *entry;
-    const char *verdict; /* "written", "poison", or the name of the refusal's outcome */
-    const char *reason;  /* of poison: a sentence without a line's end; else "" */
+    const char *verdict; /* "written", "poison", "forged", or the name of the refusal's
+                          * outcome */
+    const char *reason;  /* of poison and forged: a sentence without a line's end; else "" */
 };
 
 /* The state of a request in Redis. */
 struct stream_request {
-    char state[STREAM_STATE_MAX]; /* "queued"; then the verdict of its writer; "none": Redis
-                                   * does not have the request */
+    char state[STREAM_STATE_MAX]; /* "queued"; then the verdict of its writer; "lost": somebody
+                                   * has deleted the queued order; "none": Redis does not have
+                                   * the request */
     bool is_queued;
     int64_t order_id; /* 0: Redis does not have the request, or its row is written */
     int64_t voucher_id;
@@ -93,7 +99,8 @@ struct stream_request {
 
 /* Connect to the Redis of the settings.  OK: *out is the stream, which the caller
  * closes with stream_close().  Otherwise dlock_error() has the words of Redis. */
-dlock_status stream_open(struct stream **out, const struct config *config);
+dlock_status stream_open(struct stream **out, const struct config *config,
+                         const struct token_keys *tokens);
 /* Close the connections, and free the object.  No thread may be inside a call.  NULL is
  * fine. */
 void stream_close(struct stream *stream);
@@ -124,11 +131,12 @@ bool stream_find_request(struct stream *stream, int64_t user_id, const char *req
                          struct stream_request *out);
 
 /* Take up to `most` orders, 1 to STREAM_BATCH_MAX.  An order that this writer has taken
- * and not settled for --stream-claim is among them again.  False: no valid answer of
- * Redis.  Redis may have assigned orders to this writer all the same; a writer claims
- * them later. */
+ * and not settled for --stream-claim is among them again.  *missing: so many orders
+ * have left the stream without a writer since the last call; below 0: so many entries came
+ * without a service.  False: no valid answer of Redis.  Redis may have assigned orders to
+ * this writer all the same; a writer claims them later. */
 bool stream_take(struct stream *stream, struct stream_entry *entries, size_t most,
-                 size_t *count);
+                 size_t *count, int64_t *missing);
 
 /* Settle orders.  False: Redis did not confirm; calling again is safe. */
 bool stream_settle(struct stream *stream, const struct stream_end *ends, size_t count);

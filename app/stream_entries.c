@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stream_entries.c -- the writer's side of the stream: taking and settling entries. */
 #include <inttypes.h>
+#include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,27 +15,43 @@
 #include "lock/stores/redis_request.h"
 
 enum {
-    LINE_MAX_BYTES = 256 + STREAM_ID_MAX + REQUEST_ID_MAX,
-    TAKEN_MAX = STREAM_BATCH_MAX * LINE_MAX_BYTES,
+    LINE_MAX_BYTES = 16 + STREAM_ID_MAX + STREAM_ORDER_MAX + STREAM_MAC_LEN,
+    TAKEN_MAX = (STREAM_BATCH_MAX + 1) * LINE_MAX_BYTES,
 };
 
-/* Read the words of a line: mark, id, voucher, user, order, request, admitted, trace.
- * An entry is valid without a readable trace. */
-static bool read_entry(const char *line, struct stream_entry *e)
+/* Is the MAC of `len` bytes by one of the keys?  False: no memory, and not known. */
+static bool check_mac(const struct stream *s, const char *order, size_t len, const char *mac,
+                      bool *is_right)
 {
-    char mark[8], voucher[65], user[65], order[65], request[65], admitted[65], trace[65];
+    char right[STREAM_MAC_LEN + 1];
 
-    *e = (struct stream_entry){0};
-    if (sscanf(line, "%7s %42s %64s %64s %64s %64s %64s %64s", mark, e->id, voucher, user, order,
-               request, admitted, trace) != 8)
+    *is_right = false;
+    for (size_t i = 0; i < s->keys.count && strlen(mac) == STREAM_MAC_LEN && !*is_right; i++) {
+        if (!stream_mac_write(&s->keys.at[i], order, len, right))
+            return false;
+        *is_right = CRYPTO_memcmp(right, mac, STREAM_MAC_LEN) == 0;
+    }
+    return true;
+}
+
+/* Read a line: mark, id, order, MAC; the order only if its MAC is right.  False: it is no such
+ * line, or there is no memory, and a writer claims the entry later. */
+static bool read_entry(const struct stream *s, const char *line, struct stream_entry *e)
+{
+    const char *mac = strrchr(line, ' ');
+    char mark[8], trace[TRACE_ID_LEN + 1] = "";
+    int at = 0;
+
+    *e = (struct stream_entry){.request_id = "?"};
+    if (mac == NULL || sscanf(line, "%7s %42s %n", mark, e->id, &at) != 2 || line + at > mac ||
+        !check_mac(s, line + at, (size_t)(mac - line) - (size_t)at, mac + 1, &e->is_genuine))
         return false;
     e->is_claimed = strcmp(mark, "claimed") == 0;
-    e->is_readable = ident_parse(voucher, &e->voucher_id) == NULL &&
-                     ident_parse(user, &e->user_id) == NULL &&
-                     ident_parse(order, &e->order_id) == NULL &&
-                     ident_parse(admitted, &e->admitted_us) == NULL &&
-                     ident_is_request_id(request);
-    (void)snprintf(e->request_id, sizeof(e->request_id), "%s", request);
+    if (e->is_genuine &&
+        sscanf(line + at, "%" SCNd64 " %" SCNd64 " %" SCNd64 " %64s %" SCNd64 " %32s",
+               &e->voucher_id, &e->user_id, &e->order_id, e->request_id, &e->admitted_us,
+               trace) != 6)
+        return false;
     if (trace_is_id(trace))
         memcpy(e->trace_id, trace, sizeof(e->trace_id));
     return true;
@@ -42,13 +59,14 @@ static bool read_entry(const char *line, struct stream_entry *e)
 
 /* Send the script as text, on a connection of its own, because the answer is too long
  * for the shared connection. */
-bool stream_take(struct stream *s, struct stream_entry *entries, size_t most, size_t *count)
+bool stream_take(struct stream *s, struct stream_entry *entries, size_t most, size_t *count,
+                 int64_t *missing)
 {
     char places[STREAM_NUMBER_MAX], claim_ms[STREAM_NUMBER_MAX], search[STREAM_KEY_MAX];
     const struct redis_command command = {
-        9,
-        {"EVAL", LUA_STREAM_TAKE, "2", s->name, search, STREAM_GROUP, s->config->process_name,
-         places, claim_ms},
+        10,
+        {"EVAL", LUA_STREAM_TAKE, "3", s->name, search, s->queued, STREAM_GROUP,
+         s->config->process_name, places, claim_ms},
         REDIS_SHAPE_TEXT,
     };
     struct redis_talk talk = {.link = s->link};
@@ -66,9 +84,11 @@ bool stream_take(struct stream *s, struct stream_entry *entries, size_t most, si
     redis_talk_end(&talk, !talk.is_broken);
     if (answer.outcome != REDIS_ANSWERED)
         LIMITED_WARN("the writer of the stream %s cannot take orders: %s", s->name, answer.text);
+    else if ((line = strsep(&rest, "\n")) != NULL)
+        (void)sscanf(line, "%" SCNd64, missing);
     while (answer.outcome == REDIS_ANSWERED && *count < most &&
            (line = strsep(&rest, "\n")) != NULL)
-        *count += read_entry(line, &entries[*count]);
+        *count += read_entry(s, line, &entries[*count]);
     free(text);
     return answer.outcome == REDIS_ANSWERED;
 }
@@ -87,9 +107,9 @@ bool stream_settle(struct stream *s, const struct stream_end *ends, size_t count
     struct text lines = {0};
     struct redis_script_call call = {
         .script = &s->settle,
-        .key_count = 2,
-        .argc = 5,
-        .argv = {s->name, poison, STREAM_GROUP, s->name},
+        .key_count = 3,
+        .argc = 6,
+        .argv = {s->name, poison, s->queued, STREAM_GROUP, s->name},
         .shape = REDIS_SHAPE_COUNT,
     };
     struct redis_answer answer;
@@ -98,7 +118,7 @@ bool stream_settle(struct stream *s, const struct stream_end *ends, size_t count
     (void)snprintf(poison, sizeof(poison), "%s:poison", s->name);
     for (size_t i = 0; i < count; i++)
         add_end(&lines, &ends[i]);
-    call.argv[4] = lines.bytes;
+    call.argv[5] = lines.bytes;
     if (count > 0 && !lines.broken)
         st = redis_script_run(s->link, &call, INT64_MAX, &answer);
     if (count > 0 && st != DLOCK_OK)

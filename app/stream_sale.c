@@ -12,6 +12,7 @@
 
 #include "app/lock_trace.h"
 #include "app/order_replay.h"
+#include "app/sale_window.h"
 #include "base/os/clock.h"
 #include "base/text/limited.h"
 #include "db/sale_batch.h"
@@ -108,6 +109,9 @@ static void judge(struct worker *w, struct stream_writing *it, enum outcome outc
     case OUTCOME_SOLD_OUT:
     case OUTCOME_DUPLICATE:
     case OUTCOME_CONFLICT:
+    case OUTCOME_NOT_STARTED:
+    case OUTCOME_ENDED:
+    case OUTCOME_UNKNOWN_VOUCHER:
     case OUTCOME_INTERNAL:
         look_again(w, it, outcome);
         break;
@@ -205,6 +209,44 @@ static void prepare(struct group *g, struct stream_writing *it, struct order_loc
     it->sale = (struct order_sale){.order = &it->attempt, .w = g->w, .lock = lock};
 }
 
+/* Judge the times of the sale again, by the time under the MAC of each order: the service that let
+ * it in may have used times as old as voucher_cache.h allows.  Put the orders that came in time
+ * into `open`, and return their number.  Under the voucher's lock, a second order of a user is left
+ * for the next group, because the guard `count` sees no order of its own transaction. */
+static size_t choose_open(struct group *g, struct stream_writing *const *writings, size_t count,
+                          struct stream_writing **open)
+{
+    static const int64_t OLD_US = VOUCHER_CACHE_OLD_MS * 1000;
+    bool has_one = g->w->service->config->lock_scope_is_voucher;
+    struct voucher_window window = {0};
+    enum outcome found = voucher_cache_get(
+        g->w->service->vouchers, writings[0]->entry.voucher_id, sale_window_read, g->w, &window);
+    size_t opened = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct stream_writing *it = writings[i];
+        size_t same = 0;
+
+        while (same < opened && open[same]->entry.user_id != it->entry.user_id)
+            same++;
+        if (has_one && same < opened)
+            continue;
+        it->is_tried = true;
+        it->lock = (struct order_lock){0};
+        prepare(g, it, has_one ? &g->lock : &it->lock);
+        if (found != OUTCOME_ACCEPTED)
+            judge(g->w, it, found);
+        else if (it->entry.admitted_us < window.begin_us - OLD_US)
+            judge(g->w, it, OUTCOME_NOT_STARTED);
+        else if (it->entry.admitted_us > window.end_us + OLD_US)
+            judge(g->w, it, OUTCOME_ENDED);
+        else
+            open[opened++] = it;
+    }
+    worker_give_db(g->w);
+    return opened;
+}
+
 /* Take the lock of an order, waiting for it until `until_ns`. */
 static enum outcome take_lock(struct group *g, struct stream_writing *it, int64_t until_ns)
 {
@@ -230,9 +272,6 @@ static void take_locks(struct group *g, struct stream_writing *const *writings, 
     for (size_t i = 0; i < count; i++) {
         struct stream_writing *it = writings[i];
 
-        it->is_tried = true;
-        it->lock = (struct order_lock){0};
-        prepare(g, it, has_one ? &g->lock : &it->lock);
         if (!has_one || i == 0)
             outcome = take_lock(g, it, until_ns);
         else if (outcome == OUTCOME_ACCEPTED)
@@ -259,15 +298,17 @@ void stream_sell(struct worker *w, struct stream_writing *const *writings, size_
                  stream_is_late *is_late, void *arg)
 {
     struct group g = {.w = w, .is_late = is_late, .arg = arg};
+    struct stream_writing *open[STREAM_BATCH_MAX];
 
     if (!worker_choose_voucher(w, writings[0]->entry.voucher_id)) {
         for (size_t i = 0; i < count; i++)
             writings[i]->is_tried = writings[i]->is_blocked = true;
         return;
     }
-    take_locks(&g, writings, count);
+    count = choose_open(&g, writings, count, open);
+    take_locks(&g, open, count);
     if (g.count > 0 && worker_take_db(w) == OUTCOME_ACCEPTED)
         sell_batch(&g);
     worker_give_db(w);
-    give_locks(&g, writings, count);
+    give_locks(&g, open, count);
 }

@@ -40,10 +40,10 @@ struct stream_writing {
 typedef bool stream_is_late(void *arg);
 
 /* Try to write the orders, which are all of one voucher and OPEN, and at most
- * STREAM_BATCH_MAX: take their locks, sell them, and look for existing orders of those
- * that were refused.  Orders that are not sold together are sold one by one until
- * is_late() with `arg` is true.  Afterwards the state of each is set, and no lock is
- * held. */
+ * STREAM_BATCH_MAX: judge the times of the sale again, take the locks, sell the
+ * orders, and look for existing orders of those that were refused.  Orders that are not
+ * sold together are sold one by one until is_late() with `arg` is true.  Afterwards the
+ * state of each is set, and no lock is held. */
 void stream_sell(struct worker *w, struct stream_writing *const *writings, size_t count,
                  stream_is_late *is_late, void *arg);
 

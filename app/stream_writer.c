@@ -105,9 +105,9 @@ static size_t next_group(struct stream_writer *t, struct stream_writing **group)
 
 static const char *verdict_of(const struct stream_writing *it)
 {
-    if (it->state == STREAM_WRITTEN)
-        return "written";
-    return it->state == STREAM_POISON ? "poison" : outcome_info(it->refusal)->name;
+    if (it->state == STREAM_POISON)
+        return it->entry.is_genuine ? "poison" : "forged";
+    return it->state == STREAM_WRITTEN ? "written" : outcome_info(it->refusal)->name;
 }
 
 /* Count a finished order, and log a broken promise. */
@@ -119,9 +119,8 @@ static void tell(struct stream_writer *t, const struct stream_writing *it)
     if (it->state == STREAM_WRITTEN) {
         metrics_count(&cell->stream_written);
     } else if (it->state == STREAM_POISON) {
-        metrics_count(&cell->stream_poison);
-        LIMITED_ERROR("a queued order cannot be written and was moved aside: entry %s, user %lld, "
-                      "request %s: %s",
+        metrics_count(e->is_genuine ? &cell->stream_poison : &cell->stream_forged);
+        LIMITED_ERROR("an entry of the stream was moved aside: entry %s, user %lld, request %s: %s",
                       e->id, (long long)e->user_id, e->request_id, it->reason);
     } else {
         metrics_count(&cell->stream_refused);
@@ -171,10 +170,11 @@ static void begin(struct stream_writer *t, struct stream_writing *it,
     *it = (struct stream_writing){.entry = *entry};
     if (entry->is_claimed)
         metrics_count(&t->worker->cell->stream_claimed);
-    if (entry->is_readable)
+    if (entry->is_genuine)
         return;
     it->state = STREAM_POISON;
-    (void)snprintf(it->reason, STREAM_REASON_MAX, "the entry has not the fields of an order");
+    (void)snprintf(it->reason, STREAM_REASON_MAX,
+                   "it has no MAC by a key of --token-key-file, so no service made it");
 }
 
 /* Take orders into the free places of the batch, and put them before the blocked orders,
@@ -183,10 +183,16 @@ static size_t take(struct stream_writer *t)
 {
     struct stream_entry entries[STREAM_BATCH_MAX];
     size_t count, added = 0;
+    int64_t missing = 0;
 
     if (t->count == STREAM_BATCH_MAX ||
-        !stream_take(t->service->stream, entries, STREAM_BATCH_MAX - t->count, &count))
+        !stream_take(t->service->stream, entries, STREAM_BATCH_MAX - t->count, &count, &missing))
         return 0;
+    if (missing > 0)
+        atomic_fetch_add(&t->worker->cell->stream_vanished, (uint64_t)missing);
+    if (missing != 0)
+        LIMITED_ERROR("the stream has %lld entries %s than the services have queued",
+                      llabs((long long)missing), missing > 0 ? "fewer" : "more");
     for (size_t i = 0; i < count; i++)
         if (!is_kept(t, &entries[i]))
             entries[added++] = entries[i];

@@ -6,9 +6,9 @@
  * COMMIT.  If PostgreSQL or a lock prevents the writing of an order, the writer tries
  * again, until another writer claims the order.  Orders whose lock is busy, or whose
  * fence is too old, do not delay the orders of other locks.  If PostgreSQL refuses an order for
- * good, the promise is broken, and the log says so.  An entry that cannot be read, or
- * whose statement PostgreSQL refuses three times, is poison and is moved aside, so that
- * it stops no other order.
+ * good, the promise is broken, and the log says so.  An entry that no service has made, or
+ * whose statement PostgreSQL refuses three times, is moved aside, so that it stops no other
+ * order.
  *
  * Threads     Any thread may nudge.  One thread starts and stops.
  */

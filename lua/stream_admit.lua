@@ -1,19 +1,17 @@
 -- stream_admit.lua -- let an order in: take a unit of the stock, note the buyer, queue the order.
 --
 -- KEYS[1]  the stream of orders that wait for their rows
--- KEYS[2]  the voucher: a hash of stock, queued (orders that wait) and admitted (all orders so far)
+-- KEYS[2]  the voucher: a hash of stock and admitted (all orders so far)
 -- KEYS[3]  the voucher's buyers: a hash of user -> request
--- KEYS[4]  the request: "state voucher order"
--- KEYS[5]  the running number of orders
--- ARGV[1]  the voucher
--- ARGV[2]  the user
--- ARGV[3]  the id of the request
--- ARGV[4]  when the sale's window was checked, in microseconds since 1970
--- ARGV[5]  the limit of orders in the stream
--- ARGV[6]  when these keys expire, in milliseconds since 1970
--- ARGV[7]  the trace of the request; empty: none
+-- KEYS[4]  the request: "state voucher order entry"
+-- KEYS[5]  a hash of voucher -> its orders in the stream
+-- ARGV[1]  the order: "voucher user order request admitted trace"
+-- ARGV[2]  the MAC of the order
+-- ARGV[3]  the voucher
+-- ARGV[4]  the limit of orders in the stream
+-- ARGV[5]  when these keys expire, in milliseconds since 1970
 --
--- Returns  queued ORDER            the order waits in the stream, with that number
+-- Returns  queued                  the order waits in the stream
 --          again ORDER             an earlier request of the same id was queued with that number
 --          conflict                the user used the id for another voucher, here or on another
 --                                  path, as the writer has found
@@ -22,57 +20,47 @@
 --          sold-out ADMITTED QUEUED
 --          unknown ADMITTED QUEUED the stock of the voucher is not in Redis
 
--- The seconds times 2^32 plus a running number, computed in decimal digits, because a number of Lua
--- has only 53 bits.
-local function order_number(second, number)
-    local low = second * 967296 + number
-    return string.format('%.0f%06.0f', second * 4294 + math.floor(low / 1000000),
-                         low % 1000000)
+-- Somebody has deleted an order that waited.  Its buyer may order again.
+local function is_lost(request)
+    local entry = request:match('^queued %S+ %S+ (%S+)$')
+    return entry and #redis.call('XRANGE', KEYS[1], entry, entry) == 0
 end
 
+local _, user, order, request = ARGV[1]:match('^(%S+) (%S+) (%S+) (%S+)')
 local earlier = redis.call('GET', KEYS[4])
 if earlier then
-    local state, voucher, order = earlier:match('^(%S+) (%S+) (%S+)$')
-    if voucher ~= ARGV[1] or state == 'conflict' then
+    local state, voucher, number = earlier:match('^(%S+) (%S+) (%S+)')
+    if voucher ~= ARGV[3] or state == 'conflict' then
         return 'conflict'
     end
-    if state == 'queued' or state == 'written' then
-        return 'again ' .. order
+    if (state == 'queued' or state == 'written') and not is_lost(earlier) then
+        return 'again ' .. number
     end
 end
-if redis.call('HEXISTS', KEYS[3], ARGV[2]) == 1 then
+local bought = redis.call('HGET', KEYS[3], user)
+local by = bought and redis.call('GET', KEYS[1] .. ':request:' .. user .. ':' .. bought)
+if bought and not (by and is_lost(by)) then
     return 'bought'
 end
-local known = redis.call('HMGET', KEYS[2], 'stock', 'queued', 'admitted')
-local seen = (known[3] or '0') .. ' ' .. (known[2] or '0')
+local known = redis.call('HMGET', KEYS[2], 'stock', 'admitted')
+local seen = (known[2] or '0') .. ' ' .. (redis.call('HGET', KEYS[5], ARGV[3]) or '0')
 if not known[1] then
     return 'unknown ' .. seen
 end
 if tonumber(known[1]) < 1 then
     return 'sold-out ' .. seen
 end
-if redis.call('XLEN', KEYS[1]) >= tonumber(ARGV[5]) then
+if redis.call('XLEN', KEYS[1]) >= tonumber(ARGV[4]) then
     return 'full'
 end
 
--- The numbers are from the upper half of the running numbers; PostgreSQL draws from the lower half.
--- A Redis that has lost its data begins at another number.
-local now = redis.call('TIME')
-redis.call('SET', KEYS[5], string.format('%.0f', now[2] * 2147), 'NX')
-local number = 2147483648 + redis.call('INCR', KEYS[5]) % 2147483648
-local order = order_number(now[1] - 1640995200, number)
+-- First, because Redis may refuse this command, and a script that fails undoes nothing.
+local entry = redis.call('XADD', KEYS[1], '*', 'order', ARGV[1], 'mac', ARGV[2])
+redis.call('HINCRBY', KEYS[5], ARGV[3], 1)
 redis.call('HINCRBY', KEYS[2], 'stock', -1)
-redis.call('HINCRBY', KEYS[2], 'queued', 1)
 redis.call('HINCRBY', KEYS[2], 'admitted', 1)
-redis.call('PEXPIREAT', KEYS[2], ARGV[6])
-redis.call('HSET', KEYS[3], ARGV[2], ARGV[3])
-redis.call('PEXPIREAT', KEYS[3], ARGV[6])
-redis.call('SET', KEYS[4], 'queued ' .. ARGV[1] .. ' ' .. order, 'PXAT', ARGV[6])
-local entry = {'voucher', ARGV[1], 'user', ARGV[2], 'order', order, 'request', ARGV[3],
-               'admitted', ARGV[4]}
-if ARGV[7] ~= '' then
-    entry[#entry + 1] = 'trace'
-    entry[#entry + 1] = ARGV[7]
-end
-redis.call('XADD', KEYS[1], '*', unpack(entry))
-return 'queued ' .. order
+redis.call('PEXPIREAT', KEYS[2], ARGV[5])
+redis.call('HSET', KEYS[3], user, request)
+redis.call('PEXPIREAT', KEYS[3], ARGV[5])
+redis.call('SET', KEYS[4], 'queued ' .. ARGV[3] .. ' ' .. order .. ' ' .. entry, 'PXAT', ARGV[5])
+return 'queued'

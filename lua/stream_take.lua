@@ -5,16 +5,35 @@
 -- KEYS[1]  the stream of orders that wait for their rows
 -- KEYS[2]  where the next search for orders to claim begins; no key: at the first order.  A search
 --          looks at a part of the unsettled orders, and the next search continues there
+-- KEYS[3]  a hash of voucher -> its orders in the stream
 -- ARGV[1]  the group of the writers
 -- ARGV[2]  this writer
 -- ARGV[3]  the limit of their number
 -- ARGV[4]  after how long an order that a writer has not settled is claimed, in milliseconds
 --
--- Returns  a line for each: claimed or new, id, voucher, user, order, request, admitted, trace,
---          with spaces between; a field that is missing, is longer than 64 bytes, or has
---          another character than letters, digits and _ . : - is "?"
+-- Returns  a line with how many orders were counted and are not in the stream (below 0: so many
+--          entries were not counted), and a line for each order: claimed or new, id, order, MAC,
+--          with spaces between; an order or a MAC that no service can have made is "?"
 
-local NAMES = {'voucher', 'user', 'order', 'request', 'admitted', 'trace'}
+local ORDER_MAX = 200 -- bytes
+
+-- Compare the count with the stream, which somebody may have changed, and count again if they
+-- differ.
+local function recount()
+    local missing = -redis.call('XLEN', KEYS[1])
+    for _, count in ipairs(redis.call('HVALS', KEYS[3])) do
+        missing = missing + count
+    end
+    local from = missing ~= 0 and redis.call('DEL', KEYS[3]) and '-'
+    while from do
+        local entries = redis.call('XRANGE', KEYS[1], from, '+', 'COUNT', 1000)
+        for _, entry in ipairs(entries) do
+            redis.call('HINCRBY', KEYS[3], entry[2][2]:match('^%w+') or '?', 1)
+        end
+        from = #entries > 0 and '(' .. entries[#entries][1]
+    end
+    return missing
+end
 
 local function claim(most)
     local from = redis.call('GET', KEYS[2]) or '0-0'
@@ -28,26 +47,20 @@ local function claim(most)
     return claimed
 end
 
-local function describe(mark, entry)
-    local fields, words = {}, {mark, entry[1]}
-    for i = 1, #entry[2], 2 do
-        fields[entry[2][i]] = entry[2][i + 1]
-    end
-    for _, name in ipairs(NAMES) do
-        local value = fields[name] or '?'
-        words[#words + 1] = #value <= 64 and value:match('^[%w_.:-]+$') or '?'
-    end
-    return table.concat(words, ' ') .. '\n'
-end
-
 local lines = {}
 
 local function add(mark, entries)
     for _, entry in ipairs(entries) do
-        lines[#lines + 1] = describe(mark, entry)
+        local order, mac = entry[2][2], entry[2][4] or ''
+        if #order > ORDER_MAX or not order:match('^[%w_.: -]+$') or #mac ~= 64 or
+            mac:match('%X') then
+            order, mac = '?', '?'
+        end
+        lines[#lines + 1] = mark .. ' ' .. entry[1] .. ' ' .. order .. ' ' .. mac .. '\n'
     end
 end
 
+local missing = recount()
 local most = tonumber(ARGV[3])
 local half = math.ceil(most / 2)
 local claimed = claim(half)
@@ -64,4 +77,10 @@ end
 if #claimed[2] == half and #lines < most then
     add('claimed', claim(most - #lines)[2])
 end
-return table.concat(lines)
+-- Entries that no writer has and that are not new either: somebody has deleted their writer from
+-- the group.
+if #lines == 0 and redis.call('XLEN', KEYS[1]) > 0 and
+    redis.call('XPENDING', KEYS[1], ARGV[1])[1] == 0 then
+    redis.call('XGROUP', 'SETID', KEYS[1], ARGV[1], '0')
+end
+return missing .. '\n' .. table.concat(lines)

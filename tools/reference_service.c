@@ -63,7 +63,7 @@ static void print_answers(FILE *out)
         "| GET `/api/v1/orders/{id}` | 200 | the same as for the new order; 404 also for an "
         "order of another user |\n"
         "| GET `/api/v1/requests/{word}` | 200 | the same as for a queued order. `word` is the "
-        "id of the request; `outcome` is `accepted`, `queued`, `none` or a refusal; "
+        "id of the request; `outcome` is `accepted`, `queued`, `lost`, `none` or a refusal; "
         "`?voucher=ID` asks "
         "only the database of this voucher |\n"
         "| POST `/api/v1/vouchers` | 201, `Location` | `{\"id\": \"1\"}` |\n"

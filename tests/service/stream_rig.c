@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/stream_mac.h"
+#include "base/os/clock.h"
 #include "lock/stores/redis_request.h"
 
 static int streams;
@@ -68,6 +70,24 @@ int64_t stream_number(const char *const *words)
 const char *stream_text(const char *const *words)
 {
     return ask(words)->text;
+}
+
+void stream_append(int64_t voucher, int64_t user, int64_t number, const char *request_id,
+                   int64_t seconds, int changed)
+{
+    char order[256], mac[STREAM_MAC_LEN + 1], why[TOKEN_WHY_MAX];
+    struct token_keys keys;
+    struct token_key key;
+    int len = snprintf(order, sizeof(order), "%lld %lld %lld %s %lld -", (long long)voucher,
+                       (long long)rig_user(user), (long long)number, request_id,
+                       ((long long)dlock_clock_wall_ms() + seconds * 1000) * 1000);
+
+    assert_true(token_keys_load(rig_environment("SECKILL_TOKEN_KEY_FILE"), geteuid(), &keys, why));
+    assert_true(stream_mac_derive(&keys.at[0], stream_name(), &key));
+    assert_true(stream_mac_write(&key, order, (size_t)len, mac));
+    if (changed >= 0)
+        *(changed < len ? &order[changed] : &mac[changed - len]) ^= 1;
+    (void)STREAM_TEXT("XADD", stream_name(), "*", "order", order, "mac", mac);
 }
 
 int64_t stream_waiting(void)

@@ -31,6 +31,11 @@ const char *stream_text(const char *const *words);
 /* A key of the stream, such as "poison". */
 const char *stream_key(const char *ending);
 
+/* Append an order of the user, let in `seconds` from now, with the MAC by the lab's first key. Its
+ * byte number `changed`, or that of the MAC behind it, is changed afterwards; -1: none. */
+void stream_append(int64_t voucher, int64_t user, int64_t number, const char *request_id,
+                   int64_t seconds, int changed);
+
 /* The number of orders in the stream. */
 int64_t stream_waiting(void);
 

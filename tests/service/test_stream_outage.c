@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stream_outage.c -- --order-path=stream: Redis or PostgreSQL goes away while orders
- * wait in the stream.  A promise is then as durable as the data of Redis. */
+/* test_stream_outage.c -- --order-path=stream: Redis, PostgreSQL or a part of the stream goes away
+ * while orders wait in the stream.  A promise is then as durable as the data of Redis. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -141,12 +141,77 @@ static void without_redis_nobody_is_let_in(void **state)
     rig_stop(&service);
 }
 
+static bool have_vanished(void *unused)
+{
+    (void)unused;
+    return rig_metric(&service, "seckill_stream_vanished_total ") >= USERS - 1;
+}
+
+/* Somebody deletes the waiting orders, also the first, which the writer has in its memory. The
+ * units of the others are sold, also to their buyers: by the same request, or by another one. */
+static void lose_orders(const char *const *command)
+{
+    int64_t voucher = rig_voucher(USERS), orders[USERS + 1], next[2] = {voucher, USERS + 1};
+    char request[48];
+
+    stream_anew();
+    service = STREAM_START("--lock=none");
+    batch_begin(voucher);
+    queue_orders(voucher, orders);
+    (void)stream_buy(&service, voucher, USERS + 1, "", 409, "sold-out");
+    (void)STREAM_NUMBER(command[0], stream_name(), command[1], command[2]);
+    (void)snprintf(request, sizeof(request), "kept:%lld:2", (long long)voucher);
+    stream_expect_request(&service, 2, request, "lost", orders[2]);
+    batch_let_go();
+    assert_true(rig_until(have_vanished, NULL, RIG_PATIENCE_MS));
+    assert_true(rig_has_logged(&service, "entries fewer than the services have queued"));
+    stream_expect_row(orders[1], voucher, 1);
+    assert_true(rig_until(is_ordering_again, next, RIG_PATIENCE_MS));
+    (void)stream_buy(&service, voucher, 2, request, 202, "queued");
+    for (int user = 3; user < USERS; user++)
+        (void)stream_buy(&service, voucher, user, "", 202, "queued");
+    (void)stream_buy(&service, voucher, USERS, "", 409, "sold-out");
+    stream_await_rows(voucher, USERS);
+    assert_int_equal(rig_stock(voucher), 0);
+    rig_stop(&service);
+}
+
+static void orders_that_vanish_are_seen_and_their_units_sold(void **state)
+{
+    (void)state;
+    lose_orders((const char *const[]){"XTRIM", "MAXLEN", "0"});
+    lose_orders((const char *const[]){"DEL", NULL, NULL});
+}
+
+/* Somebody deletes a writer that has died, with the orders that it had taken, from the group. */
+static void the_orders_of_a_deleted_writer_are_written(void **state)
+{
+    int64_t voucher = rig_voucher(STOCK), orders[USERS + 1];
+
+    (void)state;
+    stream_anew();
+    service = STREAM_START("--lock=none", "--allow-faults", "--process=died");
+    stream_arm(&service, "before-commit", "hold");
+    queue_orders(voucher, orders);
+    rig_signal(&service, SIGKILL);
+    assert_int_equal(rig_wait(&service, RIG_PATIENCE_MS), 128 + SIGKILL);
+    assert_true(STREAM_NUMBER("XGROUP", "DELCONSUMER", stream_name(), "writers", "died") > 0);
+    service = STREAM_START("--lock=none");
+    stream_await_waiting(0);
+    for (int user = 1; user <= USERS; user++)
+        stream_expect_row(orders[user], voucher, user);
+    assert_true(rig_metric(&service, "seckill_stream_vanished_total ") == 0);
+    rig_stop(&service);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_redis_that_keeps_nothing_breaks_promises),
         cmocka_unit_test(a_postgresql_that_restarts_breaks_none),
         cmocka_unit_test(without_redis_nobody_is_let_in),
+        cmocka_unit_test(orders_that_vanish_are_seen_and_their_units_sold),
+        cmocka_unit_test(the_orders_of_a_deleted_writer_are_written),
         cmocka_unit_test(a_redis_with_a_log_breaks_none),
     };
 

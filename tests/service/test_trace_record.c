@@ -181,35 +181,6 @@ static void queued_orders_of_a_batch_are_named_beside_the_vouchers_lock(void **s
     expect_voucher(voucher, 32, 2);
 }
 
-/* The entry is of another program, or of an earlier version of the service. */
-static void a_trace_in_the_stream_that_is_none_costs_the_order_nothing(void **state)
-{
-    static const char *const TRACES[] = {
-        "4BF92F3577B34DA6A3CE929D0E0E4736", "00000000000000000000000000000000",
-        "4bf92f3577b34da6a3ce929d0e0e473", "a b", "",
-    };
-    enum { COUNT = sizeof(TRACES) / sizeof(TRACES[0]) };
-    int64_t voucher = rig_voucher(20);
-    char id[24], user[24], order[24], request[24];
-
-    (void)state;
-    stream_anew();
-    service = STREAM_START(rig_record_flag(), "--lock=reentrant");
-    for (int i = 0; i < COUNT; i++) {
-        (void)snprintf(id, sizeof(id), "%lld", (long long)voucher);
-        (void)snprintf(user, sizeof(user), "%lld", (long long)rig_user(40 + i));
-        (void)snprintf(order, sizeof(order), "%lld", (long long)(voucher * 1000 + i));
-        (void)snprintf(request, sizeof(request), "traced-%d", i);
-        (void)STREAM_TEXT("XADD", stream_name(), "*", "voucher", id, "user", user, "order",
-                          order, "request", request, "admitted", "1", "trace", TRACES[i]);
-    }
-    stream_await_rows(voucher, COUNT);
-    assert_false(rig_has_logged(&service, "lacks the trace"));
-    rig_stop(&service);
-    for (int i = 0; i < COUNT; i++)
-        expect_own(40 + i, 0);
-}
-
 static void a_query_is_named_beside_the_lock_that_it_shares(void **state)
 {
     int64_t voucher = rig_voucher(5);
@@ -230,7 +201,6 @@ int main(void)
         cmocka_unit_test(each_order_of_a_batch_is_named_beside_the_vouchers_lock),
         cmocka_unit_test(a_queued_order_takes_its_trace_to_the_writers_lock),
         cmocka_unit_test(queued_orders_of_a_batch_are_named_beside_the_vouchers_lock),
-        cmocka_unit_test(a_trace_in_the_stream_that_is_none_costs_the_order_nothing),
         cmocka_unit_test(a_query_is_named_beside_the_lock_that_it_shares),
     };
 
