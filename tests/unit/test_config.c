@@ -74,6 +74,14 @@ TEST(an_admission_is_a_kind_and_a_number)
     settings_free(&settings);
 }
 
+TEST(a_stream_needs_the_keys_that_sign_its_orders)
+{
+    assert_int_equal(unsetenv("SECKILL_TOKEN_KEY_FILE"), 0);
+    assert_int_equal(LOAD(&config, &settings, "--database-url=postgresql://x/y",
+                          "--redis-url=redis://x", "--order-path=stream"), SETTINGS_USAGE);
+    settings_free(&settings);
+}
+
 TEST(settings_imply_what_they_say)
 {
     assert_int_equal(LOAD(&config, &settings, STORES, "--lock-scope=voucher",

@@ -15,7 +15,6 @@ TEST(a_mac_is_what_others_compute)
     char mac[STREAM_MAC_LEN + 1];
 
     assert_true(stream_mac_derive(&TOKEN, "test", &key));
-    assert_memory_equal(key.bytes, "\x21\x54\x42\x03\x36\xc2\x36\x51", 8);
     assert_true(stream_mac_write(&key, ORDER, strlen(ORDER), mac));
     assert_string_equal(mac, "7dd4aaa86d20d7d4688b86b3cf0a8ea75dda3111a88de8379846807f3bbf199e");
 }
