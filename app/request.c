@@ -5,8 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/http/gate_target.h"
-
 const char *request_header(const struct request *rq, const char *name)
 {
     for (size_t i = 0; i < rq->head->header_count; i++)

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/http/gate_target.h"
 
 static const char *const LINE_FORM =
     "each line of the head must end in CR LF, and have no other CR or LF";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gate_target.c -- checks and splits the target of a request line, and checks a
  * Host. */
-#include "base/http/gate_target.h"
+#include "base/http/gate.h"
 
 #include <arpa/inet.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/http/gate.h"
-#include "base/http/gate_target.h"
 #include "tests/registered.h"
 
 static struct gate_request head;
