@@ -163,9 +163,9 @@ static const struct route *admit(struct http_exchange *x, struct request *rq,
     } else if (wrong_key != NULL) {
         refuse(rq, an, 400, wrong_key);
     } else if (x->is_over) {
-        answer_status(rq, an, rq->face, OUTCOME_UNAVAILABLE, 429,
-                      "this address has more connections than "
-                      "--connections-per-address allows, all with a request in progress");
+        answer_outcome(rq, an, rq->face, OUTCOME_ADDRESS_FULL,
+                       "this address has more connections than "
+                       "--connections-per-address allows, all with a request in progress");
     } else {
         route = route_admit((enum listener_kind)x->listener, rq, an);
         an->closes = rq->gate.body_bytes > 0; /* while the body is unread */

@@ -14,7 +14,13 @@ const struct outcome_info *outcome_info(enum outcome outcome)
     return &OUTCOMES[outcome];
 }
 
+bool outcome_is_failure(enum outcome outcome)
+{
+    return OUTCOMES[outcome].status >= 500;
+}
+
 bool outcome_is_passing(enum outcome outcome)
 {
-    return OUTCOMES[outcome].status == 503 || OUTCOMES[outcome].status == 429;
+    return OUTCOMES[outcome].status == 503 || OUTCOMES[outcome].status == 429 ||
+           outcome == OUTCOME_LOCK_BUSY;
 }

@@ -23,6 +23,9 @@ struct outcome_info {
 /* The entry of an outcome in the list.  Static. */
 const struct outcome_info *outcome_info(enum outcome outcome);
 
+/* Did the service fail the client?  Then the status is a 5xx on both faces. */
+bool outcome_is_failure(enum outcome outcome);
+
 /* Can the same request succeed in a moment?  Such answers have a Retry-After. */
 bool outcome_is_passing(enum outcome outcome);
 

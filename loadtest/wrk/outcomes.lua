@@ -9,6 +9,7 @@ return {
     ["lock-busy"] = true,
     ["stale"] = true,
     ["admission-full"] = true,
+    ["address-full"] = true,
     ["not-started"] = true,
     ["ended"] = true,
     ["unknown-voucher"] = true,

@@ -66,7 +66,9 @@ static bool keep_answer(struct buyers_request *request, const struct rig_answer 
     bool is_queued = strcmp(answer->outcome, "queued") == 0 && answer->status == 202;
     const char *number = strstr(answer->body, "\"id\":\"");
     long long id = 0;
-    bool is_passing = is_one_of(answer->outcome, PASSING) && answer->status == 503 &&
+    bool is_busy = strcmp(answer->outcome, "lock-busy") == 0;
+    bool is_passing = is_one_of(answer->outcome, PASSING) &&
+                      answer->status == (is_busy ? 409 : 503) &&
                       strstr(answer->head, "Retry-After: ") != NULL;
 
     if ((strcmp(answer->outcome, "accepted") == 0 || is_queued) &&

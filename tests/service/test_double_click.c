@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_double_click.c -- users click twice while their locks are freed by force: with the service's
- * defaults no user has two orders. */
+ * defaults no user has two orders. A second click beside the first is refused as the client's. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -98,11 +98,38 @@ static void nobody_buys_twice_though_locks_are_freed_by_force(void **state)
     assert_int_equal(accepted, GROUPS * USERS_OF_A_GROUP);
 }
 
+/* The first click holds the user's lock. The second one is the client's own doing, so its status is
+ * none of a failure of the service. */
+static void the_second_click_is_no_failure_of_the_service(void **state)
+{
+    static struct rig_answer answer;
+    struct rig_held first;
+    char path[80], extra[TOKEN_LEN + 32], token[TOKEN_LEN + 1];
+
+    (void)state;
+    voucher = rig_voucher(2);
+    rig_hold(&first, &service, "after-acquire", voucher, FIRST_USER);
+    assert_true(rig_order(service.orders_port, voucher, FIRST_USER, &answer));
+    rig_expect(&answer, 409, "lock-busy");
+    rig_expect_in_head(&answer, "\r\nRetry-After: 1\r\n");
+    rig_expect_in_body(&answer, "\"status\":409");
+    rig_token(FIRST_USER, token);
+    (void)snprintf(extra, sizeof(extra), "authorization: %s\r\n", token);
+    (void)snprintf(path, sizeof(path), "/voucher-order/seckill/%lld", (long long)voucher);
+    assert_true(rig_request(service.orders_port, "POST", path, extra, NULL, &answer));
+    rig_expect(&answer, 200, "lock-busy");
+    assert_string_equal(answer.body, "{\"success\":false,\"errorMsg\":\"不允许重复下单\"}");
+    rig_let_go(&first, &service, "after-acquire");
+    rig_expect(&first.answer, 201, "accepted");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_second_click_is_no_failure_of_the_service),
         cmocka_unit_test(nobody_buys_twice_though_locks_are_freed_by_force),
     };
 
-    return RIG_RUN_WITH_SERVICE(tests, &service, "--workers=32", "--admin-workers=16");
+    return RIG_RUN_WITH_SERVICE(tests, &service, "--workers=32", "--admin-workers=16",
+                                "--allow-faults");
 }

@@ -338,7 +338,7 @@ static void an_unknown_order_keeps_its_lock(void **state)
     do
         assert_true(rig_order(service.orders_port, voucher, 1, &answer));
     while (strcmp(answer.outcome, "unavailable") == 0); /* until the service has connected */
-    rig_expect(&answer, 503, "lock-busy");
+    rig_expect(&answer, 409, "lock-busy");
     assert_true(rig_metric(&service, "seckill_lock_abandoned_total") == 1);
     assert_true(rig_until(is_sold_now, &voucher, RIG_PATIENCE_MS));
     assert_int_equal(rig_orders(voucher), 1);
@@ -362,7 +362,7 @@ static void a_repeated_unknown_order_does_not_wait_for_the_lease(void **state)
     commit_proxy_open();
     assert_true(rig_until(is_accepted_now, name, RIG_PATIENCE_MS));
     assert_true(rig_order(service.orders_port, voucher, 1, &answer));
-    rig_expect(&answer, 503, "lock-busy");
+    rig_expect(&answer, 409, "lock-busy");
     assert_int_equal(rig_orders(voucher), 1);
     expect_recorded(voucher);
     stop_proxy();

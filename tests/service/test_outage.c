@@ -54,7 +54,8 @@ static bool order_until_settled(struct buyer *b, int64_t user)
         }
         if (strcmp(got.outcome, "accepted") == 0)
             return true;
-        if (got.status != 503 || strstr(got.head, "Retry-After: ") == NULL) {
+        if (got.status != (strcmp(got.outcome, "lock-busy") == 0 ? 409 : 503) ||
+            strstr(got.head, "Retry-After: ") == NULL) {
             atomic_fetch_add(&b->odd, 1);
             return false;
         }

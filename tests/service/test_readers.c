@@ -74,7 +74,7 @@ static void a_query_waits_for_an_order(void **state)
     (void)state;
     start("--lock=rwlock", "--lock-scope=voucher", "--lock-wait=0ms");
     hold_order();
-    expect_query(503, "lock-busy");
+    expect_query(409, "lock-busy");
     assert_non_null(strstr(answer.head, "Retry-After: 1"));
     let_go(201);
     expect_query(200, "\"stock\":9");

@@ -120,7 +120,8 @@ static struct step_result *sample(void)
     step->answered_per_s = 999;
     step->answers.counts[ANSWER_ACCEPTED] = 850;
     step->answers.counts[ANSWER_QUEUED] = 50;
-    step->answers.counts[ANSWER_SOLD_OUT] = 97;
+    step->answers.counts[ANSWER_SOLD_OUT] = 90;
+    step->answers.counts[ANSWER_LOCK_BUSY] = 7; /* refused, as a sold-out buyer is */
     step->answers.counts[ANSWER_DATABASE_BUSY] = 2;
     for (int i = 0; i < 1000; i++)
         latency_add(&step->latency, i < 989 ? 10000000 : i < 999 ? 100000000 : 900000000);

@@ -26,6 +26,7 @@ TEST(what_passes_says_so)
 {
     assert_true(outcome_is_passing(OUTCOME_LOCK_BUSY));
     assert_true(outcome_is_passing(OUTCOME_ADMISSION_FULL));
+    assert_true(outcome_is_passing(OUTCOME_ADDRESS_FULL));
     assert_true(outcome_is_passing(OUTCOME_STALE));
     assert_true(outcome_is_passing(OUTCOME_UNAVAILABLE));
     assert_true(outcome_is_passing(OUTCOME_DATABASE_BUSY));
@@ -34,6 +35,29 @@ TEST(what_passes_says_so)
     assert_false(outcome_is_passing(OUTCOME_QUEUED));
     assert_false(outcome_is_passing(OUTCOME_SOLD_OUT));
     assert_false(outcome_is_passing(OUTCOME_ACCEPTED));
+}
+
+/* An alert or an objective on 5xx must not count what clients do, nor miss what the service fails
+ * to do, on either face. */
+TEST(only_a_failure_of_the_service_is_a_5xx)
+{
+    static const enum outcome FAILURES[] = {
+        OUTCOME_STALE,   OUTCOME_UNAVAILABLE,     OUTCOME_DATABASE_BUSY, OUTCOME_QUEUE_FULL,
+        OUTCOME_UNKNOWN, OUTCOME_VOUCHER_UNKNOWN, OUTCOME_INTERNAL,
+    };
+
+    for (int i = 0; i < OUTCOME_COUNT; i++) {
+        const struct outcome_info *info = outcome_info((enum outcome)i);
+        bool fails = false;
+
+        for (size_t f = 0; f < sizeof(FAILURES) / sizeof(FAILURES[0]); f++)
+            fails = fails || FAILURES[f] == (enum outcome)i;
+        assert_true(fails == (info->status >= 500));
+        assert_true(fails == (info->course_status >= 500));
+        assert_true(fails == outcome_is_failure((enum outcome)i));
+    }
+    assert_int_equal(outcome_info(OUTCOME_LOCK_BUSY)->status, 409);
+    assert_int_equal(outcome_info(OUTCOME_LOCK_BUSY)->course_status, 200);
 }
 
 TEST(the_names_that_scripts_rely_on)
