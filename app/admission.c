@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/text/limited.h"
 
 struct admission {
     dlock_primitives *prims;
@@ -143,13 +142,12 @@ dlock_status admission_enter(struct admission *a, struct admission_place *place)
 {
     enum { REPAIR_EVERY_MS = 1000 };
     dlock_status st = pay(a);
-    uint64_t skipped = 0;
 
     if (st == DLOCK_OK)
         st = try_once(a, place);
     if (st == DLOCK_TIMEOUT)
         return DLOCK_BUSY; /* granted, but only after its lease had ended */
-    if (st != DLOCK_BUSY || !limited_pass(&a->repair, REPAIR_EVERY_MS, &skipped))
+    if (st != DLOCK_BUSY || !limited_pass(&a->repair, 1, REPAIR_EVERY_MS))
         return st;
     if (make_places(a) != DLOCK_OK)
         return DLOCK_BUSY;

@@ -113,7 +113,7 @@ static enum outcome find_in(const struct request *rq, size_t partition, bool is_
     if (outcome == OUTCOME_ACCEPTED) {
         st = is_by_number ? order_find(w->db, rq->number, order)
                           : order_find_request(w->db, rq->user_id, rq->word, order);
-        outcome = st == DB_OK ? OUTCOME_ACCEPTED : OUTCOME_UNAVAILABLE;
+        outcome = st == DB_OK ? OUTCOME_ACCEPTED : worker_db_failed(w, st);
     }
     worker_give_db(w);
     worker_leave(w);

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/text/limited.h"
 #include "app/query_lock.h"
 #include "app/handlers.h"
 #include "app/voucher_json.h"
@@ -21,12 +20,9 @@ enum {
 static void refuse(const struct request *rq, struct answer *an, enum face face, enum db_status st,
                    enum outcome if_lost)
 {
-    enum outcome outcome = st == DB_ERROR  ? OUTCOME_INTERNAL
-                           : st == DB_LOST ? if_lost
-                                           : OUTCOME_UNAVAILABLE;
+    enum outcome outcome = worker_db_failed(rq->worker, st); /* logs why */
 
-    LIMITED_WARN("vouchers: %s: %s", db_status_name(st), db_error(rq->worker->db));
-    answer_outcome(rq, an, face, outcome, NULL);
+    answer_outcome(rq, an, face, st == DB_LOST ? if_lost : outcome, NULL);
 }
 
 /* Give the connection back, and leave the database. */

@@ -1,25 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* exchange.c -- answers one request: gives it an id, finds its route, reads its body,
  * calls its handler. */
-#include "app/exchange.h"
+#include "app/http.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/os/clock.h"
-#include "base/text/limited.h"
 
-/* An answer that is a 500 until a handler sets it. */
-static struct answer empty_answer(struct text *body)
+/* The fields of struct request, in the order in which the log has them. */
+enum { FIELD_VOUCHER, FIELD_OUTCOME, FIELD_STATUS, FIELD_DURATION, FIELD_TRACE, FIELD_SPAN };
+
+/* Log an answer in which the service fails, or refuses for want of room; at --log-level=debug also
+ * each one of a trace.  Each outcome has its own limit, so that the log has the number of each. */
+static void log_answer(const struct http_exchange *x, struct request *rq, const struct answer *an)
 {
-    return (struct answer){
-        .body = body,
-        .outcome = OUTCOME_INTERNAL,
-        .status = 500,
-        .type = "text/plain",
-        .closes = true,
-    };
+    static struct limited failed[OUTCOME_COUNT];
+    const char *name = outcome_info(an->outcome)->name;
+    long long duration_ms = (dlock_clock_ns() - x->start_ns) / DLOCK_NS_PER_MS;
+
+    rq->fields[FIELD_OUTCOME] = (struct log_field){"outcome", name, 0};
+    rq->fields[FIELD_STATUS] = (struct log_field){"status", NULL, an->status};
+    rq->fields[FIELD_DURATION] = (struct log_field){"duration_ms", NULL, duration_ms};
+    if (x->listener == LISTENER_ORDERS &&
+        (outcome_is_failure(an->outcome) || an->outcome == OUTCOME_ADMISSION_FULL))
+        limited_line(&failed[an->outcome], LOG_WARN, LIMITED_SOME,
+                     "request %s was answered %d %s", rq->id, an->status, name);
+    else if (rq->is_traced)
+        log_debug("request %s was answered %d %s", rq->id, an->status, name);
 }
 
 /* Count an answer of the listener for orders by its outcome, also if the request was
@@ -31,6 +40,8 @@ static void count(struct metrics_cell *cell, const struct gate_request *head,
 
     metrics_record_duration(&cell->request_time[is_order ? METRICS_ORDER : METRICS_OTHER],
                      dlock_clock_ns() - start_ns);
+    if (outcome_is_failure(an->outcome))
+        metrics_count(&cell->failed);
     if (is_order)
         metrics_count(&cell->orders[an->is_replay ? METRICS_REPLAYED : (int)an->outcome]);
 }
@@ -79,8 +90,11 @@ static void trace_request(struct request *rq)
             given++;
         }
     rq->is_traced = given == 1 && trace_parse(value, &rq->trace);
-    if (rq->is_traced)
-        trace_enter_span(&rq->trace);
+    if (!rq->is_traced)
+        return;
+    trace_enter_span(&rq->trace);
+    rq->fields[FIELD_TRACE] = (struct log_field){"trace_id", rq->trace.trace_id, 0};
+    rq->fields[FIELD_SPAN] = (struct log_field){"span_id", rq->trace.span_id, 0};
 }
 
 /* Refuse a request, and close its connection, because the following bytes may not be a
@@ -172,6 +186,8 @@ static const struct route *admit(struct http_exchange *x, struct request *rq,
     }
     if (route == NULL)
         return NULL;
+    if (route->flags & ROUTE_ORDER)
+        rq->fields[FIELD_VOUCHER] = (struct log_field){"voucher", NULL, rq->number};
     wrong = http_read_body(x, &rq->body, &rq->body_len);
     if (wrong != NULL) {
         refuse(rq, an, 408, wrong);
@@ -205,7 +221,11 @@ void exchange_answer(void *arg, struct http_exchange *x)
         .gate = x->gate,
         .face = x->listener == LISTENER_ORDERS ? face_of(x->head->uri) : FACE_API,
     };
-    struct answer an = empty_answer(x->body);
+    struct answer an = {.body = x->body, /* a 500 until a handler sets it */
+                        .outcome = OUTCOME_INTERNAL,
+                        .status = 500,
+                        .type = "text/plain",
+                        .closes = true};
     bool is_wanted = true;
 
     if (x->is_unreadable) {
@@ -214,12 +234,11 @@ void exchange_answer(void *arg, struct http_exchange *x)
     } else {
         if (rq.gate.status == 0)
             trace_request(&rq);
-        log_set_trace(rq.is_traced ? &rq.trace : NULL);
+        (void)log_set_fields(rq.fields);
         is_wanted = answer_request(desk, x, &rq, &an);
-        if (is_wanted && rq.is_traced)
-            log_debug("request %s was answered %d %s", rq.id, an.status,
-                      outcome_info(an.outcome)->name);
-        log_set_trace(NULL);
+        if (is_wanted)
+            log_answer(x, &rq, &an);
+        (void)log_set_fields(NULL);
     }
     if (!is_wanted) {
         x->status = an.status;

@@ -2,7 +2,6 @@
 /* lock_trace.c -- writes the trace of a request into the record of its lock. */
 #include "app/lock_trace.h"
 
-#include "base/text/limited.h"
 
 void lock_trace_note(const struct service *service, const dlock_lease *lease,
                      const char *trace_id)

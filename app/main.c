@@ -61,6 +61,7 @@ static void *hear_signals(void *arg)
             break;
         begin_to_stop(stopping, number);
     }
+    limited_tell(true);
     _exit(128 + number);
 }
 
@@ -89,11 +90,24 @@ static struct stopping *begin_to_hear(void)
     return dlock_thread_start(&thread, hear_signals, &stopping) == 0 ? &stopping : NULL;
 }
 
-static void wait_for_signal(struct stopping *stopping)
+/* Wait, and log once a second what was only counted so far.  A Redis that was emptied shows in
+ * nothing but the locks that releases did not find there. */
+static void wait_for_signal(struct stopping *stopping, const struct service *service)
 {
+    uint64_t told = 0;
+    dlock_metrics locks;
+
     dlock_mutex_lock(&stopping->mutex);
-    while (!stopping->is_asked)
-        dlock_condition_wait(&stopping->changed, &stopping->mutex);
+    while (!stopping->is_asked) {
+        (void)dlock_condition_wait_until(&stopping->changed, &stopping->mutex,
+                                         dlock_clock_after(dlock_clock_ns(), 1000));
+        limited_tell(false);
+        dlock_metrics_read(service->locks, &locks);
+        if (locks.lost > told)
+            log_warn("%llu locks were lost while they were held",
+                     (unsigned long long)(locks.lost - told));
+        told = locks.lost;
+    }
     dlock_mutex_unlock(&stopping->mutex);
 }
 
@@ -272,12 +286,14 @@ static int serve(const struct config *c, const struct settings *settings)
              c->allow_faults ? " FAULTS ALLOWED" : "");
     atomic_store(&stopping->serves, true);
     say_ready(c, http);
-    wait_for_signal(stopping);
+    wait_for_signal(stopping, &service);
     leave_fronts(&service);
     release_faults();
     until_ns = dlock_clock_after(dlock_clock_ns(), c->drain_timeout_ms);
-    if (!http_drain(http, c->drain_timeout_ms))
+    if (!http_drain(http, c->drain_timeout_ms)) {
+        limited_tell(true);
         _exit(EXIT_BUG); /* threads still run, so their memory cannot be freed */
+    }
     stream_writer_stop(service.stream_writer, until_ns);
     service.stream_writer = NULL;
     http_stop(http);
@@ -285,6 +301,7 @@ static int serve(const struct config *c, const struct settings *settings)
 
 out:
     service_close(&service);
+    limited_tell(true);
     return rc;
 }
 

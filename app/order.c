@@ -2,7 +2,7 @@
 /* order.c -- the steps of every order: window, admission, and the order path. */
 #include "app/order.h"
 
-#include "base/text/limited.h"
+#include "base/text/duration.h"
 #include "app/order_path.h"
 #include "app/order_replay.h"
 #include "app/sale_window.h"
@@ -25,6 +25,7 @@ static enum outcome enter(struct worker *w, struct admission_place *place)
         return OUTCOME_ACCEPTED;
     st = admission_enter(w->service->admission, place);
     metrics_count(&w->cell->admitted[st]);
+    readiness_judge(w->service->readiness, READINESS_ADMISSION, st);
     if (st == DLOCK_OK)
         return OUTCOME_ACCEPTED;
     if (st == DLOCK_BUSY) {
@@ -43,6 +44,7 @@ static void leave(struct worker *w, struct admission_place *place)
         return;
     st = admission_leave(w->service->admission, place);
     metrics_count(&w->cell->admission_releases[st]);
+    readiness_judge(w->service->readiness, READINESS_ADMISSION, st);
     if (st != DLOCK_OK)
         LIMITED_WARN("a place of the admission was given back: %s: %s",
                      dlock_status_text(st), dlock_error());

@@ -3,7 +3,7 @@
 #include "app/order_lock.h"
 
 #include "app/lock_trace.h"
-#include "base/text/limited.h"
+#include "base/text/duration.h"
 #include "lock/fault.h"
 
 enum outcome order_lock_take(struct worker *w, const struct order_request *request,
@@ -28,6 +28,7 @@ enum outcome order_lock_take_within(struct worker *w, const struct order_request
     metrics_count(&w->cell->acquired[st]);
     metrics_record_duration(&w->cell->lock_wait, lock->held_ns - asked_ns);
     lock->is_held = st == DLOCK_OK;
+    readiness_judge(w->service->readiness, READINESS_LOCKS, st);
     if (lock->is_held) {
         lock_trace_note(w->service, &lock->lease, request->trace_id);
         return OUTCOME_ACCEPTED;
@@ -65,6 +66,7 @@ void order_lock_give(struct worker *w, struct order_lock *lock)
     lock->is_held = false;
     st = give_back(w->service, &lock->lease);
     metrics_count(&w->cell->released[st]);
+    readiness_judge(w->service->readiness, READINESS_LOCKS, st);
     metrics_record_duration(&w->cell->lock_hold, monotonic_ns() - lock->held_ns);
     if (st != DLOCK_OK)
         LIMITED_WARN("release of lock %s: %s: %s", lock->name,

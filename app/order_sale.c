@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "app/order_replay.h"
-#include "base/text/limited.h"
+#include "base/text/duration.h"
 #include "db/order.h"
 #include "lock/fault.h"
 
@@ -52,6 +52,8 @@ static enum outcome settle(struct order_sale *e)
     LIMITED_WARN("a COMMIT was not answered (request %s): %s",
                  e->order->request->request_id,
                  w->db != NULL ? db_error(w->db) : "it was the COMMIT of a batch");
+    readiness_fail(w->service->readiness, READINESS_POSTGRESQL, w->partition,
+                   "a COMMIT was not answered");
     worker_give_db(w);
     switch (order_settle(partitions_pool(w->service->databases, w->partition), &commit,
                          w->service->config->settle_ms, &e->order->placed.order_id)) {

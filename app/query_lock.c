@@ -2,7 +2,6 @@
 /* query_lock.c -- a reader's lock for a query of a voucher's stock. */
 #include "app/query_lock.h"
 
-#include "base/text/limited.h"
 #include "app/lock_name.h"
 #include "app/lock_trace.h"
 #include "lock/fault.h"
@@ -21,6 +20,7 @@ enum outcome query_lock_take(struct worker *w, int64_t voucher_id, const char *t
     lock_name_of_voucher(voucher_id, name);
     st = dlock_acquire_with(w->service->locks, name, &request, &r->lease);
     metrics_count(&w->cell->acquired[st]);
+    readiness_judge(w->service->readiness, READINESS_LOCKS, st);
     r->is_locked = st == DLOCK_OK;
     if (r->is_locked) {
         lock_trace_note(w->service, &r->lease, trace_id);
@@ -44,6 +44,7 @@ void query_lock_give(struct worker *w, struct query_lock *r)
     r->is_locked = false;
     st = dlock_release(w->service->locks, &r->lease);
     metrics_count(&w->cell->released[st]);
+    readiness_judge(w->service->readiness, READINESS_LOCKS, st);
     if (st != DLOCK_OK)
         LIMITED_WARN("lock %s was given back by a reader: %s: %s", r->lease.name,
                      dlock_status_text(st), dlock_error());

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/metrics.h"
 #include "app/store_options.h"
 #include "app/stream.h"
 #include "base/os/clock.h"
@@ -32,6 +33,9 @@ typedef bool health_check_question(void *arg, char said[HEALTH_SAID_MAX]);
 struct health_check {
     health_check_question *question;
     void *arg;
+    const char *product, *store; /* for the log: "Redis", and the name on /readyz */
+    long long partition;
+    struct metrics *metrics; /* count the requests that fail during an outage */
     struct dlock_thread thread;
     bool has_thread;
     struct dlock_mutex mutex; /* of what follows */
@@ -46,6 +50,9 @@ struct health_check {
     int64_t asked_ns; /* when health_check_ask() was called last; 0: never */
     bool is_well;
     char said[HEALTH_SAID_MAX];
+    int64_t outage_ns;    /* since when the store fails; 0: it answers */
+    int64_t failed_ns;    /* when a request met that last */
+    long long failed_count; /* the requests that had failed when the outage began */
 };
 
 static const int64_t NS_PER_MS = 1000000;
@@ -58,6 +65,49 @@ static const int64_t SILENT_MS = 2000;     /* a check that takes longer counts a
 static bool is_asked_for(const struct health_check *p, int64_t now_ns)
 {
     return p->asked_ns != 0 && now_ns - p->asked_ns < PAUSE_AFTER_MS * NS_PER_MS;
+}
+
+/* The requests that have failed since the outage began. */
+static long long count_failed(const struct health_check *p)
+{
+    return (long long)metrics_total(p->metrics, offsetof(struct metrics_cell, failed)) -
+           p->failed_count;
+}
+
+/* The store fails: log it, unless that is known.  The mutex is held, as below. */
+static void begin_outage(struct health_check *p, const char *why)
+{
+    const struct log_field fields[LOG_FIELDS] = {
+        {"store", p->store, 0}, {"partition", NULL, p->partition}, {"outage", "begins", 0}};
+    const struct log_field *kept;
+
+    if (p->outage_ns != 0)
+        return;
+    p->outage_ns = dlock_clock_ns();
+    p->failed_count += count_failed(p);
+    kept = log_set_fields(fields);
+    log_error("%s fails: %s", p->product, why);
+    (void)log_set_fields(kept);
+}
+
+/* Log the end of the outage if there is one, after the lines of the requests that failed.  False:
+ * the service ends, and the store still fails. */
+static void end_outage(struct health_check *p, bool answers)
+{
+    long long lasted_ms = (dlock_clock_ns() - p->outage_ns) / NS_PER_MS, failed = count_failed(p);
+    const struct log_field fields[LOG_FIELDS] = {
+        {"store", p->store, 0}, {"partition", NULL, p->partition},
+        {"outage", answers ? "ends" : "lasts", 0}, {"duration_ms", NULL, lasted_ms},
+        {"count", NULL, failed}};
+
+    if (p->outage_ns == 0)
+        return;
+    p->outage_ns = 0;
+    limited_tell(true);
+    (void)log_set_fields(fields);
+    log_warn("%s %s; in %lld.%03lld s %lld requests failed", p->product,
+             answers ? "answers again" : "still fails", lasted_ms / 1000, lasted_ms % 1000, failed);
+    (void)log_set_fields(NULL);
 }
 
 /* Ask the question once.  The mutex is held before and after, but not meanwhile. */
@@ -76,6 +126,10 @@ static void run_once(struct health_check *p)
     (void)snprintf(p->said, sizeof(p->said), "%s", said);
     p->is_running = p->is_waking = false;
     p->ended_ns = dlock_clock_ns();
+    if (!is_well)
+        begin_outage(p, said);
+    else if (p->failed_ns < p->begun_ns)
+        end_outage(p, true);
     dlock_condition_broadcast(&p->changed);
 }
 
@@ -88,13 +142,14 @@ static void *keep_checking(void *arg)
         int64_t now_ns = dlock_clock_ns();
         int64_t due_ns = p->ended_ns == 0 ? 0 : p->ended_ns + EVERY_MS * NS_PER_MS;
 
-        if (!p->is_wanted && !is_asked_for(p, now_ns))
+        if (!p->is_wanted && !is_asked_for(p, now_ns) && p->outage_ns == 0)
             dlock_condition_wait(&p->changed, &p->mutex);
         else if (now_ns < due_ns)
             (void)dlock_condition_wait_until(&p->changed, &p->mutex, due_ns);
         else
             run_once(p);
     }
+    end_outage(p, false);
     dlock_mutex_unlock(&p->mutex);
     return NULL;
 }
@@ -102,7 +157,8 @@ static void *keep_checking(void *arg)
 /* Start the thread.  False: no thread. */
 static bool health_check_start(struct health_check *p, health_check_question *question, void *arg)
 {
-    *p = (struct health_check){.question = question, .arg = arg};
+    p->question = question;
+    p->arg = arg;
     dlock_mutex_init(&p->mutex);
     p->has_thread = dlock_condition_init(&p->changed) &&
                     dlock_thread_start(&p->thread, keep_checking, p) == 0;
@@ -143,6 +199,8 @@ static bool health_check_ask(struct health_check *p, char *said, size_t size)
     if (p->is_waking || silent_ms >= SILENT_MS) {
         (void)snprintf(said, size, "there has been no answer for %lld ms",
                        (long long)silent_ms);
+        if (silent_ms >= SILENT_MS)
+            begin_outage(p, said);
     } else {
         (void)snprintf(said, size, "%s", p->said);
         is_well = p->is_well;
@@ -175,6 +233,7 @@ struct database_probe {
 
 struct readiness {
     const struct config *config;
+    struct metrics *metrics;
     struct health_check checks[READINESS_STORE_COUNT]; /* each PostgreSQL has its own */
     dlock_system *locks; /* opened by the first probe */
     char names[NAME_COUNT][NAME_SIZE];
@@ -366,8 +425,31 @@ const char *const READINESS_NAMES[READINESS_STORE_COUNT] = {
 #undef X
 };
 
-struct readiness *readiness_start(const struct config *c, struct admission *admission,
-                                  struct stream *stream)
+static struct health_check *check_of(struct readiness *r, enum readiness_store store,
+                                     size_t partition)
+{
+    return store == READINESS_POSTGRESQL ? &r->databases[partition].check : &r->checks[store];
+}
+
+/* Start the check of a store; `partition` is of PostgreSQL. */
+static bool start_check(struct readiness *r, enum readiness_store store, size_t partition,
+                        health_check_question *question, void *arg)
+{
+    struct health_check *p = check_of(r, store, partition);
+    const struct dlock_store_row *locks =
+        dlock_store_row(dlock_store_of(dlock_variant_find(r->config->lock)));
+
+    p->product = store == READINESS_POSTGRESQL ? "PostgreSQL" : "Redis";
+    if (store == READINESS_LOCKS)
+        p->product = locks->product != NULL ? locks->product : locks->name;
+    p->store = READINESS_NAMES[store];
+    p->partition = (long long)partition;
+    p->metrics = r->metrics;
+    return health_check_start(p, question, arg);
+}
+
+struct readiness *readiness_start(const struct config *c, struct metrics *metrics,
+                                  struct admission *admission, struct stream *stream)
 {
     struct readiness *r = calloc(1, sizeof(*r) + c->databases.count * sizeof(r->databases[0]));
     bool has_begun;
@@ -376,18 +458,19 @@ struct readiness *readiness_start(const struct config *c, struct admission *admi
         return NULL;
     r->config = c;
     choose_names(r);
-    has_begun = health_check_start(&r->checks[READINESS_LOCKS], probe_locks, r) &&
-                (admission == NULL || health_check_start(&r->checks[READINESS_ADMISSION],
-                                                         probe_admission, admission)) &&
-                (stream == NULL ||
-                 health_check_start(&r->checks[READINESS_STREAM], probe_stream, stream));
+    r->metrics = metrics;
+    has_begun =
+        start_check(r, READINESS_LOCKS, 0, probe_locks, r) &&
+        (admission == NULL ||
+         start_check(r, READINESS_ADMISSION, 0, probe_admission, admission)) &&
+        (stream == NULL || start_check(r, READINESS_STREAM, 0, probe_stream, stream));
     for (size_t i = 0; i < c->databases.count && has_begun; i++) {
         struct database_probe *probe = &r->databases[i];
 
         probe->db = make_connection(c, i);
         probe->records = c->record != NULL;
         has_begun = probe->db != NULL &&
-                    health_check_start(&probe->check, probe_database, probe);
+                    start_check(r, READINESS_POSTGRESQL, i, probe_database, probe);
     }
     if (has_begun)
         return r;
@@ -454,4 +537,27 @@ void readiness_ask(struct readiness *r, struct readiness_report *out)
         else
             out->is_ready &= !r->checks[i].has_thread;
     }
+}
+
+void readiness_fail(struct readiness *r, enum readiness_store store, size_t partition,
+                    const char *why)
+{
+    struct health_check *p = check_of(r, store, partition);
+
+    dlock_mutex_lock(&p->mutex);
+    p->failed_ns = dlock_clock_ns();
+    if (p->outage_ns == 0)
+        dlock_condition_broadcast(&p->changed);
+    begin_outage(p, why);
+    dlock_mutex_unlock(&p->mutex);
+}
+
+void readiness_judge(struct readiness *r, enum readiness_store store, dlock_status st)
+{
+    char said[HEALTH_SAID_MAX];
+
+    if (st != DLOCK_UNKNOWN && st != DLOCK_IO && st != DLOCK_PROTOCOL)
+        return;
+    (void)complain(said, st);
+    readiness_fail(r, store, 0, said);
 }

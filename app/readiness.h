@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* readiness.h -- probes the lock's store, each PostgreSQL, and the Redis of the admission and
- * of the stream: can the service take orders now?
+ * of the stream: can the service take orders now?  Logs the begin and the end of each outage.
  *
  * A probe does a harmless part of what an order does.  The probe of the lock asks for the
  * rights that the lock needs, and takes and releases locks of the service's variant, under
@@ -12,6 +12,9 @@
  * A probe runs at most once a second, for any number of questions, and does not run
  * after a minute without a question.  The first question after such a pause waits for
  * the probe, at most a second.
+ *
+ * An outage begins when a request meets a store that fails, or when its probe fails.  Then the
+ * probe runs until it succeeds and no request has failed since it began: that ends the outage.
  *
  * Threads     Any thread may ask.
  */
@@ -27,6 +30,7 @@
 enum { READINESS_SAID_MAX = 400 };
 
 struct readiness; /* opaque */
+struct metrics;
 struct stream;
 
 /* The stores that are asked, with their names on /readyz and /metrics. */
@@ -59,10 +63,10 @@ static inline bool readiness_is_ok(const struct readiness_report *report, int st
     return strcmp(report->said[store], "ok") == 0;
 }
 
-/* Start the threads; the settings, and the admission and the stream (NULL: none), must outlive
- * them.  NULL: no memory, or no thread. */
-struct readiness *readiness_start(const struct config *c, struct admission *admission,
-                                  struct stream *stream);
+/* Start the threads; the settings, the metrics, and the admission and the stream (NULL: none), must
+ * outlive them.  NULL: no memory, or no thread. */
+struct readiness *readiness_start(const struct config *c, struct metrics *metrics,
+                                  struct admission *admission, struct stream *stream);
 
 /* End the threads, after a probe that is under way.  No thread may ask any more.  NULL
  * is fine. */
@@ -71,5 +75,11 @@ void readiness_stop(struct readiness *r);
 /* Write the answers of the probes of the last second into *out.  If a probe has been
  * under way for 2 s, its store counts as not answering. */
 void readiness_ask(struct readiness *r, struct readiness_report *out);
+
+/* A request found that the store does not answer, for the reason `why`; or a call for it to the
+ * lock library answered `st`, which may show that.  `partition` is of PostgreSQL.  Any thread. */
+void readiness_fail(struct readiness *r, enum readiness_store store, size_t partition,
+                    const char *why);
+void readiness_judge(struct readiness *r, enum readiness_store store, dlock_status st);
 
 #endif /* APP_READINESS_H */

@@ -24,6 +24,7 @@ struct request {
     bool is_named_by_client;     /* the id is the Idempotency-Key */
     bool is_traced;              /* the request has a valid traceparent */
     struct trace trace;          /* if so: its trace, and the span of the service's work */
+    struct log_field fields[LOG_FIELDS]; /* of the lines of the log about the request */
     int64_t user_id;             /* 0: the request has no user */
     int64_t number;              /* the number in the path, where the route has one */
     const char *word;            /* or the word */

@@ -15,7 +15,6 @@
 #include "app/store_options.h"
 #include "app/stream.h"
 #include "base/os/clock.h"
-#include "base/text/limited.h"
 #include "base/text/log.h"
 #include "db/pooler.h"
 #include "db/sale.h"

@@ -11,7 +11,6 @@
 #include "app/stream_inside.h"
 #include "base/os/clock.h"
 #include "base/os/random.h"
-#include "base/text/limited.h"
 #include "gen/lua_scripts.h"
 #include "lock/stores/redis_request.h"
 

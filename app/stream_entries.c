@@ -9,7 +9,6 @@
 #include "app/stream.h"
 #include "app/stream_inside.h"
 #include "base/os/clock.h"
-#include "base/text/limited.h"
 #include "base/text/text.h"
 #include "gen/lua_scripts.h"
 #include "lock/stores/redis_request.h"

@@ -14,7 +14,6 @@
 #include "app/order_replay.h"
 #include "app/sale_window.h"
 #include "base/os/clock.h"
-#include "base/text/limited.h"
 #include "db/sale_batch.h"
 
 /* The orders that are sold at once. */

@@ -16,7 +16,6 @@
 #include "base/os/clock.h"
 #include "base/os/condition.h"
 #include "base/os/thread.h"
-#include "base/text/limited.h"
 
 enum {
     LOOK_MS = 100, /* the time between two checks for orders to claim */
@@ -142,8 +141,10 @@ static bool settle(struct stream_writer *t)
         if (t->writings[i].state != STREAM_OPEN)
             ends[ended++] = (struct stream_end){
                 &t->writings[i].entry, verdict_of(&t->writings[i]), t->writings[i].reason};
-    if (!stream_settle(t->service->stream, ends, ended))
+    if (!stream_settle(t->service->stream, ends, ended)) {
+        readiness_fail(t->service->readiness, READINESS_STREAM, 0, dlock_error());
         return false;
+    }
     for (size_t i = 0; i < t->count; i++) {
         if (t->writings[i].state != STREAM_OPEN)
             tell(t, &t->writings[i]);
@@ -185,9 +186,12 @@ static size_t take(struct stream_writer *t)
     size_t count, added = 0;
     int64_t missing = 0;
 
-    if (t->count == STREAM_BATCH_MAX ||
-        !stream_take(t->service->stream, entries, STREAM_BATCH_MAX - t->count, &count, &missing))
+    if (t->count == STREAM_BATCH_MAX)
         return 0;
+    if (!stream_take(t->service->stream, entries, STREAM_BATCH_MAX - t->count, &count, &missing)) {
+        readiness_fail(t->service->readiness, READINESS_STREAM, 0, "orders cannot be taken");
+        return 0;
+    }
     if (missing > 0)
         atomic_fetch_add(&t->worker->cell->stream_vanished, (uint64_t)missing);
     if (missing != 0)

@@ -6,7 +6,6 @@
 #include "app/handlers.h"
 #include "app/service.h"
 #include "app/worker_pool.h"
-#include "base/text/limited.h"
 #include "db/partition.h"
 
 struct worker *worker_new(struct service *s)
@@ -116,6 +115,7 @@ enum outcome worker_take_db(struct worker *w)
     if (st == DB_TIMEOUT)
         return worker_is_busy(w, "no connection to the database became free for as long as "
                                  "--database-wait allows");
+    readiness_fail(w->service->readiness, READINESS_POSTGRESQL, w->partition, taken.why);
     return OUTCOME_UNAVAILABLE;
 }
 
@@ -135,5 +135,7 @@ enum outcome worker_db_failed(struct worker *w, enum db_status st)
         return OUTCOME_INTERNAL;
     }
     LIMITED_WARN("%s: %s: %s", name_of(w, name), db_status_name(st), db_error(w->db));
+    if (st == DB_LOST)
+        readiness_fail(w->service->readiness, READINESS_POSTGRESQL, w->partition, db_error(w->db));
     return OUTCOME_UNAVAILABLE;
 }

@@ -13,7 +13,7 @@
 #include "app/lock_trace.h"
 #include "app/order_sale.h"
 #include "base/os/clock.h"
-#include "base/text/limited.h"
+#include "base/text/duration.h"
 #include "db/sale_batch.h"
 
 /* An order, while it is on this path. */

@@ -97,11 +97,11 @@ static enum outcome conclude(struct order_attempt *attempt, const struct stream_
         return outcome == OUTCOME_SOLD_OUT ? sold_out(w, order->voucher_id, asked_ns)
                                            : outcome;
     case STREAM_UNANSWERED:
-        return OUTCOME_UNKNOWN;
     case STREAM_FAILED:
         break;
     }
-    return OUTCOME_UNAVAILABLE;
+    readiness_fail(w->service->readiness, READINESS_STREAM, 0, dlock_error());
+    return answer == STREAM_UNANSWERED ? OUTCOME_UNKNOWN : OUTCOME_UNAVAILABLE;
 }
 
 /* After an unanswered call of the script, a refusal of a later call is UNKNOWN, because

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
-#include "base/text/limited.h"
+#include "base/text/log.h"
 
 enum { PAUSE_MS = 10 }; /* the pause after a failed accept() */
 

@@ -16,7 +16,7 @@
 #include "base/http/session.h"
 #include "base/os/clock.h"
 #include "base/os/thread.h"
-#include "base/text/limited.h"
+#include "base/text/log.h"
 
 enum {
     KEEP_ALIVE_MS = 15000, /* how long a connection may be between two requests */

@@ -27,7 +27,7 @@
 #include "base/http/received.h"
 #include "base/os/clock.h"
 #include "base/os/event.h"
-#include "base/text/limited.h"
+#include "base/text/log.h"
 
 enum { TEXT_KEPT = 16384 }; /* the memory of a larger answer is freed at once */
 

@@ -18,8 +18,8 @@ enum {
     LINE_MAX_BYTES = 1024,
     TIME_BYTES = 64, /* of a time, with room for any year */
     JSON_MAX_BYTES = 2 * (LINE_MAX_BYTES + TIME_BYTES), /* each byte of a message escaped */
-    TRACE_BYTES = 128, /* the fields of a trace, in either format */
-    WHOLE_MAX_BYTES = JSON_MAX_BYTES + TRACE_BYTES
+    FIELDS_BYTES = 512, /* fields beyond that are left out */
+    WHOLE_MAX_BYTES = JSON_MAX_BYTES + FIELDS_BYTES + 2 /* the end of the line */
 };
 _Static_assert((size_t)WHOLE_MAX_BYTES <= DLOCK_DESCRIPTOR_WHOLE, "a line is one write");
 
@@ -32,7 +32,7 @@ static struct {
     uint64_t lost; /* lines since the last that was written */
 } writing = {.mutex = DLOCK_MUTEX_INITIALIZER};
 
-static _Thread_local const struct trace *trace_here;
+static _Thread_local const struct log_field *fields_here; /* LOG_FIELDS of them, or NULL */
 
 static const char *const LEVELS[] = {"debug", "info", "warn", "error"};
 
@@ -46,26 +46,31 @@ void log_set_format(enum log_format format)
     atomic_store(&format_now, (int)format);
 }
 
-void log_set_trace(const struct trace *trace)
+const struct log_field *log_set_fields(const struct log_field *fields)
 {
-    trace_here = trace;
+    const struct log_field *before = fields_here;
+
+    fields_here = fields;
+    return before;
 }
 
-/* Add the fields of the trace, if the thread works on one; the length is returned. */
-static size_t add_trace(char *line, size_t len, enum log_format format)
+/* Add the fields of the thread's lines; the length is returned. */
+static size_t add_fields(char *line, size_t len, bool is_json)
 {
-    const struct trace *trace = trace_here;
-    int added;
+    size_t end = len + FIELDS_BYTES;
 
-    if (trace == NULL)
-        return len;
-    if (format == LOG_JSON)
-        added = snprintf(line + len, TRACE_BYTES, ",\"trace_id\":\"%s\",\"span_id\":\"%s\"",
-                         trace->trace_id, trace->span_id);
-    else
-        added = snprintf(line + len, TRACE_BYTES, " trace_id=%s span_id=%s", trace->trace_id,
-                         trace->span_id);
-    return len + (size_t)added;
+    for (const struct log_field *f = fields_here; f != NULL && f < fields_here + LOG_FIELDS; f++) {
+        int added = 0;
+
+        if (f->name != NULL && f->text != NULL)
+            added = snprintf(line + len, end - len, is_json ? ",\"%s\":\"%s\"" : " %s=%s", f->name,
+                             f->text);
+        else if (f->name != NULL)
+            added = snprintf(line + len, end - len, is_json ? ",\"%s\":%lld" : " %s=%lld", f->name,
+                             f->number);
+        len += (size_t)added < end - len ? (size_t)added : 0;
+    }
+    return len;
 }
 
 /* "2026-01-31T23:59:59.123Z" */
@@ -81,7 +86,7 @@ static void format_time(char time_text[TIME_BYTES])
     (void)snprintf(time_text + len, TIME_BYTES - len, ".%03ldZ", (long)(now_ms % 1000));
 }
 
-/* The line in `line`, of at most LINE_MAX_BYTES with its end, and its trace; the length is
+/* The line in `line`, of at most LINE_MAX_BYTES with its end, and its fields; the length is
  * returned. */
 static size_t format_text(char *line, const char *level, const char *message)
 {
@@ -91,12 +96,12 @@ static size_t format_text(char *line, const char *level, const char *message)
     format_time(time_text);
     len = (size_t)snprintf(line, LINE_MAX_BYTES, "%s %-5s ", time_text, level);
     len += strlen(printable(message, line + len, LINE_MAX_BYTES - len - 1));
-    len = add_trace(line, len, LOG_TEXT);
+    len = add_fields(line, len, false);
     line[len++] = '\n';
     return len;
 }
 
-/* The same as an object, of at most JSON_MAX_BYTES and the trace.  A printable message is UTF-8
+/* The same as an object, of at most JSON_MAX_BYTES and the fields.  A printable message is UTF-8
  * without control characters, so only the quote and the backslash are left to escape. */
 static size_t format_json(char *line, const char *level, const char *message)
 {
@@ -114,7 +119,7 @@ static size_t format_json(char *line, const char *level, const char *message)
         line[len++] = *at;
     }
     line[len++] = '"';
-    len = add_trace(line, len, LOG_JSON);
+    len = add_fields(line, len, true);
     memcpy(line + len, "}\n", 2);
     return len + 2;
 }
@@ -159,4 +164,75 @@ void log_line(enum log_level level, const char *fmt, ...)
         !dlock_descriptor_write_now(STDERR_FILENO, line, len))
         writing.lost++;
     dlock_mutex_unlock(&writing.mutex);
+}
+
+/* ---- events that repeat ---- */
+
+static struct {
+    struct dlock_mutex mutex; /* of every struct limited */
+    struct limited *first;    /* of the kinds that have a line */
+} limited_kinds = {.mutex = DLOCK_MUTEX_INITIALIZER};
+
+/* Log the number of skipped events, once the kind has a line; the mutex is held. */
+static void limited_count(struct limited *l)
+{
+    const struct log_field count[LOG_FIELDS] = {{"count", NULL, (long long)l->skipped}};
+    const struct log_field *kept;
+
+    if (l->skipped == 0 || !l->is_listed)
+        return;
+    kept = log_set_fields(count);
+    log_line(l->level, "%llu more like it: %s", (unsigned long long)l->skipped, l->text);
+    (void)log_set_fields(kept);
+    l->skipped = 0;
+}
+
+bool limited_pass(struct limited *l, uint64_t most, int64_t every_ms)
+{
+    int64_t now_ns = dlock_clock_ns();
+    bool passes;
+
+    dlock_mutex_lock(&limited_kinds.mutex);
+    if (now_ns >= l->next_ns) {
+        l->next_ns = dlock_clock_after(now_ns, every_ms);
+        l->passed = 0;
+    }
+    passes = l->passed < most;
+    l->passed += passes;
+    l->skipped += !passes;
+    if (passes)
+        limited_count(l);
+    dlock_mutex_unlock(&limited_kinds.mutex);
+    return passes;
+}
+
+void limited_line(struct limited *l, enum log_level level, uint64_t most, const char *fmt, ...)
+{
+    char text[LIMITED_TEXT_MAX];
+    va_list args;
+
+    if (!limited_pass(l, most, 1000))
+        return;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    log_line(level, "%s", text);
+    dlock_mutex_lock(&limited_kinds.mutex);
+    l->level = level;
+    memcpy(l->text, text, sizeof l->text);
+    if (!l->is_listed) {
+        l->next = limited_kinds.first;
+        limited_kinds.first = l;
+        l->is_listed = true;
+    }
+    dlock_mutex_unlock(&limited_kinds.mutex);
+}
+
+void limited_tell(bool is_end)
+{
+    dlock_mutex_lock(&limited_kinds.mutex);
+    for (struct limited *l = limited_kinds.first; l != NULL; l = l->next)
+        if (is_end || dlock_clock_ns() >= l->next_ns)
+            limited_count(l);
+    dlock_mutex_unlock(&limited_kinds.mutex);
 }

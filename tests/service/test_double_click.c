@@ -98,8 +98,8 @@ static void nobody_buys_twice_though_locks_are_freed_by_force(void **state)
     assert_int_equal(accepted, GROUPS * USERS_OF_A_GROUP);
 }
 
-/* The first click holds the user's lock. The second one is the client's own doing, so its status is
- * none of a failure of the service. */
+/* The first click holds the user's lock. The second one is the client's own doing, so neither the
+ * status nor a figure counts it as a failure of the service. */
 static void the_second_click_is_no_failure_of_the_service(void **state)
 {
     static struct rig_answer answer;
@@ -121,6 +121,7 @@ static void the_second_click_is_no_failure_of_the_service(void **state)
     assert_string_equal(answer.body, "{\"success\":false,\"errorMsg\":\"不允许重复下单\"}");
     rig_let_go(&first, &service, "after-acquire");
     rig_expect(&first.answer, 201, "accepted");
+    assert_true(rig_metric(&service, "seckill_http_requests_failed_total") == 0);
 }
 
 int main(void)

@@ -2,8 +2,7 @@
 /* test_outage.c -- PostgreSQL or Redis goes away while orders come in, and comes back.
  *
  * The servers are the test's own. In the end the answers to the clients agree with the rows of the
- * database.
- * the database agree. */
+ * database, and the log alone tells each outage, and as many failed answers as the clients got. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -13,6 +12,7 @@
 
 #include "base/text/duration.h"
 #include "tests/service/rig.h"
+#include "tests/service/shell.h"
 
 enum { BUYERS = 6, STOCK = 1000000 };
 
@@ -28,6 +28,7 @@ struct buyer {
     int64_t next_user;
     atomic_bool stop;
     atomic_int accepted, unavailable, unknown, odd;
+    atomic_int failed; /* answers with 503 */
     atomic_int_fast64_t worst_ns;
 };
 
@@ -59,6 +60,7 @@ static bool order_until_settled(struct buyer *b, int64_t user)
             atomic_fetch_add(&b->odd, 1);
             return false;
         }
+        atomic_fetch_add(&b->failed, got.status == 503);
         atomic_fetch_add(strcmp(got.outcome, "unknown") == 0 ? &b->unknown
                                                              : &b->unavailable,
                          1);
@@ -120,14 +122,56 @@ static void expect_refusals(const char *when)
         fail_msg("no orders are refused %s", when);
 }
 
-static int64_t start_buying(const char *lock)
+/* The failed answers of the log: one for each line, or as many as the line counts. */
+static int64_t failed_in_log(FILE *log)
+{
+    char line[4096];
+    int64_t sum = 0;
+
+    assert_non_null(log);
+    rewind(log);
+    while (fgets(line, sizeof(line), log) != NULL) {
+        const char *count = strstr(line, "count");
+
+        if (strstr(line, " was answered 503 ") != NULL)
+            sum += count != NULL ? strtoll(count + strcspn(count, "=:") + 1, NULL, 10) : 1;
+    }
+    return sum;
+}
+
+static bool has_logged_each_failure(void *arg)
+{
+    FILE *log = fopen(service.log, "re");
+    int64_t told = 0, logged = failed_in_log(log);
+
+    (void)arg;
+    (void)fclose(log);
+    for (int i = 0; i < BUYERS; i++)
+        told += atomic_load(&buyers[i].failed);
+    if (logged > told)
+        fail_msg("the log has %d failures, the clients were told %d", (int)logged, (int)told);
+    return logged == told;
+}
+
+static bool has_logged(void *words)
+{
+    return rig_has_logged(&service, words);
+}
+
+static void expect_logged(char *words)
+{
+    if (!rig_until(has_logged, words, RIG_PATIENCE_MS))
+        fail_msg("the log does not say %s", words);
+}
+
+static int64_t start_buying(const char *lock, const char *format)
 {
     int64_t voucher = rig_voucher(STOCK);
 
     /* Six buyers use two connections, so some of them always wait for one. A Redis that hung
      * executes an acquire that was given up when it goes on, and the user's lock then stays until
      * its lease ends. So the lease is far shorter than the time that the test waits. */
-    service = RIG_START(lock, "--statement-timeout=1s", "--redis-timeout=500ms",
+    service = RIG_START(lock, format, "--statement-timeout=1s", "--redis-timeout=500ms",
                         "--database-connections=2", "--lock-lease=3s",
                         "--idle-transaction-timeout=2s");
     memset(buyers, 0, sizeof(buyers));
@@ -166,6 +210,7 @@ static void settle_accounts(int64_t voucher)
                      (long long)atomic_load(&buyers[i].worst_ns) / 1000000);
         accepted += atomic_load(&buyers[i].accepted);
     }
+    assert_true(rig_until(has_logged_each_failure, NULL, RIG_PATIENCE_MS));
     assert_true(rig_until(is_every_slot_back, NULL, RIG_PATIENCE_MS));
     orders = rig_orders(voucher);
     assert_true(orders >= accepted && orders <= accepted + BUYERS);
@@ -183,7 +228,7 @@ static void expect_ready(int status, const char *named)
 
 static void postgres_is_restarted(void **state)
 {
-    int64_t voucher = start_buying("--lock=reentrant");
+    int64_t voucher = start_buying("--lock=reentrant", "--log-format=text");
 
     (void)state;
     rig_lab_restart("postgres");
@@ -200,7 +245,7 @@ static void every_connection_is_killed(void **state)
         "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
         " WHERE usename = 'seckill_service'",
         ""};
-    int64_t voucher = start_buying("--lock=none");
+    int64_t voucher = start_buying("--lock=none", "--log-format=text");
 
     (void)state;
     for (int i = 0; i < 5; i++) {
@@ -230,7 +275,7 @@ static void postgres_crashes(void **state)
         "outage_one",
         "SELECT pid FROM pg_stat_activity WHERE usename = 'seckill_service' LIMIT 1",
         ""};
-    int64_t voucher = start_buying("--lock=reentrant");
+    int64_t voucher = start_buying("--lock=reentrant", "--log-format=text");
     int pid, own_pid;
 
     (void)state;
@@ -246,7 +291,7 @@ static void postgres_crashes(void **state)
 
 static void redis_is_restarted(void **state)
 {
-    int64_t voucher = start_buying("--lock=reentrant");
+    int64_t voucher = start_buying("--lock=reentrant", "--log-format=text");
 
     (void)state;
     rig_lab_restart("redis");
@@ -257,29 +302,77 @@ static void redis_is_restarted(void **state)
 /* Redis neither answers nor closes the connection, which is worse than an end. */
 static void redis_hangs(void **state)
 {
-    int64_t voucher = start_buying("--lock=reentrant");
+    int64_t voucher = start_buying("--lock=reentrant", "--log-format=json");
     pid_t pid = rig_lab_pid("redis");
+    char fields[120];
 
     (void)state;
     assert_int_equal(kill(pid, SIGSTOP), 0);
     expect_refusals("while Redis hangs");
+    expect_logged("\"store\":\"locks\",\"partition\":0,\"outage\":\"begins\"}");
     expect_ready(503, "\"postgresql\":\"ok\"");
     assert_int_equal(kill(pid, SIGCONT), 0);
     expect_progress("after Redis goes on");
+    expect_logged("\"store\":\"locks\",\"partition\":0,\"outage\":\"ends\",\"duration_ms\":");
+    (void)snprintf(fields, sizeof(fields), "\"voucher\":%lld,\"outcome\":\"unavailable\","
+                                           "\"status\":503,\"duration_ms\":", (long long)voucher);
+    assert_true(rig_has_logged(&service, fields));
     settle_accounts(voucher);
 }
 
 static void postgres_hangs(void **state)
 {
-    int64_t voucher = start_buying("--lock=none");
+    int64_t voucher = start_buying("--lock=none", "--log-format=text");
 
     (void)state;
     rig_lab_signal(rig_lab_pid("postgres"), SIGSTOP);
     expect_refusals("while PostgreSQL hangs");
+    expect_logged("error PostgreSQL fails: ");
     expect_ready(503, "\"locks\":\"ok\"");
     rig_lab_signal(rig_lab_pid("postgres"), SIGCONT);
     expect_progress("after PostgreSQL goes on");
+    expect_logged("warn  PostgreSQL answers again; in ");
     settle_accounts(voucher);
+}
+
+/* The process ends during an outage, while most failures are only counted. */
+static void a_stop_loses_no_count(void **state)
+{
+    enum { ORDERS = 100 };
+    int64_t voucher = rig_voucher(STOCK);
+    FILE *log;
+
+    (void)state;
+    service = RIG_START("--lock=reentrant");
+    rig_lab_kill("redis");
+    for (int i = 1; i <= ORDERS; i++) {
+        assert_true(rig_order(service.orders_port, voucher, i, &answer));
+        rig_expect(&answer, 503, "unavailable");
+    }
+    log = fopen(service.log, "re");
+    rig_stop(&service); /* removes the log */
+    assert_int_equal(failed_in_log(log), ORDERS);
+    assert_int_equal(fclose(log), 0);
+    rig_lab_restart("redis");
+}
+
+/* No request fails, and the release that finds no lock has no client that waits for it. */
+static void a_redis_that_was_emptied_is_in_the_log(void **state)
+{
+    int64_t voucher = rig_voucher(2);
+    struct rig_held held;
+    char line[RIG_PATH_MAX];
+
+    (void)state;
+    service = RIG_START("--lock=reentrant", "--allow-faults");
+    rig_hold(&held, &service, "before-commit", voucher, 1);
+    (void)snprintf(line, sizeof(line), "redis-cli --no-auth-warning -u '%s' FLUSHALL",
+                   rig_environment("SECKILL_REDIS_URL"));
+    (void)shell(line);
+    rig_let_go(&held, &service, "before-commit");
+    rig_expect(&held.answer, 201, "accepted");
+    expect_logged("1 locks were lost while they were held");
+    rig_stop(&service);
 }
 
 int main(void)
@@ -291,6 +384,8 @@ int main(void)
         cmocka_unit_test(redis_is_restarted),
         cmocka_unit_test(redis_hangs),
         cmocka_unit_test(postgres_hangs),
+        cmocka_unit_test(a_stop_loses_no_count),
+        cmocka_unit_test(a_redis_that_was_emptied_is_in_the_log),
     };
 
     return RIG_RUN_WITH_LAB(tests);

@@ -131,3 +131,24 @@ TEST(closed_standard_descriptors_are_kept)
     for (int closed = 0; closed < 8; closed++)
         assert_int_equal(descriptors_of_child(closed), 0);
 }
+
+TEST(the_fields_of_a_thread_are_in_its_lines)
+{
+    const struct log_field fields[LOG_FIELDS] = {
+        {"outcome", "unavailable", 0}, {NULL, "left out", 0}, {"voucher", NULL, 7}};
+    struct reader r;
+
+    begin(&r);
+    assert_null(log_set_fields(fields));
+    log_warn("a text");
+    log_set_format(LOG_JSON);
+    log_warn("an object");
+    assert_ptr_equal(log_set_fields(NULL), fields);
+    log_warn("without fields");
+    log_set_format(LOG_TEXT);
+    (void)read_text(&r);
+    end(&r);
+    assert_non_null(strstr(r.text, "warn  a text outcome=unavailable voucher=7\n"));
+    assert_non_null(strstr(r.text, "\"an object\",\"outcome\":\"unavailable\",\"voucher\":7}\n"));
+    assert_non_null(strstr(r.text, "\"without fields\"}\n"));
+}
