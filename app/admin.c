@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* admin.c -- the listener for operators: health, metrics, settings. */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "app/handlers.h"
 #include "app/lane.h"
@@ -65,6 +68,31 @@ static void read_databases(struct service *s, struct metrics_facts *facts)
     }
 }
 
+/* Read what the process uses.  It has no descriptor left if it cannot open /proc. */
+static void read_process(struct metrics_facts *facts)
+{
+    FILE *memory = fopen("/proc/self/statm", "re");
+    DIR *descriptors = opendir("/proc/self/fd");
+    struct rlimit limit = {0};
+    struct rusage used = {0};
+    long long pages = 0;
+
+    (void)getrusage(RUSAGE_SELF, &used);
+    facts->cpu_us = (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * INT64_C(1000000) +
+                    used.ru_utime.tv_usec + used.ru_stime.tv_usec;
+    (void)getrlimit(RLIMIT_NOFILE, &limit);
+    facts->max_fds = (int64_t)limit.rlim_cur;
+    if (memory != NULL && fscanf(memory, "%*s %lld", &pages) == 1)
+        facts->resident_bytes = pages * sysconf(_SC_PAGESIZE);
+    while (descriptors != NULL && readdir(descriptors) != NULL)
+        facts->open_fds++;
+    facts->open_fds = descriptors != NULL ? facts->open_fds - 3 : facts->max_fds; /* . .. itself */
+    if (memory != NULL)
+        (void)fclose(memory);
+    if (descriptors != NULL)
+        (void)closedir(descriptors);
+}
+
 void admin_metrics(const struct request *rq, struct answer *an)
 {
     struct service *s = rq->service;
@@ -74,6 +102,7 @@ void admin_metrics(const struct request *rq, struct answer *an)
         .stock_guard = s->config->stock_guard,
         .process = s->config->process_name,
         .order_path = s->path->name,
+        .started_us = s->started_us,
         .orders_waiting = lanes_waiting(s->lanes),
         .orders_waiting_max = s->config->orders_waiting,
         .voucher_orders_waiting_max = s->config->voucher_orders_waiting,
@@ -88,6 +117,7 @@ void admin_metrics(const struct request *rq, struct answer *an)
     facts.workers_waiting = pool.waiting;
     facts.workers_timed_out = pool.timed_out;
     read_databases(s, &facts);
+    read_process(&facts);
     ask_readiness(s, &facts.readiness);
     redis_traffic_read(&facts.redis);
     connections_read_stats(s->connections, &facts.connections);

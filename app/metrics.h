@@ -109,6 +109,7 @@ struct metrics_facts {
     int64_t workers_total;
     int64_t workers_waiting;
     uint64_t workers_timed_out;
+    int64_t started_us, cpu_us, resident_bytes, open_fds, max_fds; /* of the process */
     struct readiness_report readiness; /* as on /readyz */
     struct redis_traffic redis;        /* of all connections of this process */
     struct db_pool_stats database; /* the sums over all partitions */

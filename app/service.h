@@ -45,6 +45,7 @@ struct service {
     struct sold_out sold_out;
     struct unknown_orders unknown_orders;
     struct readiness *readiness;
+    int64_t started_us;         /* since 1970 */
     atomic_bool is_leaving; /* the service was told to stop, and /readyz says so */
     struct connections *connections; /* of the listeners, while there are any */
     struct worker_pool *workers[2];        /* of each listener */

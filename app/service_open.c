@@ -11,6 +11,7 @@
 #include "app/stores.h"
 #include "app/stream.h"
 #include "app/stream_writer.h"
+#include "base/os/clock.h"
 #include "db/guard.h"
 #include "lock/fault.h"
 
@@ -45,6 +46,7 @@ enum exit_code service_open(struct service *s, const struct config *config,
 
     s->config = config;
     s->settings = settings;
+    s->started_us = dlock_clock_wall_ms() * 1000;
     s->path = order_path_find(config->order_path);
     s->terms = (struct sale_terms){
         .stock_guard = guard_find(config->stock_guard),

@@ -60,8 +60,8 @@ static void begin_panel(struct dashboard *d, const char *title, const char *help
     fputs(", \"description\": ", d->out);
     write_string(d->out, help);
     fprintf(d->out,
-            ",\n     \"datasource\": {\"type\": \"prometheus\", \"uid\": \"${datasource}\"},\n"
-            "     \"gridPos\": {\"x\": %d, \"y\": %d, \"w\": %d, \"h\": %d},\n"
+            ",\n     \"datasource\": {\"type\": \"prometheus\", \"uid\": \"${datasource}\"}, "
+            "\"gridPos\": {\"x\": %d, \"y\": %d, \"w\": %d, \"h\": %d},\n"
             "     \"fieldConfig\": {\"defaults\": {\"unit\": \"%s\"}, \"overrides\": []},\n"
             "     \"targets\": [",
             i % 2 * PANEL_WIDTH, i / 2 * PANEL_HEIGHT, PANEL_WIDTH, PANEL_HEIGHT, unit);

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/support/tap.sh"
 # shellcheck source=tests/cli/support/prometheus.sh
 . "$(dirname "$0")/support/prometheus.sh"
-plan 20
+plan 24
 rules=$root/docker/prometheus-rules.yml
 # The time that an alert has to hold is removed, so that it is raised at once.
 sed "s/^        for: .*/        for: 0s/" "$rules" >"$work/rules.yml"
@@ -50,7 +50,7 @@ all_answer() {
     [ "$count" -gt 0 ] && return "$status"
 }
 # The rules without their limits: a rule whose limit is not passed has an empty answer.
-figures() { jq -r '.data.groups[].rules[].query' "$work/rules" | sed -E 's/ [<>] [0-9]+$//'; }
+figures() { jq -r '.data.groups[].rules[].query' "$work/rules" | sed -E 's/ [<>] [0-9.]+$//'; }
 # shellcheck disable=SC2016  # Grafana expands it
 panels() { jq -r '.panels[].targets[].expr' "$dashboard" | sed 's/\$__rate_interval/10s/g'; }
 rules_answer() { all_answer < <(figures); }
@@ -93,11 +93,25 @@ check 'no alert is raised while the service sells' soon is_calm
 "$seckill" lab kill redis --dir "$lab" >/dev/null
 check 'a dead Redis raises that the replica is not ready' soon fires SeckillNotReady
 check 'and that connections to Redis break' soon fires SeckillRedisFails
+check 'and that requests fail' soon fires SeckillOrdersFail
 names_locks() { has_answer 'seckill_store_ready{store="locks"} == 0' && ! has_answer 'seckill_store_ready{store="postgresql"} == 0'; }
 check 'and the metrics name the store of the locks alone' soon names_locks
 "$seckill" lab restart redis --dir "$lab" >/dev/null
 is_ready_again() { ! fires SeckillNotReady; }
 check 'the alert is over when Redis is back' soon is_ready_again
+# A session holds the row of the voucher until its client is ended. There is stock again, but not for
+# all: wrk sends the orders of refused users again.
+psql -qX "$SECKILL_LAB_DATABASE_URL" \
+    -c "UPDATE tb_seckill_voucher SET stock = stock + 20000 WHERE voucher_id = $SECKILL_VOUCHER" -c BEGIN \
+    -c "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $SECKILL_VOUCHER FOR UPDATE" \
+    -c 'SELECT pg_sleep(3600)' >/dev/null 2>&1 &
+holder=$!
+own "$holder"
+check 'a locked row raises that orders wait in vain' soon fires SeckillDatabaseBusy
+{ send KILL "$holder" && wait "$holder"; } 2>/dev/null
+psql -qX "$SECKILL_LAB_DATABASE_URL" -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE query LIKE '%pg_sleep(3600)%' AND pid <> pg_backend_pid()" >/dev/null
+check 'and the alerts end with it' soon is_calm
 "$seckill" lab kill postgres --dir "$lab" >/dev/null
 check 'a dead PostgreSQL raises that requests get no connection' soon fires SeckillDatabaseRefuses
 check 'and that none can be opened' soon fires SeckillDatabaseFails
@@ -105,4 +119,5 @@ check 'the alert of a service that is down is not raised while the service runs'
     status 1 fires SeckillDown
 { send KILL "$service" && wait "$service"; } 2>/dev/null
 check 'and is raised when the service has been killed' soon fires SeckillDown
+check 'and that no replica is left' soon fires SeckillAllDown
 done_testing
