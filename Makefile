@@ -394,7 +394,8 @@ $(OUT)/tests/service/%: $(OUT)/obj/tests/service/%.o $(SERVICE_HELP) $(APP_LIB) 
 
 # This one runs with TSan too, where the archives of the service and of the laboratory would be built
 # for it alone: it is linked with what it needs.
-$(OUT)/tests/service/test_pool: $(call objects,tests/service/test_pool.c loadtest/kit/port.c) $(SERVICE_HELP) $(BASE_DB) $(LIBRARY)
+$(OUT)/tests/service/test_pool: $(call objects,tests/service/test_pool.c loadtest/kit/port.c) \
+    $(filter-out %/stream_rig.o,$(SERVICE_HELP)) $(BASE_DB) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $(filter %.o,$^) $(BASE_DB) $(LIBRARY) \
 	  $(LIBS.test) $(LIBS.db) $(LIBS.lock) $(LIBS.base)

@@ -7,18 +7,14 @@
 #ifndef TESTS_SERVICE_RIG_H
 #define TESTS_SERVICE_RIG_H
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include <pthread.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include <cmocka.h>
-#include <pthread.h>
-
 #include "base/http/token.h"
 #include "db/conn.h"
+#include "tests/registered.h"
 
 enum { RIG_ARGS_MAX = 25, RIG_ANSWER_MAX = 65536, RIG_PATH_MAX = 256 };
 
@@ -168,17 +164,15 @@ pid_t rig_lab_pid(const char *server);
  * stopped server starts no further child. */
 void rig_lab_signal(pid_t server, int signal_number);
 
-/* Run the tests of a program beside one service with these additional arguments, which *service
- * describes while they run; or in a lab of their own, as with rig_lab_up(). Returns the number of
- * failed tests. */
-int rig_run_with_service(const struct CMUnitTest *tests, size_t count,
-                         struct rig_service *service, const char *const *args);
-int rig_run_with_lab(const struct CMUnitTest *tests, size_t count);
-#define RIG_RUN_WITH_SERVICE(tests, service, ...)                                      \
-    rig_run_with_service(tests, sizeof(tests) / sizeof((tests)[0]), service,           \
-                         (const char *const[]){__VA_ARGS__, NULL})
-#define RIG_RUN_WITH_LAB(tests)                                                        \
-    rig_run_with_lab(tests, sizeof(tests) / sizeof((tests)[0]))
+/* Run the tests that the program has registered (tests/registered.h), between these two functions,
+ * each of which may be NULL; beside one service with these additional arguments, which *service
+ * describes while they run; or in a lab of their own, as with rig_lab_up(). Each returns the number
+ * of failed tests. A program without a main() runs its tests between the functions of GROUP(). */
+int rig_run_tests(CMFixtureFunction set_up, CMFixtureFunction tear_down);
+int rig_run_with_service(struct rig_service *service, const char *const *args);
+int rig_run_with_lab(void);
+#define RIG_RUN_WITH_SERVICE(service, ...)                                             \
+    rig_run_with_service(service, (const char *const[]){__VA_ARGS__, NULL})
 
 /* The value of a variable that tests/run sets; the test fails if it is not set. */
 const char *rig_environment(const char *name) __attribute__((returns_nonnull));

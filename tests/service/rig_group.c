@@ -1,9 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* rig_group.c -- the service or lab that all tests of a program share, made before the
- * first test and removed after the last. */
+/* rig_group.c -- runs the tests of a program one after another, in one process; makes the service
+ * or lab that all of them share before the first test, and removes it after the last. */
 #include <stdlib.h>
 
 #include "tests/service/rig.h"
+
+enum { TESTS_MAX = 32 };
+
+static struct CMUnitTest tests[TESTS_MAX];
+static size_t test_count;
+static struct CMUnitTest fixtures;
+
+/* The constructors of a file run in the order in which they stand there. */
+void registered_add(struct registered *one)
+{
+    if (one->test.name == NULL)
+        fixtures = one->test;
+    else if (test_count < TESTS_MAX)
+        tests[test_count++] = one->test;
+    else
+        abort();
+}
+
+int rig_run_tests(CMFixtureFunction set_up, CMFixtureFunction tear_down)
+{
+    return _cmocka_run_group_tests("tests", tests, test_count, set_up, tear_down);
+}
+
+/* A program that has more to do has a main() of its own. */
+__attribute__((weak)) int main(void)
+{
+    return rig_run_tests(fixtures.setup_func, fixtures.teardown_func);
+}
 
 /* cmocka passes no argument to the first function of a group. */
 static struct rig_service *shared;
@@ -34,12 +62,11 @@ static int end_service(void **state)
     return 0;
 }
 
-int rig_run_with_service(const struct CMUnitTest *tests, size_t count,
-                         struct rig_service *service, const char *const *args)
+int rig_run_with_service(struct rig_service *service, const char *const *args)
 {
     shared = service;
     shared_args = args;
-    return _cmocka_run_group_tests("tests", tests, count, begin_service, end_service);
+    return rig_run_tests(begin_service, end_service);
 }
 
 static int begin_lab(void **state)
@@ -56,7 +83,7 @@ static int end_lab(void **state)
     return 0;
 }
 
-int rig_run_with_lab(const struct CMUnitTest *tests, size_t count)
+int rig_run_with_lab(void)
 {
-    return _cmocka_run_group_tests("tests", tests, count, begin_lab, end_lab);
+    return rig_run_tests(begin_lab, end_lab);
 }

@@ -50,7 +50,7 @@ static void expect(const struct route *r, const char *who, int status,
     assert_null(strcasestr(answer.head, "Access-Control-"));
 }
 
-static void every_operators_route_refuses_strangers(void **state)
+TEST(every_operators_route_refuses_strangers)
 {
     static const char ZEROS[] =
         "Authorization: Bearer "
@@ -61,7 +61,6 @@ static void every_operators_route_refuses_strangers(void **state)
     char lines[512], buyer[TOKEN_LEN + 1];
     int looked = 0;
 
-    (void)state;
     rig_operator_token(buyer); /* the token is one for the other listener */
     for (size_t i = 0; route_at(i) != NULL; i++) {
         const struct route *r = route_at(i);
@@ -101,11 +100,10 @@ static void every_operators_route_refuses_strangers(void **state)
     assert_int_equal(looked, 7);
 }
 
-static void an_operator_is_let_in(void **state)
+TEST(an_operator_is_let_in)
 {
     char lines[256];
 
-    (void)state;
     for (size_t i = 0; route_at(i) != NULL; i++) {
         const struct route *r = route_at(i);
 
@@ -119,11 +117,10 @@ static void an_operator_is_let_in(void **state)
     }
 }
 
-static void health_is_open_to_everybody(void **state)
+TEST(health_is_open_to_everybody)
 {
     static const char *const PATHS_OF[] = {"/livez", "/readyz"};
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         ask("GET", PATHS_OF[i], "Host: evil.example\r\nOrigin: http://evil.example\r\n");
         assert_int_equal(answer.status, 200);
@@ -136,9 +133,8 @@ static void health_is_open_to_everybody(void **state)
 }
 
 /* A client without the token must not learn which routes exist. */
-static void a_stranger_learns_of_no_route(void **state)
+TEST(a_stranger_learns_of_no_route)
 {
-    (void)state;
     ask("GET", "/nowhere", "Host: localhost\r\n");
     assert_int_equal(answer.status, 401);
     ask("PUT", "/metrics", "Host: localhost\r\n");
@@ -148,12 +144,11 @@ static void a_stranger_learns_of_no_route(void **state)
     assert_null(strcasestr(answer.head, "Access-Control-"));
 }
 
-static void names_can_be_added(void **state)
+TEST(names_can_be_added)
 {
     struct rig_service mine = service;
     char lines[256];
 
-    (void)state;
     service = RIG_START("--lock=none", "--admin-host=shop-admin,10.9.8.7");
     (void)snprintf(lines, sizeof(lines), "Host: shop-admin:8082\r\n%s", good);
     ask("GET", "/metrics", lines);
@@ -180,15 +175,4 @@ static int end(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operators_route_refuses_strangers),
-        cmocka_unit_test(an_operator_is_let_in),
-        cmocka_unit_test(health_is_open_to_everybody),
-        cmocka_unit_test(a_stranger_learns_of_no_route),
-        cmocka_unit_test(names_can_be_added),
-    };
-
-    return cmocka_run_group_tests(tests, begin, end);
-}
+GROUP(begin, end)

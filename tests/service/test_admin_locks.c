@@ -11,14 +11,13 @@ static struct rig_service service;
 static struct rig_answer answer;
 
 /* A client outside the service holds the lock. An operator inspects the lock, and frees it. */
-static void a_lock_is_shown_and_freed_by_force(void **state)
+TEST(a_lock_is_shown_and_freed_by_force)
 {
     int port = service.admin_port;
     dlock_options opts = dlock_options_default();
     dlock_system *sys = NULL;
     dlock_lease lease;
 
-    (void)state;
     opts.redis_url = getenv("SECKILL_REDIS_URL");
     assert_int_equal(DLOCK_OK, dlock_open(&sys, &opts));
     assert_int_equal(DLOCK_OK,
@@ -60,11 +59,10 @@ static bool has_no_request_in_flight(void *arg)
     return rig_metric(&service, "seckill_redis_requests_in_flight ") == 0;
 }
 
-static void the_counters_of_the_locks_are_shown(void **state)
+TEST(the_counters_of_the_locks_are_shown)
 {
     int64_t voucher = rig_voucher(10);
 
-    (void)state;
     for (int user = 1; user <= 4; user++)
         assert_true(rig_order(service.orders_port, voucher, user, &answer));
     assert_true(rig_metric(&service, "seckill_dlock_acquires_total{"
@@ -84,10 +82,5 @@ static void the_counters_of_the_locks_are_shown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lock_is_shown_and_freed_by_force),
-        cmocka_unit_test(the_counters_of_the_locks_are_shown),
-    };
-
-    return RIG_RUN_WITH_SERVICE(tests, &service, "--workers=8");
+    return RIG_RUN_WITH_SERVICE(&service, "--workers=8");
 }

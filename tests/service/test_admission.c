@@ -90,9 +90,8 @@ static void expect(int port, int64_t user, const char *outcome)
 }
 
 /* One held order in each of two processes uses all places. */
-static void no_more_are_inside_than_may_be(void **state)
+TEST(no_more_are_inside_than_may_be)
 {
-    (void)state;
     for (int kind = 0; kind < KIND_COUNT; kind++) {
         static struct rig_held held[PROCESSES];
         struct rig_service s[PROCESSES];
@@ -122,13 +121,12 @@ static void no_more_are_inside_than_may_be(void **state)
     }
 }
 
-static void a_refused_client_is_told_to_come_again(void **state)
+TEST(a_refused_client_is_told_to_come_again)
 {
     static struct rig_held held[INSIDE];
     char path[64], token[TOKEN_LEN + 1], header[TOKEN_LEN + 32];
     struct rig_service s, other;
 
-    (void)state;
     begin();
     voucher = rig_voucher(100);
     s = start(PERMITS);
@@ -180,9 +178,8 @@ static void *buy(void *arg)
 }
 
 /* Under overload a client gets no other answer, and in the end every place is free. */
-static void an_overload_leaves_every_place_free(void **state)
+TEST(an_overload_leaves_every_place_free)
 {
-    (void)state;
     for (int kind = 0; kind < KIND_COUNT; kind++) {
         static struct buyer buyers[BUYERS]; /* a failed test leaves their threads behind */
         struct rig_service s[PROCESSES];
@@ -213,7 +210,7 @@ static void an_overload_leaves_every_place_free(void **state)
     }
 }
 
-static void every_way_out_gives_the_place_back(void **state)
+TEST(every_way_out_gives_the_place_back)
 {
     static const struct postgres_statement END_ALL = {
         "admission_end_all",
@@ -221,7 +218,6 @@ static void every_way_out_gives_the_place_back(void **state)
         " WHERE application_name = $1",
         "t"};
 
-    (void)state;
     for (int kind = 0; kind < KIND_COUNT; kind++) {
         static struct rig_held held;
         struct rig_service s;
@@ -262,15 +258,14 @@ static bool are_free(void *arg)
 
 /* A semaphore has this flaw in Redisson too: the store does not know which process has its
  * places. */
-static void a_killed_process_takes_its_places_along(void **state)
+TEST(a_killed_process_takes_its_places_along)
 {
     for (int kind = 0; kind < KIND_COUNT; kind++) {
         static struct rig_held held;
         struct places all = {kind, INSIDE};
         struct rig_service s;
 
-        (void)state;
-        begin();
+            begin();
         voucher = rig_voucher(100);
         s = start_with(kind, LEASE_MS, RIG_PATIENCE_MS);
         hold_one(&held, &s, 1);
@@ -300,13 +295,12 @@ static bool is_accepted(void *arg)
 }
 
 /* Without Redis the number of admitted orders is unknown, so no order is admitted. */
-static void without_redis_nobody_is_let_in(void **state)
+TEST(without_redis_nobody_is_let_in)
 {
     struct places all = {PERMITS, INSIDE};
     struct rig_service s;
     pid_t redis;
 
-    (void)state;
     rig_lab_up();
     begin();
     voucher = rig_voucher(100);
@@ -331,14 +325,13 @@ static void without_redis_nobody_is_let_in(void **state)
     rig_lab_down();
 }
 
-static void an_impossible_admission_is_refused(void **state)
+TEST(an_impossible_admission_is_refused)
 {
     static const char *const WRONG[] = {"semaphore",    "semaphore:0", "permits:-1",
                                         "permits:1x",   "permits:",    "latch:3",
                                         "semaphore: 3", "permits:01",
                                         "permits:99999999999999999999"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(WRONG) / sizeof(WRONG[0]); i++) {
         char flag[64], log[1024];
 
@@ -347,19 +340,4 @@ static void an_impossible_admission_is_refused(void **state)
             rig_run((const char *const[]){flag, NULL}, log, sizeof(log)), 64);
         assert_non_null(strstr(log, "none, semaphore:N or permits:N"));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_more_are_inside_than_may_be),
-        cmocka_unit_test(a_refused_client_is_told_to_come_again),
-        cmocka_unit_test(an_overload_leaves_every_place_free),
-        cmocka_unit_test(every_way_out_gives_the_place_back),
-        cmocka_unit_test(a_killed_process_takes_its_places_along),
-        cmocka_unit_test(without_redis_nobody_is_let_in),
-        cmocka_unit_test(an_impossible_admission_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("admission", tests, NULL, NULL);
 }

@@ -44,9 +44,8 @@ static void expect_reason(const char *part)
         fail_msg("\"%s\" instead of \"%s\"", why, part);
 }
 
-static void a_stream_without_an_order_is_drained(void **state)
+TEST(a_stream_without_an_order_is_drained)
 {
-    (void)state;
     assert_true(settled_wait_drained(&lab, stream_name(), AT_ONCE_MS, false, why));
     (void)STREAM_TEXT("XADD", stream_name(), "*", "order", "1");
     assert_false(settled_wait_drained(&lab, stream_name(), AT_ONCE_MS, false, why));
@@ -56,9 +55,8 @@ static void a_stream_without_an_order_is_drained(void **state)
 }
 
 /* Redis says an error, and not a number. */
-static void a_key_that_is_no_stream_is_not_drained(void **state)
+TEST(a_key_that_is_no_stream_is_not_drained)
 {
-    (void)state;
     (void)STREAM_TEXT("SET", stream_name(), "text");
     assert_false(settled_wait_drained(&lab, stream_name(), AT_ONCE_MS, false, why));
     expect_reason("Redis did not say");
@@ -97,13 +95,12 @@ static bool has_ended(pid_t pid)
     return info.si_pid == pid;
 }
 
-static void a_signal_ends_only_a_wait_that_it_stops(void **state)
+TEST(a_signal_ends_only_a_wait_that_it_stops)
 {
     int status = 0;
     int64_t before;
     pid_t pid;
 
-    (void)state;
     (void)STREAM_TEXT("XADD", stream_name(), "*", "order", "1");
     pid = wait_after_signal(true);
     assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -117,9 +114,8 @@ static void a_signal_ends_only_a_wait_that_it_stops(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void a_silent_redis_is_not_drained(void **state)
+TEST(a_silent_redis_is_not_drained)
 {
-    (void)state;
     rig_lab_kill("redis");
     assert_false(settled_wait_drained(&lab, stream_name(), SOON_MS, false, why));
     expect_reason("Redis did not say");
@@ -167,12 +163,11 @@ static void end_session(pid_t pid)
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void a_stopped_service_is_not_quiet(void **state)
+TEST(a_stopped_service_is_not_quiet)
 {
     pid_t pid = begin_session("SELECT 1");
     int status;
 
-    (void)state;
     assert_true(settled_wait_quiet(db, SOON_MS, why));
     assert_int_equal(kill(pid, SIGSTOP), 0);
     assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
@@ -185,27 +180,14 @@ static void a_stopped_service_is_not_quiet(void **state)
     end_session(pid);
 }
 
-static void a_service_in_a_transaction_is_not_quiet(void **state)
+TEST(a_service_in_a_transaction_is_not_quiet)
 {
     pid_t pid = begin_session("BEGIN");
 
-    (void)state;
     assert_false(settled_wait_quiet(db, AT_ONCE_MS, why));
     expect_reason("the service works");
     end_session(pid);
     assert_true(settled_wait_quiet(db, SOON_MS, why));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stream_without_an_order_is_drained),
-        cmocka_unit_test(a_key_that_is_no_stream_is_not_drained),
-        cmocka_unit_test(a_signal_ends_only_a_wait_that_it_stops),
-        cmocka_unit_test(a_silent_redis_is_not_drained),
-        cmocka_unit_test(a_stopped_service_is_not_quiet),
-        cmocka_unit_test(a_service_in_a_transaction_is_not_quiet),
-    };
-
-    return cmocka_run_group_tests(tests, start_lab, stop_lab);
-}
+GROUP(start_lab, stop_lab)

@@ -6,20 +6,15 @@
  * ledger a directory; the audit reads both as `seckill audit` does. Every part of a verdict that a
  * row does not name must be valid.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "db/issue.h"
 #include "loadtest/audit/evidence.h"
 #include "loadtest/kit/files.h"
+#include "tests/registered.h"
 #include "tests/service/scratch_database.h"
 
 enum { FOUND_MAX = 4 };
@@ -180,11 +175,10 @@ static int wrong_findings(const struct state *s, const struct audit_verdict *v)
 }
 
 /* The verdict from the database and the verdict from the files of a run must be the same. */
-static void every_state_gets_its_verdict(void **state)
+TEST(every_state_gets_its_verdict)
 {
     int wrong = 0;
 
-    (void)state;
     for (int i = 0; i < STATE_COUNT; i++) {
         struct audit_verdict live, kept;
 
@@ -202,12 +196,11 @@ static const struct state CALM = {
 
 /* An order that is committed after the audit has begun to read is not seen, and neither is its
  * unit. */
-static void all_is_read_at_one_instant(void **state)
+TEST(all_is_read_at_one_instant)
 {
     struct evidence_reading reading = {0};
     struct evidence evidence = {0};
 
-    (void)state;
     fill(&CALM);
     assert_true(evidence_begin(&reading, scratch_database_url()));
     run(db, "UPDATE tb_seckill_voucher SET stock = 3 WHERE voucher_id = 1;"
@@ -219,13 +212,12 @@ static void all_is_read_at_one_instant(void **state)
     evidence_free(&evidence);
 }
 
-static void a_lost_connection_ends_the_reading(void **state)
+TEST(a_lost_connection_ends_the_reading)
 {
     struct evidence_reading reading = {0};
     struct evidence evidence = {0};
     bool first, again;
 
-    (void)state;
     fill(&CALM);
     assert_true(evidence_begin(&reading, scratch_database_url()));
     run(db, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -239,13 +231,4 @@ static void a_lost_connection_ends_the_reading(void **state)
     assert_false(evidence_end(&reading));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_state_gets_its_verdict),
-        cmocka_unit_test(all_is_read_at_one_instant),
-        cmocka_unit_test(a_lost_connection_ends_the_reading),
-    };
-
-    return cmocka_run_group_tests(tests, make_database, drop_database);
-}
+GROUP(make_database, drop_database)

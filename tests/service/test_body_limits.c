@@ -92,11 +92,10 @@ static void expect_end(const struct route *r, const char *lines, size_t length, 
     (void)close(fd);
 }
 
-static void every_route_answers_413_to_a_body_over_the_limit_and_closes(void **state)
+TEST(every_route_answers_413_to_a_body_over_the_limit_and_closes)
 {
     char lines[256];
 
-    (void)state;
     for (size_t i = 0; route_at(i) != NULL; i++) {
         token_lines(route_at(i), lines, sizeof(lines));
         expect_end(route_at(i), lines, LIMIT + 1, 413, "too-large");
@@ -104,12 +103,11 @@ static void every_route_answers_413_to_a_body_over_the_limit_and_closes(void **s
     }
 }
 
-static void a_route_without_a_body_answers_400_to_one_and_closes(void **state)
+TEST(a_route_without_a_body_answers_400_to_one_and_closes)
 {
     char lines[256];
     int looked = 0;
 
-    (void)state;
     for (size_t i = 0; route_at(i) != NULL; i++) {
         const struct route *r = route_at(i);
 
@@ -125,12 +123,11 @@ static void a_route_without_a_body_answers_400_to_one_and_closes(void **state)
 
 /* Brackets are not the JSON of these routes. If the service answers 400 and keeps the connection,
  * it has read the body. */
-static void a_body_of_the_limit_is_read_and_the_connection_stays_open(void **state)
+TEST(a_body_of_the_limit_is_read_and_the_connection_stays_open)
 {
     char lines[256];
     int looked = 0;
 
-    (void)state;
     for (size_t i = 0; route_at(i) != NULL; i++) {
         const struct route *r = route_at(i);
         int fd;
@@ -153,11 +150,10 @@ static void a_body_of_the_limit_is_read_and_the_connection_stays_open(void **sta
 }
 
 /* `Expect: 100-continue` with a body over the limit: the refusal is the first answer. */
-static void a_client_that_asks_first_need_not_send_a_body_over_the_limit(void **state)
+TEST(a_client_that_asks_first_need_not_send_a_body_over_the_limit)
 {
     char token[256], bytes[512], path[128];
 
-    (void)state;
     for (size_t i = 0; route_at(i) != NULL; i++) {
         const struct route *r = route_at(i);
         int fd = connect_to(r);
@@ -192,9 +188,8 @@ static void expect_to(const struct route *r, int fd, const char *rest, int statu
 }
 
 /* Without Content-Length there is no body, so the connection can stay open after a 411. */
-static void a_body_needs_a_length_and_must_not_be_chunked(void **state)
+TEST(a_body_needs_a_length_and_must_not_be_chunked)
 {
-    (void)state;
     for (size_t i = 0; route_at(i) != NULL; i++) {
         const struct route *r = route_at(i);
         int fd = connect_to(r);
@@ -209,9 +204,8 @@ static void a_body_needs_a_length_and_must_not_be_chunked(void **state)
 }
 
 /* A refusal for another reason leaves the body unread as well. */
-static void a_refused_token_closes_the_connection_with_its_body(void **state)
+TEST(a_refused_token_closes_the_connection_with_its_body)
 {
-    (void)state;
     for (size_t i = 0; route_at(i) != NULL; i++) {
         const struct route *r = route_at(i);
 
@@ -220,7 +214,7 @@ static void a_refused_token_closes_the_connection_with_its_body(void **state)
     }
 }
 
-static void the_limit_is_that_of_the_flag(void **state)
+TEST(the_limit_is_that_of_the_flag)
 {
     static const struct {
         const char *flag;
@@ -229,7 +223,6 @@ static void the_limit_is_that_of_the_flag(void **state)
     struct rig_service theirs = service;
     char lines[256];
 
-    (void)state;
     for (size_t l = 0; l < sizeof(LIMITS) / sizeof(LIMITS[0]); l++) {
         service = RIG_START("--lock=none", LIMITS[l].flag);
         for (size_t i = 0; route_at(i) != NULL; i++) {
@@ -266,17 +259,4 @@ static int end(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_route_answers_413_to_a_body_over_the_limit_and_closes),
-        cmocka_unit_test(a_route_without_a_body_answers_400_to_one_and_closes),
-        cmocka_unit_test(a_body_of_the_limit_is_read_and_the_connection_stays_open),
-        cmocka_unit_test(a_client_that_asks_first_need_not_send_a_body_over_the_limit),
-        cmocka_unit_test(a_body_needs_a_length_and_must_not_be_chunked),
-        cmocka_unit_test(a_refused_token_closes_the_connection_with_its_body),
-        cmocka_unit_test(the_limit_is_that_of_the_flag),
-    };
-
-    return cmocka_run_group_tests(tests, begin, end);
-}
+GROUP(begin, end)

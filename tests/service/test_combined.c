@@ -28,18 +28,17 @@ static void sell_under(const char *stock_guard, const char *duplicate_guard)
     rig_stop(&service);
 }
 
-static void every_guard_sells_what_there_is(void **state)
+TEST(every_guard_sells_what_there_is)
 {
     static const char *const GUARDS[] = {"read-write", "decrement", "conditional",
                                          "version", "row-lock", "fence"};
     static const char *const DUPLICATES[] = {"none", "count", "unique"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(GUARDS) / sizeof(GUARDS[0]); i++)
         sell_under(GUARDS[i], DUPLICATES[i % 3]);
 }
 
-static void a_batch_is_one_transaction(void **state)
+TEST(a_batch_is_one_transaction)
 {
     int64_t voucher = rig_voucher(20);
     static const struct postgres_statement TRANSACTIONS = {
@@ -47,7 +46,6 @@ static void a_batch_is_one_transaction(void **state)
         "SELECT count(DISTINCT xmin::text), count(*) FROM tb_voucher_order"
         " WHERE voucher_id = $1", "i"};
 
-    (void)state;
     service = BATCH_START("--lock=none");
     batch_sell(&service, voucher, 11);
     batch_expect("accepted", 11);
@@ -89,9 +87,8 @@ static void buy_beside_bad_neighbours(const char *duplicate_guard)
     rig_stop(&service);
 }
 
-static void no_order_fails_by_its_neighbours(void **state)
+TEST(no_order_fails_by_its_neighbours)
 {
-    (void)state;
     buy_beside_bad_neighbours("--duplicate-guard=unique");
     buy_beside_bad_neighbours("--duplicate-guard=count");
 }
@@ -124,24 +121,21 @@ static void buy_at_two(const char *lock, const char *scope, const char *guard)
         assert_true(100 - rig_stock(voucher) < rig_orders(voucher));
 }
 
-static void without_a_lock_two_processes_sell_twice(void **state)
+TEST(without_a_lock_two_processes_sell_twice)
 {
-    (void)state;
     buy_at_two("--lock=none", "--lock-scope=user", "--stock-guard=conditional");
 }
 
-static void without_a_lock_two_processes_lose_updates(void **state)
+TEST(without_a_lock_two_processes_lose_updates)
 {
-    (void)state;
     buy_at_two("--lock=none", "--lock-scope=user", "--stock-guard=read-write");
 }
 
-static void a_lock_of_the_user_keeps_the_second_process_out(void **state)
+TEST(a_lock_of_the_user_keeps_the_second_process_out)
 {
     int64_t voucher = rig_voucher(100);
     struct rig_answer got;
 
-    (void)state;
     service = BATCH_START("--lock=reentrant", "--duplicate-guard=count");
     other = BATCH_START("--lock=reentrant", "--duplicate-guard=count");
     batch_begin(voucher);
@@ -159,7 +153,7 @@ static void a_lock_of_the_user_keeps_the_second_process_out(void **state)
     rig_stop(&other);
 }
 
-static void the_leader_takes_the_lock_of_the_voucher_once(void **state)
+TEST(the_leader_takes_the_lock_of_the_voucher_once)
 {
     static const struct postgres_statement FENCES = {
         "combined_fences",
@@ -167,7 +161,6 @@ static void the_leader_takes_the_lock_of_the_voucher_once(void **state)
         " AND outcome = 'accepted' AND lock_name IS NOT NULL", "i"};
     int64_t voucher = rig_voucher(20);
 
-    (void)state;
     service = BATCH_START("--lock=fenced", "--lock-scope=voucher", rig_record_flag());
     batch_sell(&service, voucher, 7);
     batch_expect("accepted", 7);
@@ -188,11 +181,10 @@ static bool are_four_stopped(void *at)
 }
 
 /* Another process has the voucher's lock, so that whole batches are refused. */
-static void every_order_of_a_refused_batch_is_counted(void **state)
+TEST(every_order_of_a_refused_batch_is_counted)
 {
     int64_t voucher = rig_voucher(20);
 
-    (void)state;
     service = BATCH_START("--lock=reentrant", "--lock-scope=voucher");
     other = BATCH_START("--lock=reentrant", "--lock-scope=voucher", "--lock-wait=300ms");
     batch_begin(voucher);
@@ -210,11 +202,10 @@ static void every_order_of_a_refused_batch_is_counted(void **state)
 }
 
 /* Under the voucher's lock, a count of orders must not miss the other order of the same batch. */
-static void two_orders_of_a_user_do_not_share_a_counted_batch(void **state)
+TEST(two_orders_of_a_user_do_not_share_a_counted_batch)
 {
     int64_t voucher = rig_voucher(20);
 
-    (void)state;
     service = BATCH_START("--lock=reentrant", "--lock-scope=voucher", "--duplicate-guard=count");
     batch_begin(voucher);
     batch_buy_blocked(&service, voucher, 1, 1);
@@ -226,21 +217,4 @@ static void two_orders_of_a_user_do_not_share_a_counted_batch(void **state)
     batch_expect("duplicate", 3);
     assert_int_equal(rig_duplicates(voucher), 0);
     rig_stop(&service);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_guard_sells_what_there_is),
-        cmocka_unit_test(a_batch_is_one_transaction),
-        cmocka_unit_test(no_order_fails_by_its_neighbours),
-        cmocka_unit_test(without_a_lock_two_processes_sell_twice),
-        cmocka_unit_test(without_a_lock_two_processes_lose_updates),
-        cmocka_unit_test(a_lock_of_the_user_keeps_the_second_process_out),
-        cmocka_unit_test(the_leader_takes_the_lock_of_the_voucher_once),
-        cmocka_unit_test(every_order_of_a_refused_batch_is_counted),
-        cmocka_unit_test(two_orders_of_a_user_do_not_share_a_counted_batch),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

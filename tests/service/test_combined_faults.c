@@ -34,9 +34,8 @@ static void buy_with_a_fault(const char *point, const char *action, const char *
     rig_stop(&service);
 }
 
-static void a_fault_meets_the_order_that_it_is_armed_for(void **state)
+TEST(a_fault_meets_the_order_that_it_is_armed_for)
 {
-    (void)state;
     buy_with_a_fault("after-read", "fail", "unavailable", 1);
     buy_with_a_fault("before-commit", "fail", "unavailable", 1);
     buy_with_a_fault("after-commit", "fail", "accepted", 6);
@@ -44,19 +43,17 @@ static void a_fault_meets_the_order_that_it_is_armed_for(void **state)
 }
 
 /* For each order of the batch, the service asks whether the COMMIT was executed. */
-static void a_commit_without_an_answer_is_settled_for_each_order(void **state)
+TEST(a_commit_without_an_answer_is_settled_for_each_order)
 {
-    (void)state;
     buy_with_a_fault("before-commit", "cut", "unavailable", 5);
     buy_with_a_fault("after-commit", "cut", "accepted", 6);
 }
 
-static void an_order_waits_no_longer_than_it_may(void **state)
+TEST(an_order_waits_no_longer_than_it_may)
 {
     int64_t voucher = rig_voucher(20);
     struct rig_answer got;
 
-    (void)state;
     service = RIG_START("--order-path=combined", "--statement-timeout=50s",
                         "--lock=none", "--database-wait=200ms");
     batch_begin(voucher);
@@ -74,11 +71,10 @@ static void an_order_waits_no_longer_than_it_may(void **state)
     rig_stop(&service);
 }
 
-static void a_stop_waits_for_orders_that_wait(void **state)
+TEST(a_stop_waits_for_orders_that_wait)
 {
     int64_t voucher = rig_voucher(20);
 
-    (void)state;
     service = BATCH_START("--lock=none");
     batch_begin(voucher);
     batch_buy_blocked(&service, voucher, 1, 1);
@@ -92,27 +88,13 @@ static void a_stop_waits_for_orders_that_wait(void **state)
     assert_int_equal(rig_wait(&service, RIG_PATIENCE_MS), 0);
 }
 
-static void unlocking_before_the_commit_is_refused(void **state)
+TEST(unlocking_before_the_commit_is_refused)
 {
     char log[4096];
 
-    (void)state;
     assert_int_equal(rig_run((const char *const[]){"--order-path=combined",
                                                    "--unlock=before-commit", NULL},
                              log, sizeof(log)),
                      64);
     assert_non_null(strstr(log, "--order-path=each"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fault_meets_the_order_that_it_is_armed_for),
-        cmocka_unit_test(a_commit_without_an_answer_is_settled_for_each_order),
-        cmocka_unit_test(an_order_waits_no_longer_than_it_may),
-        cmocka_unit_test(a_stop_waits_for_orders_that_wait),
-        cmocka_unit_test(unlocking_before_the_commit_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,11 +12,10 @@
 static struct rig_service service;
 static struct rig_answer answer;
 
-static void one_order_more_than_may_wait_is_503(void **state)
+TEST(one_order_more_than_may_wait_is_503)
 {
     int64_t voucher = rig_voucher(20);
 
-    (void)state;
     service = BATCH_START("--lock=none", "--orders-waiting=3");
     batch_begin(voucher);
     batch_buy_blocked(&service, voucher, 1, 1);
@@ -40,11 +39,10 @@ static void one_order_more_than_may_wait_is_503(void **state)
 }
 
 /* A voucher's row is locked, and more orders wait for it than there are workers. */
-static void orders_that_wait_for_a_locked_voucher_occupy_no_worker(void **state)
+TEST(orders_that_wait_for_a_locked_voucher_occupy_no_worker)
 {
     int64_t locked = rig_voucher(20), other = rig_voucher(20);
 
-    (void)state;
     service = RIG_START("--order-path=combined", "--lock=reentrant", "--statement-timeout=50s",
                         "--database-wait=50s", "--workers=2", "--worker-wait=0s",
                         "--orders-waiting=8", "--orders-waiting-per-voucher=6");
@@ -71,11 +69,10 @@ static void orders_that_wait_for_a_locked_voucher_occupy_no_worker(void **state)
 }
 
 /* A lock of pg-advisory keeps a connection, whose number --workers limits. */
-static void orders_that_hold_a_session_wait_with_their_worker(void **state)
+TEST(orders_that_hold_a_session_wait_with_their_worker)
 {
     int64_t voucher = rig_voucher(20);
 
-    (void)state;
     service = BATCH_START("--lock=pg-advisory");
     batch_begin(voucher);
     batch_buy_blocked(&service, voucher, 1, 1);
@@ -101,12 +98,11 @@ static bool has_told_why(void *voucher)
 /* The row of the voucher is locked for longer than a statement may last, so the batch fails, and so
  * does each of its orders that is sold alone before --database-wait is over.  On a busy machine
  * the orders may come so far apart that no two of them share a batch. */
-static void the_log_says_why_a_batch_failed(void **state)
+TEST(the_log_says_why_a_batch_failed)
 {
     long long voucher = rig_voucher(1000);
     int64_t until_ns = dlock_clock_after(dlock_clock_ns(), RIG_PATIENCE_MS);
 
-    (void)state;
     service = RIG_START("--order-path=combined", "--lock=none", "--workers=40",
                         "--statement-timeout=500ms", "--database-wait=1s");
     do {
@@ -125,14 +121,13 @@ static void the_log_says_why_a_batch_failed(void **state)
 /* A client holds the lock of the voucher for longer than the --database-wait of the other process.
  * The first order of that process leads and waits for the lock, and its second order waits behind
  * the first. */
-static void a_wait_for_the_lock_takes_no_time_from_the_wait_for_the_database(void **state)
+TEST(a_wait_for_the_lock_takes_no_time_from_the_wait_for_the_database)
 {
     enum { DATABASE_WAIT_MS = 2000 };
     int64_t voucher = rig_voucher(20);
     struct rig_service other;
     struct rig_held holder, leader, follower;
 
-    (void)state;
     service = RIG_START("--lock=reentrant", "--lock-scope=voucher", "--allow-faults");
     other = RIG_START("--order-path=combined", "--lock=reentrant", "--lock-scope=voucher",
                       "--lock-wait=50s", "--database-wait=2s", "--allow-faults");
@@ -178,13 +173,12 @@ static bool are_all_sold(void *voucher)
 }
 
 /* An order that was sent is sold, as without a batch. */
-static void clients_that_hang_or_hang_up_keep_nobody_waiting(void **state)
+TEST(clients_that_hang_or_hang_up_keep_nobody_waiting)
 {
     enum { GONE = 3 };
     int64_t voucher = rig_voucher(20);
     int silent[GONE];
 
-    (void)state;
     service = BATCH_START("--lock=reentrant");
     batch_begin(voucher);
     batch_buy_blocked(&service, voucher, 1, 1);
@@ -222,12 +216,11 @@ static bool is_sold_now(void *voucher)
 
 /* User 1 has an order, so that the first of the orders that wait is refused without a COMMIT,
  * and the next COMMIT is that of the batch. */
-static void the_lock_of_a_batch_that_nobody_can_settle_is_left_to_its_lease(void **state)
+TEST(the_lock_of_a_batch_that_nobody_can_settle_is_left_to_its_lease)
 {
     int64_t voucher = rig_voucher(20);
     char moved[512];
 
-    (void)state;
     commit_proxy_start(moved, sizeof(moved));
     service = BATCH_START(moved, "--lock=reentrant", "--lock-scope=voucher",
                           "--stock-guard=row-lock", "--duplicate-guard=count",
@@ -258,19 +251,4 @@ static void the_lock_of_a_batch_that_nobody_can_settle_is_left_to_its_lease(void
     assert_int_equal(rig_stock(voucher), 18);
     rig_stop(&service);
     commit_proxy_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_order_more_than_may_wait_is_503),
-        cmocka_unit_test(orders_that_wait_for_a_locked_voucher_occupy_no_worker),
-        cmocka_unit_test(orders_that_hold_a_session_wait_with_their_worker),
-        cmocka_unit_test(the_log_says_why_a_batch_failed),
-        cmocka_unit_test(a_wait_for_the_lock_takes_no_time_from_the_wait_for_the_database),
-        cmocka_unit_test(clients_that_hang_or_hang_up_keep_nobody_waiting),
-        cmocka_unit_test(the_lock_of_a_batch_that_nobody_can_settle_is_left_to_its_lease),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static char token[TOKEN_LEN + 1];
 
 /* Bytes of an earlier connection in the thread's buffer are no part of this request. One thread
  * gets the same head with different ends. */
-static void the_end_of_a_head_is_its_own(void **state)
+TEST(the_end_of_a_head_is_its_own)
 {
     static const char *const HEADS[] = {
         "GET /voucher/list/1 HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -27,7 +27,6 @@ static void the_end_of_a_head_is_its_own(void **state)
     struct rig_service one =
         RIG_START("--lock=none", "--connections=1", "--request-timeout=1s");
 
-    (void)state;
     for (int i = 0; i < 6; i++) {
         int fd = rig_connect(one.orders_port);
         const char *head = HEADS[i % 3];
@@ -41,12 +40,11 @@ static void the_end_of_a_head_is_its_own(void **state)
 }
 
 /* A head that arrives slowly is answered at the end of its time limit. */
-static void half_a_head_is_answered(void **state)
+TEST(half_a_head_is_answered)
 {
     static struct rig_answer answer;
     int fd = rig_connect(service.orders_port);
 
-    (void)state;
     assert_true(rig_send(fd, "GET / HT", 8));
     assert_true(rig_read(fd, &answer, RIG_PATIENCE_MS));
     assert_int_equal(answer.status, 408);
@@ -127,12 +125,11 @@ static bool are_cut_in_time(void)
 
 /* Sockets that send nothing, or too little, are closed at the request timeout of 1 s, and an honest
  * client waits for none of them. A loaded machine may be late sometimes, but not in every try. */
-static void silent_and_dripping_sockets_are_cut(void **state)
+TEST(silent_and_dripping_sockets_are_cut)
 {
     enum { TRIES = 10 };
     bool is_in_time = false;
 
-    (void)state;
     for (int i = 0; i < TRIES && !is_in_time; i++)
         is_in_time = are_cut_in_time();
     assert_true(is_in_time);
@@ -140,13 +137,12 @@ static void silent_and_dripping_sockets_are_cut(void **state)
 
 /* There are more silent sockets than workers: an honest client waits only until these are
  * closed. */
-static void a_flood_of_silent_sockets_passes(void **state)
+TEST(a_flood_of_silent_sockets_passes)
 {
     enum { FLOOD = 16 };
     static struct rig_answer answer;
     int fds[FLOOD];
 
-    (void)state;
     for (int i = 0; i < FLOOD; i++) {
         fds[i] = rig_connect(service.orders_port);
         assert_true(fds[i] >= 0);
@@ -193,7 +189,7 @@ static void wait_for(const struct rig_service *s, const char *line_start, double
 
 /* More clients than connections, which the service would otherwise keep for a minute: silent
  * clients, and clients whose head or body is not complete. */
-static void a_newcomer_never_waits_for_one_that_is_idle(void **state)
+TEST(a_newcomer_never_waits_for_one_that_is_idle)
 {
     enum { ROOM = 8, FLOOD = 32 };
     static const char *const BEGINNINGS[] = {"", "GET / HTTP/1.1\r\nHost: x\r\nX: y"};
@@ -203,7 +199,6 @@ static void a_newcomer_never_waits_for_one_that_is_idle(void **state)
     char body[512];
     int fds[FLOOD];
 
-    (void)state;
     (void)snprintf(body, sizeof(body),
                    "POST /voucher/seckill HTTP/1.1\r\nHost: x\r\nauthorization: %s\r\n"
                    "Content-Length: 4000\r\n\r\nx",
@@ -237,7 +232,7 @@ static void *order_once(void *arg)
 
 /* An order waits for the row of its voucher, so it keeps its worker and its connection. The next
  * request waits in vain for a worker. */
-static void a_request_in_progress_keeps_its_connection(void **state)
+TEST(a_request_in_progress_keeps_its_connection)
 {
     enum { FLOOD = 20 };
     static struct rig_answer first, second;
@@ -250,7 +245,6 @@ static void a_request_in_progress_keeps_its_connection(void **state)
     pthread_t thread;
     int fds[FLOOD];
 
-    (void)state;
     (void)snprintf(script, sizeof(script),
                    "BEGIN; SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = %lld FOR "
                    "UPDATE",
@@ -324,14 +318,13 @@ static int connect_narrow(int port)
 
 /* A client sends many requests at once, reads nothing, and disconnects when the buffers are full.
  * The service executes only a few of these requests. */
-static void a_client_that_hung_up_is_not_worked_for(void **state)
+TEST(a_client_that_hung_up_is_not_worked_for)
 {
     enum { WAITING = 100, AFTERWARDS = 8 };
     struct rig_service s = RIG_START("--lock=none", "--request-timeout=60s");
     struct sender client = {.service = &s, .fd = connect_narrow(s.orders_port)};
     double afterwards;
 
-    (void)state;
     assert_true(rig_until(is_waited_for, &client, RIG_PATIENCE_MS));
     assert_true((double)client.sent / 46 > client.answered + WAITING);
     (void)close(client.fd);
@@ -357,17 +350,4 @@ static int end(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_end_of_a_head_is_its_own),
-        cmocka_unit_test(half_a_head_is_answered),
-        cmocka_unit_test(silent_and_dripping_sockets_are_cut),
-        cmocka_unit_test(a_flood_of_silent_sockets_passes),
-        cmocka_unit_test(a_newcomer_never_waits_for_one_that_is_idle),
-        cmocka_unit_test(a_request_in_progress_keeps_its_connection),
-        cmocka_unit_test(a_client_that_hung_up_is_not_worked_for),
-    };
-
-    return cmocka_run_group_tests(tests, begin, end);
-}
+GROUP(begin, end)

@@ -59,13 +59,12 @@ static bool is_row_waited_for(void *arg)
 }
 
 /* The pool's only connection waits for a row that another transaction has locked. */
-static void a_request_that_waits_too_long_hears_database_busy(void **state)
+TEST(a_request_that_waits_too_long_hears_database_busy)
 {
     static struct rig_answer first, second;
     double none = 0;
     pthread_t thread;
 
-    (void)state;
     voucher = rig_voucher(5);
     service = RIG_START("--lock=none", "--database-connections=1", "--database-wait=50ms",
                         "--statement-timeout=20s");
@@ -87,13 +86,12 @@ static void a_request_that_waits_too_long_hears_database_busy(void **state)
 }
 
 /* The order of another voucher needs the connection that waits for the row of the first voucher. */
-static void the_answer_says_that_no_connection_became_free(void **state)
+TEST(the_answer_says_that_no_connection_became_free)
 {
     static struct rig_answer first, second;
     int64_t other = rig_voucher(5);
     pthread_t thread;
 
-    (void)state;
     voucher = rig_voucher(5);
     service = RIG_START("--lock=none", "--database-connections=1", "--database-wait=50ms",
                         "--statement-timeout=20s");
@@ -110,12 +108,11 @@ static void the_answer_says_that_no_connection_became_free(void **state)
 }
 
 /* Three slow statements time out one after the other, and each frees its connection. */
-static void a_statement_that_times_out_gives_its_connection_back(void **state)
+TEST(a_statement_that_times_out_gives_its_connection_back)
 {
     static struct rig_answer got;
     double none = 0;
 
-    (void)state;
     voucher = rig_voucher(5);
     service = RIG_START("--lock=none", "--database-connections=1", "--statement-timeout=200ms");
     lock_row();
@@ -140,25 +137,12 @@ static bool is_sold(void *user)
 }
 
 /* Until the first connection is open, no connection is free. */
-static void without_a_wait_a_free_connection_sells(void **state)
+TEST(without_a_wait_a_free_connection_sells)
 {
     int user = 0;
 
-    (void)state;
     voucher = rig_voucher(1000000);
     service = RIG_START("--lock=none", "--order-path=combined", "--database-wait=0");
     assert_true(rig_until(is_sold, &user, RIG_PATIENCE_MS));
     rig_stop(&service);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_request_that_waits_too_long_hears_database_busy),
-        cmocka_unit_test(the_answer_says_that_no_connection_became_free),
-        cmocka_unit_test(a_statement_that_times_out_gives_its_connection_back),
-        cmocka_unit_test(without_a_wait_a_free_connection_sells),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,13 +67,12 @@ static void *free_by_force(void *arg)
     return NULL;
 }
 
-static void nobody_buys_twice_though_locks_are_freed_by_force(void **state)
+TEST(nobody_buys_twice_though_locks_are_freed_by_force)
 {
     static struct group groups[GROUPS];
     pthread_t threads[GROUPS][CLICKS + 1];
     int accepted = 0;
 
-    (void)state;
     voucher = rig_voucher(GROUPS * USERS_OF_A_GROUP * CLICKS);
     for (int i = 0; i < GROUPS; i++) {
         groups[i].first_user = FIRST_USER + i * USERS_OF_A_GROUP;
@@ -100,13 +99,12 @@ static void nobody_buys_twice_though_locks_are_freed_by_force(void **state)
 
 /* The first click holds the user's lock. The second one is the client's own doing, so neither the
  * status nor a figure counts it as a failure of the service. */
-static void the_second_click_is_no_failure_of_the_service(void **state)
+TEST(the_second_click_is_no_failure_of_the_service)
 {
     static struct rig_answer answer;
     struct rig_held first;
     char path[80], extra[TOKEN_LEN + 32], token[TOKEN_LEN + 1];
 
-    (void)state;
     voucher = rig_voucher(2);
     rig_hold(&first, &service, "after-acquire", voucher, FIRST_USER);
     assert_true(rig_order(service.orders_port, voucher, FIRST_USER, &answer));
@@ -126,11 +124,6 @@ static void the_second_click_is_no_failure_of_the_service(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_second_click_is_no_failure_of_the_service),
-        cmocka_unit_test(nobody_buys_twice_though_locks_are_freed_by_force),
-    };
-
-    return RIG_RUN_WITH_SERVICE(tests, &service, "--workers=32", "--admin-workers=16",
+    return RIG_RUN_WITH_SERVICE(&service, "--workers=32", "--admin-workers=16",
                                 "--allow-faults");
 }

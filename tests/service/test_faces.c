@@ -50,12 +50,11 @@ static int64_t number_after(const char *name)
     "\"rules\":\"r\",\"payValue\":8000,\"actualValue\":10000,\"type\":1,"           \
     "\"stock\":" stock ",\"beginTime\":\"" begin "\",\"endTime\":\"" end "\"}"
 
-static void the_face_of_the_courses(void **state)
+TEST(the_face_of_the_courses)
 {
     int64_t voucher;
     int64_t order;
 
-    (void)state;
     ask("POST", "/voucher/seckill",
         VOUCHER("2", "2022-10-09T00:00:00", "2042-10-09T00:00:00"));
     rig_expect(&answer, 200, "accepted");
@@ -80,13 +79,12 @@ static void the_face_of_the_courses(void **state)
     assert_string_equal(answer.body, "");
 }
 
-static void the_face_that_http_people_expect(void **state)
+TEST(the_face_that_http_people_expect)
 {
     int64_t voucher;
     char location[128];
     char path[64];
 
-    (void)state;
     ask("POST", "/api/v1/vouchers",
         VOUCHER("1", "2022-10-09T00:00:00.5+08:00", "2042-10-09T00:00:00Z"));
     rig_expect(&answer, 201, "accepted");
@@ -119,13 +117,12 @@ static void the_face_that_http_people_expect(void **state)
 }
 
 /* An order of another user is answered with 404. */
-static void orders_are_shown_to_their_owner_only(void **state)
+TEST(orders_are_shown_to_their_owner_only)
 {
     int64_t voucher = rig_voucher(1);
     char path[80];
     char name[40];
 
-    (void)state;
     (void)snprintf(name, sizeof(name), "owner:%lld", (long long)voucher);
     assert_true(rig_order_named(service.orders_port, voucher, 5, name, &answer));
     rig_expect(&answer, 201, "accepted");
@@ -139,12 +136,11 @@ static void orders_are_shown_to_their_owner_only(void **state)
     rig_expect_in_body(&answer, "\"outcome\":\"none\"");
 }
 
-static void a_sale_has_a_beginning_and_an_end(void **state)
+TEST(a_sale_has_a_beginning_and_an_end)
 {
     int64_t early = rig_voucher_at(5, 3600, 7200);
     int64_t late = rig_voucher_at(5, -7200, -3600);
 
-    (void)state;
     assert_true(rig_order(service.orders_port, early, 1, &answer));
     rig_expect(&answer, 425, "not-started");
     assert_true(rig_order(service.orders_port, late, 1, &answer));
@@ -156,7 +152,7 @@ static void a_sale_has_a_beginning_and_an_end(void **state)
     assert_int_equal(rig_orders(early) + rig_orders(late), 0);
 }
 
-static void vouchers_are_checked(void **state)
+TEST(vouchers_are_checked)
 {
     static const char *const BAD[] = {
         VOUCHER("100000001", "2022-10-09T00:00:00", "2042-10-09T00:00:00"),
@@ -178,7 +174,6 @@ static void vouchers_are_checked(void **state)
         "null",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
         ask("POST", "/api/v1/vouchers", BAD[i]);
         if (answer.status != 400)
@@ -187,11 +182,10 @@ static void vouchers_are_checked(void **state)
     }
 }
 
-static void the_other_listener_answers(void **state)
+TEST(the_other_listener_answers)
 {
     int port = service.admin_port;
 
-    (void)state;
     assert_true(rig_request(port, "GET", "/livez", NULL, NULL, &answer));
     rig_expect(&answer, 200, "accepted");
     assert_true(rig_request(port, "GET", "/readyz", NULL, NULL, &answer));
@@ -220,7 +214,7 @@ static void the_other_listener_answers(void **state)
 
 /* The answer to HEAD is that to GET without the body: the client would take a body for the
  * beginning of the next answer on the same connection. */
-static void head_is_get_without_the_body(void **state)
+TEST(head_is_get_without_the_body)
 {
     static const struct {
         const char *path;
@@ -232,7 +226,6 @@ static void head_is_get_without_the_body(void **state)
     int fd = rig_connect(service.orders_port);
     char bytes[128];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         (void)snprintf(bytes, sizeof(bytes), "HEAD %s HTTP/1.1\r\nHost: x\r\n\r\n",
                        CASES[i].path);
@@ -255,7 +248,7 @@ static void head_is_get_without_the_body(void **state)
 }
 
 /* The last microsecond of the last possible day, and an instant before 1970. */
-static void times_keep_every_microsecond(void **state)
+TEST(times_keep_every_microsecond)
 {
     static const struct postgres_statement TIMES = {
         "faces_times",
@@ -264,7 +257,6 @@ static void times_keep_every_microsecond(void **state)
         " AND end_time = '9999-12-31T23:59:59.999999Z'", "i"};
     int64_t voucher;
 
-    (void)state;
     ask("POST", "/api/v1/vouchers",
         VOUCHER("1", "1969-07-20T20:17:40.000001Z", "9999-12-31T23:59:59.999999Z"));
     rig_expect(&answer, 201, "accepted");
@@ -277,14 +269,13 @@ static void times_keep_every_microsecond(void **state)
 }
 
 /* The end of a sale without end could not be shown. */
-static void a_sale_without_an_end_is_refused_by_the_schema(void **state)
+TEST(a_sale_without_an_end_is_refused_by_the_schema)
 {
     static const char *const TIMES[] = {"begin_time = '-infinity'",
                                         "end_time = 'infinity'"};
     int64_t voucher = rig_voucher(1);
     char sql[160];
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         (void)snprintf(sql, sizeof(sql),
                        "UPDATE tb_seckill_voucher SET %s WHERE voucher_id = %lld",
@@ -305,13 +296,12 @@ static int counted(struct rig_service *s, const char *outcome)
 
 /* Every request for an order is counted, also if it was refused before the sale. The count of
  * accepted orders is the number of sold units. */
-static void every_request_for_an_order_is_counted(void **state)
+TEST(every_request_for_an_order_is_counted)
 {
     struct rig_service s = RIG_START("--lock=none");
     int64_t voucher = rig_voucher(5);
     char name[40];
 
-    (void)state;
     (void)snprintf(name, sizeof(name), "counted:%lld", (long long)voucher);
     for (int i = 0; i < 3; i++)
         assert_true(rig_order_named(s.orders_port, voucher, 1, name, &answer));
@@ -340,14 +330,13 @@ static void every_request_for_an_order_is_counted(void **state)
     rig_stop(&s);
 }
 
-static void faults_are_not_there_unless_allowed(void **state)
+TEST(faults_are_not_there_unless_allowed)
 {
     static const char *const METHODS[] = {"GET", "POST", "POST"};
     static const char *const PATHS_OF[] = {
         "/faults", "/faults/arm?point=after-read&action=kill&key=",
         "/faults/release?point=after-read"};
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         assert_true(rig_request(service.admin_port, METHODS[i], PATHS_OF[i], NULL, NULL,
                                 &answer));
@@ -357,19 +346,5 @@ static void faults_are_not_there_unless_allowed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_face_of_the_courses),
-        cmocka_unit_test(the_face_that_http_people_expect),
-        cmocka_unit_test(orders_are_shown_to_their_owner_only),
-        cmocka_unit_test(a_sale_has_a_beginning_and_an_end),
-        cmocka_unit_test(vouchers_are_checked),
-        cmocka_unit_test(the_other_listener_answers),
-        cmocka_unit_test(head_is_get_without_the_body),
-        cmocka_unit_test(times_keep_every_microsecond),
-        cmocka_unit_test(a_sale_without_an_end_is_refused_by_the_schema),
-        cmocka_unit_test(every_request_for_an_order_is_counted),
-        cmocka_unit_test(faults_are_not_there_unless_allowed),
-    };
-
-    return RIG_RUN_WITH_SERVICE(tests, &service, "--workers=8");
+    return RIG_RUN_WITH_SERVICE(&service, "--workers=8");
 }

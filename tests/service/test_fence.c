@@ -28,14 +28,13 @@ static int64_t row_fence(int64_t voucher)
     return db_int(rig_db(), 0, 0, 0);
 }
 
-static void a_fence_that_cannot_hold_is_refused_at_the_start(void **state)
+TEST(a_fence_that_cannot_hold_is_refused_at_the_start)
 {
     static const char *const NO_FENCE[] = {"--stock-guard=fence", "--lock=reentrant",
                                            "--lock-scope=voucher", NULL};
     static const char *const PER_USER[] = {"--stock-guard=fence", "--lock=fenced", NULL};
     char log[1024];
 
-    (void)state;
     assert_int_equal(rig_run(NO_FENCE, log, sizeof(log)), 64);
     assert_non_null(strstr(log, "--lock=reentrant"));
     assert_non_null(strstr(log, "fenced"));
@@ -69,11 +68,10 @@ static enum sale_answer sell_under(int64_t voucher, int64_t fence)
     return sale_finish(rig_db(), &sale, NULL, NULL);
 }
 
-static void an_older_fence_is_refused_and_an_equal_one_is_not(void **state)
+TEST(an_older_fence_is_refused_and_an_equal_one_is_not)
 {
     int64_t voucher = rig_voucher(10);
 
-    (void)state;
     assert_int_equal(sell_under(voucher, 33), SALE_SOLD);
     assert_int_equal(row_fence(voucher), 33);
     assert_int_equal(sell_under(voucher, 33), SALE_SOLD); /* a second write of the same holder */
@@ -85,13 +83,12 @@ static void an_older_fence_is_refused_and_an_equal_one_is_not(void **state)
 }
 
 /* The later holder has read the stock, and the earlier holder writes before the later one does. */
-static void a_late_write_between_read_and_write_costs_no_unit(void **state)
+TEST(a_late_write_between_read_and_write_costs_no_unit)
 {
     struct db_options opts = db_options_default(getenv("SECKILL_LAB_DATABASE_URL"));
     static const int64_t LATE[] = {33, 32}; /* the number of the row, and a smaller number */
     struct db_conn *other = db_new(&opts);
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         int64_t voucher = rig_voucher(10);
         struct sale present;
@@ -108,7 +105,7 @@ static void a_late_write_between_read_and_write_costs_no_unit(void **state)
     db_free(other);
 }
 
-static void a_sold_out_voucher_is_not_stale(void **state)
+TEST(a_sold_out_voucher_is_not_stale)
 {
     int64_t voucher = rig_voucher(1);
     struct db_options opts = db_options_default(getenv("SECKILL_LAB_DATABASE_URL"));
@@ -116,7 +113,6 @@ static void a_sold_out_voucher_is_not_stale(void **state)
     char id[64];
     struct sale sale = read_under(other, voucher, 5, id);
 
-    (void)state;
     assert_int_equal(sell_under(voucher, 5), SALE_SOLD);
     assert_int_equal(sale_finish(other, &sale, NULL, NULL), SALE_SOLD_OUT);
     assert_int_equal(rig_stock(voucher), 0);
@@ -141,11 +137,10 @@ static struct rig_service start(const char *more)
 }
 
 /* The holder stops for longer than its lease, and then writes. */
-static void a_holder_that_comes_back_too_late_sells_nothing(void **state)
+TEST(a_holder_that_comes_back_too_late_sells_nothing)
 {
     int64_t voucher = rig_voucher(10);
 
-    (void)state;
     first = start(NULL);
     second = start(NULL);
     rig_hold(&held, &first, "after-read", voucher, 1);
@@ -167,11 +162,10 @@ static void a_holder_that_comes_back_too_late_sells_nothing(void **state)
 }
 
 /* A transaction that is open, and one that is rolled back, leave no line in the record. */
-static void the_record_is_of_the_orders_transaction(void **state)
+TEST(the_record_is_of_the_orders_transaction)
 {
     int64_t voucher = rig_voucher(10);
 
-    (void)state;
     first = start(NULL);
     rig_hold(&held, &first, "before-commit", voucher, 1);
     assert_int_equal(rig_writes(voucher, "accepted", NULL), 0);
@@ -188,11 +182,10 @@ static void the_record_is_of_the_orders_transaction(void **state)
     rig_stop(&first);
 }
 
-static void a_refusal_says_by_whom(void **state)
+TEST(a_refusal_says_by_whom)
 {
     int64_t voucher = rig_voucher(1);
 
-    (void)state;
     first = RIG_START("--lock=none", "--stock-guard=conditional", rig_record_flag(),
                       "--duplicate-guard=unique");
     assert_true(rig_order(first.orders_port, voucher, 1, &answer));
@@ -214,19 +207,4 @@ static void a_refusal_says_by_whom(void **state)
     expect("accepted");
     assert_int_equal(rig_writes(voucher, "accepted", NULL), 1);
     rig_stop(&first);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fence_that_cannot_hold_is_refused_at_the_start),
-        cmocka_unit_test(an_older_fence_is_refused_and_an_equal_one_is_not),
-        cmocka_unit_test(a_late_write_between_read_and_write_costs_no_unit),
-        cmocka_unit_test(a_sold_out_voucher_is_not_stale),
-        cmocka_unit_test(a_holder_that_comes_back_too_late_sells_nothing),
-        cmocka_unit_test(the_record_is_of_the_orders_transaction),
-        cmocka_unit_test(a_refusal_says_by_whom),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,13 +12,12 @@ enum { TRIES = 200 };
 static struct rig_service service;
 static struct rig_answer answer;
 
-static void a_full_disk_is_503_and_nothing_is_lost(void **state)
+TEST(a_full_disk_is_503_and_nothing_is_lost)
 {
     int64_t voucher = rig_voucher(2 * TRIES);
     int64_t user = 1;
     int accepted = 0;
 
-    (void)state;
     file_limit_prepare();
     assert_true(rig_order(service.orders_port, voucher, user++, &answer));
     assert_int_equal(answer.status, 201);
@@ -41,7 +40,7 @@ static void a_full_disk_is_503_and_nothing_is_lost(void **state)
 }
 
 /* A real server raises the errors that pass by themselves, and those that do not. */
-static void troubles_that_pass_are_told_from_mistakes(void **state)
+TEST(troubles_that_pass_are_told_from_mistakes)
 {
     static const struct {
         const char *code;
@@ -54,7 +53,6 @@ static void troubles_that_pass_are_told_from_mistakes(void **state)
     };
     char sql[128];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         (void)snprintf(sql, sizeof(sql),
                        "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '%s'; END $$",
@@ -80,12 +78,4 @@ static int end(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_full_disk_is_503_and_nothing_is_lost),
-        cmocka_unit_test(troubles_that_pass_are_told_from_mistakes),
-    };
-
-    return cmocka_run_group_tests(tests, begin, end);
-}
+GROUP(begin, end)

@@ -51,11 +51,10 @@ static void expect(const char *name, const char *bytes, int status, const char *
     (void)close(fd);
 }
 
-static void bad_input_is_refused_by_name(void **state)
+TEST(bad_input_is_refused_by_name)
 {
     static char bytes[2048];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
         fill_in(BAD[i].bytes, bytes, sizeof(bytes));
         expect(BAD[i].name, bytes, BAD[i].status, BAD[i].outcome);
@@ -65,7 +64,7 @@ static void bad_input_is_refused_by_name(void **state)
 }
 
 /* Send a head with `count` headers, or with a path of `length` bytes, or with one long value. */
-static void a_head_over_the_limits_is_refused(void **state)
+TEST(a_head_over_the_limits_is_refused)
 {
     static char bytes[40000];
     static const struct {
@@ -75,7 +74,6 @@ static void a_head_over_the_limits_is_refused(void **state)
         {3, 513, 0, 414}, {3, 0, 9000, 431}, {3, 0, 17000, 431},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         size_t n =
             (size_t)snprintf(bytes, sizeof(bytes), "GET /%.*s HTTP/1.1\r\nHost: x\r\n",
@@ -94,14 +92,13 @@ static void a_head_over_the_limits_is_refused(void **state)
 }
 
 /* 59 headers and a length of zero are accepted. */
-static void a_head_of_just_the_limits_is_accepted(void **state)
+TEST(a_head_of_just_the_limits_is_accepted)
 {
     static char bytes[4096];
     static struct rig_answer answer;
     size_t n;
     int fd = rig_connect(service.orders_port);
 
-    (void)state;
     n = (size_t)snprintf(bytes, sizeof(bytes),
                          "POST /voucher-order/seckill/%lld HTTP/1.1\r\nHost: x\r\n"
                          "authorization: Bearer %s\r\nContent-Length: 0\r\n",
@@ -132,13 +129,12 @@ static void a_head_of_just_the_limits_is_accepted(void **state)
 }
 
 /* A client with `Expect: 100-continue` is told to send the body, and is then answered. */
-static void a_client_that_asks_first_is_told_to_go_on(void **state)
+TEST(a_client_that_asks_first_is_told_to_go_on)
 {
     static struct rig_answer answer;
     char head[300];
     int fd = rig_connect(service.orders_port);
 
-    (void)state;
     (void)snprintf(head, sizeof(head),
                    "POST /voucher/seckill HTTP/1.1\r\nHost: x\r\nauthorization: %s\r\n"
                    "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n",
@@ -154,13 +150,12 @@ static void a_client_that_asks_first_is_told_to_go_on(void **state)
 }
 
 /* A worker's stack is small, and a parser might use some of it for each level of brackets. */
-static void a_body_of_brackets_is_refused(void **state)
+TEST(a_body_of_brackets_is_refused)
 {
     static const int LEVELS[] = {5, 1000, 8191};
     static char bytes[10000];
     static char body[8192];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(LEVELS) / sizeof(LEVELS[0]); i++) {
         memset(body, '[', sizeof(body));
         body[LEVELS[i]] = '\0';
@@ -174,13 +169,12 @@ static void a_body_of_brackets_is_refused(void **state)
 
 /* An empty line before a request could make the parser read bytes of an earlier request.
  */
-static void an_empty_line_ahead_is_refused(void **state)
+TEST(an_empty_line_ahead_is_refused)
 {
     static const char GOOD[] = "GET /voucher/list/1 HTTP/1.1\r\nHost: x\r\n\r\n";
     static const char *const AHEAD[] = {"\r\n", "\r\n\r\n", "\n", " "};
     static struct rig_answer answer;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(AHEAD) / sizeof(AHEAD[0]); i++) {
         int fd = rig_connect(service.orders_port);
 
@@ -197,11 +191,10 @@ static void an_empty_line_ahead_is_refused(void **state)
 }
 
 /* The answer to a refused request names the line of the head, and the reason. */
-static void a_refusal_names_the_line_and_the_form(void **state)
+TEST(a_refusal_names_the_line_and_the_form)
 {
     static struct rig_answer answer;
 
-    (void)state;
     assert_true(rig_request(service.orders_port, "GET", "/api/v1/vouchers",
                             "Content-Length: x\r\n", NULL, &answer));
     assert_int_equal(answer.status, 400);
@@ -227,17 +220,4 @@ static int end(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_input_is_refused_by_name),
-        cmocka_unit_test(a_head_over_the_limits_is_refused),
-        cmocka_unit_test(a_head_of_just_the_limits_is_accepted),
-        cmocka_unit_test(a_client_that_asks_first_is_told_to_go_on),
-        cmocka_unit_test(a_body_of_brackets_is_refused),
-        cmocka_unit_test(an_empty_line_ahead_is_refused),
-        cmocka_unit_test(a_refusal_names_the_line_and_the_form),
-    };
-
-    return cmocka_run_group_tests(tests, begin, end);
-}
+GROUP(begin, end)

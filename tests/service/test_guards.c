@@ -56,11 +56,10 @@ static int64_t rows_of(int64_t voucher, const char *stock_guard,
 }
 
 /* Each guard in turn sells exactly the stock. */
-static void every_stock_guard_sells_what_there_is(void **state)
+TEST(every_stock_guard_sells_what_there_is)
 {
     enum { STOCK = 5 };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(STOCK_GUARDS); i++) {
         struct rig_service s = start(STOCK_GUARDS[i], "count", NULL);
         int64_t voucher = rig_voucher(STOCK);
@@ -77,11 +76,10 @@ static void every_stock_guard_sells_what_there_is(void **state)
 }
 
 /* The first order was made under the same guard or another one, by a service that runs beside. */
-static void every_duplicate_guard_but_none_stops_the_second(void **state)
+TEST(every_duplicate_guard_but_none_stops_the_second)
 {
     enum { COUNT = COUNT_OF(DUPLICATE_GUARDS) };
 
-    (void)state;
     for (size_t i = 0; i < (size_t)COUNT * COUNT; i++) {
         const char *second = DUPLICATE_GUARDS[i % COUNT];
         struct rig_service first = start("conditional", DUPLICATE_GUARDS[i / COUNT], NULL);
@@ -148,12 +146,11 @@ static int buy_at_once(int port, int64_t voucher, bool all_are_one)
 }
 
 /* Three of the stock guards are correct without a lock, even if all buyers come at once. */
-static void sound_stock_guards_need_no_lock(void **state)
+TEST(sound_stock_guards_need_no_lock)
 {
     static const char *const SOUND[] = {"conditional", "version", "row-lock"};
     enum { STOCK = 40 };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(SOUND); i++) {
         struct rig_service s = start(SOUND[i], "none", NULL);
         int64_t voucher = rig_voucher(STOCK);
@@ -165,12 +162,11 @@ static void sound_stock_guards_need_no_lock(void **state)
     }
 }
 
-static void the_unique_index_needs_no_lock(void **state)
+TEST(the_unique_index_needs_no_lock)
 {
     struct rig_service s = start("conditional", "unique", NULL);
     int64_t voucher = rig_voucher(1000);
 
-    (void)state;
     assert_int_equal(buy_at_once(s.orders_port, voucher, true), 1);
     assert_int_equal(rig_orders(voucher), 1);
     assert_int_equal(rig_stock(voucher), 999);
@@ -199,7 +195,7 @@ static void order_inside_another(struct rig_held *held, const char *meanwhile, i
 
 /* An order between the read and the write of another one shows a lost update, or how a guard
  * prevents it. */
-static void time_between_read_and_write_breaks_the_broken(void **state)
+TEST(time_between_read_and_write_breaks_the_broken)
 {
     static const struct {
         const char *guard;
@@ -214,7 +210,6 @@ static void time_between_read_and_write_breaks_the_broken(void **state)
         {"conditional", 0, "sold-out", 1},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(CASES); i++) {
         static struct rig_held held;
 
@@ -229,9 +224,8 @@ static void time_between_read_and_write_breaks_the_broken(void **state)
 }
 
 /* A guard that compares versions sees what another process writes under another guard. */
-static void each_guard_shows_its_write_to_the_others(void **state)
+TEST(each_guard_shows_its_write_to_the_others)
 {
-    (void)state;
     faulty = start("version", "none", "--allow-faults");
     for (size_t i = 0; i < COUNT_OF(STOCK_GUARDS); i++) {
         static struct rig_held held;
@@ -251,11 +245,10 @@ static void each_guard_shows_its_write_to_the_others(void **state)
 }
 
 /* With the lock, the same broken guard sells one unit. */
-static void a_lock_saves_a_broken_guard(void **state)
+TEST(a_lock_saves_a_broken_guard)
 {
     static struct rig_held held;
 
-    (void)state;
     faulty = RIG_START("--lock=local", "--lock-scope=voucher", "--order-path=each",
                        "--stock-guard=read-write", "--allow-faults");
     held = (struct rig_held){.voucher = rig_voucher(1)};
@@ -272,12 +265,11 @@ static void a_lock_saves_a_broken_guard(void **state)
 
 /* The lock is released before the COMMIT, so the next order enters before the first one's row is
  * visible. */
-static void unlocking_too_early_sells_twice_to_one(void **state)
+TEST(unlocking_too_early_sells_twice_to_one)
 {
     static const char *const UNLOCKS[] = {"--unlock=before-commit",
                                           "--unlock=after-commit"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(UNLOCKS); i++) {
         static struct rig_held held;
 
@@ -296,11 +288,10 @@ static void unlocking_too_early_sells_twice_to_one(void **state)
     }
 }
 
-static void fault_names_are_checked(void **state)
+TEST(fault_names_are_checked)
 {
     const char *said;
 
-    (void)state;
     faulty = start("conditional", "count", "--allow-faults");
     said = rig_fault(&faulty, "arm", "point=nowhere&action=hold", 400);
     assert_non_null(strstr(said, "after-acquire"));
@@ -335,7 +326,7 @@ static bool stop_before_commit(enum sale_point point, struct db_conn *db, void *
 
 /* A guard that reads nothing sends no BEGIN in a round trip of its own. The row is still changed
  * inside the transaction: without a COMMIT nothing is changed. */
-static void a_guard_without_a_read_begins_with_its_take(void **state)
+TEST(a_guard_without_a_read_begins_with_its_take)
 {
     const struct sale_terms terms = {.stock_guard = guard_find("conditional"),
                                      .lock_variant = "none",
@@ -343,7 +334,6 @@ static void a_guard_without_a_read_begins_with_its_take(void **state)
     int64_t voucher = rig_voucher(1);
     struct sale sale = sale_of(&terms, voucher);
 
-    (void)state;
     assert_true(sale_begin(rig_db(), &sale));
     assert_int_equal(sale_finish(rig_db(), &sale, stop_before_commit, &sale),
                      SALE_GIVEN_UP);
@@ -397,15 +387,14 @@ static void expect_no_sold_out(sale_batch_watch *watch, enum sale_answer expecte
     assert_int_equal(rig_orders(voucher), 0);
 }
 
-static void an_order_without_a_unit_is_sold_out_only_after_the_commit(void **state)
+TEST(an_order_without_a_unit_is_sold_out_only_after_the_commit)
 {
-    (void)state;
     expect_no_sold_out(break_before_commit, SALE_UNSURE);
     expect_no_sold_out(give_up_before_commit, SALE_GIVEN_UP);
 }
 
 /* An order under `count` of one user of a batch under `unique` does not hold up the others. */
-static void a_batch_leaves_out_an_order_under_another_guard(void **state)
+TEST(a_batch_leaves_out_an_order_under_another_guard)
 {
     struct sale_terms terms = {.stock_guard = guard_find("conditional"),
                                .duplicate_guard = DUPLICATE_GUARD_COUNT,
@@ -416,7 +405,6 @@ static void a_batch_leaves_out_an_order_under_another_guard(void **state)
     struct sale other = sale_of(&terms, voucher);
     struct sale_batch batch = {.sales = {&again, &other}, .count = 2};
 
-    (void)state;
     first.request_id = "an-earlier-request";
     other.user_id = 2;
     assert_true(sale_begin(rig_db(), &first));
@@ -430,24 +418,4 @@ static void a_batch_leaves_out_an_order_under_another_guard(void **state)
     assert_int_equal(sale_finish(rig_db(), &again, NULL, NULL), SALE_DUPLICATE);
     assert_int_equal(rig_orders(voucher), 2);
     assert_int_equal(rig_stock(voucher), 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_stock_guard_sells_what_there_is),
-        cmocka_unit_test(every_duplicate_guard_but_none_stops_the_second),
-        cmocka_unit_test(sound_stock_guards_need_no_lock),
-        cmocka_unit_test(the_unique_index_needs_no_lock),
-        cmocka_unit_test(time_between_read_and_write_breaks_the_broken),
-        cmocka_unit_test(each_guard_shows_its_write_to_the_others),
-        cmocka_unit_test(a_lock_saves_a_broken_guard),
-        cmocka_unit_test(unlocking_too_early_sells_twice_to_one),
-        cmocka_unit_test(fault_names_are_checked),
-        cmocka_unit_test(a_guard_without_a_read_begins_with_its_take),
-        cmocka_unit_test(an_order_without_a_unit_is_sold_out_only_after_the_commit),
-        cmocka_unit_test(a_batch_leaves_out_an_order_under_another_guard),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,12 +75,11 @@ static double local_grants(void)
 }
 
 /* Only the lock guards the stock. */
-static void no_unit_is_sold_twice_and_the_record_is_valid(void **state)
+TEST(no_unit_is_sold_twice_and_the_record_is_valid)
 {
     int64_t voucher = rig_voucher(STOCK);
     char command[256];
 
-    (void)state;
     start();
     sell(voucher);
     assert_int_equal(atomic_load(&other), 0);
@@ -97,22 +96,11 @@ static void no_unit_is_sold_twice_and_the_record_is_valid(void **state)
     assert_int_equal(system(command), 0);
 }
 
-static void a_lock_that_cannot_be_handed_over_is_refused(void **state)
+TEST(a_lock_that_cannot_be_handed_over_is_refused)
 {
     static const char *const OTHER[] = {"--lock=lua", "--handover=4", NULL};
     char log[4096];
 
-    (void)state;
     assert_int_not_equal(rig_run(OTHER, log, sizeof(log)), 0);
     assert_non_null(strstr(log, "cannot be handed over"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_unit_is_sold_twice_and_the_record_is_valid),
-        cmocka_unit_test(a_lock_that_cannot_be_handed_over_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

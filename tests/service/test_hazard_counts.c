@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_hazard_counts.c -- a hazard concludes nothing from orders that were not counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "loadtest/sale/hazard.h"
+#include "tests/registered.h"
 #include "tests/service/scratch_database.h"
 
 static lab_db *db;
@@ -35,11 +29,10 @@ static void bring_table_back(void)
     assert_true(lab_db_run(db, "ALTER TABLE away RENAME TO tb_voucher_order"));
 }
 
-static void a_count_that_failed_shows_no_sale(void **state)
+TEST(a_count_that_failed_shows_no_sale)
 {
     struct hazard_scene scene = {.db = db, .first_voucher = 1, .last_voucher = 1};
 
-    (void)state;
     hazard_next(&scene);
     assert_int_equal(scene.baseline, 0);
     assert_true(hazard_others_sold(&scene, 0));
@@ -48,11 +41,10 @@ static void a_count_that_failed_shows_no_sale(void **state)
     bring_table_back();
 }
 
-static void a_baseline_that_is_not_known_shows_no_sale(void **state)
+TEST(a_baseline_that_is_not_known_shows_no_sale)
 {
     struct hazard_scene scene = {.db = db, .first_voucher = 1, .last_voucher = 1};
 
-    (void)state;
     take_table_away();
     hazard_next(&scene);
     assert_int_equal(scene.baseline, -1);
@@ -63,12 +55,4 @@ static void a_baseline_that_is_not_known_shows_no_sale(void **state)
     assert_true(hazard_others_sold(&scene, 0));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_count_that_failed_shows_no_sale),
-        cmocka_unit_test(a_baseline_that_is_not_known_shows_no_sale),
-    };
-
-    return cmocka_run_group_tests(tests, make_database, drop_database);
-}
+GROUP(make_database, drop_database)

@@ -63,11 +63,10 @@ static void sell_to_a_waiter(const char *pooler)
     rig_stop(&service);
 }
 
-static void an_order_that_waited_is_sold(void **state)
+TEST(an_order_that_waited_is_sold)
 {
     static const char *const LEVELS[] = {"repeatable read", "serializable"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(LEVELS) / sizeof(LEVELS[0]); i++) {
         set_isolation(LEVELS[i]);
         sell_to_a_waiter("--database-pooler=none");
@@ -91,7 +90,7 @@ static void *try_once(void *arg)
 }
 
 /* The row of a lock is renewed while another client asks for the lock. */
-static void a_held_lock_is_busy(void **state)
+TEST(a_held_lock_is_busy)
 {
     dlock_options opts = dlock_options_default();
     dlock_system *holder;
@@ -99,7 +98,6 @@ static void a_held_lock_is_busy(void **state)
     dlock_lease lease;
     pthread_t thread;
 
-    (void)state;
     set_isolation("repeatable read");
     opts.variant = "pg-unique";
     opts.database_url = getenv("SECKILL_DATABASE_URL");
@@ -129,13 +127,12 @@ static bool is_refused(void *words)
 }
 
 /* A transaction of a pooler has the isolation of the role. */
-static void a_service_with_a_pooler_of_transactions_names_the_isolation(void **state)
+TEST(a_service_with_a_pooler_of_transactions_names_the_isolation)
 {
     static const char *const ARGS[] = {"--lock=none", "--database-pooler=transaction", NULL};
     static char said[] = "transactions are repeatable read instead of read committed";
     static char log[4096];
 
-    (void)state;
     service = rig_start(ARGS);
     set_isolation("repeatable read");
     run_sql("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
@@ -149,11 +146,5 @@ static void a_service_with_a_pooler_of_transactions_names_the_isolation(void **s
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_order_that_waited_is_sold),
-        cmocka_unit_test(a_held_lock_is_busy),
-        cmocka_unit_test(a_service_with_a_pooler_of_transactions_names_the_isolation),
-    };
-
-    return RIG_RUN_WITH_LAB(tests);
+    return rig_run_with_lab();
 }

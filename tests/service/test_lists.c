@@ -103,11 +103,10 @@ static void follow(const char *first, int expected, int page_max)
     assert_int_equal(sum, expected);
 }
 
-static void a_list_has_twenty_unless_told_and_a_hundred_at_most(void **state)
+TEST(a_list_has_twenty_unless_told_and_a_hundred_at_most)
 {
     int64_t ids[VOUCHERS];
 
-    (void)state;
     ask("/api/v1/vouchers");
     assert_int_equal(ids_in_answer(ids, VOUCHERS), 20);
     ask("/voucher/list/4711");
@@ -119,9 +118,8 @@ static void a_list_has_twenty_unless_told_and_a_hundred_at_most(void **state)
     assert_int_equal(ids_in_answer(ids, VOUCHERS), 100);
 }
 
-static void the_pages_of_a_list_have_every_voucher_once(void **state)
+TEST(the_pages_of_a_list_have_every_voucher_once)
 {
-    (void)state;
     follow("/api/v1/vouchers?shop=4711", VOUCHERS, 20);
     follow("/api/v1/vouchers?limit=100&shop=4711", VOUCHERS, 100);
     follow("/voucher/list/4711?limit=100", VOUCHERS, 100);
@@ -132,16 +130,15 @@ static void the_pages_of_a_list_have_every_voucher_once(void **state)
 }
 
 /* The texts are the longest that are possible, in UTF-8 and in JSON. */
-static void no_answer_is_larger_than_64_kib(void **state)
+TEST(no_answer_is_larger_than_64_kib)
 {
-    (void)state;
     follow("/api/v1/vouchers?shop=4712&limit=100", VOUCHERS, 12);
     follow("/voucher/list/4712?limit=100", VOUCHERS, 12);
     follow("/api/v1/vouchers?shop=4713&limit=100", ODD_VOUCHERS, 7);
     follow("/voucher/list/4713", ODD_VOUCHERS, 7);
 }
 
-static void a_bad_limit_or_cursor_is_refused(void **state)
+TEST(a_bad_limit_or_cursor_is_refused)
 {
     static const struct {
         const char *query, *says;
@@ -158,7 +155,6 @@ static void a_bad_limit_or_cursor_is_refused(void **state)
     };
     char path[128];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
         for (int face = 0; face < 2; face++) {
             (void)snprintf(path, sizeof(path), "%s?%s",
@@ -243,13 +239,12 @@ static int ask_all(struct reader readers[4], const char *path, int rounds)
 }
 
 /* The connections stay open, so that the memory of their threads is counted. */
-static void ten_thousand_large_lists_leave_no_memory_behind(void **state)
+TEST(ten_thousand_large_lists_leave_no_memory_behind)
 {
     static struct reader readers[4];
     long before_kb;
     long after_kb;
 
-    (void)state;
     for (int i = 0; i < CONNECTIONS; i++) {
         int fd = rig_connect(service.orders_port);
 
@@ -289,15 +284,4 @@ static int stop(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_list_has_twenty_unless_told_and_a_hundred_at_most),
-        cmocka_unit_test(the_pages_of_a_list_have_every_voucher_once),
-        cmocka_unit_test(no_answer_is_larger_than_64_kib),
-        cmocka_unit_test(a_bad_limit_or_cursor_is_refused),
-        cmocka_unit_test(ten_thousand_large_lists_leave_no_memory_behind),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+GROUP(start, stop)

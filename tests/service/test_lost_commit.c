@@ -79,12 +79,11 @@ static void expect_recorded(int64_t voucher)
 
 /* The order was committed and only the answer is lost: a query finds the order, so it is
  * accepted. */
-static void a_lost_answer_is_found_to_be_sold(void **state)
+TEST(a_lost_answer_is_found_to_be_sold)
 {
     int64_t voucher = rig_voucher(5);
     char name[40];
 
-    (void)state;
     start_proxy();
     name_for(name, sizeof(name), voucher);
     order_in(DROP_ANSWER, voucher, name);
@@ -114,13 +113,12 @@ static void create(const char *title)
 
 /* If a client repeats the request, it makes a second voucher, so the service does not look for the
  * first one. */
-static void a_voucher_without_an_answer_may_have_been_created(void **state)
+TEST(a_voucher_without_an_answer_may_have_been_created)
 {
     static const struct postgres_statement COUNT = {
         "lost_vouchers", "SELECT count(*) FROM tb_voucher WHERE title = $1", "t"};
     char title[40];
 
-    (void)state;
     (void)snprintf(title, sizeof(title), "lost %d", (int)getpid());
     start_proxy();
     create("prepares the statement");
@@ -137,12 +135,11 @@ static void a_voucher_without_an_answer_may_have_been_created(void **state)
 
 /* The COMMIT never arrived, and the server's session still waits in its transaction. The session is
  * ended, and then it is certain that nothing was sold. */
-static void a_lost_commit_is_found_to_be_not_sold(void **state)
+TEST(a_lost_commit_is_found_to_be_not_sold)
 {
     int64_t voucher = rig_voucher(5);
     char name[40];
 
-    (void)state;
     start_proxy();
     name_for(name, sizeof(name), voucher);
     order_in(DROP_COMMIT, voucher, name);
@@ -160,13 +157,12 @@ static void a_lost_commit_is_found_to_be_not_sold(void **state)
 
 /* The order was accepted before, and now the answer to a repeated request is lost: the same order
  * again, which is no further sale. */
-static void a_lost_answer_to_a_repeated_request_is_a_replay(void **state)
+TEST(a_lost_answer_to_a_repeated_request_is_a_replay)
 {
     int64_t voucher = rig_voucher(5);
     char name[40];
     char body[96];
 
-    (void)state;
     start_proxy_for("--settle-timeout=20s", "--duplicate-guard=none", "--lock-lease=4s");
     name_for(name, sizeof(name), voucher);
     order_in(PASS, voucher, name);
@@ -187,13 +183,12 @@ static void a_lost_answer_to_a_repeated_request_is_a_replay(void **state)
 
 /* The id of the lost request is in an order of another voucher, so it is not the order of this
  * request. */
-static void an_id_of_another_order_is_a_conflict(void **state)
+TEST(an_id_of_another_order_is_a_conflict)
 {
     int64_t voucher = rig_voucher(5);
     int64_t other = rig_voucher(5);
     char name[40];
 
-    (void)state;
     start_proxy();
     name_for(name, sizeof(name), voucher);
     order_by(2, PASS, voucher, name);
@@ -211,12 +206,11 @@ static void an_id_of_another_order_is_a_conflict(void **state)
 }
 
 /* An order of another user with the same id does not settle this request. */
-static void an_id_of_another_user_settles_nothing(void **state)
+TEST(an_id_of_another_user_settles_nothing)
 {
     int64_t voucher = rig_voucher(5);
     char name[40];
 
-    (void)state;
     start_proxy();
     name_for(name, sizeof(name), voucher);
     order_by(2, PASS, voucher, name);
@@ -252,7 +246,7 @@ static void run_script(struct db_pool *pool, const char *script)
 }
 
 /* A server that refuses the question has not answered it. */
-static void only_a_number_nobody_knows_is_as_good_as_over(void **state)
+TEST(only_a_number_nobody_knows_is_as_good_as_over)
 {
     static const char REFUSE[] =
         "CREATE SCHEMA refusing;"
@@ -264,7 +258,6 @@ static void only_a_number_nobody_knows_is_as_good_as_over(void **state)
     struct db_pool *pool = db_pool_new(&opts, 1);
     enum order_settled refused;
 
-    (void)state;
     assert_non_null(pool);
     run_script(pool, "SELECT 1");
     assert_int_equal(settle(pool, "4611686018427387904"), ORDER_NOT_SOLD);
@@ -287,11 +280,10 @@ static bool is_accepted_now(void *arg)
 
 /* The database cannot be asked: the answer says this and names the request. A request with the same
  * id settles it later: there is one order, whether the lost COMMIT was executed or not. */
-static void an_order_is_unknown_until_the_database_answers(void **state)
+TEST(an_order_is_unknown_until_the_database_answers)
 {
     static const enum commit_mode MODES[] = {DROP_AND_SHUT, ANSWER_AND_SHUT};
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         int64_t voucher = rig_voucher(5);
         char name[40];
@@ -325,11 +317,10 @@ static bool is_sold_now(void *voucher)
 
 /* The server may still be in the lost transaction, and the next attempt comes without the id of the
  * first. It must not get the lock before the lease has ended. */
-static void an_unknown_order_keeps_its_lock(void **state)
+TEST(an_unknown_order_keeps_its_lock)
 {
     int64_t voucher = rig_voucher(5);
 
-    (void)state;
     start_proxy_for("--settle-timeout=1s", "--lock=reentrant", "--lock-lease=4s");
     commit_proxy_set(DROP_AND_SHUT);
     assert_true(rig_order(service.orders_port, voucher, 1, &answer));
@@ -349,12 +340,11 @@ static void an_unknown_order_keeps_its_lock(void **state)
 
 /* The lock of the order is held for longer than the test may wait, so only the look for an earlier
  * order can answer the repetition. */
-static void a_repeated_unknown_order_does_not_wait_for_the_lease(void **state)
+TEST(a_repeated_unknown_order_does_not_wait_for_the_lease)
 {
     int64_t voucher = rig_voucher(5);
     char name[40];
 
-    (void)state;
     start_proxy_for("--settle-timeout=1s", "--lock=reentrant", "--lock-lease=10m");
     name_for(name, sizeof(name), voucher);
     order_in(ANSWER_AND_SHUT, voucher, name);
@@ -366,22 +356,4 @@ static void a_repeated_unknown_order_does_not_wait_for_the_lease(void **state)
     assert_int_equal(rig_orders(voucher), 1);
     expect_recorded(voucher);
     stop_proxy();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_voucher_without_an_answer_may_have_been_created),
-        cmocka_unit_test(a_lost_answer_is_found_to_be_sold),
-        cmocka_unit_test(a_lost_commit_is_found_to_be_not_sold),
-        cmocka_unit_test(a_lost_answer_to_a_repeated_request_is_a_replay),
-        cmocka_unit_test(an_id_of_another_order_is_a_conflict),
-        cmocka_unit_test(an_id_of_another_user_settles_nothing),
-        cmocka_unit_test(only_a_number_nobody_knows_is_as_good_as_over),
-        cmocka_unit_test(an_order_is_unknown_until_the_database_answers),
-        cmocka_unit_test(an_unknown_order_keeps_its_lock),
-        cmocka_unit_test(a_repeated_unknown_order_does_not_wait_for_the_lease),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

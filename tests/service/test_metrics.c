@@ -128,18 +128,16 @@ static void check_answer(void)
         fail_msg("%s: the list has no such metric", line);
 }
 
-static void a_service_that_has_done_nothing_answers_the_whole_list(void **state)
+TEST(a_service_that_has_done_nothing_answers_the_whole_list)
 {
-    (void)state;
     ask();
     check_answer();
 }
 
-static void a_service_that_has_sold_answers_the_whole_list(void **state)
+TEST(a_service_that_has_sold_answers_the_whole_list)
 {
     int64_t voucher = rig_voucher(5);
 
-    (void)state;
     assert_true(rig_order(service.orders_port, voucher, 1, &answer));
     assert_int_equal(answer.status, 201);
     ask();
@@ -154,10 +152,5 @@ static void a_service_that_has_sold_answers_the_whole_list(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_service_that_has_done_nothing_answers_the_whole_list),
-        cmocka_unit_test(a_service_that_has_sold_answers_the_whole_list),
-    };
-
-    return RIG_RUN_WITH_SERVICE(tests, &service, "--lock=reentrant");
+    return RIG_RUN_WITH_SERVICE(&service, "--lock=reentrant");
 }

@@ -58,7 +58,7 @@ static bool is_unmarked(void *arg)
 
 /* A service that would sell twice beside the other does not start.  The left one of a
  * pair starts first, of the next pair the right one. */
-static void only_settings_that_agree_run_beside_each_other(void **state)
+TEST(only_settings_that_agree_run_beside_each_other)
 {
     static const struct {
         bool agree;
@@ -84,7 +84,6 @@ static void only_settings_that_agree_run_beside_each_other(void **state)
                 {"--lock=local", "--order-path=stream", "--process=b"}}},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(PAIRS) / sizeof(PAIRS[0]); i++) {
         const char *const *second = PAIRS[i].flags[1 - i % 2];
         struct rig_service s = rig_start(with(PAIRS[i].flags[i % 2]));
@@ -100,13 +99,12 @@ static void only_settings_that_agree_run_beside_each_other(void **state)
 }
 
 /* The units of orders that wait in the stream are still in PostgreSQL's stock. */
-static void queued_orders_are_not_left_behind(void **state)
+TEST(queued_orders_are_not_left_behind)
 {
     static const char *const STREAM[] = {"--order-path=stream", NULL};
     static const char *const EACH[] = {"--order-path=each", NULL};
     static const char *const FLAGGED[] = {"--allow-mixed-settings", NULL};
 
-    (void)state;
     (void)STREAM_TEXT("XADD", stream_name(), "*", "voucher", "1");
     expect_refused(EACH, "1 orders wait in the stream ");
     expect_started(FLAGGED);
@@ -116,17 +114,13 @@ static void queued_orders_are_not_left_behind(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_settings_that_agree_run_beside_each_other),
-        cmocka_unit_test(queued_orders_are_not_left_behind),
-    };
     int failed = 1;
 
     if (scratch_database_make("seckill_mixed", &scratch)) {
         (void)snprintf(database, sizeof(database), "--database-url=%s", scratch_database_url());
         (void)snprintf(other_redis, sizeof(other_redis), "--redis-url=%s/7",
                        rig_environment("SECKILL_REDIS_URL"));
-        failed = cmocka_run_group_tests(tests, NULL, NULL);
+        failed = rig_run_tests(NULL, NULL);
     }
     return scratch_database_drop(&scratch) ? failed : 1;
 }

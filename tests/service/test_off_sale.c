@@ -69,18 +69,16 @@ static void stop_and_resume(const char *path, const char *sold)
     rig_stop(&service);
 }
 
-static void a_voucher_off_sale_is_not_sold(void **state)
+TEST(a_voucher_off_sale_is_not_sold)
 {
-    (void)state;
     stop_and_resume("--order-path=each", "accepted");
     stop_and_resume("--order-path=combined", "accepted");
     stop_and_resume("--order-path=stream", "queued");
 }
 
 /* A service that has not read the voucher before refuses the first order. */
-static void a_voucher_that_was_off_sale_before_is_not_sold(void **state)
+TEST(a_voucher_that_was_off_sale_before_is_not_sold)
 {
-    (void)state;
     voucher = rig_voucher_at(5, 3600, 7200);
     service = RIG_START("--lock=none");
     set_status(OFF_SALE);
@@ -88,14 +86,4 @@ static void a_voucher_that_was_off_sale_before_is_not_sold(void **state)
     rig_expect(&answer, 410, "ended");
     assert_int_equal(rig_orders(voucher), 0);
     rig_stop(&service);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_voucher_off_sale_is_not_sold),
-        cmocka_unit_test(a_voucher_that_was_off_sale_before_is_not_sold),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

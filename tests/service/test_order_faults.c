@@ -41,9 +41,8 @@ static int64_t settled(void)
     return (int64_t)rig_metric(&service, "seckill_commits_unanswered_total");
 }
 
-static void before_the_commit_nothing_is_sold(void **state)
+TEST(before_the_commit_nothing_is_sold)
 {
-    (void)state;
     service = RIG_START("--allow-faults", "--lock=local", "--workers=2",
                         "--stock-guard=row-lock");
     order_past("after-acquire", "fail", "unavailable", 0);
@@ -54,9 +53,8 @@ static void before_the_commit_nothing_is_sold(void **state)
 }
 
 /* No transaction was open on the connection, so the service can use another one. */
-static void a_connection_that_was_idle_is_made_again(void **state)
+TEST(a_connection_that_was_idle_is_made_again)
 {
-    (void)state;
     service = RIG_START("--allow-faults", "--lock=local", "--workers=2");
     order_past("after-acquire", "cut", "accepted", 1);
     /* The default guards read nothing, so the transaction begins with the update of the stock. */
@@ -65,9 +63,8 @@ static void a_connection_that_was_idle_is_made_again(void **state)
 }
 
 /* The answer to the COMMIT is lost, so the service asks whether the row is there. */
-static void after_the_commit_it_is_sold(void **state)
+TEST(after_the_commit_it_is_sold)
 {
-    (void)state;
     service = RIG_START("--allow-faults", "--lock=local", "--workers=2");
     order_past("after-commit", "fail", "accepted", 1);
     assert_int_equal(settled(), 1);
@@ -77,34 +74,19 @@ static void after_the_commit_it_is_sold(void **state)
 }
 
 /* If the COMMIT was sent on a dead connection, the service also asks whether it was executed. */
-static void a_commit_that_was_never_sent_is_settled(void **state)
+TEST(a_commit_that_was_never_sent_is_settled)
 {
-    (void)state;
     service = RIG_START("--allow-faults", "--lock=local", "--workers=2");
     order_past("before-commit", "cut", "unavailable", 0);
     assert_int_equal(settled(), 1);
     rig_stop(&service);
 }
 
-static void a_point_refuses_what_it_cannot_do(void **state)
+TEST(a_point_refuses_what_it_cannot_do)
 {
-    (void)state;
     service = RIG_START("--allow-faults", "--lock=local");
     assert_non_null(strstr(arm("before-release", "cut", 400), "it can hold, stop and kill"));
     assert_non_null(
         strstr(arm("watchdog-tick", "cut", 400), "it can hold, stop, kill and fail"));
     rig_stop(&service);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(before_the_commit_nothing_is_sold),
-        cmocka_unit_test(a_connection_that_was_idle_is_made_again),
-        cmocka_unit_test(after_the_commit_it_is_sold),
-        cmocka_unit_test(a_commit_that_was_never_sent_is_settled),
-        cmocka_unit_test(a_point_refuses_what_it_cannot_do),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -226,11 +226,10 @@ static void expect_ready(int status, const char *named)
     assert_non_null(strstr(answer.body, named));
 }
 
-static void postgres_is_restarted(void **state)
+TEST(postgres_is_restarted)
 {
     int64_t voucher = start_buying("--lock=reentrant", "--log-format=text");
 
-    (void)state;
     rig_lab_restart("postgres");
     expect_progress("after PostgreSQL came back");
     expect_ready(200, "\"postgresql\":\"ok\"");
@@ -238,7 +237,7 @@ static void postgres_is_restarted(void **state)
 }
 
 /* All connections are ended at once, whatever they do. */
-static void every_connection_is_killed(void **state)
+TEST(every_connection_is_killed)
 {
     static const struct postgres_statement KILL_ALL = {
         "outage_kill_all",
@@ -247,7 +246,6 @@ static void every_connection_is_killed(void **state)
         ""};
     int64_t voucher = start_buying("--lock=none", "--log-format=text");
 
-    (void)state;
     for (int i = 0; i < 5; i++) {
         if (db_run_one(rig_db(), &KILL_ALL, NULL) != DB_OK)
             fail_msg("cannot kill: %s", db_error(rig_db()));
@@ -269,7 +267,7 @@ static bool has_another_backend(void *arg)
 }
 
 /* A backend is killed, so PostgreSQL ends all sessions and recovers. */
-static void postgres_crashes(void **state)
+TEST(postgres_crashes)
 {
     static const struct postgres_statement ONE = {
         "outage_one",
@@ -278,7 +276,6 @@ static void postgres_crashes(void **state)
     int64_t voucher = start_buying("--lock=reentrant", "--log-format=text");
     int pid, own_pid;
 
-    (void)state;
     assert_int_equal(db_run_one(rig_db(), &ONE, NULL), DB_OK);
     pid = (int)db_int(rig_db(), 0, 0, 0);
     own_pid = db_backend_pid(rig_db());
@@ -289,24 +286,22 @@ static void postgres_crashes(void **state)
     settle_accounts(voucher);
 }
 
-static void redis_is_restarted(void **state)
+TEST(redis_is_restarted)
 {
     int64_t voucher = start_buying("--lock=reentrant", "--log-format=text");
 
-    (void)state;
     rig_lab_restart("redis");
     expect_progress("after Redis came back");
     settle_accounts(voucher);
 }
 
 /* Redis neither answers nor closes the connection, which is worse than an end. */
-static void redis_hangs(void **state)
+TEST(redis_hangs)
 {
     int64_t voucher = start_buying("--lock=reentrant", "--log-format=json");
     pid_t pid = rig_lab_pid("redis");
     char fields[120];
 
-    (void)state;
     assert_int_equal(kill(pid, SIGSTOP), 0);
     expect_refusals("while Redis hangs");
     expect_logged("\"store\":\"locks\",\"partition\":0,\"outage\":\"begins\"}");
@@ -320,11 +315,10 @@ static void redis_hangs(void **state)
     settle_accounts(voucher);
 }
 
-static void postgres_hangs(void **state)
+TEST(postgres_hangs)
 {
     int64_t voucher = start_buying("--lock=none", "--log-format=text");
 
-    (void)state;
     rig_lab_signal(rig_lab_pid("postgres"), SIGSTOP);
     expect_refusals("while PostgreSQL hangs");
     expect_logged("error PostgreSQL fails: ");
@@ -336,13 +330,12 @@ static void postgres_hangs(void **state)
 }
 
 /* The process ends during an outage, while most failures are only counted. */
-static void a_stop_loses_no_count(void **state)
+TEST(a_stop_loses_no_count)
 {
     enum { ORDERS = 100 };
     int64_t voucher = rig_voucher(STOCK);
     FILE *log;
 
-    (void)state;
     service = RIG_START("--lock=reentrant");
     rig_lab_kill("redis");
     for (int i = 1; i <= ORDERS; i++) {
@@ -357,13 +350,12 @@ static void a_stop_loses_no_count(void **state)
 }
 
 /* No request fails, and the release that finds no lock has no client that waits for it. */
-static void a_redis_that_was_emptied_is_in_the_log(void **state)
+TEST(a_redis_that_was_emptied_is_in_the_log)
 {
     int64_t voucher = rig_voucher(2);
     struct rig_held held;
     char line[RIG_PATH_MAX];
 
-    (void)state;
     service = RIG_START("--lock=reentrant", "--allow-faults");
     rig_hold(&held, &service, "before-commit", voucher, 1);
     (void)snprintf(line, sizeof(line), "redis-cli --no-auth-warning -u '%s' FLUSHALL",
@@ -377,16 +369,5 @@ static void a_redis_that_was_emptied_is_in_the_log(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(postgres_is_restarted),
-        cmocka_unit_test(every_connection_is_killed),
-        cmocka_unit_test(postgres_crashes),
-        cmocka_unit_test(redis_is_restarted),
-        cmocka_unit_test(redis_hangs),
-        cmocka_unit_test(postgres_hangs),
-        cmocka_unit_test(a_stop_loses_no_count),
-        cmocka_unit_test(a_redis_that_was_emptied_is_in_the_log),
-    };
-
-    return RIG_RUN_WITH_LAB(tests);
+    return rig_run_with_lab();
 }

@@ -49,13 +49,12 @@ static bool is_sold(void *arg)
 }
 
 /* /readyz names the database and stays ready; orders of the other databases are accepted. */
-static void a_database_that_is_down_stops_its_own_orders_alone(void **state)
+TEST(a_database_that_is_down_stops_its_own_orders_alone)
 {
     struct rig_service s = RIG_START(parts_flag_all());
     int64_t vouchers[PARTS_MOST];
     struct wanted wanted = {.service = &s, .user = 77};
 
-    (void)state;
     for (size_t i = 0; i < parts.count; i++)
         vouchers[i] = parts_voucher(i, 50);
     parts_shut(1, true);
@@ -100,7 +99,7 @@ static bool is_full(void *service)
 
 /* More orders than there are workers wait for a database that hangs, because its table is locked.
  * Some workers must be left for the other databases. */
-static void a_database_that_hangs_leaves_workers_to_the_others(void **state)
+TEST(a_database_that_hangs_leaves_workers_to_the_others)
 {
     static struct buyer buyers[BUYERS];
     struct rig_service s = RIG_START(parts_flag_all(), "--workers=6", "--worker-wait=20s",
@@ -109,7 +108,6 @@ static void a_database_that_hangs_leaves_workers_to_the_others(void **state)
     struct db_conn *db = parts_connect(parts.owners[1]);
     int turned_away = 0;
 
-    (void)state;
     assert_true(rig_order(s.orders_port, slow, 99, &answer)); /* reads the sale window */
     rig_expect(&answer, 201, "accepted");
     assert_int_equal(db_script(db, "BEGIN; LOCK TABLE tb_seckill_voucher"), DB_OK);
@@ -142,13 +140,12 @@ static bool is_written(void *arg)
 }
 
 /* Queued orders of all partitions are written; those of a database that is down, once it is up. */
-static void the_writer_of_the_stream_serves_all_databases(void **state)
+TEST(the_writer_of_the_stream_serves_all_databases)
 {
     char stream[60];
     struct rig_service s;
     int64_t vouchers[PARTS_MOST];
 
-    (void)state;
     (void)snprintf(stream, sizeof(stream), "--stream-name=part:%d:%zu", (int)getpid(), parts.count);
     s = RIG_START(parts_flag_all(), "--order-path=stream", "--stream-claim=100ms", stream);
     for (size_t i = 0; i < parts.count; i++) {
@@ -176,12 +173,11 @@ static bool is_aside(void *unused)
 
 /* PostgreSQL refuses the entry, because the entry has the number of another order. The writer has
  * taken no other entry. */
-static void an_entry_that_a_database_refuses_goes_aside(void **state)
+TEST(an_entry_that_a_database_refuses_goes_aside)
 {
     struct rig_service s;
     int64_t voucher, taken;
 
-    (void)state;
     stream_anew();
     s = RIG_START(parts_flag_all(), "--order-path=stream", "--stream-claim=100ms", stream_flag());
     voucher = parts_voucher(1, 5);
@@ -195,15 +191,9 @@ static void an_entry_that_a_database_refuses_goes_aside(void **state)
 
 static int run_with(size_t databases)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_database_that_is_down_stops_its_own_orders_alone),
-        cmocka_unit_test(a_database_that_hangs_leaves_workers_to_the_others),
-        cmocka_unit_test(the_writer_of_the_stream_serves_all_databases),
-        cmocka_unit_test(an_entry_that_a_database_refuses_goes_aside),
-    };
 
     parts.count = databases;
-    return cmocka_run_group_tests(tests, parts_make, parts_drop);
+    return rig_run_tests(parts_make, parts_drop);
 }
 
 int main(void)

@@ -32,7 +32,7 @@ static int64_t number_after(const char *name)
 }
 
 /* Vouchers that are created through the service go to the databases in turn. */
-static void vouchers_are_made_in_each_database(void **state)
+TEST(vouchers_are_made_in_each_database)
 {
     static const char BODY[] =
         "{\"title\":\"t\",\"payValue\":1,\"actualValue\":2,\"stock\":5,"
@@ -42,7 +42,6 @@ static void vouchers_are_made_in_each_database(void **state)
     char extra[160];
     int made[PARTS_MOST] = {0};
 
-    (void)state;
     rig_operator_token(token);
     (void)snprintf(extra, sizeof(extra),
                    "authorization: %s\r\ncontent-type: application/json\r\n", token);
@@ -61,13 +60,12 @@ static void vouchers_are_made_in_each_database(void **state)
 
 /* One user orders a voucher of each database, twice. The order is found by its number and by the id
  * of its request. */
-static void orders_go_to_the_database_of_their_voucher(void **state)
+TEST(orders_go_to_the_database_of_their_voucher)
 {
     struct rig_service s = RIG_START(parts_flag_all());
     int64_t orders[PARTS_MOST];
     char name[60], path[100];
 
-    (void)state;
     for (size_t i = 0; i < parts.count; i++) {
         int64_t voucher = parts_voucher(i, 3);
 
@@ -102,13 +100,12 @@ static void orders_go_to_the_database_of_their_voucher(void **state)
 }
 
 /* A key belongs to its user and the partition. */
-static void a_request_id_belongs_to_its_partition(void **state)
+TEST(a_request_id_belongs_to_its_partition)
 {
     struct rig_service s = RIG_START(parts_flag_all());
     int64_t here = parts_voucher(0, 3), beside = parts_voucher(0, 3), there = parts_voucher(1, 3);
     char name[60], path[120];
 
-    (void)state;
     (void)snprintf(name, sizeof(name), "key:%lld", (long long)there);
     assert_true(rig_order_named(s.orders_port, here, 1, name, &answer));
     rig_expect(&answer, 201, "accepted");
@@ -131,12 +128,11 @@ static void a_request_id_belongs_to_its_partition(void **state)
 }
 
 /* Every voucher occurs once, the highest id first, with pages of any size. */
-static void pages_go_through_all_databases(void **state)
+TEST(pages_go_through_all_databases)
 {
     struct rig_service s = RIG_START(parts_flag_all());
     int64_t there = 0;
 
-    (void)state;
     for (size_t i = 0; i < parts.count; i++) {
         (void)parts_voucher(i, 1);
         there += parts_number(i, "SELECT count(*) FROM tb_seckill_voucher");
@@ -167,13 +163,12 @@ static void pages_go_through_all_databases(void **state)
 }
 
 /* The service names the database that is in the wrong place. */
-static void a_wrong_list_is_refused(void **state)
+TEST(a_wrong_list_is_refused)
 {
     static const size_t SWAPPED[] = {1, 0, 2, 3}, TWICE[] = {0, 0, 2, 3}, ONE[] = {0},
                         SECOND[] = {1};
     char log[4096], said[200];
 
-    (void)state;
     assert_int_equal(
         rig_run((const char *const[]){parts_flag(SWAPPED, parts.count), NULL}, log, sizeof(log)),
         69);
@@ -214,11 +209,10 @@ static void a_wrong_list_is_refused(void **state)
 }
 
 /* become_partition() cannot make a database another partition. */
-static void a_database_keeps_its_partition(void **state)
+TEST(a_database_keeps_its_partition)
 {
     struct db_conn *db = parts_connect(parts.owners[1]);
 
-    (void)state;
     assert_int_equal(db_script(db, "SELECT become_partition(0, 9)"), DB_ERROR);
     assert_non_null(strstr(db_error(db), "is partition 1 already"));
     assert_int_equal(db_script(db, "SELECT become_partition(1, 65)"), DB_ERROR);
@@ -257,20 +251,18 @@ static void sell_under(const char *lock, const char *guard, bool has_fence)
 
 /* Only the first database has the tables of the pg locks and the epochs of fences. A fence guards
  * the rows of all databases. */
-static void the_locks_are_in_the_first_database(void **state)
+TEST(the_locks_are_in_the_first_database)
 {
-    (void)state;
     sell_under("--lock=pg-row", "--stock-guard=conditional", false);
     sell_under("--lock=fenced", "--stock-guard=fence", true);
     assert_true(parts_number(0, "SELECT last_value FROM dlock_fence_epoch") > 1);
 }
 
 /* --lock-database-url names another database. */
-static void the_locks_are_where_the_setting_says(void **state)
+TEST(the_locks_are_where_the_setting_says)
 {
     char flag[PARTS_URL_MAX + 32], log[4096];
 
-    (void)state;
     (void)snprintf(flag, sizeof(flag), "--lock-database-url=%s", parts.services[1]);
     assert_int_equal(rig_run((const char *const[]){parts_flag_all(), flag, "--lock=pg-row",
                                                    "--start-timeout=100ms", NULL},
@@ -281,19 +273,9 @@ static void the_locks_are_where_the_setting_says(void **state)
 
 static int run_with(size_t databases)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vouchers_are_made_in_each_database),
-        cmocka_unit_test(orders_go_to_the_database_of_their_voucher),
-        cmocka_unit_test(a_request_id_belongs_to_its_partition),
-        cmocka_unit_test(pages_go_through_all_databases),
-        cmocka_unit_test(a_wrong_list_is_refused),
-        cmocka_unit_test(a_database_keeps_its_partition),
-        cmocka_unit_test(the_locks_are_in_the_first_database),
-        cmocka_unit_test(the_locks_are_where_the_setting_says),
-    };
 
     parts.count = databases;
-    return cmocka_run_group_tests(tests, parts_make, parts_drop);
+    return rig_run_tests(parts_make, parts_drop);
 }
 
 int main(void)

@@ -70,14 +70,13 @@ static void await(struct db_pool *pool, int64_t open, int64_t waiting)
                  (long long)open, (long long)waiting);
 }
 
-static void a_connection_is_used_by_one_caller_at_a_time(void **state)
+TEST(a_connection_is_used_by_one_caller_at_a_time)
 {
     struct db_pool *pool = pool_of(2, NULL);
     struct db_conn *first = take(pool);
     struct db_conn *second = take(pool);
     struct db_taken third;
 
-    (void)state;
     assert_ptr_not_equal(first, second);
     assert_int_equal(db_pool_take(pool, 30, &third), DB_TIMEOUT);
     assert_null(third.db);
@@ -120,13 +119,12 @@ static void *wait_in_line(void *arg)
     return NULL;
 }
 
-static void callers_are_served_in_the_order_of_their_arrival(void **state)
+TEST(callers_are_served_in_the_order_of_their_arrival)
 {
     struct line line = {.pool = pool_of(1, NULL)};
     struct in_line callers[IN_LINE];
     struct db_conn *held = take(line.pool);
 
-    (void)state;
     for (int i = 0; i < IN_LINE; i++) {
         callers[i] = (struct in_line){.line = &line, .number = i};
         assert_int_equal(
@@ -142,14 +140,13 @@ static void callers_are_served_in_the_order_of_their_arrival(void **state)
 }
 
 /* A caller in the middle of the queue gives up, and the others keep their order. */
-static void a_caller_that_gives_up_leaves_the_line_whole(void **state)
+TEST(a_caller_that_gives_up_leaves_the_line_whole)
 {
     struct line line = {.pool = pool_of(1, NULL)};
     struct in_line callers[2];
     struct db_conn *held = take(line.pool);
     struct db_taken taken;
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         callers[i] = (struct in_line){.line = &line, .number = i};
         assert_int_equal(
@@ -217,14 +214,13 @@ static void *come_and_go(void *arg)
     return NULL;
 }
 
-static void many_threads_share_few_connections_and_lose_none(void **state)
+TEST(many_threads_share_few_connections_and_lose_none)
 {
     struct sharing c = {.pool = pool_of(SHARED, NULL)};
     pthread_t threads[THREADS];
     struct db_pool_stats stats;
     int owned = 0;
 
-    (void)state;
     await(c.pool, SHARED, 0);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, come_and_go, &c), 0);
@@ -257,12 +253,11 @@ static bool is_none_in_transaction(void *arg)
     return db_int(rig_db(), 0, 0, 0) == 0;
 }
 
-static void a_transaction_that_is_left_open_is_rolled_back(void **state)
+TEST(a_transaction_that_is_left_open_is_rolled_back)
 {
     struct db_pool *pool = pool_of(1, NULL);
     struct db_conn *db = take(pool);
 
-    (void)state;
     assert_int_equal(db_run_one(db, &BEGIN, NULL), DB_OK);
     assert_false(is_none_in_transaction(NULL));
     db_pool_give(pool, db);
@@ -286,11 +281,10 @@ static void end_backends(void)
 
 /* All free connections are dead: the pool must give none of them to a caller, and callers see no
  * error. */
-static void a_dead_connection_is_not_handed_out(void **state)
+TEST(a_dead_connection_is_not_handed_out)
 {
     struct db_pool *pool = pool_of(4, NULL);
 
-    (void)state;
     await(pool, 4, 0);
     end_backends();
     for (int i = 0; i < 8; i++) {
@@ -303,12 +297,11 @@ static void a_dead_connection_is_not_handed_out(void **state)
     db_pool_free(pool);
 }
 
-static void a_lost_connection_is_opened_again(void **state)
+TEST(a_lost_connection_is_opened_again)
 {
     struct db_pool *pool = pool_of(1, NULL);
     struct db_conn *db = take(pool);
 
-    (void)state;
     assert_int_equal(db_run_one(db, &BEGIN, NULL), DB_OK);
     end_backends();
     assert_int_equal(db_run_one(db, &ONE, NULL), DB_LOST);
@@ -322,13 +315,12 @@ static void a_lost_connection_is_opened_again(void **state)
 
 /* No server listens: the first caller is refused as soon as this is known, and later callers at
  * once, before their time is over. */
-static void without_a_server_callers_are_refused_at_once(void **state)
+TEST(without_a_server_callers_are_refused_at_once)
 {
     struct db_pool *pool = pool_of(2, "postgresql://nobody@127.0.0.1:1/x");
     struct db_taken taken;
     int64_t begin_ns = monotonic_ns();
 
-    (void)state;
     for (int i = 0; i < 100; i++) {
         assert_int_equal(db_pool_take(pool, 60000, &taken), DB_LOST);
         assert_null(taken.db);
@@ -342,17 +334,6 @@ static void without_a_server_callers_are_refused_at_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_connection_is_used_by_one_caller_at_a_time),
-        cmocka_unit_test(callers_are_served_in_the_order_of_their_arrival),
-        cmocka_unit_test(a_caller_that_gives_up_leaves_the_line_whole),
-        cmocka_unit_test(many_threads_share_few_connections_and_lose_none),
-        cmocka_unit_test(a_transaction_that_is_left_open_is_rolled_back),
-        cmocka_unit_test(a_dead_connection_is_not_handed_out),
-        cmocka_unit_test(a_lost_connection_is_opened_again),
-        cmocka_unit_test(without_a_server_callers_are_refused_at_once),
-    };
-
     (void)snprintf(application, sizeof application, "pool-%d", (int)getpid());
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return rig_run_tests(NULL, NULL);
 }

@@ -51,7 +51,7 @@ static void expect_text(struct postgres_wire *wire, int64_t deadline_ns, const c
     assert_null(result);
 }
 
-static void a_statement_is_prepared_once_and_takes_every_type(void **state)
+TEST(a_statement_is_prepared_once_and_takes_every_type)
 {
     static const struct postgres_value VALUES[] = {
         {INT64_MIN, NULL, false}, {0, "a 'text'", false}, {0, "\x01\xff", false},
@@ -60,7 +60,6 @@ static void a_statement_is_prepared_once_and_takes_every_type(void **state)
     struct postgres_wire *wire = postgres_connection_wire(connection);
     struct postgres_result *result = NULL;
 
-    (void)state;
     assert_false(postgres_connection_has(connection, &ECHO));
     assert_true(postgres_connection_prepare(connection, &ECHO));
     assert_true(postgres_wire_send(wire, soon()));
@@ -90,12 +89,11 @@ static void a_statement_is_prepared_once_and_takes_every_type(void **state)
 }
 
 /* The deadline has passed before the answer is read, and the answer has arrived. */
-static void an_answer_that_has_arrived_counts_after_the_deadline(void **state)
+TEST(an_answer_that_has_arrived_counts_after_the_deadline)
 {
     struct postgres_connection *connection = open_one();
     struct postgres_wire *wire = postgres_connection_wire(connection);
 
-    (void)state;
     assert_false(postgres_connection_is_gone(connection));
     put_query(wire, "SELECT 'arrived'");
     assert_true(postgres_wire_wait(wire, soon()));
@@ -105,13 +103,12 @@ static void an_answer_that_has_arrived_counts_after_the_deadline(void **state)
 
 /* The server sends the answers to a batch together when it reads the batch's end. So the second
  * answer is in libpq's buffer when the first is read, and the socket has no more bytes. */
-static void an_answer_in_the_buffer_counts_after_the_deadline(void **state)
+TEST(an_answer_in_the_buffer_counts_after_the_deadline)
 {
     struct postgres_connection *connection = open_one();
     struct postgres_wire *wire = postgres_connection_wire(connection);
     struct postgres_result *result = NULL;
 
-    (void)state;
     assert_true(postgres_wire_set_batches(wire, true));
     assert_true(postgres_wire_put_question(wire, "SELECT 'first'", 0, NULL));
     assert_true(postgres_wire_put_question(wire, "SELECT 'second'", 0, NULL));
@@ -125,13 +122,12 @@ static void an_answer_in_the_buffer_counts_after_the_deadline(void **state)
     postgres_connection_close(connection);
 }
 
-static void a_deadline_that_passes_without_an_answer_says_so(void **state)
+TEST(a_deadline_that_passes_without_an_answer_says_so)
 {
     struct postgres_connection *connection = open_one();
     struct postgres_wire *wire = postgres_connection_wire(connection);
     struct postgres_result *result = NULL;
 
-    (void)state;
     put_query(wire, "SELECT pg_sleep(600)");
     assert_false(postgres_wire_receive(
         wire, dlock_clock_after(dlock_clock_ns(), 20), &result));
@@ -156,12 +152,11 @@ static void ring_every(suseconds_t us)
 }
 
 /* Every system call is interrupted, and the kernel restarts none. */
-static void a_wait_goes_on_after_a_signal(void **state)
+TEST(a_wait_goes_on_after_a_signal)
 {
     const struct sigaction action = {.sa_handler = on_alarm};
     struct postgres_connection *connection = NULL;
 
-    (void)state;
     assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
     ring_every(3000);
     connection = open_one();
@@ -172,11 +167,10 @@ static void a_wait_goes_on_after_a_signal(void **state)
     postgres_connection_close(connection);
 }
 
-static void a_cut_wire_is_noticed_before_the_next_statement(void **state)
+TEST(a_cut_wire_is_noticed_before_the_next_statement)
 {
     struct postgres_connection *connection = open_one();
 
-    (void)state;
     assert_false(postgres_connection_is_gone(connection));
     postgres_wire_cut(postgres_connection_wire(connection));
     assert_true(postgres_connection_is_gone(connection));
@@ -184,7 +178,7 @@ static void a_cut_wire_is_noticed_before_the_next_statement(void **state)
 }
 
 /* The error of a refusal has its SQLSTATE, and does not contain the password. */
-static void a_refusal_has_its_state_and_one_line(void **state)
+TEST(a_refusal_has_its_state_and_one_line)
 {
     char url[256];
     const char *given = rig_environment("SECKILL_LAB_DATABASE_URL");
@@ -192,7 +186,6 @@ static void a_refusal_has_its_state_and_one_line(void **state)
     struct postgres_connection *connection = NULL;
     char why[256];
 
-    (void)state;
     (void)snprintf(url, sizeof(url), "%.*s/no_such_database", (int)(slash - given), given);
     connection = postgres_connection_new(&(struct postgres_wire_options){.url = url},
                                          POSTGRES_POOLER_NONE);
@@ -206,19 +199,4 @@ static void a_refusal_has_its_state_and_one_line(void **state)
     postgres_connection_close(connection);
     assert_false(postgres_url_is_valid("postgresql://a:secret@[::1/x", why, sizeof(why)));
     assert_null(strstr(why, "secret"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_statement_is_prepared_once_and_takes_every_type),
-        cmocka_unit_test(an_answer_that_has_arrived_counts_after_the_deadline),
-        cmocka_unit_test(an_answer_in_the_buffer_counts_after_the_deadline),
-        cmocka_unit_test(a_deadline_that_passes_without_an_answer_says_so),
-        cmocka_unit_test(a_wait_goes_on_after_a_signal),
-        cmocka_unit_test(a_cut_wire_is_noticed_before_the_next_statement),
-        cmocka_unit_test(a_refusal_has_its_state_and_one_line),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,11 +67,10 @@ static void start(const char *lock, const char *scope, const char *wait)
     voucher = rig_voucher(10);
 }
 
-static void a_query_waits_for_an_order(void **state)
+TEST(a_query_waits_for_an_order)
 {
     static struct rig_held waiter;
 
-    (void)state;
     start("--lock=rwlock", "--lock-scope=voucher", "--lock-wait=0ms");
     hold_order();
     expect_query(409, "lock-busy");
@@ -90,9 +89,8 @@ static void a_query_waits_for_an_order(void **state)
     rig_stop(&service);
 }
 
-static void queries_stand_beside_each_other_and_keep_orders_out(void **state)
+TEST(queries_stand_beside_each_other_and_keep_orders_out)
 {
-    (void)state;
     start("--lock=rwlock", "--lock-scope=voucher", "--lock-wait=0ms");
     hold_query();
     expect_query(200, "\"stock\":10");
@@ -103,9 +101,8 @@ static void queries_stand_beside_each_other_and_keep_orders_out(void **state)
     rig_stop(&service);
 }
 
-static void elsewhere_queries_take_no_lock(void **state)
+TEST(elsewhere_queries_take_no_lock)
 {
-    (void)state;
     start("--lock=rwlock", "--lock-scope=user", "--lock-wait=0ms");
     hold_order();
     expect_query(200, "\"stock\":10");
@@ -116,15 +113,4 @@ static void elsewhere_queries_take_no_lock(void **state)
     expect_query(200, "\"stock\":10");
     let_go(201);
     rig_stop(&service);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_query_waits_for_an_order),
-        cmocka_unit_test(queries_stand_beside_each_other_and_keep_orders_out),
-        cmocka_unit_test(elsewhere_queries_take_no_lock),
-    };
-
-    return cmocka_run_group_tests_name("readers", tests, NULL, NULL);
 }

@@ -73,13 +73,12 @@ static void assert_metrics_say(int ready, int locks, int postgresql)
                                                            "\"postgresql\"}"));
 }
 
-static void a_read_only_replica_is_not_ready(void **state)
+TEST(a_read_only_replica_is_not_ready)
 {
     static const char *const LOCKS[] = {"--lock=reentrant", "--lock=setnx", "--lock=fair",
                                         "--lock=fenced"};
     const char *url = rig_environment("SECKILL_REDIS_URL");
 
-    (void)state;
     for (size_t i = 0; i < sizeof(LOCKS) / sizeof(LOCKS[0]); i++) {
         service = RIG_START(LOCKS[i]);
         await_ready();
@@ -95,11 +94,10 @@ static void a_read_only_replica_is_not_ready(void **state)
 }
 
 /* A probe itself sends no ZADD: only a waiter does. */
-static void a_right_of_the_locks_is_named(void **state)
+TEST(a_right_of_the_locks_is_named)
 {
     const char *url = rig_environment("SECKILL_REDIS_URL");
 
-    (void)state;
     service = RIG_START("--lock=fair");
     await_ready();
     (void)redis(url, "ACL SETUSER default -zadd");
@@ -110,7 +108,7 @@ static void a_right_of_the_locks_is_named(void **state)
 }
 
 /* The locks need no Redis here, but each order does. */
-static void a_redis_of_orders_that_takes_no_writes_is_not_ready(void **state)
+TEST(a_redis_of_orders_that_takes_no_writes_is_not_ready)
 {
     static const char *const USES[][2] = {{"--order-path=stream", "stream"},
                                           {"--admission=semaphore:5", "admission"},
@@ -118,7 +116,6 @@ static void a_redis_of_orders_that_takes_no_writes_is_not_ready(void **state)
     const char *url = rig_environment("SECKILL_REDIS_URL");
     char words[64];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(USES) / sizeof(USES[0]); i++) {
         service = RIG_START("--lock=none", USES[i][0]);
         await_ready();
@@ -139,11 +136,10 @@ static void a_redis_of_orders_that_takes_no_writes_is_not_ready(void **state)
 }
 
 /* An order sends ZREM only when it gives its permit back, after it was let in. */
-static void a_right_of_the_admission_is_named(void **state)
+TEST(a_right_of_the_admission_is_named)
 {
     const char *url = rig_environment("SECKILL_REDIS_URL");
 
-    (void)state;
     service = RIG_START("--lock=none", "--admission=permits:5");
     await_ready();
     (void)redis(url, "ACL SETUSER default -zrem");
@@ -218,11 +214,10 @@ static void end_node(void)
 
 /* The node answers PING, and has lost all of its slots, or half of them. A service would not start
  * with a node without slots. */
-static void a_node_of_a_cluster_is_not_ready(void **state)
+TEST(a_node_of_a_cluster_is_not_ready)
 {
     char flag[96];
 
-    (void)state;
     start_node();
     (void)snprintf(flag, sizeof(flag), "--redis-url=%s", node_url);
     (void)redis(node_url, "CLUSTER ADDSLOTSRANGE 0 16383");
@@ -243,13 +238,12 @@ static void run_sql(const char *script)
         fail_msg("%s: %s", script, db_error(rig_db()));
 }
 
-static void a_database_that_takes_no_writes_is_not_ready(void **state)
+TEST(a_database_that_takes_no_writes_is_not_ready)
 {
     static const char END[] =
         "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
         " WHERE usename = 'seckill_service'";
 
-    (void)state;
     service = RIG_START("--lock=none");
     await_ready();
     run_sql("ALTER ROLE seckill_service SET default_transaction_read_only = on");
@@ -263,7 +257,7 @@ static void a_database_that_takes_no_writes_is_not_ready(void **state)
 }
 
 /* The service can read the vouchers, but not sell one. */
-static void a_database_without_a_right_of_orders_is_not_ready(void **state)
+TEST(a_database_without_a_right_of_orders_is_not_ready)
 {
     static const struct {
         const char *breaks, *says, *mends;
@@ -285,7 +279,6 @@ static void a_database_without_a_right_of_orders_is_not_ready(void **state)
     };
     static char log[4096];
 
-    (void)state;
     service = RIG_START("--lock=none", rig_record_flag());
     await_ready();
     for (size_t i = 0; i < sizeof(RIGHTS) / sizeof(RIGHTS[0]); i++) {
@@ -303,9 +296,8 @@ static void a_database_without_a_right_of_orders_is_not_ready(void **state)
 }
 
 /* The hint of PostgreSQL has the name of the column. */
-static void words_of_a_database_are_shown_as_escapes(void **state)
+TEST(words_of_a_database_are_shown_as_escapes)
 {
-    (void)state;
     service = RIG_START("--lock=none");
     await_ready();
     run_sql("ALTER TABLE tb_seckill_voucher RENAME stock TO \"stock\xc2\x9b\xe2\x80\xae\"");
@@ -316,9 +308,8 @@ static void words_of_a_database_are_shown_as_escapes(void **state)
 }
 
 /* Without --record an order does not write to the record. */
-static void a_missing_record_leaves_a_service_without_record_ready(void **state)
+TEST(a_missing_record_leaves_a_service_without_record_ready)
 {
-    (void)state;
     run_sql("REVOKE INSERT ON tb_voucher_write FROM seckill_service");
     service = RIG_START("--lock=none");
     await_ready();
@@ -327,11 +318,10 @@ static void a_missing_record_leaves_a_service_without_record_ready(void **state)
 }
 
 /* The service can read the table of the locks, but not write to it. */
-static void a_lock_in_a_database_that_takes_no_writes_is_not_ready(void **state)
+TEST(a_lock_in_a_database_that_takes_no_writes_is_not_ready)
 {
     static char log[4096];
 
-    (void)state;
     service = RIG_START("--lock=pg-unique");
     await_ready();
     run_sql("REVOKE INSERT ON dlock_lock FROM seckill_service, PUBLIC");
@@ -347,11 +337,10 @@ static void a_lock_in_a_database_that_takes_no_writes_is_not_ready(void **state)
 }
 
 /* Without target_session_attrs the service would not start with the standby. */
-static void a_standby_is_not_ready(void **state)
+TEST(a_standby_is_not_ready)
 {
     char flag[300];
 
-    (void)state;
     (void)snprintf(flag, sizeof(flag), "%s?target_session_attrs=any", standby_start());
     service = RIG_START("--lock=none", flag);
     await_refusal("the server is a standby, or recovers");
@@ -373,13 +362,12 @@ static long commands_of_redis(void)
 
 /* The test sends five hundred requests in less time than as many checks would need seconds. A check
  * that finds its connection closed needs its commands twice. */
-static void a_probe_serves_all_that_ask_in_its_second(void **state)
+TEST(a_probe_serves_all_that_ask_in_its_second)
 {
     enum { QUESTIONS = 500, COMMANDS_OF_A_PROBE = 10 };
     int64_t begin_ns;
     long before, seconds;
 
-    (void)state;
     service = RIG_START("--lock=reentrant");
     await_ready();
     before = commands_of_redis();
@@ -399,7 +387,7 @@ static bool has_waited_in_vain(void *arg)
 }
 
 /* Orders that wait for the only connection do not make the service unready. */
-static void a_busy_service_is_ready(void **state)
+TEST(a_busy_service_is_ready)
 {
     static const struct postgres_statement BEGIN = {"ready_begin", "BEGIN", ""};
     static const struct postgres_statement ROLLBACK = {"ready_rollback", "ROLLBACK", ""};
@@ -408,7 +396,6 @@ static void a_busy_service_is_ready(void **state)
         "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $1 FOR UPDATE", "i"};
     int64_t voucher = rig_voucher(1);
 
-    (void)state;
     service = RIG_START("--lock=none", "--order-path=each", "--database-connections=1",
                         "--database-wait=100ms");
     db_queue(rig_db(), &BEGIN, NULL);
@@ -433,9 +420,8 @@ static void a_busy_service_is_ready(void **state)
 }
 
 /* A fault without a lock's name is meant for an order, so a check must not trigger it. */
-static void a_probe_springs_no_fault(void **state)
+TEST(a_probe_springs_no_fault)
 {
-    (void)state;
     service = RIG_START("--lock=setnx", "--allow-faults");
     rig_fault(&service, "arm", "point=between-setnx-and-expire&action=kill", 200);
     await_ready();
@@ -444,22 +430,5 @@ static void a_probe_springs_no_fault(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_read_only_replica_is_not_ready),
-        cmocka_unit_test(a_right_of_the_locks_is_named),
-        cmocka_unit_test(a_redis_of_orders_that_takes_no_writes_is_not_ready),
-        cmocka_unit_test(a_right_of_the_admission_is_named),
-        cmocka_unit_test(a_node_of_a_cluster_is_not_ready),
-        cmocka_unit_test(a_database_that_takes_no_writes_is_not_ready),
-        cmocka_unit_test(a_database_without_a_right_of_orders_is_not_ready),
-        cmocka_unit_test(words_of_a_database_are_shown_as_escapes),
-        cmocka_unit_test(a_missing_record_leaves_a_service_without_record_ready),
-        cmocka_unit_test(a_lock_in_a_database_that_takes_no_writes_is_not_ready),
-        cmocka_unit_test(a_standby_is_not_ready),
-        cmocka_unit_test(a_probe_serves_all_that_ask_in_its_second),
-        cmocka_unit_test(a_busy_service_is_ready),
-        cmocka_unit_test(a_probe_springs_no_fault),
-    };
-
-    return RIG_RUN_WITH_LAB(tests);
+    return rig_run_with_lab();
 }

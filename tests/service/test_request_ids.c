@@ -31,12 +31,11 @@ static int64_t number_after(const char *name)
 }
 
 /* A key that begins with a dot is possible in the address of a request. */
-static void a_key_may_begin_with_a_dot(void **state)
+TEST(a_key_may_begin_with_a_dot)
 {
     int64_t voucher = rig_voucher(5);
     char name[40], path[80];
 
-    (void)state;
     (void)snprintf(name, sizeof(name), ".dot:%lld", (long long)voucher);
     (void)snprintf(path, sizeof(path), "/api/v1/requests/%s", name);
     assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
@@ -50,16 +49,15 @@ static void a_key_may_begin_with_a_dot(void **state)
     assert_int_equal(rig_orders(voucher), 1);
 }
 
-static void two_keys_are_refused(void **state)
+TEST(two_keys_are_refused)
 {
-    (void)state;
     assert_true(rig_request(service.orders_port, "GET", "/api/v1/vouchers",
                             "Idempotency-Key: a\r\nidempotency-key: a\r\n", NULL, &answer));
     rig_expect(&answer, 400, "bad-request");
     rig_expect_in_body(&answer, "Idempotency-Key must be there once, not twice");
 }
 
-static void a_named_request_is_answered_once(void **state)
+TEST(a_named_request_is_answered_once)
 {
     int64_t voucher = rig_voucher(5);
     int64_t other = rig_voucher(5);
@@ -67,7 +65,6 @@ static void a_named_request_is_answered_once(void **state)
     char name[40];
     char path[80];
 
-    (void)state;
     (void)snprintf(name, sizeof(name), "once:%lld", (long long)voucher);
     (void)snprintf(path, sizeof(path), "/api/v1/requests/%s", name);
     ask("GET", path, NULL);
@@ -90,14 +87,13 @@ static void a_named_request_is_answered_once(void **state)
 
 /* A user who sends another user's key learns nothing of that user's order, and does not block
  * it. */
-static void a_request_id_belongs_to_its_user(void **state)
+TEST(a_request_id_belongs_to_its_user)
 {
     int64_t voucher = rig_voucher(1);
     int64_t orders[3] = {0};
     char name[40];
     char path[80];
 
-    (void)state;
     (void)snprintf(name, sizeof(name), "shared:%lld", (long long)voucher);
     (void)snprintf(path, sizeof(path), "/api/v1/requests/%s", name);
     assert_true(rig_order_named(service.orders_port, voucher, 2, name, &answer));
@@ -119,12 +115,11 @@ static void a_request_id_belongs_to_its_user(void **state)
 
 /* A buyer whose order was accepted gets the same answer again, even if everything is sold by
  * now. */
-static void a_named_request_survives_the_end_of_the_stock(void **state)
+TEST(a_named_request_survives_the_end_of_the_stock)
 {
     int64_t voucher = rig_voucher(1);
     char name[40];
 
-    (void)state;
     (void)snprintf(name, sizeof(name), "last:%lld", (long long)voucher);
     assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
     rig_expect(&answer, 201, "accepted");
@@ -159,13 +154,12 @@ static void *order_as_twin(void *arg)
 
 /* The same key is sent several times at once: there is one order, and every answer that names an
  * order names this one. */
-static void a_named_request_at_once_is_one_order(void **state)
+TEST(a_named_request_at_once_is_one_order)
 {
     static struct twin twins[TWINS];
     int64_t voucher = rig_voucher(100);
     char id[40] = "";
 
-    (void)state;
     for (int i = 0; i < TWINS; i++) {
         twins[i].voucher = voucher;
         assert_int_equal(
@@ -187,14 +181,5 @@ static void a_named_request_at_once_is_one_order(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_named_request_is_answered_once),
-        cmocka_unit_test(a_key_may_begin_with_a_dot),
-        cmocka_unit_test(two_keys_are_refused),
-        cmocka_unit_test(a_request_id_belongs_to_its_user),
-        cmocka_unit_test(a_named_request_survives_the_end_of_the_stock),
-        cmocka_unit_test(a_named_request_at_once_is_one_order),
-    };
-
-    return RIG_RUN_WITH_SERVICE(tests, &service, "--workers=8");
+    return RIG_RUN_WITH_SERVICE(&service, "--workers=8");
 }

@@ -165,9 +165,8 @@ static void compare(const char *stock_guard, const char *duplicate_guard,
 
 /* A guard that reads nothing, a guard that reads, and a guard that may read again; each duplicate
  * guard that refuses; both moments of the release. */
-static void allowing_faults_changes_no_statement(void **state)
+TEST(allowing_faults_changes_no_statement)
 {
-    (void)state;
     make_the_server_log();
     assert_true(rig_until(prefix_is_in_force, NULL, 30000));
     compare("conditional", "unique", "--unlock=after-commit");
@@ -177,9 +176,5 @@ static void allowing_faults_changes_no_statement(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(allowing_faults_changes_no_statement),
-    };
-
-    return RIG_RUN_WITH_LAB(tests);
+    return rig_run_with_lab();
 }

@@ -69,13 +69,12 @@ static bool is_ready(void *arg)
     return rig_admin(&service, "GET", "/readyz", &got) && got.status == 200;
 }
 
-static void forty_scrapers_are_answered_while_orders_are_sold(void **state)
+TEST(forty_scrapers_are_answered_while_orders_are_sold)
 {
     static struct scraper scrapers[SCRAPERS];
     static struct rig_answer got;
     int64_t voucher = rig_voucher(ORDERS);
 
-    (void)state;
     assert_true(rig_until(is_ready, NULL, RIG_PATIENCE_MS));
     for (int i = 0; i < SCRAPERS; i++)
         assert_int_equal(pthread_create(&scrapers[i].thread, NULL, scrape, &scrapers[i]), 0);
@@ -93,10 +92,6 @@ static void forty_scrapers_are_answered_while_orders_are_sold(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forty_scrapers_are_answered_while_orders_are_sold),
-    };
-
     /* A connection that its client has closed counts until its thread sees that. */
-    return RIG_RUN_WITH_SERVICE(tests, &service, "--lock=reentrant", "--admin-connections=256");
+    return RIG_RUN_WITH_SERVICE(&service, "--lock=reentrant", "--admin-connections=256");
 }

@@ -80,12 +80,11 @@ static bool has_sold(void *order_count)
 
 /* The service has one connection for commands, and at most one for threads that wait for a
  * release. */
-static void sixty_four_workers_share_one_connection(void **state)
+TEST(sixty_four_workers_share_one_connection)
 {
     pthread_t threads[BUYERS];
     int64_t first_users[BUYERS];
 
-    (void)state;
     rig_lab_up();
     service = RIG_START("--lock=reentrant", "--workers=64");
     voucher = rig_voucher(STOCK);
@@ -107,10 +106,6 @@ static void sixty_four_workers_share_one_connection(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sixty_four_workers_share_one_connection),
-    };
-
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("sharing", tests, NULL, NULL);
+    return rig_run_tests(NULL, NULL);
 }

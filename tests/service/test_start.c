@@ -26,9 +26,8 @@ static void expect_exit(const char *const *args, int status, const char *said)
 #define EXPECT_EXIT(status, said, ...)                                                 \
     expect_exit((const char *const[]){__VA_ARGS__, NULL}, status, said)
 
-static void a_wrong_setting_is_usage(void **state)
+TEST(a_wrong_setting_is_usage)
 {
-    (void)state;
     EXPECT_EXIT(64, "did you mean --lock-scope?", "--lock-scpe=user");
     EXPECT_EXIT(64, "did you mean \"reentrant\"", "--lock=reentrent");
     EXPECT_EXIT(64, "did you mean \"conditional\"", "--stock-guard=conditonal");
@@ -83,14 +82,13 @@ static void a_wrong_setting_is_usage(void **state)
 
 /* The error names the source of an address: the file and the line, or the variable. A variable has
  * precedence over the file, and the environment of the laboratory has an etcd. */
-static void a_bad_address_is_named_with_its_source(void **state)
+TEST(a_bad_address_is_named_with_its_source)
 {
     char path[64] = "/tmp/seckill-test-config-XXXXXX";
     char flag[96], said[128];
     FILE *file = fdopen(mkstemp(path), "w");
     char *etcd_url = getenv("SECKILL_ETCD_URL") ? strdup(getenv("SECKILL_ETCD_URL")) : NULL;
 
-    (void)state;
     assert_non_null(file);
     unsetenv("SECKILL_ETCD_URL");
     fputs("# the stores\netcd-url = http://h:0\n", file);
@@ -115,13 +113,12 @@ static void a_bad_address_is_named_with_its_source(void **state)
 }
 
 /* The service refuses a key file that other users may read. */
-static void the_token_key_is_checked(void **state)
+TEST(the_token_key_is_checked)
 {
     char path[64] = "/tmp/seckill-test-key-XXXXXX";
     char flag[96];
     int fd = mkstemp(path);
 
-    (void)state;
     assert_true(fd >= 0);
     (void)snprintf(flag, sizeof(flag), "--token-key-file=%s", path);
     EXPECT_EXIT(64, "64 hex digits", flag);
@@ -148,7 +145,7 @@ static int silent_port(int *fd)
     return ntohs(at.sin_port);
 }
 
-static void a_missing_server_is_named(void **state)
+TEST(a_missing_server_is_named)
 {
     char redis[64];
     char postgres[96];
@@ -156,7 +153,6 @@ static void a_missing_server_is_named(void **state)
     int fd;
     int port = silent_port(&fd);
 
-    (void)state;
     (void)snprintf(redis, sizeof(redis), "--redis-url=redis://127.0.0.1:%d", port);
     (void)snprintf(redlock, sizeof(redlock), "--redlock-urls=redis://127.0.0.1:%d",
                    port);
@@ -186,9 +182,8 @@ static bool warns_of_exposure(const char *listen, const char *more)
            strstr(log, "put a proxy in front and name its address with --front") != NULL;
 }
 
-static void an_exposed_listener_is_warned_of(void **state)
+TEST(an_exposed_listener_is_warned_of)
 {
-    (void)state;
     assert_true(warns_of_exposure("--listen=0.0.0.0:0", NULL));
     assert_false(warns_of_exposure("--listen=127.0.0.2:0", NULL));
     assert_false(warns_of_exposure("--listen=0.0.0.0:0", "--front=10.0.0.2"));
@@ -196,11 +191,10 @@ static void an_exposed_listener_is_warned_of(void **state)
 }
 
 /* 32 addresses are accepted, and no more. */
-static void fronts_are_counted(void **state)
+TEST(fronts_are_counted)
 {
     char list[33 * 10 + 16] = "--front=10.0.0.1";
 
-    (void)state;
     for (int i = 1; i < 32; i++)
         (void)strcat(list, ",10.0.0.1");
     assert_false(warns_of_exposure("--listen=0.0.0.0:0", list));
@@ -227,14 +221,13 @@ static void limited_role(char *url, size_t size, int connections)
 }
 
 /* The server allows fewer connections than the pool wants, so requests share them. */
-static void requests_share_the_connections_that_there_are(void **state)
+TEST(requests_share_the_connections_that_there_are)
 {
     enum { BUYERS_AT_ONCE = 8 };
     char url[256];
     struct rig_service s;
     int64_t voucher = rig_voucher(BUYERS_AT_ONCE);
 
-    (void)state;
     limited_role(url, sizeof(url), 3);
     s = RIG_START("--lock=none", "--database-connections=6", url);
     for (int user = 1; user <= BUYERS_AT_ONCE; user++) {
@@ -248,11 +241,10 @@ static void requests_share_the_connections_that_there_are(void **state)
 }
 
 /* Variants without a store need no Redis. */
-static void none_and_local_need_no_redis(void **state)
+TEST(none_and_local_need_no_redis)
 {
     static const char *const LOCKS[] = {"--lock=none", "--lock=local"};
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct rig_service s = RIG_START(LOCKS[i], "--redis-url=redis://127.0.0.1:1");
 
@@ -264,12 +256,11 @@ static void none_and_local_need_no_redis(void **state)
     }
 }
 
-static void a_port_in_use_is_named(void **state)
+TEST(a_port_in_use_is_named)
 {
     struct rig_service s = RIG_START("--lock=none");
     char flag[64];
 
-    (void)state;
     (void)snprintf(flag, sizeof(flag), "--listen=127.0.0.1:%d", s.orders_port);
     EXPECT_EXIT(69, "Address already in use", "--lock=none", flag);
     (void)snprintf(flag, sizeof(flag), "--admin-listen=127.0.0.1:%d", s.orders_port);
@@ -278,7 +269,7 @@ static void a_port_in_use_is_named(void **state)
 }
 
 /* The warnings before the start and the error that ends the start are objects. */
-static void a_log_in_json_has_no_other_line(void **state)
+TEST(a_log_in_json_has_no_other_line)
 {
     const char *const args[] = {"--log-format=json", "--lock=none", "--start-timeout=0",
                                 "--listen=0.0.0.0:0",
@@ -286,7 +277,6 @@ static void a_log_in_json_has_no_other_line(void **state)
     static char log[8192];
     bool has_warning = false, has_error = false;
 
-    (void)state;
     assert_int_equal(rig_run(args, log, sizeof(log)), 69);
     for (char *rest = log, *line = strsep(&rest, "\n"); rest != NULL;
          line = strsep(&rest, "\n")) {
@@ -300,22 +290,4 @@ static void a_log_in_json_has_no_other_line(void **state)
         json_decref(object);
     }
     assert_true(has_warning && has_error);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_wrong_setting_is_usage),
-        cmocka_unit_test(a_bad_address_is_named_with_its_source),
-        cmocka_unit_test(the_token_key_is_checked),
-        cmocka_unit_test(a_missing_server_is_named),
-        cmocka_unit_test(an_exposed_listener_is_warned_of),
-        cmocka_unit_test(fronts_are_counted),
-        cmocka_unit_test(requests_share_the_connections_that_there_are),
-        cmocka_unit_test(none_and_local_need_no_redis),
-        cmocka_unit_test(a_port_in_use_is_named),
-        cmocka_unit_test(a_log_in_json_has_no_other_line),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,11 +49,10 @@ static bool is_under_way(void *accepted)
 
 /* SIGTERM under load: each client that was told of an order has this order, and there is no other
  * order. */
-static void a_stop_loses_no_order(void **state)
+TEST(a_stop_loses_no_order)
 {
     static const char *const LOCKS[] = {"--lock=none", "--lock=reentrant"};
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct rig_service s = RIG_START(LOCKS[i], "--workers=16");
         struct buyer buyers[BUYERS];
@@ -81,12 +80,11 @@ static void a_stop_loses_no_order(void **state)
 static struct rig_service faulty;
 
 /* An order that is held at a fault point is released, finished and answered. */
-static void a_stop_lets_held_orders_finish(void **state)
+TEST(a_stop_lets_held_orders_finish)
 {
     static struct rig_held held;
     int64_t voucher = rig_voucher(1);
 
-    (void)state;
     faulty = RIG_START("--lock=reentrant", "--allow-faults");
     rig_hold(&held, &faulty, "before-commit", voucher, 1);
     rig_stop(&faulty);
@@ -96,13 +94,12 @@ static void a_stop_lets_held_orders_finish(void **state)
 }
 
 /* A silent connection does not delay a stop. */
-static void a_stop_does_not_wait_for_the_silent(void **state)
+TEST(a_stop_does_not_wait_for_the_silent)
 {
     struct rig_service s = RIG_START("--lock=none", "--request-timeout=60s");
     int fd = rig_connect(s.orders_port);
     int64_t start_ns = monotonic_ns();
 
-    (void)state;
     assert_true(fd >= 0);
     rig_stop(&s);
     assert_true(monotonic_ns() - start_ns < 30000000000); /* half of the request timeout */
@@ -132,7 +129,7 @@ static void expect_in_log(const struct rig_service *s, const char *said)
 
 /* Another process holds the lock, and the request waits for it longer than the stop waits for the
  * request. The exit status is not 1, with which the audit says that a run is invalid. */
-static void a_stop_that_leaves_a_request_exits_with_70(void **state)
+TEST(a_stop_that_leaves_a_request_exits_with_70)
 {
     struct rig_service holder = RIG_START("--lock=lua", "--allow-faults");
     int64_t voucher = rig_voucher(2);
@@ -140,7 +137,6 @@ static void a_stop_that_leaves_a_request_exits_with_70(void **state)
     static struct rig_held held[2];
     int status;
 
-    (void)state;
     rig_hold(&held[0], &holder, "after-acquire", voucher, 1);
     faulty = waiter =
         RIG_START("--lock=lua", "--lock-wait=20s", "--drain-timeout=200ms",
@@ -189,13 +185,12 @@ static void free_the_row(void)
     assert_int_equal(db_run_one(rig_db(), &ROLLBACK, NULL), DB_OK);
 }
 
-static void a_second_signal_ends_it_at_once(void **state)
+TEST(a_second_signal_ends_it_at_once)
 {
     static struct rig_held held;
     int64_t voucher = rig_voucher(1);
     int status;
 
-    (void)state;
     start_with_endless_order(&held, voucher);
     rig_signal(&faulty, SIGTERM);
     assert_true(rig_until(is_stopping, &faulty, RIG_PATIENCE_MS));
@@ -211,12 +206,11 @@ static void a_second_signal_ends_it_at_once(void **state)
 
 /* Supervisors send SIGHUP together with SIGTERM, and a closed terminal sends it to all
  * processes. */
-static void a_hangup_stops_in_order_and_cuts_no_stop_short(void **state)
+TEST(a_hangup_stops_in_order_and_cuts_no_stop_short)
 {
     static struct rig_held held;
     int64_t voucher = rig_voucher(1);
 
-    (void)state;
     start_with_endless_order(&held, voucher);
     rig_signal(&faulty, SIGHUP);
     assert_true(rig_until(is_stopping, &faulty, RIG_PATIENCE_MS));
@@ -233,12 +227,11 @@ static void a_hangup_stops_in_order_and_cuts_no_stop_short(void **state)
 }
 
 /* nohup starts a process with SIGHUP ignored. */
-static void a_hangup_that_is_ignored_changes_nothing(void **state)
+TEST(a_hangup_that_is_ignored_changes_nothing)
 {
     static struct rig_answer got;
     int64_t voucher = rig_voucher(1);
 
-    (void)state;
     (void)signal(SIGHUP, SIG_IGN);
     faulty = RIG_START("--lock=none");
     (void)signal(SIGHUP, SIG_DFL);
@@ -261,12 +254,11 @@ static bool tells_fronts(void *arg)
 
 /* A front notices a stop by /readyz. Until then its orders are accepted, but no connection stays
  * open. */
-static void a_stop_is_told_to_fronts_before_it_begins(void **state)
+TEST(a_stop_is_told_to_fronts_before_it_begins)
 {
     static struct rig_answer got;
     int64_t voucher = rig_voucher(1);
 
-    (void)state;
     faulty = RIG_START("--lock=reentrant", "--stop-delay=10m");
     rig_signal(&faulty, SIGTERM);
     assert_true(rig_until(tells_fronts, &faulty, RIG_PATIENCE_MS));
@@ -279,29 +271,11 @@ static void a_stop_is_told_to_fronts_before_it_begins(void **state)
     assert_int_equal(rig_orders(voucher), 1);
 }
 
-static void a_delayed_stop_ends_by_itself(void **state)
+TEST(a_delayed_stop_ends_by_itself)
 {
     struct rig_service s = RIG_START("--lock=none", "--stop-delay=300ms");
     int64_t start_ns = monotonic_ns();
 
-    (void)state;
     rig_stop(&s); /* expects exit status 0 */
     assert_true(monotonic_ns() - start_ns >= 300000000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stop_loses_no_order),
-        cmocka_unit_test(a_stop_lets_held_orders_finish),
-        cmocka_unit_test(a_stop_does_not_wait_for_the_silent),
-        cmocka_unit_test(a_stop_that_leaves_a_request_exits_with_70),
-        cmocka_unit_test(a_second_signal_ends_it_at_once),
-        cmocka_unit_test(a_hangup_stops_in_order_and_cuts_no_stop_short),
-        cmocka_unit_test(a_hangup_that_is_ignored_changes_nothing),
-        cmocka_unit_test(a_stop_is_told_to_fronts_before_it_begins),
-        cmocka_unit_test(a_delayed_stop_ends_by_itself),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,13 +11,12 @@
 
 static struct rig_service service;
 
-static void a_queued_order_gets_its_row_and_number(void **state)
+TEST(a_queued_order_gets_its_row_and_number)
 {
     static struct rig_answer answer;
     int64_t voucher = rig_voucher(5);
     int64_t order;
 
-    (void)state;
     service = STREAM_START("--lock=reentrant");
     assert_true(rig_order_named(service.orders_port, voucher, 1, "stream-first", &answer));
     assert_int_equal(answer.status, 202);
@@ -33,14 +32,13 @@ static void a_queued_order_gets_its_row_and_number(void **state)
     rig_stop(&service);
 }
 
-static void the_courses_are_told_success_and_the_rows_number(void **state)
+TEST(the_courses_are_told_success_and_the_rows_number)
 {
     static struct rig_answer answer;
     int64_t voucher = rig_voucher(5);
     char token[TOKEN_LEN + 1], extra[128], path[64];
     long long order = 0;
 
-    (void)state;
     service = STREAM_START("--lock=none");
     rig_token(1, token);
     (void)snprintf(extra, sizeof(extra), "authorization: %s\r\n", token);
@@ -56,12 +54,11 @@ static void the_courses_are_told_success_and_the_rows_number(void **state)
 
 /* While the voucher's row is locked no order gets its row, so Redis alone decides on all
  * promises. */
-static void as_many_are_let_in_as_there_are_units(void **state)
+TEST(as_many_are_let_in_as_there_are_units)
 {
     enum { STOCK = 5, USERS = 8 };
     int64_t voucher = rig_voucher(STOCK), orders[USERS + 1];
 
-    (void)state;
     service = STREAM_START("--lock=reentrant");
     batch_begin(voucher);
     for (int user = 1; user <= STOCK; user++)
@@ -77,12 +74,11 @@ static void as_many_are_let_in_as_there_are_units(void **state)
     rig_stop(&service);
 }
 
-static void a_user_buys_once_and_a_request_has_one_order(void **state)
+TEST(a_user_buys_once_and_a_request_has_one_order)
 {
     int64_t voucher = rig_voucher(5), other = rig_voucher(5);
     int64_t order;
 
-    (void)state;
     service = STREAM_START("--lock=none");
     batch_begin(voucher);
     order = stream_buy(&service, voucher, 1, "stream-once", 202, "queued");
@@ -110,12 +106,11 @@ static bool is_queued_now(void *voucher)
     return strcmp(answer.outcome, "queued") == 0;
 }
 
-static void stock_that_comes_back_is_sold(void **state)
+TEST(stock_that_comes_back_is_sold)
 {
     int64_t voucher = rig_voucher(1);
     char sql[128];
 
-    (void)state;
     service = STREAM_START("--lock=none");
     (void)stream_buy(&service, voucher, 1, "", 202, "queued");
     stream_await_rows(voucher, 1);
@@ -129,12 +124,11 @@ static void stock_that_comes_back_is_sold(void **state)
     rig_stop(&service);
 }
 
-static void no_more_orders_wait_than_may(void **state)
+TEST(no_more_orders_wait_than_may)
 {
     static struct rig_answer answer;
     int64_t voucher = rig_voucher(10);
 
-    (void)state;
     service = STREAM_START("--lock=none", "--stream-queued=3");
     batch_begin(voucher);
     for (int user = 1; user <= 3; user++)
@@ -151,7 +145,7 @@ static void no_more_orders_wait_than_may(void **state)
 }
 
 /* More orders than a writer takes at once; each time it takes some, it makes one transaction. */
-static void many_orders_share_few_transactions(void **state)
+TEST(many_orders_share_few_transactions)
 {
     enum { USERS = 300 };
     static const struct postgres_statement TRANSACTIONS = {
@@ -159,7 +153,6 @@ static void many_orders_share_few_transactions(void **state)
         "SELECT count(DISTINCT xmin::text) FROM tb_voucher_order WHERE voucher_id = $1", "i"};
     int64_t voucher = rig_voucher(USERS), orders[USERS + 1];
 
-    (void)state;
     stream_anew();
     service = STREAM_START("--lock=none");
     batch_begin(voucher);
@@ -206,7 +199,7 @@ static void sell_under(const char *lock, const char *scope, const char *stock_gu
     rig_stop(&service);
 }
 
-static void every_guard_writes_what_was_let_in(void **state)
+TEST(every_guard_writes_what_was_let_in)
 {
     static const char *const GUARDS[] = {
         "--stock-guard=read-write", "--stock-guard=decrement", "--stock-guard=conditional",
@@ -214,7 +207,6 @@ static void every_guard_writes_what_was_let_in(void **state)
     static const char *const DUPLICATES[] = {
         "--duplicate-guard=none", "--duplicate-guard=count", "--duplicate-guard=unique"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(GUARDS) / sizeof(GUARDS[0]); i++)
         sell_under("--lock=fenced", "--lock-scope=voucher", GUARDS[i], DUPLICATES[i % 3]);
     sell_under("--lock=pg-advisory", "--lock-scope=voucher", "--stock-guard=conditional",
@@ -225,12 +217,11 @@ static void every_guard_writes_what_was_let_in(void **state)
 
 /* Two writers without a lock compute with the same stock; the voucher's lock excludes one of
  * them. */
-static void the_writers_need_the_voucher_lock(void **state)
+TEST(the_writers_need_the_voucher_lock)
 {
     struct rig_service other;
     int64_t voucher = rig_voucher(100);
 
-    (void)state;
     stream_anew();
     service = STREAM_START("--lock=reentrant", "--lock-scope=voucher",
                            "--stock-guard=read-write", "--duplicate-guard=none");
@@ -258,9 +249,8 @@ static void expect_refusal(const char *words, const char *const *args)
     expect_refusal(words,                                                              \
                    (const char *const[]){"--order-path=stream", __VA_ARGS__, NULL})
 
-static void settings_that_exclude_each_other_are_refused(void **state)
+TEST(settings_that_exclude_each_other_are_refused)
 {
-    (void)state;
     EXPECT_REFUSAL("--unlock=before-commit needs --order-path=each", "--unlock=before-commit");
     EXPECT_REFUSAL("--lock=pg-row needs --lock-scope=voucher", "--lock=pg-row");
     EXPECT_REFUSAL("--lock=reentrant does with", "--lock=pg-unique");
@@ -268,11 +258,10 @@ static void settings_that_exclude_each_other_are_refused(void **state)
     EXPECT_REFUSAL("--stream-name must be", "--stream-name=a b");
 }
 
-static void a_stop_writes_what_is_queued(void **state)
+TEST(a_stop_writes_what_is_queued)
 {
     int64_t voucher = rig_voucher(20);
 
-    (void)state;
     stream_anew();
     service = STREAM_START("--lock=none");
     batch_begin(voucher);
@@ -291,11 +280,10 @@ static bool has_left_orders(void *unused)
     return rig_has_logged(&service, "3 orders are left in the stream");
 }
 
-static void a_stop_says_what_it_leaves_and_the_next_service_writes_it(void **state)
+TEST(a_stop_says_what_it_leaves_and_the_next_service_writes_it)
 {
     int64_t voucher = rig_voucher(20);
 
-    (void)state;
     stream_anew();
     service = RIG_START("--order-path=stream", stream_flag(), "--lock=none",
                         "--statement-timeout=1s", "--drain-timeout=100ms");
@@ -356,30 +344,8 @@ static void stop_a_writer_with(int count, int users)
     assert_int_equal(stream_waiting(), orders);
 }
 
-static void a_stop_begins_no_further_sale_after_its_time(void **state)
+TEST(a_stop_begins_no_further_sale_after_its_time)
 {
-    (void)state;
     stop_a_writer_with(STOP_VOUCHERS, 2);
     stop_a_writer_with(1, 30);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_queued_order_gets_its_row_and_number),
-        cmocka_unit_test(the_courses_are_told_success_and_the_rows_number),
-        cmocka_unit_test(as_many_are_let_in_as_there_are_units),
-        cmocka_unit_test(a_user_buys_once_and_a_request_has_one_order),
-        cmocka_unit_test(stock_that_comes_back_is_sold),
-        cmocka_unit_test(no_more_orders_wait_than_may),
-        cmocka_unit_test(many_orders_share_few_transactions),
-        cmocka_unit_test(every_guard_writes_what_was_let_in),
-        cmocka_unit_test(the_writers_need_the_voucher_lock),
-        cmocka_unit_test(settings_that_exclude_each_other_are_refused),
-        cmocka_unit_test(a_stop_writes_what_is_queued),
-        cmocka_unit_test(a_stop_says_what_it_leaves_and_the_next_service_writes_it),
-        cmocka_unit_test(a_stop_begins_no_further_sale_after_its_time),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

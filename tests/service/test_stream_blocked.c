@@ -53,13 +53,12 @@ static void expect_all(int64_t voucher, int64_t users)
 
 /* More orders than the writer takes at once are blocked, and the orders of the other voucher are
  * behind them. */
-static void orders_behind_a_busy_lock_do_not_stop_the_others(void **state)
+TEST(orders_behind_a_busy_lock_do_not_stop_the_others)
 {
     enum { USERS = 300 };
     int64_t first = rig_voucher(1), blocked = rig_voucher(USERS), other = rig_voucher(5);
     char name[64];
 
-    (void)state;
     stream_anew();
     service = START(CLAIM_SOON, "--lock=reentrant", "--lock-scope=voucher");
     lock_of_voucher(blocked, name, sizeof(name));
@@ -78,13 +77,12 @@ static void orders_behind_a_busy_lock_do_not_stop_the_others(void **state)
 
 /* A writer with a busy lock keeps its orders, and writes them when the lock is free, although no
  * writer claims orders. */
-static void a_few_blocked_orders_stay_with_their_writer(void **state)
+TEST(a_few_blocked_orders_stay_with_their_writer)
 {
     enum { USERS = 20 };
     int64_t first = rig_voucher(1), blocked = rig_voucher(USERS), other = rig_voucher(5);
     char name[64];
 
-    (void)state;
     stream_anew();
     service = START(CLAIM_NEVER, "--lock=reentrant", "--lock-scope=voucher");
     lock_of_voucher(blocked, name, sizeof(name));
@@ -103,13 +101,12 @@ static void a_few_blocked_orders_stay_with_their_writer(void **state)
 
 /* If a writer waited for the voucher's lock once for each order, it would not reach the other
  * voucher before the test's time limit. */
-static void a_voucher_lock_is_waited_for_once_in_a_round(void **state)
+TEST(a_voucher_lock_is_waited_for_once_in_a_round)
 {
     enum { USERS = 30 };
     int64_t first = rig_voucher(1), blocked = rig_voucher(USERS), other = rig_voucher(5);
     char name[64];
 
-    (void)state;
     stream_anew();
     service = START(CLAIM_SOON, "--lock=reentrant", "--lock-scope=voucher", "--lock-wait=3s");
     lock_of_voucher(blocked, name, sizeof(name));
@@ -131,12 +128,11 @@ static void set_fence(int64_t voucher, const char *fence)
     assert_int_equal(db_script(rig_db(), sql), DB_OK);
 }
 
-static void a_voucher_with_a_later_fence_does_not_stop_the_others(void **state)
+TEST(a_voucher_with_a_later_fence_does_not_stop_the_others)
 {
     enum { USERS = 4 };
     int64_t first = rig_voucher(1), blocked = rig_voucher(USERS), other = rig_voucher(5);
 
-    (void)state;
     stream_anew();
     service = START(CLAIM_SOON, "--lock=fenced", "--lock-scope=voucher", "--stock-guard=fence");
     set_fence(blocked, "9000000000000000000");
@@ -168,13 +164,12 @@ static bool is_queued(void *voucher)
 
 /* The COMMIT gets no answer, so the writer does not release its lock, whose lease lasts longer than
  * the test. */
-static void an_abandoned_lock_does_not_stop_the_others(void **state)
+TEST(an_abandoned_lock_does_not_stop_the_others)
 {
     int64_t blocked = rig_voucher(5), other = rig_voucher(5);
     int64_t order;
     char moved[512], name[64];
 
-    (void)state;
     stream_anew();
     commit_proxy_start(moved, sizeof(moved));
     service = RIG_START(moved, "--order-path=stream", stream_flag(), CLAIM_SOON,
@@ -202,17 +197,4 @@ static void an_abandoned_lock_does_not_stop_the_others(void **state)
     assert_int_equal(rig_stock(blocked), 4);
     rig_stop(&service);
     commit_proxy_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders_behind_a_busy_lock_do_not_stop_the_others),
-        cmocka_unit_test(a_few_blocked_orders_stay_with_their_writer),
-        cmocka_unit_test(a_voucher_lock_is_waited_for_once_in_a_round),
-        cmocka_unit_test(a_voucher_with_a_later_fence_does_not_stop_the_others),
-        cmocka_unit_test(an_abandoned_lock_does_not_stop_the_others),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

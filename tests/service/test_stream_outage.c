@@ -52,12 +52,11 @@ static void await_reader(int64_t voucher)
 
 /* The writer writes the order that it has in memory. The other orders are lost without an answer to
  * their clients, and Redis gets its stock from PostgreSQL again. */
-static void a_redis_that_keeps_nothing_breaks_promises(void **state)
+TEST(a_redis_that_keeps_nothing_breaks_promises)
 {
     int64_t voucher = rig_voucher(STOCK), orders[USERS + 1];
     char request[48];
 
-    (void)state;
     stream_anew();
     service = STREAM_START("--lock=none", "--redis-timeout=1s");
     assert_true(rig_has_logged(&service, "has no append-only file"));
@@ -76,11 +75,10 @@ static void a_redis_that_keeps_nothing_breaks_promises(void **state)
     rig_stop(&service);
 }
 
-static void a_redis_with_a_log_breaks_none(void **state)
+TEST(a_redis_with_a_log_breaks_none)
 {
     int64_t voucher = rig_voucher(STOCK), orders[USERS + 1];
 
-    (void)state;
     stream_anew();
     stream_keep_all();
     service = STREAM_START("--lock=none", "--redis-timeout=1s");
@@ -103,11 +101,10 @@ static void a_redis_with_a_log_breaks_none(void **state)
 }
 
 /* The writer goes on without a restart of the service. */
-static void a_postgresql_that_restarts_breaks_none(void **state)
+TEST(a_postgresql_that_restarts_breaks_none)
 {
     int64_t voucher = rig_voucher(STOCK), orders[USERS + 1];
 
-    (void)state;
     stream_anew();
     service = STREAM_START("--lock=none", "--allow-faults");
     stream_arm(&service, "before-commit", "hold");
@@ -124,11 +121,10 @@ static void a_postgresql_that_restarts_breaks_none(void **state)
 }
 
 /* Without Redis no order is admitted, and no client gets a promise. */
-static void without_redis_nobody_is_let_in(void **state)
+TEST(without_redis_nobody_is_let_in)
 {
     int64_t voucher = rig_voucher(STOCK);
 
-    (void)state;
     stream_anew();
     service = STREAM_START("--lock=none", "--redis-timeout=300ms");
     rig_lab_kill("redis");
@@ -176,19 +172,17 @@ static void lose_orders(const char *const *command)
     rig_stop(&service);
 }
 
-static void orders_that_vanish_are_seen_and_their_units_sold(void **state)
+TEST(orders_that_vanish_are_seen_and_their_units_sold)
 {
-    (void)state;
     lose_orders((const char *const[]){"XTRIM", "MAXLEN", "0"});
     lose_orders((const char *const[]){"DEL", NULL, NULL});
 }
 
 /* Somebody deletes a writer that has died, with the orders that it had taken, from the group. */
-static void the_orders_of_a_deleted_writer_are_written(void **state)
+TEST(the_orders_of_a_deleted_writer_are_written)
 {
     int64_t voucher = rig_voucher(STOCK), orders[USERS + 1];
 
-    (void)state;
     stream_anew();
     service = STREAM_START("--lock=none", "--allow-faults", "--process=died");
     stream_arm(&service, "before-commit", "hold");
@@ -205,14 +199,5 @@ static void the_orders_of_a_deleted_writer_are_written(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_redis_that_keeps_nothing_breaks_promises),
-        cmocka_unit_test(a_postgresql_that_restarts_breaks_none),
-        cmocka_unit_test(without_redis_nobody_is_let_in),
-        cmocka_unit_test(orders_that_vanish_are_seen_and_their_units_sold),
-        cmocka_unit_test(the_orders_of_a_deleted_writer_are_written),
-        cmocka_unit_test(a_redis_with_a_log_breaks_none),
-    };
-
-    return RIG_RUN_WITH_LAB(tests);
+    return rig_run_with_lab();
 }

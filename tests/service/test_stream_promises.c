@@ -12,11 +12,10 @@ static struct rig_service first, second;
 
 /* The user has an order of another order path, which the script cannot know. The promise is broken,
  * its unit is free again, and the address of the request says this. */
-static void a_refusal_breaks_the_promise_and_says_so(void **state)
+TEST(a_refusal_breaks_the_promise_and_says_so)
 {
     int64_t voucher = rig_voucher(2), order;
 
-    (void)state;
     stream_anew();
     first = RIG_START("--order-path=combined", "--lock=none");
     second = STREAM_START("--lock=none");
@@ -35,12 +34,11 @@ static void a_refusal_breaks_the_promise_and_says_so(void **state)
 
 /* Another order path has used the request's id for another voucher, so this voucher has no order of
  * the user. A second request of the user is admitted. */
-static void a_conflict_lets_its_user_buy_again(void **state)
+TEST(a_conflict_lets_its_user_buy_again)
 {
     int64_t voucher = rig_voucher(1), other = rig_voucher(1), order;
     char request[48];
 
-    (void)state;
     stream_anew();
     first = RIG_START("--order-path=combined", "--lock=none");
     second = STREAM_START("--lock=none");
@@ -126,9 +124,8 @@ static void promise_another_number_in_a_batch(void)
     rig_stop(&second);
 }
 
-static void a_row_of_another_number_breaks_the_promise(void **state)
+TEST(a_row_of_another_number_breaks_the_promise)
 {
-    (void)state;
     promise_another_number("--duplicate-guard=none");
     promise_another_number("--duplicate-guard=count");
     promise_another_number("--duplicate-guard=unique");
@@ -155,11 +152,10 @@ static bool is_queued_now(void *voucher)
 /* An operator lowers the stock in PostgreSQL after it was copied into Redis.  The promises beyond
  * the new stock are broken, but the first broken one ends the sale.  The process that starts then
  * does not remember by itself that the voucher is sold out. */
-static void a_lowered_stock_breaks_no_promise_that_is_given_later(void **state)
+TEST(a_lowered_stock_breaks_no_promise_that_is_given_later)
 {
     int64_t voucher = rig_voucher(10);
 
-    (void)state;
     stream_anew();
     second = STREAM_START("--lock=none");
     (void)stream_buy(&second, voucher, 1, "", 202, "queued"); /* copies the stock */
@@ -186,13 +182,12 @@ static bool are_all_refused(void *count)
 /* The log names the first broken promises and counts the others; the metric counts all of them.
  * The row of the voucher is locked until all orders are in the stream, so that one batch ends
  * them. */
-static void many_broken_promises_do_not_fill_the_log(void **state)
+TEST(many_broken_promises_do_not_fill_the_log)
 {
     enum { A_SECOND = 10 }; /* lines */
     int users = 100;
     int64_t voucher = rig_voucher(2 * users), begin_ns, seconds, lines;
 
-    (void)state;
     stream_anew();
     first = RIG_START("--order-path=combined", "--lock=none");
     second = STREAM_START("--lock=none");
@@ -209,17 +204,4 @@ static void many_broken_promises_do_not_fill_the_log(void **state)
     assert_in_range(lines, 1, A_SECOND * (seconds + 2));
     rig_stop(&first);
     rig_stop(&second);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_refusal_breaks_the_promise_and_says_so),
-        cmocka_unit_test(a_conflict_lets_its_user_buy_again),
-        cmocka_unit_test(a_row_of_another_number_breaks_the_promise),
-        cmocka_unit_test(a_lowered_stock_breaks_no_promise_that_is_given_later),
-        cmocka_unit_test(many_broken_promises_do_not_fill_the_log),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

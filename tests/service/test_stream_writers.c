@@ -51,13 +51,12 @@ static void user_lock_name(int user, char *name, size_t size)
 
 /* Another client holds the locks of most users of a batch. If a writer waited for each of them, it
  * would not reach the last order before the test's time limit. */
-static void a_batch_waits_once_for_all_its_locks(void **state)
+TEST(a_batch_waits_once_for_all_its_locks)
 {
     enum { USERS = 30 };
     int64_t voucher = rig_voucher(USERS), orders[USERS + 1];
     char name[64];
 
-    (void)state;
     stream_anew();
     first = START_CLAIMING("--lock=reentrant", "--lock-scope=user", "--lock-wait=3s");
     for (int user = 2; user < USERS; user++) {
@@ -81,12 +80,11 @@ static void a_batch_waits_once_for_all_its_locks(void **state)
     rig_stop(&first);
 }
 
-static void the_orders_of_a_killed_writer_are_claimed(void **state)
+TEST(the_orders_of_a_killed_writer_are_claimed)
 {
     enum { USERS = 6 };
     int64_t voucher = rig_voucher(10), orders[USERS + 1];
 
-    (void)state;
     stream_anew();
     first = STREAM_START("--lock=none");
     batch_begin(voucher);
@@ -125,9 +123,8 @@ static void die_after_commit(const char *stock_guard, const char *duplicate_guar
     (void)unlink(first.log);
 }
 
-static void an_order_that_was_committed_is_not_refused(void **state)
+TEST(an_order_that_was_committed_is_not_refused)
 {
-    (void)state;
     die_after_commit("--stock-guard=conditional", "--duplicate-guard=unique");
     die_after_commit("--stock-guard=decrement", "--duplicate-guard=count");
     die_after_commit("--stock-guard=read-write", "--duplicate-guard=none");
@@ -135,11 +132,10 @@ static void an_order_that_was_committed_is_not_refused(void **state)
 
 /* The first writer is stopped before its COMMIT until the second writer has claimed its order and
  * waits for the transaction; then both go on. */
-static void an_order_in_two_hands_gets_one_row(void **state)
+TEST(an_order_in_two_hands_gets_one_row)
 {
     int64_t voucher = rig_voucher(10), orders[2];
 
-    (void)state;
     stream_anew();
     first = STREAM_START("--lock=none", "--allow-faults");
     stream_arm(&first, "before-commit", "hold");
@@ -182,9 +178,8 @@ static void claim_beside_new_orders(const char *stock_guard)
     rig_stop(&second);
 }
 
-static void an_order_that_comes_twice_takes_no_unit_of_another(void **state)
+TEST(an_order_that_comes_twice_takes_no_unit_of_another)
 {
-    (void)state;
     claim_beside_new_orders("--stock-guard=read-write");
     claim_beside_new_orders("--stock-guard=version");
     claim_beside_new_orders("--stock-guard=conditional");
@@ -202,11 +197,10 @@ static bool has_forged(void *count)
     return rig_metric(&first, "seckill_stream_forged_total ") == *(int *)count;
 }
 
-static void a_poison_entry_goes_aside_and_stops_nobody(void **state)
+TEST(a_poison_entry_goes_aside_and_stops_nobody)
 {
     int64_t voucher = rig_voucher(10), taken, last;
 
-    (void)state;
     stream_anew();
     first = STREAM_START("--lock=none");
     taken = stream_buy(&first, voucher, 1, "", 202, "queued");
@@ -229,14 +223,13 @@ static void a_poison_entry_goes_aside_and_stops_nobody(void **state)
  * more of the longest entries than a writer takes at once, and one of so many fields that a script
  * cannot copy all. The request of user 1, which most entries name, is served as if they were not
  * there. The service signs with another key than the service that let user 5 in. */
-static void an_entry_that_no_service_made_sells_nothing(void **state)
+TEST(an_entry_that_no_service_made_sells_nothing)
 {
     enum { CHANGED = 120 };
     int forged = CHANGED + 301;
     int64_t voucher = rig_voucher(10), order;
     char flag[96], command[256];
 
-    (void)state;
     (void)snprintf(flag, sizeof(flag), "--token-key-file=%s",
                    shell("f=$(mktemp) && printf '9:%064d\\n' 9 >$f && "
                          "cat \"$SECKILL_TOKEN_KEY_FILE\" >>$f && printf %s $f"));
@@ -281,12 +274,11 @@ static void copy_entries(const char *from, const char *to)
 
 /* Somebody copies the entries of an order that is written and of one that is refused, while they
  * wait, and when both have ended. Another path has sold to user 2. */
-static void a_copy_of_an_entry_sells_nothing(void **state)
+TEST(a_copy_of_an_entry_sells_nothing)
 {
     int64_t voucher = rig_voucher(6), order;
     char kept[128];
 
-    (void)state;
     stream_anew();
     (void)snprintf(kept, sizeof(kept), "%s", stream_key("kept"));
     second = RIG_START("--order-path=combined", "--lock=none");
@@ -314,11 +306,10 @@ static void a_copy_of_an_entry_sells_nothing(void **state)
 }
 
 /* The sale of the first voucher has not begun, and that of the second is over. */
-static void a_writer_judges_the_times_of_the_sale(void **state)
+TEST(a_writer_judges_the_times_of_the_sale)
 {
     int64_t early = rig_voucher_at(5, 3600, 7200), late = rig_voucher_at(5, -7200, -3600);
 
-    (void)state;
     stream_anew();
     first = STREAM_START("--lock=none");
     stream_append(early, 1, early * 1000, "too-early", 0, -1);
@@ -335,11 +326,10 @@ static void a_writer_judges_the_times_of_the_sale(void **state)
 }
 
 /* Redis lets a user in twice after it has lost the user's mark. */
-static void two_orders_of_a_user_share_no_transaction(void **state)
+TEST(two_orders_of_a_user_share_no_transaction)
 {
     int64_t voucher = rig_voucher(5);
 
-    (void)state;
     stream_anew();
     stream_append(voucher, 2, voucher * 1000, "twice-1", 0, -1);
     stream_append(voucher, 2, voucher * 1000 + 1, "twice-2", 0, -1);
@@ -374,28 +364,8 @@ static void lose(enum commit_mode mode)
     commit_proxy_stop();
 }
 
-static void a_commit_without_an_answer_is_settled_by_the_ids(void **state)
+TEST(a_commit_without_an_answer_is_settled_by_the_ids)
 {
-    (void)state;
     lose(DROP_ANSWER);
     lose(DROP_COMMIT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_batch_waits_once_for_all_its_locks),
-        cmocka_unit_test(the_orders_of_a_killed_writer_are_claimed),
-        cmocka_unit_test(an_order_that_was_committed_is_not_refused),
-        cmocka_unit_test(an_order_in_two_hands_gets_one_row),
-        cmocka_unit_test(an_order_that_comes_twice_takes_no_unit_of_another),
-        cmocka_unit_test(a_poison_entry_goes_aside_and_stops_nobody),
-        cmocka_unit_test(an_entry_that_no_service_made_sells_nothing),
-        cmocka_unit_test(a_copy_of_an_entry_sells_nothing),
-        cmocka_unit_test(a_writer_judges_the_times_of_the_sale),
-        cmocka_unit_test(two_orders_of_a_user_share_no_transaction),
-        cmocka_unit_test(a_commit_without_an_answer_is_settled_by_the_ids),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

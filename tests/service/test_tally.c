@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_tally.c -- the counts of a sale in progress: the counts of new orders agree with those of
  * all orders, and read only new orders. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "db/tally.h"
+#include "tests/registered.h"
 #include "tests/service/scratch_database.h"
 
 enum { VOUCHER = 1, STOCK = 100, LEFT = 97 };
@@ -66,11 +61,10 @@ static void counts(enum tally_scope scope, struct tally_kept *kept, int64_t orde
     assert_int_equal(tally.doubles, doubles);
 }
 
-static void new_orders_are_added(void **state)
+TEST_WITH(sell_three, NULL, new_orders_are_added)
 {
     struct tally_kept kept = {0}, again = {0};
 
-    (void)state;
     counts(TALLY_NEW, &kept, 3, 1);
     run("SELECT buy(next_order_id(), 2), buy(next_order_id(), 3), buy(next_order_id(), 3)");
     counts(TALLY_NEW_ORDERS, &kept, 6, 1);
@@ -81,11 +75,10 @@ static void new_orders_are_added(void **state)
 }
 
 /* The transaction drew the order's number long before it committed. */
-static void a_late_order_is_found_by_a_count_of_all(void **state)
+TEST_WITH(sell_three, NULL, a_late_order_is_found_by_a_count_of_all)
 {
     struct tally_kept kept = {0};
 
-    (void)state;
     counts(TALLY_ALL, &kept, 3, 1);
     run("SELECT buy(9, 2)");
     counts(TALLY_NEW, &kept, 3, 1);
@@ -93,23 +86,21 @@ static void a_late_order_is_found_by_a_count_of_all(void **state)
     counts(TALLY_NEW, &kept, 4, 2);
 }
 
-static void no_such_voucher(void **state)
+TEST_WITH(sell_three, NULL, no_such_voucher)
 {
     struct tally_kept kept = {.below = 5, .orders = 6, .doubles = 7};
     struct tally tally = {.orders = 8};
 
-    (void)state;
     assert_false(tally_read(db, VOUCHER + 1, TALLY_ALL, &kept, &tally));
     assert_non_null(strstr(lab_db_error(db), "never issued voucher 2"));
     assert_true(kept.below == 5 && kept.orders == 6 && kept.doubles == 7 && tally.orders == 8);
 }
 
 /* PostgreSQL has no statistics of a table that was just filled. */
-static void new_orders_alone_are_read(void **state)
+TEST_WITH(sell_three, NULL, new_orders_alone_are_read)
 {
     struct tally_kept kept = {0};
 
-    (void)state;
     run("SELECT buy(n, n) FROM generate_series(100, 20000) AS n");
     counts(TALLY_ALL, &kept, 19904, 1);
     run("SELECT pg_stat_force_next_flush()"); /* so that earlier reads are not counted */
@@ -122,14 +113,4 @@ static void new_orders_alone_are_read(void **state)
     run("COMMIT");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(new_orders_are_added, sell_three),
-        cmocka_unit_test_setup(a_late_order_is_found_by_a_count_of_all, sell_three),
-        cmocka_unit_test_setup(no_such_voucher, sell_three),
-        cmocka_unit_test_setup(new_orders_alone_are_read, sell_three),
-    };
-
-    return cmocka_run_group_tests_name("tally", tests, make_database, drop_database);
-}
+GROUP(make_database, drop_database)

@@ -42,13 +42,12 @@ static void order(int64_t voucher, const char *token)
     ask("POST", path, token, NULL);
 }
 
-static void only_an_operator_creates_vouchers(void **state)
+TEST(only_an_operator_creates_vouchers)
 {
     static const char *const PATHS_OF[] = {"/api/v1/vouchers", "/voucher/seckill"};
     static const int CREATED[] = {201, 200};
     char buyer[TOKEN_LEN + 1], operator[TOKEN_LEN + 1];
 
-    (void)state;
     rig_token(1, buyer);
     rig_operator_token(operator);
     for (int i = 0; i < 2; i++) {
@@ -64,12 +63,11 @@ static void only_an_operator_creates_vouchers(void **state)
     expect(403, "forbidden", "\"detail\":\"this needs an operator's token\"");
 }
 
-static void an_operator_buys_nothing(void **state)
+TEST(an_operator_buys_nothing)
 {
     int64_t voucher = rig_voucher(1);
     char operator[TOKEN_LEN + 1];
 
-    (void)state;
     rig_operator_token(operator);
     order(voucher, operator);
     expect(403, "forbidden", "this needs a buyer's token");
@@ -78,13 +76,12 @@ static void an_operator_buys_nothing(void **state)
     assert_int_equal(rig_orders(voucher), 0);
 }
 
-static void an_expired_token_is_told_so(void **state)
+TEST(an_expired_token_is_told_so)
 {
     int64_t voucher = rig_voucher(1);
     char token[TOKEN_LEN + 1];
     char path[80];
 
-    (void)state;
     rig_token_of(&(struct token_claim){1, token_now_s(), TOKEN_BUYER}, token);
     order(voucher, token);
     expect(401, "unauthorized", "\"detail\":\"the token has expired; get a new one\"");
@@ -107,13 +104,12 @@ static bool is_over(void *arg)
 }
 
 /* The same token is used on the same connection, before and after its expiry. */
-static void a_token_expires_while_it_is_used(void **state)
+TEST(a_token_expires_while_it_is_used)
 {
     int64_t voucher = rig_voucher(10);
     int64_t expires_s = token_now_s() + 2;
     char token[TOKEN_LEN + 1];
 
-    (void)state;
     rig_token_of(&(struct token_claim){1, expires_s, TOKEN_BUYER}, token);
     order(voucher, token);
     assert_true(answer.status == 201 || is_over(&expires_s));
@@ -122,9 +118,8 @@ static void a_token_expires_while_it_is_used(void **state)
     expect(401, "unauthorized", "the token has expired");
 }
 
-static void a_token_of_the_old_form_is_told_so(void **state)
+TEST(a_token_of_the_old_form_is_told_so)
 {
-    (void)state;
     order(1, "0000000000000001a993bf9a15a13ab84e73894058918a6a");
     expect(401, "unauthorized", "the form from before tokens expired");
     order(1, "0123456789");
@@ -146,7 +141,7 @@ static void write_file(const char *path, const char *text)
 
 /* The service after each step of an exchange of keys: add a key, switch to it, remove the old
  * key. */
-static void a_key_is_changed_without_an_outage(void **state)
+TEST(a_key_is_changed_without_an_outage)
 {
     static const char *const FILES[] = {"1:$1\n", "1:$1\n2:$2\n", "2:$2\n1:$1\n",
                                         "2:$2\n"};
@@ -158,7 +153,6 @@ static void a_key_is_changed_without_an_outage(void **state)
     struct rig_service mine = service;
     int fd = mkstemp(path);
 
-    (void)state;
     assert_true(fd >= 0);
     (void)close(fd);
     (void)snprintf(flag, sizeof(flag), "--token-key-file=%s", path);
@@ -198,14 +192,5 @@ static void a_key_is_changed_without_an_outage(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_an_operator_creates_vouchers),
-        cmocka_unit_test(an_operator_buys_nothing),
-        cmocka_unit_test(an_expired_token_is_told_so),
-        cmocka_unit_test(a_token_expires_while_it_is_used),
-        cmocka_unit_test(a_token_of_the_old_form_is_told_so),
-        cmocka_unit_test(a_key_is_changed_without_an_outage),
-    };
-
-    return RIG_RUN_WITH_SERVICE(tests, &service, "--lock=none");
+    return RIG_RUN_WITH_SERVICE(&service, "--lock=none");
 }

@@ -54,12 +54,11 @@ static void assert_logged(const char *before, const char *span, const char *afte
         fail_msg("the log does not say %s", words);
 }
 
-static void each_request_of_a_trace_has_a_span(void **state)
+TEST(each_request_of_a_trace_has_a_span)
 {
     int64_t voucher = rig_voucher(5);
     char first[SPAN_LEN + 1], second[SPAN_LEN + 1];
 
-    (void)state;
     service = RIG_START("--log-level=debug");
     order(voucher, 1, PARENT);
     read_span(first);
@@ -76,11 +75,10 @@ static void each_request_of_a_trace_has_a_span(void **state)
     rig_stop(&service);
 }
 
-static void a_trace_is_in_the_objects_of_the_log(void **state)
+TEST(a_trace_is_in_the_objects_of_the_log)
 {
     char span[SPAN_LEN + 1];
 
-    (void)state;
     service = RIG_START("--log-level=debug", "--log-format=json");
     order(rig_voucher(5), 1, PARENT);
     read_span(span);
@@ -88,7 +86,7 @@ static void a_trace_is_in_the_objects_of_the_log(void **state)
     rig_stop(&service);
 }
 
-static void a_trace_that_is_invalid_is_none(void **state)
+TEST(a_trace_that_is_invalid_is_none)
 {
     static const char *const LINES[] = {
         "",
@@ -108,7 +106,6 @@ static void a_trace_that_is_invalid_is_none(void **state)
     int64_t voucher = rig_voucher(30);
     char longer[1600];
 
-    (void)state;
     service = RIG_START("--log-level=debug");
     for (size_t i = 0; i < sizeof(LINES) / sizeof(LINES[0]); i++) {
         order(voucher, (int64_t)i + 1, LINES[i]);
@@ -213,21 +210,8 @@ static void send_all_hostile(const char *format)
     rig_stop(&service);
 }
 
-static void hostile_headers_reach_neither_log_nor_answer(void **state)
+TEST(hostile_headers_reach_neither_log_nor_answer)
 {
-    (void)state;
     send_all_hostile("--log-format=text");
     send_all_hostile("--log-format=json");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_request_of_a_trace_has_a_span),
-        cmocka_unit_test(a_trace_is_in_the_objects_of_the_log),
-        cmocka_unit_test(a_trace_that_is_invalid_is_none),
-        cmocka_unit_test(hostile_headers_reach_neither_log_nor_answer),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,19 +118,17 @@ static void sell_by(const char *path, int64_t traced, int64_t untraced)
     expect_own(untraced, 0);
 }
 
-static void an_order_is_named_beside_its_own_lock(void **state)
+TEST(an_order_is_named_beside_its_own_lock)
 {
-    (void)state;
     sell_by("--order-path=each", 1, 2);
     sell_by("--order-path=combined", 3, 4);
 }
 
-static void each_order_of_a_batch_is_named_beside_the_vouchers_lock(void **state)
+TEST(each_order_of_a_batch_is_named_beside_the_vouchers_lock)
 {
     int64_t voucher = rig_voucher(20);
     int fds[3];
 
-    (void)state;
     service = BATCH_START(rig_record_flag(), "--lock=reentrant", "--lock-scope=voucher");
     batch_begin(voucher);
     batch_buy_blocked(&service, voucher, 10, 1);
@@ -146,11 +144,10 @@ static void each_order_of_a_batch_is_named_beside_the_vouchers_lock(void **state
     expect_voucher(voucher, 10, 0);
 }
 
-static void a_queued_order_takes_its_trace_to_the_writers_lock(void **state)
+TEST(a_queued_order_takes_its_trace_to_the_writers_lock)
 {
     int64_t voucher = rig_voucher(5);
 
-    (void)state;
     service = STREAM_START(rig_record_flag(), "--lock=reentrant");
     expect(ask_order(voucher, 20), 202);
     assert_true(rig_order(service.orders_port, voucher, 21, &answer));
@@ -161,11 +158,10 @@ static void a_queued_order_takes_its_trace_to_the_writers_lock(void **state)
 }
 
 /* The writer works on the first order while the other two come. */
-static void queued_orders_of_a_batch_are_named_beside_the_vouchers_lock(void **state)
+TEST(queued_orders_of_a_batch_are_named_beside_the_vouchers_lock)
 {
     int64_t voucher = rig_voucher(5);
 
-    (void)state;
     stream_anew();
     service = STREAM_START(rig_record_flag(), "--lock=reentrant", "--lock-scope=voucher");
     batch_begin(voucher);
@@ -181,28 +177,14 @@ static void queued_orders_of_a_batch_are_named_beside_the_vouchers_lock(void **s
     expect_voucher(voucher, 32, 2);
 }
 
-static void a_query_is_named_beside_the_lock_that_it_shares(void **state)
+TEST(a_query_is_named_beside_the_lock_that_it_shares)
 {
     int64_t voucher = rig_voucher(5);
     char path[80];
 
-    (void)state;
     (void)snprintf(path, sizeof(path), "/api/v1/vouchers/%lld", (long long)voucher);
     service = RIG_START(rig_record_flag(), "--lock=rwlock", "--lock-scope=voucher");
     expect(ask("GET", path, 50), 200);
     rig_stop(&service);
     expect_voucher(voucher, 50, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_order_is_named_beside_its_own_lock),
-        cmocka_unit_test(each_order_of_a_batch_is_named_beside_the_vouchers_lock),
-        cmocka_unit_test(a_queued_order_takes_its_trace_to_the_writers_lock),
-        cmocka_unit_test(queued_orders_of_a_batch_are_named_beside_the_vouchers_lock),
-        cmocka_unit_test(a_query_is_named_beside_the_lock_that_it_shares),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,9 +31,8 @@ static bool owes_nothing(void *ignored)
 
 /* Each order of one user finds the lock free: a process sends its acquire after its own
  * releases. */
-static void one_user_is_never_told_that_the_lock_is_held(void **state)
+TEST(one_user_is_never_told_that_the_lock_is_held)
 {
-    (void)state;
     service = RIG_START("--lock=reentrant", "--unlock=later");
     for (int i = 0; i < ORDERS; i++)
         buy(&service, 1, "accepted");
@@ -44,13 +43,12 @@ static void one_user_is_never_told_that_the_lock_is_held(void **state)
 /* The release is sent before the client is answered, so the client's next order finds the lock free
  * at the other process too. The network may deliver that order before the release, so a few may be
  * refused; these are accepted when they are tried again. */
-static void the_next_order_may_go_to_another_process(void **state)
+TEST(the_next_order_may_go_to_another_process)
 {
     struct rig_service *at[] = {&service, &other};
     static struct rig_answer answer;
     int refused = 0;
 
-    (void)state;
     service = RIG_START("--lock=reentrant");
     other = RIG_START("--lock=reentrant");
     for (int i = 0; i < ORDERS; i++) {
@@ -70,9 +68,8 @@ static void the_next_order_may_go_to_another_process(void **state)
 
 /* If the lock stayed until the end of its lease of 30 s, the other process would refuse the
  * user. */
-static void a_stop_gives_back_what_is_owed(void **state)
+TEST(a_stop_gives_back_what_is_owed)
 {
-    (void)state;
     other = RIG_START("--lock=reentrant");
     for (int i = 0; i < 5; i++) {
         service = RIG_START("--lock=reentrant", "--unlock=later");
@@ -84,12 +81,11 @@ static void a_stop_gives_back_what_is_owed(void **state)
 }
 
 /* These locks cannot release without waiting. */
-static void other_locks_wait_all_the_same(void **state)
+TEST(other_locks_wait_all_the_same)
 {
     static const char *const LOCKS[] = {"--lock=naive", "--lock=redlock", "--lock=pg-row",
                                         "--lock=local", "--lock=none"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(LOCKS) / sizeof(LOCKS[0]); i++) {
         service = RIG_START(LOCKS[i], "--unlock=later");
         buy(&service, 3, "accepted");
@@ -111,9 +107,8 @@ static void buy_while_redis_stops(const char *unlock)
 }
 
 /* A thread that waits for the release learns that Redis gave no answer. */
-static void the_client_does_not_wait_for_redis(void **state)
+TEST(the_client_does_not_wait_for_redis)
 {
-    (void)state;
     buy_while_redis_stops("--unlock=after-commit");
     assert_true(rig_has_logged(&service, "release of lock "));
     assert_true(rig_has_logged(&service, "may or may not have applied it: "));
@@ -131,13 +126,5 @@ static void the_client_does_not_wait_for_redis(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_user_is_never_told_that_the_lock_is_held),
-        cmocka_unit_test(the_next_order_may_go_to_another_process),
-        cmocka_unit_test(a_stop_gives_back_what_is_owed),
-        cmocka_unit_test(other_locks_wait_all_the_same),
-        cmocka_unit_test(the_client_does_not_wait_for_redis),
-    };
-
-    return RIG_RUN_WITH_LAB(tests);
+    return rig_run_with_lab();
 }

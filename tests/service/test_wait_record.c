@@ -89,14 +89,13 @@ static bool does_grant_meet_the_end(dlock_system *holder, struct waiter *waiter)
     return is_stopped && waiter->answer == DLOCK_TIMEOUT;
 }
 
-static void a_grant_as_the_wait_ends_explains_a_refusal(void **state)
+TEST_WITH(make_dir, remove_dir, a_grant_as_the_wait_ends_explains_a_refusal)
 {
     dlock_system *holder = open_system();
     struct waiter waiter = {.sys = open_system()};
     int tries = 1;
     struct history h;
 
-    (void)state;
     while (!does_grant_meet_the_end(holder, &waiter))
         assert_true(tries++ < TRIES_MAX);
     dlock_close(holder);
@@ -104,14 +103,4 @@ static void a_grant_as_the_wait_ends_explains_a_refusal(void **state)
     h = read_back();
     assert_int_equal(VERDICT_VALID, judge(&h));
     history_free(&h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_grant_as_the_wait_ends_explains_a_refusal, make_dir,
-                                        remove_dir),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

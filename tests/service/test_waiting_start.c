@@ -71,13 +71,12 @@ static int taken_port(int *fd, bool listens)
     return ntohs(at.sin_port);
 }
 
-static void a_store_that_does_not_answer_is_waited_for_and_named(void **state)
+TEST(a_store_that_does_not_answer_is_waited_for_and_named)
 {
     char redis[64], postgres[96];
     int fd;
     int port = taken_port(&fd, false);
 
-    (void)state;
     (void)snprintf(redis, sizeof(redis), "--redis-url=redis://127.0.0.1:%d", port);
     (void)snprintf(postgres, sizeof(postgres),
                    "--database-url=postgresql://nobody@127.0.0.1:%d/x", port);
@@ -93,13 +92,12 @@ static void a_store_that_does_not_answer_is_waited_for_and_named(void **state)
 }
 
 /* libpq begins a sentence with the server's address, and does not complete it. */
-static void a_silent_server_has_a_reason_too(void **state)
+TEST(a_silent_server_has_a_reason_too)
 {
     char postgres[96];
     int fd;
     int port = taken_port(&fd, true);
 
-    (void)state;
     (void)snprintf(postgres, sizeof(postgres),
                    "--database-url=postgresql://nobody@127.0.0.1:%d/x", port);
     expect_end(ARGS("--start-timeout=0", "--lock=none", postgres), 69,
@@ -112,11 +110,10 @@ static void a_silent_server_has_a_reason_too(void **state)
 }
 
 /* None of these errors passes by itself, so the service does not try for 30 s. */
-static void a_refusal_for_good_ends_the_start_at_once(void **state)
+TEST(a_refusal_for_good_ends_the_start_at_once)
 {
     char redis[256];
 
-    (void)state;
     expect_end(ARGS("--lock=none", database_flag("seckill_service", "wrong", "seckill")), 69,
                ARGS("PostgreSQL is not available: ",
                     "password authentication failed for user \"seckill_service\"\n"));
@@ -137,13 +134,12 @@ static void a_refusal_for_good_ends_the_start_at_once(void **state)
 }
 
 /* A start without tables ends at once, and names the missing table. */
-static void missing_tables_end_the_start_at_once(void **state)
+TEST(missing_tables_end_the_start_at_once)
 {
     char with_password[128];
     const char *url = rig_environment("SECKILL_DATABASE_URL");
     const char *colon = strchr(url + strlen("postgresql://"), ':');
 
-    (void)state;
     (void)snprintf(with_password, sizeof(with_password), "%.*s",
                    (int)(strchr(url, '@') - colon - 1), colon + 1);
     expect_end(ARGS("--lock=none",
@@ -160,9 +156,8 @@ static void missing_tables_end_the_start_at_once(void **state)
 
 /* A message of several lines becomes one line of the log; nothing is lost, and nothing unreadable
  * is left. */
-static void several_lines_of_libpq_become_one(void **state)
+TEST(several_lines_of_libpq_become_one)
 {
-    (void)state;
     expect_end(ARGS("--start-timeout=0", "--lock=none",
                     "--database-url=postgresql://nobody@127.0.0.1:1,127.0.0.1:2/x"),
                69, ARGS("port 1 failed: Connection refused; Is the server running on that "
@@ -203,7 +198,7 @@ static int64_t stop_during_the_start(const char *postgres)
 
 /* An attempt lasts 2 s, and the start may take 30 s more. A loaded machine may be late sometimes,
  * but not in every try. */
-static void a_stop_during_the_start_is_heard_at_once(void **state)
+TEST(a_stop_during_the_start_is_heard_at_once)
 {
     enum { TRIES = 10, AT_ONCE_MS = 1500 };
     char postgres[96];
@@ -211,7 +206,6 @@ static void a_stop_during_the_start_is_heard_at_once(void **state)
     int port = taken_port(&fd, true);
     int64_t took_ms = INT64_MAX;
 
-    (void)state;
     (void)snprintf(postgres, sizeof(postgres),
                    "--database-url=postgresql://nobody@127.0.0.1:%d/x", port);
     for (int i = 0; i < TRIES && took_ms > AT_ONCE_MS; i++)
@@ -221,7 +215,7 @@ static void a_stop_during_the_start_is_heard_at_once(void **state)
 }
 
 /* The server hangs when the service is started, and goes on when the service has reported that. */
-static void a_server_that_hangs_at_first_only_delays_the_start(void **state)
+TEST(a_server_that_hangs_at_first_only_delays_the_start)
 {
     static const struct {
         const char *server, *lock, *complaint;
@@ -231,7 +225,6 @@ static void a_server_that_hangs_at_first_only_delays_the_start(void **state)
         {"redis", "--lock=fair", "Redis has not answered for"},
     };
 
-    (void)state;
     rig_lab_up();
     for (size_t i = 0; i < sizeof(STARTS) / sizeof(STARTS[0]); i++) {
         pid_t pid = rig_lab_pid(STARTS[i].server);
@@ -256,7 +249,7 @@ static void tell_redis(const char *command)
 }
 
 /* A Redis without memory, or that cannot save, answers and refuses the lock for now. */
-static void a_server_that_refuses_for_now_only_delays_the_start(void **state)
+TEST(a_server_that_refuses_for_now_only_delays_the_start)
 {
     static const struct {
         const char *hurt, *complaint, *mend;
@@ -265,7 +258,6 @@ static void a_server_that_refuses_for_now_only_delays_the_start(void **state)
         {"CONFIG SET min-replicas-to-write 1", "NOREPLICAS", "CONFIG SET min-replicas-to-write 0"},
     };
 
-    (void)state;
     rig_lab_up();
     for (size_t i = 0; i < sizeof(STARTS) / sizeof(STARTS[0]); i++) {
         tell_redis(STARTS[i].hurt);
@@ -279,12 +271,11 @@ static void a_server_that_refuses_for_now_only_delays_the_start(void **state)
 }
 
 /* A majority of the nodes hangs, so that the lock cannot be taken, and then one of them goes on. */
-static void redlock_waits_for_a_majority(void **state)
+TEST(redlock_waits_for_a_majority)
 {
     static const char *const NODES[] = {"redlock-1", "redlock-2", "redlock-3"};
     pid_t pids[3];
 
-    (void)state;
     rig_lab_up();
     for (int i = 0; i < 3; i++) {
         pids[i] = rig_lab_pid(NODES[i]);
@@ -298,21 +289,4 @@ static void redlock_waits_for_a_majority(void **state)
     assert_int_equal(kill(pids[0], SIGCONT), 0);
     assert_int_equal(kill(pids[2], SIGCONT), 0);
     rig_lab_down();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_store_that_does_not_answer_is_waited_for_and_named),
-        cmocka_unit_test(a_silent_server_has_a_reason_too),
-        cmocka_unit_test(a_refusal_for_good_ends_the_start_at_once),
-        cmocka_unit_test(missing_tables_end_the_start_at_once),
-        cmocka_unit_test(several_lines_of_libpq_become_one),
-        cmocka_unit_test(a_stop_during_the_start_is_heard_at_once),
-        cmocka_unit_test(a_server_that_hangs_at_first_only_delays_the_start),
-        cmocka_unit_test(a_server_that_refuses_for_now_only_delays_the_start),
-        cmocka_unit_test(redlock_waits_for_a_majority),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

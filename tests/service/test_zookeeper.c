@@ -34,39 +34,25 @@ static void an_order_goes_through_under(const char *lock)
     rig_stop(&service);
 }
 
-static void an_order_goes_through_with_zk_seq(void **state)
+TEST(an_order_goes_through_with_zk_seq)
 {
-    (void)state;
     an_order_goes_through_under("--lock=zk-seq");
 }
 
-static void an_order_goes_through_with_zk_basic(void **state)
+TEST(an_order_goes_through_with_zk_basic)
 {
-    (void)state;
     an_order_goes_through_under("--lock=zk-basic");
 }
 
 /* The service sells nothing without the lock. */
-static void without_a_server_nothing_is_sold(void **state)
+TEST(without_a_server_nothing_is_sold)
 {
     char said[8192];
 
-    (void)state;
     assert_int_not_equal(rig_run((const char *const[]){"--lock=zk-seq",
                                                        "--zookeeper-url=127.0.0.1:1",
                                                        "--zookeeper-timeout=300ms",
                                                        "--start-timeout=0", NULL},
                                  said, sizeof(said)), 0);
     assert_non_null(strstr(said, "127.0.0.1:1"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_order_goes_through_with_zk_seq),
-        cmocka_unit_test(an_order_goes_through_with_zk_basic),
-        cmocka_unit_test(without_a_server_nothing_is_sold),
-    };
-
-    return cmocka_run_group_tests_name("zookeeper", tests, NULL, NULL);
 }
