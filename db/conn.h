@@ -61,8 +61,7 @@ struct db_options {
     int statement_timeout_ms;     /* of this, a wait for a row's lock gets 80 % */
     int idle_timeout_ms;          /* the server ends a transaction that is idle for so
                                    * long                                           */
-    int mark;                     /* the session has the advisory lock (DB_MARKS, mark) shared;
-                                   * 0, or behind a pooler of transactions: no mark */
+    int mark;                     /* of a session: the advisory lock (DB_MARKS, mark); 0: none */
     bool commits_lazily;          /* a COMMIT is answered before it is on disk, so a
                                    * crash of the server may lose confirmed commits;
                                    * has no effect with a pooler */

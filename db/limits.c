@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* limits.c -- the timeouts of statements, of waits for a row's lock, and of idle
- * transactions, the isolation of transactions, and the mark of a session.
- *
- * A session keeps its plans; with seqscan, those of small tables would read big ones later.
+ * transactions, the isolation of transactions, and the mark of a session.  A session keeps
+ * its plans; with seqscan, those of small tables would read big ones later.
  *
  * The statements of an order are made for READ COMMITTED.  Under another level a
  * statement that has waited for a row of another order fails.

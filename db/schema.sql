@@ -80,9 +80,8 @@ CREATE TABLE IF NOT EXISTS tb_voucher_order (
 CREATE INDEX IF NOT EXISTS orders_by_voucher_and_user
     ON tb_voucher_order (voucher_id, user_id);
 
--- The duplicate guard `unique`, binding only the rows that were written under it, so that
--- the other guards can be shown without it; the function refuses an order under `unique` of
--- a user who has an order under another guard.
+-- The duplicate guard `unique`: the index binds only rows under it, so that other guards can be
+-- shown without it; the function refuses a user who has an order under another guard.
 CREATE UNIQUE INDEX IF NOT EXISTS orders_one_per_user
     ON tb_voucher_order (voucher_id, user_id) WHERE duplicate_guard = 'unique';
 CREATE OR REPLACE FUNCTION refuse_second_order() RETURNS text LANGUAGE plpgsql AS $$
