@@ -87,10 +87,10 @@ static void read_process(struct metrics_facts *facts)
     while (descriptors != NULL && readdir(descriptors) != NULL)
         facts->open_fds++;
     facts->open_fds = descriptors != NULL ? facts->open_fds - 3 : facts->max_fds; /* . .. itself */
-    if (memory != NULL)
-        (void)fclose(memory);
     if (descriptors != NULL)
         (void)closedir(descriptors);
+    if (memory != NULL)
+        (void)fclose(memory);
 }
 
 void admin_metrics(const struct request *rq, struct answer *an)
@@ -102,6 +102,7 @@ void admin_metrics(const struct request *rq, struct answer *an)
         .stock_guard = s->config->stock_guard,
         .process = s->config->process_name,
         .order_path = s->path->name,
+        .failed = atomic_load(&s->failed),
         .started_us = s->started_us,
         .orders_waiting = lanes_waiting(s->lanes),
         .orders_waiting_max = s->config->orders_waiting,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* exchange.c -- answers one request: gives it an id, finds its route, reads its body,
  * calls its handler. */
-#include "app/http.h"
+#include "app/exchange.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,19 +12,21 @@
 /* The fields of struct request, in the order in which the log has them. */
 enum { FIELD_VOUCHER, FIELD_OUTCOME, FIELD_STATUS, FIELD_DURATION, FIELD_TRACE, FIELD_SPAN };
 
-/* Log an answer in which the service fails, or refuses for want of room; at --log-level=debug also
- * each one of a trace.  Each outcome has its own limit, so that the log has the number of each. */
+/* Count an answer in which the service fails.  Log it, one that refuses for want of room, and at
+ * --log-level=debug each one of a trace.  Each outcome has its own limit, and so its number. */
 static void log_answer(const struct http_exchange *x, struct request *rq, const struct answer *an)
 {
     static struct limited failed[OUTCOME_COUNT];
     const char *name = outcome_info(an->outcome)->name;
     long long duration_ms = (dlock_clock_ns() - x->start_ns) / DLOCK_NS_PER_MS;
+    bool fails = x->listener == LISTENER_ORDERS && outcome_is_failure(an->outcome);
 
+    if (fails)
+        atomic_fetch_add(&rq->service->failed, 1);
     rq->fields[FIELD_OUTCOME] = (struct log_field){"outcome", name, 0};
     rq->fields[FIELD_STATUS] = (struct log_field){"status", NULL, an->status};
     rq->fields[FIELD_DURATION] = (struct log_field){"duration_ms", NULL, duration_ms};
-    if (x->listener == LISTENER_ORDERS &&
-        (outcome_is_failure(an->outcome) || an->outcome == OUTCOME_ADMISSION_FULL))
+    if (fails || an->outcome == OUTCOME_ADMISSION_FULL)
         limited_line(&failed[an->outcome], LOG_WARN, LIMITED_SOME,
                      "request %s was answered %d %s", rq->id, an->status, name);
     else if (rq->is_traced)
@@ -40,8 +42,6 @@ static void count(struct metrics_cell *cell, const struct gate_request *head,
 
     metrics_record_duration(&cell->request_time[is_order ? METRICS_ORDER : METRICS_OTHER],
                      dlock_clock_ns() - start_ns);
-    if (outcome_is_failure(an->outcome))
-        metrics_count(&cell->failed);
     if (is_order)
         metrics_count(&cell->orders[an->is_replay ? METRICS_REPLAYED : (int)an->outcome]);
 }

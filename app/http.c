@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "app/descriptors.h"
+#include "app/exchange.h"
 #include "base/http/server.h"
 
 struct http {

@@ -4,19 +4,8 @@
 #define APP_HTTP_H
 
 #include "app/routes.h"
-#include "app/worker_pool.h"
-#include "base/http/exchange.h"
 
 struct http; /* opaque */
-
-/* The part that all exchanges share. */
-struct exchange_desk {
-    struct service *service;
-    struct metrics_cell *refused; /* counts the requests without a worker */
-};
-
-/* Answer a request; `desk` is a struct exchange_desk.  Called by any thread of the server. */
-void exchange_answer(void *desk, struct http_exchange *x);
 
 /* Start both listeners.  NULL: the log says which could not be started. */
 struct http *http_start(struct service *service);

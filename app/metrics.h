@@ -102,6 +102,7 @@ struct metrics_facts {
     const char *stock_guard;
     const char *process;
     const char *order_path;
+    int64_t failed;         /* requests that were answered with a 5xx */
     int64_t orders_waiting; /* for the leader of a batch */
     int64_t orders_waiting_max, voucher_orders_waiting_max;
     int64_t stream_length;  /* orders in the stream; 0 without a stream */

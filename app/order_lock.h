@@ -7,9 +7,23 @@
 #ifndef APP_ORDER_LOCK_H
 #define APP_ORDER_LOCK_H
 
-#include "app/lock_name.h"
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "app/order_request.h"
 #include "app/service.h"
+
+enum { LOCK_NAME_SIZE = 64 };
+
+static inline void lock_name_of_user(int64_t user_id, char out[LOCK_NAME_SIZE])
+{
+    (void)snprintf(out, LOCK_NAME_SIZE, "lock:order:%" PRId64, user_id);
+}
+
+static inline void lock_name_of_voucher(int64_t voucher_id, char out[LOCK_NAME_SIZE])
+{
+    (void)snprintf(out, LOCK_NAME_SIZE, "lock:voucher:%" PRId64, voucher_id);
+}
 
 /* A zeroed struct is a lock that is not held. */
 struct order_lock {

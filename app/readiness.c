@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/metrics.h"
 #include "app/store_options.h"
 #include "app/stream.h"
 #include "base/os/clock.h"
@@ -35,7 +34,7 @@ struct health_check {
     void *arg;
     const char *product, *store; /* for the log: "Redis", and the name on /readyz */
     long long partition;
-    struct metrics *metrics; /* count the requests that fail during an outage */
+    const atomic_llong *failed; /* the requests that failed so far */
     struct dlock_thread thread;
     bool has_thread;
     struct dlock_mutex mutex; /* of what follows */
@@ -70,8 +69,7 @@ static bool is_asked_for(const struct health_check *p, int64_t now_ns)
 /* The requests that have failed since the outage began. */
 static long long count_failed(const struct health_check *p)
 {
-    return (long long)metrics_total(p->metrics, offsetof(struct metrics_cell, failed)) -
-           p->failed_count;
+    return atomic_load(p->failed) - p->failed_count;
 }
 
 /* The store fails: log it, unless that is known.  The mutex is held, as below. */
@@ -233,7 +231,7 @@ struct database_probe {
 
 struct readiness {
     const struct config *config;
-    struct metrics *metrics;
+    const atomic_llong *failed;
     struct health_check checks[READINESS_STORE_COUNT]; /* each PostgreSQL has its own */
     dlock_system *locks; /* opened by the first probe */
     char names[NAME_COUNT][NAME_SIZE];
@@ -444,11 +442,11 @@ static bool start_check(struct readiness *r, enum readiness_store store, size_t 
         p->product = locks->product != NULL ? locks->product : locks->name;
     p->store = READINESS_NAMES[store];
     p->partition = (long long)partition;
-    p->metrics = r->metrics;
+    p->failed = r->failed;
     return health_check_start(p, question, arg);
 }
 
-struct readiness *readiness_start(const struct config *c, struct metrics *metrics,
+struct readiness *readiness_start(const struct config *c, const atomic_llong *failed,
                                   struct admission *admission, struct stream *stream)
 {
     struct readiness *r = calloc(1, sizeof(*r) + c->databases.count * sizeof(r->databases[0]));
@@ -458,7 +456,7 @@ struct readiness *readiness_start(const struct config *c, struct metrics *metric
         return NULL;
     r->config = c;
     choose_names(r);
-    r->metrics = metrics;
+    r->failed = failed;
     has_begun =
         start_check(r, READINESS_LOCKS, 0, probe_locks, r) &&
         (admission == NULL ||
@@ -546,9 +544,8 @@ void readiness_fail(struct readiness *r, enum readiness_store store, size_t part
 
     dlock_mutex_lock(&p->mutex);
     p->failed_ns = dlock_clock_ns();
-    if (p->outage_ns == 0)
-        dlock_condition_broadcast(&p->changed);
     begin_outage(p, why);
+    dlock_condition_broadcast(&p->changed);
     dlock_mutex_unlock(&p->mutex);
 }
 

@@ -13,14 +13,15 @@
  * after a minute without a question.  The first question after such a pause waits for
  * the probe, at most a second.
  *
- * An outage begins when a request meets a store that fails, or when its probe fails.  Then the
- * probe runs until it succeeds and no request has failed since it began: that ends the outage.
+ * An outage begins when a request or a probe fails.  Then the probe runs until it succeeds and no
+ * request has failed since it began: that ends the outage.
  *
  * Threads     Any thread may ask.
  */
 #ifndef APP_READINESS_H
 #define APP_READINESS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -30,7 +31,6 @@
 enum { READINESS_SAID_MAX = 400 };
 
 struct readiness; /* opaque */
-struct metrics;
 struct stream;
 
 /* The stores that are asked, with their names on /readyz and /metrics. */
@@ -63,9 +63,9 @@ static inline bool readiness_is_ok(const struct readiness_report *report, int st
     return strcmp(report->said[store], "ok") == 0;
 }
 
-/* Start the threads; the settings, the metrics, and the admission and the stream (NULL: none), must
- * outlive them.  NULL: no memory, or no thread. */
-struct readiness *readiness_start(const struct config *c, struct metrics *metrics,
+/* Start the threads; the settings, the count of failed requests, and the admission and the stream
+ * (NULL: none), must outlive them.  NULL: no memory, or no thread. */
+struct readiness *readiness_start(const struct config *c, const atomic_llong *failed,
                                   struct admission *admission, struct stream *stream);
 
 /* End the threads, after a probe that is under way.  No thread may ask any more.  NULL
@@ -76,8 +76,8 @@ void readiness_stop(struct readiness *r);
  * under way for 2 s, its store counts as not answering. */
 void readiness_ask(struct readiness *r, struct readiness_report *out);
 
-/* A request found that the store does not answer, for the reason `why`; or a call for it to the
- * lock library answered `st`, which may show that.  `partition` is of PostgreSQL.  Any thread. */
+/* A request found that the store fails; or a call to the lock library answered `st`, which may
+ * show that.  `partition` is of PostgreSQL.  Any thread. */
 void readiness_fail(struct readiness *r, enum readiness_store store, size_t partition,
                     const char *why);
 void readiness_judge(struct readiness *r, enum readiness_store store, dlock_status st);

@@ -46,6 +46,7 @@ struct service {
     struct unknown_orders unknown_orders;
     struct readiness *readiness;
     int64_t started_us;         /* since 1970 */
+    atomic_llong failed; /* the requests for orders and queries that were answered with a 5xx */
     atomic_bool is_leaving; /* the service was told to stop, and /readyz says so */
     struct connections *connections; /* of the listeners, while there are any */
     struct worker_pool *workers[2];        /* of each listener */
@@ -59,7 +60,7 @@ struct worker {
     bool is_inside;     /* between worker_enter() and worker_leave() */
     struct metrics_cell *cell;
     const char *busy_why; /* after DATABASE_BUSY: a sentence for the client, and a literal */
-    bool rests;           /* see worker_rest() */
+    bool rests;           /* see app/worker_pool.h */
     struct worker *next_idle; /* in its pool */
 };
 
@@ -92,12 +93,6 @@ enum outcome worker_enter_voucher(struct worker *w, int64_t voucher_id);
 /* Stop counting as a user of the database; does nothing if the worker uses none.  The
  * worker has no connection. */
 void worker_leave(struct worker *w);
-
-/* While the worker's thread only waits for the worker of another request, the worker counts neither
- * as one of --workers nor as a user of its database.  Ends with worker_resume(), which never waits,
- * or with worker_leave(). */
-void worker_rest(struct worker *w);
-void worker_resume(struct worker *w);
 
 /* Choose the database of a voucher without the limit, for a thread that is not a
  * request's.  False: the voucher's id is of no database here. */

@@ -18,7 +18,7 @@
 static bool open_database(struct service *s)
 {
     s->databases = partitions_open(s->config);
-    s->readiness = readiness_start(s->config, s->metrics, s->admission, s->stream);
+    s->readiness = readiness_start(s->config, &s->failed, s->admission, s->stream);
     s->vouchers = aligned_alloc(alignof(struct voucher_cache), sizeof(*s->vouchers));
     if (s->databases == NULL || s->readiness == NULL || s->vouchers == NULL) {
         log_error("out of memory");

@@ -42,9 +42,8 @@ void sold_out_note(struct sold_out *s, int64_t voucher_id, int64_t asked_ns);
 /* Was the voucher sold out at most SOLD_OUT_MS before `now_ns`? */
 bool sold_out_hint(struct sold_out *s, int64_t voucher_id, int64_t now_ns);
 
-/* If the note of the voucher is old, and nobody asks now: take the vouchers with notes for which
- * the database is to be asked, this one first.  Above 0: that many are in `ids`, and
- * sold_out_asked() must follow. */
+/* If the note of the voucher is old, and nobody asks now: how many vouchers, this one first, the
+ * database is to be asked for.  Above 0: they are in `ids`, and sold_out_asked() must follow. */
 size_t sold_out_ask(struct sold_out *s, int64_t voucher_id, int64_t now_ns,
                     int64_t ids[SOLD_OUT_ASKED_MAX]);
 void sold_out_asked(struct sold_out *s);

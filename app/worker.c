@@ -3,9 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "app/handlers.h"
 #include "app/service.h"
-#include "app/worker_pool.h"
 #include "db/partition.h"
 
 struct worker *worker_new(struct service *s)
@@ -78,19 +76,6 @@ enum outcome worker_enter_voucher(struct worker *w, int64_t voucher_id)
 {
     return worker_choose_voucher(w, voucher_id) ? worker_enter(w, w->partition)
                                                 : OUTCOME_UNKNOWN_VOUCHER;
-}
-
-void worker_rest(struct worker *w)
-{
-    worker_leave(w);
-    worker_pool_rest(w->service->workers[LISTENER_ORDERS], w);
-}
-
-void worker_resume(struct worker *w)
-{
-    worker_pool_resume(w->service->workers[LISTENER_ORDERS], w);
-    partitions_enter_again(w->service->databases, w->partition);
-    w->is_inside = true;
 }
 
 void worker_leave(struct worker *w)

@@ -2,9 +2,9 @@
 /* worker_pool.h -- limits the requests that are worked on at once.
  *
  * A request takes a worker when all of it has arrived, and gives it back before the
- * answer is sent, so that a slow client never occupies a worker.  Requests that find no
- * free worker wait in the order of their arrival.  A worker that rests, because its request only
- * waits for another one, does not count.
+ * answer is sent, so that a slow client never occupies a worker.  Requests that find no free worker
+ * wait in the order of their arrival.  A worker that rests, because its request only waits for
+ * another one, does not count.
  *
  * Threads     Any.
  */
@@ -32,8 +32,7 @@ void worker_pool_free(struct worker_pool *s);
 struct worker *worker_pool_take(struct worker_pool *s, int64_t wait_ms);
 /* The worker rests: its place goes to another request. */
 void worker_pool_rest(struct worker_pool *s, struct worker *w);
-/* It works on, at once, even if that makes more workers than the limit for a while; nothing
- * happens if it does not rest. */
+/* It works on at once, even beyond the limit; nothing happens if it does not rest. */
 void worker_pool_resume(struct worker_pool *s, struct worker *w);
 /* Give a worker back, which may rest; NULL is fine. */
 void worker_pool_give(struct worker_pool *s, struct worker *w);

@@ -9,9 +9,11 @@
  * batch, and all orders of the batch have its fence. */
 #include <string.h>
 
+#include "app/handlers.h"
 #include "app/lane.h"
 #include "app/lock_trace.h"
 #include "app/order_sale.h"
+#include "app/worker_pool.h"
 #include "base/os/clock.h"
 #include "base/text/duration.h"
 #include "db/sale_batch.h"
@@ -291,19 +293,24 @@ static enum outcome refuse(const struct order_attempt *order, enum lane_answer a
     }
 }
 
-/* Wait until the order leads or its batch has ended.  An order that leads, or has to find out its
- * own outcome, works on. */
+/* Wait until the order leads or its batch has ended.  Meanwhile the worker rests, and is no user of
+ * the database.  An order that leads, or has to find out its own outcome, works on. */
 static enum lane_answer wait_in_lane(struct waiting_order *waiting)
 {
     struct worker *w = waiting->sale.order->worker;
-    const struct service *service = w->service;
+    struct service *service = w->service;
     enum lane_answer answer;
 
-    if (service->config->waits_without_worker)
-        worker_rest(w);
+    if (service->config->waits_without_worker) {
+        worker_leave(w);
+        worker_pool_rest(service->workers[LISTENER_ORDERS], w);
+    }
     answer = lane_wait(service->lanes, &waiting->place, until_lane_ns(service->config));
-    if (w->rests && (answer == LANE_LEADS || waiting->is_unsettled))
-        worker_resume(w);
+    if (w->rests && (answer == LANE_LEADS || waiting->is_unsettled)) {
+        worker_pool_resume(service->workers[LISTENER_ORDERS], w);
+        partitions_enter_again(service->databases, w->partition);
+        w->is_inside = true;
+    }
     return answer;
 }
 

@@ -373,8 +373,11 @@ static const char *find_bad_port(const char *url, const PQconninfoOption *option
         url = login_end;
     for (size_t len; *ports != '\0'; ports += len + (ports[len] == ',')) {
         len = strcspn(ports, ",");
-        if (len > 0 && !dlock_number_read(ports, len, 1, UINT16_MAX, &number))
-            return memmem(url, strlen(url), ports, len);
+        if (len > 0 && !dlock_number_read(ports, len, 1, UINT16_MAX, &number)) {
+            const char *found = memmem(url, strlen(url), ports, len);
+
+            return found != NULL ? found : url; /* %xx may stand in it */
+        }
     }
     return NULL;
 }

@@ -12,8 +12,6 @@
 
 enum { PORT_MAX = 65535, DB_MAX = 9999999 };
 
-#define TWO_AT "there are two @ in it; write %%40 in a password"
-
 struct why {
     const char *url; /* its first character */
     char *text;
@@ -92,7 +90,7 @@ static bool read_address(const char *text, size_t len, struct redis_url *out,
 {
     const char *host = text;
     const char *end = text + len;
-    const char *host_end;
+    const char *host_end, *second_at;
     int64_t port = out->port != 0 ? out->port : REDIS_DEFAULT_PORT;
 
     if (len > 0 && text[0] == '[') {
@@ -111,8 +109,8 @@ static bool read_address(const char *text, size_t len, struct redis_url *out,
     }
     if (host == host_end)
         return refuse(why, host, "the host is missing");
-    if (memchr(host, '@', (size_t)(host_end - host)) != NULL)
-        return refuse(why, memchr(host, '@', (size_t)(host_end - host)), TWO_AT);
+    if ((second_at = memchr(host, '@', (size_t)(host_end - host))) != NULL)
+        return refuse(why, second_at, "there are two @ in it; write %%40 in a password");
     if ((size_t)(host_end - host) > REDIS_HOST_MAX)
         return refuse(why, host + REDIS_HOST_MAX, "the host is over %d bytes", (int)REDIS_HOST_MAX);
     memcpy(out->host, host, (size_t)(host_end - host));
@@ -186,7 +184,7 @@ static bool read_tcp(const char *text, struct redis_url *out, const struct why *
     const char *query = text + (out->is_encrypted ? strcspn(text, "?") : strlen(text));
     const char *slash = memchr(text, '/', (size_t)(query - text));
     size_t len = (size_t)((slash != NULL ? slash : query) - text);
-    const char *at = NULL;
+    const char *at = memchr(text, '@', len);
 
     if (strcspn(text, "?#") < (size_t)(query - text))
         return refuse(why, text + strcspn(text, "?#"),
@@ -194,12 +192,6 @@ static bool read_tcp(const char *text, struct redis_url *out, const struct why *
                       "rediss:// in front of options of TLS");
     if (!read_options(query, OF_TLS, out, why))
         return false;
-    for (size_t i = 0; i < len; i++)
-        if (text[i] == '@') {
-            if (at != NULL)
-                return refuse(why, text + i, TWO_AT);
-            at = text + i;
-        }
     if (at != NULL) {
         if (!read_login(text, (size_t)(at - text), out, why))
             return false;
@@ -269,7 +261,7 @@ static bool read_by_sentinel(const char *text, struct redis_url *out, const stru
 {
     const char *slash = strchr(text, '/');
     const char *at = strchr(text, '@');
-    const char *query = text + strcspn(text, "?");
+    const char *query = text + strcspn(text, "?"), *wrong;
     unsigned groups = OF_DB | OF_SENTINELS | (out->is_encrypted ? OF_TLS : 0);
     struct guides sentinels = {"Sentinels", REDIS_SENTINEL_PORT, REDIS_SENTINELS_MAX,
                                out->sentinels, &out->sentinel_count};
@@ -277,18 +269,15 @@ static bool read_by_sentinel(const char *text, struct redis_url *out, const stru
     if (slash == NULL || slash + 1 >= query)
         return refuse(why, slash == NULL ? query : slash + 1,
                       "the name of the master is missing");
-    if (memchr(slash + 1, '/', (size_t)(query - slash - 1)) != NULL)
-        return refuse(why, (const char *)memchr(slash + 1, '/', (size_t)(query - slash - 1)),
-                      "there is a / behind the name of the master; write ?db=N for a "
-                           "database, and %%2F for a / of the name");
+    wrong = slash + 1 + strcspn(slash + 1, "/@");
+    if (wrong < query)
+        return refuse(why, wrong, "there is a / or @ behind the name of the master; write ?db=N "
+                                  "for a database, and %%2F or %%40 in a name or password");
     if (at != NULL && at < slash) {
         if (!read_login(text, (size_t)(at - text), out, why))
             return false;
         text = at + 1;
     }
-    if (memchr(slash, '@', (size_t)(query - slash)) != NULL)
-        return refuse(why, memchr(slash, '@', (size_t)(query - slash)),
-                      "there is an @ behind a /; write %%40 and %%2F in names and passwords");
     if (!read_guides(text, (size_t)(slash - text), &sentinels, why) ||
         !decode(slash + 1, (size_t)(query - slash - 1), out->master_name,
                 sizeof(out->master_name), "name of the master", why) ||

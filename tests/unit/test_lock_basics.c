@@ -15,8 +15,6 @@
 #include "lock/token.h"
 #include "tests/registered.h"
 
-#define SHOWN "\\x1b]0;x\\x07\\x0d\\x0afine k\xc3\xa4se \\xff \\u009b"
-
 enum { TOKENS = 2000, THREADS = 8, DRAWS = 20000 };
 
 static char tokens[TOKENS][DLOCK_TOKEN_LEN + 1];
@@ -168,16 +166,4 @@ TEST(forks_are_counted)
     waitpid(pid, &status, 0);
     assert_int_equal(0, WEXITSTATUS(status));
     assert_int_equal(before, dlock_fork_generation());
-}
-
-/* A program prints dlock_error(), which has words of stores in it. */
-TEST(a_reason_is_one_line_that_no_terminal_obeys)
-{
-    assert_int_equal(DLOCK_IO, dlock_fail(DLOCK_IO, "%s",
-                                          "no\x1b]0;x\a\r\nfine k\xc3\xa4se \xff \xc2\x9b"));
-    assert_string_equal("no" SHOWN, dlock_error());
-    assert_int_equal(DLOCK_IO, dlock_fail(DLOCK_IO, "it says: %s", dlock_error()));
-    assert_string_equal("it says: no" SHOWN, dlock_error());
-    dlock_error_set("a\nb");
-    assert_string_equal("a\\x0ab", dlock_error());
 }
