@@ -70,13 +70,12 @@ static void *hear_signals(void *arg)
  * as the process. */
 static struct stopping *begin_to_hear(void)
 {
-    static struct stopping stopping = {
-        .mutex = DLOCK_MUTEX_INITIALIZER,
-        .changed = DLOCK_CONDITION_INITIALIZER,
-    };
+    static struct stopping stopping = {.mutex = DLOCK_MUTEX_INITIALIZER};
     struct sigaction hangup;
     struct dlock_thread thread;
 
+    if (!dlock_condition_init(&stopping.changed))
+        return NULL;
     (void)signal(SIGPIPE, SIG_IGN);
     (void)sigemptyset(&stopping.signals);
     (void)sigaddset(&stopping.signals, SIGTERM);

@@ -6,6 +6,7 @@
 
 #include "app/metrics.h"
 #include "app/metrics_list.h"
+#include "base/os/clock.h"
 #include "tests/service/rig.h"
 
 static struct rig_service service;
@@ -148,6 +149,15 @@ TEST(a_service_that_has_sold_answers_the_whole_list)
     assert_non_null(
         strstr(answer.body, "\nseckill_dlock_hold_seconds_count{variant=\"reentrant\"} 1\n"));
     check_answer();
+}
+
+TEST(a_service_that_does_nothing_takes_no_processor_time)
+{
+    double before = rig_metric(&service, "process_cpu_seconds_total ");
+
+    assert_true(before >= 0);
+    dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), 2000));
+    assert_true(rig_metric(&service, "process_cpu_seconds_total ") - before < 0.5);
 }
 
 int main(void)
