@@ -20,7 +20,8 @@ enum { ANSWER_MS = 30000, TICK_MS = 5, METRICS_MAX = 65536 };
 
 /* The row is held for as long as a slow machine needs to send all orders. */
 static const char *const flags[] = {
-    "--order-path=combined", "--lock=none", "--workers=1008", "--connections=1040",
+    "--order-path=combined", "--lock=none", "--connections=1040", "--orders-waiting=1024",
+    "--orders-waiting-per-voucher=1024",
     "--database-wait=60s", "--statement-timeout=60s", "--request-timeout=60s",
     "--worker-wait=60s", "--log-level=warn",
     "--stock-guard=" ORDER_LOAD_STOCK_GUARD,
