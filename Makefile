@@ -62,6 +62,10 @@ ifeq ($(BUILD),fuzz)
 CC := clang
 endif
 OUT := build$(if $(filter-out release,$(BUILD)),/$(BUILD))
+# A failed check names its file and line itself, and of these programs only the simulation is
+# often waited for.
+$(OUT)/obj/tests/%.o: OPT.release := -O1 -g1 $(HARDEN)
+$(OUT)/obj/tests/simulation/%.o: OPT.release := -O2 -g1 $(HARDEN)
 
 PKGS     := hiredis libpq jansson libssl libcrypto libcurl
 CSTD     := -std=c11 -D_GNU_SOURCE

@@ -85,7 +85,7 @@ TEST(a_wrong_setting_is_usage)
 TEST(a_bad_address_is_named_with_its_source)
 {
     char path[64] = "/tmp/seckill-test-config-XXXXXX";
-    char flag[96], said[128];
+    char flag[96], said[160];
     FILE *file = fdopen(mkstemp(path), "w");
     char *etcd_url = getenv("SECKILL_ETCD_URL") ? strdup(getenv("SECKILL_ETCD_URL")) : NULL;
 
