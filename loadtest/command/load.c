@@ -30,13 +30,16 @@ enum {
     SLOT_USERS = 100,
     RATE_CONNECTIONS = 128,    /* at a fixed rate they are a limit, and not the load        */
     RATE_STOCK = 1000000000,   /* a sold-out stock would change the measured work            */
+    FEW_BUYERS = 100,          /* are not shared out to two processes of wrk                 */
 };
 
 struct load_settings {
     const char *dir, *out, *face, *users, *color, *rate, *objective, *locks;
-    int64_t processes, connections, stock, vouchers, duration_ms, pause_ms;
+    const char *url, *tokens;
+    int64_t processes, connections, stock, vouchers, duration_ms, pause_ms, ramp_ms, voucher;
     bool front, record, beside_wrk, quiet, json_lines;
     struct open_loop open; /* the values of --rate and --objective                     */
+    const struct remote_service *remote; /* that --url names; NULL: none               */
     char **flags; /* for the service; NULL at the end */
 };
 
@@ -46,6 +49,8 @@ static NAME_LIST(users_name, "different", "same")
 #define AT(field) offsetof(struct load_settings, field)
 #define FIXED_RATE(kind, flag, at, ...)                                                \
     GROUPED(kind, flag, at, "At a fixed rate", __VA_ARGS__)
+#define REMOTE(kind, flag, at, ...)                                                    \
+    GROUPED(kind, flag, at, "A service that already runs", __VA_ARGS__)
 static const struct setting settings[] = {
     OPTION(NAMES, "locks", AT(locks), .meta = "A,B,...", .choices = words_lock_at,
            .help = "make one run under each of these locks; default: one run under the lock that "
@@ -85,6 +90,10 @@ static const struct setting settings[] = {
                .help = "send N requests per second, without wrk and without waiting "
                        "for answers; latency counts from the due time of a request. "
                        "1000..20000/1000: one step for each rate, each for --duration"),
+    FIXED_RATE(DURATION, "ramp", AT(ramp_ms), .fallback = "0", .meta = "TIME",
+               .min = 0, .max = 3600000,
+               .help = "before the first step, let the rate rise evenly from 0 to that of "
+                       "the step within this time; no objective judges the rise"),
     FIXED_RATE(DURATION, "pause", AT(pause_ms), .fallback = "0", .meta = "TIME",
                .min = 0, .max = 60000,
                .help = "stop all seckilld processes for this time in the middle of "
@@ -92,6 +101,14 @@ static const struct setting settings[] = {
     FIXED_RATE(SWITCH, "beside-wrk", AT(beside_wrk), .fallback = "off",
                .help = "run wrk afterwards with the same connections, duration and "
                        "pause, into the same table and file"),
+    REMOTE(TEXT, "url", AT(url), .meta = "http://HOST:PORT",
+           .help = "load the service at this address, which this command did not start. "
+                   "There is no audit: only the answers are judged, by --objective"),
+    REMOTE(TEXT, "tokens", AT(tokens), .meta = "FILE", .shared = "tokens",
+           .help = "the buyers, a line \"USER TOKEN\" for each as `seckill seed` writes "
+                   "it; only the owner may read the file"),
+    REMOTE(COUNT, "voucher", AT(voucher), .fallback = "1", .meta = "N", .min = 1,
+           .max = INT64_MAX, .help = "the voucher that the buyers order"),
 };
 
 const struct setting_program command_load_program = {
@@ -100,7 +117,8 @@ const struct setting_program command_load_program = {
     .synopsis = "[OPTIONS] [-- SECKILLD FLAGS]",
     .intro = "Start seckilld processes, send orders with wrk, stop the processes and audit the\n"
              "sale.  A connection of wrk sends its next request after the last answer; --rate\n"
-             "sends requests at a fixed rate, without waiting for answers.\n"
+             "sends requests at a fixed rate, without waiting for answers.  --url loads a service\n"
+             "that already runs instead, without an audit.\n"
              "Flags after -- go to each seckilld.  The default of --duplicate-guard is `count`\n"
              "here, so that a failure of the lock shows in the audit.  The default of\n"
              "--order-path is `combined`; with `each` the threads of a process compete too.\n\n"
@@ -112,13 +130,16 @@ const struct setting_program command_load_program = {
              "  seckill load --rate=1000..8000/1000 --objective='p99<50ms' \\\n"
              "      --objective='failed<0.1%' -- --lock=reentrant\n"
              "  seckill load --rate=1000 --pause=500ms --beside-wrk\n"
-             "  seckill load --front --processes=4 -- --lock=local",
-    EXITS({EXIT_VALID, "the audit says that the run is valid"},
+             "  seckill load --front --processes=4 -- --lock=local\n"
+             "  seckill load --url=http://shop.example:8081 --tokens=tokens.txt \\\n"
+             "      --rate=500 --ramp=10s",
+    EXITS({EXIT_VALID, "the audit says that the run is valid; with --url: orders were accepted"},
           {EXIT_INVALID, "the audit says that the run is invalid"},
-          {EXIT_UNKNOWN, NULL},
+          {EXIT_UNKNOWN, "the verdict is unknown: the evidence is not complete, or nothing was "
+                         "shown; with --url: no order was accepted"},
           {EXIT_THRESHOLD, "an objective is missed, or nothing was measured for it; with "
-                           "--rate: no rate keeps them.  The audit found nothing wrong that no "
-                           "objective is about"},
+                           "--rate: no rate keeps them.  The audit, if there is one, found "
+                           "nothing wrong that no objective is about"},
           {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL},
           {EXIT_BUG, "the program itself failed; or the audit found no violation, and a seckilld "
                      "or HAProxy crashed, or ended with a status that no signal from outside "
@@ -153,15 +174,12 @@ static enum exit_code run_rates(const struct run_plan *plan, const struct load_s
     struct token_keys keys;
     char path[FILES_PATH_MAX];
 
-    files_join(path, plan->lab->dir, "token.key");
-    if (!users_load_keys(path, &keys))
-        return EXIT_UNAVAILABLE;
-    load.open.keys = &keys;
-    load.open.face = v->face;
-    load.open.is_same_user = plan->is_per_user;
-    load.open.connections = plan->connections;
-    load.open.duration_ms = v->duration_ms;
-    load.open.pause_ms = v->pause_ms;
+    if (!plan->remote) {
+        files_join(path, plan->lab->dir, "token.key");
+        if (!users_load_keys(path, &keys))
+            return EXIT_UNAVAILABLE;
+        load.open.keys = &keys;
+    }
     return rated_load(&load, plan);
 }
 
@@ -184,11 +202,23 @@ static const char *lock_of(char *const *flags)
 static void make_title(char title[TITLE_MAX], const struct load_settings *v, int connections,
                        const char *lock)
 {
-    snprintf(title, TITLE_MAX, "%s%s%" PRId64 " %s%s, %d connection%s%s%s",
-             lock ? lock : "", lock ? ", " : "", v->processes,
-             v->processes == 1 ? "process" : "processes", v->front ? " behind a front" : "",
-             connections, connections == 1 ? "" : "s",
+    char sent_to[TITLE_MAX];
+
+    snprintf(sent_to, sizeof sent_to, "%" PRId64 " %s%s", v->processes,
+             v->processes == 1 ? "process" : "processes", v->front ? " behind a front" : "");
+    snprintf(title, TITLE_MAX, "%s%s%.60s, %d connection%s%s%.20s", lock ? lock : "",
+             lock ? ", " : "", v->url ? v->url : sent_to, connections, connections == 1 ? "" : "s",
              v->rate ? ", --rate=" : "", v->rate ? v->rate : "");
+}
+
+/* Plan to load the remote service, whose stock is not known. */
+static void load_plan_remote(struct run_plan *plan, const struct load_settings *v)
+{
+    plan->remote = v->remote;
+    plan->voucher_count = 1;
+    plan->stock = RATE_STOCK;
+    if (plan->connections < plan->processes || v->remote->buyer_count < FEW_BUYERS)
+        plan->processes = 1; /* of wrk */
 }
 
 /* A run.  `lock` is NULL unless --locks names the lock. */
@@ -221,6 +251,8 @@ static enum exit_code run_lock(const struct lab *lab, lab_db *db, const struct l
     if (lock)
         snprintf(flag, sizeof flag, "--lock=%s", lock);
     plan.flags = flags = service_flags(v->flags, flag);
+    if (v->remote)
+        load_plan_remote(&plan, v);
     if (plan.connections < plan.processes)
         plan.connections = plan.processes;
     make_title(title, v, plan.connections, lock ? lock : lock_of(v->flags));
@@ -243,7 +275,8 @@ static enum exit_code run_in(const struct lab *lab, lab_db *db, const struct loa
 {
     const struct live_options shown = {
         .command = "load", .is_quiet = v->quiet, .has_log_lines = true};
-    struct live *live = live_open(&shown);
+    /* A live view of a sale counts the rows in its database. */
+    struct live *live = v->remote ? NULL : live_open(&shown);
     enum exit_code rc = EXIT_VALID, worst = EXIT_VALID;
 
     if (lock_count == 0)
@@ -272,12 +305,16 @@ static bool read_objectives(struct load_settings *v)
 static bool read_rate(const struct settings *s, struct load_settings *v)
 {
     char why[OBJECTIVE_WHY_MAX];
+    const char *alone = v->pause_ms > 0  ? "pause"
+                        : v->ramp_ms > 0 ? "ramp"
+                        : v->beside_wrk  ? "beside-wrk"
+                                         : NULL;
 
     if (!v->rate) {
-        if (v->pause_ms > 0 || v->beside_wrk)
-            eprintf("seckill load: --%s needs --rate, such as --rate=1000\n",
-                    v->pause_ms > 0 ? "pause" : "beside-wrk");
-        return v->pause_ms == 0 && !v->beside_wrk;
+        if (alone)
+            eprintf("seckill load: --%s needs --rate, such as --rate=1000%s\n", alone,
+                    v->ramp_ms > 0 ? "; wrk has no rate that could rise" : "");
+        return !alone;
     }
     if (!rate_parse(v->rate, &v->open.rates, why)) {
         eprintf("seckill load: --rate=%s, %s\n", v->rate, why);
@@ -291,6 +328,9 @@ static bool read_rate(const struct settings *s, struct load_settings *v)
         v->stock = RATE_STOCK;
     if (settings_is_default(s, AT(connections)))
         v->connections = RATE_CONNECTIONS;
+    v->open.duration_ms = v->duration_ms;
+    v->open.pause_ms = v->pause_ms;
+    v->open.ramp_ms = v->ramp_ms;
     return true;
 }
 
@@ -331,24 +371,86 @@ static enum exit_code run_in_lab(const struct load_settings *v, const char *cons
     return rc;
 }
 
+/* Refuse by name what does not go with --url, or not without it. */
+static bool load_suits_url(const struct settings *s, const struct load_settings *v)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+    } OWN[] = {{"locks", AT(locks)}, {"processes", AT(processes)}, {"front", AT(front)},
+               {"stock", AT(stock)}, {"vouchers", AT(vouchers)}, {"record", AT(record)},
+               {"pause", AT(pause_ms)}, {"beside-wrk", AT(beside_wrk)}};
+    struct objectives of_audit = objectives_of_audit(&v->open.objectives);
+    const char *own = settings_is_flag(s, AT(dir)) ? "dir" : NULL;
+    const char *other = settings_is_flag(s, AT(tokens))        ? "tokens"
+                        : !settings_is_default(s, AT(voucher)) ? "voucher"
+                                                               : NULL;
+
+    for (size_t i = 0; i < sizeof OWN / sizeof OWN[0] && !own; i++)
+        own = settings_is_default(s, OWN[i].at) ? NULL : OWN[i].name;
+    if (!v->url && other)
+        eprintf("seckill load: --%s needs --url=http://HOST:PORT\n", other);
+    else if (v->url && own)
+        eprintf("seckill load: --%s is about services, vouchers or a lab of this command's own, "
+                "and --url names a service that it did not start\n", own);
+    else if (v->url && v->flags[0])
+        eprintf("seckill load: the flag %.*s of seckilld cannot reach the service of --url, which "
+                "already runs\n", (int)strcspn(v->flags[0], "="), v->flags[0]);
+    else if (v->url && of_audit.count > 0)
+        eprintf("seckill load: --objective=%s needs an audit, which --url has not\n",
+                of_audit.at[0].text);
+    else if (v->url && !v->tokens)
+        eprintf("seckill load: --url needs --tokens=FILE, made by: seckill seed --tokens=FILE\n");
+    else
+        return true;
+    return false;
+}
+
+/* Read what --url needs.  False: the mistake is on stderr. */
+static bool load_read_remote(struct load_settings *v, struct remote_service *remote)
+{
+    int64_t ms = v->rate ? v->ramp_ms + v->duration_ms * v->open.rates.count : v->duration_ms;
+    int64_t orders = v->rate && strcmp(v->users, "same") != 0 ? open_loop_requests(&v->open) : 0;
+
+    if (!v->url)
+        return true;
+    v->remote = remote;
+    remote->voucher = v->voucher;
+    if (!remote_service_read(remote, v->url, v->tokens, token_now_s() + ms / 1000))
+        return false;
+    if (remote->buyer_count < orders)
+        eprintf("seckill load: --rate sends %" PRId64 " orders, and the %" PRId64 " users of %s "
+                "buy once each; more users, or --users=same, are needed\n",
+                orders, remote->buyer_count, v->tokens);
+    return remote->buyer_count >= orders;
+}
+
 static enum exit_code run(const struct settings *s, const void *values)
 {
     struct load_settings copy = *(const struct load_settings *)values, *v = &copy;
+    struct remote_service remote = {0};
     const char *locks[LOCKS_MAX];
     size_t lock_count = 0;
     enum exit_code rc;
 
-    if (!read_objectives(v) || !read_rate(s, v))
+    if (!read_objectives(v) || !read_rate(s, v) || !load_suits_url(s, v))
         return EXIT_USAGE;
     if (v->locks && (lock_count = words_read(command_load_program.name, "locks", v->locks,
                                              words_lock_at, locks, LOCKS_MAX)) == 0)
         return EXIT_USAGE;
-    if (!service_settings_suit((const char *const *)v->flags))
+    if (!v->url && !service_settings_suit((const char *const *)v->flags))
         return EXIT_USAGE;
-    if (!command_begin_json_lines(&command_load_program, v->json_lines, v->quiet))
-        return EXIT_CANNOT_WRITE;
-    rc = run_in_lab(v, locks, lock_count);
-    json_lines_write("end", json_pack("{s:i}", "exit", (int)rc));
+    if (!load_read_remote(v, &remote)) {
+        rc = EXIT_USAGE;
+    } else if (!command_begin_json_lines(&command_load_program, v->json_lines, v->quiet)) {
+        rc = EXIT_CANNOT_WRITE;
+    } else {
+        rc = !v->url ? run_in_lab(v, locks, lock_count) : remote_service_reach(&remote);
+        if (v->url && rc == EXIT_VALID)
+            rc = run_in(NULL, NULL, v, NULL, 0);
+        json_lines_write("end", json_pack("{s:i}", "exit", (int)rc));
+    }
+    remote_service_free(&remote);
     return rc;
 }
 

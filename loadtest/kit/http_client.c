@@ -55,9 +55,12 @@ bool http_client_ask_within(const char *method, const char *url, const char *tok
                             int64_t timeout_ms, struct http_answer *answer)
 {
     CURL *curl = handle();
+    char *address = "";
+    long port = 0;
     CURLcode rc;
 
     answer->status = 0;
+    answer->address[0] = '\0';
     answer->size = 0;
     answer->text[0] = '\0';
     prepare(curl, url, token, timeout_ms);
@@ -73,6 +76,9 @@ bool http_client_ask_within(const char *method, const char *url, const char *tok
         return false;
     }
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer->status);
+    curl_easy_getinfo(curl, CURLINFO_PRIMARY_IP, &address);
+    curl_easy_getinfo(curl, CURLINFO_PRIMARY_PORT, &port);
+    snprintf(answer->address, sizeof answer->address, "[%s]:%ld", address, port);
     return true;
 }
 

@@ -7,12 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HTTP_CLIENT_TEXT_MAX = 8192, HTTP_CLIENT_TIMEOUT_MS = 15000 };
+enum { HTTP_CLIENT_TEXT_MAX = 8192, HTTP_CLIENT_TIMEOUT_MS = 15000, HTTP_CLIENT_ADDRESS_MAX = 64 };
 
 struct http_answer {
     long status;                       /* 0: no answer                             */
     char text[HTTP_CLIENT_TEXT_MAX];   /* the body, or why there is no answer       */
     size_t size;
+    char address[HTTP_CLIENT_ADDRESS_MAX]; /* "[127.0.0.1]:80" of the server, if it answered */
 };
 
 /* Send a request with this Bearer token; `method` is GET or POST (without a body).

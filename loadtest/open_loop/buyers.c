@@ -64,26 +64,46 @@ static int64_t voucher_of(const struct buyers *b, int64_t n)
     return b->plan->vouchers[n % b->plan->voucher_count];
 }
 
-/* Every request has a user of its own, or many in a row have the same. */
+/* Every request has a user of its own, or many in a row have the same.  The user counts from 0. */
+static int64_t buyers_turn(const struct buyers *b, int64_t n)
+{
+    return b->plan->same_users ? n / SAME_USER_REQUESTS % b->plan->same_users : n;
+}
+
+/* The remote buyer whose turn it is; NULL: users have the numbers of their turns. */
+static const struct remote_buyer *buyers_remote(const struct buyers *b, int64_t n)
+{
+    const struct remote_service *remote = b->plan->remote;
+
+    return remote ? &remote->buyers[buyers_turn(b, n) % remote->buyer_count] : NULL;
+}
+
 static int64_t user_of(const struct buyers *b, int64_t n)
 {
-    return b->plan->same_users ? n / SAME_USER_REQUESTS % b->plan->same_users + 1 : n + 1;
+    const struct remote_buyer *buyer = buyers_remote(b, n);
+
+    return buyer ? buyer->user : buyers_turn(b, n) + 1;
 }
 
 static size_t write_request(void *arg, int64_t n, int target, char *out, size_t size)
 {
     struct buyers *b = arg;
-    char token[TOKEN_LEN + 1];
+    const struct remote_buyer *buyer = buyers_remote(b, n);
+    char token[TOKEN_LEN + 1], host[sizeof "127.0.0.1:65535"] = "";
     struct token_claim claim = {user_of(b, n), b->expires_s, TOKEN_BUYER};
 
     b->sent++;
-    token_make(b->plan->keys, &claim, token);
+    if (!buyer) {
+        token_make(b->plan->keys, &claim, token);
+        snprintf(host, sizeof host, "127.0.0.1:%hu", (unsigned short)b->plan->ports[target]);
+    }
     return (size_t)snprintf(out, size,
-                            "POST %s%" PRId64 "%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
+                            "POST %s%" PRId64 "%s HTTP/1.1\r\nHost: %s\r\n"
                             "Content-Length: 0\r\nauthorization: %s\r\n"
                             "Idempotency-Key: %s%" PRId64 "\r\n\r\n",
                             b->face->before, voucher_of(b, n), b->face->behind,
-                            b->plan->ports[target], token, b->prefix, n);
+                            buyer ? b->plan->remote->host : host, buyer ? buyer->token : token,
+                            b->prefix, n);
 }
 
 static void note(struct buyers *b, const char *what, int64_t n, int64_t order)
@@ -152,7 +172,8 @@ static bool tick(void *arg, int64_t since_begin_ns)
     struct buyers *b = arg;
     int64_t now_ns = monotonic_ns();
 
-    (void)since_begin_ns;
+    if (b->plan->tick)
+        b->plan->tick(b->plan->tick_arg, since_begin_ns);
     if (now_ns - b->flushed_ns >= FLUSH_NS) {
         b->flushed_ns = now_ns;
         fflush(b->ledger);

@@ -14,14 +14,19 @@
 
 #include "base/http/token.h"
 #include "loadtest/open_loop/generator.h"
+#include "loadtest/sale/remote_service.h"
 
 struct buyers_plan {
     const char *dir;           /* of the run: ledger-1.tsv                               */
-    const struct token_keys *keys;
+    const struct token_keys *keys; /* make the tokens                                    */
+    const struct remote_service *remote; /* NULL: 127.0.0.1; else its host for the field Host, and
+                                * its buyers in turn instead of the keys                 */
     const char *face;          /* hmdp or v1                                             */
     const int *ports;          /* of the service's processes, for the field Host         */
     const int64_t *vouchers;   /* each request asks for the next one                     */
     int voucher_count;
+    void (*tick)(void *arg, int64_t since_begin_ns); /* called as generator_client's; NULL: none */
+    void *tick_arg;
     int64_t same_users;        /* so many users in turn, each for 64 requests in a row;
                                 * 0: each request has a user of its own                  */
 };

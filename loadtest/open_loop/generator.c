@@ -2,10 +2,8 @@
 /* generator.c -- HTTP requests at a fixed rate, whatever the answers do. */
 #include "loadtest/open_loop/generator.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,7 +31,8 @@ enum connection_state {
 struct connection {
     enum connection_state state;
     int fd; /* -1: none                                                               */
-    int port, target;
+    int target;
+    struct proxy_target address;
     int64_t request;   /* its number, while BUSY                                      */
     int64_t due_ns;    /* the due time of that request                                */
     int64_t retry_ns;  /* while DOWN: the earliest time of the next connect           */
@@ -74,20 +73,14 @@ static void connection_cut(struct connection *c, int64_t retry_ns)
  * DOWN afterwards: it failed. */
 static void connection_open(struct connection *c, int poll_fd)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)c->port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int on = 1;
+    bool is_connecting;
 
     c->received = c->sent = c->to_send = 0;
-    c->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    c->fd = proxy_target_connect(&c->address, &is_connecting);
     if (c->fd < 0)
         return;
-    (void)setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     c->state = CONNECTION_CONNECTING;
-    if ((connect(c->fd, (struct sockaddr *)&address, sizeof address) != 0 &&
-         errno != EINPROGRESS) ||
-        !connection_watch(c, poll_fd, EPOLL_CTL_ADD, true))
+    if (!connection_watch(c, poll_fd, EPOLL_CTL_ADD, true))
         connection_cut(c, 0);
 }
 
@@ -216,9 +209,15 @@ static void forget_free(struct generator *g, const struct connection *broken)
     }
 }
 
+/* The rate of a ramp at the time t is rate * t / duration, so rate * t * t / 2 / duration requests
+ * are due by then. */
 static int64_t due_ns(const struct generator *g, int64_t n)
 {
-    return g->begin_ns + (int64_t)((double)n * 1e9 / (double)g->result->rate);
+    double seconds = (double)n / (double)g->result->rate;
+
+    if (g->result->is_ramp)
+        seconds = sqrt(2 * seconds * (double)g->result->duration_ms / 1e3);
+    return g->begin_ns + (int64_t)(seconds * 1e9);
 }
 
 /* No answer will come for the request on this connection. */
@@ -255,8 +254,12 @@ static void send_one(struct generator *g, int64_t now_ns)
 
 static int64_t count_due(const struct generator *g, int64_t now_ns)
 {
-    int64_t due = (int64_t)((double)(now_ns - g->begin_ns) * (double)g->result->rate / 1e9) + 1;
+    double seconds = (double)(now_ns - g->begin_ns) / 1e9;
+    int64_t due;
 
+    if (g->result->is_ramp)
+        seconds *= seconds / 2 / ((double)g->result->duration_ms / 1e3);
+    due = (int64_t)(seconds * (double)g->result->rate) + 1;
     return due < g->result->due ? due : g->result->due;
 }
 
@@ -397,7 +400,10 @@ struct generator *generator_open(const struct generator_plan *plan)
     for (int i = 0; i < plan->connections; i++) {
         g->connections[i].fd = -1;
         g->connections[i].target = i % plan->targets;
-        g->connections[i].port = plan->ports[i % plan->targets];
+        if (plan->address)
+            g->connections[i].address = *plan->address;
+        else
+            proxy_target_local(&g->connections[i].address, plan->ports[i % plan->targets]);
     }
     g->poll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (g->poll_fd >= 0) {
@@ -471,14 +477,12 @@ static bool run_loop(struct generator *g, int64_t give_up_ns)
     return true;
 }
 
-bool generator_run(struct generator *g, int64_t rate, int64_t duration_ms, int64_t drain_ms,
-                   struct step_result *out)
+/* Run the step whose rate, duration and due requests *out has. */
+static bool generator_step(struct generator *g, int64_t drain_ms, struct step_result *out)
 {
-    int64_t used_ns = processor_ns(), lasted_ns;
+    int64_t used_ns = processor_ns(), duration_ms = out->duration_ms, lasted_ns;
     bool ok;
 
-    *out = (struct step_result){.rate = rate, .duration_ms = duration_ms,
-                                .due = rate * duration_ms / 1000};
     out->due += out->due == 0;
     g->result = out;
     g->next = g->noted = g->answered_in_time = 0;
@@ -496,4 +500,22 @@ bool generator_run(struct generator *g, int64_t rate, int64_t duration_ms, int64
     g->requests_before += out->due;
     g->result = NULL;
     return ok;
+}
+
+bool generator_run(struct generator *g, int64_t rate, int64_t duration_ms, int64_t drain_ms,
+                   struct step_result *out)
+{
+    *out = (struct step_result){
+        .rate = rate, .duration_ms = duration_ms, .due = rate * duration_ms / 1000};
+    return generator_step(g, drain_ms, out);
+}
+
+bool generator_ramp(struct generator *g, int64_t rate, int64_t duration_ms, int64_t drain_ms,
+                    struct step_result *out)
+{
+    *out = (struct step_result){.rate = rate,
+                                .duration_ms = duration_ms,
+                                .due = rate * duration_ms / 2000,
+                                .is_ramp = true};
+    return generator_step(g, drain_ms, out);
 }

@@ -21,6 +21,7 @@
 
 #include "loadtest/open_loop/http_answer.h"
 #include "loadtest/open_loop/step.h"
+#include "loadtest/proxy/target.h"
 
 enum {
     GENERATOR_CONNECTIONS_MAX = 4096,
@@ -48,6 +49,7 @@ struct generator_plan {
     int targets;      /* 1 to GENERATOR_TARGETS_MAX                                      */
     int connections;  /* at most, all targets together; at least one each                */
     const struct generator_client *client;
+    const struct proxy_target *address; /* of the only target; NULL: 127.0.0.1 and the ports */
 };
 
 struct generator;
@@ -65,5 +67,10 @@ void generator_close(struct generator *generator);
  * why the generator could not go on. */
 bool generator_run(struct generator *generator, int64_t rate, int64_t duration_ms,
                    int64_t drain_ms, struct step_result *out);
+
+/* The same, but the rate rises evenly from 0 to `rate` within `duration_ms`: request n is due when
+ * n requests fit below the line, so half as many are sent. */
+bool generator_ramp(struct generator *generator, int64_t rate, int64_t duration_ms,
+                    int64_t drain_ms, struct step_result *out);
 
 #endif /* LOADTEST_OPEN_LOOP_GENERATOR_H */

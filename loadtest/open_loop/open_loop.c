@@ -68,35 +68,12 @@ enum { DRAIN_MS = 10000, NICE = -10, SAME_USERS = 100 };
 struct driving {
     struct open_loop *loop;
     const struct run_stage *stage;
-    struct generator_client buyers;
     struct pause pause;
     int64_t sent, answered, unanswered;
     const struct step_result *step;   /* that goes on; NULL: none                       */
     int64_t told[BUCKETS];            /* latencies of the steps before                  */
     int64_t told_accepted, told_sold_out;
 };
-
-static size_t write_request(void *arg, int64_t n, int target, char *out, size_t size)
-{
-    struct driving *d = arg;
-
-    return d->buyers.write_request(d->buyers.arg, n, target, out, size);
-}
-
-static enum answer_kind take_answer(void *arg, int64_t n, int target,
-                                    const struct received_answer *answer)
-{
-    struct driving *d = arg;
-
-    return d->buyers.take_answer(d->buyers.arg, n, target, answer);
-}
-
-static void take_silence(void *arg, int64_t n, int target)
-{
-    struct driving *d = arg;
-
-    d->buyers.take_silence(d->buyers.arg, n, target);
-}
 
 /* Show the counts of the steps before and of this one. */
 static void tell(struct driving *d)
@@ -119,15 +96,13 @@ static void tell(struct driving *d)
     live_feed(d->stage->plan->live, &counts);
 }
 
-static bool tick(void *arg, int64_t since_begin_ns)
+static void tick(void *arg, int64_t since_begin_ns)
 {
     struct driving *d = arg;
 
     if (live_wants(d->stage->plan->live))
         tell(d);
-
     pause_tick(&d->pause, since_begin_ns);
-    return d->buyers.tick(d->buyers.arg, since_begin_ns);
 }
 
 /* The pause stands in the middle of the step. */
@@ -155,12 +130,38 @@ static void keep(struct driving *d, const struct step_result *step)
     latency_add_to(&step->latency, d->told);
     d->unanswered += step->unanswered;
     loop->counted += step_flaw(step) == NULL;
-    loop->short_steps += step_falls_short(step);
+    loop->short_steps += !step->is_ramp && step_falls_short(step);
     if (step->answered_per_s > loop->most_answered_per_s)
         loop->most_answered_per_s = step->answered_per_s;
     if (step_sustains(step, &loop->objectives) && step->rate > loop->highest_rate)
         loop->highest_rate = step->rate;
     json_array_append_new(loop->steps, step_json(step));
+}
+
+/* Run the step number `i`; -1 is the ramp before the first. */
+static enum exit_code open_loop_step(struct driving *d, struct generator *generator, int i,
+                                     struct step_result *step)
+{
+    const struct open_loop *loop = d->loop;
+    struct live *live = d->stage->plan->live;
+    int64_t rate = rate_of(&loop->rates, i < 0 ? 0 : i);
+    enum exit_code rc = EXIT_VALID;
+
+    d->pause = i < 0 ? (struct pause){0} : pause_of(d);
+    d->step = step;
+    if (!(i < 0 ? generator_ramp(generator, rate, loop->ramp_ms, DRAIN_MS, step)
+                : generator_run(generator, rate, loop->duration_ms, DRAIN_MS, step))) {
+        eprintf("seckill load: the requests could not be sent: %s\n", strerror(errno));
+        rc = EXIT_UNAVAILABLE;
+    }
+    pause_end(&d->pause);
+    keep(d, step);
+    live_pause(live);
+    step_table_row(stdout, &loop->objectives, step);
+    live_resume(live);
+    if (json_lines_are_on())
+        json_lines_write("step", step_json(step));
+    return interrupted() ? EXIT_INTERRUPTED : rc;
 }
 
 static enum exit_code run_steps(struct driving *d, struct generator *generator)
@@ -177,24 +178,8 @@ static enum exit_code run_steps(struct driving *d, struct generator *generator)
     step_table_head(stdout, &d->loop->objectives);
     live_resume(live);
     live_set_phase(live, LIVE_SELLING);
-    for (int i = 0; i < d->loop->rates.count && rc == EXIT_VALID; i++) {
-        d->pause = pause_of(d);
-        d->step = step;
-        if (!generator_run(generator, rate_of(&d->loop->rates, i), d->loop->duration_ms,
-                           DRAIN_MS, step)) {
-            eprintf("seckill load: the requests could not be sent: %s\n", strerror(errno));
-            rc = EXIT_UNAVAILABLE;
-        }
-        pause_end(&d->pause);
-        keep(d, step);
-        live_pause(live);
-        step_table_row(stdout, &d->loop->objectives, step);
-        live_resume(live);
-        if (json_lines_are_on())
-            json_lines_write("step", step_json(step));
-        if (interrupted())
-            rc = EXIT_INTERRUPTED;
-    }
+    for (int i = d->loop->ramp_ms > 0 ? -1 : 0; i < d->loop->rates.count && rc == EXIT_VALID; i++)
+        rc = open_loop_step(d, generator, i, step);
     (void)setpriority(PRIO_PROCESS, 0, nice_before);
     free(step);
     return rc;
@@ -219,18 +204,23 @@ static bool write_load(const struct driving *d)
 enum exit_code open_loop_run(void *arg, const struct run_stage *stage)
 {
     struct driving d = {.loop = arg, .stage = stage};
+    const struct remote_service *remote = stage->plan->remote;
     int ports[SERVICE_MAX] = {0};
     struct buyers_plan buying = {.dir = stage->dir,
                                  .keys = d.loop->keys,
-                                 .face = d.loop->face,
+                                 .face = stage->plan->face,
                                  .ports = ports,
                                  .vouchers = stage->vouchers,
                                  .voucher_count = stage->voucher_count,
-                                 .same_users = d.loop->is_same_user ? SAME_USERS : 0};
-    struct generator_client client = {&d, write_request, take_answer, take_silence, tick};
+                                 .remote = remote,
+                                 .tick = tick,
+                                 .tick_arg = &d,
+                                 .same_users = stage->plan->is_per_user ? SAME_USERS : 0};
+    struct generator_client client;
     struct generator_plan sending = {.ports = ports,
-                                     .targets = stage->entry_count,
-                                     .connections = d.loop->connections,
+                                     .targets = remote ? 1 : stage->entry_count,
+                                     .address = remote ? &remote->address : NULL,
+                                     .connections = stage->plan->connections,
                                      .client = &client};
     struct generator *generator = NULL;
     struct buyers *buyers;
@@ -241,7 +231,7 @@ enum exit_code open_loop_run(void *arg, const struct run_stage *stage)
         ports[i] = service_port(&stage->entries[i]);
     buyers = buyers_open(&buying);
     if (buyers) {
-        d.buyers = buyers_client(buyers);
+        client = buyers_client(buyers);
         generator = generator_open(&sending);
     }
     rc = buyers ? EXIT_UNAVAILABLE : EXIT_CANNOT_WRITE;
@@ -256,6 +246,15 @@ enum exit_code open_loop_run(void *arg, const struct run_stage *stage)
         rc = EXIT_CANNOT_WRITE;
     }
     return rc;
+}
+
+int64_t open_loop_requests(const struct open_loop *loop)
+{
+    int64_t sum = rate_of(&loop->rates, 0) * loop->ramp_ms / 2000 + (loop->ramp_ms > 0);
+
+    for (int i = 0; i < loop->rates.count; i++)
+        sum += rate_of(&loop->rates, i) * loop->duration_ms / 1000;
+    return sum;
 }
 
 void open_loop_free(struct open_loop *loop)

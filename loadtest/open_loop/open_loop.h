@@ -15,10 +15,9 @@ struct open_loop {
     struct rate_steps rates;
     struct objectives objectives;
     const struct token_keys *keys;
-    const char *face;
-    bool is_same_user;
-    int connections;       /* at most                                                   */
     int64_t duration_ms;   /* of each step                                              */
+    int64_t ramp_ms;       /* before the first step, in which the rate rises from 0 to that of
+                            * the step; 0: it does not                                  */
     int64_t pause_ms;      /* the service is stopped for, in the middle of each step; 0  */
 
     /* Filled by the run. */
@@ -34,6 +33,9 @@ struct open_loop {
 /* A run_load_fn: `arg` is a struct open_loop.  Each step is printed on stdout as it ends;
  * load.json in the run's directory has what wrk's has. */
 enum exit_code open_loop_run(void *arg, const struct run_stage *stage);
+
+/* The requests of the ramp and of all steps. */
+int64_t open_loop_requests(const struct open_loop *loop);
 
 /* Free what the run made.  A zeroed struct is fine. */
 void open_loop_free(struct open_loop *loop);

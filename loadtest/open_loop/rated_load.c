@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/text/duration.h"
-#include "loadtest/audit/report.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/json_lines.h"
@@ -24,33 +23,11 @@
 /* ---- the closed loop beside the steps ---- */
 
 struct closed_loop {
-    const char *face;
-    bool is_same_user;
-    int connections;
     int64_t duration_ms;
     int64_t pause_ms; /* the service is stopped for, in the middle; 0: never            */
 };
 
 enum { START_MS = 30000, DRAIN_MS = 10000, POLL_MS = 2 };
-
-/* The addresses or the vouchers, with commas. */
-static void join_urls(const struct run_stage *stage, char *out, size_t size)
-{
-    size_t used = 0;
-
-    for (int i = 0; i < stage->entry_count && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s%s", i ? "," : "",
-                                 stage->entries[i].orders_url);
-}
-
-static void join_vouchers(const struct run_stage *stage, char *out, size_t size)
-{
-    size_t used = 0;
-
-    for (int i = 0; i < stage->voucher_count && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s%" PRId64, i ? "," : "",
-                                 stage->vouchers[i]);
-}
 
 /* When the first request was sent; 0: wrk ended, or sent nothing for START_MS. */
 static int64_t wait_begun(const struct wrk *wrk)
@@ -99,16 +76,16 @@ static enum exit_code drive(const struct closed_loop *loop, const struct run_sta
 static enum exit_code closed_loop_run(void *arg, const struct run_stage *stage)
 {
     const struct closed_loop *loop = arg;
-    char urls[SERVICE_MAX * SERVICE_URL_MAX], vouchers[512], face[48];
+    char face[48];
     struct wrk_plan plan = {
         .lab = stage->plan->lab,
         .dir = stage->dir,
-        .script = loop->is_same_user ? "one_per_user.lua" : "order.lua",
-        .urls = urls,
-        .vouchers = vouchers,
+        .script = stage->plan->is_per_user ? "one_per_user.lua" : "order.lua",
+        .urls = stage->urls,
+        .vouchers = stage->voucher_list,
         .clients = stage->service_count,
         .threads = 1,
-        .connections = loop->connections,
+        .connections = stage->plan->connections,
         .duration_ms = loop->duration_ms,
         .keep_ledger = true,
         .extra = {face},
@@ -117,9 +94,7 @@ static enum exit_code closed_loop_run(void *arg, const struct run_stage *stage)
     struct wrk wrk;
     enum exit_code rc;
 
-    join_urls(stage, urls, sizeof urls);
-    join_vouchers(stage, vouchers, sizeof vouchers);
-    snprintf(face, sizeof face, "SECKILL_FACE=%s", loop->face);
+    snprintf(face, sizeof face, "SECKILL_FACE=%s", stage->plan->face);
     rc = wrk_start(&wrk, &plan);
     if (rc != EXIT_VALID)
         return rc;
@@ -135,7 +110,8 @@ static double number(const json_t *object, const char *key)
 
 /* Print the counts and the latency of load.json in `dir` as a line of the table of the
  * steps.  The caller owns the JSON that is answered; NULL: it cannot be read. */
-static json_t *closed_loop_print(FILE *out, const struct closed_loop *loop, const char *dir)
+static json_t *closed_loop_print(FILE *out, const struct closed_loop *loop, int connections,
+                                 const char *dir)
 {
     char path[FILES_PATH_MAX];
     const json_t *latency;
@@ -148,7 +124,7 @@ static json_t *closed_loop_print(FILE *out, const struct closed_loop *loop, cons
     fprintf(out, "%9s %9.0f %9.2f %9.2f %9.2f %9.2f %9.2f  wrk, %d connections: a closed loop\n",
             "-", number(json, "answered") / seconds, number(latency, "p50_ms"),
             number(latency, "p99_ms"), number(latency, "p99.9_ms"),
-            number(latency, "p99.99_ms"), number(latency, "max_ms"), loop->connections);
+            number(latency, "p99.99_ms"), number(latency, "max_ms"), connections);
     return json;
 }
 
@@ -208,7 +184,7 @@ static bool print_conclusion(const struct open_loop *loop)
 
 /* rate.json has the objectives that the steps are held to.  The audit holds the others against
  * the whole run. */
-static bool write_result(const struct rated_load *load, const char *dir, json_t *wrk)
+static bool write_result(const struct rated_load *load, const struct run_plan *plan, json_t *wrk)
 {
     char path[FILES_PATH_MAX];
     const struct open_loop *loop = &load->open;
@@ -218,12 +194,12 @@ static bool write_result(const struct rated_load *load, const char *dir, json_t 
 
     for (int i = 0; i < own.count; i++)
         json_array_append_new(objectives, json_string(own.at[i].text));
-    json = json_pack("{s:i, s:I, s:o, s:o, s:O, s:o*}", "connections", loop->connections,
+    json = json_pack("{s:i, s:I, s:o, s:o, s:O, s:o*}", "connections", plan->connections,
                      "pause_ms", (json_int_t)loop->pause_ms, "objectives", objectives,
                      "highest_rate",
                      loop->highest_rate > 0 ? json_integer(loop->highest_rate) : json_null(),
                      "steps", loop->steps, "wrk", wrk);
-    files_join(path, dir, "rate.json");
+    files_join(path, plan->dir, "rate.json");
     ok = json && files_write_json(path, json);
     if (!ok)
         eprintf("seckill load: cannot write %s: %s\n", path, strerror(errno));
@@ -252,14 +228,15 @@ static bool write_objectives(const struct rated_load *load, const char *dir,
 }
 
 /* `beside` is the exit status of the run of wrk. */
-static enum exit_code judge(const struct rated_load *load, const struct run_result *result,
-                            enum exit_code beside, bool steps_hold)
+static enum exit_code judge(const struct rated_load *load, const struct run_plan *plan,
+                            const struct run_result *result, enum exit_code beside,
+                            bool steps_hold)
 {
     struct objectives of_audit = objectives_of_audit(&load->open.objectives);
     struct measured measured = measured_by_audit(result);
     bool found_others = beside == EXIT_INVALID ||
                         figures_found_others(&of_audit, &result->verdict);
-    enum exit_code audited = verdict_worse_exit(verdict_exit(result->verdict.valid), beside);
+    enum exit_code audited = verdict_worse_exit(run_verdict_exit(plan, result), beside);
     char says[OBJECTIVE_SAYS_MAX];
     bool hold = objectives_first_missed(&of_audit, &measured, says) == NULL;
     enum exit_code rc = objectives_exit(hold && steps_hold, audited, found_others);
@@ -283,7 +260,9 @@ static void tell_programs(const struct rated_load *load, const struct run_plan *
                                       load->open.highest_rate > 0
                                           ? json_integer(load->open.highest_rate)
                                           : json_null(),
-                                      "verdict", audit_to_json(&result->verdict, "database"),
+                                      "verdict", plan->remote
+                                          ? json_null()
+                                          : audit_to_json(&result->verdict, "database"),
                                       "objectives", objectives_json(&of_audit, &measured)));
 }
 
@@ -292,10 +271,7 @@ static void tell_programs(const struct rated_load *load, const struct run_plan *
 static enum exit_code run_wrk(const struct rated_load *load, const struct run_plan *open_plan,
                               json_t **json, char bug[WHY_MAX])
 {
-    struct closed_loop closed = {.face = load->open.face,
-                                 .is_same_user = load->open.is_same_user,
-                                 .connections = load->open.connections,
-                                 .duration_ms = load->open.duration_ms,
+    struct closed_loop closed = {.duration_ms = load->open.duration_ms,
                                  .pause_ms = load->open.pause_ms};
     struct run_result *result = memory_need(calloc(1, sizeof *result));
     struct run_plan plan = *open_plan;
@@ -308,7 +284,7 @@ static enum exit_code run_wrk(const struct rated_load *load, const struct run_pl
     if (runs_make(dir, load->out))
         rc = run_once(&plan, result);
     if (rc == EXIT_VALID) {
-        *json = closed_loop_print(stdout, &closed, dir);
+        *json = closed_loop_print(stdout, &closed, plan.connections, dir);
         rc = verdict_exit(result->verdict.valid);
         snprintf(bug, WHY_MAX, "%s", result->bug);
     }
@@ -327,7 +303,7 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
 
     plan.load = open_loop_run;
     plan.load_arg = &load->open;
-    plan.duration_ms = load->open.duration_ms * load->open.rates.count;
+    plan.duration_ms = load->open.ramp_ms + load->open.duration_ms * load->open.rates.count;
     rc = run_once(&plan, result);
     plan.duration_ms = load->open.duration_ms;
     if (rc == EXIT_VALID && load->is_beside_wrk)
@@ -340,13 +316,13 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
         print_answers(&load->open);
         steps_hold = print_conclusion(&load->open);
         putchar('\n');
-        report_verdict(stdout, &result->verdict, "the database, after the run");
+        run_print_verdict(&plan, result);
         printf("\nkept in %s\n", plan.dir);
         tell_programs(load, &plan, result);
-        if (!write_result(load, plan.dir, wrk) || !write_objectives(load, plan.dir, result))
+        if (!write_result(load, &plan, wrk) || !write_objectives(load, plan.dir, result))
             rc = EXIT_CANNOT_WRITE;
         else if (rc == EXIT_VALID)
-            rc = ends_exit(result, judge(load, result, beside, steps_hold));
+            rc = ends_exit(result, judge(load, &plan, result, beside, steps_hold));
     }
     json_decref(wrk);
     open_loop_free(&load->open);

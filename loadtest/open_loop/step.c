@@ -76,6 +76,8 @@ const char *step_flaw(const struct step_result *step)
 
     if (step->is_cut_short)
         return "interrupted";
+    if (step->is_ramp)
+        return "the rate rose";
     if (step->processor > whole_processor)
         return "the generator used a whole processor";
     if (lag_ms > lag_allowed_ms && lag_ms > lag_allowed_share * step_quantile_ms(step, 0.99))
@@ -110,7 +112,7 @@ json_t *step_json(const struct step_result *step)
     const char *flaw = step_flaw(step);
 
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:o, s:o, s:o, "
-                     "s:b, s:b, s:s*}",
+                     "s:b, s:b, s:s*, s:o*}",
                      "rate", (json_int_t)step->rate, "duration_ms",
                      (json_int_t)step->duration_ms, "due", (json_int_t)step->due, "sent",
                      (json_int_t)step->sent, "unsent", (json_int_t)step->unsent,
@@ -120,5 +122,6 @@ json_t *step_json(const struct step_result *step)
                      step->processor, "latency", latency_json(&step->latency),
                      "latency_accepted", latency_json(&step->accepted), "generator_lag",
                      latency_json(&step->lag), "counts", flaw == NULL,
-                     "reached", !step_falls_short(step), "flaw", flaw);
+                     "reached", !step_falls_short(step), "flaw", flaw, "ramp",
+                     step->is_ramp ? json_true() : NULL);
 }

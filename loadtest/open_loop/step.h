@@ -18,6 +18,7 @@
  * that it had waited when it was given up. */
 struct step_result {
     int64_t rate;         /* asked for, in requests per second                        */
+    bool is_ramp;         /* the rate rises from 0 to that one                        */
     int64_t duration_ms;  /* in which they were due                                   */
     int64_t due;          /* requests that the rate makes in that time                */
     int64_t sent;
@@ -45,7 +46,7 @@ bool step_holds(const struct step_result *step, const struct objectives *objecti
 
 /* The reason for which the step says nothing of the service: the generator itself fell behind
  * (its lag's p99 is over 1 ms and over a tenth of the latency's p99, or it used a whole
- * processor), or it was interrupted.  NULL: the step counts. */
+ * processor), or it was interrupted, or the rate rose.  NULL: the step counts. */
 const char *step_flaw(const struct step_result *step);
 
 /* Did the service answer less than 95 % of the requests in the step's time? */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/audit/report.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/json_lines.h"
 #include "loadtest/kit/memory.h"
@@ -51,10 +50,12 @@ static enum exit_code judge(const struct objectives *objectives, const struct me
 static void print_result(const struct run_plan *plan, const struct run_result *result)
 {
     print_outcomes(plan->dir);
-    printf("%d clients started within %.2f ms%s\n", result->start.fired, result->start.spread_ms,
-           result->start.by_signal == result->start.fired
-               ? ""
-               : ", not all of them by the start signal");
+    if (!plan->remote) /* without a start signal */
+        printf("%d clients started within %.2f ms%s\n", result->start.fired,
+               result->start.spread_ms,
+               result->start.by_signal == result->start.fired
+                   ? ""
+                   : ", not all of them by the start signal");
     printf("%.0f accepted orders per second, p99 %.1f ms\n\n", result->orders_per_s,
            result->p99_ms);
     if (result->users_ran_out)
@@ -75,7 +76,10 @@ static void tell_programs(const struct run_plan *plan, const struct run_result *
                                       "unanswered",
                                       (json_int_t)result->unanswered, "elapsed_ms",
                                       (json_int_t)result->elapsed_ms, "verdict",
-                                      audit_to_json(&result->verdict, "database"), "objectives",
+                                      plan->remote
+                                          ? json_null()
+                                          : audit_to_json(&result->verdict, "database"),
+                                      "objectives",
                                       objectives_json(objectives, measured)));
 }
 
@@ -91,7 +95,7 @@ enum exit_code wrk_load(const struct run_plan *plan, const struct objectives *ob
         runs_take_back(plan->dir);
     } else if (rc == EXIT_VALID || rc == EXIT_INTERRUPTED) {
         if (rc == EXIT_VALID)
-            rc = verdict_exit(result->verdict.valid);
+            rc = run_verdict_exit(plan, result);
         print_result(plan, result);
         wrk_figures_read(&figures, plan->dir, result);
         measured = wrk_measured(&figures);
@@ -99,7 +103,7 @@ enum exit_code wrk_load(const struct run_plan *plan, const struct objectives *ob
         files_join(path, plan->dir, "objectives.json");
         if (!objectives_write(path, objectives, &measured) && rc == EXIT_VALID)
             rc = EXIT_CANNOT_WRITE;
-        report_verdict(stdout, &result->verdict, "the database, after the run");
+        run_print_verdict(plan, result);
         tell_programs(plan, result, objectives, &measured);
         printf("\nkept in %s\n", plan->dir);
         if (plan->record)

@@ -98,6 +98,16 @@ bool proxy_target_find(struct proxy_target *out, const char *text, char *why)
     return true;
 }
 
+void proxy_target_local(struct proxy_target *out, int port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+    memcpy(&out->address, &address, sizeof address);
+    out->size = sizeof address;
+}
+
 int proxy_target_connect(const struct proxy_target *target, bool *is_connecting)
 {
     int family = target->address.ss_family, yes = 1;
@@ -119,16 +129,16 @@ int proxy_target_connect(const struct proxy_target *target, bool *is_connecting)
 
 int proxy_target_listen(int *port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)*port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct proxy_target local;
+    struct sockaddr_in address;
     socklen_t size = sizeof address;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), yes = 1;
 
     if (fd < 0)
         return -1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (bind(fd, (struct sockaddr *)&address, size) == 0 && listen(fd, BACKLOG) == 0 &&
+    proxy_target_local(&local, *port);
+    if (bind(fd, (struct sockaddr *)&local.address, local.size) == 0 && listen(fd, BACKLOG) == 0 &&
         getsockname(fd, (struct sockaddr *)&address, &size) == 0) {
         *port = ntohs(address.sin_port);
         return fd;

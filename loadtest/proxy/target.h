@@ -20,6 +20,9 @@ bool proxy_target_check(const char *text, char *why);
  * (PROXY_WHY_MAX bytes) says the reason. */
 bool proxy_target_find(struct proxy_target *out, const char *text, char *why);
 
+/* The address of a port of 127.0.0.1. */
+void proxy_target_local(struct proxy_target *out, int port);
+
 /* Begin to connect; the socket does not block.  -1: it cannot be reached. */
 int proxy_target_connect(const struct proxy_target *target, bool *is_connecting);
 

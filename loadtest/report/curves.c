@@ -111,6 +111,8 @@ static void choose_answers(struct chart *chart, const struct run_data *data)
     add_curve(chart, NULL, WORD_OTHERS, json_object_get(load, "latency_others"));
     json_array_foreach(json_object_get(load, "steps"), i, step)
     {
+        if (json_is_true(json_object_get(step, "ramp")))
+            continue;
         add_curve(chart, NULL, WORD_RATE, json_object_get(step, "latency"));
         if (chart->count > 0 && chart->curves[chart->count - 1].word == WORD_RATE &&
             chart->more == 0)

@@ -191,7 +191,8 @@ static void print_machine(FILE *out, const struct run_data *data)
     }
     print_commit(out, data);
     fputs("</dl>\n", out);
-    say_in(out, "p class=\"soft\"", M_SHARED);
+    if (!view_is_remote(data))
+        say_in(out, "p class=\"soft\"", M_SHARED);
 }
 
 void part_origin(FILE *out, const struct run_data *data)

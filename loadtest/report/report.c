@@ -77,12 +77,14 @@ static void print_data(FILE *out, const char *id, const struct run_data *data)
     fputs("</script>\n", out);
 }
 
-static void print_limits(FILE *out)
+static void print_limits(FILE *out, bool is_remote)
 {
     say_section(out, "limits", WORD_LIMITS);
     fputs("<ul class=\"plain\"><li>", out);
-    say(out, LIMIT_MACHINE);
-    fputs("</li><li>", out);
+    if (!is_remote) {
+        say(out, LIMIT_MACHINE);
+        fputs("</li><li>", out);
+    }
     say(out, LIMIT_RUNS);
     fputs("</li><li>", out);
     say(out, LIMIT_CLOSED);
@@ -130,7 +132,7 @@ void report_print(FILE *out, const struct run_data *a, const struct run_data *b)
     } else {
         print_one(out, a, &view_a);
     }
-    print_limits(out);
+    print_limits(out, view_is_remote(a));
     fputs("<footer>", out);
     say(out, RAW);
     fputs("</footer>\n", out);

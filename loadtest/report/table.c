@@ -329,17 +329,20 @@ static void print_sale(FILE *out, const struct run_data *data, const struct view
     const json_t *verdict = json_object_get(sale, "verdict");
     char text[FIGURE_MAX];
 
-    fputs("<dl class=\"facts\">\n<dt>", out);
-    say(out, LOCK);
-    fputs("</dt><dd><code>", out);
-    page_text(out, *cell->row ? cell->row : "reentrant");
-    fprintf(out, "</code> <b class=\"%s\">", class_of(cell));
-    part_mark(out, cell);
-    fputs("</b></dd>\n", out);
-    fact(out, WORD_ISSUED, figure_whole(json_whole(verdict, "issued"), text));
-    fact(out, WORD_ORDERS, figure_whole(json_whole(verdict, "orders"), text));
-    fact(out, WORD_LEFT, figure_whole(json_whole(verdict, "left"), text));
-    fact(out, WORD_TOLD, figure_whole(json_whole(verdict, "told"), text));
+    fputs("<dl class=\"facts\">\n", out);
+    if (!view_is_remote(data)) {
+        fputs("<dt>", out);
+        say(out, LOCK);
+        fputs("</dt><dd><code>", out);
+        page_text(out, *cell->row ? cell->row : "reentrant");
+        fprintf(out, "</code> <b class=\"%s\">", class_of(cell));
+        part_mark(out, cell);
+        fputs("</b></dd>\n", out);
+        fact(out, WORD_ISSUED, figure_whole(json_whole(verdict, "issued"), text));
+        fact(out, WORD_ORDERS, figure_whole(json_whole(verdict, "orders"), text));
+        fact(out, WORD_LEFT, figure_whole(json_whole(verdict, "left"), text));
+        fact(out, WORD_TOLD, figure_whole(json_whole(verdict, "told"), text));
+    }
     fact(out, WORD_UNANSWERED, figure_whole(json_whole(load, "unanswered"), text));
     if (cell->speed.count > 0) {
         bool is_wrong = cell->mark == CELL_MARK_BROKEN || cell->mark == CELL_MARK_WRONG;

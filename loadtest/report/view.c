@@ -117,6 +117,13 @@ const json_t *view_sale(const struct run_data *data, const char *dir)
     return json_object_get(json_object_get(json_object_get(data->json, "results"), "runs"), dir);
 }
 
+bool view_is_remote(const struct run_data *data)
+{
+    const json_t *sale = view_sale(data, ".");
+
+    return sale && !json_object_get(sale, "run") && !json_object_get(sale, "verdict");
+}
+
 const json_t *view_service(const struct run_data *data, const char **dir)
 {
     const json_t *results = json_object_get(data->json, "results");

@@ -13,6 +13,9 @@ void view_make(struct view *view, const struct run_data *data);
 /* The sale of a run that `dir` names; NULL: there is none. */
 const json_t *view_sale(const struct run_data *data, const char *dir);
 
+/* Is it a load of a service that was not started here?  Then only the answers are known. */
+bool view_is_remote(const struct run_data *data);
+
 /* The settings of seckilld that a run kept, an array as of service_settings.h, and the name of
  * the sale that they are of; NULL: the run kept none. */
 const json_t *view_service(const struct run_data *data, const char **dir);

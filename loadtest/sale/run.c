@@ -10,8 +10,11 @@
 #include <string.h>
 
 #include "base/text/duration.h"
+#include "loadtest/audit/report.h"
+#include "loadtest/kit/command.h"
 #include "loadtest/kit/http_client.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/shell.h"
 #include "loadtest/sale/ends.h"
 #include "loadtest/sale/running.h"
 #include "loadtest/sale/service.h"
@@ -177,6 +180,7 @@ enum {
     FIRST_SLOT_MS =
         150, /* from arming to the target's turn: time for wrk to connect  */
     ENOUGH_ORDERS = 10,
+    RUN_URLS_MAX = SERVICE_MAX * SERVICE_URL_MAX, /* room for a remote service's, too */
 };
 
 static enum exit_code start_services(struct running *r)
@@ -257,10 +261,24 @@ static bool arm_hazard(struct running *r)
     return true;
 }
 
+/* The URLs that clients send to, with commas. */
+static void run_list_urls(const struct running *r, char urls[RUN_URLS_MAX])
+{
+    size_t used = 0;
+
+    for (int i = 0; i < (r->plan->has_front ? 1 : r->service_count); i++)
+        used += (size_t)snprintf(urls + used, RUN_URLS_MAX - used, "%s%s", i ? "," : "",
+                                 r->plan->has_front ? r->front.orders_url
+                                                    : r->services[i].orders_url);
+    if (r->plan->remote)
+        snprintf(urls, RUN_URLS_MAX, "%s", r->plan->remote->url);
+}
+
 static enum exit_code start_load(struct running *r)
 {
     const struct run_plan *plan = r->plan;
-    char urls[SERVICE_MAX * SERVICE_URL_MAX] = "", slot[48], users[48], face[48];
+    char urls[RUN_URLS_MAX], slot[48], users[48], face[48];
+    char tokens[FILES_PATH_MAX + sizeof "SECKILL_TOKENS="];
     struct wrk_plan wrk = {
         .lab = plan->lab,
         .dir = plan->dir,
@@ -273,16 +291,13 @@ static enum exit_code start_load(struct running *r)
         .duration_ms = plan->duration_ms,
         .target = r->scene.user,
         .keep_ledger = true,
-        .extra = {face, slot, users},
+        .extra = {face, slot, users, plan->remote ? tokens : NULL},
         .why = running_why(r),
     };
 
-    for (int i = 0; i < (plan->has_front ? 1 : r->service_count); i++) {
-        size_t used = strlen(urls);
-
-        snprintf(urls + used, sizeof urls - used, "%s%s", i ? "," : "",
-                 plan->has_front ? r->front.orders_url : r->services[i].orders_url);
-    }
+    run_list_urls(r, urls);
+    if (plan->remote)
+        snprintf(tokens, sizeof tokens, "SECKILL_TOKENS=%s", plan->remote->tokens_path);
     snprintf(face, sizeof face, "SECKILL_FACE=%s", plan->face);
     snprintf(slot, sizeof slot, "SECKILL_SLOT_MS=%d", plan->slot_ms);
     snprintf(users, sizeof users, "SECKILL_SLOT_USERS=%d", plan->slot_users);
@@ -456,16 +471,20 @@ static enum exit_code run_load(struct running *r)
 /* Run the load of the plan in place of wrk. */
 static enum exit_code run_other_load(struct running *r)
 {
+    char urls[RUN_URLS_MAX];
     const struct run_stage stage = {.plan = r->plan,
                                     .dir = r->plan->dir,
                                     .services = r->services,
                                     .service_count = r->service_count,
                                     .entries = r->plan->has_front ? &r->front : r->services,
                                     .entry_count = r->plan->has_front ? 1 : r->service_count,
+                                    .urls = urls,
                                     .vouchers = r->vouchers,
                                     .voucher_count = r->plan->voucher_count,
+                                    .voucher_list = r->voucher_list,
                                     .why = running_why(r)};
 
+    run_list_urls(r, urls);
     r->result->hazard = HAZARD_OVER;
     r->begin_ns = monotonic_ns();
     r->began_us = running_wall_us();
@@ -482,6 +501,23 @@ static enum exit_code judge(struct running *r, bool is_settled, enum exit_code s
     return rc == EXIT_VALID ? so_far : rc;
 }
 
+/* Load a service that was not started here. */
+static enum exit_code run_remote(struct running *r)
+{
+    struct audit_verdict *verdict = &r->result->verdict;
+    enum exit_code rc;
+
+    r->vouchers[0] = r->plan->remote->voucher;
+    r->voucher_count_of_first = 1;
+    snprintf(r->voucher_list, sizeof r->voucher_list, "%" PRId64, r->vouchers[0]);
+    rc = r->plan->load ? run_other_load(r) : run_load(r);
+    running_read_load(r);
+    verdict->valid = VERDICT_UNKNOWN;
+    for (int i = 0; i < AUDIT_CHECK_COUNT; i++)
+        verdict->findings[i].valid = VERDICT_UNKNOWN;
+    return rc;
+}
+
 enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
 {
     struct running *r = calloc(1, sizeof *r);
@@ -493,6 +529,11 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
     *result = (struct run_result){0};
     r->plan = plan;
     r->result = result;
+    if (plan->remote) {
+        rc = run_remote(r);
+        free(r);
+        return rc;
+    }
     rc = run_issue_vouchers(r) ? EXIT_CANNOT_WRITE : EXIT_UNAVAILABLE;
     if (rc == EXIT_UNAVAILABLE || !running_write(r, false)) {
         free(r);
@@ -524,4 +565,30 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
         rc = EXIT_BUG;
     free(r);
     return rc;
+}
+
+void run_print_verdict(const struct run_plan *plan, const struct run_result *result)
+{
+    char word[SHELL_WORD_MAX];
+
+    if (!plan->remote) {
+        report_verdict(stdout, &result->verdict, "the database, after the run");
+        return;
+    }
+    printf("%sNOT AUDITED%s: only the answers of %s were seen: clients were told of %" PRId64
+           " orders, and %" PRId64 " of %" PRId64 " requests had no answer\n"
+           "  not judged, because nobody read the database: the stock, orders beyond it, second "
+           "orders of a\n  user, lost orders; not known of the service: who held which lock, "
+           "crashes, processor time\n"
+           "  if its database is that of a lab: seckill audit %s\n",
+           report_style(stdout, STYLE_WARN), report_style(stdout, STYLE_PLAIN), plan->remote->url,
+           result->told, result->unanswered, result->sent, shell_word(word, plan->dir));
+}
+
+enum exit_code run_verdict_exit(const struct run_plan *plan, const struct run_result *result)
+{
+    if (!plan->remote || result->told > 0)
+        return plan->remote ? EXIT_VALID : verdict_exit(result->verdict.valid);
+    command_explain_exit(EXIT_UNKNOWN, "no order was accepted, so nothing was shown");
+    return EXIT_UNKNOWN;
 }

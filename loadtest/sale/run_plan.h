@@ -6,6 +6,7 @@
 #include "loadtest/audit/audit.h"
 #include "loadtest/live/live.h"
 #include "loadtest/sale/hazard.h"
+#include "loadtest/sale/remote_service.h"
 #include "loadtest/sale/start_signal.h"
 
 /* The services and vouchers that a load works on.  Clients send to the entries: the services
@@ -17,8 +18,10 @@ struct run_stage {
     int service_count;
     const struct service *entries;
     int entry_count;
+    const char *urls;           /* of the entries, with commas                         */
     const int64_t *vouchers;
     int voucher_count;
+    const char *voucher_list;   /* the same, with commas                               */
     char *why; /* for why_say()                                                        */
 };
 
@@ -45,6 +48,8 @@ struct run_plan {
     bool has_gap, stays_out;  /* see hazard.h                                        */
     const char *face;         /* hmdp or v1                                          */
     bool transacts_at_once;   /* all requests may be in transactions at the same time */
+    const struct remote_service *remote; /* is loaded, with its own vouchers, instead of
+                               * processes that the run starts; then there is no lab  */
     run_load_fn *load;        /* instead of wrk and the hazard; NULL: those              */
     void *load_arg;
     bool record;              /* the locks: dir/locks, for `seckill check`           */
@@ -60,6 +65,7 @@ struct run_result {
     char reason[WHY_MAX];    /* of a failure, if the plan is quiet; "" if nothing failed */
     char bug[WHY_MAX];       /* which process ended by a bug, and how; "" if none did  */
     int64_t sent, unanswered;
+    int64_t told;            /* answers that named an order, accepted or queued       */
     int processes;           /* that were started                                     */
     int processes_at_work;   /* that have an order, or refused one by the lock or behind it */
     int64_t refused_late;    /* orders that the fence refused                         */

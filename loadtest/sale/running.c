@@ -142,12 +142,16 @@ void running_tell(struct running *r)
 void running_read_load(struct running *r)
 {
     char path[FILES_PATH_MAX];
+    const json_t *outcomes;
     json_t *json;
 
     files_join(path, r->plan->dir, "load.json");
     json = access(path, R_OK) == 0 ? files_read_json(path) : NULL;
+    outcomes = json_object_get(json, "outcomes");
     r->result->sent = json_integer_value(json_object_get(json, "sent"));
     r->result->unanswered = json_integer_value(json_object_get(json, "unanswered"));
+    r->result->told = json_integer_value(json_object_get(outcomes, "accepted")) +
+                      json_integer_value(json_object_get(outcomes, "queued"));
     r->result->p99_ms = json_number_value(
         json_object_get(json_object_get(json, "latency_accepted"), "p99_ms"));
     json_decref(json);

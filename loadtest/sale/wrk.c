@@ -13,7 +13,7 @@
 #include "base/text/duration.h"
 #include "loadtest/lab/environment.h"
 
-enum { EXTRA_MAX = 16, POLL_MS = 5, END_MS = 30000, SPARE_S = 120 };
+enum { EXTRA_MAX = 16, POLL_MS = 5, END_MS = 30000, SPARE_S = 120, URL_MAX = 288 };
 
 /* "NAME=value" for the script; the caller frees. */
 static const char *variable(const char *name, const char *value)
@@ -38,7 +38,7 @@ static bool spawn(struct wrk *w, const struct wrk_plan *plan, const char *script
                   const char *const *extra)
 {
     int client = w->client_count;
-    char threads[16], connections[16], duration[32], url[256], log_path[FILES_PATH_MAX];
+    char threads[16], connections[16], duration[32], url[URL_MAX], log_path[FILES_PATH_MAX];
     const char *argv[] = {"wrk", threads, connections, duration, "--latency", "--timeout",
                           "30s", "-s",    script,      url,      NULL};
     struct child_options options = child_options_default(argv);
@@ -134,15 +134,17 @@ enum exit_code wrk_start(struct wrk *w, const struct wrk_plan *plan)
     if (!write_token(plan))
         return EXIT_CANNOT_WRITE;
     control_aim(&w->control, plan->target);
-    extra[n++] = variable("SECKILL_URLS", plan->urls);
+    /* Of one URL wrk itself finds the address that answers. */
+    extra[n++] = variable("SECKILL_URLS", strchr(plan->urls, ',') ? plan->urls : "");
     extra[n++] = variable("SECKILL_VOUCHER", plan->vouchers);
     extra[n++] = variable("SECKILL_CONTROL", w->control_path);
     if (plan->keep_ledger)
         extra[n++] = variable("SECKILL_LEDGER_DIR", plan->dir);
     for (size_t i = 0; plan->extra[i] && n < EXTRA_MAX - 5; i++)
         extra[n++] = strdup(plan->extra[i]);
-    if (start_signal_make(&w->start_signal, plan->lab,
-                 plan->threads * (plan->clients > 1 ? plan->clients : 1))) {
+    if (plan->lab &&
+        start_signal_make(&w->start_signal, plan->lab,
+                          plan->threads * (plan->clients > 1 ? plan->clients : 1))) {
         extra[n++] = variable("SECKILL_START_SIGNAL", w->start_signal.name);
         extra[n++] = variable("SECKILL_LOCK_LIBRARY", w->start_signal.lock_library);
     }

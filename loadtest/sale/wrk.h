@@ -15,7 +15,7 @@
 enum { WRK_CLIENTS_MAX = 16 };
 
 struct wrk_plan {
-    const struct lab *lab;
+    const struct lab *lab; /* NULL: none, and no start signal                          */
     const char *dir;      /* the run's: wrk.txt, ledgers, load.json, control          */
     const char *script;   /* file in loadtest/wrk                                     */
     const char *urls;     /* with commas; wrk's threads take one each                 */

@@ -23,12 +23,10 @@ local function start(_, _, vouchers)
     local all = seckill.open_users(1, 1)
     tokens, by_user = {}, {}
     for user, token in all.next, all do
-        if user <= most then
-            tokens[#tokens + 1] = { user = user, token = token }
-            by_user[user] = tokens[#tokens]
-        end
+        if #tokens == most then break end
+        tokens[#tokens + 1] = { user = user, token = token }
+        by_user[user] = tokens[#tokens]
     end
-    if #tokens == 0 then error("the tokens file has none of the users from 1 to " .. most) end
     voucher_count = vouchers
 end
 

@@ -132,6 +132,7 @@ unreadable_file() {
 # Outputs are named out, html, tokens and, where no switch has that name, record.
 outputs_of() {
     case $1 in
+        'seckill load') flags_of "$1" | grep -xE 'out|html' ;; # it reads its tokens
         seckilld | 'seckill fault') flags_of "$1" | grep -xE 'out|html|tokens|record' ;;
         *) flags_of "$1" | grep -xE 'out|html|tokens' ;;
     esac

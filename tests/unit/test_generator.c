@@ -203,7 +203,7 @@ static struct step_result *run_ticking(bool (*ticks)(void *, int64_t), enum mann
 {
     struct told told = {.last = -1};
     struct generator_client client = {&told, write_request, take_answer, take_silence, ticks};
-    struct generator_plan plan = {&server.port, 1, connections, &client};
+    struct generator_plan plan = {&server.port, 1, connections, &client, NULL};
     struct step_result *step = calloc(1, sizeof *step);
     struct generator *generator;
 
@@ -318,11 +318,36 @@ TEST(a_server_that_says_nothing_fails_every_request)
     free(step);
 }
 
+/* No request is answered, and all are given up at the same time, so their latencies differ as their
+ * due times do.  Half of 200 requests are due in the first 1/sqrt(2) of the second, and a quarter
+ * in its first half. */
+TEST(the_rate_of_a_ramp_rises_evenly)
+{
+    struct told told = {.last = -1};
+    struct generator_client client = {&told, write_request, take_answer, take_silence, tick};
+    struct generator_plan plan = {&server.port, 1, 4, &client, NULL};
+    struct step_result *step = calloc(1, sizeof *step);
+    struct generator *generator;
+
+    start_server(SAYS_NOTHING);
+    generator = generator_open(&plan);
+    assert_non_null(generator);
+    assert_true(generator_ramp(generator, 400, 1000, 100, step));
+    generator_close(generator);
+    stop_server();
+    assert_int_equal(step->due, 200);
+    assert_int_equal(step->unanswered + step->unsent, 200);
+    assert_in_range((int)(step_max_ms(step) - step_quantile_ms(step, 0.5)), 690, 720);
+    assert_in_range((int)(step_max_ms(step) - step_quantile_ms(step, 0.75)), 485, 510);
+    assert_string_equal(step_flaw(step), "the rate rose");
+    free(step);
+}
+
 TEST(the_client_may_end_a_step)
 {
     struct told told = {.last = -1};
     struct generator_client client = {&told, write_request, take_answer, take_silence, end_soon};
-    struct generator_plan plan = {&server.port, 1, 2, &client};
+    struct generator_plan plan = {&server.port, 1, 2, &client, NULL};
     struct step_result *step = calloc(1, sizeof *step);
     struct generator *generator;
     int64_t begin_ns = monotonic_ns();
@@ -342,7 +367,7 @@ TEST(the_client_may_end_a_step)
 TEST(without_a_server_there_is_no_generator)
 {
     struct generator_client client = {NULL, write_request, take_answer, take_silence, tick};
-    struct generator_plan plan = {&server.port, 1, 2, &client};
+    struct generator_plan plan = {&server.port, 1, 2, &client, NULL};
 
     start_server(ANSWERS);
     stop_server();
