@@ -207,10 +207,11 @@ static size_t add_statement(const struct sale_statement *statement, char *out, s
     return length;
 }
 
-bool sale_script(const struct sale_terms *terms, char *out, size_t size)
+bool sale_script_with(const struct sale_terms *terms, const struct sale_statement *insert,
+                      char *out, size_t size)
 {
     const struct sale_statement *const SEQUENCE[] = {
-        &sale_statement_begin, terms->stock_guard->take, &INSERT, &sale_statement_commit};
+        &sale_statement_begin, terms->stock_guard->take, insert, &sale_statement_commit};
     size_t length = 0;
 
     if (terms->stock_guard->read != NULL || terms->duplicate_guard == DUPLICATE_GUARD_COUNT)
@@ -218,4 +219,9 @@ bool sale_script(const struct sale_terms *terms, char *out, size_t size)
     for (size_t i = 0; i < sizeof(SEQUENCE) / sizeof(SEQUENCE[0]) && length < size; i++)
         length += add_statement(SEQUENCE[i], out + length, size - length);
     return length < size;
+}
+
+bool sale_script(const struct sale_terms *terms, char *out, size_t size)
+{
+    return sale_script_with(terms, &INSERT, out, size);
 }

@@ -23,18 +23,23 @@ static const struct postgres_statement LOOK_FOR_DUPLICATES = {
     " AND (voucher_id = $1 OR request_id = ANY($3::text[]))",
     "itt"};
 
-static const struct postgres_statement INSERT = {
-    "batch_insert",
-    "INSERT INTO tb_voucher_order (user_id, voucher_id, request_id, lock_variant,"
-    " stock_guard, duplicate_guard, process, fence, admitted_at, id)"
-    " SELECT o.user_id, $1, o.request_id, $2, $3, "
-    SALE_DUPLICATE_GUARD("$4", "$1", "o.user_id") ", $5, nullif(o.fence, 0),"
-    " " INSTANT_OF_US("nullif(o.admitted_us, 0)")
-    ", coalesce(nullif(o.drawn_id, 0), next_order_id())"
-    " FROM unnest($6::bigint[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[])"
-    " AS o (user_id, request_id, fence, admitted_us, drawn_id)"
-    " RETURNING id, user_id, request_id",
-    "ittttttttt"};
+/* The values are only names, for sale_batch_script(). */
+static const struct sale_statement INSERT = {
+    {"batch_insert",
+     "INSERT INTO tb_voucher_order (user_id, voucher_id, request_id, lock_variant,"
+     " stock_guard, duplicate_guard, process, fence, admitted_at, id)"
+     " SELECT o.user_id, $1, o.request_id, $2, $3, "
+     SALE_DUPLICATE_GUARD("$4", "$1", "o.user_id") ", $5, nullif(o.fence, 0),"
+     " " INSTANT_OF_US("nullif(o.admitted_us, 0)")
+     ", coalesce(nullif(o.drawn_id, 0), next_order_id())"
+     " FROM unnest($6::bigint[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[])"
+     " AS o (user_id, request_id, fence, admitted_us, drawn_id)"
+     " RETURNING id, user_id, request_id",
+     "ittttttttt"},
+    {SALE_VALUE_VOUCHER, SALE_VALUE_LOCK_VARIANT, SALE_VALUE_STOCK_GUARD,
+     SALE_VALUE_DUPLICATE_GUARD, SALE_VALUE_PROCESS, SALE_VALUE_USER, SALE_VALUE_REQUEST,
+     SALE_VALUE_FENCE, SALE_VALUE_ADMITTED, SALE_VALUE_DRAWN},
+};
 
 static const struct postgres_statement RECORD = {
     "batch_record",
@@ -268,7 +273,7 @@ static void queue_rows(struct run *r, struct columns *columns)
     const char *requests = sale_column_text(&columns->requests);
     const char *fences = sale_column_text(&columns->fences);
 
-    db_queue(r->db, &INSERT,
+    db_queue(r->db, &INSERT.sql,
              DB_VALUES(DB_INT(r->head.voucher_id), DB_TEXT(terms->lock_variant),
                        DB_TEXT(guard),
                        DB_TEXT(duplicate_guard_name_at(terms->duplicate_guard)),
@@ -383,4 +388,9 @@ void sale_batch_run(struct db_conn *db, struct sale_batch *batch, sale_batch_wat
     batch->why[0] = '\0';
     if (try_once(&r, false))
         (void)try_once(&r, true);
+}
+
+bool sale_batch_script(const struct sale_terms *terms, char *out, size_t size)
+{
+    return sale_script_with(terms, &INSERT, out, size);
 }

@@ -48,4 +48,8 @@ typedef bool sale_batch_watch(enum sale_point point, struct db_conn *db, size_t 
 void sale_batch_run(struct db_conn *db, struct sale_batch *batch, sale_batch_watch *watch,
                     void *arg);
 
+/* sale_script() for a batch: `units` is its size, and user, request, fence, admitted_us and
+ * drawn_id are arrays in PostgreSQL's text form. */
+bool sale_batch_script(const struct sale_terms *terms, char *out, size_t size);
+
 #endif /* DB_SALE_BATCH_H */

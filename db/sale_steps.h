@@ -37,4 +37,8 @@ void sale_keep_read(const struct db_conn *db, size_t i, struct sale *sale);
  *          transaction may be open */
 bool sale_take(struct db_conn *db, struct sale *sale);
 
+/* sale_script() with this statement for the orders' rows. */
+bool sale_script_with(const struct sale_terms *terms, const struct sale_statement *insert,
+                      char *out, size_t size);
+
 #endif /* DB_SALE_STEPS_H */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/text/duration.h"
-#include "db/sale.h"
+#include "db/sale_batch.h"
 #include "loadtest/bench/empty_handler.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/lab/environment.h"
@@ -29,26 +29,48 @@ static const char pgbench_draws[] = "\\set user random(1, 1000000000000)\n"
                                     "\\set request random(1, 9000000000000000000)\n"
                                     "\\set units 1\n";
 
+/* The same for a batch: PostgreSQL makes the arrays, before the transaction. */
+static const char batch_draws[] =
+    "\\set units 64\n"
+    "SELECT array_agg((random() * 9e15)::bigint)::text AS user,"
+    " array_agg(gen_random_uuid()::text)::text AS request, array_agg(0)::text AS fence,"
+    " array_agg((extract(epoch FROM now()) * 1000000)::bigint)::text AS admitted_us,"
+    " array_agg(0)::text AS drawn_id FROM generate_series(1, 64) \\gset\n";
+_Static_assert(ORDER_LOAD_BATCH == 64, "batch_draws has the number");
+
 enum exit_code order_load_say_unwritten(const char *path)
 {
     eprintf("seckill bench: cannot write %s: %s\n", path, strerror(errno));
     return EXIT_CANNOT_WRITE;
 }
 
-enum exit_code order_load_prepare(struct order_load *b)
+static enum exit_code write_pgbench_script(const char *path, const char *draws,
+                                           bool (*write)(const struct sale_terms *terms,
+                                                         char *out, size_t size))
 {
     struct sale_terms terms = {.stock_guard = guard_find(ORDER_LOAD_STOCK_GUARD)};
     char text[SCRIPT_MAX];
-    size_t draws = strlen(pgbench_draws);
+    size_t length = strlen(draws);
 
-    memcpy(text, pgbench_draws, draws);
-    files_join(b->script, b->dir, "order.pgbench");
+    memcpy(text, draws, length);
     if (!duplicate_guard_find(ORDER_LOAD_DUPLICATE_GUARD, &terms.duplicate_guard) ||
-        !sale_script(&terms, text + draws, sizeof text - draws)) {
+        !write(&terms, text + length, sizeof text - length)) {
         eprintf("seckill bench: pgbench's script cannot be made\n");
         return EXIT_BUG;
     }
-    return files_write(b->script, text) ? EXIT_VALID : order_load_say_unwritten(b->script);
+    return files_write(path, text) ? EXIT_VALID : order_load_say_unwritten(path);
+}
+
+enum exit_code order_load_prepare(struct order_load *b)
+{
+    enum exit_code rc;
+
+    files_join(b->script, b->dir, "order.pgbench");
+    files_join(b->batch_script, b->dir, "batch.pgbench");
+    rc = write_pgbench_script(b->script, pgbench_draws, sale_script);
+    if (rc == EXIT_VALID)
+        rc = write_pgbench_script(b->batch_script, batch_draws, sale_batch_script);
+    return rc;
 }
 
 bool order_load_voucher(struct order_load *b, int64_t stock, int64_t *id)
@@ -85,15 +107,15 @@ static int seconds_of(int64_t duration_ms)
     return (int)((duration_ms + 999) / 1000);
 }
 
-static enum exit_code run_pgbench(struct order_load *b, int64_t voucher, int client_count,
-                                  int64_t duration_ms)
+static enum exit_code run_pgbench(struct order_load *b, const char *script, int64_t voucher,
+                                  int client_count, int64_t duration_ms)
 {
     char program_path[FILES_PATH_MAX], log_path[FILES_PATH_MAX], port[32], password[64],
         clients[16], seconds[16], variable[48], admitted[48];
     const char *extra[] = {"PGHOST=127.0.0.1",   port,     "PGUSER=seckill_service",
                            "PGDATABASE=seckill", password, NULL};
     const char *argv[] = {program_path, "-n", "-M", "prepared", "-c", clients,
-                          "-j", "2", "-T", seconds, "-f", b->script,
+                          "-j", "2", "-T", seconds, "-f", script,
                           "-D", variable, "-D", "lock_variant=none",
                           "-D", "stock_guard=" ORDER_LOAD_STOCK_GUARD,
                           "-D", "duplicate_guard=" ORDER_LOAD_DUPLICATE_GUARD,
@@ -151,9 +173,10 @@ static double read_transactions_per_s(const char *path)
 
 /* On a busy machine a measurement of a second or two can end before the first transaction.
  * A longer measurement follows then, because the end of a bench loses its earlier measurements. */
-enum exit_code order_load_pgbench(struct order_load *b, int clients, int64_t duration_ms,
-                                  double *per_s)
+enum exit_code order_load_pgbench(struct order_load *b, int clients, bool is_batch,
+                                  int64_t duration_ms, double *per_s)
 {
+    const char *script = is_batch ? b->batch_script : b->script;
     char path[FILES_PATH_MAX];
 
     *per_s = 0;
@@ -163,12 +186,12 @@ enum exit_code order_load_pgbench(struct order_load *b, int clients, int64_t dur
         int64_t voucher = 0;
 
         if (order_load_voucher(b, ORDER_LOAD_STOCK, &voucher))
-            rc = run_pgbench(b, voucher, clients, duration_ms);
+            rc = run_pgbench(b, script, voucher, clients, duration_ms);
         if (rc == EXIT_VALID && !check_sum(b, voucher))
             rc = EXIT_UNAVAILABLE;
         if (rc != EXIT_VALID)
             return rc;
-        *per_s = read_transactions_per_s(path);
+        *per_s = read_transactions_per_s(path) * (is_batch ? ORDER_LOAD_BATCH : 1);
         if (*per_s > 0)
             return EXIT_VALID;
         series_hide(b->series);

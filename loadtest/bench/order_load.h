@@ -16,7 +16,10 @@
 #define ORDER_LOAD_STOCK_GUARD "conditional"
 #define ORDER_LOAD_DUPLICATE_GUARD "unique"
 
-enum { ORDER_LOAD_STOCK = 1000000000 /* never the limit */ };
+enum {
+    ORDER_LOAD_STOCK = 1000000000, /* never the limit */
+    ORDER_LOAD_BATCH = 64,         /* orders in a transaction of the batch's SQL */
+};
 
 struct order_load {
     const struct lab *lab;
@@ -26,7 +29,7 @@ struct order_load {
     int64_t duration_ms;
     bool has_settings;     /* service.json has those of a seckilld */
     struct series *series; /* shows the progress; lent, NULL: nothing is shown */
-    char script[FILES_PATH_MAX]; /* of pgbench */
+    char script[FILES_PATH_MAX], batch_script[FILES_PATH_MAX]; /* of pgbench */
 };
 
 struct order_speed {
@@ -38,19 +41,19 @@ struct order_speed {
 /* Say on stderr that the file cannot be written, and why (errno).  EXIT_CANNOT_WRITE. */
 enum exit_code order_load_say_unwritten(const char *path);
 
-/* Write pgbench's script: the statements that seckilld sends for one order.  EXIT_CANNOT_WRITE:
- * the reason is on stderr. */
+/* Write pgbench's scripts: the statements that seckilld sends for one order, and for a batch.
+ * EXIT_CANNOT_WRITE: the reason is on stderr. */
 enum exit_code order_load_prepare(struct order_load *load);
 
 /* A new voucher.  False: the reason is on stderr. */
 bool order_load_voucher(struct order_load *load, int64_t stock, int64_t *id);
 
 /* Orders per second of so many clients of pgbench, by its own count, without the time to
- * connect.  If no transaction ends in `duration_ms`, the measurement is repeated, each time
- * twice as long, three times at most.  Any status but EXIT_VALID and EXIT_INTERRUPTED: said on
- * stderr why. */
-enum exit_code order_load_pgbench(struct order_load *load, int clients, int64_t duration_ms,
-                                  double *per_s);
+ * connect.  Each transaction sells one order, or with `is_batch` ORDER_LOAD_BATCH of them.  If no
+ * transaction ends in `duration_ms`, the measurement is repeated, each time twice as long, three
+ * times at most.  Any status but EXIT_VALID and EXIT_INTERRUPTED: said on stderr why. */
+enum exit_code order_load_pgbench(struct order_load *load, int clients, bool is_batch,
+                                  int64_t duration_ms, double *per_s);
 
 /* Let `clients` clients order one voucher from seckilld processes with these flags.  If `stock`
  * is 0, every order is answered "sold out", and these answers are counted.  EXIT_INVALID:

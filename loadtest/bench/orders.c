@@ -3,10 +3,12 @@
  *
  * A ratio needs both sides to do the same work on the same machine at nearly the same time.
  * Therefore each measurement over HTTP comes right after a measurement of pgbench, which sends
- * the same statements, and each round measures every contest once. */
+ * the same statements, and each round measures every contest once.  A slow pgbench would flatter
+ * the service, so before the first round the fastest number of its clients is looked for. */
 #include "loadtest/bench/orders.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +24,7 @@
 #include "loadtest/kit/spread.h"
 #include "loadtest/sale/users.h"
 
-enum { WARM_UP_MS = 1000, TARGET_CLIENTS = 64, CLAIM_PIECES = 3 };
+enum { WARM_UP_MS = 1000, FIND_MS = 2000, FIND_TIMES = 2, TARGET_CLIENTS = 64, CLAIM_PIECES = 3 };
 
 #define FLAGS(path, ...)                                                               \
     (const char *const[])                                                              \
@@ -32,18 +34,16 @@ enum { WARM_UP_MS = 1000, TARGET_CLIENTS = 64, CLAIM_PIECES = 3 };
             __VA_ARGS__, NULL                                                          \
     }
 
-/* A way to sell, and the measurement that it is compared with. */
+/* A way to sell. */
 static const struct contest {
     const char *path, *lock;
     const char *const *flags;
-    int pgbench_clients;
     double target_ratio, target_p99_ms; /* at TARGET_CLIENTS */
 } contests[] = {
-    {"each", "none", FLAGS("each", "--lock=none"), 8, 0.9, 60},
-    {"each", "reentrant", FLAGS("each", "--lock=reentrant", "--lock-scope=user"), 8, 0.8, 60},
-    {"combined", "none", FLAGS("combined", "--lock=none"), 16, 14, 10},
-    {"combined", "reentrant", FLAGS("combined", "--lock=reentrant", "--lock-scope=user"), 16, 8,
-     15},
+    {"each", "none", FLAGS("each", "--lock=none"), 0.9, 60},
+    {"each", "reentrant", FLAGS("each", "--lock=reentrant", "--lock-scope=user"), 0.8, 60},
+    {"combined", "none", FLAGS("combined", "--lock=none"), 14, 10},
+    {"combined", "reentrant", FLAGS("combined", "--lock=reentrant", "--lock-scope=user"), 8, 15},
 };
 
 enum {
@@ -72,9 +72,22 @@ enum {
     CLAIM_COUNT = sizeof claims / sizeof claims[0],
 };
 
-/* A line of the table: a contest with so many clients. */
+/* The numbers of clients of pgbench of which the fastest is taken. */
+static const int pgbench_clients[] = {1, 2, 4, 8, 16};
+
+enum { PGBENCH_COUNT = sizeof pgbench_clients / sizeof pgbench_clients[0] };
+
+struct pgbench {
+    bool is_batch;
+    int fastest; /* of pgbench_clients */
+    double per_s[PGBENCH_COUNT];
+};
+
+/* A line of the table: a contest with so many clients, beside a pgbench.  The line beside the
+ * batch comes after the one beside single orders, and has the same figures of HTTP. */
 struct row {
     const struct contest *contest;
+    const struct pgbench *beside;
     int clients;
     double http[BENCH_ORDERS_REPEATS_MAX], pgbench[BENCH_ORDERS_REPEATS_MAX],
         ratio[BENCH_ORDERS_REPEATS_MAX], p99_ms[BENCH_ORDERS_REPEATS_MAX];
@@ -86,7 +99,8 @@ struct bench {
     struct order_load load;
     char dir[FILES_PATH_MAX];
     int64_t piece_ns; /* the beginning of the present measurement */
-    struct row rows[CONTEST_COUNT * BENCH_ORDERS_SIZES_MAX];
+    struct pgbench single, batch;
+    struct row rows[(CONTEST_COUNT + 1) * BENCH_ORDERS_SIZES_MAX];
     int row_count;
     bool has_claims; /* `combined` without a lock is measured with TARGET_CLIENTS */
     double claims[CLAIM_COUNT][BENCH_ORDERS_REPEATS_MAX];
@@ -125,15 +139,51 @@ static bool is_reached(const struct claim *claim, double value)
     return claim->is_upper ? value <= claim->target : value >= claim->target;
 }
 
+/* Each number twice, and its better speed, because other programs may disturb one of the two. */
+static enum exit_code find_fastest(struct bench *b, struct pgbench *pgbench)
+{
+    int64_t duration_ms = b->plan->duration_ms < FIND_MS ? b->plan->duration_ms : FIND_MS;
+    enum exit_code rc = EXIT_VALID;
+    double most = 0;
+
+    for (int n = 0; n < FIND_TIMES * PGBENCH_COUNT && rc == EXIT_VALID; n++) {
+        int i = n % PGBENCH_COUNT;
+        double per_s = 0;
+        char title[64];
+
+        snprintf(title, sizeof title, "pgbench -c%d%s", pgbench_clients[i],
+                 pgbench->is_batch ? ", the batch's SQL" : "");
+        series_now(b->load.series, title, "before the first round");
+        rc = order_load_pgbench(&b->load, pgbench_clients[i], pgbench->is_batch,
+                                duration_ms, &per_s);
+        pgbench->per_s[i] = fmax(pgbench->per_s[i], per_s);
+        if (per_s > most)
+            pgbench->fastest = pgbench_clients[i];
+        most = fmax(most, per_s);
+    }
+    return rc;
+}
+
+static bool has_targets(const struct row *row)
+{
+    return row->clients == TARGET_CLIENTS && !row->beside->is_batch;
+}
+
 static enum exit_code measure_row(struct bench *b, struct row *row, int r)
 {
+    bool is_batch = row->beside->is_batch;
     struct order_speed speed = {0};
     enum exit_code rc;
 
-    begin_piece(b, r, "%s, %s, %d clients", row->contest->path, row->contest->lock, row->clients);
-    rc = order_load_pgbench(&b->load, row->contest->pgbench_clients, b->plan->duration_ms,
+    begin_piece(b, r, "%s, %s, %d clients%s", row->contest->path, row->contest->lock, row->clients,
+                is_batch ? ", beside the batch's SQL" : "");
+    rc = order_load_pgbench(&b->load, row->beside->fastest, is_batch, b->plan->duration_ms,
                             &row->pgbench[r]);
-    if (rc == EXIT_VALID)
+    if (is_batch)
+        speed = (struct order_speed){.per_s = row[-1].http[r],
+                                     .p99_ms = row[-1].p99_ms[r],
+                                     .users_ran_out = row[-1].users_ran_out};
+    else if (rc == EXIT_VALID)
         rc = order_load_seckilld(&b->load, row->contest->flags, row->clients,
                                  ORDER_LOAD_STOCK, &speed);
     row->users_ran_out = row->users_ran_out || speed.users_ran_out;
@@ -141,7 +191,7 @@ static enum exit_code measure_row(struct bench *b, struct row *row, int r)
     row->p99_ms[r] = speed.p99_ms;
     row->ratio[r] = row->http[r] / row->pgbench[r];
     if (rc == EXIT_VALID)
-        end_piece(b, row->clients == TARGET_CLIENTS,
+        end_piece(b, has_targets(row),
                   row->ratio[r] >= row->contest->target_ratio &&
                       row->p99_ms[r] <= row->contest->target_p99_ms);
     return rc;
@@ -222,21 +272,24 @@ static bool print_row(FILE *out, struct row *row, size_t n, json_t *list)
     double http = spread_of(row->http, n).median;
     double pgbench = spread_of(row->pgbench, n).median;
     struct spread p99_ms = spread_of(row->p99_ms, n);
-    bool has_target = row->clients == TARGET_CLIENTS;
+    bool has_target = has_targets(row);
+    int orders = row->beside->is_batch ? ORDER_LOAD_BATCH : 1;
     json_t *json;
     bool is_fast = !has_target || ratio.median >= contest->target_ratio;
     bool is_prompt = !has_target || (p99_ms.median > 0 && p99_ms.median <= contest->target_p99_ms);
 
     fprintf(out, "%-9s %-10s %7d %7.0f %3d %7.0f %6.2f (%5.2f - %5.2f) %7.1f", contest->path,
-            contest->lock, row->clients, http, contest->pgbench_clients, pgbench, ratio.median,
+            contest->lock, row->clients, http, row->beside->fastest, pgbench, ratio.median,
             ratio.least, ratio.most, p99_ms.median);
     if (has_target)
         fprintf(out, "  ratio %.3g %s, p99 %.0f ms %s", contest->target_ratio, word_of(is_fast),
                 contest->target_p99_ms, word_of(is_prompt));
+    if (orders > 1)
+        fprintf(out, "  pgbench: the batch's SQL, %d orders each", orders);
     fputs(row->users_ran_out ? "  shorter: the users ran out\n" : "\n", out);
-    json = json_pack("{s:s, s:s, s:i, s:f, s:i, s:f, s:f, s:f, s:f, s:f, s:b}", "order_path",
+    json = json_pack("{s:s, s:s, s:i, s:f, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:b}", "order_path",
                      contest->path, "lock", contest->lock, "clients", row->clients, "http_per_s",
-                     http, "pgbench_clients", contest->pgbench_clients,
+                     http, "pgbench_clients", row->beside->fastest, "pgbench_orders", orders,
                      "pgbench_per_s", pgbench,
                      "ratio", ratio.median, "ratio_min", ratio.least, "ratio_max", ratio.most,
                      "p99_ms", p99_ms.median, "users_ran_out", row->users_ran_out);
@@ -265,6 +318,14 @@ static bool print_claim(FILE *out, const struct claim *claim, double *values, si
     return is_good;
 }
 
+static void print_pgbench(FILE *out, const struct pgbench *pgbench)
+{
+    fputs(pgbench->is_batch ? "pgbench, the batch's SQL:" : "\npgbench before the rounds:", out);
+    for (int i = 0; i < PGBENCH_COUNT; i++)
+        fprintf(out, " -c%d %.0f,", pgbench_clients[i], pgbench->per_s[i]);
+    fprintf(out, " so -c%d is taken\n", pgbench->fastest);
+}
+
 static void print_how(FILE *out, const struct bench *b)
 {
     fputs("\nHow: one voucher that never sells out, a different user in each order, duplicate\n"
@@ -272,10 +333,11 @@ static void print_how(FILE *out, const struct bench *b)
           out);
     fprintf(out,
             "with so many connections, %" PRId64 " seckilld with 64 workers and 8 database\n"
-            "connections; no Idempotency-Key, so the statements are the same.  pgbench: so many\n"
-            "clients, 2 threads, prepared statements: BEGIN, UPDATE ... stock > 0, INSERT,\n"
-            "COMMIT.  %.0f s each, pgbench right before each HTTP measurement; wrk, seckilld,\n"
-            "Redis and PostgreSQL share %ld processors.  Ratios are of neighbours, p99 is wrk's.\n"
+            "connections; no Idempotency-Key, so the statements are the same.  pgbench: as many\n"
+            "clients as were the fastest, 2 threads, prepared statements: BEGIN, UPDATE ...\n"
+            "stock > 0, INSERT, COMMIT.  %.0f s each, pgbench right before each HTTP measurement,\n"
+            "and with the batch's SQL right after it; wrk, seckilld, Redis and PostgreSQL share\n"
+            "%ld processors.  Ratios are of neighbours, p99 is wrk's.\n"
             "The empty handler answers the same requests of the same wrk in a process of its\n"
             "own, with the listener of seckilld.  If the users of a thread run out, a measurement\n"
             "ends early.  After each, stock and orders were checked to add up.  Kept in\n%s\n",
@@ -301,6 +363,9 @@ static enum exit_code print_result(FILE *out, struct bench *b)
     for (int i = 0; b->has_claims && i < CLAIM_COUNT; i++)
         if (!print_claim(out, &claims[i], b->claims[i], n, list))
             rc = EXIT_THRESHOLD;
+    print_pgbench(out, &b->single);
+    if (b->has_claims)
+        print_pgbench(out, &b->batch);
     files_join(path, b->dir, "bench.json");
     if (!files_write_json(path, list))
         rc = order_load_say_unwritten(path);
@@ -340,10 +405,13 @@ static enum exit_code measure_all(struct bench *b)
     enum exit_code rc = order_load_prepare(&b->load);
 
     if (rc == EXIT_VALID)
-        rc = order_load_pgbench(&b->load, contests[0].pgbench_clients, WARM_UP_MS, &ignored);
+        rc = order_load_pgbench(&b->load, 8, false, WARM_UP_MS, &ignored);
     if (rc != EXIT_VALID)
         return interrupted() ? EXIT_INTERRUPTED : rc;
     b->load.series = series_open(&shown);
+    rc = find_fastest(b, &b->single);
+    if (rc == EXIT_VALID && b->has_claims)
+        rc = find_fastest(b, &b->batch);
     for (int r = 0; r < b->plan->repeats && rc == EXIT_VALID; r++) {
         for (int i = 0; i < b->row_count && rc == EXIT_VALID; i++)
             rc = measure_row(b, &b->rows[i], r);
@@ -362,14 +430,18 @@ static enum exit_code measure_all(struct bench *b)
 /* Each contest with each number of clients. */
 static void make_rows(struct bench *b)
 {
+    b->batch.is_batch = true;
     for (int c = 0; c < CONTEST_COUNT; c++)
         for (int i = 0; i < b->plan->client_count; i++) {
-            struct row *row = &b->rows[b->row_count++];
+            int clients = b->plan->clients[i];
 
-            row->contest = &contests[c];
-            row->clients = b->plan->clients[i];
-            if (c == COMBINED_NONE && row->clients == TARGET_CLIENTS)
-                b->has_claims = true;
+            b->rows[b->row_count++] = (struct row){
+                .contest = &contests[c], .beside = &b->single, .clients = clients};
+            if (c != COMBINED_NONE || clients != TARGET_CLIENTS)
+                continue;
+            b->rows[b->row_count++] = (struct row){
+                .contest = &contests[c], .beside = &b->batch, .clients = clients};
+            b->has_claims = true;
         }
 }
 

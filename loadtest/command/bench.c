@@ -43,10 +43,10 @@ const struct setting_program command_bench_program = {
     .synopsis = "[OPTIONS]",
     .intro =
         "Measure accepted orders per second over HTTP, without a lock and with `reentrant`, as\n"
-        "ratios to pgbench with the same SQL: --order-path=each to 8 clients of pgbench, and\n"
-        "`combined` to 16.  For `combined` also: the ratio to an HTTP handler that does\n"
-        "nothing, the speed of \"sold out\", the time of a single client compared with `each`,\n"
-        "and the memory of 1,000 waiting orders.\n\n"
+        "ratios to pgbench with the same SQL and the number of clients that makes it fastest.\n"
+        "For `combined` also: the ratio to pgbench with the SQL of a batch of 64 orders, the\n"
+        "ratio to an HTTP handler that does nothing, the speed of \"sold out\", the time of a\n"
+        "single client compared with `each`, and the memory of 1,000 waiting orders.\n\n"
         "  seckill bench\n"
         "  seckill bench --clients=64 --processes=2 --duration=10s --repeats=5",
     EXITS({EXIT_VALID, "every target was reached"}, {EXIT_INVALID, "a run under load was invalid"},

@@ -95,19 +95,21 @@ def service_lines(rows):
     """The results of `seckill bench` as lines, and whether each target was reached."""
     lines, verdicts = [], []
     for row in rows:
-        verdicts.append(row["reached"])
+        # The row beside a batch's SQL has no target.
+        verdict = word(row["reached"]) if "reached" in row else "(pgbench: the batch's SQL)"
+        verdicts += [row["reached"]] if "reached" in row else []
         if "claim" in row:
             value = row["value"]
             lines.append(f"{row['claim']}: {number(value['median'])} ({number(value['min'])} - "
                          f"{number(value['max'])}), limit {row['target']:g} "
-                         f"{word(row['reached'])}")
+                         f"{verdict}")
         else:
             lines.append(
                 f"{row['order_path']}, lock {row['lock']}, {row['clients']} clients: "
                 f"{row['http_per_s']:.0f} orders/s; pgbench -c{row['pgbench_clients']}: "
                 f"{row['pgbench_per_s']:.0f}; ratio {number(row['ratio'])} "
                 f"({number(row['ratio_min'])} - {number(row['ratio_max'])}), "
-                f"p99 {row['p99_ms']:.1f} ms {word(row['reached'])}")
+                f"p99 {row['p99_ms']:.1f} ms {verdict}")
     return lines, verdicts
 
 

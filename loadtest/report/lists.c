@@ -144,6 +144,9 @@ static void print_bench_row(FILE *out, const json_t *row)
         page_text(out, json_text(row, "lock"));
         fputs("</code> ", out);
         say(out, CLIENTS, figure_whole(json_whole(row, "clients"), a));
+        if (json_whole(row, "pgbench_orders") > 1)
+            say_in(out, "span class=\"s\"", BENCH_BATCH,
+                   figure_whole(json_whole(row, "pgbench_orders"), a));
     } else if (*json_text(row, "text")) {
         fputs("<span class=\"s\">", out);
         page_phrase(out, "span", json_text(row, "text"));

@@ -27,8 +27,11 @@ static void view_bench(struct view *view, const json_t *rows)
     json_array_foreach(rows, i, row)
     {
         const json_t *reached = json_object_get(row, "reached");
-        struct view_cell *cell = view_add(view);
+        struct view_cell *cell;
 
+        if (json_whole(row, "pgbench_orders") > 1) /* it has the orders of the row before it */
+            continue;
+        cell = view_add(view);
         cell->group = json_text(row, "order_path");
         cell->column = json_text(row, "claim");
         cell->row = json_text(row, "lock");

@@ -7,6 +7,6 @@
 # shellcheck source=tests/cli/support/watched.sh
 . "$root/tests/cli/support/watched.sh"
 unset NO_COLOR
-plan 25
+plan 27
 watch_by series.py
 done_testing

@@ -110,8 +110,16 @@ def read_json():
                and runs[-1]["verdict_so_far"] == "as-expected" and end["as_expected"] == planned)
     run, events = events_of([SECKILL, "bench", *PLACE, "--clients=64", "--duration=1s", "--repeats=1"])
     judged = sum(events[-1][name] for name in ("as_expected", "unexpected"))
-    expect("a bench judges each of its seven pieces by its target", run.returncode in (0, 3) and judged == 7
-           and sum(e["event"] == "run" for e in events) == 7)
+    expect("a bench judges each of its eight pieces by its target, but one",
+           run.returncode in (0, 3) and judged == 7 and sum(e["event"] == "run" for e in events) == 8)
+    with open(events[-1]["dir"] + "/bench.json", encoding="utf-8") as file:
+        rows = [row for row in json.load(file) if "claim" not in row]
+    expect("every ratio of a bench is to the same pgbench, but the one to a batch's SQL",
+           [row["pgbench_orders"] for row in rows] == [1, 1, 1, 64, 1]
+           and len({row["pgbench_clients"] for row in rows if row["pgbench_orders"] == 1}) == 1)
+    expect("that one has the figures of HTTP of the row before it, and a faster pgbench",
+           rows[3]["http_per_s"] == rows[2]["http_per_s"]
+           and rows[3]["pgbench_per_s"] > rows[2]["pgbench_per_s"])
     expect("and says the speed while it measures", any(e["event"] == "progress" and (e["orders_per_s"] or 0) > 0 and (e["last_p99_ms"] or 0) > 0 for e in events))
 
 
