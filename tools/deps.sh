@@ -34,7 +34,7 @@ declare -A packages=(
     [test]="libcmocka-dev clang clang-tools libclang-rt-14-dev shellcheck procps curl
         g++ man-db python3 nginx-light cppcheck zsh
         libuv1-dev libev-dev liblua5.1-0-dev jq prometheus haproxy pgbouncer
-        etcd-server etcd-client"
+        etcd-server etcd-client systemd"
     [browser]="chromium chromium-driver python3-selenium fonts-wqy-microhei"
     [analyze]="cppcheck clang"
     [compose]="curl python3 jq"
