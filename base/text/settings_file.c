@@ -69,6 +69,7 @@ static char *read_text(struct loading *l, const char *path)
         close(fd);
         return NULL;
     }
+    l->is_shared = st.st_mode & (st.st_uid == 0 ? S_IROTH : S_IROTH | S_IRGRP);
     text = settings_keep(l->s, FILE_BYTES_MAX + 2);
     ok = read_all(l, path, fd, text, FILE_BYTES_MAX + 1);
     close(fd);
@@ -133,13 +134,18 @@ static bool read_pair(struct loading *l, char *key, char *value)
     }
     if (*value == '\0')
         return true; /* as an empty variable; settings_show() writes such lines */
+    if (l->is_shared && l->s->program->settings[index].type == SETTING_SECRET &&
+        (strchr(value, '@') || strstr(value, "password"))) { /* no URL without one has these */
+        settings_complain(l->s, "%s: %s has a password, and other users may read the file; "
+                          "change its mode to 0600, or to 0640 if it is root's", l->source, key);
+        return !(l->failed = true);
+    }
     before = &l->s->origins[index];
     if (before->rank == SETTING_FILE &&
         l->s->program->settings[index].type != SETTING_LINES) {
         settings_complain(l->s, "%s: %s stands there twice; it is also at %s", l->source,
                           key, before->source);
-        l->failed = true;
-        return false;
+        return !(l->failed = true);
     }
     return settings_assign(l, (size_t)index, value);
 }
@@ -155,8 +161,7 @@ static bool read_line(struct loading *l, char *line)
         /* The line itself is not shown, because it may contain a password. */
         settings_complain(l->s, "%s: expected key = value%s", l->source,
                           *key == '[' ? "; the file has no sections" : "");
-        l->failed = true;
-        return false;
+        return !(l->failed = true);
     }
     *value++ = '\0';
     drop_comment(value);

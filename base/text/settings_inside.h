@@ -12,6 +12,7 @@ struct loading {
     const char *source; /* as in struct setting_origin                            */
     enum setting_rank rank;
     bool failed;        /* something was refused, and stderr says so              */
+    bool is_shared;     /* of the file: users may read it who do not run the program */
 };
 
 /* Write a line to stderr that says what is wrong, after the program's name. */

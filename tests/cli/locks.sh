@@ -81,7 +81,7 @@ secret_kept() {
         "$seckilld" --redis-url="$url" --database-url=postgresql://127.0.0.1:1/d
         "$seckilld" --database-url="postgresql${url#redis}"
         "$seckilld" --database-url=postgresql://127.0.0.1:1/d --etcd-url="http${url#redis}"
-        echo "redis-url = $url" >"$work/bad.conf"
+        (umask 077 && echo "redis-url = $url" >"$work/bad.conf")
         env -u SECKILL_REDIS_URL "$seckilld" --database-url=postgresql://127.0.0.1:1/d \
             --config="$work/bad.conf"
     done >"$work/kept" 2>&1

@@ -54,6 +54,40 @@ TEST(a_line_without_a_key_is_not_printed_for_it_may_hold_a_password)
     settings_free(&run.settings);
 }
 
+TEST(a_password_in_a_file_that_others_may_read_is_refused)
+{
+    static const struct {
+        const char *text;
+        mode_t mode;
+        bool is_refused; /* of a file that is not root's */
+    } CASES[] = {
+        {"secret = redis://u:p@h\n", 0600, false},  {"secret = redis://u:p@h\n", 0644, true},
+        {"secret = redis://u:p@h\n", 0604, true},   {"secret = redis://u:p@h\n", 0640, true},
+        {"secret = host=h password=p", 0644, true}, {"secret = redis://h\n", 0644, false},
+        {"title = u@h\n", 0644, false},
+    };
+    bool are_roots = geteuid() == 0;
+
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        char path[] = "/tmp/seckill-settings-XXXXXX", flag[64];
+        int file = mkstemp(path);
+        size_t size = strlen(CASES[i].text);
+        bool is_refused = CASES[i].is_refused && !(are_roots && CASES[i].mode == 0640);
+        struct run run;
+
+        assert_int_equal(write(file, CASES[i].text, size), size);
+        assert_int_equal(fchmod(file, CASES[i].mode), 0);
+        close(file);
+        snprintf(flag, sizeof flag, "--config=%s", path);
+        LOAD(&run, flag);
+        unlink(path);
+        assert_int_equal(run.result, is_refused ? SETTINGS_USAGE : SETTINGS_OK);
+        assert_true(is_refused == (strstr(run.said, ":1: secret has a password") != NULL));
+        assert_null(strstr(run.said, "u:p"));
+        settings_free(&run.settings);
+    }
+}
+
 TEST(a_zero_byte_in_the_file_is_refused)
 {
     static const char text[] = "title = one\0two\n";
