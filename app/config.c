@@ -503,6 +503,9 @@ static void derive_waiting(struct config *c)
         c->orders_waiting = c->connections > 1 ? c->connections - 1 : 1;
     if (c->voucher_orders_waiting > c->orders_waiting)
         c->voucher_orders_waiting = c->orders_waiting;
+    c->voucher_leaders = 1;
+    if (!order_path_commits_for_others(c->order_path) && c->database_connections > 1)
+        c->voucher_leaders = c->database_connections - 1; /* the last is for other vouchers */
     c->waits_without_worker =
         c->lock_scope_is_voucher ||
         !(dlock_variant_find(c->lock)->caps & DLOCK_CAP_SESSION);

@@ -32,6 +32,7 @@ struct config {
     bool lock_scope_is_voucher;
     bool redlock_is_sequential;
     bool lock_knows_readers;
+    int64_t voucher_leaders;   /* the transactions of one voucher that may run at once */
     bool waits_without_worker; /* an order that waits in its lane occupies no worker */
     bool unlock_before_commit;
     bool unlock_waits; /* --unlock waits for the store's answer */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lane.c -- the waiting orders of each voucher, and their leader. */
+/* lane.c -- the waiting orders of each voucher, and their leaders. */
 #include "app/lane.h"
 
 #include <stdlib.h>
@@ -22,7 +22,8 @@ enum { PATIENCE_MS = 60000 };
 struct lane {
     int64_t voucher_id;
     struct lane_place *first, **last; /* the waiting places */
-    int64_t waiting;                  /* how many they are */
+    int64_t waiting;                  /* how many they are; none, unless leaders_max lead */
+    int64_t leaders;                  /* at least 1 */
     struct lane *next;                /* of the same bucket */
 };
 
@@ -31,9 +32,10 @@ struct lanes {
     struct lane *buckets[BUCKETS];
     int64_t waiting, waiting_max; /* of all lanes */
     int64_t voucher_max;          /* of each */
+    int64_t leaders_max;
 };
 
-struct lanes *lanes_new(int64_t waiting_max, int64_t voucher_max)
+struct lanes *lanes_new(int64_t waiting_max, int64_t voucher_max, int64_t leaders_max)
 {
     struct lanes *lanes = calloc(1, sizeof(*lanes));
 
@@ -42,6 +44,7 @@ struct lanes *lanes_new(int64_t waiting_max, int64_t voucher_max)
     dlock_mutex_init(&lanes->mutex);
     lanes->waiting_max = waiting_max;
     lanes->voucher_max = voucher_max;
+    lanes->leaders_max = leaders_max;
     return lanes;
 }
 
@@ -116,9 +119,13 @@ static void leave(struct lanes *lanes, struct lane_place *place)
     (void)unlink_place(lanes, place->lane, at);
 }
 
-/* Let the place wait in its lane.  The caller holds the mutex. */
-static enum lane_answer append(struct lanes *lanes, struct lane_place *place)
+/* Let the place lead, or wait in its lane.  The caller holds the mutex. */
+static enum lane_answer lead_or_append(struct lanes *lanes, struct lane_place *place)
 {
+    if (place->lane->leaders < lanes->leaders_max) {
+        place->lane->leaders++;
+        return LANE_LEADS;
+    }
     if (lanes->waiting >= lanes->waiting_max)
         return LANE_FULL;
     if (place->lane->waiting >= lanes->voucher_max)
@@ -166,10 +173,10 @@ enum lane_answer lane_join(struct lanes *lanes, int64_t voucher_id, struct lane_
     place->bell = (struct dlock_bell){0};
     dlock_mutex_lock(&lanes->mutex);
     place->lane = find(lanes, voucher_id);
+    if (place->lane == NULL)
+        place->lane = add(lanes, voucher_id);
     if (place->lane != NULL)
-        answer = append(lanes, place);
-    else if ((place->lane = add(lanes, voucher_id)) != NULL)
-        answer = LANE_LEADS;
+        answer = lead_or_append(lanes, place);
     dlock_mutex_unlock(&lanes->mutex);
     return answer;
 }
@@ -223,7 +230,7 @@ void lane_finish(struct lanes *lanes, struct lane_place *leader, struct lane_pla
     if (lane->first != NULL) {
         next = unlink_place(lanes, lane, &lane->first);
         next->state = LEADS;
-    } else {
+    } else if (--lane->leaders == 0) {
         drop(lanes, lane);
     }
     dlock_mutex_unlock(&lanes->mutex);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lane.h -- the waiting orders of each voucher in this process.  One thread at a time,
- * the leader, sells all waiting orders of a voucher together.
+/* lane.h -- the waiting orders of each voucher in this process.  A bounded number of threads,
+ * the leaders, sell the orders of a voucher, each as many at once as it takes.
  *
  *     answer = lane_join(lanes, voucher, &place);
  *     if (answer == LANE_WAITS)
@@ -15,9 +15,9 @@
  *     default:                        // nothing was sold
  *     }
  *
- * The first order of a voucher leads.  Orders that come while a leader sells a batch
- * wait, and the first of them leads next.  So the longer a batch takes, the larger the
- * next batch is.  No order waits for a batch to grow.
+ * The first orders of a voucher lead.  Orders that come while as many leaders sell as may wait,
+ * and the first of them leads next.  So the longer a batch takes, the larger the next batch is.
+ * No order waits for a batch to grow.
  *
  * Threads     Any.  A place belongs to its thread until lane_join() is called, to the
  *             leader that took it from lane_take() to lane_finish(), and to its thread
@@ -56,8 +56,9 @@ enum lane_answer {
 };
 
 /* Make lanes.  At most `waiting_max` orders of all vouchers together, and `voucher_max` of one
- * voucher, may wait at once; orders that lead or are being sold do not count.  NULL: no memory. */
-struct lanes *lanes_new(int64_t waiting_max, int64_t voucher_max);
+ * voucher, may wait at once; orders that lead or are being sold do not count.  A voucher has at
+ * most `leaders_max` (at least 1) leaders.  NULL: no memory. */
+struct lanes *lanes_new(int64_t waiting_max, int64_t voucher_max, int64_t leaders_max);
 /* Free the lanes.  No thread may be inside a call.  NULL is fine. */
 void lanes_free(struct lanes *lanes);
 

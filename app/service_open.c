@@ -55,7 +55,8 @@ enum exit_code service_open(struct service *s, const struct config *config,
         .process = config->process_name,
     };
     s->metrics = metrics_new();
-    s->lanes = lanes_new(config->orders_waiting, config->voucher_orders_waiting);
+    s->lanes = lanes_new(config->orders_waiting, config->voucher_orders_waiting,
+                         config->voucher_leaders);
     if (s->metrics == NULL || s->lanes == NULL) {
         log_error("out of memory");
         return EXIT_UNAVAILABLE;

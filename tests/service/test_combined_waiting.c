@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_combined_waiting.c -- orders that wait to be sold in one transaction: their
+/* test_combined_waiting.c -- orders that wait for the transactions of their voucher: their
  * limit, orders whose clients have gone, and orders whose lock must not be released. */
 #include <stdio.h>
 #include <string.h>
@@ -65,6 +65,28 @@ TEST(orders_that_wait_for_a_locked_voucher_occupy_no_worker)
     batch_let_go();
     batch_expect("accepted", 7);
     assert_true(rig_metric(&service, "seckill_http_workers_busy ") == 0);
+    rig_stop(&service);
+}
+
+/* The same with a transaction for each order: one voucher has all connections but one. */
+TEST(a_locked_voucher_leaves_a_connection_and_a_worker_to_others)
+{
+    int64_t locked = rig_voucher(20), other = rig_voucher(20);
+
+    service = RIG_START("--order-path=each", "--lock=reentrant", "--statement-timeout=50s",
+                        "--database-wait=50s", "--database-connections=3", "--workers=3",
+                        "--worker-wait=0s");
+    batch_begin(locked);
+    for (int user = 1; user <= 2; user++)
+        batch_buy_blocked(&service, locked, user, user);
+    for (int user = 3; user <= 7; user++) {
+        batch_buy(&service, locked, user, "");
+        batch_await_waiting(&service, user - 2);
+    }
+    assert_true(rig_order(service.orders_port, other, 8, &answer));
+    assert_string_equal(answer.outcome, "accepted");
+    batch_let_go();
+    batch_expect("accepted", 7);
     rig_stop(&service);
 }
 

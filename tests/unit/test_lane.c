@@ -28,7 +28,7 @@ static bool all_fit(const struct lane_place *place, struct lane_place *const *ba
 static int set_up(void **state)
 {
     (void)state;
-    lanes = lanes_new(LANES_WAITING_MAX, LANES_WAITING_MAX);
+    lanes = lanes_new(LANES_WAITING_MAX, LANES_WAITING_MAX, 1);
     return lanes == NULL;
 }
 
@@ -127,7 +127,7 @@ TEST(no_more_wait_than_may)
     struct lane_place leader = {0}, *batch[MAX], more = {0};
     struct waiter waiters[2];
 
-    lanes = lanes_new(2, LANES_WAITING_MAX);
+    lanes = lanes_new(2, LANES_WAITING_MAX, 1);
     assert_non_null(lanes);
     assert_int_equal(lane_enter(VOUCHER, &leader, in_ms(FAR_MS)), LANE_LEADS);
     for (int i = 0; i < 2; i++)
@@ -142,6 +142,31 @@ TEST(no_more_wait_than_may)
     lane_finish(lanes, &more, batch, 1);
     lanes_free(lanes);
     lanes = wide;
+}
+
+TEST(a_voucher_has_as_many_leaders_as_it_may)
+{
+    struct lanes *narrow = lanes;
+    struct lane_place one = {0}, two = {0}, *batch[MAX];
+    struct waiter third;
+
+    lanes = lanes_new(LANES_WAITING_MAX, LANES_WAITING_MAX, 2);
+    assert_non_null(lanes);
+    assert_int_equal(lane_enter(VOUCHER, &one, in_ms(FAR_MS)), LANE_LEADS);
+    assert_int_equal(lane_enter(VOUCHER, &two, in_ms(FAR_MS)), LANE_LEADS);
+    begin(&third, 3, in_ms(FAR_MS)); /* it waits */
+    assert_int_equal(lane_take(lanes, &one, all_fit, batch, 1), 1);
+    lane_finish(lanes, &one, batch, 1);
+    join(&third);
+    assert_int_equal(third.answer, LANE_LEADS);
+    assert_int_equal(lane_enter(VOUCHER, &one, in_ms(FAR_MS)), LANE_LEADS); /* in its place */
+    lane_finish(lanes, &one, batch, 1);
+    batch[0] = &two;
+    lane_finish(lanes, &two, batch, 1);
+    assert_int_equal(lane_enter(VOUCHER, &one, in_ms(FAR_MS)), LANE_LEADS);
+    lane_finish(lanes, &one, batch, 0);
+    lanes_free(lanes);
+    lanes = narrow;
 }
 
 static bool is_even(const struct lane_place *place, struct lane_place *const *batch,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* combined.c -- one transaction for all waiting orders of a voucher in this process.
+/* transaction.c -- the order paths whose client waits for the COMMIT.
  *
- * The thread that leads a voucher's lane takes all orders that wait, sells them in one
- * transaction and lets their threads answer. A batch of one runs the statements of each.c.
+ * each: an order has its own lock and its own transaction.  Of the orders that hold their locks,
+ * one voucher has only so many in transactions that a connection is left to the others.
  *
- * With --lock-scope=user every order holds its own lock before it joins the lane, and gives
- * it back afterwards.  With --lock-scope=voucher the leader takes the lock once for the
- * batch, and all orders of the batch have its fence. */
+ * combined: the thread that leads a voucher's lane takes all orders that wait, sells them in one
+ * transaction and lets their threads answer.  A batch of one runs the statements of `each`.  With
+ * --lock-scope=user every order holds its own lock before it joins the lane, and gives it back
+ * afterwards.  With --lock-scope=voucher the leader takes the lock once for the batch, and all
+ * orders of the batch have its fence. */
 #include <string.h>
 
 #include "app/handlers.h"
@@ -18,12 +20,13 @@
 #include "base/text/duration.h"
 #include "db/sale_batch.h"
 
-/* An order, while it is on this path. */
+/* An order, while it is on one of these paths. */
 struct waiting_order {
     struct order_sale sale;
     struct order_lock lock; /* the order's own lock, or, for a leader, the voucher's */
     struct lane_place place;
     enum outcome outcome;
+    bool is_alone;     /* it has a transaction of its own, and holds its lock */
     bool is_unsettled; /* its COMMIT was not answered, and its own thread finds out the
                         * outcome */
 };
@@ -243,10 +246,11 @@ static void lead(struct waiting_order *leader)
     struct lanes *lanes = leader->sale.w->service->lanes;
     struct batch b = {.w = leader->sale.w};
 
-    b.count = lane_take(lanes, &leader->place, fits, b.places, SALE_BATCH_MAX);
+    b.count = lane_take(lanes, &leader->place, fits, b.places,
+                        leader->is_alone ? 1 : SALE_BATCH_MAX);
     for (size_t i = 0; i < b.count; i++)
         order_of(b.places[i])->sale.w = b.w;
-    if (config->lock_scope_is_voucher)
+    if (config->lock_scope_is_voucher && !leader->is_alone)
         sell_under_one_lock(&b);
     else
         sell_batch(&b);
@@ -257,9 +261,11 @@ static void lead(struct waiting_order *leader)
 
 /* The instant at which the wait in the lane ends.  While the leader waits for the lock
  * of the voucher, the orders behind the leader wait for that lock too. */
-static int64_t until_lane_ns(const struct config *config)
+static int64_t until_lane_ns(const struct waiting_order *waiting)
 {
-    int64_t lock_ms = config->lock_scope_is_voucher ? config->lock_wait_ms : 0;
+    const struct config *config = waiting->sale.w->service->config;
+    bool leader_locks = config->lock_scope_is_voucher && !waiting->is_alone;
+    int64_t lock_ms = leader_locks ? config->lock_wait_ms : 0;
 
     return until_database_ns(config) + lock_ms * DLOCK_NS_PER_MS;
 }
@@ -305,7 +311,7 @@ static enum lane_answer wait_in_lane(struct waiting_order *waiting)
         worker_leave(w);
         worker_pool_rest(service->workers[LISTENER_ORDERS], w);
     }
-    answer = lane_wait(service->lanes, &waiting->place, until_lane_ns(service->config));
+    answer = lane_wait(service->lanes, &waiting->place, until_lane_ns(waiting));
     if (w->rests && (answer == LANE_LEADS || waiting->is_unsettled)) {
         worker_pool_resume(service->workers[LISTENER_ORDERS], w);
         partitions_enter_again(service->databases, w->partition);
@@ -335,7 +341,7 @@ static void go_through_lane(struct waiting_order *waiting)
         waiting->outcome = order_sale_conclude(&waiting->sale);
 }
 
-/* Sell an order under the lock of its user, which the order holds itself. */
+/* Sell an order under a lock that the order holds itself. */
 static enum outcome sell_with_own_lock(struct waiting_order *waiting)
 {
     struct worker *w = waiting->sale.w;
@@ -355,7 +361,15 @@ static enum outcome sell_with_own_lock(struct waiting_order *waiting)
     return waiting->outcome;
 }
 
-static enum outcome sell(struct order_attempt *order)
+static enum outcome sell_alone_in_lane(struct order_attempt *order)
+{
+    struct waiting_order waiting = {
+        .sale = {.order = order, .w = order->worker, .lock = &waiting.lock}, .is_alone = true};
+
+    return sell_with_own_lock(&waiting);
+}
+
+static enum outcome sell_together(struct order_attempt *order)
 {
     struct waiting_order waiting = {
         .sale = {.order = order, .w = order->worker, .lock = &waiting.lock}};
@@ -366,7 +380,12 @@ static enum outcome sell(struct order_attempt *order)
     return waiting.outcome;
 }
 
+const struct order_path order_path_each = {
+    .name = "each",
+    .sell = sell_alone_in_lane,
+};
+
 const struct order_path order_path_combined = {
     .name = "combined",
-    .sell = sell,
+    .sell = sell_together,
 };
