@@ -77,9 +77,9 @@ static void renew_hints(struct worker *w, int64_t voucher_id)
 
 static bool is_sold_out(struct worker *w, int64_t voucher_id)
 {
+    renew_hints(w, voucher_id);
     if (!sold_out_hint(&w->service->sold_out, voucher_id, monotonic_ns()))
         return false;
-    renew_hints(w, voucher_id);
     count_stop(w, LAYER_HINT);
     return true;
 }

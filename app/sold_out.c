@@ -34,8 +34,6 @@ bool sold_out_hint(struct sold_out *s, int64_t voucher_id, int64_t now_ns)
     if (atomic_load(&s->slots[i].voucher_id) != voucher_id)
         return false;
     until_ns = atomic_load(&s->slots[i].until_ns);
-    if (now_ns - atomic_load(&s->slots[i].wanted_ns) > ms_as_ns(SOLD_OUT_OLD_MS))
-        atomic_store(&s->slots[i].wanted_ns, now_ns);
     return atomic_load(&s->slots[i].voucher_id) == voucher_id && now_ns < until_ns;
 }
 
@@ -43,9 +41,14 @@ size_t sold_out_ask(struct sold_out *s, int64_t voucher_id, int64_t now_ns,
                     int64_t ids[SOLD_OUT_ASKED_MAX])
 {
     size_t first = (size_t)((uint64_t)voucher_id % SOLD_OUT_SLOTS);
+    int64_t age_ns = now_ns + ms_as_ns(SOLD_OUT_MS) - atomic_load(&s->slots[first].until_ns);
     size_t count = 0;
 
-    if (atomic_load(&s->slots[first].until_ns) - now_ns > ms_as_ns(SOLD_OUT_MS - SOLD_OUT_OLD_MS) ||
+    if (atomic_load(&s->slots[first].voucher_id) != voucher_id)
+        return 0;
+    if (now_ns - atomic_load(&s->slots[first].wanted_ns) > ms_as_ns(SOLD_OUT_OLD_MS))
+        atomic_store(&s->slots[first].wanted_ns, now_ns);
+    if (age_ns < ms_as_ns(SOLD_OUT_OLD_MS) || age_ns > ms_as_ns(SOLD_OUT_WANTED_MS) ||
         atomic_flag_test_and_set(&s->is_asking))
         return 0;
     for (size_t n = 0; n < SOLD_OUT_SLOTS && count < SOLD_OUT_ASKED_MAX; n++) {

@@ -2,9 +2,10 @@
 /* sold_out.h -- remembers for a moment that a voucher was sold out.
  *
  * After a voucher is sold out, most requests are still for it, and this note answers
- * them without the database.  The note lasts 50 ms from the last question to the
+ * them without the database.  The note is an answer for 50 ms from the last question to the
  * database, so that stock that comes back is sold.  A request that finds an old note asks the
- * database again for all vouchers together that requests asked for lately.
+ * database again for all vouchers together that requests asked for lately; so it does for a second,
+ * in which each of many vouchers that buyers ask for is asked for again.
  *
  * Threads     Any.
  */
@@ -42,8 +43,8 @@ void sold_out_note(struct sold_out *s, int64_t voucher_id, int64_t asked_ns);
 /* Was the voucher sold out at most SOLD_OUT_MS before `now_ns`? */
 bool sold_out_hint(struct sold_out *s, int64_t voucher_id, int64_t now_ns);
 
-/* If the note of the voucher is old, and nobody asks now: how many vouchers, this one first, the
- * database is to be asked for.  Above 0: they are in `ids`, and sold_out_asked() must follow. */
+/* If the note of the voucher is old, also older than an answer may be, and nobody asks now: how
+ * many vouchers, this one first, the database is to be asked for.  Above 0: they are in `ids`, and sold_out_asked() must follow. */
 size_t sold_out_ask(struct sold_out *s, int64_t voucher_id, int64_t now_ns,
                     int64_t ids[SOLD_OUT_ASKED_MAX]);
 void sold_out_asked(struct sold_out *s);

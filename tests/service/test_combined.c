@@ -93,6 +93,22 @@ TEST(no_order_fails_by_its_neighbours)
     buy_beside_bad_neighbours("--duplicate-guard=count");
 }
 
+/* No row of the batch collides, so only the count tells that user 3 has an order. */
+TEST(who_has_an_order_gets_no_second_one_from_a_batch)
+{
+    int64_t voucher = rig_voucher(20);
+    struct rig_answer before;
+
+    service = BATCH_START("--lock=none", "--duplicate-guard=count");
+    assert_true(rig_order(service.orders_port, voucher, 3, &before));
+    batch_begin(voucher);
+    batch_sell(&service, voucher, 4);
+    batch_expect("duplicate", 1);
+    batch_expect("accepted", 3);
+    assert_int_equal(rig_duplicates(voucher), 0);
+    rig_stop(&service);
+}
+
 /* ---- locks ---- */
 
 /* The same four users order at two processes at once. */

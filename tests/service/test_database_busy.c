@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_database_busy.c -- requests that wait for a connection that another request has. */
+/* test_database_busy.c -- requests that wait for a connection that another request has, and the
+ * notes of "sold out" that spare connections. */
 #include <pthread.h>
 #include <string.h>
 
+#include "app/sold_out.h"
+#include "base/os/clock.h"
 #include "tests/service/rig.h"
 
 static struct rig_service service;
@@ -144,5 +147,43 @@ TEST(without_a_wait_a_free_connection_sells)
     voucher = rig_voucher(1000000);
     service = RIG_START("--lock=none", "--order-path=combined", "--database-wait=0");
     assert_true(rig_until(is_sold, &user, RIG_PATIENCE_MS));
+    rig_stop(&service);
+}
+
+static uint64_t answered_by_note(void)
+{
+    return (uint64_t)rig_metric(&service, "seckill_orders_stopped_total{layer=\"sold-out-hint\",");
+}
+
+/* Order more seldom than a note of "sold out" lasts. */
+static bool is_answered_by_note(void *user)
+{
+    static struct rig_answer got;
+    uint64_t before = answered_by_note();
+
+    dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), 2 * SOLD_OUT_MS));
+    assert_true(rig_order(service.orders_port, voucher, *(int64_t *)user, &got));
+    assert_string_equal(got.outcome, "sold-out");
+    return answered_by_note() > before;
+}
+
+/* A buyer that finds a note of "sold out" that is no answer any more asks for its voucher together
+ * with the others; stock that has come back meanwhile is sold. */
+TEST(an_old_note_of_sold_out_is_renewed_by_the_next_buyer)
+{
+    static const struct postgres_statement ADD = {
+        "busy_add", "UPDATE tb_seckill_voucher SET stock = 1 WHERE voucher_id = $1", "i"};
+    static struct rig_answer got;
+    int64_t user = 2;
+
+    voucher = rig_voucher(1);
+    service = RIG_START("--lock=none");
+    assert_true(rig_order(service.orders_port, voucher, 1, &got));
+    assert_string_equal(got.outcome, "accepted");
+    assert_true(rig_until(is_answered_by_note, &user, RIG_PATIENCE_MS));
+    assert_int_equal(db_run_one(rig_db(), &ADD, DB_VALUES(DB_INT(voucher))), DB_OK);
+    dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), 2 * SOLD_OUT_MS));
+    assert_true(rig_order(service.orders_port, voucher, user, &got));
+    assert_string_equal(got.outcome, "accepted");
     rig_stop(&service);
 }

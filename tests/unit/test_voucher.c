@@ -215,6 +215,8 @@ TEST(old_notes_of_sold_out_are_asked_for_together)
     assert_int_equal(sold_out_ask(&s, 3, begun_ns + SOLD_OUT_WANTED_MS * ms, ids), 1);
     assert_int_equal(ids[0], 3);
     sold_out_asked(&s);
+    assert_int_equal(sold_out_ask(&s, 3, begun_ns + SOLD_OUT_WANTED_MS * ms + 1, ids), 0);
+    assert_int_equal(sold_out_ask(&s, 3 + SOLD_OUT_SLOTS, old_ns, ids), 0); /* it has no note */
 }
 
 TEST(a_hint_of_sold_out_ends_by_itself)
