@@ -54,22 +54,19 @@ static void leave(struct worker *w, struct admission_place *place)
 static void renew_hints(struct worker *w, int64_t voucher_id)
 {
     struct sold_out *hints = &w->service->sold_out;
-    int64_t ids[SOLD_OUT_ASKED_MAX], asked_ns = monotonic_ns();
-    size_t noted = sold_out_ask(hints, voucher_id, asked_ns, ids), count = 0;
+    int64_t ids[SOLD_OUT_ASKED_MAX], asked_ns;
+    size_t noted = sold_out_ask(hints, voucher_id, monotonic_ns(), ids), count = 0;
 
     if (noted == 0)
         return;
     for (size_t i = 0; i < noted; i++) /* those of this worker's database */
         if (partition_of_voucher(ids[i], partitions_count(w->service->databases)) == w->partition)
             ids[count++] = ids[i];
-    if (worker_take_db(w) == OUTCOME_ACCEPTED &&
-        voucher_find_in_stock(w->db, ids, count) == DB_OK) {
-        for (size_t row = 0; row < db_rows(w->db, 0); row++)
-            for (size_t i = 0; i < count; i++)
-                if (ids[i] == db_int(w->db, 0, row, 0))
-                    ids[i] = ids[--count];
-        for (size_t i = 0; i < count; i++)
-            sold_out_note(hints, ids[i], asked_ns);
+    if (worker_take_db(w) == OUTCOME_ACCEPTED) {
+        asked_ns = monotonic_ns(); /* the wait for the connection makes no note older */
+        if (voucher_find_sold_out(w->db, ids, count) == DB_OK)
+            for (size_t row = 0; row < db_rows(w->db, 0); row++)
+                sold_out_note(hints, db_int(w->db, 0, row, 0), asked_ns);
     }
     worker_give_db(w);
     sold_out_asked(hints);
@@ -91,13 +88,14 @@ static enum outcome place_new(struct worker *w, const struct order_request *requ
 {
     struct order_attempt attempt = {.worker = w, .request = request};
     struct admission_place place = {0};
-    enum outcome outcome = sale_window_check(w, request->voucher_id, &attempt.admitted_us,
-                                             &attempt.sale_end_us);
+    enum outcome outcome;
 
+    if (is_sold_out(w, request->voucher_id)) /* and on sale */
+        return OUTCOME_SOLD_OUT;
+    outcome = sale_window_check(w, request->voucher_id, &attempt.admitted_us,
+                                &attempt.sale_end_us);
     if (outcome != OUTCOME_ACCEPTED)
         return outcome;
-    if (is_sold_out(w, request->voucher_id))
-        return OUTCOME_SOLD_OUT;
     outcome = enter(w, &place);
     if (outcome != OUTCOME_ACCEPTED)
         return outcome;

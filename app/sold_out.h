@@ -2,10 +2,10 @@
 /* sold_out.h -- remembers for a moment that a voucher was sold out.
  *
  * After a voucher is sold out, most requests are still for it, and this note answers
- * them without the database.  The note is an answer for 50 ms from the last question to the
+ * them without the database.  The note is an answer for 100 ms from the last question to the
  * database, so that stock that comes back is sold.  A request that finds an old note asks the
- * database again for all vouchers together that requests asked for lately; so it does for a second,
- * in which each of many vouchers that buyers ask for is asked for again.
+ * database again for all vouchers together that requests asked for lately.  It does so for ten
+ * seconds, in which buyers come for each of many vouchers.
  *
  * Threads     Any.
  */
@@ -19,10 +19,10 @@
 
 enum {
     SOLD_OUT_SLOTS = 4096,
-    SOLD_OUT_MS = 50,
-    SOLD_OUT_OLD_MS = 25,     /* the age at which the database is asked again */
-    SOLD_OUT_WANTED_MS = 1000, /* a voucher that nobody asked for so long is forgotten */
-    SOLD_OUT_ASKED_MAX = 1024, /* vouchers in one question */
+    SOLD_OUT_MS = 100,
+    SOLD_OUT_OLD_MS = 50,       /* the age at which the database is asked again */
+    SOLD_OUT_WANTED_MS = 10000, /* a voucher that nobody asked for so long is forgotten */
+    SOLD_OUT_ASKED_MAX = 1024,  /* vouchers in one question */
 };
 
 /* A zeroed struct is empty. */
@@ -40,7 +40,7 @@ struct sold_out {
  * out. */
 void sold_out_note(struct sold_out *s, int64_t voucher_id, int64_t asked_ns);
 
-/* Was the voucher sold out at most SOLD_OUT_MS before `now_ns`? */
+/* Was the voucher on sale and sold out at most SOLD_OUT_MS before `now_ns`? */
 bool sold_out_hint(struct sold_out *s, int64_t voucher_id, int64_t now_ns);
 
 /* If the note of the voucher is old, also older than an answer may be, and nobody asks now: how

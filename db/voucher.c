@@ -37,9 +37,12 @@ static const struct postgres_statement FIND_STOCK = {
     "i",
 };
 
-static const struct postgres_statement FIND_IN_STOCK = {
-    "voucher_find_in_stock",
-    "SELECT voucher_id FROM tb_seckill_voucher WHERE voucher_id = ANY($1::bigint[]) AND stock > 0",
+/* No join, because without statistics the planner would compare every row with every other. */
+static const struct postgres_statement FIND_SOLD_OUT = {
+    "voucher_find_sold_out",
+    "SELECT voucher_id FROM tb_seckill_voucher WHERE voucher_id = ANY($1::bigint[]) AND stock <= 0"
+    " AND begin_time <= clock_timestamp() AND end_time >= clock_timestamp()"
+    " AND (SELECT status FROM tb_voucher WHERE id = voucher_id) = 1",
     "s",
 };
 
@@ -132,7 +135,7 @@ enum db_status voucher_find_stock(struct db_conn *db, int64_t voucher_id, int64_
     return st;
 }
 
-enum db_status voucher_find_in_stock(struct db_conn *db, const int64_t *ids, size_t count)
+enum db_status voucher_find_sold_out(struct db_conn *db, const int64_t *ids, size_t count)
 {
     struct sale_column column = {0};
     enum db_status st = DB_ERROR;
@@ -142,7 +145,7 @@ enum db_status voucher_find_in_stock(struct db_conn *db, const int64_t *ids, siz
         sale_column_add_integer(&column, ids[i]);
     text = sale_column_text(&column);
     if (text != NULL)
-        st = db_run_one(db, &FIND_IN_STOCK, DB_VALUES(DB_TEXT(text)));
+        st = db_run_one(db, &FIND_SOLD_OUT, DB_VALUES(DB_TEXT(text)));
     sale_column_free(&column);
     return st;
 }

@@ -59,9 +59,9 @@ enum db_status voucher_find_window(struct db_conn *db, int64_t voucher_id,
 enum db_status voucher_find_stock(struct db_conn *db, int64_t voucher_id, int64_t *stock,
                                   bool *found);
 
-/* Find out which of these vouchers have stock.  OK: db_rows(db, 0) of them do, and
+/* Find out which of these vouchers are on sale now and have no stock.  OK: db_rows(db, 0) are, and
  * db_int(db, 0, row, 0) are their ids. */
-enum db_status voucher_find_in_stock(struct db_conn *db, const int64_t *ids, size_t count);
+enum db_status voucher_find_sold_out(struct db_conn *db, const int64_t *ids, size_t count);
 
 /* A choice of the vouchers to list. */
 struct voucher_page {
