@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* sold_out.h -- remembers for a moment that a voucher was sold out.
  *
- * After a voucher is sold out, most requests are still for it, and this note answers
- * them without the database.  The note is an answer for 100 ms from the last question to the
- * database, so that stock that comes back is sold.  A request that finds an old note asks the
- * database again for all vouchers together that requests asked for lately.  It does so for ten
- * seconds, in which buyers come for each of many vouchers.
+ * After a voucher is sold out, most requests are still for it, and this note answers them without
+ * the database.  The note is an answer for 100 ms from the last question to the database, so that
+ * stock that comes back is sold.  A request that finds an old note asks the database again for all
+ * vouchers together that requests asked for lately.  It does so for ten seconds, in which buyers
+ * come for each of many vouchers.
  *
  * Threads     Any.
  */
@@ -44,7 +44,8 @@ void sold_out_note(struct sold_out *s, int64_t voucher_id, int64_t asked_ns);
 bool sold_out_hint(struct sold_out *s, int64_t voucher_id, int64_t now_ns);
 
 /* If the note of the voucher is old, also older than an answer may be, and nobody asks now: how
- * many vouchers, this one first, the database is to be asked for.  Above 0: they are in `ids`, and sold_out_asked() must follow. */
+ * many vouchers, this one first, the database is to be asked for.  Above 0: they are in `ids`, and
+ * sold_out_asked() must follow. */
 size_t sold_out_ask(struct sold_out *s, int64_t voucher_id, int64_t now_ns,
                     int64_t ids[SOLD_OUT_ASKED_MAX]);
 void sold_out_asked(struct sold_out *s);

@@ -6,14 +6,17 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/http/server.h"
 #include "base/text/duration.h"
 #include "db/sale_batch.h"
-#include "loadtest/bench/empty_handler.h"
+#include "loadtest/bench/cell.h"
+#include "loadtest/kit/child.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/lab/environment.h"
 #include "loadtest/sale/service.h"
@@ -360,6 +363,76 @@ enum exit_code order_load_seckilld(struct order_load *b, const char *const *flag
     return rc;
 }
 
+enum { EMPTY_SPARE_CONNECTIONS = 8, EMPTY_DESCRIPTORS = 4096, EMPTY_TIMEOUT_MS = 10000,
+       EMPTY_URL_MAX = 64 };
+
+/* An HTTP server whose handler does nothing, in a process of its own, which shows the limit of the
+ * listener of seckilld with civetweb and the request gate. */
+struct empty_handler {
+    struct child child;
+    char url[EMPTY_URL_MAX];
+};
+
+/* Shared with the process of the server. */
+struct empty_shared {
+    atomic_int port; /* 0: it does not listen yet */
+};
+
+static void empty_handler_answer(void *arg, struct http_exchange *x)
+{
+    (void)arg;
+    x->status = 200;
+    x->closes = x->gate.status != 0 || http_must_close(x);
+    text_add(x->answer, "HTTP/1.1 200 OK\r\nX-Outcome: accepted\r\n"
+                        "Content-Type: application/json\r\nContent-Length: 2\r\n%s\r\n{}",
+             x->closes ? "Connection: close\r\n" : "");
+}
+
+/* A cell_fn; `plan` is the number of connections.  The parent ends the process. */
+static enum exit_code empty_handler_serve(const void *plan, void *memory)
+{
+    const int *connections = plan;
+    const struct connections_limits limits = {.open = {*connections + EMPTY_SPARE_CONNECTIONS, 0}};
+    struct http_server_options options = {
+        .connections = connections_new(EMPTY_DESCRIPTORS, &limits),
+        .request_timeout_ms = EMPTY_TIMEOUT_MS,
+        .answer = empty_handler_answer,
+    };
+    struct http_server *server = NULL;
+    struct empty_shared *shared = memory;
+
+    if (options.connections != NULL)
+        server = http_server_new(&options);
+    if (server == NULL ||
+        !http_server_listen(server, 0, "127.0.0.1:0", *connections + EMPTY_SPARE_CONNECTIONS))
+        return EXIT_UNAVAILABLE;
+    atomic_store(&shared->port, http_server_port(server, 0));
+    for (;;)
+        pause();
+}
+
+/* Start the server on a free port.  Every request is answered with an empty JSON object and
+ * `X-Outcome: accepted`.  False: the reason is on stderr. */
+static bool empty_handler_start(struct empty_handler *handler, int connections)
+{
+    struct empty_shared *shared = cell_share(sizeof *shared);
+    int64_t deadline_ns = monotonic_ns() + EMPTY_TIMEOUT_MS * INT64_C(1000000);
+    int port = 0;
+
+    if (cell_start(&handler->child, empty_handler_serve, &connections, shared)) {
+        while ((port = atomic_load(&shared->port)) == 0 && child_runs(&handler->child) &&
+               monotonic_ns() < deadline_ns && interrupt_sleep_ms(1))
+            ;
+        if (port == 0)
+            child_end(&handler->child, SIGKILL, 1000);
+    }
+    cell_unshare(shared, sizeof *shared);
+    if (port == 0)
+        eprintf("seckill bench: the empty handler does not listen\n");
+    snprintf(handler->url, sizeof handler->url, "http://127.0.0.1:%d", port);
+    return port != 0;
+}
+
 enum exit_code order_load_empty(struct order_load *b, int clients, struct order_speed *speed)
 {
     struct empty_handler handler;
@@ -368,6 +441,6 @@ enum exit_code order_load_empty(struct order_load *b, int clients, struct order_
     if (!empty_handler_start(&handler, clients))
         return EXIT_UNAVAILABLE;
     rc = run_wrk(b, handler.url, 1, clients, CONTROL_ACCEPTED, false, speed);
-    empty_handler_stop(&handler);
+    child_end(&handler.child, SIGKILL, 1000);
     return rc;
 }

@@ -24,8 +24,7 @@
 #include "loadtest/scenario/participants/actor.h"
 #include "loadtest/scenario/participants/process.h"
 #include "loadtest/scenario/participants/process_inside.h"
-#include "loadtest/scenario/servers/faults.h"
-#include "loadtest/scenario/servers/service.h"
+#include "loadtest/scenario/servers/ending.h"
 #include "loadtest/scenario/servers/wires.h"
 #include "loadtest/scenario/stage.h"
 

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "loadtest/peers/ours/tasks.h"
+#include "loadtest/peers/ours/worker.h"
 
 enum { GUARD_WORDS = 2, PATIENCE_MS = 20000 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tasks.c -- workers without threads: each completion makes the worker's next call. */
-#include "loadtest/peers/ours/tasks.h"
+#include "loadtest/peers/ours/worker.h"
 
 static void acquire_next(struct worker *w);
 

@@ -43,4 +43,10 @@ void worker_done(struct worker *w);
 /* Count a call that failed, and say so on stderr. */
 void worker_failed(struct worker *w, dlock_status st);
 
+/* ---- workers without threads (tasks.c) ---- */
+
+/* Run so many workers by asynchronous calls from the calling thread until the deadline, and
+ * to the end of the pairs that are then under way. */
+void tasks_run(struct slice *slice, struct worker *workers, int in_flight);
+
 #endif /* LOADTEST_PEERS_OURS_WORKER_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* faults.c -- the faults of servers in a scenario: made by server_fault.h, told,
  * recorded, and undone at the end in every case. */
-#include "loadtest/scenario/servers/faults.h"
+#include "loadtest/scenario/servers/ending.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 /* service.c -- seckilld in a scenario: processes of the service under the scenario's
  * lock, and participants that are HTTP clients.  They write to raw sockets, so that a
  * scenario can send exact bytes and reset a connection. */
-#include "loadtest/scenario/servers/service.h"
+#include "loadtest/scenario/servers/ending.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
