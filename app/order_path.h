@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* order_path.h -- the contract for order paths: how an admitted order becomes a row.
  *
- * A path is a struct order_path in app/paths/ and a line in db/order_paths.def.  app/order.c first
+ * Each path is a file in app/paths/ and a line in db/order_paths.def.  app/order.c first
  * checks the sale window and the admission, and then calls the path that --order-path
  * names.  After a final refusal, app/order.c looks for an earlier order of the same
  * request, and answers with that order.

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* transaction.c -- the order paths whose client waits for the COMMIT.
+/* order_transaction.c -- orders whose clients wait for the COMMIT.
  *
- * each: an order has its own lock and its own transaction.  Of the orders that hold their locks,
+ * Alone: an order has its own lock and its own transaction.  Of the orders that hold their locks,
  * one voucher has only so many in transactions that a connection is left to the others.
  *
- * combined: the thread that leads a voucher's lane takes all orders that wait, sells them in one
- * transaction and lets their threads answer.  A batch of one runs the statements of `each`.  With
- * --lock-scope=user every order holds its own lock before it joins the lane, and gives it back
+ * Shared: the thread that leads a voucher's lane takes all orders that wait, sells them in one
+ * transaction and lets their threads answer.  A batch of one runs the statements of an order alone.
+ * With --lock-scope=user every order holds its own lock before it joins the lane, and gives it back
  * afterwards.  With --lock-scope=voucher the leader takes the lock once for the batch, and all
  * orders of the batch have its fence. */
+#include "app/order_transaction.h"
+
 #include <string.h>
 
 #include "app/handlers.h"
@@ -361,7 +363,7 @@ static enum outcome sell_with_own_lock(struct waiting_order *waiting)
     return waiting->outcome;
 }
 
-static enum outcome sell_alone_in_lane(struct order_attempt *order)
+enum outcome order_transaction_alone(struct order_attempt *order)
 {
     struct waiting_order waiting = {
         .sale = {.order = order, .w = order->worker, .lock = &waiting.lock}, .is_alone = true};
@@ -369,7 +371,7 @@ static enum outcome sell_alone_in_lane(struct order_attempt *order)
     return sell_with_own_lock(&waiting);
 }
 
-static enum outcome sell_together(struct order_attempt *order)
+enum outcome order_transaction_shared(struct order_attempt *order)
 {
     struct waiting_order waiting = {
         .sale = {.order = order, .w = order->worker, .lock = &waiting.lock}};
@@ -379,13 +381,3 @@ static enum outcome sell_together(struct order_attempt *order)
     go_through_lane(&waiting);
     return waiting.outcome;
 }
-
-const struct order_path order_path_each = {
-    .name = "each",
-    .sell = sell_alone_in_lane,
-};
-
-const struct order_path order_path_combined = {
-    .name = "combined",
-    .sell = sell_together,
-};
