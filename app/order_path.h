@@ -63,4 +63,10 @@ struct order_path {
 
 /* The order path of that name; NULL: there is none. */
 const struct order_path *order_path_find(const char *name);
+
+/* The sell() of `each`: in a transaction of its own, under its own lock; and of `combined`:
+ * together with the orders of its voucher that wait in this process (order_transaction.c). */
+enum outcome order_transaction_alone(struct order_attempt *order);
+enum outcome order_transaction_shared(struct order_attempt *order);
+
 #endif /* APP_ORDER_PATH_H */

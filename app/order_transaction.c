@@ -9,8 +9,6 @@
  * With --lock-scope=user every order holds its own lock before it joins the lane, and gives it back
  * afterwards.  With --lock-scope=voucher the leader takes the lock once for the batch, and all
  * orders of the batch have its fence. */
-#include "app/order_transaction.h"
-
 #include <string.h>
 
 #include "app/handlers.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* each.c -- one transaction for each order. */
-#include "app/order_transaction.h"
+#include "app/order_path.h"
 
 const struct order_path order_path_each = {
     .name = "each",

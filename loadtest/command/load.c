@@ -15,7 +15,6 @@
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/open_loop/rated_load.h"
 #include "loadtest/open_loop/wrk_figures.h"
-#include "loadtest/open_loop/wrk_load.h"
 #include "loadtest/sale/hazard_catalogue.h"
 #include "loadtest/sale/run.h"
 #include "loadtest/sale/service_settings.h"

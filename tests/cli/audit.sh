@@ -3,7 +3,7 @@
 # audit.sh -- `seckill audit` on hand-made runs: verdicts and exit statuses.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 43
+plan 45
 
 voucher() { # ID ISSUED LEFT: print an entry of stock.json
     printf '{"voucher": %s, "issued": %s, "left": %s, "fence": 0, "issued_us": 1, "begin_us": 1, "end_us": 9, "moved": 0, "read_us": 0}' "$@"
@@ -60,6 +60,10 @@ make_run zero 5 4 && sold 1 1 && printf 'accepted\tr-2\t2\t2\t9\000\n' >>"$dir/l
 check 'a zero byte: 64, with its line' says 'ledger-1.tsv:2: .*zero byte' audit "$dir"
 make_run odd 5 4 && sold 1 1 && end && printf '2\tx\t9\tr-2\tnone\tread-write\tnone\tp1\tnow\t2\t2\n' >>"$dir/orders.tsv"
 check 'an order that is none: 64, with its line' says 'orders.tsv:2: this is no order' audit "$dir"
+make_run escape 5 4 && sold 1 1 && end && sed -i 's/\tr-1\t/\t\x1b[31m\t/' "$dir/orders.tsv"
+check 'nor is one with a control character' says 'orders.tsv:1: this is no order' audit "$dir"
+make_run turned 5 4 && sold 1 1 && end && sed -i 's/\tr-1\t/\t\xe2\x80\xaer\t/' "$dir/orders.tsv"
+check 'or with one that turns the text' says 'orders.tsv:1: this is no order' audit "$dir"
 make_run stock 5 4 && sold 1 1 && end && stock '"5"' 4
 check 'stock that is no number: 64, with its entry' says 'stock.json: entry 0 is no voucher' audit "$dir"
 

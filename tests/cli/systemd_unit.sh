@@ -15,6 +15,7 @@ export -n SECKILL_DATABASE_URL SECKILL_REDIS_URL SECKILL_TOKEN_KEY_FILE
 
 # The unit of the page, with the program of the build and settings of the lab.
 unit=$work/seckilld.service conf=$work/seckilld.conf
+umask 077
 sed -n '/^\[Unit\]/,/^WantedBy=/p' "$root/docs/how-to/operate-the-service.md" |
     sed "s|/usr/local/bin/seckilld|$seckilld|; s|/etc/seckill/seckilld.conf|$conf|" >"$unit"
 
