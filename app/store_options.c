@@ -11,11 +11,10 @@ struct db_options stores_database_options(const struct config *c, size_t partiti
 
     opts.application_name = c->process_name;
     opts.mark = c->allow_mixed_settings ? 0 : stores_mark(c);
+    opts.mark_binds = STORES_MARK_BINDS;
     opts.statement_timeout_ms = (int)c->statement_timeout_ms;
     opts.idle_timeout_ms = (int)c->idle_transaction_ms;
-    (void)postgres_pooler_read(c->database_pooler, &opts.pooler); /* the setting was
-                                                                   * checked, so the
-                                                                   * name exists */
+    (void)postgres_pooler_read(c->database_pooler, &opts.pooler); /* the setting was checked */
     return opts;
 }
 

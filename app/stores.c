@@ -325,6 +325,7 @@ static enum attempt_answer try_partition(struct service *s, size_t partition,
     struct db_conn *db;
     enum attempt_answer answer;
 
+    opts.mark_binds = 0; /* look_for_others() has more patience */
     if (db_pooler_mixes_sessions(&opts, why, WHY_MAX))
         return ATTEMPT_REFUSED;
     db = db_new(&opts);

@@ -28,6 +28,7 @@ struct group {
     struct stream_writing *members[STREAM_BATCH_MAX]; /* of the batch */
     bool is_in_doubt; /* a COMMIT was not answered, and its outcome is not known */
     bool is_settled;  /* a COMMIT was not answered, and its outcome is known */
+    bool is_locked;   /* somebody has locked the voucher's row for too long */
 };
 
 static void keep_reason(struct stream_writing *it, const char *why)
@@ -118,7 +119,8 @@ static void judge(struct worker *w, struct stream_writing *it, enum outcome outc
     case OUTCOME_STALE:
         it->is_blocked = true;
         break;
-    default:
+    default: /* a locked row is as a busy lock */
+        it->is_blocked = it->sale.sale.status == DB_TIMEOUT;
         break;
     }
 }
@@ -154,11 +156,13 @@ static void sell_alone(struct group *g, struct stream_writing *it)
 {
     enum outcome outcome;
 
-    if (g->is_in_doubt || g->is_late(g->arg) ||
+    it->is_blocked = g->is_locked;
+    if (g->is_locked || g->is_in_doubt || g->is_late(g->arg) ||
         (g->w->db == NULL && worker_take_db(g->w) != OUTCOME_ACCEPTED))
         return;
     outcome = order_sale_run(&it->sale);
     g->is_in_doubt = outcome == OUTCOME_UNKNOWN;
+    g->is_locked = it->sale.sale.status == DB_TIMEOUT;
     judge(g->w, it, outcome);
 }
 
@@ -174,6 +178,7 @@ static void sell_batch(struct group *g)
     if (g->batch.count > 1) {
         sale_batch_run(g->w->db, &g->batch, watch, g);
         order_sale_warn_of_batch(&g->batch);
+        g->is_locked = g->batch.status == DB_TIMEOUT;
     }
     for (size_t i = 0; i < g->batch.count; i++)
         if (g->batch.is_over[i])

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* stream_writer.c -- the thread that writes the rows of queued orders.
  *
- * The writer tries all orders of its batch in rounds.  While PostgreSQL fails, the
- * writer takes no further orders.  Blocked orders, whose lock is busy or whose fence is
- * too old, must not delay the orders of other locks: the writer keeps at most
- * BLOCKED_MAX of them, and takes further orders into the free places of the batch.  The
- * writer lets go of blocked orders beyond that number; they are still in the stream, and
- * a writer claims them after --stream-claim. */
+ * The writer tries all orders of its batch in rounds.  While PostgreSQL fails, the writer takes no
+ * further orders.  Blocked orders, whose lock is busy, whose row somebody has locked or whose fence
+ * is too old, must not delay the orders of other locks: the writer keeps at most BLOCKED_MAX of
+ * them, and takes further orders into the free places of the batch.  The writer lets go of blocked
+ * orders beyond that number; they are still in the stream, and a writer claims them after
+ * --stream-claim. */
 #include "app/stream_writer.h"
 
 #include <stdlib.h>

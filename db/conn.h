@@ -62,6 +62,8 @@ struct db_options {
     int idle_timeout_ms;          /* the server ends a transaction that is idle for so
                                    * long                                           */
     int mark;                     /* of a session: the advisory lock (DB_MARKS, mark); 0: none */
+    int mark_binds;               /* no session is opened beside one of another mark, if this bit
+                                   * is in one of both; 0: it is not looked for        */
     bool commits_lazily;          /* a COMMIT is answered before it is on disk, so a
                                    * crash of the server may lose confirmed commits;
                                    * has no effect with a pooler */

@@ -61,7 +61,7 @@ enum { DB_SETTINGS_MAX = 400 };
 const char *db_limits_at_start(const struct db_conn *db, char out[DB_SETTINGS_MAX]);
 
 /* Set the timeouts in the open session, if the pooler accepted no settings, and the mark.
- * False: the connection broke, or the deadline passed. */
+ * False: the connection broke, the deadline passed, or the server refused, as db->state says. */
 bool db_limits_set(struct db_conn *db, int64_t deadline_ns);
 
 /* Behind a pooler of transactions, put the statement that sets the timeouts for the

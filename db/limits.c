@@ -35,24 +35,39 @@ const char *db_limits_at_start(const struct db_conn *db, char out[DB_SETTINGS_MA
     return out;
 }
 
+/* A server that has started again has no marks, until each service opens a session. */
+static const char LOOK_FOR_OTHERS[] =
+    "; DO $$DECLARE other text; BEGIN SELECT coalesce(a.application_name, '?') INTO other"
+    " FROM pg_locks AS mark LEFT JOIN pg_stat_activity AS a ON a.pid = mark.pid"
+    " WHERE locktype = 'advisory' AND objsubid = 2 AND classid::bigint = %d AND objid <> 0"
+    " AND mark.database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    " AND (objid::bigint | %d) >= %d AND (objid::bigint # %d) %% %d <> 0 LIMIT 1; IF FOUND THEN"
+    " RAISE object_in_use USING message = format('the service %%s sells from this database with"
+    " other settings; stop one of the two (docs/how-to/upgrade.md)', other); END IF; END$$";
+
 bool db_limits_set(struct db_conn *db, int64_t deadline_ns)
 {
+    const int mark = db->opts.mark, binds = db->opts.mark_binds;
     struct postgres_wire *wire = postgres_connection_wire(db->open);
     struct postgres_result *result = NULL;
     bool is_read = false, is_set = true;
-    char sql[DB_SETTINGS_MAX];
+    char sql[DB_SETTINGS_MAX + sizeof(LOOK_FOR_OTHERS) + 60];
+    int len;
 
     if (db->opts.pooler == POSTGRES_POOLER_TRANSACTION ||
-        (db->opts.pooler == POSTGRES_POOLER_NONE && db->opts.mark == 0))
+        (db->opts.pooler == POSTGRES_POOLER_NONE && mark == 0))
         return true;
-    (void)snprintf(sql, sizeof(sql),
+    len = snprintf(sql, sizeof(sql),
                    "SET statement_timeout = %d; SET lock_timeout = %d;"
                    " SET idle_in_transaction_session_timeout = %d; SET TimeZone = 'UTC';"
                    " SET default_transaction_isolation = 'read committed';"
                    " SET enable_seqscan = off; SET jit = off;"
                    " SELECT pg_advisory_lock_shared(%d, %d)",
                    db->opts.statement_timeout_ms, lock_timeout_ms(db),
-                   db->opts.idle_timeout_ms, DB_MARKS, db->opts.mark);
+                   db->opts.idle_timeout_ms, DB_MARKS, mark);
+    if (mark != 0 && binds != 0)
+        (void)snprintf(sql + len, sizeof(sql) - (size_t)len, LOOK_FOR_OTHERS, DB_MARKS, mark,
+                       binds, mark, binds);
     if (!postgres_wire_put_query(wire, sql) || !postgres_wire_send(wire, deadline_ns))
         return false;
     while ((is_read = postgres_wire_receive(wire, deadline_ns, &result)) && result != NULL) {

@@ -269,10 +269,10 @@ static bool read_by_sentinel(const char *text, struct redis_url *out, const stru
     if (slash == NULL || slash + 1 >= query)
         return refuse(why, slash == NULL ? query : slash + 1,
                       "the name of the master is missing");
-    wrong = slash + 1 + strcspn(slash + 1, "/@");
+    wrong = slash + 1 + strcspn(slash + 1, "/@&");
     if (wrong < query)
-        return refuse(why, wrong, "there is a / or @ behind the name of the master; write ?db=N "
-                                  "for a database, and %%2F or %%40 in a name or password");
+        return refuse(why, wrong, "there is a /, @ or & behind the name of the master; write ? "
+                                  "before options, and %%2F, %%40 or %%26 in a name or password");
     if (at != NULL && at < slash) {
         if (!read_login(text, (size_t)(at - text), out, why))
             return false;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/store_options.h"
 #include "tests/service/scratch_database.h"
 #include "tests/service/stream_rig.h"
 
@@ -56,6 +57,15 @@ static bool is_unmarked(void *arg)
                       " datname = current_database()); END'");
 }
 
+static bool is_voucher_unknown(void *service)
+{
+    const struct rig_service *s = service;
+    struct rig_answer answer;
+
+    return rig_order(s->orders_port, 1, 1, &answer) &&
+           strcmp(answer.outcome, "unknown-voucher") == 0;
+}
+
 /* A service that would sell twice beside the other does not start.  The left one of a
  * pair starts first, of the next pair the right one. */
 TEST(only_settings_that_agree_run_beside_each_other)
@@ -95,6 +105,29 @@ TEST(only_settings_that_agree_run_beside_each_other)
         assert_true(rig_until(is_unmarked, NULL, RIG_PATIENCE_MS));
         expect_started(second); /* alone */
     }
+}
+
+/* The server ends all sessions, and another service, here the session of the test, has its mark
+ * before the service has a session again. */
+TEST(a_service_whose_mark_was_lost_sells_nothing_beside_another)
+{
+    static const char *const FLAGS[] = {"--lock=lua", "--duplicate-guard=count", NULL};
+    struct rig_service s = rig_start(with(FLAGS));
+    struct rig_answer answer;
+    char sql[200];
+
+    (void)snprintf(sql, sizeof(sql),
+                   "SELECT pg_advisory_lock_shared(%d, %d); SELECT pg_terminate_backend(pid, 5000)"
+                   " FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND"
+                   " datname = current_database()", DB_MARKS, STORES_MARK_BINDS | 5);
+    assert_true(lab_db_run(scratch, sql));
+    assert_true(rig_order(s.orders_port, 1, 1, &answer));
+    assert_int_equal(answer.status, 503);
+    assert_string_equal(answer.outcome, "unavailable");
+    assert_true(rig_has_logged(&s, " sells from this database with other settings; stop one of"));
+    assert_true(lab_db_run(scratch, "SELECT pg_advisory_unlock_all()"));
+    assert_true(rig_until(is_voucher_unknown, &s, RIG_PATIENCE_MS));
+    rig_stop(&s);
 }
 
 /* The units of orders that wait in the stream are still in PostgreSQL's stock. */

@@ -99,6 +99,28 @@ TEST(a_few_blocked_orders_stay_with_their_writer)
     rig_stop(&service);
 }
 
+/* Somebody has locked the voucher's row, and the statements of its orders end by their timeout. */
+TEST(orders_behind_a_locked_row_do_not_stop_the_others)
+{
+    enum { USERS = 20 };
+    int64_t blocked = rig_voucher(USERS), other = rig_voucher(5);
+
+    stream_anew();
+    service = RIG_START("--order-path=stream", stream_flag(), CLAIM_SOON, "--lock=none",
+                        "--statement-timeout=1s", "--database-wait=50s");
+    batch_begin(blocked);
+    for (int user = 1; user <= USERS; user++)
+        (void)stream_buy(&service, blocked, user, "", 202, "queued");
+    for (int user = 1; user <= 3; user++) {
+        (void)stream_buy(&service, other, user, "", 202, "queued");
+        stream_await_rows(other, user);
+    }
+    stream_await_waiting(USERS);
+    batch_let_go();
+    expect_all(blocked, USERS);
+    rig_stop(&service);
+}
+
 /* If a writer waited for the voucher's lock once for each order, it would not reach the other
  * voucher before the test's time limit. */
 TEST(a_voucher_lock_is_waited_for_once_in_a_round)

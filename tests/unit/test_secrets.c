@@ -42,6 +42,7 @@ static const struct {
     {"pg-unique", "postgresql://%s:%s@127.0.0.1:1,127.0.0.1:1/d?sslmode=disable"},
     {"redlock", "redis://127.0.0.1:1,redis://127.0.0.1:1,redis://%s:%s@127.0.0.1:1"},
     {"reentrant", "redis-sentinel://127.0.0.1:1/shop?sentinel-user=%s&sentinel-password=%s"},
+    {"reentrant", "redis-sentinel://127.0.0.1:1/shop&sentinel-user=%s&sentinel-password=%s"},
 };
 
 static void has_no_piece(const char *said, const char *url)
