@@ -19,8 +19,6 @@
 /* The orders that are sold at once. */
 struct group {
     struct worker *w;
-    stream_is_late *is_late;
-    void *arg; /* of is_late() */
     struct stream_writing *all[STREAM_BATCH_MAX]; /* the orders whose lock is held */
     size_t count;
     struct order_lock lock; /* the voucher's lock, with --lock-scope=voucher */
@@ -29,6 +27,7 @@ struct group {
     bool is_in_doubt; /* a COMMIT was not answered, and its outcome is not known */
     bool is_settled;  /* a COMMIT was not answered, and its outcome is known */
     bool is_locked;   /* somebody has locked the voucher's row for too long */
+    bool is_down;     /* there was no connection */
 };
 
 static void keep_reason(struct stream_writing *it, const char *why)
@@ -157,8 +156,9 @@ static void sell_alone(struct group *g, struct stream_writing *it)
     enum outcome outcome;
 
     it->is_blocked = g->is_locked;
-    if (g->is_locked || g->is_in_doubt || g->is_late(g->arg) ||
-        (g->w->db == NULL && worker_take_db(g->w) != OUTCOME_ACCEPTED))
+    if (!g->is_locked && !g->is_in_doubt && !g->is_down && g->w->db == NULL)
+        g->is_down = worker_take_db(g->w) != OUTCOME_ACCEPTED;
+    if (g->is_locked || g->is_in_doubt || g->is_down)
         return;
     outcome = order_sale_run(&it->sale);
     g->is_in_doubt = outcome == OUTCOME_UNKNOWN;
@@ -298,10 +298,9 @@ static void give_locks(struct group *g, struct stream_writing *const *writings, 
         give(g->w, &writings[i]->lock);
 }
 
-void stream_sell(struct worker *w, struct stream_writing *const *writings, size_t count,
-                 stream_is_late *is_late, void *arg)
+void stream_sell(struct worker *w, struct stream_writing *const *writings, size_t count)
 {
-    struct group g = {.w = w, .is_late = is_late, .arg = arg};
+    struct group g = {.w = w};
     struct stream_writing *open[STREAM_BATCH_MAX];
 
     if (!worker_choose_voucher(w, writings[0]->entry.voucher_id)) {

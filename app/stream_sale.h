@@ -36,15 +36,11 @@ struct stream_writing {
     struct order_sale sale;
 };
 
-/* True: begin no further transaction. */
-typedef bool stream_is_late(void *arg);
-
 /* Try to write the orders, which are all of one voucher and OPEN, and at most
  * STREAM_BATCH_MAX: judge the times of the sale again, take the locks, sell the
  * orders, and look for existing orders of those that were refused.  Orders that are not
- * sold together are sold one by one until is_late() with `arg` is true.  Afterwards the
- * state of each is set, and no lock is held. */
-void stream_sell(struct worker *w, struct stream_writing *const *writings, size_t count,
-                 stream_is_late *is_late, void *arg);
+ * sold together are sold one by one, until the voucher's row is found to be locked, or the
+ * database not to answer.  Afterwards the state of each is set, and no lock is held. */
+void stream_sell(struct worker *w, struct stream_writing *const *writings, size_t count);
 
 #endif /* APP_STREAM_SALE_H */

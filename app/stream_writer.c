@@ -67,10 +67,8 @@ static bool is_ending(struct stream_writer *t)
     return ending;
 }
 
-/* A stream_is_late. */
-static bool is_over(void *arg)
+static bool is_over(struct stream_writer *t)
 {
-    struct stream_writer *t = arg;
     bool over;
 
     dlock_mutex_lock(&t->mutex);
@@ -260,7 +258,7 @@ static void write_round(struct stream_writer *t)
 
     begin_round(t);
     while (!is_over(t) && (count = next_group(t, group)) > 0)
-        stream_sell(t->worker, group, count, is_over, t);
+        stream_sell(t->worker, group, count);
     (void)settle(t);
     count_rounds(t, before);
     return_orders(t);
