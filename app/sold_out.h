@@ -2,7 +2,7 @@
 /* sold_out.h -- remembers for a moment that a voucher was sold out.
  *
  * After a voucher is sold out, most requests are still for it, and this note answers them without
- * the database.  The note is an answer for 100 ms from the last question to the database, so that
+ * the database.  The note is an answer for 200 ms from the last question to the database, so that
  * stock that comes back is sold.  A request that finds an old note asks the database again for all
  * vouchers together that requests asked for lately.  It does so for ten seconds, in which buyers
  * come for each of many vouchers.
@@ -19,8 +19,8 @@
 
 enum {
     SOLD_OUT_SLOTS = 4096,
-    SOLD_OUT_MS = 100,
-    SOLD_OUT_OLD_MS = 50,       /* the age at which the database is asked again */
+    SOLD_OUT_MS = 200,
+    SOLD_OUT_OLD_MS = 150,      /* the age at which the database is asked again */
     SOLD_OUT_WANTED_MS = 10000, /* a voucher that nobody asked for so long is forgotten */
     SOLD_OUT_ASKED_MAX = 1024,  /* vouchers in one question */
 };
