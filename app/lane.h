@@ -15,9 +15,9 @@
  *     default:                        // nothing was sold
  *     }
  *
- * The first orders of a voucher lead.  Orders that come while as many leaders sell as may wait,
- * and the first of them leads next.  So the longer a batch takes, the larger the next batch is.
- * No order waits for a batch to grow.
+ * The first orders of a voucher lead.  An order that comes while the voucher has all its leaders
+ * waits, and the first order that waits leads next.  So the longer a batch takes, the larger the
+ * next batch is.  No order waits for a batch to grow.
  *
  * Threads     Any.  A place belongs to its thread until lane_join() is called, to the
  *             leader that took it from lane_take() to lane_finish(), and to its thread

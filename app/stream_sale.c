@@ -26,7 +26,7 @@ struct group {
     struct stream_writing *members[STREAM_BATCH_MAX]; /* of the batch */
     bool is_in_doubt; /* a COMMIT was not answered, and its outcome is not known */
     bool is_settled;  /* a COMMIT was not answered, and its outcome is known */
-    bool is_locked;   /* somebody has locked the voucher's row for too long */
+    bool is_locked;   /* another session has locked the voucher's row for too long */
     bool is_down;     /* there was no connection */
 };
 

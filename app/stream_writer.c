@@ -250,7 +250,7 @@ static void return_orders(struct stream_writer *t)
 }
 
 /* Try every order of the batch once, and settle those that are finished.  After the time
- * of a stop, no further order is tried. */
+ * of a stop, no further voucher is tried. */
 static void write_round(struct stream_writer *t)
 {
     struct stream_writing *group[STREAM_BATCH_MAX];

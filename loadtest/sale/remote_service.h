@@ -2,7 +2,7 @@
 /* remote_service.h -- a service that this program did not start: its address, and its buyers with
  * their tokens.
  *
- * Nobody reads its database, its locks, its logs or its processes, so a load of it has no audit.
+ * A load reads neither its database nor its locks, logs or processes, and has no audit.
  * The tokens are secrets, and are neither printed nor written into the files of a run.
  */
 #ifndef LOADTEST_SALE_REMOTE_SERVICE_H

@@ -99,7 +99,7 @@ TEST(a_few_blocked_orders_stay_with_their_writer)
     rig_stop(&service);
 }
 
-/* Somebody has locked the voucher's row, and the statements of its orders end by their timeout. */
+/* The test locks the voucher's row, so the statements of its orders end by their timeout. */
 TEST(orders_behind_a_locked_row_do_not_stop_the_others)
 {
     enum { USERS = 20 };
