@@ -12,6 +12,7 @@
 #include "app/lane.h"
 #include "base/http/address.h"
 #include "base/http/admin_access.h"
+#include "base/os/random.h"
 #include "base/redis/outcome.h"
 #include "base/redis/url.h"
 #include "base/text/settings.h"
@@ -515,6 +516,7 @@ static void derive(struct config *c)
 {
     char host[40] = "host";
 
+    dlock_random_bytes(&c->process_number, sizeof(c->process_number));
     (void)gethostname(host, sizeof(host) - 1);
     if (c->process != NULL)
         (void)snprintf(c->process_name, sizeof(c->process_name), "%s", c->process);

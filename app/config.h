@@ -26,6 +26,7 @@ struct config {
     /* Derived from the settings. */
     struct partition_urls databases; /* of --database-url */
     char process_name[CONFIG_PROCESS_MAX + 1];
+    uint32_t process_number; /* random: containers may have one name */
     uint32_t fronts[CONFIG_FRONTS_MAX]; /* network order */
     size_t front_count;
     char admin_token_path[CONFIG_PATH_MAX]; /* the file of the admin token */

@@ -71,7 +71,7 @@ int stores_mark(const struct config *c)
     if (c->duplicates == DUPLICATE_GUARD_NONE)
         hash = mark_add(hash, c->duplicate_guard);
     if (relies && dlock_store_row(dlock_store_of(dlock_variant_find(c->lock)))->flag == NULL)
-        hash = mark_add(hash, c->process_name);
+        hash ^= c->process_number;
     if (config_has_stream(c))
         hash = mark_add(hash, c->stream_name);
     return (int)((hash & (STORES_MARK_BINDS - 1)) |

@@ -81,7 +81,7 @@ TEST(only_settings_that_agree_run_beside_each_other)
         {false, {{"--lock=lua", "--duplicate-guard=count"}, {"--lock=lua", "other-redis"}}},
         {false, {{"--lock=lua", "--duplicate-guard=none"}, {"--lock=lua"}}},
         {false, {{"--lock=local", "--duplicate-guard=count", "--process=a"},
-                 {"--lock=local", "--duplicate-guard=count", "--process=b"}}},
+                 {"--lock=local", "--duplicate-guard=count", "--process=a"}}},
         {false, {{"--lock=lua", "--stock-guard=read-write"}, {"--lock=none"}}},
         {false, {{"--lock=lua", "--stock-guard=decrement"}, {"--lock=none"}}},
         {false, {{"--order-path=stream"}, {"--order-path=combined"}}},
