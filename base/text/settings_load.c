@@ -115,16 +115,19 @@ static bool scan_flags(struct settings *s, struct loading *l, int argc, char **a
 {
     struct option *options = make_options(s->program);
     bool ok = true;
-    int c;
+    int c, index = -1;
 
     optind = 0; /* glibc: start over, also for the next program table */
     opterr = 0;
-    while ((c = getopt_long(argc, argv, ":hV", options, NULL)) != -1) {
+    for (; (c = getopt_long(argc, argv, ":hV", options, &index)) != -1; index = -1) {
+        const char *word = argv[optind - 1 - (optarg && optarg == argv[optind - 1])];
+
         if (c == ':') {
-            settings_complain(s, "%s needs a value", argv[optind - 1]);
+            settings_complain(s, "%s needs a value", word);
             ok = false;
-        } else if (c == '?') {
-            refuse_flag(s, argv[optind - 1]);
+        } else if (c == '?' || (index >= 0 && /* no abbreviations */
+                                strcspn(word + 2, "=") < strlen(options[index].name))) {
+            refuse_flag(s, word);
             ok = false;
         } else if (c == 'h' || c == OPTION_HELP) {
             *asked = OPTION_HELP;

@@ -68,6 +68,7 @@ TEST(a_wrong_value_is_refused_with_what_was_expected)
         {"--lock-wait=6s", "expected 0ms to 5s"},
         {"--verbose=yes", "on or off"},
         {"--lock-wiat=1s", "did you mean --lock-wait?"},
+        {"--lock-wai=1s", "unknown flag --lock-wai; did you mean --lock-wait?"},
         {"--count", "--count needs a value"},
         {"-q", "unknown flag -q"},
         {"--config=/nonexistent", "cannot read /nonexistent"},
