@@ -70,6 +70,7 @@ static void service_argv(const char **argv, const char *const *args)
     argv[n++] = "--listen=127.0.0.1:0";
     argv[n++] = "--admin-listen=127.0.0.1:0";
     argv[n++] = "--workers=8";
+    argv[n++] = "--connections=128"; /* a thread each */
     argv[n++] = "--allow-mixed-settings"; /* test programs that run at once share a database */
     for (; *args != NULL && n < RIG_ARGS_MAX - 1; args++)
         argv[n++] = *args;
