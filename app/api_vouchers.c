@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "app/handlers.h"
-#include "app/lock_trace.h"
+#include "app/order_lock.h"
 #include "app/order_lock.h"
 #include "app/voucher_json.h"
 #include "db/partition.h"
@@ -45,7 +45,7 @@ static enum outcome query_lock_take(struct worker *w, int64_t voucher_id, const 
     readiness_judge(w->service->readiness, READINESS_LOCKS, st);
     r->is_locked = st == DLOCK_OK;
     if (r->is_locked) {
-        lock_trace_note(w->service, &r->lease, trace_id);
+        order_lock_trace(w->service, &r->lease, trace_id);
         DLOCK_FAULT(AFTER_ACQUIRE, name);
         return OUTCOME_ACCEPTED;
     }

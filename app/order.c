@@ -4,7 +4,7 @@
 
 #include "base/text/duration.h"
 #include "app/order_path.h"
-#include "app/order_replay.h"
+#include "app/order_sale.h"
 #include "app/sale_window.h"
 #include "app/stream.h"
 #include "db/partition.h"

@@ -2,9 +2,21 @@
 /* order_lock.c -- take, give back and abandon the lock of an order. */
 #include "app/order_lock.h"
 
-#include "app/lock_trace.h"
 #include "base/text/duration.h"
 #include "lock/fault.h"
+
+void order_lock_trace(const struct service *service, const dlock_lease *lease,
+                      const char *trace_id)
+{
+    dlock_status st;
+
+    if (trace_id == NULL)
+        return;
+    st = dlock_trace(service->locks, lease, trace_id);
+    if (st != DLOCK_OK)
+        LIMITED_WARN("lock %s: its record lacks the trace %s: %s", lease->name, trace_id,
+                     dlock_error());
+}
 
 enum outcome order_lock_take(struct worker *w, const struct order_request *request,
                              struct order_lock *lock)
@@ -30,7 +42,7 @@ enum outcome order_lock_take_within(struct worker *w, const struct order_request
     lock->is_held = st == DLOCK_OK;
     readiness_judge(w->service->readiness, READINESS_LOCKS, st);
     if (lock->is_held) {
-        lock_trace_note(w->service, &lock->lease, request->trace_id);
+        order_lock_trace(w->service, &lock->lease, request->trace_id);
         return OUTCOME_ACCEPTED;
     }
     if (st == DLOCK_BUSY || st == DLOCK_TIMEOUT) {

@@ -44,6 +44,11 @@ enum outcome order_lock_take(struct worker *w, const struct order_request *reque
 enum outcome order_lock_take_within(struct worker *w, const struct order_request *request,
                                     struct order_lock *lock, int64_t wait_ms);
 
+/* Record that the lock of `lease` is held for this trace.  If `trace_id` is NULL, or
+ * without --record, the call does nothing.  Any thread. */
+void order_lock_trace(const struct service *service, const dlock_lease *lease,
+                      const char *trace_id);
+
 /* Release the lock; does nothing if it is not held. */
 void order_lock_give(struct worker *w, struct order_lock *lock);
 

@@ -5,10 +5,33 @@
 
 #include <stdio.h>
 
-#include "app/order_replay.h"
 #include "base/text/duration.h"
 #include "db/order.h"
 #include "lock/fault.h"
+
+enum outcome order_replay(struct worker *w, const struct order_request *request,
+                          struct order_placed *placed, bool *is_new)
+{
+    struct order_found order;
+    enum db_status st = order_find_request(w->db, request->user_id, request->request_id,
+                                           &order);
+
+    *is_new = false;
+    if (st != DB_OK)
+        return worker_db_failed(w, st);
+    *is_new = !order.found;
+    if (!order.found)
+        return OUTCOME_INTERNAL;
+    if (order.voucher_id != request->voucher_id)
+        return OUTCOME_CONFLICT;
+    st = order_confirm(w->db);
+    if (st != DB_OK) {
+        (void)worker_db_failed(w, st);
+        return OUTCOME_UNKNOWN;
+    }
+    *placed = (struct order_placed){order.id, true};
+    return OUTCOME_ACCEPTED;
+}
 
 bool order_sale_is_lost_at(struct order_sale *e, dlock_fault_point point)
 {

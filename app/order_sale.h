@@ -29,6 +29,15 @@ struct order_sale {
                                          * none */
 };
 
+/* Was an earlier request with this id accepted?  The worker has a connection.
+ *   ACCEPTED   *placed is its order
+ *   CONFLICT   the request's id belongs to an order of another voucher
+ *   UNKNOWN    the order exists here, and the synchronous standby may lack it
+ *   otherwise  if *is_new, there is no order of this id; if not, the database failed,
+ *              as worker_db_failed() */
+enum outcome order_replay(struct worker *w, const struct order_request *request,
+                          struct order_placed *placed, bool *is_new);
+
 /* Reach a fault point.  True: the caller has to act as if PostgreSQL did not answer.
  * After a cut, the next statement of the connection finds the failure. */
 bool order_sale_is_lost_at(struct order_sale *e, dlock_fault_point point);

@@ -13,7 +13,6 @@
 
 #include "app/handlers.h"
 #include "app/lane.h"
-#include "app/lock_trace.h"
 #include "app/order_sale.h"
 #include "app/worker_pool.h"
 #include "base/os/clock.h"
@@ -227,7 +226,7 @@ static void sell_under_one_lock(struct batch *b)
     for (size_t i = 0; i < b->count; i++) {
         order_of(b->places[i])->sale.lock = &leader->lock;
         if (i > 0) /* the trace of the leader was noted when it got the lock */
-            lock_trace_note(b->w->service, &leader->lock.lease,
+            order_lock_trace(b->w->service, &leader->lock.lease,
                             order_of(b->places[i])->sale.order->request->trace_id);
     }
     if (order_sale_is_lost_at(&leader->sale, DLOCK_FAULT_AFTER_ACQUIRE))

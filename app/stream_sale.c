@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/lock_trace.h"
-#include "app/order_replay.h"
+#include "app/order_sale.h"
 #include "app/sale_window.h"
 #include "base/os/clock.h"
 #include "db/sale_batch.h"
@@ -279,7 +278,7 @@ static void take_locks(struct group *g, struct stream_writing *const *writings, 
         if (!has_one || i == 0)
             outcome = take_lock(g, it, until_ns);
         else if (outcome == OUTCOME_ACCEPTED)
-            lock_trace_note(g->w->service, &g->lock.lease, it->request.trace_id);
+            order_lock_trace(g->w->service, &g->lock.lease, it->request.trace_id);
         else
             it->is_blocked = writings[0]->is_blocked;
         if (outcome == OUTCOME_ACCEPTED &&

@@ -8,7 +8,6 @@
  *
  * A process copies the stock of a voucher from PostgreSQL into Redis when Redis does
  * not have it. */
-#include "app/order_replay.h"
 #include "app/order_sale.h"
 #include "app/stream.h"
 #include "app/stream_writer.h"
