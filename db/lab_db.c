@@ -2,11 +2,15 @@
 /* lab_db.c -- the laboratory's own connection to the database. */
 #include "db/lab_db.h"
 
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/os/clock.h"
+#include "base/os/random.h"
 #include "base/postgres/message.h"
 #include "db/lab_db_ask.h"
 
@@ -162,28 +166,59 @@ bool lab_db_is_in_transaction(const lab_db *db)
            postgres_wire_transaction(db->wire) == POSTGRES_IN_TRANSACTION;
 }
 
-bool lab_db_create(lab_db *db, const char *name, const char *service,
-                   const char *password)
+enum { SCRAM_HASH = SHA256_DIGEST_LENGTH, SCRAM_SALT = 16, SCRAM_SECRET_MAX = 160 };
+
+static bool scram_mac(const void *key, size_t key_len, const void *text, size_t len,
+                      unsigned char out[SCRAM_HASH])
 {
-    /* The server quotes the names and the hash. */
-    static const char ROLE[] =
-        "SELECT format('CREATE ROLE %I LOGIN PASSWORD %L', $1::text, $2::text)";
+    return HMAC(EVP_sha256(), key, (int)key_len, text, len, out, NULL) != NULL;
+}
+
+/* Write the secret by which PostgreSQL knows a password (RFC 5802, section 3).  Its one
+ * iteration suffices for a random password, and every iteration is repeated by each connection. */
+static bool scram_write(const char *password, char out[SCRAM_SECRET_MAX])
+{
+    unsigned char salt[SCRAM_SALT + 4] = {[SCRAM_SALT + 3] = 1}; /* and the block's number */
+    unsigned char salted[SCRAM_HASH], client[SCRAM_HASH], stored[SCRAM_HASH], server[SCRAM_HASH];
+    unsigned char salt64[2 * SCRAM_SALT], stored64[2 * SCRAM_HASH], server64[2 * SCRAM_HASH];
+
+    dlock_random_bytes(salt, SCRAM_SALT);
+    if (!scram_mac(password, strlen(password), salt, sizeof(salt), salted) ||
+        !scram_mac(salted, SCRAM_HASH, "Client Key", strlen("Client Key"), client) ||
+        !scram_mac(salted, SCRAM_HASH, "Server Key", strlen("Server Key"), server) ||
+        SHA256(client, SCRAM_HASH, stored) == NULL)
+        return false;
+    (void)EVP_EncodeBlock(salt64, salt, SCRAM_SALT);
+    (void)EVP_EncodeBlock(stored64, stored, SCRAM_HASH);
+    (void)EVP_EncodeBlock(server64, server, SCRAM_HASH);
+    (void)snprintf(out, SCRAM_SECRET_MAX, "SCRAM-SHA-256$1:%s$%s:%s", (char *)salt64,
+                   (char *)stored64, (char *)server64);
+    return true;
+}
+
+bool lab_db_create(lab_db *db, const char *name, const char *service,
+                   const char *password, const char *own_password)
+{
+    /* The server quotes the names and the secrets. */
+    static const char ROLES[] =
+        "SELECT format('CREATE ROLE %I LOGIN PASSWORD %L; ALTER ROLE CURRENT_USER PASSWORD %L',"
+        " $1::text, $2::text, $3::text)";
     static const char DATABASE[] = "SELECT format('CREATE DATABASE %I', $1::text)";
-    char hash[256];
-    const char *role_values[] = {service, hash};
+    char secret[SCRAM_SECRET_MAX], own_secret[SCRAM_SECRET_MAX];
+    const char *role_values[] = {service, secret, own_secret};
     const char *database_values[] = {name};
-    struct postgres_result *role = NULL;
+    struct postgres_result *roles = NULL;
     struct postgres_result *database = NULL;
     bool ok = false;
 
-    if (postgres_wire_hash_password(db->wire, service, password, hash, sizeof hash)) {
-        role = lab_db_ask(db, ROLE, 2, role_values);
-        database = role ? lab_db_ask(db, DATABASE, 1, database_values) : NULL;
+    if (scram_write(password, secret) && scram_write(own_password, own_secret)) {
+        roles = lab_db_ask(db, ROLES, 3, role_values);
+        database = roles ? lab_db_ask(db, DATABASE, 1, database_values) : NULL;
     }
-    if (role && database)
-        ok = lab_db_run(db, postgres_result_text(role, 0, 0)) &&
+    if (roles && database)
+        ok = lab_db_run(db, postgres_result_text(roles, 0, 0)) &&
              lab_db_run(db, postgres_result_text(database, 0, 0)); /* no transaction */
     postgres_result_free(database);
-    postgres_result_free(role);
+    postgres_result_free(roles);
     return ok;
 }

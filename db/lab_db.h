@@ -38,9 +38,10 @@ bool lab_db_is_lost(const lab_db *db);
 bool lab_db_answers(const char *url);
 
 /* As a superuser: create the database `name`, and the role `service` who may log in
- * with `password`; only a hash of it is sent. */
+ * with `password`, and set the superuser's own password.  Both are random, since the secrets
+ * that are sent for them stop nobody who tries likely passwords. */
 bool lab_db_create(lab_db *db, const char *name, const char *service,
-                   const char *password);
+                   const char *password, const char *own_password);
 
 /* Run statements that take no parameters and return nothing. */
 bool lab_db_run(lab_db *db, const char *sql);

@@ -409,17 +409,3 @@ bool postgres_answers(const char *url)
 {
     return PQping(url) == PQPING_OK;
 }
-
-/* ---- passwords ---- */
-
-bool postgres_wire_hash_password(struct postgres_wire *wire, const char *role,
-                                 const char *password, char *out, size_t size)
-{
-    char *hash = PQencryptPasswordConn(wire->pg, password, role, "scram-sha-256");
-    bool fits = hash != NULL && strlen(hash) < size;
-
-    if (fits)
-        (void)snprintf(out, size, "%s", hash);
-    PQfreemem(hash);
-    return fits;
-}

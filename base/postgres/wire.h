@@ -212,11 +212,4 @@ size_t postgres_url_hosts(const char *url);
  * the URL's connect_timeout. */
 bool postgres_answers(const char *url);
 
-/* ---- passwords ---- */
-
-/* Compute the hash of a role's password that the server stores, so that the password
- * itself is not sent.  False: no memory, or `size` is too small. */
-bool postgres_wire_hash_password(struct postgres_wire *wire, const char *role,
-                                 const char *password, char *out, size_t size);
-
 #endif /* BASE_POSTGRES_WIRE_H */

@@ -179,7 +179,8 @@ bool lab_postgres_fill(const struct lab *lab)
     snprintf(url, sizeof url, "postgresql://seckill_lab:%s@127.0.0.1:%d/postgres",
              lab->lab_password, lab_port(lab, LAB_POSTGRES, 0));
     ok = lab_db_open(&db, url, error, sizeof error);
-    if (ok && !lab_db_create(db, "seckill", "seckill_service", lab->service_password)) {
+    if (ok && !lab_db_create(db, "seckill", "seckill_service", lab->service_password,
+                             lab->lab_password)) {
         snprintf(error, sizeof error, "%s", lab_db_error(db));
         ok = false;
     }
