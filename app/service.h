@@ -77,6 +77,13 @@ enum exit_code service_open(struct service *s, const struct config *config,
  * fine. */
 void service_close(struct service *s);
 
+/* The connecting of service_open(): set s->locks, s->admission, s->stream and s->databases.
+ * A store that does not answer, or answers that it is still starting, is asked again; one that
+ * refuses for a lasting reason is not.  Answers as service_open(), and
+ *   UNAVAILABLE   too if this service might sell twice
+ *   CANNOT_WRITE  the file of --record cannot be made */
+enum exit_code stores_open(struct service *s);
+
 /* NULL: no memory. */
 struct worker *worker_new(struct service *s);
 

@@ -8,7 +8,6 @@
 
 #include "app/lane.h"
 #include "app/order_path.h"
-#include "app/stores.h"
 #include "app/stream.h"
 #include "app/stream_writer.h"
 #include "base/os/clock.h"
@@ -17,10 +16,9 @@
 
 static bool open_database(struct service *s)
 {
-    s->databases = partitions_open(s->config);
     s->readiness = readiness_start(s->config, &s->failed, s->admission, s->stream);
     s->vouchers = aligned_alloc(alignof(struct voucher_cache), sizeof(*s->vouchers));
-    if (s->databases == NULL || s->readiness == NULL || s->vouchers == NULL) {
+    if (s->readiness == NULL || s->vouchers == NULL) {
         log_error("out of memory");
         return false;
     }

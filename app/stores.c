@@ -5,7 +5,7 @@
  * machine starts all its programs, a store needs longer for an answer, so each question
  * is repeated until --start-timeout.
  */
-#include "app/stores.h"
+#include "app/service.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,8 +34,8 @@ struct start_timeout {
     int64_t pause_ms;
 };
 
-enum { FIRST_TELL_MS = 1000, TELL_EVERY_MS = 3000, PAUSE_FIRST_MS = 20, PAUSE_LAST_MS = 250,
-       LOOKS_MAX = 10 /* for other services, in a second */ };
+enum { FIRST_TELL_MS = 1000, TELL_EVERY_MS = 3000, PAUSE_FIRST_MS = 20, PAUSE_LAST_MS = 250 };
+
 
 static const int64_t NS_PER_MS = 1000000;
 
@@ -279,45 +279,75 @@ static enum attempt_answer check_partition(struct db_conn *db, const struct conf
     return judge_connection(db, why);
 }
 
-/* Does another service sell from this database with settings beside which one of the two
- * would sell twice?  This session has its own mark by now.  A session whose service has
- * ended gets a moment to end. */
-static enum attempt_answer look_for_others(struct db_conn *db, const struct config *c,
-                                           enum postgres_pooler pooler, char why[WHY_MAX])
+/* Connect, unless another service sells from this database with settings beside which one of
+ * the two would sell twice. */
+static enum attempt_answer connect_beside_others(struct db_conn *db,
+                                                 const struct db_options *opts,
+                                                 char why[WHY_MAX])
 {
-    static const struct postgres_statement LOOK = {
-        "stores_look_for_others",
-        "SELECT 'the service ' || coalesce(a.application_name, '?') || ' sells from this"
-        " database with other settings' FROM pg_locks AS mark"
-        " LEFT JOIN pg_stat_activity AS a ON a.pid = mark.pid WHERE locktype = 'advisory'"
-        " AND objsubid = 2 AND classid::bigint = $1 AND objid <> 0 AND mark.database ="
-        " (SELECT oid FROM pg_database WHERE datname = current_database())"
-        " AND (objid::bigint | $2) >= $3 AND (objid::bigint # $2) % $3 <> 0 LIMIT 1",
-        "iii"};
     const char *found = "other services cannot be seen with --database-pooler=transaction";
-    int mark = stores_mark(c);
+    enum db_status st = db_connect_alone(db);
 
-    for (int i = 0; i == 0 || (i < LOOKS_MAX && db_rows(db, 0) > 0); i++) {
-        dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), i * PAUSE_FIRST_MS));
-        if (db_run_one(db, &LOOK, DB_VALUES(DB_INT(DB_MARKS), DB_INT(mark),
-                                            DB_INT(STORES_MARK_BINDS))) != DB_OK)
-            return judge_connection(db, why);
-    }
-    if (db_rows(db, 0) > 0)
-        found = db_text(db, 0, 0, 0);
-    else if (pooler != POSTGRES_POOLER_TRANSACTION || mark < STORES_MARK_BINDS)
+    if (st == DB_LOST)
+        return judge_connection(db, why);
+    if (st != DB_OK)
+        found = db_error(db);
+    else if (opts->pooler != POSTGRES_POOLER_TRANSACTION || opts->mark < STORES_MARK_BINDS)
         return ATTEMPT_OK;
     (void)snprintf(why, WHY_MAX,
                    "%.140s: beside --duplicate-guard=count or none, --stock-guard=read-write or "
                    "decrement, or --order-path=stream, every service needs the same lock, scope, "
-                   "stores and stream, or a user could get two orders, or a unit be sold twice. "
-                   "Stop the others first (docs/how-to/upgrade.md), or start with "
-                   "--allow-mixed-settings",
+                   "stores and stream, or a user could get two orders, or a unit be sold twice; "
+                   "--allow-mixed-settings starts it all the same",
                    found);
     return ATTEMPT_MIXED;
 }
 
-/* Connect once, and check the tables, the partition and the other services. */
+/* Is the stream of this service that of this database?  The first that asks makes it so. */
+static enum attempt_answer claim_stream(struct service *s, struct db_conn *db, char why[WHY_MAX])
+{
+    enum db_status said = partition_identify(db);
+    bool is_ours = false;
+    dlock_status st;
+
+    if (said != DB_OK) {
+        enum attempt_answer answer = judge_connection(db, why);
+
+        return said == DB_ERROR ? ATTEMPT_REFUSED : answer;
+    }
+    st = stream_claim(s->stream, db_text(db, 0, 0, 0), &is_ours);
+    explain_lock(st, why);
+    if (st != DLOCK_OK || is_ours || s->config->allow_mixed_settings)
+        return judge_lock(st);
+    (void)snprintf(why, WHY_MAX,
+                   "the stream %s has the orders of another database, which would become rows of "
+                   "this one: choose another --stream-name, after a move of the database delete "
+                   "the key %s:database (docs/how-to/upgrade.md), or start with "
+                   "--allow-mixed-settings",
+                   s->config->stream_name, s->config->stream_name);
+    return ATTEMPT_MIXED;
+}
+
+/* Open the pools.  Until the pool has a session with the mark of this service, the session that
+ * asked for the others has to stay. */
+static enum attempt_answer open_pool(struct service *s, size_t partition, char why[WHY_MAX])
+{
+    struct db_taken taken;
+    enum db_status st;
+
+    if (s->databases == NULL && (s->databases = partitions_open(s->config)) == NULL) {
+        (void)snprintf(why, WHY_MAX, "out of memory");
+        return ATTEMPT_REFUSED;
+    }
+    st = db_pool_take(partitions_pool(s->databases, partition), s->config->database_wait_ms,
+                      &taken);
+    if (st == DB_OK)
+        db_pool_give(partitions_pool(s->databases, partition), taken.db);
+    (void)snprintf(why, WHY_MAX, "%s", taken.why);
+    return st == DB_OK ? ATTEMPT_OK : ATTEMPT_AGAIN;
+}
+
+/* Connect once, and check the tables, the partition, the other services and the stream. */
 static enum attempt_answer try_partition(struct service *s, size_t partition,
                                          char why[WHY_MAX])
 {
@@ -325,7 +355,6 @@ static enum attempt_answer try_partition(struct service *s, size_t partition,
     struct db_conn *db;
     enum attempt_answer answer;
 
-    opts.mark_binds = 0; /* look_for_others() has more patience */
     if (db_pooler_mixes_sessions(&opts, why, WHY_MAX))
         return ATTEMPT_REFUSED;
     db = db_new(&opts);
@@ -333,14 +362,17 @@ static enum attempt_answer try_partition(struct service *s, size_t partition,
         (void)snprintf(why, WHY_MAX, "out of memory");
         return ATTEMPT_REFUSED;
     }
-    answer = db_connect(db) != DB_OK ? judge_connection(db, why)
-                                     : check_pooler(db, &opts, why);
+    answer = connect_beside_others(db, &opts, why);
+    if (answer == ATTEMPT_OK)
+        answer = check_pooler(db, &opts, why);
     if (answer == ATTEMPT_OK)
         answer = look_for_tables(db, s->config->record != NULL, why);
     if (answer == ATTEMPT_OK)
         answer = check_partition(db, s->config, partition, why);
-    if (answer == ATTEMPT_OK && !s->config->allow_mixed_settings)
-        answer = look_for_others(db, s->config, opts.pooler, why);
+    if (answer == ATTEMPT_OK && partition == 0 && config_has_stream(s->config))
+        answer = claim_stream(s, db, why);
+    if (answer == ATTEMPT_OK)
+        answer = open_pool(s, partition, why);
     db_free(db);
     return answer;
 }

@@ -34,7 +34,7 @@ struct stream {
     const char *name; /* of the stream itself; other keys begin with it */
     char queued[STREAM_KEY_MAX]; /* the key of the counts */
     struct redis_link *link;
-    struct redis_script admit, find, stock, settle, leave;
+    struct redis_script admit, find, stock, settle, leave, claim;
     struct token_keys keys; /* of the MACs; the first makes them */
     _Atomic int64_t next_number; /* a multiple of STREAM_RESERVED: none is reserved */
     _Atomic int64_t length; /* the last answer of Redis */
@@ -58,7 +58,7 @@ static dlock_status load_scripts(struct stream *s)
     } SCRIPTS[] = {
         {&s->admit, LUA_STREAM_ADMIT},   {&s->find, LUA_STREAM_FIND},
         {&s->stock, LUA_STREAM_STOCK},   {&s->settle, LUA_STREAM_SETTLE},
-        {&s->leave, LUA_STREAM_LEAVE},
+        {&s->leave, LUA_STREAM_LEAVE},   {&s->claim, LUA_STREAM_CLAIM},
     };
     dlock_status st = DLOCK_OK;
 
@@ -101,6 +101,21 @@ void stream_close(struct stream *s)
         return;
     redis_link_close(s->link);
     free(s);
+}
+
+dlock_status stream_claim(struct stream *s, const char *database, bool *is_ours)
+{
+    char key[STREAM_KEY_MAX];
+    const struct redis_script_call call = {.script = &s->claim, .key_count = 1, .argc = 2,
+                                           .argv = {key, database},
+                                           .shape = REDIS_SHAPE_YES_NO};
+    struct redis_answer answer = {0};
+    dlock_status st;
+
+    (void)snprintf(key, sizeof(key), "%s:database", s->name);
+    st = redis_script_run(s->link, &call, INT64_MAX, &answer);
+    *is_ours = answer.integer == 1;
+    return st;
 }
 
 dlock_status stream_check(struct stream *s)

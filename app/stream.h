@@ -105,6 +105,10 @@ dlock_status stream_open(struct stream **out, const struct config *config,
  * fine. */
 void stream_close(struct stream *stream);
 
+/* Note the database in which the orders of the stream become rows, if none is noted.
+ * OK: *is_ours says if that is `database`, a text; otherwise as stream_open(). */
+dlock_status stream_claim(struct stream *stream, const char *database, bool *is_ours);
+
 /* Does Redis accept writes of the stream now?  Writes a key that ends after some seconds.  OK, or
  * as stream_open(). */
 dlock_status stream_check(struct stream *stream);

@@ -93,6 +93,10 @@ void db_free(struct db_conn *db);
  *   OK, LOST (db_error() names the server and the reason) */
 enum db_status db_connect(struct db_conn *db);
 
+/* The same, with a second for the sessions of a service that has ended (opts.mark_binds).
+ *   ERROR  a service sells here with other settings; db_error() is one clause that names it */
+enum db_status db_connect_alone(struct db_conn *db);
+
 /* After a connect that answered LOST: did the server refuse for a lasting reason, such
  * as a wrong password or a missing database? */
 bool db_is_refused(const struct db_conn *db);

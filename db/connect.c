@@ -173,6 +173,27 @@ enum db_status db_connect(struct db_conn *db)
     return connect_now(db);
 }
 
+enum db_status db_connect_alone(struct db_conn *db)
+{
+    enum { LOOKS_MAX = 10, PAUSE_MS = 20 }; /* a second in all */
+    static const char OBJECT_IN_USE[] = "55006"; /* of db_limits_set() */
+    enum db_status st = db_connect(db);
+    char *found;
+
+    for (int i = 1; st != DB_OK && strcmp(db->state, OBJECT_IN_USE) == 0; i++) {
+        if (i == LOOKS_MAX) {
+            found = strstr(db->error, "the service ");
+            if (found != NULL)
+                memmove(db->error, found, strlen(found) + 1);
+            db->error[strcspn(db->error, ";")] = '\0'; /* the hint and the context follow */
+            return DB_ERROR;
+        }
+        dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), (int64_t)i * PAUSE_MS));
+        st = db_connect(db);
+    }
+    return st;
+}
+
 bool db_is_refused(const struct db_conn *db)
 {
     return postgres_message_is_final(db->state, db->error);

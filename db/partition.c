@@ -137,3 +137,14 @@ enum db_status partition_check(struct db_conn *db, size_t number, size_t count, 
         return DB_OK;
     return DB_ERROR;
 }
+
+enum db_status partition_identify(struct db_conn *db)
+{
+    static const struct postgres_statement IDENTIFY = {
+        "partition_identify",
+        "SELECT system_identifier || '/' || oid FROM pg_control_system(), pg_database"
+        " WHERE datname = current_database()",
+        ""};
+
+    return db_run_one(db, &IDENTIFY, NULL);
+}

@@ -93,6 +93,7 @@ TEST(only_settings_that_agree_run_beside_each_other)
                 {"--lock=local", "--order-path=stream", "--process=b"}}},
     };
 
+    (void)STREAM_TEXT("DEL", "test:other:database");
     for (size_t i = 0; i < sizeof(PAIRS) / sizeof(PAIRS[0]); i++) {
         const char *const *second = PAIRS[i].flags[1 - i % 2];
         struct rig_service s = rig_start(with(PAIRS[i].flags[i % 2]));
@@ -128,6 +129,20 @@ TEST(a_service_whose_mark_was_lost_sells_nothing_beside_another)
     assert_true(lab_db_run(scratch, "SELECT pg_advisory_unlock_all()"));
     assert_true(rig_until(is_voucher_unknown, &s, RIG_PATIENCE_MS));
     rig_stop(&s);
+}
+
+TEST(a_stream_has_the_orders_of_one_database)
+{
+    static const char *const HERE[] = {"--order-path=stream", NULL};
+    static char url[600];
+    const char *const elsewhere[] = {"--order-path=stream", url, NULL};
+    const char *const flagged[] = {"--order-path=stream", url, "--allow-mixed-settings", NULL};
+
+    (void)snprintf(url, sizeof(url), "--database-url=%s", rig_environment("SECKILL_DATABASE_URL"));
+    expect_started(HERE);
+    expect_refused(elsewhere, " has the orders of another database");
+    expect_started(flagged);
+    expect_started(HERE);
 }
 
 /* The units of orders that wait in the stream are still in PostgreSQL's stock. */
