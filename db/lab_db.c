@@ -166,7 +166,7 @@ bool lab_db_is_in_transaction(const lab_db *db)
            postgres_wire_transaction(db->wire) == POSTGRES_IN_TRANSACTION;
 }
 
-enum { SCRAM_HASH = SHA256_DIGEST_LENGTH, SCRAM_SALT = 16, SCRAM_SECRET_MAX = 160 };
+enum { SCRAM_HASH = SHA256_DIGEST_LENGTH, SCRAM_SALT = 16, SCRAM_SECRET_MAX = 192 };
 
 static bool scram_mac(const void *key, size_t key_len, const void *text, size_t len,
                       unsigned char out[SCRAM_HASH])
