@@ -5,7 +5,6 @@
 
 #include "app/handlers.h"
 #include "app/order_lock.h"
-#include "app/order_lock.h"
 #include "app/voucher_json.h"
 #include "db/partition.h"
 #include "lock/fault.h"

@@ -227,7 +227,7 @@ static void sell_under_one_lock(struct batch *b)
         order_of(b->places[i])->sale.lock = &leader->lock;
         if (i > 0) /* the trace of the leader was noted when it got the lock */
             order_lock_trace(b->w->service, &leader->lock.lease,
-                            order_of(b->places[i])->sale.order->request->trace_id);
+                             order_of(b->places[i])->sale.order->request->trace_id);
     }
     if (order_sale_is_lost_at(&leader->sale, DLOCK_FAULT_AFTER_ACQUIRE))
         answer_all(b, OUTCOME_UNAVAILABLE);

@@ -36,7 +36,6 @@ struct start_timeout {
 
 enum { FIRST_TELL_MS = 1000, TELL_EVERY_MS = 3000, PAUSE_FIRST_MS = 20, PAUSE_LAST_MS = 250 };
 
-
 static const int64_t NS_PER_MS = 1000000;
 
 /* Allow `allowed_ms` from now on for the attempts at all stores together. */

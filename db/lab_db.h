@@ -38,7 +38,7 @@ bool lab_db_is_lost(const lab_db *db);
 bool lab_db_answers(const char *url);
 
 /* As a superuser: create the database `name`, and the role `service` who may log in
- * with `password`, and set the superuser's own password.  Both are random, since the secrets
+ * with `password`, and set the superuser's own password.  Both have to be random, since the secrets
  * that are sent for them stop nobody who tries likely passwords. */
 bool lab_db_create(lab_db *db, const char *name, const char *service,
                    const char *password, const char *own_password);
