@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* admin_locks.c -- shows the state of one lock to an operator, and frees it by
- * force. */
+/* admin_locks.c -- shows the state of one lock to an operator, and frees it by force. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "app/handlers.h"
+#include "base/text/log.h"
+#include "lock/status.h"
 #include "lock/system.h"
 
 /* Answer with the failure of the lock library. */
@@ -14,9 +16,8 @@ static void refuse(const struct request *rq, struct answer *an, dlock_status st)
     else if (st == DLOCK_UNSUPPORTED)
         answer_status(rq, an, FACE_API, OUTCOME_UNAVAILABLE, 501, dlock_error());
     else
-        answer_outcome(rq, an, FACE_API,
-                       st == DLOCK_UNKNOWN ? OUTCOME_UNKNOWN : OUTCOME_UNAVAILABLE,
-                       dlock_error());
+        answer_outcome(rq, an, FACE_API, st == DLOCK_UNKNOWN ? OUTCOME_UNKNOWN
+                                                             : OUTCOME_UNAVAILABLE, dlock_error());
 }
 
 static void begin(const struct request *rq, struct answer *an)
@@ -75,8 +76,11 @@ void admin_lock_show(const struct request *rq, struct answer *an)
 
 void admin_lock_force(const struct request *rq, struct answer *an)
 {
-    dlock_status st = dlock_force_release(rq->service->locks, rq->word);
+    bool is_ours = strncmp(rq->word, "lock:", strlen("lock:")) == 0;
+    dlock_status st = is_ours ? dlock_force_release(rq->service->locks, rq->word)
+                              : dlock_fail(DLOCK_INVALID, "our locks begin with \"lock:\"");
 
+    log_warn("an operator's request to free %s: %s", rq->word, dlock_status_text(st));
     if (st != DLOCK_OK && st != DLOCK_LOST) {
         refuse(rq, an, st);
         return;

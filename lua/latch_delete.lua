@@ -5,8 +5,9 @@
 --
 -- Returns  1  removed, and "1" was published, which is no opening
 --          0  there was no latch
-if redis.call('DEL', KEYS[1]) == 0 then
+if not redis.call('GET', KEYS[1]) then -- an error if the key is no string
     return 0
 end
+redis.call('DEL', KEYS[1])
 redis.pcall('PUBLISH', KEYS[2], '1')
 return 1

@@ -12,7 +12,8 @@
 --
 -- Returns  1  the lock was held, or a turn was taken away
 --          0  the lock was free; nothing was changed
-local was_held = redis.call('DEL', KEYS[1]) == 1
+local was_held = #redis.call('HGETALL', KEYS[1]) > 0 -- an error if the key is no hash
+redis.call('DEL', KEYS[1])
 if ARGV[1] ~= 'queue' then
     if not was_held then
         return 0

@@ -9,6 +9,7 @@
 #include "lock/info.h"
 
 static const struct redis_script STRING_INSPECT = {.text = LUA_STRING_INSPECT};
+static const struct redis_script STRING_FORCE = {.text = LUA_STRING_FORCE};
 
 static bool read_answer(const struct redis_answer *answer, dlock_info *out)
 {
@@ -45,9 +46,18 @@ dlock_status redis_string_inspect(void *link, const char *name, dlock_info *out)
     return redis_inspect_by(link, &call, out);
 }
 
+struct redis_script_call redis_string_force_call(const char *name)
+{
+    struct redis_script_call call = {&STRING_FORCE, true, 1, 1, {name}, REDIS_SHAPE_YES_NO};
+
+    return call;
+}
+
 dlock_status redis_string_force(void *link, const char *name)
 {
-    return redis_delete(link, name);
+    struct redis_script_call call = redis_string_force_call(name);
+
+    return redis_script_ask(link, &call, INT64_MAX);
 }
 
 /* Count the entries of `seen` with the same owner as the nth.  *left_ms is the

@@ -39,7 +39,8 @@ dlock_status redis_nodes_inspect(struct redis_nodes *nodes,
 dlock_status redis_nodes_force(struct redis_nodes *nodes,
                                const struct redis_question *question);
 
-/* The call of string_inspect.lua for the lock `name`. */
+/* The calls of string_inspect.lua and string_force.lua for the lock `name`. */
 struct redis_script_call redis_string_call(const char *name);
+struct redis_script_call redis_string_force_call(const char *name);
 
 #endif /* DLOCK_REDIS_INSPECT_H */

@@ -158,8 +158,8 @@ static dlock_status inspect(void *opaque, const char *name, dlock_info *out)
 static dlock_status force(void *opaque, const char *name)
 {
     struct state *state = opaque;
-    struct redis_command del = {2, {"DEL", name}, REDIS_SHAPE_YES_NO};
-    struct redis_question question = {.command = &del};
+    struct redis_script_call call = redis_string_force_call(name);
+    struct redis_question question = {.script = &call};
 
     return redis_nodes_force(&state->nodes, &question);
 }

@@ -97,6 +97,7 @@ law_fn shows_its_levels;
 law_fn shows_its_fence;
 law_fn shows_who_waits;
 law_fn is_freed_by_force;
+law_fn frees_no_other_kind;
 law_fn forcing_tells_a_waiter;
 
 /* laws_metrics.c */

@@ -205,6 +205,29 @@ void is_freed_by_force(const char *variant)
     assert_status(INVALID, dlock_force_release(pair.a, ""));
 }
 
+/* What a variant cannot read, because another one holds a key of that name, it does not delete. */
+void frees_no_other_kind(const char *variant)
+{
+    static const char *const others[] = {"lua", "reentrant", "redlock"};
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = rig_open(&opts);
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        dlock_options other_opts = rig_options(others[i]);
+        dlock_system *other = rig_open(&other_opts);
+        const char *name = rig_name();
+        dlock_lease lease;
+        dlock_info info;
+
+        assert_status(OK, dlock_acquire(other, name, 0, &lease));
+        if (dlock_is_failure(dlock_inspect(sys, name, &info))) {
+            assert_true(dlock_is_failure(dlock_force_release(sys, name)));
+            assert_status(OK, dlock_release(other, &lease));
+        }
+    }
+    rig_close_systems();
+}
+
 /* The fastest of several tries counts, as in laws_waiting.c: a waiter without a message is
  * slower. */
 void forcing_tells_a_waiter(const char *variant)

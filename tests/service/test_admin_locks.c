@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_admin_locks.c -- the operators' listener: the state of one lock, and the counts of all
  * locks. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,20 @@ TEST(a_lock_is_shown_and_freed_by_force)
     assert_true(rig_request(service.orders_port, "DELETE", "/admin/locks/x", NULL, NULL,
                             &answer));
     rig_expect(&answer, 404, "not-found");
+}
+
+/* Redis also has the service's stream, and other programs' keys. */
+TEST(what_is_no_lock_of_the_service_is_not_freed)
+{
+    static const char *const names[] = {"seckill:stream", "seckill:admission", "Lock:order:1", "x"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char path[64];
+
+        snprintf(path, sizeof(path), "/admin/locks/%s", names[i]);
+        assert_true(rig_request(service.admin_port, "DELETE", path, NULL, NULL, &answer));
+        rig_expect(&answer, 400, "bad-request");
+    }
 }
 
 /* The check for readiness takes a lock from time to time. */
