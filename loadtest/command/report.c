@@ -3,6 +3,7 @@
  * every command that leaves a run. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/text/settings.h"
 #include "loadtest/command/commands.h"
@@ -56,6 +57,17 @@ static bool is_run(const struct run_data *data)
     return false;
 }
 
+/* The run may come from elsewhere, with a link or a FIFO under the name of its report. */
+static bool is_own_file(const char *path)
+{
+    struct stat st;
+
+    if (lstat(path, &st) != 0 || S_ISREG(st.st_mode))
+        return true;
+    eprintf("seckill report: %s is no regular file; name another one with --out\n", path);
+    return false;
+}
+
 static enum exit_code run(const struct settings *s, const void *values)
 {
     const struct report_settings *v = values;
@@ -74,7 +86,9 @@ static enum exit_code run(const struct settings *s, const void *values)
         files_join(path, is_two ? b.dir : a.dir, is_two ? "comparison.html" : "report.html");
         if (v->out)
             files_path(path, "%s", v->out);
-        rc = report_write(is_printed ? NULL : path, &a, is_two ? &b : NULL);
+        rc = !v->out && !is_own_file(path)
+                 ? EXIT_CANNOT_WRITE
+                 : report_write(is_printed ? NULL : path, &a, is_two ? &b : NULL);
         if (rc != EXIT_CANNOT_WRITE && !is_printed)
             printf("report: %s\n", path);
     }

@@ -68,7 +68,8 @@ bool files_is_directory(const char *path)
  * is, because the user has given it on purpose. */
 static bool is_descriptor(const char *path)
 {
-    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+    return strncmp(path, "/dev/std", 8) == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
+           strncmp(path, "/proc/", 6) == 0;
 }
 
 int files_open_input(const char *path)

@@ -3,7 +3,7 @@
 # report.sh -- the report of real small runs of each kind, of two runs, and of damaged ones.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 28
+plan 29
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
@@ -130,6 +130,15 @@ file_of_run() {
         says "^seckill report: $work/empty: no data" status 64 "$seckill" report "$work/empty/report.html" &&
         (cd "$sound" && says '^report: ./report.html$' "$seckill" report data.json)
 }
+foreign() {
+    local page=$sound/report.html precious=$work/precious
+    echo precious >"$precious"
+    ln -sf "$precious" "$page" &&
+        says 'report.html is no regular file' status 73 "$seckill" report "$sound" &&
+        grep -q precious "$precious" && rm "$page" && mkfifo "$page" &&
+        status 73 timeout 60 "$seckill" report "$sound" && rm "$page"
+}
+check 'a link under the name of the report is not followed, nor a FIFO opened' foreign
 check 'a file names the run in whose directory it is' file_of_run
 check 'a run that does not exist is refused' says 'no run at' status 64 "$seckill" report "$work/nowhere"
 check 'a report needs a run' says 'name a run' status 64 "$seckill" report
