@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_guards.c -- the writes that each guard refuses and accepts, without a lock. */
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -305,8 +306,11 @@ TEST(fault_names_are_checked)
 /* A sale of one unit to user 1, without a duplicate guard. */
 static struct sale sale_of(const struct sale_terms *terms, int64_t voucher)
 {
+    static char request[32];
+
+    snprintf(request, sizeof(request), "sale-%" PRId64, voucher);
     return (struct sale){.terms = terms, .user_id = 1, .voucher_id = voucher,
-                         .request_id = "a-sale-of-the-test"};
+                         .request_id = request};
 }
 
 /* A sale_watch: the unit is taken inside the transaction, which is then not committed. */
@@ -404,8 +408,10 @@ TEST(a_batch_leaves_out_an_order_under_another_guard)
     struct sale first = sale_of(&terms, voucher), again = sale_of(&terms, voucher);
     struct sale other = sale_of(&terms, voucher);
     struct sale_batch batch = {.sales = {&again, &other}, .count = 2};
+    char earlier[32];
 
-    first.request_id = "an-earlier-request";
+    snprintf(earlier, sizeof(earlier), "earlier-%" PRId64, voucher);
+    first.request_id = earlier;
     other.user_id = 2;
     assert_true(sale_begin(rig_db(), &first));
     assert_int_equal(sale_finish(rig_db(), &first, NULL, NULL), SALE_SOLD);
