@@ -2,9 +2,9 @@
 /* file.c -- a mapped file that grows.
  *
  * The whole of the largest file is mapped at the start, far beyond the file's end.  The
- * file grows by fallocate() before a thread writes to the new part.  So a full disk is
- * an error of fallocate(), and never a SIGBUS of a write. (Under RLIMIT_FSIZE,
- * fallocate() raises SIGXFSZ.) Then the new part is overwritten with zeros: the file
+ * file grows by posix_fallocate() before a thread writes to the new part.  So a full disk is
+ * an error of that call, and never a SIGBUS of a write. (Under RLIMIT_FSIZE, it raises
+ * SIGXFSZ.) Then the new part is overwritten with zeros: the file
  * system need not read a page that is written whole, and makes many pages at once, so a
  * record costs less.  Only one thread does this at a time, and before other threads may
  * use the new part, because the zeros would overwrite their records. */
@@ -47,6 +47,17 @@ static bool write_zeros(int fd, uint64_t blocks, off_t at)
     return pwritev(fd, parts, (int)blocks, at) >= 0;
 }
 
+/* Returns 0 or an errno. The C library writes to each block where fallocate() does not exist. */
+static int reserve(int fd, off_t at, off_t size)
+{
+    int rc;
+
+    do
+        rc = posix_fallocate(fd, at, size);
+    while (rc == EINTR);
+    return rc;
+}
+
 /* Enlarge the file by the next blocks.  Returns 0 or an errno. */
 static int grow_once(struct dlock_record_file *file)
 {
@@ -54,10 +65,10 @@ static int grow_once(struct dlock_record_file *file)
     uint64_t left = file->blocks_max - grown;
     uint64_t more = left < GROW_BLOCKS ? left : GROW_BLOCKS;
     off_t at = (off_t)(DLOCK_RECORD_HEADER_SIZE + grown * DLOCK_RECORD_BLOCK_SIZE);
+    int rc = reserve(file->fd, at, (off_t)(more * DLOCK_RECORD_BLOCK_SIZE));
 
-    while (fallocate(file->fd, 0, at, (off_t)(more * DLOCK_RECORD_BLOCK_SIZE)) != 0)
-        if (errno != EINTR)
-            return errno;
+    if (rc != 0)
+        return rc;
     /* If this write is interrupted, the file is large enough all the same, and filled
      * with zeros. */
     if (!write_zeros(file->fd, more, at) && errno != EINTR)
@@ -200,10 +211,9 @@ static dlock_status map_file(struct dlock_record_file *file)
     void *map;
     int rc;
 
-    while (fallocate(file->fd, 0, 0, DLOCK_RECORD_HEADER_SIZE) != 0)
-        if (errno != EINTR)
-            return cannot_write(file->path, errno);
-    rc = grow(file, 0);
+    rc = reserve(file->fd, 0, DLOCK_RECORD_HEADER_SIZE);
+    if (rc == 0)
+        rc = grow(file, 0);
     if (rc != 0)
         return cannot_write(file->path, rc);
     map = mmap(NULL, file->map_size, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);

@@ -23,7 +23,9 @@ enum { PART = DLOCK_RECORD_SIZE, WORD = 8, LANES = 4, WORDS = PART / WORD };
 #define POLYNOMIAL UINT32_C(0x82f63b78) /* reflected */
 
 static uint32_t table[WORD][256];
+#if defined(__x86_64__)
 static bool has_instruction;
+#endif
 static struct dlock_once crc32c_once = DLOCK_ONCE_INITIALIZER;
 
 static void make_table(void)

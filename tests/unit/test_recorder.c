@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_recorder.c -- a reader gets every recorded event. */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,7 +132,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-TEST_WITH(make_dir, remove_dir, many_threads_lose_nothing)
+static void lose_nothing_by_many_threads(void)
 {
     dlock_recorder *rec = open_recorder("u1", 0);
     pthread_t threads[THREADS];
@@ -148,6 +154,11 @@ TEST_WITH(make_dir, remove_dir, many_threads_lose_nothing)
         assert_true(h.calls[i].is_answered);
     assert_int_equal(VERDICT_VALID, judge(&h));
     history_free(&h);
+}
+
+TEST_WITH(make_dir, remove_dir, many_threads_lose_nothing)
+{
+    lose_nothing_by_many_threads();
 }
 
 TEST_WITH(make_dir, remove_dir, a_child_records_nothing)
@@ -221,6 +232,26 @@ TEST_WITH(make_dir, remove_dir, permits_are_read_back_and_judged)
     assert_int_equal(0, h.damage_count);
     assert_int_equal(VERDICT_INVALID, judge(&h));
     history_free(&h);
+}
+
+/* From now on this process has the answer of a file system that lacks the call. */
+static void refuse_fallocate(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
+
+    assert_int_equal(0, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    assert_int_equal(0, prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+TEST_WITH(make_dir, remove_dir, a_file_system_without_fallocate_keeps_a_record)
+{
+    refuse_fallocate();
+    lose_nothing_by_many_threads();
 }
 
 TEST_WITH(make_dir, remove_dir, without_a_recorder_nothing_happens)
