@@ -18,6 +18,8 @@ BUILD  ?= release
 V      ?= 0
 WERROR ?= 0
 CC     ?= cc
+PKG_CONFIG ?= pkg-config
+OBJCOPY ?= objcopy
 PREFIX     ?= /usr/local
 BINDIR     ?= $(PREFIX)/bin
 LIBDIR     ?= $(PREFIX)/lib
@@ -31,7 +33,7 @@ LOCKS  ?= none,local,naive,owner,lua,reentrant,redlock
 # More flags for `seckill matrix` and `seckill show`.
 MATRIX ?=
 SHOW ?=
-# The groups of packages that `make deps` installs: run, test, browser, analyze, compose, peers,
+# The groups of packages that `make deps` installs: run, test, browser, arm64, analyze, compose, peers,
 # bench-peers.
 GROUPS ?= run test
 # The time that `make fuzz` gives each of its programs.
@@ -72,7 +74,9 @@ CSTD     := -std=c11 -D_GNU_SOURCE
 WARN     := -Wall -Wextra -Wconversion -Wshadow -Wformat=2 -Wvla -Wstrict-prototypes \
             -Wmissing-prototypes -Wimplicit-fallthrough
 # CPPFLAGS, CFLAGS and LDFLAGS are the user's.  They come last, so they win.
-PREPROCESS := -I. -Ibuild $(shell pkg-config --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS)
+# The headers of one processor come last, so that a compiler for another one finds its own first.
+PREPROCESS := -I. -Ibuild $(patsubst -I/usr/include/%-linux-gnu,-idirafter/usr/include/%-linux-gnu,\
+              $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)) $(CPPFLAGS)
 # The objects of libdlock.so must be PIC; all others end up in an executable.
 PIC      := -fPIE
 COMPILE   = $(CSTD) $(WARN) $(OPT.$(BUILD)) $(if $(filter 1,$(WERROR)),-Werror) -pthread \
@@ -81,12 +85,12 @@ COMPILE   = $(CSTD) $(WARN) $(OPT.$(BUILD)) $(if $(filter 1,$(WERROR)),-Werror) 
 LINK     := $(if $(findstring sanitize,$(OPT.$(BUILD))),$(OPT.$(BUILD))) -pthread \
             -Wl,--as-needed -Wl,-z,relro,-z,now,-z,noexecstack $(CFLAGS) $(LDFLAGS)
 # The client library of ZooKeeper comes without a .pc file.
-LIBS.lock := $(shell pkg-config --libs hiredis libpq libssl libcrypto libcurl jansson 2>/dev/null) -lzookeeper_mt
-LIBS.db   := $(shell pkg-config --libs libpq 2>/dev/null)
-LIBS.base := $(shell pkg-config --libs libcrypto 2>/dev/null)
-LIBS.app  := -lcivetweb $(shell pkg-config --libs jansson 2>/dev/null)
-LIBS.lab  := -lcivetweb $(shell pkg-config --libs libcurl jansson 2>/dev/null) -lm
-LIBS.test := -lcmocka $(shell pkg-config --libs libcurl jansson 2>/dev/null)
+LIBS.lock := $(shell $(PKG_CONFIG) --libs hiredis libpq libssl libcrypto libcurl jansson 2>/dev/null) -lzookeeper_mt
+LIBS.db   := $(shell $(PKG_CONFIG) --libs libpq 2>/dev/null)
+LIBS.base := $(shell $(PKG_CONFIG) --libs libcrypto 2>/dev/null)
+LIBS.app  := -lcivetweb $(shell $(PKG_CONFIG) --libs jansson 2>/dev/null)
+LIBS.lab  := -lcivetweb $(shell $(PKG_CONFIG) --libs libcurl jansson 2>/dev/null) -lm
+LIBS.test := -lcmocka $(shell $(PKG_CONFIG) --libs libcurl jansson 2>/dev/null)
 
 comma := ,
 sources = $(sort $(wildcard $(addsuffix /*.c,$(1))))
@@ -221,7 +225,7 @@ $(OUT)/obj/list-settings: $(OUT)/obj/tools/list_settings.o $(APP_LIB) $(LAB_LIB)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $(filter %.o,$^) $(APP_LIB) $(LAB_LIB) \
 	  $(LIBRARY) $(LIBS.app) $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
 $(OUT)/obj/known_settings.c: $(OUT)/obj/list-settings
-	@$< >$@.new && { cmp -s $@.new $@ && rm $@.new || mv $@.new $@; }
+	@$(RUN) $< >$@.new && { cmp -s $@.new $@ && rm $@.new || mv $@.new $@; }
 $(OUT)/obj/known_settings.o: $(OUT)/obj/known_settings.c
 	$(call say,CC)$(CC) $(PREPROCESS) $(COMPILE) -c -o $@ $<
 $(COMMON): $(OUT)/obj/known_settings.o
@@ -235,7 +239,7 @@ $(OUT)/obj/write-reference: $(OUT)/obj/tools/write_reference.o \
 
 $(BASE_DB): $(call objects,$(BASE_SRC) $(DB_SRC))
 $(LIBRARY) $(COMMON) $(BASE_DB) $(APP_LIB) $(LAB_LIB):
-	$(call say,AR)rm -f $@ && ar qcs $@ $^
+	$(call say,AR)rm -f $@ && $(AR) qcs $@ $^
 
 $(OUT)/obj/%.o: %.c Makefile tools/hardening.sh | $(GEN)
 	@mkdir -p $(@D)
@@ -243,7 +247,7 @@ $(OUT)/obj/%.o: %.c Makefile tools/hardening.sh | $(GEN)
 
 # Everything is built after this rule, so this rule reports missing packages.
 build/gen/stamp: tools/embed.sh
-	@pkg-config --exists $(PKGS) && [ -e /usr/include/zookeeper/zookeeper.h ] || \
+	@$(PKG_CONFIG) --exists $(PKGS) && [ -e /usr/include/zookeeper/zookeeper.h ] || \
 	  { echo 'packages are missing; install them with: make deps' >&2; exit 69; }
 	@mkdir -p $(@D) && touch $@
 build/gen/lua_scripts.h: $(wildcard lua/*.lua) tools/embed.sh build/gen/stamp
@@ -370,7 +374,7 @@ topology-tests: $(TOPOLOGY) $(ADDRESS_PAIRS)
 # linked with a library of its own, and shows the other files none of these functions.
 ALONE := $(addprefix tests/unit/test_,lock_clock redis_hold redis_yields scenario_plays)
 $(ALONE:%=$(OUT)/obj/%.alone.o): $(OUT)/obj/%.alone.o: $(OUT)/obj/%.o $(LAB_LIB) $(COMMON) $(LIBRARY)
-	$(call say,LINK)$(LD) -r -o $@ $^ && objcopy --keep-global-symbol=none $@
+	$(call say,LINK)$(LD) -r -o $@ $^ && $(OBJCOPY) --keep-global-symbol=none $@
 
 # With TSan, only tests of several threads run, which need no archive of the laboratory.
 ifeq ($(BUILD),tsan)
@@ -604,6 +608,14 @@ clang:                                      ## parse the whole tree with clang, 
 parsed: $(GEN)
 	@find app base db lock loadtest tests tools -name '*.c' -print0 | xargs -0 -P2 -n300 \
 	  bash -c 'clang-check "$$@" -- $(PREPROCESS) $(COMPILE)' clang-check
+
+# Debian's headers serve every processor; a program needs libraries too, see tools/arm64.sh.
+.PHONY: arm64 arm64-objects objects
+arm64:                                      ## build for arm64, and run unit tests and laws under qemu
+	@tools/arm64.sh
+arm64-objects: deps-test                    ## compile every file for arm64, warnings as errors
+	@$(MAKE) --no-print-directory -j2 CC=aarch64-linux-gnu-gcc WERROR=1 OUT=build/arm64/objects objects
+objects: $(call objects,$(shell find app base db lock loadtest tests tools -name '*.c'))
 
 .PHONY: analyze
 analyze: build/gen/stamp $(GEN)             ## run clang's analyzer and cppcheck over every source

@@ -6,6 +6,7 @@
 #   run       to build, and for the servers and the load of `make demo`
 #   test      for `make test`, `make lint` and `make mutants`
 #   browser   for tests of the pages in a browser; `test` has them too
+#   arm64     for `make arm64`
 #   analyze   for static analysis
 #   compose   for `make compose`, which needs Docker and docker-compose besides
 #   peers     for `make interop`: Maven and a JDK, Python with redis-py
@@ -31,10 +32,11 @@ declare -A packages=(
         libssl-dev libcurl4-openssl-dev libzookeeper-mt-dev"
     [servers]="libzookeeper-java default-jre-headless
         redis-server redis-tools postgresql wrk"
-    [test]="libcmocka-dev clang clang-tools libclang-rt-14-dev shellcheck procps curl
+    [test]="libcmocka-dev clang clang-tools libclang-rt-dev shellcheck procps curl
         g++ man-db python3 nginx-light cppcheck zsh
         libuv1-dev libev-dev liblua5.1-0-dev jq prometheus haproxy pgbouncer
-        etcd-server etcd-client systemd"
+        etcd-server etcd-client systemd gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+    [arm64]="qemu-user-static"
     [browser]="chromium chromium-driver python3-selenium fonts-wqy-microhei"
     [analyze]="cppcheck clang"
     [compose]="curl python3 jq"
@@ -45,8 +47,9 @@ declare -A packages=(
 packages[run]="${packages[build]} ${packages[servers]}"
 packages[test]+=" ${packages[browser]}"
 
+groups=(run test browser arm64 analyze compose peers bench-peers)
 usage() {
-    echo "deps: no group $1; the groups are: run test browser analyze compose peers bench-peers" >&2
+    echo "deps: no group $1; the groups are: ${groups[*]}" >&2
     exit 64
 }
 

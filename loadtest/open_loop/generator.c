@@ -381,6 +381,8 @@ static bool wait_events(struct generator *g, int64_t until_ns)
     if (left_ns > 0)
         timeout.tv_nsec = (long)left_ns;
     n = epoll_pwait2(g->poll_fd, events, EVENTS_MAX, &timeout, NULL);
+    if (n < 0 && errno == ENOSYS) /* before Linux 5.11: less than 1 ms too early */
+        n = epoll_wait(g->poll_fd, events, EVENTS_MAX, (int)(timeout.tv_nsec / 1000000));
     if (n < 0 && errno != EINTR)
         return false;
     for (int i = 0; i < n; i++)
