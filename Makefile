@@ -11,7 +11,7 @@
 #   make demo LOCKS=lua,reentrant        compare only these, or all
 #   make matrix MATRIX='--seeds=1'     less of it: whatever `seckill matrix --help` says
 #   make mutants MUTANTS='drop-*'        try only these
-#   make compose COMPOSE='docker compose'  with this command
+#   make compose COMPOSE=docker-compose  with this command; default: docker compose, if it is there
 #   make test AGAIN=1                    run a program that failed again, alone
 
 BUILD  ?= release
@@ -580,11 +580,10 @@ prove-handover: deps-peers                  ## hand a fair lock over under fault
 	@HOLDS=$(or $(HOLDS),2000000) tests/interop/run handover
 
 # Not a part of `make test`: the run needs Docker and its registry, and takes minutes.
-COMPOSE ?= docker-compose
 .PHONY: compose
-compose:                                    ## run the service in containers, with each profile, and kill parts; COMPOSE='docker compose'
+compose:                                    ## run the service in containers, with each profile, and kill parts; COMPOSE=docker-compose
 	@tools/deps.sh compose
-	@COMPOSE='$(COMPOSE)' tests/compose/run
+	@$(if $(COMPOSE),COMPOSE='$(COMPOSE)') tests/compose/run
 
 ##@ Quality
 .PHONY: lint

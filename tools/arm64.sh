@@ -15,13 +15,12 @@ tools/deps.sh test arm64
 
 if [ ! -e "$root/complete" ]; then
     rm -rf "$root" "$out/apt"
-    mkdir -p "$root"/usr/{bin,lib,sbin} "$out"/apt/{lists,archives}/partial
+    mkdir -p "$root/usr/lib" "$out"/apt/{lists,archives}/partial
     : >"$out/apt/status"
-    for name in bin lib sbin; do ln -s "usr/$name" "$root/$name"; done
+    ln -s usr/lib "$root/lib"
     options=(-o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User=
         -o Dir::State="$out/apt" -o Dir::State::status="$out/apt/status" -o Dir::Cache="$out/apt")
-    mapfile -t packages < <(tools/deps.sh --list build test |
-        grep -E '^lib.*-dev$|^uthash' | grep -v clang)
+    mapfile -t packages < <(tools/deps.sh --list run test | grep -E '^(lib([^c]|c[^l])|u).*-dev$')
     apt-get "${options[@]}" -q update
     apt-get "${options[@]}" -q -y --no-install-recommends --download-only install "${packages[@]}"
     for package in "$out"/apt/archives/*.deb; do
@@ -30,12 +29,10 @@ if [ ! -e "$root/complete" ]; then
     touch "$root/complete"
 fi
 
-lib=$root/usr/lib/aarch64-linux-gnu
-export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$lib/pkgconfig:$root/usr/share/pkgconfig
-make -j2 WERROR=1 OUT=build/arm64 CC="aarch64-linux-gnu-gcc --sysroot=$root" \
+PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$root/usr/lib/aarch64-linux-gnu/pkgconfig \
+    make -j2 WERROR=1 OUT=build/arm64 CC="aarch64-linux-gnu-gcc --sysroot=$root" \
     AR=aarch64-linux-gnu-ar LD=aarch64-linux-gnu-ld OBJCOPY=aarch64-linux-gnu-objcopy \
     RUN="qemu-aarch64-static -L $root" all tests
-unset PKG_CONFIG_SYSROOT_DIR PKG_CONFIG_LIBDIR
 make -j2 all
 
 # What qemu cannot: start a program of arm64 from another one, TCP_INFO, a filter of system calls.
@@ -54,11 +51,10 @@ passes() {
     echo "${1##*/}: $(grep -c ^ok "$log") passed, $(grep -c '^not ok' "$log") failed, of which" \
         "qemu cannot run $(grep '^not ok' "$log" | grep -cE "$cannot")"
 }
-lab=$(mktemp -d)
-trap 'build/seckill lab down --dir "$lab/lab"; rmdir "$lab"' EXIT
-build/seckill lab up --zookeeper --etcd-alone --dir "$lab/lab"
+trap 'build/seckill lab down --dir "$out/lab"' EXIT
+build/seckill lab up --zookeeper --etcd-alone --dir "$out/lab"
 # shellcheck disable=SC1091  # the lab writes it
-. "$lab/lab/env"
+. "$out/lab/env"
 passes "$out/tests/unit"
 passes "$out/tests/conformance" --only
 exit $failures

@@ -8,7 +8,7 @@
 #   browser   for tests of the pages in a browser; `test` has them too
 #   arm64     for `make arm64`
 #   analyze   for static analysis
-#   compose   for `make compose`, which needs Docker and docker-compose besides
+#   compose   for `make compose`, which needs Docker and its compose besides
 #   peers     for `make interop`: Maven and a JDK, Python with redis-py
 #   bench-peers  for `make bench-peers`: Maven and a JDK, Python, Go, Node with npm, etcd, Curator
 #
@@ -47,9 +47,8 @@ declare -A packages=(
 packages[run]="${packages[build]} ${packages[servers]}"
 packages[test]+=" ${packages[browser]}"
 
-groups=(run test browser arm64 analyze compose peers bench-peers)
 usage() {
-    echo "deps: no group $1; the groups are: ${groups[*]}" >&2
+    echo "deps: no group $1; the groups are: run test browser arm64 analyze compose peers ..." >&2
     exit 64
 }
 
@@ -68,6 +67,11 @@ if [ "${1:-}" = --list ]; then
 fi
 for group in "$@"; do packages_of "$group" >/dev/null || usage "$group"; done
 
+command -v dpkg-query >/dev/null || {
+    echo "deps: no dpkg here; tools/deps.sh --list run $* names the packages of Debian" >&2
+    exit 69
+}
+
 # The packages that are installed, and the names that they provide: a Node from elsewhere
 # provides npm, and conflicts with Debian's.
 # shellcheck disable=SC2016  # dpkg-query expands them
@@ -83,7 +87,7 @@ fi
 
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || {
+    { command -v sudo && sudo true; } >/dev/null || {
         echo "deps: these packages are missing, and installing them needs root or sudo:" >&2
         echo "  apt-get install ${missing[*]}" >&2
         exit 69

@@ -152,7 +152,13 @@ names_a_package_that_is_not_to_be_had() {
     fails_with 'E: .*\(Unable to locate package\|no installation candidate\)'
 }
 
-plan 10
+mkdir "$work/bin" && ln -s /bin/true "$work/bin/dpkg-query" && ln -s /bin/false "$work/bin/sudo"
+printf '#!/bin/sh\necho 1000\n' >"$work/bin/id" && chmod 755 "$work/bin/id"
+
+plan 12
+check 'who may not use sudo is told what is missing' \
+    says 'apt-get install gcc' status 69 env PATH="$work/bin:$PATH" "$deps"
+check 'a system without dpkg is told so' says 'no dpkg here' status 69 env PATH=/nowhere "$deps"
 check 'a missing package is installed, and policy-rc.d is taken away again' installs_what_is_missing
 check 'the script of a package may write to its output' installs_a_package_that_speaks
 check 'while it works it shows how far it is' shows_progress

@@ -8,7 +8,7 @@ accepts() {
     compose config --quiet &&
         FRONT_PORT=9 SECKILL_LOCK=fenced says 'SECKILL_LOCK: fenced' compose config
 }
-check 'docker-compose accepts the file, with variables set and not' accepts
+check 'docker compose accepts the file, with variables set and not' accepts
 began=$(now)
 check 'the shop starts as documented, and shows its voucher' says '"stock":1000' documented Start
 note "started after $(since "$began") s"

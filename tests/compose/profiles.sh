@@ -150,7 +150,7 @@ test_profile() {
         profile_flags+=(--env-file "docker/profiles/$profile.env")
     database=postgres
     rm -rf "$work"/ledger-* "$work/issued"
-    check "$profile: docker-compose accepts the profile" compose config --quiet
+    check "$profile: docker compose accepts the profile" compose config --quiet
     check "$profile: the shop starts as documented" start_profile "$profile"
     check "$profile: tokens come as documented" documented 'Get tokens'
     issued 1 1000 # by the first start

@@ -5,6 +5,8 @@
 # project name and ports, in a copy of the tree, $shop. $profile_flags are the options of a profile,
 # and $database is the service that has the primary.
 
+docker compose version >/dev/null 2>&1 || : "${COMPOSE:=docker-compose}"
+: "${COMPOSE:=docker compose}"
 export COMPOSE_PROJECT_NAME=seckill-test-$$
 shop=$work/shop
 stock=1000000 # of the vouchers that the test makes
@@ -39,7 +41,7 @@ drop_grafana_without_image() {
 profile_flags=()
 database=postgres
 # shellcheck disable=SC2086  # it may be two words
-compose() { (cd "$shop" && ${COMPOSE:-docker-compose} ${profile_flags[@]+"${profile_flags[@]}"} "$@"); }
+compose() { (cd "$shop" && $COMPOSE ${profile_flags[@]+"${profile_flags[@]}"} "$@"); }
 
 # containers SERVICE...: print the containers of a service in the order of their numbers, dead ones
 # too.
@@ -72,7 +74,7 @@ documented() {
     # shellcheck disable=SC2086,SC2317  # perhaps two words; called by what is evaluated
     (
         cd "$shop" || exit 1
-        docker-compose() { command ${COMPOSE:-docker-compose} "$@"; }
+        docker() { [ "$1" = compose ] && shift && command $COMPOSE "$@"; }
         set -e
         eval "$commands"
     )

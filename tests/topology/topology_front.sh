@@ -11,7 +11,7 @@ plan 12
 lab=$work/lab
 labs+=("$lab")
 
-# The wrapper starts a replica that has ended again on its ports, as docker-compose does, until the wrapper gets
+# The wrapper starts a replica that has ended again on its ports, as docker compose does, until the wrapper gets
 # SIGTERM.  The name of a replica's process is the name of the load, the number of the replica, and the number of
 # its start.
 wrap_seckilld <<'REPLICA'
