@@ -315,7 +315,7 @@ enum { STOP_VOUCHERS = 30 };
  * that tried all of them after --drain-timeout would not end before the test's time limit. */
 static void stop_a_writer_with(int count, int users)
 {
-    int64_t first = rig_voucher(1), vouchers[STOP_VOUCHERS], orders = (int64_t)count * users;
+    int64_t first = rig_voucher(1), vouchers[STOP_VOUCHERS] = {0}, orders = (int64_t)count * users;
     char sql[160];
 
     stream_anew();
