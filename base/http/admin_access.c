@@ -46,7 +46,7 @@ static bool is_named(const char *host, size_t len, const char *name, size_t name
     return len == name_len && strncasecmp(host, name, len) == 0;
 }
 
-static bool is_loopback(const char *host, size_t len)
+bool admin_host_is_loopback(const char *host, size_t len)
 {
     char text[INET_ADDRSTRLEN];
     struct in_addr address;
@@ -76,9 +76,11 @@ static bool is_own_host(const struct admin_access *a, const char *host)
 {
     size_t len = host != NULL ? host_length(host) : 0;
 
-    return len > 0 && (is_loopback(host, len) ||
-                       is_named(host, len, a->own_host, strlen(a->own_host)) ||
-                       is_listed(a->hosts, host, len));
+    if (len == 0 || a->are_all_hosts)
+        return len > 0 && is_listed(a->hosts, host, len);
+    return admin_host_is_loopback(host, len) ||
+           is_named(host, len, a->own_host, strlen(a->own_host)) ||
+           is_listed(a->hosts, host, len);
 }
 
 /* Does the Origin name the request's Host?  The Host was checked before, so such a page

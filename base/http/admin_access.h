@@ -12,6 +12,7 @@
 #define BASE_ADMIN_ACCESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "base/http/admin_token.h"
@@ -29,6 +30,7 @@ struct admin_access {
     char token[ADMIN_TOKEN_LEN + 1];
     const char *hosts;  /* allowed names, separated by commas, besides those of
                          * loopback; "*": any; NULL: only loopback */
+    bool are_all_hosts; /* and those of loopback are not allowed */
     char own_host[64];  /* the address of the listener */
 };
 
@@ -63,6 +65,9 @@ enum admin_verdict admin_access_check(const struct admin_access *a,
 
 /* A verdict as a sentence for the client; NULL for ALLOWED. */
 const char *admin_verdict_text(enum admin_verdict verdict);
+
+/* Is it an IPv4 address of loopback, or "localhost", or "[::1]"?  The first `len` bytes count. */
+bool admin_host_is_loopback(const char *host, size_t len);
 
 /* Is `hosts` valid for --admin-host: names or addresses without ports, separated by
  * commas, or *? */

@@ -3,8 +3,10 @@
 #include "loadtest/show/show.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/http/address.h"
+#include "base/http/admin_access.h"
 #include "base/text/settings.h"
 #include "db/guard.h"
 #include "db/order_paths.h"
@@ -19,7 +21,7 @@
 enum { DATABASE_MS = 10000 };
 
 struct show_settings {
-    const char *dir, *out, *listen;
+    const char *dir, *out, *listen, *host;
     struct show_switches switches;
     int64_t limit_ms, lesson;
     bool zookeeper;
@@ -29,7 +31,11 @@ struct show_settings {
 #define ROW(kind, flag, at, ...) GROUPED(kind, flag, at, "The first sale", __VA_ARGS__)
 static const struct setting settings[] = {
     OPTION(TEXT, "listen", AT(listen), .fallback = "127.0.0.1:0", .meta = "HOST:PORT",
-           .help = "the address of the page; port 0 is any free port"),
+           .help = "the address of the page, one of loopback unless --host is given; port 0 is any "
+                   "free port"),
+    OPTION(TEXT, "host", AT(host), .meta = "NAME",
+           .help = "the name or address under which browsers ask for the page, without a port: "
+                   "requests with any other Host are refused"),
     OPTION(DURATION, "limit", AT(limit_ms), .fallback = "60s", .meta = "TIME", .min = 1000,
            .max = 3600000, .help = "the longest time of a load"),
     OPTION(COUNT, "lesson", AT(lesson), .fallback = "0", .meta = "N", .min = 0, .max = 10,
@@ -79,7 +85,8 @@ const struct setting_program command_show_program = {
         "contains the token for its requests.\n\n"
         "  seckill show\n"
         "  seckill show --locks=none --processes=3\n"
-        "  seckill show --listen=127.0.0.1:8090, then ssh -L 8090:127.0.0.1:8090 HOST",
+        "  seckill show --listen=127.0.0.1:8090, then ssh -L 8090:127.0.0.1:8090 HOST\n"
+        "  seckill show --listen=0.0.0.0:8090 --host=192.0.2.7",
     EXITS({EXIT_VALID, "the page was served until the command was interrupted"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, NULL}, {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),
     SETTINGS(settings),
@@ -91,6 +98,7 @@ static enum exit_code show(struct lab *lab, lab_db *db, const struct show_settin
                              .db = db,
                              .out = v->out,
                              .listen = v->listen,
+                             .host = v->host,
                              .switches = v->switches,
                              .limit_ms = v->limit_ms,
                              .lesson = (int)v->lesson};
@@ -98,15 +106,22 @@ static enum exit_code show(struct lab *lab, lab_db *db, const struct show_settin
     return show_run(&plan);
 }
 
-static bool is_address(const char *text)
+static bool are_addresses(const struct show_settings *v)
 {
     char host[64];
     int port = 0;
 
-    if (address_parse(text, host, &port))
+    if (!address_parse(v->listen, host, &port))
+        eprintf("seckill show: --listen must be HOST:PORT with one IPv4 address as its HOST, such "
+                "as 127.0.0.1:8090, not \"%s\"\n", v->listen);
+    else if (v->host && (!admin_hosts_are_good(v->host) || strpbrk(v->host, ",*")))
+        eprintf("seckill show: --host must be one name or address without a port, not \"%s\"\n",
+                v->host);
+    else if (!v->host && !admin_host_is_loopback(host, strlen(host)))
+        eprintf("seckill show: --listen=%s is not of loopback: say with --host=NAME under which "
+                "name browsers will ask; whoever has the token then injects faults\n", v->listen);
+    else
         return true;
-    eprintf("seckill show: --listen must be HOST:PORT with one IPv4 address as its HOST, such "
-            "as 127.0.0.1:8090, not \"%s\"\n", text);
     return false;
 }
 
@@ -118,7 +133,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     enum exit_code rc;
 
     (void)s;
-    if (!is_address(v->listen))
+    if (!are_addresses(v))
         return EXIT_USAGE;
     rc = lab_open(&lab, lab_choose_dir(v->dir),
                   (v->zookeeper ? LAB_WITH(ZOOKEEPER) : 0) | lab_lock_needs(v->switches.lock));

@@ -312,7 +312,7 @@ static bool may_ask(const struct show_server *server, struct http_exchange *x, b
     case ADMIN_ALLOWED:
         return true;
     case ADMIN_FOREIGN_HOST:
-        refuse(x, 421, "this server answers for 127.0.0.1 and localhost alone");
+        refuse(x, 421, "this server answers for one Host: the one of the address that it printed");
         return false;
     case ADMIN_FOREIGN_ORIGIN:
         /* A link on another site leads to the page, and to nothing else. */
@@ -462,7 +462,7 @@ static void answer(void *arg, struct http_exchange *x)
         refuse(x, 404, "there is nothing at this path");
 }
 
-bool show_server_open(struct show_server *server, const char *address)
+bool show_server_open(struct show_server *server, const char *address, const char *host)
 {
     static const struct connections_limits limits = {.open = {CONNECTIONS, 0}};
     struct http_server_options options = {.request_timeout_ms = REQUEST_MS,
@@ -471,6 +471,8 @@ bool show_server_open(struct show_server *server, const char *address)
     int port = 0;
 
     (void)address_parse(address, server->access.own_host, &port);
+    server->access.hosts = host;
+    server->access.are_all_hosts = host != NULL;
     secret_random_hex(server->access.token, ADMIN_TOKEN_BYTES / 2);
     options.connections = server->connections = connections_new(DESCRIPTORS, &limits);
     server->http = server->connections ? http_server_new(&options) : NULL;

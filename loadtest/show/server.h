@@ -23,8 +23,9 @@ struct show_server {
 };
 
 /* Listen on `address`, which address_parse() has accepted, with a token that was never used before;
- * `board` and `topologies` are set.  False: the log says why, and nothing is left. */
-bool show_server_open(struct show_server *server, const char *address);
+ * `host`: as in struct show_plan; `board` and `topologies` are set.  False: the log says why, and
+ * nothing is left. */
+bool show_server_open(struct show_server *server, const char *address, const char *host);
 void show_server_close(struct show_server *server);
 
 #endif /* LOADTEST_SHOW_SERVER_H */

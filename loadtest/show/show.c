@@ -553,9 +553,10 @@ static void serve(struct show *show)
 
 static void say_address(const struct show *show)
 {
-    printf("open     http://127.0.0.1:%d/#token=%s\n"
+    printf("open     http://%s:%d/#token=%s\n"
            "The token in the address lets a browser in.  Ctrl-C takes everything down.\n",
-           show->server.port, show->server.access.token);
+           show->plan->host ? show->plan->host : "127.0.0.1", show->server.port,
+           show->server.access.token);
     fflush(stdout);
 }
 
@@ -603,7 +604,7 @@ enum exit_code show_run(const struct show_plan *plan)
     show_board_init(&show->board, &plan->switches);
     show->server.board = &show->board;
     show->server.topologies = lab_has_which(plan->lab);
-    if (show_server_open(&show->server, plan->listen))
+    if (show_server_open(&show->server, plan->listen, plan->host))
         rc = serve_run(show);
     /* The thread of the servers defers interrupts itself while it undoes something. */
     show_servers_heal(show->trouble.servers);

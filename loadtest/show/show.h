@@ -13,6 +13,7 @@ struct show_plan {
     lab_db *db;
     const char *out;    /* in which this run makes its own directory                  */
     const char *listen; /* HOST:PORT, which address_parse() has accepted              */
+    const char *host;   /* the only Host that is answered; NULL: those of loopback    */
     struct show_switches switches;
     int64_t limit_ms;   /* the longest that a load goes on                            */
     int lesson;         /* the lesson to begin with, by its number; 0: none            */
