@@ -35,7 +35,6 @@ struct round {
 };
 
 /* The round that goes on now. */
-extern struct round round_now;
 
 enum {
     MANY = 1000000,
