@@ -33,7 +33,7 @@ void names_a_missing_right(const char *variant)
         {"-evalsha", "the user has no right to EVALSHA", DLOCK_CAP_RENEW},
         {"-del", "the user has no right to DEL", 0},
         {"-pexpire", "the user has no right to PEXPIRE", DLOCK_CAP_RENEW},
-        {"-eval", "NOPERM this user has no permissions to run the 'eval' command", 0},
+        {"-eval", "has no permissions to run the 'eval' command", 0},
     };
     dlock_options opts = rig_options(variant);
     dlock_system *sys, *refused = NULL;

@@ -121,7 +121,7 @@ static void draw(const char *word, size_t len, char out[TEXT_SIZE])
 {
     static const char *const keys[] = {"s", "n", "h", "l", "z"};
     static const char *const scores[] = {"0", "1", "1.5", "-3", "1e3", "1700000000000.25",
-                                         "0.1", "-0"};
+                                         "0.125", "-0"};
     bool is_out = word[0] == '(' && len == 2;
     char letter = is_out ? word[1] : word[0];
 
