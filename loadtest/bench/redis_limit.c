@@ -111,9 +111,9 @@ static int64_t choose_requests(const struct limit_plan *plan)
 {
     double wanted = plan->expected_per_s * (double)plan->duration_ms / 2000;
 
-    return wanted < REQUESTS_MIN   ? REQUESTS_MIN
-           : wanted > REQUESTS_MAX ? REQUESTS_MAX
-                                   : (int64_t)wanted;
+    return wanted < (double)REQUESTS_MIN   ? REQUESTS_MIN
+           : wanted > (double)REQUESTS_MAX ? REQUESTS_MAX
+                                           : (int64_t)wanted;
 }
 
 static enum exit_code measure(const struct limit_plan *plan, struct blocking *redis,

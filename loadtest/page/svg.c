@@ -27,7 +27,7 @@ double page_x(const struct page_scene *s, int64_t at_ns)
         return LEFT;
     if (at_ns >= s->to_ns)
         return RIGHT;
-    return LEFT + (RIGHT - LEFT) * ((double)(at_ns - s->from_ns) /
+    return (double)LEFT + (double)(RIGHT - LEFT) * ((double)(at_ns - s->from_ns) /
                                     (double)(s->to_ns - s->from_ns));
 }
 

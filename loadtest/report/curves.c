@@ -124,7 +124,7 @@ static void choose_answers(struct chart *chart, const struct run_data *data)
 
 static double x_of(const struct chart *chart, double nines)
 {
-    return LEFT + (WIDTH - LEFT - RIGHT) * nines / chart->nines;
+    return (double)LEFT + (double)(WIDTH - LEFT - RIGHT) * nines / chart->nines;
 }
 
 static double y_of(const struct chart *chart, double ms)

@@ -112,7 +112,8 @@ static bool read_sale(struct sale_view *view, const json_t *sale)
 
 static double x_of(const struct sale_view *view, double ms)
 {
-    return LEFT + (WIDTH - LEFT - RIGHT) * fmin(fmax(ms, 0), view->end_ms) / view->end_ms;
+    return (double)LEFT +
+           (double)(WIDTH - LEFT - RIGHT) * fmin(fmax(ms, 0), view->end_ms) / view->end_ms;
 }
 
 static double y_of(double value, double most)

@@ -10,6 +10,7 @@ isolate=(unshare --map-root-user --mount)
 if ! "${isolate[@]}" true 2>/dev/null; then
     [ "$(id -u)" -eq 0 ] || exec sudo -n "$0" "$@"
     isolate=(unshare --mount)
+    "${isolate[@]}" true 2>/dev/null || isolate=() # a chroot has none, and installs nothing here
 fi
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
@@ -155,18 +156,24 @@ names_a_package_that_is_not_to_be_had() {
 mkdir "$work/bin" && ln -s /bin/true "$work/bin/dpkg-query" && ln -s /bin/false "$work/bin/sudo"
 printf '#!/bin/sh\necho 1000\n' >"$work/bin/id" && chmod 755 "$work/bin/id"
 
-plan 12
+plan $((${#isolate[@]} > 0 ? 12 : 4))
 check 'who may not use sudo is told what is missing' \
     says 'apt-get install gcc' status 69 env PATH="$work/bin:$PATH" "$deps"
 check 'a system without dpkg is told so' says 'no dpkg here' status 69 env PATH=/nowhere "$deps"
-check 'a missing package is installed, and policy-rc.d is taken away again' installs_what_is_missing
-check 'the script of a package may write to its output' installs_a_package_that_speaks
-check 'while it works it shows how far it is' shows_progress
-check 'another process has the lock of dpkg: it is named, and waited for' waits_for dpkg/lock-frontend
-check "another process has the lock of apt's lists: it is named, and waited for" waits_for apt/lists/lock
-check 'after DEPS_WAIT seconds it gives up with 69, and names the process' gives_up_after_its_time
-check "when an installation fails, dpkg's own reason is printed" gives_dpkgs_reason
-check 'a package that no archive has is named' names_a_package_that_is_not_to_be_had
+if [ ${#isolate[@]} -gt 0 ]; then
+    check 'a missing package is installed, and policy-rc.d is taken away again' \
+        installs_what_is_missing
+    check 'the script of a package may write to its output' installs_a_package_that_speaks
+    check 'while it works it shows how far it is' shows_progress
+    check 'another process has the lock of dpkg: it is named, and waited for' \
+        waits_for dpkg/lock-frontend
+    check "another process has the lock of apt's lists: it is named, and waited for" \
+        waits_for apt/lists/lock
+    check 'after DEPS_WAIT seconds it gives up with 69, and names the process' \
+        gives_up_after_its_time
+    check "when an installation fails, dpkg's own reason is printed" gives_dpkgs_reason
+    check 'a package that no archive has is named' names_a_package_that_is_not_to_be_had
+fi
 check 'an unknown group gives 64' status 64 "$deps" foo
 check 'an unknown group is answered with the names of the groups' \
     says 'no group foo; the groups are: run test' "$deps" foo

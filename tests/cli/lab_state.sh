@@ -8,6 +8,7 @@ plan 21
 
 # --- a directory of another program, which has a state.json too ---
 other=$work/other
+umask 022 # Debian 13 lets the group write
 mkdir -p "$other/sub"
 echo x >"$other/sub/thesis.txt"
 say_other() { printf '%s\n' "$1" >"$other/state.json"; }

@@ -34,8 +34,6 @@ struct round {
     struct rig_service services[BUYERS_SERVICES];
 };
 
-/* The round that goes on now. */
-
 enum {
     MANY = 1000000,
     FEW = 300,
@@ -64,7 +62,7 @@ static const struct order_path {
     {"stream", "--order-path=stream", "seckill_stream_written_total ", true},
 };
 
-static struct round round_now;
+static struct round round_now; /* the one that goes on */
 static const struct order_path *sold_by = &PATHS[0];
 static const char *const *config; /* of the present round */
 

@@ -326,11 +326,11 @@ TEST(a_client_that_hung_up_is_not_worked_for)
     double afterwards;
 
     assert_true(rig_until(is_waited_for, &client, RIG_PATIENCE_MS));
-    assert_true((double)client.sent / 46 > client.answered + WAITING);
+    assert_true((double)client.sent / 46 > client.answered + (double)WAITING);
     (void)close(client.fd);
     wait_for(&s, ENDED("write-failed"), 1);
     afterwards = answered(&s) - client.answered;
-    if (afterwards > AFTERWARDS)
+    if (afterwards > (double)AFTERWARDS)
         fail_msg("%g requests were worked on after their client had gone", afterwards);
     rig_stop(&s);
 }

@@ -169,8 +169,8 @@ TEST(many_orders_share_few_transactions)
     assert_int_equal(db_run_one(rig_db(), &TRANSACTIONS, DB_VALUES(DB_INT(voucher))), DB_OK);
     /* The first order alone, then 128, 128 and 43. */
     assert_int_equal(db_int(rig_db(), 0, 0, 0), 4);
-    assert_true(rig_metric(&service, "seckill_stream_queued_total ") == USERS);
-    assert_true(rig_metric(&service, "seckill_stream_written_total ") == USERS);
+    assert_int_equal((int)rig_metric(&service, "seckill_stream_queued_total "), USERS);
+    assert_int_equal((int)rig_metric(&service, "seckill_stream_written_total "), USERS);
     assert_true(rig_metric(&service, "seckill_stream_length ") == 0);
     rig_stop(&service);
 }

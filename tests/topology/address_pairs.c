@@ -179,7 +179,7 @@ static void print_ratio(const char *variant, int thread_count, int number,
 static bool open_address(struct address *address, const char *variant, const char *url)
 {
     dlock_options opts = dlock_options_default();
-    double end_s = now_s() + WAIT_MS / 1000.0;
+    double end_s = now_s() + (double)WAIT_MS / 1000;
     dlock_status st;
 
     opts.variant = variant;

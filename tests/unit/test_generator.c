@@ -267,7 +267,7 @@ TEST(a_stall_of_the_generator_is_its_lag)
 {
     struct step_result *step = run_ticking(stall, ANSWERS, 8, 2000, 1000, 20000);
 
-    assert_true(latency_quantile_ms(&step->lag, 0.9) >= STALL_MS / 10.0);
+    assert_true(latency_quantile_ms(&step->lag, 0.9) >= (double)STALL_MS / 10);
     assert_non_null(step_flaw(step));
     free(step);
 }

@@ -60,7 +60,7 @@ TEST(quantiles_are_those_of_the_sorted_durations)
     }
     qsort(us, COUNT, sizeof us[0], by_size);
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
-        size_t rank = (size_t)(shares[i] * COUNT + 0.999999);
+        size_t rank = (size_t)(shares[i] * (double)COUNT + 0.999999);
         double real_ms = (double)us[rank - 1] / 1000;
         double told_ms = latency_quantile_ms(latency, shares[i]);
 

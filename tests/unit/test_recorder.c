@@ -144,7 +144,7 @@ static void lose_nothing_by_many_threads(void)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     printf("# %.0f ns for a call, with %d threads\n",
-           (double)(dlock_clock_ns() - begun_ns) / (2.0 * THREADS * HOLDS_EACH),
+           (double)(dlock_clock_ns() - begun_ns) / (2 * THREADS * HOLDS_EACH),
            THREADS);
     dlock_recorder_close(rec);
     h = read_back();
