@@ -163,6 +163,7 @@ static const char *etcd_advice(const struct etcd_answer *answer)
         {"bad certificate", SHOW, false},
         {"wrong version number", SCHEME, false},
         {"OpenSSL SSL_connect: ", SCHEME, false},
+        {"TLS connect error: ", SCHEME, false},
         {"Empty reply", SCHEME, false},
         /* A port without TLS may reset a handshake.  A server that dies resets requests, too. */
         {"Recv failure: ", SCHEME, true},

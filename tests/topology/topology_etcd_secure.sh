@@ -20,7 +20,7 @@ certify() { # NAME SUBJECT NAMES DAYS
 }
 certify server /CN=server DNS:localhost,IP:127.0.0.1 2
 certify elsewhere /CN=elsewhere DNS:elsewhere.example 2
-certify expired /CN=expired DNS:localhost,IP:127.0.0.1 -1
+certify expired /CN=expired DNS:localhost,IP:127.0.0.1 0
 certify client /O=shop DNS:client.example 2
 certify named /CN=client DNS:client.example 2
 openssl ec -in client.key -aes128 -passout pass:secret -out locked.key 2>/dev/null
@@ -82,9 +82,9 @@ refuses 'an authority that nobody trusts' "$one" 'unable to get local issuer cer
 certify stranger /CN=stranger IP:127.0.0.1 2
 refuses 'another authority' "$one?ca=$work/stranger.pem" 'issuer certificate: ca=FILE names the authority'
 refuses 'the certificate of another host' "https://127.0.0.1:${ports[1]}?$ca" \
-    "no alternative certificate subject name matches target host name '127.0.0.1': server-name="
+    ": server-name=NAME says which name to expect"
 refuses 'a certificate that has expired' "https://127.0.0.1:${ports[2]}?$ca" 'certificate has expired'
-refuses 'an etcd that wants a certificate' "https://$secured?$ca" 'bad certificate, errno 0: cert=FILE&key=FILE'
+refuses 'an etcd that wants a certificate' "https://$secured?$ca" ': cert=FILE&key=FILE shows one'
 refuses 'a port without TLS' "https://127.0.0.1:${ports[3]}?$ca" 'is its port one of https?'
 refuses 'a port of TLS without it' "http://127.0.0.1:${ports[0]}" 'is its port one of https?'
 refuses 'a file that is not there' "$one?ca=/nowhere" 'error setting certificate file: /nowhere'

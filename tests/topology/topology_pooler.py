@@ -42,7 +42,7 @@ def refused(service, status, words):
 def a_pooler_that_was_not_named_is_refused(rig):
     for lock in ("none", "pg-unique"):
         for pooler in rig.modes.values():
-            refused(rig.serve(pooler, "none", f"--lock={lock}", wait=False), 69, "unsupported startup parameter: options; set ")
+            refused(rig.serve(pooler, "none", f"--lock={lock}", wait=False), 69, "unsupported startup parameter")
         refused(rig.serve(rig.silent, "none", f"--lock={lock}", wait=False), 69, "there is a pooler in front of PostgreSQL: set ")
 
 

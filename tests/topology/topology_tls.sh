@@ -20,7 +20,7 @@ certify() { # NAME NAMES DAYS
 certify server DNS:localhost,IP:127.0.0.1 2
 certify named DNS:localhost 2
 certify elsewhere DNS:elsewhere.example 2
-certify expired DNS:localhost,IP:127.0.0.1 -1
+certify expired DNS:localhost,IP:127.0.0.1 0
 certify client DNS:client.example 2
 openssl ec -in client.key -aes128 -passout pass:secret -out locked.key 2>/dev/null
 
