@@ -37,7 +37,7 @@ declare -A packages=(
         libuv1-dev libev-dev liblua5.1-0-dev jq prometheus haproxy pgbouncer
         etcd-server etcd-client systemd gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
     [arm64]="qemu-user-static"
-    [browser]="chromium chromium-driver python3-selenium fonts-wqy-microhei"
+    [browser]="chromium chromium-driver python3-selenium fonts-wqy-microhei poppler-utils"
     [analyze]="cppcheck clang"
     [compose]="curl python3 jq"
     [peers]="maven default-jdk-headless python3 python3-redis"

@@ -226,6 +226,10 @@
   $("play").onclick = acts[" "]; $("next").onclick = acts.ArrowRight; $("back").onclick = acts.ArrowLeft; $("first").onclick = acts.Home;
   $("scrub").oninput = () => { playing = false; go(Number($("scrub").value)); };
   $("left").onchange = $("right").onchange = () => { playing = false; choose(Number($("left").value), Number($("right").value)); };
+  const texts = $("texts");
+  let wasOpen = false;
+  window.addEventListener("beforeprint", () => { wasOpen = texts.open; texts.open = true; });
+  window.addEventListener("afterprint", () => { texts.open = wasOpen; });
   window.addEventListener("resize", show);
   window.addEventListener("hashchange", readAddress);
   readAddress();

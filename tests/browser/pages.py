@@ -165,6 +165,9 @@ def presented(*names):
         checks.sizes(page, 24)
         checks.no_overlap(page)
         checks.no_sideways(page)
+        seen = "[...document.querySelectorAll('h1, h2, th')].filter((head) => head.offsetWidth)"
+        heads = page.js(seen + ".map((head) => head.innerText)")
+        page.assert_printed(*heads)
 
 
 def whole_without_scripts():
@@ -212,7 +215,7 @@ try:
     tap.check("the cells say what came out, in either language", verdicts)
     tap.check("a cell leads to its performances and its story", cells_lead_to_performances)
     tap.check("arrows, Home and End step through a timeline", keys_step)
-    tap.check("presenter mode has large letters", lambda: presented("sound", "invalid"))
+    tap.check("presenter mode has large letters, and prints", lambda: presented("sound", "invalid"))
     tap.check("everything is there without scripts", whole_without_scripts)
     tap.check("hostile names are text; no request, no console error", lambda: (hostile_names(), checks.is_quiet(page)))
 finally:

@@ -74,6 +74,7 @@ def space_stops():
     page.press(" ")
     page.wait_phase("ended")
     page.wait("the count is the database's", lambda p: int(p.text("#sold").replace(",", "")) == show.orders())
+    page.assert_printed(*page.text("#verdict").split("\n")[1].strip().split(". "))
 
 
 def without_a_lock_nothing_waits():

@@ -20,7 +20,7 @@ SAME = ("Redis", "PostgreSQL", "naive", "lua")  # names, which are the same in b
 work = tempfile.mkdtemp(prefix="seckill-story-")
 lab, out = os.path.join(work, "lab"), os.path.join(work, HOSTILE_DIRECTORY)
 pages, page = {}, None
-tap = Tap(23)
+tap = Tap(24)
 
 
 def scenario(name, *flags):
@@ -365,6 +365,15 @@ def without_scripts():
     assert page.js("document.getElementById('player').hidden && !!document.querySelector('.drawing svg')")
 
 
+def prints_every_step():
+    for name, wish in ("naive", "lang=en"), ("two", "lang=zh&presenter"):
+        show(pages[name], "step=1&" + wish)
+        texts = f"[...document.querySelectorAll('.steps > li .{wish[5:7]}')]"
+        said = page.js(texts + ".map((text) => text.textContent)")
+        assert len(said) > 5, said
+        page.assert_printed(page.text("#title"), *said)
+
+
 try:
     tap.check("a story is written by default, and opens with its first step", written_by_default)
     tap.check("#step=7 opens step 7", opens_at_a_step)
@@ -385,6 +394,7 @@ try:
     tap.check("so does every step, alone and side by side, in either language", every_step_is_presented)
     tap.check("L changes every text, and is remembered", changes_the_language)
     tap.check("it names its commit and its seed", names_its_origin)
+    tap.check("on paper every step is there, in either language", prints_every_step)
     tap.check("reduced motion plays from step to step", moves_in_steps)
     tap.check("ten thousand events open in less than a second", ten_thousand)
     tap.check("hostile names are text; a torn and an old recording are told", bad_input)

@@ -8,6 +8,7 @@ import base64
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 
 from selenium import webdriver
@@ -146,6 +147,23 @@ class Page:
             with open(path, "wb") as out:
                 out.write(data)
         return len(re.findall(rb"/Type\s*/Page\b(?!s)", data))
+
+    def assert_printed(self, *texts):
+        """The PDF has these texts, and lines of a cell that stand below each other do not join."""
+        path = os.path.join(self.home, "printed.pdf")
+        self.printed_pages(path)
+        command = ["pdftotext", path, "-"]
+        said = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.decode()
+
+        def flat(text):  # a hyphen at the end of a line is left out
+            return re.sub(r"[\s-]", "", text)
+        for text in texts:
+            assert flat(text) in flat(said), (text, said[:2000])
+        cells = "[...document.querySelectorAll('td:has(.s)')].map((cell) => cell.innerText)"
+        for cell in self.js(cells):
+            lines = cell.strip().split("\n")
+            for above, below in zip(lines, lines[1:]):
+                assert flat(above + below) not in flat(said), (above, below)
 
     def close(self):
         try:
