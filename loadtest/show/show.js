@@ -274,10 +274,31 @@ function buildSettings() {
   for (const name of NUMBERS) { add(name, element("input", {type: "number", min: catalog.numbers[name].least, max: catalog.numbers[name].most})); }
   speak();
 }
-function change(name, value) { send(state.phase === "running" ? "run" : "offer", {[name]: value}); }
+/* A key that is pressed again within this time goes on choosing, and so does one during a start. */
+const CHOOSING_MS = 300;
+let changes = {}, sent = {}, sentRun = 0, choosing = null;
+function change(name, value) {
+  changes[name] = value;
+  clearTimeout(choosing);
+  choosing = setTimeout(sendChanges, CHOOSING_MS);
+}
+async function sendChanges() {
+  if (state.phase === "starting") { choosing = setTimeout(sendChanges, CHOOSING_MS); return; }
+  sent = changes; changes = {}; sentRun = state.run.id;
+  const status = await send(state.phase === "running" ? "run" : "offer", sent);
+  if (status !== 202) { sent = {}; show(); }
+}
+/* Does the control show what was chosen, and not what is?  What was refused returns to what is. */
+function isChosen(name) {
+  if (state.run.id !== sentRun && state.phase !== "starting") { sent = {}; }
+  return name in changes || name in sent;
+}
 function showSettings() {
   const settings = state.run.settings, lock = catalog.locks.find((one) => one.name === settings.lock);
-  for (const name in settings) { const control = $("set-" + name); if (control && document.activeElement !== control) { control.value = settings[name]; } }
+  for (const name in settings) {
+    const control = $("set-" + name), isTyped = control && control.type === "number" && document.activeElement === control;
+    if (control && !isChosen(name) && (!isTyped || refused)) { control.value = settings[name]; }
+  }
   for (const option of $("set-lock").options) {
     const one = catalog.locks.find((l) => l.name === option.value);
     option.disabled = !one.available;

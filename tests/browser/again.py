@@ -7,12 +7,13 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
 from laboratory import Show, Tap, soon  # noqa: E402  the folder has to be known first
 from page import Page  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
 
 # None of these is the default.
 FLAGS = {"locks": "lua", "lock-scope": "user", "stock-guard": "conditional", "duplicate-guard": "count", "watchdog": "off",
          "order-path": "combined", "lock-lease": "700ms", "processes": 3, "connections": 5, "users": "same", "rate": 50,
          "stock": 123}
-tap = Tap(7)
+tap = Tap(9)
 show = Show("--limit=45s", *(f"--{name}={value}" for name, value in FLAGS.items()))
 page = None
 first = None
@@ -73,6 +74,29 @@ def link():
     return page.js("document.getElementById('link').href")
 
 
+def control(name):
+    return page.js("document.getElementById('set-' + arguments[0]).value", name)
+
+
+def keys_choose_one_lock():
+    open_page()
+    run = page.sale()[1]
+    page.js("document.getElementById('set-lock').focus()")
+    for _ in range(3):
+        page.press(Keys.ARROW_DOWN)
+    page.wait("one more sale", lambda p: p.sale() == ["ready", run + 1])
+    assert settings()["lock"] == control("lock") != first["lock"], (settings(), control("lock"))
+
+
+def a_refused_value_goes_back():
+    page.js("document.getElementById('set-lease_ms').select()")
+    page.press("1" + Keys.ENTER)
+    page.wait("the reason", lambda p: "lease_ms" in p.text("#why"))
+    page.wait("the value that is", lambda p: control("lease_ms") == str(settings()["lease_ms"]))
+    post("/api/offer", first)
+    page.close()
+
+
 def the_link_starts_the_same():
     open_page()
     page.wait("the link of the first settings", lambda p: "stock=123" in link())
@@ -123,6 +147,8 @@ def the_language_is_in_the_link():
 try:
     tap.check("every switch is a flag", every_switch_is_a_flag)
     tap.check("the command line that is said starts the same", the_command_starts_the_same)
+    tap.check("keys that go down a list choose one lock, and start one sale", keys_choose_one_lock)
+    tap.check("a value that is refused goes back to what is, with the reason", a_refused_value_goes_back)
     tap.check("the link starts the same in the page that is open", the_link_starts_the_same)
     tap.check("a page that is opened by the link starts the same", a_page_that_is_opened_by_it)
     tap.check("the command line of a lesson starts the lesson", a_lesson_by_its_command)
