@@ -147,8 +147,8 @@ def the_language_is_in_the_link():
 try:
     tap.check("every switch is a flag", every_switch_is_a_flag)
     tap.check("the command line that is said starts the same", the_command_starts_the_same)
-    tap.check("keys that go down a list choose one lock, and start one sale", keys_choose_one_lock)
-    tap.check("a value that is refused goes back to what is, with the reason", a_refused_value_goes_back)
+    tap.check("keys down a list choose one lock, and start one sale", keys_choose_one_lock)
+    tap.check("what is refused goes back to what is, with the reason", a_refused_value_goes_back)
     tap.check("the link starts the same in the page that is open", the_link_starts_the_same)
     tap.check("a page that is opened by the link starts the same", a_page_that_is_opened_by_it)
     tap.check("the command line of a lesson starts the lesson", a_lesson_by_its_command)
