@@ -9,8 +9,7 @@
 # Exit: 0 all others passed, 1 a test failed, 69 packages are missing, 2 something does not build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out=$PWD/build/arm64
-root=$out/root
+out=$PWD/build/arm64 root=$PWD/build/arm64/root
 tools/deps.sh test arm64
 
 if [ ! -e "$root/complete" ]; then
@@ -35,7 +34,7 @@ PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$root/usr/lib/aarch64-linux-gnu/p
     RUN="qemu-aarch64-static -L $root" all tests
 make -j2 all
 
-# What qemu cannot: start a program of arm64 from another one, TCP_INFO, a filter of system calls.
+# qemu starts no program of arm64 from another one, and lacks TCP_INFO and seccomp.
 cannot='excludes another process|killed (at any moment|session)|another process reads along'
 cannot+='|dead waiter keeps nobody out|fence grows from process to process'
 cannot+='|without_fallocate|test_postgres_floods: an_(answer|opening)_has_a_bound'

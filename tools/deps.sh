@@ -48,7 +48,8 @@ packages[run]="${packages[build]} ${packages[servers]}"
 packages[test]+=" ${packages[browser]}"
 
 usage() {
-    echo "deps: no group $1; the groups are: run test browser arm64 analyze compose peers ..." >&2
+    echo "deps: no group $1; the groups are: run test browser arm64 analyze compose peers" \
+        "bench-peers" >&2
     exit 64
 }
 

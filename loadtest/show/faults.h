@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* faults.h -- the faults of the processes of the sale that is shown, and the state of each fault.
  *
- * trouble.h decides which fault may be given; victims.h gives it to a process.
+ * trouble.h decides which fault may be given, and gives it to a process.
  *
  * Threads     One.
  */

@@ -108,7 +108,7 @@ const struct law laws[] = {
     {"shows its fence", FENCED, shows_its_fence, NULL, 0},
     {"shows who waits", LOCAL, shows_who_waits, NULL, 0},
     {"is freed by force", LOCAL, is_freed_by_force, NULL, 0},
-    {"frees no key of another kind", LOCAL, frees_no_other_kind, NULL, 0},
+    {"frees no key of another kind", REDIS, frees_no_other_kind, NULL, 0},
     {"forcing tells a waiter", LOCAL, forcing_tells_a_waiter, NULL, 0},
     {"counts what it does", LOCAL, counts_what_it_does, NULL, 0},
     {"counts wake-ups", PUSH, counts_wake_ups, NULL, 0},
