@@ -36,7 +36,7 @@ helps() {
     local flag
     simulate --help >"$work/help" 2>"$work/err" && [ ! -s "$work/err" ] || return 1
     for flag in $(sed -n '/struct option options/,/NULL, 0, NULL/s/[^"]*{"\([a-z-]*\)",[^{]*/\1 /gp' \
-        "$root/tests/simulation/command_line.c" | tr -d '};'); do
+        "$root/tests/simulation/main.c" | tr -d '};'); do
         grep -q -- "--$flag" "$work/help" || { echo "no --$flag"; return 1; }
         echo "$flag"
     done | tee "$work/flags"

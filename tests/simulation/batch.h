@@ -55,4 +55,8 @@ void batch_play(const struct play *play, struct account *account, bool is_told);
 
 struct outcome batch_run(const struct batch *batch);
 
+/* Play all stories of story.c, worlds that are set up on purpose, each as a seed once found it: the
+ * test of a bug that was fixed. Print TAP. Returns true if each has the verdict FINE. */
+bool stories_play(void);
+
 #endif /* SIMULATION_BATCH_H */

@@ -4,8 +4,6 @@
  *
  * Both read a wall clock that stands still while a command is executed, and steps between two
  * commands: SIMULATE_CLOCK is the file that both read (frozen/clock.c). */
-#include "tests/simulation/beside.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>

@@ -1,12 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* keys.h -- the keys of a model of Redis, with their values and their expiry.
+/* keys.h -- the keys of a model of Redis, with their values and their expiry; byte buffers that
+ * grow, and functions that write replies of Redis (RESP2) into them.
  *
  * Hashes and lists keep the order in which their parts came, as small hashes and lists of Redis do;
  * sorted sets are in the order of score and member. */
 #ifndef SIMULATION_KEYS_H
 #define SIMULATION_KEYS_H
 
-#include "tests/simulation/buffer.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- bytes and replies ---- */
+
+/* Bytes; the declaration of each variable says who owns them. */
+struct bytes {
+    char *at;
+    size_t len;
+};
+
+struct buffer {
+    char *at;
+    size_t len, room;
+};
+
+void buffer_add(struct buffer *buffer, const char *bytes, size_t len);
+void buffer_take(struct buffer *buffer, size_t len); /* remove `len` bytes from the beginning */
+void buffer_free(struct buffer *buffer);
+
+struct bytes bytes_copy(struct bytes from); /* free with free(at) */
+bool bytes_equal(struct bytes a, struct bytes b);
+bool bytes_is(struct bytes a, const char *text); /* ignoring case */
+bool bytes_number(struct bytes a, int64_t *out);
+#define BYTES(text) ((struct bytes){(char *)(uintptr_t)(text), sizeof(text) - 1})
+
+void reply_status(struct buffer *out, const char *text);
+void reply_error(struct buffer *out, const char *text); /* with its code at the beginning */
+void reply_integer(struct buffer *out, int64_t number);
+void reply_bulk(struct buffer *out, struct bytes bytes);
+void reply_text(struct buffer *out, const char *text);
+void reply_double(struct buffer *out, double number);
+void reply_nil(struct buffer *out);
+void reply_nil_array(struct buffer *out);
+void reply_array(struct buffer *out, int64_t count); /* the caller adds its parts */
+
+/* ---- keys ---- */
 
 enum kind { STRING, HASH, LIST, SORTED };
 

@@ -66,6 +66,11 @@ void model_execute(struct client *client, const struct bytes *argv, size_t argc,
  * ended before. */
 void model_restart(struct model *model, bool keeps_data);
 
+/* Send `count` random sequences of commands to the model and to the server on the socket at `path`,
+ * whose data is deleted. Returns true if all replies were the same. Ends the program with 69 if the
+ * server cannot be reached. */
+bool beside_play(const char *path, uint64_t first, uint64_t count);
+
 /* ---- among the files of the model ---- */
 
 typedef void command_fn(struct call *call);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* story.c -- stories of one process and one server. The story delays messages so that the
  * circumstances of the bug occur. */
-#include "tests/simulation/story.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
