@@ -420,7 +420,7 @@ $(CONFORMANCE): $(call objects,tests/jobs.c $(call sources,tests/conformance tes
 	$(call say,LINK)$(CC) $(LINK) -pie $(BY_ASYNC) -o $@ $^ $(LIBS.test) $(LIBS.lock)
 
 # The tests of the primitives and of the asynchronous interface use the rig of the conformance tests.
-CONFORMANCE_HELP := $(addprefix tests/conformance/,rig.c premise.c slots.c servers.c replica.c database.c \
+CONFORMANCE_HELP := $(addprefix tests/conformance/,rig.c slots.c servers.c replica.c database.c \
                     lab.c cutter.c refuser.c nodes.c forked.c)
 $(PRIMITIVES): $(call objects,$(call sources,tests/primitives) $(CONFORMANCE_HELP)) $(LIBRARY)
 	@mkdir -p $(@D)

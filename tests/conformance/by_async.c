@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* by_async.c -- the blocking calls of the laws, implemented by the asynchronous
- * interface. */
-#include "tests/conformance/by_async.h"
-
+/* by_async.c -- the blocking calls of the laws, implemented by the asynchronous interface.
+ *
+ * The linker redirects each call of dlock_*() in the laws to this file (-Wl,--wrap). Before
+ * by_async_begin() the calls go on to the library. After it, each system gets an asynchronous
+ * interface with a thread of its own. Each thread that calls is a named owner of this interface,
+ * and waits for the completion of each call. */
 #include <pthread.h>
 #include <string.h>
 
@@ -12,6 +14,7 @@
 #include "lock/dlock_async.h"
 #include "lock/status.h"
 #include "lock/system.h"
+#include "tests/conformance/laws.h"
 
 enum { INTERFACES_MAX = 64, OWNERS_MAX = 64 };
 

@@ -386,4 +386,13 @@ pid_t wait_by_another_process(const char *variant, const char *name);
 /* The main function of another process: `conformance --child`. Returns the exit code. */
 int child_main(int argc, char **argv);
 
+/* ---- the laws through the asynchronous interface: by_async.c ---- */
+
+/* From now on, send the calls of the laws through the asynchronous interface. */
+void by_async_begin(void);
+
+/* Can the law be tested through the asynchronous interface? No, if the variant has no such
+ * interface, or if the law is about a property that only threads have. */
+bool by_async_applies(const char *variant, const char *law);
+
 #endif /* CONFORMANCE_LAWS_H */

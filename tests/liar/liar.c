@@ -22,7 +22,6 @@
 
 #include "base/os/utf8.h"
 #include "tests/liar/rig.h"
-#include "tests/liar/zookeeper_sessions.h"
 
 enum {
     WAIT_MS = 5,

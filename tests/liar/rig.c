@@ -4,7 +4,9 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-/* cmocka.h needs the two headers above, stddef.h and stdint.h. */
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -69,4 +69,7 @@ void rig_assert_works(dlock_system *sys);
 /* Does the other owner still hold the lock? Its lease may have ended by now. NULL: no. */
 bool rig_is_held(const struct rig *rig, const dlock_lease *held);
 
+/* A test of cmocka; *state is a struct subject_of_lies. */
+void believes_no_session(void **state);
+
 #endif /* LIAR_RIG_H */

@@ -14,7 +14,6 @@
 #include <zookeeper/zookeeper.h>
 
 #include "tests/liar/rig.h"
-#include "tests/liar/zookeeper_sessions.h"
 #include "tests/liar/zookeeper_server.h"
 
 enum { WAIT_MS = 30, STRANGE = 12345, BEATS_MOST = 100, BEAT_MS = 2, LOOK_MS = 20 };

@@ -12,7 +12,7 @@ enum { TIMEOUT_MS = 10000, LONG_LEASE_MS = 60000 };
 #define SHORT_TIMEOUT_MS STRETCHED(150)
 
 /* A cmocka test with a server of its own, to which servers_tell(0, ...) sends commands. A test may
- * presume facts of the machine like a law (see premise.h). */
+ * presume facts of the machine like a law (see tests/conformance/rig.h). */
 struct prim_test {
     const char *name;
     void (*test)(void **state);

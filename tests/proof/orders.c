@@ -9,18 +9,263 @@
  *
  * A lab of its own is up while a fault is tried. */
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "tests/proof/books.h"
+#include "db/sale_columns.h"
 #include "tests/proof/buyers.h"
-#include "tests/proof/disk.h"
 #include "tests/service/commit_proxy.h"
 #include "tests/service/file_limit.h"
+#include "tests/service/rig.h"
 #include "tests/service/rig_inside.h"
 #include "tests/service/stream_rig.h"
+
+/* ---- a disk for the servers of the lab, which can be filled ---- */
+
+/* Room for a new cluster, some segments of its WAL, and the orders of a round. */
+#define DISK_OPTIONS "size=320m,mode=1777"
+
+static char disk_path[] = "/tmp/seckill-proof-disk-XXXXXX";
+static char disk_ballast[sizeof(disk_path) + 16];
+static bool disk_is_mounted, disk_has_namespace;
+static char *data_before; /* SECKILL_LAB_DATA before the disk was mounted; NULL: it was unset */
+
+/* Later laboratories keep their data where earlier ones did. */
+static void restore_data(void)
+{
+    if (data_before != NULL)
+        (void)setenv("SECKILL_LAB_DATA", data_before, 1);
+    else
+        (void)unsetenv("SECKILL_LAB_DATA");
+    free(data_before);
+    data_before = NULL;
+}
+
+/* Call before the lab is up and before the first thread: the lab's data goes to the disk. Returns
+ * false if this process may not mount. */
+static bool disk_mount(void)
+{
+    const char *data = getenv("SECKILL_LAB_DATA");
+
+    /* The mount is visible to no other program, and ends with the last process. */
+    disk_has_namespace = disk_has_namespace ||
+                    (unshare(CLONE_NEWNS) == 0 &&
+                     mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+                     mkdtemp(disk_path) != NULL);
+    if (!disk_has_namespace || (mkdir(disk_path, 0700) != 0 && errno != EEXIST) ||
+        mount("none", disk_path, "tmpfs", 0, DISK_OPTIONS) != 0)
+        return false;
+    disk_is_mounted = true;
+    (void)snprintf(disk_ballast, sizeof(disk_ballast), "%s/disk_ballast", disk_path);
+    data_before = data != NULL ? strdup(data) : NULL;
+    return setenv("SECKILL_LAB_DATA", disk_path, 1) == 0;
+}
+
+/* Call after the lab is down. There need be no disk. */
+static void disk_unmount(void)
+{
+    if (disk_is_mounted) {
+        (void)umount2(disk_path, MNT_DETACH);
+        restore_data();
+    }
+    (void)rmdir(disk_path);
+    disk_is_mounted = false;
+}
+
+/* Fill the disk: first write blocks of a megabyte, and then fill the rest. */
+static void disk_fill(void)
+{
+    int fd = open(disk_ballast, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    off_t bytes = 0;
+
+    assert_true(fd >= 0);
+    for (off_t step = 1 << 20; step >= 4096; step /= 16)
+        while (fallocate(fd, 0, bytes, step) == 0)
+            bytes += step;
+    (void)close(fd);
+    assert_true(bytes > 0);
+}
+
+static void disk_empty(void)
+{
+    (void)unlink(disk_ballast);
+}
+
+/* ---- the books: the answers to the buyers and the rows of the database ---- */
+
+struct books {
+    int64_t accepted, queued, refused, open; /* requests, by the knowledge of their buyers */
+    int64_t rows;                            /* orders of both vouchers */
+    int64_t broken; /* queued requests without a row of the number in their answer */
+    char broken_example[64]; /* the request of a broken promise */
+};
+
+enum { ROWS_AT_ONCE = 5000 };
+
+#define OF_VOUCHERS " voucher_id IN ($1, $2) "
+
+/* Each query finds rows that must not exist: their number and an example. */
+static const struct question {
+    const char *says;
+    struct postgres_statement ask;
+} QUESTIONS[] = {
+    {"accepted requests have no row, or more than one, or one of another number",
+     {"books_accepted",
+      "SELECT count(*), min(t.id) FROM told t WHERE t.told = 1 AND $1 <> $2 AND 1 <>"
+      " (SELECT count(*) FROM tb_voucher_order o WHERE o.request_id = t.id AND"
+      " o.user_id = t.user_id AND o.voucher_id = t.voucher_id AND o.id = t.order_id)",
+      "ii"}},
+    {"refused requests have a row",
+     {"books_refused",
+      "SELECT count(*), min(t.id) FROM told t JOIN tb_voucher_order o ON"
+      " o.request_id = t.id WHERE t.told = 2 AND $1 <> $2",
+      "ii"}},
+    {"rows are of no request",
+     {"books_unasked",
+      "SELECT count(*), min(o.request_id) FROM tb_voucher_order o WHERE" OF_VOUCHERS
+      "AND NOT EXISTS (SELECT FROM told t WHERE t.id = o.request_id AND"
+      " t.user_id = o.user_id AND t.voucher_id = o.voucher_id)",
+      "ii"}},
+    {"rows are further ones of a user",
+     {"books_twice",
+      "SELECT count(*), min(request_id) FROM (SELECT request_id, row_number() OVER"
+      " (PARTITION BY voucher_id, user_id ORDER BY id) AS n FROM tb_voucher_order WHERE"
+      OF_VOUCHERS ") AS o WHERE n > 1",
+      "ii"}},
+    {"rows have no line in the record of writes, or more than one",
+     {"books_unwritten",
+      "SELECT count(*), min(o.request_id) FROM tb_voucher_order o WHERE" OF_VOUCHERS
+      "AND 1 <> (SELECT count(*) FROM tb_voucher_write w WHERE w.outcome = 'accepted'"
+      " AND w.request_id = o.request_id AND w.user_id = o.user_id"
+      " AND w.voucher_id = o.voucher_id)",
+      "ii"}},
+    {"accepted lines of the record of writes have no row",
+     {"books_unsold",
+      "SELECT count(*), min(w.request_id) FROM tb_voucher_write w WHERE" OF_VOUCHERS
+      "AND w.outcome = 'accepted' AND NOT EXISTS (SELECT FROM tb_voucher_order o WHERE"
+      " o.request_id = w.request_id AND o.user_id = w.user_id"
+      " AND o.voucher_id = w.voucher_id)",
+      "ii"}},
+};
+
+static const struct postgres_statement BROKEN = {
+    "books_broken",
+    "SELECT count(*), min(t.id) FROM told t WHERE t.told = 3 AND $1 <> $2 AND 1 <>"
+    " (SELECT count(*) FROM tb_voucher_order o WHERE o.request_id = t.id AND"
+    " o.user_id = t.user_id AND o.voucher_id = t.voucher_id AND o.id = t.order_id)",
+    "ii"};
+
+static void run(const char *sql)
+{
+    if (db_script(rig_db(), sql) != DB_OK)
+        fail_msg("%s: %s", sql, db_error(rig_db()));
+}
+
+static size_t add_some(size_t first, struct books *books)
+{
+    static const struct postgres_statement INSERT = {
+        "books_insert",
+        "INSERT INTO told SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[],"
+        " $4::bigint[], $5::bigint[])",
+        "ttttt"};
+    struct sale_column ids = {0}, users = {0}, vouchers = {0}, orders = {0}, told = {0};
+    const struct buyers_request *r;
+    size_t i = first;
+
+    for (; i < first + ROWS_AT_ONCE && (r = buyers_request_at(i)) != NULL; i++) {
+        sale_column_add_text(&ids, r->id);
+        sale_column_add_integer(&users, rig_user(r->user));
+        sale_column_add_integer(&vouchers, r->voucher);
+        sale_column_add_integer(&orders, r->order_id);
+        sale_column_add_integer(&told, r->told);
+        books->accepted += r->told == TOLD_ACCEPTED;
+        books->queued += r->told == TOLD_QUEUED;
+        books->refused += r->told == TOLD_REFUSED;
+        books->open += r->told == TOLD_OPEN;
+    }
+    if (i > first &&
+        db_run_one(rig_db(), &INSERT,
+                   DB_VALUES(DB_TEXT(sale_column_text(&ids)),
+                             DB_TEXT(sale_column_text(&users)),
+                             DB_TEXT(sale_column_text(&vouchers)),
+                             DB_TEXT(sale_column_text(&orders)),
+                             DB_TEXT(sale_column_text(&told)))) != DB_OK)
+        fail_msg("cannot keep what buyers were told: %s", db_error(rig_db()));
+    sale_column_free(&ids);
+    sale_column_free(&users);
+    sale_column_free(&vouchers);
+    sale_column_free(&orders);
+    sale_column_free(&told);
+    return i - first;
+}
+
+/* The backend of a killed process notices the end only when it sends something. */
+static bool is_quiet(void *arg)
+{
+    static const struct postgres_statement BUSY = {
+        "books_busy",
+        "SELECT count(*) FROM pg_stat_activity WHERE usename = 'seckill_service'"
+        " AND xact_start IS NOT NULL", ""};
+
+    (void)arg;
+    return db_run_one(rig_db(), &BUSY, NULL) == DB_OK && db_int(rig_db(), 0, 0, 0) == 0;
+}
+
+/* The number of rows that the statement finds; the second column has an example. */
+static int64_t count_of(const struct postgres_statement *ask, const int64_t vouchers[2])
+{
+    if (db_run_one(rig_db(), ask, DB_VALUES(DB_INT(vouchers[0]), DB_INT(vouchers[1]))) !=
+        DB_OK)
+        fail_msg("%s: %s", ask->name, db_error(rig_db()));
+    return db_int(rig_db(), 0, 0, 0);
+}
+
+/* Call after buyers_stop(), when no service runs. Waits until no transaction of a service is open,
+ * and compares. Broken promises are counted; the test fails with an example unless
+ *   - every accepted request has exactly one row, with the number in its answer;
+ *   - no refused request has a row;
+ *   - every row is of a request that a buyer has sent, for that user and voucher;
+ *   - no user has two rows of a voucher;
+ *   - stock left and rows add up to what was issued, and the stock is not negative;
+ *   - the record of writes has one accepted line for each row, and no other. */
+static struct books books_audit(const int64_t vouchers[2], const int64_t issued[2])
+{
+    struct books books = {0};
+
+    if (!rig_until(is_quiet, NULL, RIG_PATIENCE_MS))
+        fail_msg("transactions of services that have ended are still open");
+    run("SET statement_timeout = '60s'"); /* the machine may be busy */
+    run("CREATE TEMPORARY TABLE IF NOT EXISTS told (id text PRIMARY KEY, user_id bigint,"
+        " voucher_id bigint, order_id bigint, told bigint); TRUNCATE told");
+    for (size_t i = 0, n = 1; n > 0; i += n)
+        n = add_some(i, &books);
+    run("ANALYZE told, tb_voucher_order, tb_voucher_write");
+    for (size_t i = 0; i < sizeof(QUESTIONS) / sizeof(QUESTIONS[0]); i++) {
+        if (count_of(&QUESTIONS[i].ask, vouchers) != 0)
+            fail_msg("%lld %s, such as %s", (long long)db_int(rig_db(), 0, 0, 0),
+                     QUESTIONS[i].says, db_text(rig_db(), 0, 0, 1));
+    }
+    books.broken = count_of(&BROKEN, vouchers);
+    if (books.broken > 0)
+        (void)snprintf(books.broken_example, sizeof(books.broken_example), "%s",
+                       db_text(rig_db(), 0, 0, 1));
+    for (int v = 0; v < 2; v++) {
+        int64_t rows = rig_orders(vouchers[v]), left = rig_stock(vouchers[v]);
+
+        books.rows += rows;
+        if (left < 0 || left + rows != issued[v])
+            fail_msg("%lld vouchers were issued, %lld are left and %lld are sold",
+                     (long long)issued[v], (long long)left, (long long)rows);
+    }
+    return books;
+}
 
 enum { ROUND_ORDERS = 100 }; /* the orders that are awaited before and after a fault */
 
@@ -137,12 +382,6 @@ static void await_many_waiting(const char *when)
 {
     if (!rig_until(are_many_waiting, NULL, RIG_PATIENCE_MS))
         fail_msg("only %lld orders wait %s", (long long)stream_waiting(), when);
-}
-
-static void run(const char *sql)
-{
-    if (db_script(rig_db(), sql) != DB_OK)
-        fail_msg("%s: %s", sql, db_error(rig_db()));
 }
 
 /* Hold the row of the first voucher until round_let_writers_go(), and wait until orders of it wait
