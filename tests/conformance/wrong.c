@@ -16,7 +16,7 @@ enum { LIE_PATIENCE_MS = 2500 };
 
 /* A wrong variant of a file in wrong/. */
 struct wrong {
-    const char *id; /* the name of its file */
+    const char *id; /* the name of its function */
     const char *base;
     const char *law;
     const char *lie;

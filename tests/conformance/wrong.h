@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* wrong.h -- wrong locks, which show that the laws can fail.
  *
- * Each wrong lock is one file in wrong/ that takes a copy of a real variant and breaks one function
- * of it, and one row in wrong.def that names the law which has to fail. The wrong lock stands in
- * for the real variant under its name, so the laws treat it as that variant. */
+ * Each wrong lock is one function wrong_NAME() in a file of wrong/, which takes a copy of a real
+ * variant and breaks one function of it, and one row in wrong.def that names the law which has to
+ * fail. The wrong lock stands in for the real variant under its name, so the laws treat it as that
+ * variant. */
 #ifndef CONFORMANCE_WRONG_H
 #define CONFORMANCE_WRONG_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cluster_locks.h -- starts three masters of a Redis Cluster and a replica of each for one test,
- * which may kill, stop and ask them, and moves slots between them; locks on these nodes, and threads
- * that acquire and release one lock. */
+ * which may kill, stop and ask them, and moves slots between them; locks on these nodes, and
+ * threads that acquire and release one lock. */
 #ifndef TESTS_TOPOLOGY_CLUSTER_LOCKS_H
 #define TESTS_TOPOLOGY_CLUSTER_LOCKS_H
 

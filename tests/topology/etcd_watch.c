@@ -53,7 +53,7 @@ struct relayed {
     size_t raw_len, line_len, held_len;
 };
 
-static inline bool relay_send(int fd, const char *bytes, size_t len, bool slowly)
+static bool relay_send(int fd, const char *bytes, size_t len, bool slowly)
 {
     for (size_t i = 0; i < len && !atomic_load(&relay.stopping);) {
         ssize_t sent = send(fd, bytes + i, slowly ? 1 : len - i, MSG_NOSIGNAL);
@@ -67,8 +67,8 @@ static inline bool relay_send(int fd, const char *bytes, size_t len, bool slowly
     return true;
 }
 
-static inline bool relay_chunk(const struct relayed *conn, const char *bytes, size_t len,
-                               bool slowly)
+static bool relay_chunk(const struct relayed *conn, const char *bytes, size_t len,
+                        bool slowly)
 {
     static const char END[] = "\r\n";
     char head[32];
@@ -79,7 +79,7 @@ static inline bool relay_chunk(const struct relayed *conn, const char *bytes, si
            relay_send(conn->client, END, strlen(END), slowly);
 }
 
-static inline bool relay_bytes(const struct relayed *conn)
+static bool relay_bytes(const struct relayed *conn)
 {
     bool goes_on = true;
 
@@ -88,7 +88,7 @@ static inline bool relay_bytes(const struct relayed *conn)
     return goes_on;
 }
 
-static inline bool relay_pairs(struct relayed *conn, bool is_event)
+static bool relay_pairs(struct relayed *conn, bool is_event)
 {
     bool goes_on = true;
 
@@ -104,7 +104,7 @@ static inline bool relay_pairs(struct relayed *conn, bool is_event)
 }
 
 /* Send half of an event, and return false, so that the connection is closed. */
-static inline bool relay_cut(struct relayed *conn)
+static bool relay_cut(struct relayed *conn)
 {
     char head[32];
     int head_len = snprintf(head, sizeof(head), "%zx\r\n", conn->line_len);
@@ -116,7 +116,7 @@ static inline bool relay_cut(struct relayed *conn)
 }
 
 /* Replace the next line of a watch whose request contains `says_to` by `says`. */
-static inline void relay_say(const char *says, const char *says_to)
+static void relay_say(const char *says, const char *says_to)
 {
     pthread_mutex_lock(&relay.mutex);
     relay.says = says;
@@ -125,7 +125,7 @@ static inline void relay_say(const char *says, const char *says_to)
 }
 
 /* Was the text of relay_say() sent? */
-static inline bool relay_has_said(void)
+static bool relay_has_said(void)
 {
     bool has_said;
 
@@ -136,7 +136,7 @@ static inline bool relay_has_said(void)
 }
 
 /* The text that replaces a line; NULL: the line is sent. */
-static inline const char *relay_take_says(const struct relayed *conn)
+static const char *relay_take_says(const struct relayed *conn)
 {
     const char *says = NULL;
 
@@ -150,7 +150,7 @@ static inline const char *relay_take_says(const struct relayed *conn)
 }
 
 /* Forward one line of a watch. Returns false if the connection is to be closed. */
-static inline bool relay_line(struct relayed *conn)
+static bool relay_line(struct relayed *conn)
 {
     const char *says = relay_take_says(conn);
     bool is_event = memmem(conn->line, conn->line_len, "\"events\"", 8) != NULL;
@@ -170,14 +170,14 @@ static inline bool relay_line(struct relayed *conn)
     }
 }
 
-static inline void relay_forget(struct relayed *conn, size_t len)
+static void relay_forget(struct relayed *conn, size_t len)
 {
     memmove(conn->raw, conn->raw + len, conn->raw_len - len);
     conn->raw_len -= len;
 }
 
 /* Take one whole chunk from the received bytes. Returns false if no chunk is complete yet. */
-static inline bool relay_take_chunk(struct relayed *conn)
+static bool relay_take_chunk(struct relayed *conn)
 {
     const char *end = memmem(conn->raw, conn->raw_len, "\r\n", 2);
     size_t head, len;
@@ -196,7 +196,7 @@ static inline bool relay_take_chunk(struct relayed *conn)
 
 /* Forward the received part of the answer to a watch. Returns false if the connection is to be
  * closed. */
-static inline bool relay_watch(struct relayed *conn)
+static bool relay_watch(struct relayed *conn)
 {
     bool goes_on = true;
 
@@ -218,7 +218,7 @@ static inline bool relay_watch(struct relayed *conn)
     return goes_on && conn->has_head;
 }
 
-static inline bool relay_answer(struct relayed *conn)
+static bool relay_answer(struct relayed *conn)
 {
     ssize_t len = recv(conn->real, conn->raw + conn->raw_len, RELAY_ROOM - conn->raw_len, 0);
     bool goes_on;
@@ -234,7 +234,7 @@ static inline bool relay_answer(struct relayed *conn)
     return goes_on;
 }
 
-static inline bool relay_request(struct relayed *conn, bool is_first)
+static bool relay_request(struct relayed *conn, bool is_first)
 {
     static const char WATCH[] = "POST /v3/watch";
     const char *refuses = atomic_load(&relay.refuses);
@@ -257,7 +257,7 @@ static inline bool relay_request(struct relayed *conn, bool is_first)
     return relay_send(conn->real, bytes, (size_t)len, false);
 }
 
-static inline int relay_connect(void)
+static int relay_connect(void)
 {
     struct sockaddr_in at = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)relay.real_port),
@@ -271,7 +271,7 @@ static inline int relay_connect(void)
     return fd;
 }
 
-static inline void *relay_serve(void *arg)
+static void *relay_serve(void *arg)
 {
     struct relayed *conn = arg;
     bool goes_on = (conn->real = relay_connect()) >= 0, is_first = true;
@@ -296,7 +296,7 @@ static inline void *relay_serve(void *arg)
     return NULL;
 }
 
-static inline void *relay_run(void *arg)
+static void *relay_run(void *arg)
 {
     int fd;
 
@@ -316,7 +316,7 @@ static inline void *relay_run(void *arg)
 }
 
 /* Start the proxy in front of the member at that port. */
-static inline void relay_start(int real_port)
+static void relay_start(int real_port)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof(at);
@@ -332,7 +332,7 @@ static inline void relay_start(int real_port)
     assert_int_equal(0, pthread_create(&relay.thread, NULL, relay_run, NULL));
 }
 
-static inline void relay_stop(void)
+static void relay_stop(void)
 {
     atomic_store(&relay.stopping, true);
     shutdown(relay.listen_fd, SHUT_RDWR);
