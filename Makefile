@@ -378,7 +378,7 @@ $(ALONE:%=$(OUT)/obj/%.alone.o): $(OUT)/obj/%.alone.o: $(OUT)/obj/%.o $(LAB_LIB)
 
 # With TSan, only tests of several threads run, which need no archive of the laboratory.
 ifeq ($(BUILD),tsan)
-UNIT_SRC := $(addprefix tests/unit/test_,voucher_cache.c lane.c os_fiber.c os_fiber_wakes.c) app/voucher_cache.c app/lane.c
+UNIT_SRC := $(addprefix tests/unit/test_,voucher_cache.c lane.c os_fiber.c) app/voucher_cache.c app/lane.c
 $(UNIT): $(BASE_DB) $(LIBRARY)
 else
 UNIT_SRC := $(call sources,tests/unit)

@@ -1,7 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lock_holds.c -- the table of the holds of a system. */
+/* test_lock_holds.c -- the table of the holds of a system; the read hold and the
+ * write hold of one owner. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/os/clock.h"
+#include "lock/holds.h"
 #include "tests/registered.h"
-#include "tests/unit/held.h"
+
+static int64_t in_ms(int64_t ms)
+{
+    return dlock_clock_after(dlock_clock_ns(), ms);
+}
+
+/* Acquire a name with a lease of `ms`. */
+static uint64_t take(struct dlock_holds *holds, const char *name, int64_t ms)
+{
+    struct dlock_hold *hold = dlock_holds_begin(holds, name, false);
+
+    assert_non_null(hold);
+    return dlock_holds_grant(holds, hold, in_ms(ms), in_ms(ms / 3), true);
+}
+
+/* The same as a reader or a writer of "a". */
+static uint64_t take_as(struct dlock_holds *holds, bool shared, int64_t ms,
+                        int lease_ms, bool watched)
+{
+    struct dlock_hold *hold = dlock_holds_begin(holds, "a", shared);
+
+    assert_non_null(hold);
+    hold->facts.lease_ms = lease_ms;
+    return dlock_holds_grant(holds, hold, in_ms(ms), in_ms(ms / 3), watched);
+}
+
+/* Release the hold; returns its level. */
+static int give(struct dlock_holds *holds, uint64_t id)
+{
+    int level = 0;
+    struct dlock_hold *hold = dlock_holds_release(holds, id, &level);
+
+    if (hold != NULL)
+        dlock_holds_finish(holds, hold);
+    return level;
+}
 
 enum { MANY = 5000, READERS = 2, CHURNS = 20000 };
 
@@ -320,5 +362,78 @@ TEST(the_holds_of_each_thread_come_first_in_turn)
         came_b = came_b || strcmp(first->facts.key.name, "b") == 0;
     }
     assert_true(came_a && came_b);
+    dlock_holds_close(holds);
+}
+
+TEST(a_reader_and_a_writer_are_two_holds_of_one_owner)
+{
+    struct dlock_holds *holds = dlock_holds_open(true);
+    uint64_t writes = take_as(holds, false, 60000, 1, false);
+    struct dlock_hold *writer = dlock_holds_find(holds, writes);
+    struct dlock_hold *reader;
+    uint64_t reads;
+
+    dlock_owner_retire(); /* as after an unanswered release of another lock */
+    reads = take_as(holds, true, 60000, 1, false);
+    reader = dlock_holds_find(holds, reads);
+    assert_ptr_not_equal(writer, reader);
+    assert_string_equal(writer->facts.number, reader->facts.number);
+    dlock_holds_renumber(reader);
+    assert_string_equal(writer->facts.number, reader->facts.number);
+    assert_int_equal(1, writer->level_count);
+    assert_ptr_equal(reader, dlock_holds_find(holds, take_as(holds, true, 60000, 1,
+                                                             false)));
+    assert_int_equal(2, reader->level_count);
+    assert_int_equal(1, give(holds, writes));
+    assert_int_equal(2, give(holds, reads));
+    dlock_holds_close(holds);
+}
+
+/* The leases of the lost hold may still be released. The release must not find a new hold. */
+TEST(a_lost_kind_does_not_lend_its_number)
+{
+    struct dlock_holds *holds = dlock_holds_open(true);
+    uint64_t reads = take_as(holds, true, 60000, 1, false);
+    uint64_t writes = take_as(holds, false, -1, 1, false);
+    char lost[DLOCK_NUMBER_SIZE];
+
+    strcpy(lost, dlock_holds_find(holds, writes)->facts.number);
+    assert_string_equal(lost, dlock_holds_find(holds, reads)->facts.number);
+    for (int i = 0; i < 2; i++) {
+        uint64_t again = take_as(holds, false, 60000, 1, false);
+
+        assert_string_not_equal(lost, dlock_holds_find(holds, again)->facts.number);
+        give(holds, again);
+    }
+    dlock_holds_close(holds);
+}
+
+/* The hold is being released, or was abandoned, so a new hold must not get its number. */
+TEST(a_kind_that_parts_leaves_the_number_to_the_other)
+{
+    struct dlock_holds *holds = dlock_holds_open(true);
+    uint64_t reads = take_as(holds, true, 60000, 1, false);
+    uint64_t writes = take_as(holds, false, 60000, 1, false);
+    struct dlock_hold *reader = dlock_holds_find(holds, reads);
+    struct dlock_hold *hold;
+    int level;
+
+    hold = dlock_holds_release(holds, writes, &level);
+    assert_string_equal(reader->facts.number, hold->facts.number);
+    dlock_holds_retire_number(holds, hold);
+    dlock_holds_finish(holds, hold);
+    hold = dlock_holds_begin(holds, "a", false);
+    assert_string_not_equal(reader->facts.number, hold->facts.number);
+    dlock_holds_abandon(holds, hold);
+    give(holds, reads);
+    /* The same while the lock is still being acquired: the next attempt has a new number. */
+    reads = take_as(holds, true, 60000, 1, false);
+    reader = dlock_holds_find(holds, reads);
+    hold = dlock_holds_begin(holds, "a", false);
+    assert_string_equal(reader->facts.number, hold->facts.number);
+    dlock_holds_retire_number(holds, hold);
+    dlock_holds_renumber(hold);
+    assert_string_not_equal(reader->facts.number, hold->facts.number);
+    dlock_holds_abandon(holds, hold);
     dlock_holds_close(holds);
 }
