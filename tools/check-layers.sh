@@ -109,7 +109,6 @@ listed() {
 listed lock/variants lock/variants.def VARIANT
 listed db/guards db/guards.def GUARD
 listed app/paths db/order_paths.def ORDER_PATH
-listed tests/conformance/wrong tests/conformance/wrong.def WRONG
 listed loadtest/check/checks loadtest/check/checks.def CHECK
 listed loadtest/fault/faults loadtest/fault/faults.def SERVER_FAULT
 listed loadtest/scenario/scenarios loadtest/scenario/scenarios.def SCENARIO
