@@ -7,8 +7,6 @@
  * round trip share the processors with the same threads, so their ratio counts the steps and
  * does not depend on how busy the machine is.  A second column has the ratio to a round trip
  * on an idle machine. */
-#include "loadtest/bench/locks.h"
-
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -17,10 +15,108 @@
 
 #include "base/text/duration.h"
 #include "loadtest/bench/cell.h"
-#include "loadtest/bench/store_probe.h"
+#include "loadtest/bench/locks.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/spread.h"
 #include "loadtest/kit/thread_group.h"
+#include "loadtest/probe/blocking.h"
+
+/* ---- the round trip to a lock's store ---- */
+
+/* A connection to the store.  One of the three is not NULL. */
+struct store_probe {
+    struct blocking *redis;
+    lab_db *database;
+    dlock_system *other;
+    const char *variant;
+};
+
+static enum dlock_store store_of(const char *variant)
+{
+    return dlock_store_of(dlock_variant_find(variant));
+}
+
+/* The name of that smallest request, such as "PING". */
+static const char *store_probe_question(const char *variant)
+{
+    const char *question = dlock_store_row(store_of(variant))->question;
+
+    return question ? question : "dlock_check()";
+}
+
+static bool open_database(const struct bench_locks *b, lab_db **out)
+{
+    char url[256], error[512];
+
+    lab_database_url(b->lab, url, sizeof url);
+    if (lab_db_open(out, url, error, sizeof error))
+        return true;
+    eprintf("seckill bench-locks: %s\n", error);
+    return false;
+}
+
+/* NULL is fine. */
+static void store_probe_close(struct store_probe *probe)
+{
+    if (!probe)
+        return;
+    blocking_close(probe->redis);
+    lab_db_close(probe->database);
+    dlock_close(probe->other);
+    free(probe);
+}
+
+/* Connect to the store of `variant`: to all its servers, if there are several.  NULL: the
+ * connection failed. */
+static struct store_probe *store_probe_open(const struct bench_locks *b, const char *variant)
+{
+    struct store_probe *probe = calloc(1, sizeof *probe);
+    enum dlock_store store = store_of(variant);
+    bool ok;
+
+    if (!probe)
+        abort();
+    probe->variant = variant;
+    if (store == DLOCK_STORE_REDIS || store == DLOCK_STORE_REDIS_NODES)
+        ok = (probe->redis = blocking_open(b->lab, lab_store_role(store))) != NULL;
+    else if (store == DLOCK_STORE_POSTGRES)
+        ok = open_database(b, &probe->database);
+    else
+        ok = bench_open(b, variant, &probe->other);
+    if (ok)
+        return probe;
+    store_probe_close(probe);
+    return NULL;
+}
+
+static bool ask_other(struct store_probe *probe)
+{
+    dlock_status st = dlock_check(probe->other);
+
+    return st == DLOCK_OK || bench_complain(probe->variant, "check", st);
+}
+
+static bool ask_database(struct store_probe *probe)
+{
+    if (lab_db_run(probe->database, "SELECT 1"))
+        return true;
+    eprintf("seckill bench-locks: %s\n", lab_db_error(probe->database));
+    return false;
+}
+
+/* The duration of the smallest request, the unit in which hand-overs are counted: PING
+ * over a blocking connection for Redis, SELECT 1 for PostgreSQL, and for any other
+ * store what dlock_check() asks it.  -1: failed. */
+static int64_t store_probe_trip_ns(struct store_probe *probe)
+{
+    int64_t begin_ns = monotonic_ns();
+    bool ok;
+
+    if (probe->redis)
+        return blocking_ping_ns(probe->redis);
+    ok = probe->database ? ask_database(probe) : ask_other(probe);
+    return ok ? monotonic_ns() - begin_ns : -1;
+}
 
 enum { HOT_PROCESSES = 2, HOT_THREADS = 32 };
 enum { HOT_CONTENDERS = HOT_PROCESSES * HOT_THREADS };
