@@ -5,8 +5,8 @@
 
 #include "base/text/exit_codes.h"
 #include "loadtest/page/scene.h"
+#include "loadtest/report/data.h"
 #include "loadtest/report/parts.h"
-#include "loadtest/report/sales.h"
 #include "loadtest/report/view.h"
 
 enum { CHECKS_MAX = 400 };

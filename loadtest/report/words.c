@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* words.c -- texts of the page, and numbers. */
-#include "loadtest/report/words.h"
+#include "loadtest/report/parts.h"
 
 #include <inttypes.h>
 #include <math.h>
