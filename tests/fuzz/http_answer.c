@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* http_answer.c -- fuzz: HTTP answers of a service, in pieces. */
-#include "loadtest/open_loop/http_answer.h"
+#include "loadtest/open_loop/generator.h"
 #include "tests/fuzz/fuzz.h"
 
 /* A complete answer is the same without the bytes after it, and no part of it is complete. */

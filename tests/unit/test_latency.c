@@ -2,7 +2,7 @@
 /* test_latency.c -- a distribution of durations is exact to one part in a thousand. */
 #include <stdlib.h>
 
-#include "loadtest/open_loop/latency.h"
+#include "loadtest/open_loop/step.h"
 #include "tests/registered.h"
 
 enum { COUNT = 10007 };
