@@ -4,8 +4,8 @@
 #define LOADTEST_SALE_RUNNING_H
 
 #include "loadtest/audit/evidence.h"
-#include "loadtest/sale/front.h"
 #include "loadtest/sale/run_plan.h"
+#include "loadtest/sale/service.h"
 #include "loadtest/sale/wrk.h"
 
 /* The state of a run. */

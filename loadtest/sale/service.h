@@ -72,4 +72,18 @@ struct service_lock {
 bool service_look_lock_within(const struct service *service, const char *key,
                               int64_t timeout_ms, struct service_lock *out);
 
+/* ---- HAProxy before the processes of a run, as docker/haproxy.cfg sets it up for the shop on
+ * containers: clients have one address, and it chooses a process for each request ---- */
+
+/* Start HAProxy before `count` processes, and wait until a request comes through, for at most
+ * 15 s.  On success front->orders_url is its address and front->child is HAProxy; it has no
+ * address for operators.  `dir` gets front.cfg and front.log.  Anything but EXIT_VALID: `why`
+ * (WHY_MAX bytes, or NULL for stderr) says why, and HAProxy does not run. */
+enum exit_code front_start(struct service *front, const struct service *services, int count,
+                           const char *dir, char *why);
+
+/* End HAProxy at once: a client that waits for an answer gets none.  Nothing happens if HAProxy
+ * does not run. */
+void front_stop(struct service *front);
+
 #endif /* LOADTEST_SALE_SERVICE_H */
