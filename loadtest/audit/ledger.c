@@ -3,13 +3,23 @@
 #include "loadtest/audit/ledger.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/audit/ledger_files.h"
 #include "loadtest/kit/files.h"
 #include "loadtest/kit/memory.h"
+
+static int is_ledger(const struct dirent *entry)
+{
+    return fnmatch("ledger-*.tsv", entry->d_name, 0) == 0;
+}
+
+int ledger_files_find(const char *dir, struct dirent ***entries)
+{
+    return scandir(dir, entries, is_ledger, alphasort);
+}
 
 enum { FIELD_COUNT = 5 };
 

@@ -13,11 +13,15 @@
 #ifndef LOADTEST_AUDIT_LEDGER_H
 #define LOADTEST_AUDIT_LEDGER_H
 
+#include <dirent.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <jansson.h>
+/* Find the files ledger-*.tsv in `dir`, sorted by name.  The caller frees each entry and the list,
+ * as after scandir().  -1, and errno: the directory cannot be read. */
+int ledger_files_find(const char *dir, struct dirent ***entries);
 
 enum ledger_what {
     LEDGER_ACCEPTED,

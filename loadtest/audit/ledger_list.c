@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "loadtest/audit/ledger_files.h"
 #include "loadtest/kit/files.h"
 
 json_t *ledger_list(const char *dir)

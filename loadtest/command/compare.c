@@ -9,7 +9,7 @@
 #include "base/text/settings.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/command/run_report.h"
-#include "loadtest/compare/objectives.h"
+#include "loadtest/compare/compare.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/json_lines.h"
 #include "loadtest/kit/memory.h"

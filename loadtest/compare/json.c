@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text/version.h"
-#include "loadtest/compare/objectives.h"
+#include "loadtest/compare/compare.h"
 #include "loadtest/kit/machine.h"
 
 enum { SUMMARY_FORMAT = 1 };

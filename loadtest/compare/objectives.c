@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* objectives.c -- the objectives of a comparison, compared with every run that was done. */
-#include "loadtest/compare/objectives.h"
+#include "loadtest/compare/compare.h"
 
 #include <inttypes.h>
 

@@ -5,6 +5,15 @@
 
 #include "loadtest/kit/memory.h"
 
+void backslash_print(FILE *out, const char *text, const char *special)
+{
+    for (const char *p = text; *p; p++) {
+        if (strchr(special, *p))
+            fputc('\\', out);
+        fputc(*p, out);
+    }
+}
+
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                             "0123456789-_./:=@%+,";
 

@@ -28,4 +28,8 @@ void shell_print_path(FILE *out, const char *dir, const char *name);
  * word that is longer than a path may be cut. */
 const char *shell_word(char out[SHELL_WORD_MAX], const char *word);
 
+/* Write a text inside a configuration in which a backslash escapes characters: with a backslash
+ * before each of its characters that is one of `special`. */
+void backslash_print(FILE *out, const char *text, const char *special);
+
 #endif /* LOADTEST_KIT_SHELL_H */

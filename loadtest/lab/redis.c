@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "loadtest/kit/backslash.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/kit/shell.h"
 
 enum { LOG_NAME_MAX = 24, INFO_MAX = 8192, REQUEST_MAX = 256, DISCARD_MS = 3000 };
 

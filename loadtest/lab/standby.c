@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "loadtest/kit/backslash.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/kit/shell.h"
 #include "loadtest/lab/topology.h"
 
 enum { ERROR_MAX = 512, POLL_MS = 10, PRIMARY_AT = 2 };

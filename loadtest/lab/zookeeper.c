@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "loadtest/kit/backslash.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/kit/shell.h"
 
 enum { ANSWER_MAX = 2048, DISCARD_MS = 3000 };
 
