@@ -4,7 +4,7 @@
  * The permits that were certainly taken at an instant are never more than there can have
  * been.  A taking counts from its answer on; a giving back, and the making of permits,
  * count from the call on.  No more permits are given back than may have been taken.
- * permit_refusals.c judges the refusals, permit_ids.c the ends of permits. */
+ * permits.h judges the refusals and the ends of permits. */
 #include <inttypes.h>
 #include <stdlib.h>
 
