@@ -13,7 +13,7 @@
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/name_list.h"
 #include "loadtest/kit/run_directory.h"
-#include "loadtest/open_loop/rated_load.h"
+#include "loadtest/open_loop/open_loop.h"
 #include "loadtest/open_loop/wrk_figures.h"
 #include "loadtest/sale/hazard_catalogue.h"
 #include "loadtest/sale/run.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* open_loop.h -- the load of a run at fixed rates, step after step, in place of wrk. */
+/* open_loop.h -- `seckill load`: one run of wrk, or runs at fixed rates, step after step. */
 #ifndef LOADTEST_OPEN_LOOP_OPEN_LOOP_H
 #define LOADTEST_OPEN_LOOP_OPEN_LOOP_H
 
@@ -30,14 +30,23 @@ struct open_loop {
     int counted;           /* steps that say something of the service                   */
 };
 
-/* A run_load_fn: `arg` is a struct open_loop.  Each step is printed on stdout as it ends;
- * load.json in the run's directory has what wrk's has. */
-enum exit_code open_loop_run(void *arg, const struct run_stage *stage);
-
 /* The requests of the ramp and of all steps. */
 int64_t open_loop_requests(const struct open_loop *loop);
 
-/* Free what the run made.  A zeroed struct is fine. */
-void open_loop_free(struct open_loop *loop);
+struct rated_load {
+    struct open_loop open;
+    const char *out;   /* where runs make their directories                             */
+    bool is_beside_wrk; /* wrk's turn comes afterwards, with fresh vouchers              */
+};
+
+/* With --rate: do `plan` with the open loop, print its table and verdict, and write rate.json into
+ * its directory, and objectives.json if the audit has objectives.  EXIT_INVALID and EXIT_UNKNOWN
+ * are the audit's; EXIT_THRESHOLD, as objectives_exit() says: an objective of the audit does not
+ * hold, or there are others, and no step that counts reached its rate and holds them. */
+enum exit_code rated_load(struct rated_load *load, const struct run_plan *plan);
+
+/* Without --rate: do the plan with wrk, print its results, and compare them with the objectives.
+ * The audit's exit status, or EXIT_THRESHOLD; anything else is run_once()'s. */
+enum exit_code wrk_load(const struct run_plan *plan, const struct objectives *objectives);
 
 #endif /* LOADTEST_OPEN_LOOP_OPEN_LOOP_H */

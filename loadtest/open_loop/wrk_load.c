@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* wrk_load.c -- one run of wrk and its results. */
-#include "loadtest/open_loop/rated_load.h"
+#include "loadtest/open_loop/open_loop.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
