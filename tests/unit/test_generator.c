@@ -262,12 +262,13 @@ TEST(a_wait_for_a_connection_is_no_lag_of_the_generator)
     free(step);
 }
 
-/* 600 requests are due while the generator stalls, and only eight of them get a connection. */
+/* 600 requests are due while the generator stalls.  However slowly they are answered then, 64 of
+ * them get a connection at once, which is more than two of a hundred. */
 TEST(a_stall_of_the_generator_is_its_lag)
 {
-    struct step_result *step = run_ticking(stall, ANSWERS, 8, 2000, 1000, 20000);
+    struct step_result *step = run_ticking(stall, ANSWERS, CLIENTS_MAX, 2000, 1000, 20000);
 
-    assert_true(latency_quantile_ms(&step->lag, 0.9) >= (double)STALL_MS / 10);
+    assert_true(latency_quantile_ms(&step->lag, 0.98) >= (double)STALL_MS / 10);
     assert_non_null(step_flaw(step));
     free(step);
 }
