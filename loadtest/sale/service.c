@@ -250,7 +250,7 @@ bool service_look_lock_within(const struct service *service, const char *key,
     char url[512], fence[32];
     json_t *json;
 
-    *out = (struct service_lock){.left_ms = -1};
+    *out = (struct service_lock){.left_ms = -1, .asked_ns = monotonic_ns()};
     snprintf(url, sizeof url, "%s/admin/locks/%s", service->admin_url, key);
     if (!http_client_ask_within("GET", url, service->admin_token, timeout_ms, &answer) ||
         answer.status != 200)
@@ -266,6 +266,7 @@ bool service_look_lock_within(const struct service *service, const char *key,
     out->left_ms = number_of(json, "leftMs");
     out->hold_count = number_of(json, "holdCount");
     out->waiter_count = number_of(json, "waiterCount");
+    out->answered_ns = monotonic_ns();
     json_decref(json);
     return true;
 }

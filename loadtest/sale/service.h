@@ -65,6 +65,7 @@ struct service_lock {
     int64_t hold_count, waiter_count; /* -1: not known                              */
     uint64_t fence;  /* 0: there are none                                           */
     char system[40]; /* the uuid of the process that was asked, with which its owners begin */
+    int64_t asked_ns, answered_ns; /* the store told this between them                 */
 };
 
 /* Ask this process for the state of the lock in its store, and wait for the answer for

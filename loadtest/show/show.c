@@ -112,6 +112,8 @@ static json_t *belief_json(const struct sight *sight, int i)
     const struct service_lock *lock = &sight->lock;
     bool by_right = state != SIGHT_LATE && state != SIGHT_FROZEN_LATE;
 
+    if (state == SIGHT_FROZEN || state == SIGHT_WORKS)
+        return json_null();
     if (fault >= 0)
         lock = trouble_hold_of(sight->trouble, i);
     else if (state != SIGHT_HOLDS)
@@ -129,6 +131,8 @@ static const char *state_name(char state)
     switch (state) {
     case SIGHT_WAITS:
         return "waiting";
+    case SIGHT_WORKS:
+        return "working";
     case SIGHT_HOLDS:
         return "holding";
     case SIGHT_SLOW:
@@ -137,6 +141,7 @@ static const char *state_name(char state)
         return "late";
     case SIGHT_FROZEN_HOLDS:
     case SIGHT_FROZEN_LATE:
+    case SIGHT_FROZEN:
         return "frozen";
     case SIGHT_DEAD:
         return "dead";
@@ -162,16 +167,6 @@ static json_t *processes_json(const struct sight *sight)
     return list;
 }
 
-/* The number of the process that the owner belongs to; 0: not known. */
-static int process_of(const struct show_sale *sale, const char *owner)
-{
-    for (int i = 0; i < sale->service_count; i++)
-        if (*sale->systems[i] &&
-            strncmp(owner, sale->systems[i], strlen(sale->systems[i])) == 0)
-            return i + 1;
-    return 0;
-}
-
 static json_t *store_json(const struct sight *sight)
 {
     const struct show_sale *sale = sight->sale;
@@ -184,14 +179,14 @@ static json_t *store_json(const struct sight *sight)
             locks,
             json_pack("{s:s, s:b, s:o, s:i, s:o, s:o, s:o, s:o, s:I}", "name", sale->key, "locked",
                       lock->is_locked, "owner", text_or_null(lock->owner), "process",
-                      process_of(sale, lock->owner), "ttl_ms",
+                      sight_process_of(sight), "ttl_ms",
                       known(lock->left_ms, lock->is_locked && lock->left_ms >= 0), "count",
                       known(lock->hold_count, lock->hold_count >= 0), "fence",
                       known((int64_t)lock->fence, lock->fence != 0), "waiters",
                       known(lock->waiter_count, lock->waiter_count >= 0), "renewals",
                       (json_int_t)sight->renewals));
-    return json_pack("{s:s, s:b, s:o, s:o}", "kind", variant ? variant->store : "-", "answers",
-                     sight->store_answers, "age_ms",
+    return json_pack("{s:s, s:b, s:o, s:o, s:o}", "kind", variant ? variant->store : "-", "answers",
+                     sight->store_answers, "nodes", text_or_null(sight->nodes), "age_ms",
                      sight->store_ns ? json_integer(ms_since(sight->store_ns)) : json_null(),
                      "locks", locks);
 }

@@ -120,7 +120,8 @@ function drawBar() {
 }
 
 /* ---- the lanes and the store ---- */
-const LANE = {h: "holding", w: "waiting", s: "slow", l: "late", f: "frozen", x: "stale", d: "dead"};
+const LANE = {h: "holding", w: "waiting", u: "working", s: "slow", l: "late", f: "frozen",
+  z: "frozen", x: "stale", d: "dead"};
 function buildLanes(count) {
   const box = $("lanes");
   if (box.querySelectorAll("button").length === count) { return; }
@@ -131,11 +132,6 @@ function buildLanes(count) {
     box.append(button, element("div", {class: "track"}), element("span", {class: "n"}));
   }
 }
-/* Where there is no lock, or one for each user, requests are not known to wait. */
-function stateWord(process) {
-  const one = state.store.kind !== "-" && state.run.settings.scope !== "user";
-  return word(process.state === "waiting" && !one ? "working" : process.state);
-}
 function drawLanes() {
   const em = rem(), box = $("lanes"), isMany = state.processes.length > 4, h = (isMany ? 1.2 : 2.2) * em;
   root.classList.toggle("many", isMany);
@@ -145,14 +141,14 @@ function drawLanes() {
     const parts = [["rect", {class: "bed", x: 0, y: 0, width: width, height: h, rx: 4}]];
     for (let from = 0, to; from < p.lane.length; from = to) {
       for (to = from + 1; to < p.lane.length && p.lane[to] === p.lane[from]; to++) { /* the whole piece */ }
-      const kind = LANE[p.lane[from]], thin = kind === "waiting";
+      const kind = LANE[p.lane[from]], thin = kind === "waiting" || kind === "working";
       if (!kind) { continue; }
       parts.push(["rect", {class: kind, x: from * step, y: thin ? h * .25 : 2, width: (to - from) * step, height: thin ? h * .5 : h - 4}]);
       if (kind === "dead") { parts.push(["path", {class: "dead", d: `M${from * step} 2L${to * step} ${h - 2}M${from * step} ${h - 2}L${to * step} 2`}]); }
     }
-    draw(track, width, h, word("process", p.n) + ": " + stateWord(p), parts);
+    draw(track, width, h, word("process", p.n) + ": " + word(p.state), parts);
     button.dataset.state = p.state;
-    say(button.firstChild, word("process", p.n)); say(button.lastChild, stateWord(p));
+    say(button.firstChild, word("process", p.n)); say(button.lastChild, word(p.state));
     button.setAttribute("aria-pressed", chosen === p.n);
     say(box.querySelectorAll(".n")[i], number(p.orders));
   });
@@ -165,11 +161,13 @@ function belief() {
   const late = state.processes.filter((p) => p.lease && !p.lease.by_right);
   const frozen = state.processes.filter((p) => p.state === "frozen"), slow = state.processes.filter((p) => p.state === "slow");
   const dead = state.processes.filter((p) => p.state === "dead"), lock = state.store.locks[0];
-  if (dead.length && lock && lock.locked && lock.ttl_ms === null && state.store.kind === "redis") { return [true, word("deadHolds", dead[0].n)]; }
+  /* Who has a lock without a name is not known, but that nobody gets it is. */
+  if (dead.length && lock && lock.locked && lock.ttl_ms === null && state.store.kind === "redis" && !state.rates.accepted.slice(-8).some(Boolean)) { return [true, word("deadHolds", dead[0].n)]; }
   if (late.length) { return [true, word("believesToo", late.map((p) => p.n).join(", "))]; }
-  if (frozen.length) { return [false, word("frozenHolds", frozen[0].n)]; }
-  if (slow.length) { return [false, word("slowHolds", slow[0].n, state.store.locks.length ? state.store.locks[0].renewals : 0)]; }
-  return [false, state.store.kind === "process" && state.processes.length > 1 ? word("ownLocks") : state.store.kind === "-" ? word("noneAsks") : state.store.locks.length ? word("alone") : ""];
+  const ever = lock && lock.ttl_ms === null;
+  if (frozen.length) { return [false, word(ever ? "frozenEver" : "frozenHolds", frozen[0].n)]; }
+  if (slow.length) { return [false, word(ever ? "slowEver" : "slowHolds", slow[0].n, lock ? lock.renewals : 0)]; }
+  return [false, state.store.kind === "process" && state.processes.length > 1 ? word("ownLocks") : state.store.kind === "-" ? word("noneAsks") : !lock ? "" : word(state.store.answers && lock.locked && !lock.process ? "namesNone" : "unaware")];
 }
 function drawStore() {
   const store = state.store, lock = store.locks[0], em = rem(), width = $("ttl").clientWidth, lease = state.run.settings.lease_ms;
@@ -184,7 +182,7 @@ function drawStore() {
   if (lock && store.kind !== "-") {
     const thread = (lock.owner || "").split(":")[1];
     rows.push(["key", lock.name], ["owner", !lock.locked ? word("nobody") : lock.process ? word("thread", lock.process, thread) : lock.owner ? word("nameless", lock.owner) : word("unknown")],
-      ["count", lock.count === null || !lock.locked ? "–" : lock.count], ["fence", lock.fence === null ? word("none") : lock.fence],
+      ["count", lock.count === null || !lock.locked ? "–" : lock.count], store.nodes ? ["nodes", store.nodes.replace(/./g, (node) => ({h: "■", ".": "□"})[node] || "?") + " " + word("nodesAre")] : ["fence", lock.fence === null ? word("none") : lock.fence],
       ["waiters", lock.waiters === null ? word("unknown") : lock.waiters]);
     if (root.classList.contains("presenter")) { rows.splice(2, 1); }
   }

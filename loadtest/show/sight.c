@@ -6,6 +6,7 @@
 
 #include "base/text/duration.h"
 #include "db/audit.h"
+#include "loadtest/probe/redis_connection.h"
 #include "lock/store.h"
 
 enum {
@@ -14,8 +15,10 @@ enum {
     FULL_MS = 5000,        /* between two counts of all rows                            */
     AFTER_FAULT_MS = 6000, /* after a fault, an old transaction may commit for this time */
     STORE_MS = 250,        /* for the store's answer                                    */
+    NODE_MS = 50,          /* for that of one server of five                            */
     RENEWED_MS = 50,       /* a time to live that is this much longer than the last one allows
                             * means that the lease was renewed                       */
+    ROUNDED_MS = 3,        /* of one lease, two answers' ends differ by this for rounding */
 };
 
 static bool is_older(int64_t since_ns, int64_t ms)
@@ -104,6 +107,17 @@ static bool can_ask(const struct show_sale *sale, int i)
     return child_works(&sale->services[i].child) && !sale->wires.is_cut[i];
 }
 
+int sight_process_of(const struct sight *sight)
+{
+    const struct show_sale *sale = sight->sale;
+
+    for (int i = 0; i < sale->service_count; i++)
+        if (*sale->systems[i] && sight->lock.is_locked &&
+            strncmp(sight->lock.owner, sale->systems[i], strlen(sale->systems[i])) == 0)
+            return i + 1;
+    return 0;
+}
+
 /* Ask one process that runs: the one that answered last, or the next one after it. */
 static void look_at_store(struct sight *sight)
 {
@@ -123,13 +137,36 @@ static void look_at_store(struct sight *sight)
     sight->store_answers = answered;
     if (!answered)
         return;
-    if (!lock.is_locked || strcmp(lock.owner, sight->lock.owner) != 0)
+    if (!lock.is_locked || strcmp(lock.owner, sight->lock.owner) != 0 ||
+        sight->store_ns < sight->trouble->faults[SHOW_FAULT_SLOW].since_ns)
         sight->renewals = 0;
-    else if (lock.left_ms >
+    else if (lock.left_ms >= 0 && lock.left_ms >
              sight->lock.left_ms - (monotonic_ns() - sight->store_ns) / 1000000 + RENEWED_MS)
         sight->renewals++;
     sight->lock = lock;
     sight->store_ns = monotonic_ns();
+    sight->names_processes = sight->names_processes || sight_process_of(sight) > 0;
+}
+
+/* Ask each server of a lock in five. */
+static void look_at_nodes(struct sight *sight)
+{
+    const struct show_sale *sale = sight->sale;
+    const struct lab_server *server = sale->lab->servers, *end = server + sale->lab->server_count;
+
+    memset(sight->nodes, 0, sizeof sight->nodes);
+    if (!*sale->key || dlock_store_of(dlock_variant_find(sale->switches.lock)) !=
+                           DLOCK_STORE_REDIS_NODES)
+        return;
+    for (; server < end; server++) {
+        if (server->role == LAB_REDLOCK) {
+            struct redis_side *side = redis_side_open(sale->lab, server, NODE_MS);
+            bool there, says = redis_side_has(side, sale->key, &there);
+
+            sight->nodes[server->node] = !says ? NODE_SILENT : there ? NODE_LOCKED : NODE_FREE;
+            redis_side_close(side);
+        }
+    }
 }
 
 /* Has each process a lock of its own in its memory? */
@@ -145,44 +182,66 @@ static void look_at_own_locks(struct sight *sight)
 
     for (int i = 0; i < sale->service_count; i++) {
         struct service_lock lock;
+        bool answered = is_local(sale) && *sale->key && can_ask(sale, i) &&
+                        service_look_lock_within(&sale->services[i], sale->key, STORE_MS, &lock);
 
-        sight->processes[i].holds_its_own =
-            is_local(sale) && *sale->key && can_ask(sale, i) &&
-            service_look_lock_within(&sale->services[i], sale->key, STORE_MS, &lock) &&
-            lock.is_locked;
+        sight->processes[i].own = !answered        ? SIGHT_WORKS
+                                  : lock.is_locked ? SIGHT_HOLDS
+                                                   : SIGHT_WAITS;
     }
 }
 
-/* Does the store still name the thread that the fault caught?  A local lock has no lease. */
-static bool is_by_right(const struct sight *sight, int process)
+/* May both answers be of one grant?  An owner that nobody else can have tells grants apart, and
+ * otherwise the end of the lease does, which each answer bounds. */
+static bool may_be_one_grant(const struct sight *sight, const struct service_lock *hold)
+{
+    const struct service_lock *now = &sight->lock;
+    const dlock_variant_info *variant = dlock_variant_find(sight->sale->switches.lock);
+
+    if (!now->is_locked || strcmp(hold->owner, now->owner) != 0 || hold->fence != now->fence)
+        return false;
+    if (sight->names_processes || (variant->caps & DLOCK_CAP_OWNED) || hold->left_ms < 0)
+        return true;
+    return now->asked_ns / 1000000 + now->left_ms <=
+           hold->answered_ns / 1000000 + hold->left_ms + ROUNDED_MS;
+}
+
+/* Does the store still name the thread that the fault caught?  One of these states. */
+static char state_of_caught(const struct sight *sight, int process, char holds, char lost,
+                            char unknown)
 {
     const struct service_lock *hold = trouble_hold_of(sight->trouble, process);
 
+    if (!hold->is_locked)
+        return unknown;
+    if (is_local(sight->sale)) /* it has no lease */
+        return holds;
+    return !sight->store_answers ? unknown : may_be_one_grant(sight, hold) ? holds : lost;
+}
+
+/* Has a thread of the process the lock, as far as can be known? */
+static char state_of_lock(const struct sight *sight, int i)
+{
     if (is_local(sight->sale))
-        return hold->is_locked;
-    return hold->is_locked && sight->lock.is_locked &&
-           strcmp(hold->owner, sight->lock.owner) == 0 && hold->fence == sight->lock.fence;
+        return sight->processes[i].own;
+    if (!sight->store_answers || !sight->names_processes)
+        return SIGHT_WORKS;
+    return sight_process_of(sight) == i + 1 ? SIGHT_HOLDS : SIGHT_WAITS;
 }
 
 static char state_of(const struct sight *sight, int i)
 {
-    const struct show_sale *sale = sight->sale;
-    const char *system = sale->systems[i];
-    char state = child_state(&sale->services[i].child);
+    char state = child_state(&sight->sale->services[i].child);
     int fault = trouble_of_process(sight->trouble, i);
 
     if (state == 0)
         return SIGHT_DEAD;
     if (fault == SHOW_FAULT_FREEZE)
-        return is_by_right(sight, i) ? SIGHT_FROZEN_HOLDS : SIGHT_FROZEN_LATE;
+        return state_of_caught(sight, i, SIGHT_FROZEN_HOLDS, SIGHT_FROZEN_LATE, SIGHT_FROZEN);
     if (fault == SHOW_FAULT_SLOW || fault == SHOW_FAULT_GAP)
-        return is_by_right(sight, i) ? SIGHT_SLOW : SIGHT_LATE;
-    if (sight->processes[i].holds_its_own)
-        return SIGHT_HOLDS;
-    if (sight->store_answers && sight->lock.is_locked && *system &&
-        strncmp(sight->lock.owner, system, strlen(system)) == 0)
-        return SIGHT_HOLDS;
-    return sight->processes[i].in_flight > 0 ? SIGHT_WAITS : SIGHT_SERVES;
+        return state_of_caught(sight, i, SIGHT_SLOW, SIGHT_LATE, SIGHT_WORKS);
+    state = state_of_lock(sight, i);
+    return state == SIGHT_HOLDS || sight->processes[i].in_flight > 0 ? state : SIGHT_SERVES;
 }
 
 static bool is_late(char state)
@@ -243,6 +302,7 @@ void sight_look(struct sight *sight)
     }
     look_at_store(sight);
     look_at_own_locks(sight);
+    look_at_nodes(sight);
     for (int i = 0; i < sale->service_count; i++)
         look_at_process(sight, i);
     if (sale->is_loaded && points_is_due(&sight->points))

@@ -23,21 +23,26 @@ enum {
 /* The states of a process, as letters of its lane. */
 enum sight_state {
     SIGHT_SERVES = '.',
-    SIGHT_WAITS = 'w',       /* has requests, and not the lock                          */
+    SIGHT_WAITS = 'w',       /* has requests, and the store names no thread of it       */
+    SIGHT_WORKS = 'u',       /* has requests; whether it has the lock is not known      */
     SIGHT_HOLDS = 'h',       /* the store names it; of a local lock, its own memory does */
     SIGHT_SLOW = 's',        /* held in its work, and the store still names it          */
     SIGHT_LATE = 'l',        /* held in its work, and the store names it no more        */
     SIGHT_FROZEN_HOLDS = 'f', /* stopped in its work, and the store still names it      */
     SIGHT_FROZEN_LATE = 'x', /* stopped in its work, and the store names it no more     */
+    SIGHT_FROZEN = 'z',      /* stopped in its work; what the store names is not known  */
     SIGHT_DEAD = 'd',
 };
+
+/* What a server of a lock in five says, as letters. */
+enum sight_node { NODE_LOCKED = 'h', NODE_FREE = '.', NODE_SILENT = '?' };
 
 struct sight_process {
     char lane[SIGHT_LANE + 1]; /* oldest first                                         */
     char state;
     int64_t since_ns;
     int64_t in_flight, orders; /* requests without an answer; orders that were told     */
-    bool holds_its_own;        /* of a lock that each process has in its memory         */
+    char own;                  /* of a lock in its memory: HOLDS, WAITS, or not known   */
     bool is_told_late;         /* the journal has that another process got its lock     */
     int64_t refused;           /* late writes of the process that were refused          */
 };
@@ -57,7 +62,9 @@ struct sight {
 
     struct service_lock lock; /* as the store says                                       */
     bool store_answers;
+    bool names_processes;     /* an owner in the store was seen to begin with a process's uuid */
     int asked;                /* the process through which the store is asked            */
+    char nodes[LAB_COUNT_REDLOCK + 1]; /* of a lock in these servers, for each: NODE_*    */
     int64_t store_ns;
     int64_t renewals;         /* of this holder; renewals between two looks are missed   */
 
@@ -72,6 +79,9 @@ void sight_begin(struct sight *sight);
 
 /* Look at everything once. */
 void sight_look(struct sight *sight);
+
+/* The number of the process that the store's owner names; 0: the lock is free, or not known. */
+int sight_process_of(const struct sight *sight);
 
 /* When the next counts of a sale under load are expected, in nanoseconds of the monotonic clock;
  * 0: there are no counts yet. */

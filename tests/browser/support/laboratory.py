@@ -41,11 +41,15 @@ def soon(what, condition):
 class Show:
     """`seckill show` with a lab of its own, in a directory that goes away with it."""
 
-    def __init__(self, *flags, program=SECKILL):
+    def __init__(self, *flags, program=SECKILL, lab=()):
+        """`lab`: the flags of a lab that is there before."""
         self.directory = tempfile.mkdtemp(prefix="seckill-browser-")
         self.lab = os.path.join(self.directory, "lab")
         environment = {k: v for k, v in os.environ.items() if not k.startswith("SECKILL_") or k == "SECKILL_LAB_DATA"}
         self.errors = open(os.path.join(self.directory, "errors"), "w+", encoding="utf-8")
+        if lab:
+            subprocess.run([program, "lab", "up", "--dir", self.lab, *lab], env=environment,
+                           stdout=self.errors, check=True)
         self.process = subprocess.Popen(
             [program, "show", "--dir", self.lab, "--out", self.directory, *flags],
             stdout=subprocess.PIPE, stderr=self.errors, text=True, env=environment)
