@@ -255,7 +255,7 @@ enum lab_state {
 };
 /* Why `path` is not trusted: it is not this user's, it is a symbolic link, or its mode has one of
  * the bits in `writers`.  NULL: it is trusted. */
-enum { LAB_WRITERS = 022 };
+enum { LAB_WRITERS = 022, LAB_OTHERS = 077 };
 const char *lab_distrust(const char *path, mode_t writers);
 /* Read the state.json in `dir`.  The children of *lab are processes whose pid, start time and
  * command are those of the file. */

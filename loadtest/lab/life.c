@@ -40,12 +40,20 @@ static int discard_signal(const struct lab_server *server)
     return number != 0 ? number : SIGTERM;
 }
 
+static bool complain_of_rest(const char *path)
+{
+    bool is_kept = errno == ENOTEMPTY;
+
+    eprintf("seckill: cannot remove %s: %s\n", path, strerror(errno));
+    if (is_kept)
+        eprintf("  its file system keeps a file until nobody has it open; after that: rm -r %s\n",
+                path);
+    return false;
+}
+
 static bool remove_tree(const char *path)
 {
-    if (files_remove_tree(path))
-        return true;
-    eprintf("seckill: cannot remove %s: %s\n", path, strerror(errno));
-    return false;
+    return files_remove_tree(path) || complain_of_rest(path);
 }
 
 /* Remove all files in the directory of the lab but the lock file and state.json. */
@@ -99,9 +107,7 @@ static bool remove_lab(struct lab *lab)
     if (ok) {
         files_join(path, lab->dir, "lock");
         unlink(path);
-        ok = rmdir(lab->dir) == 0 || errno == ENOENT;
-        if (!ok)
-            eprintf("seckill: cannot remove %s: %s\n", lab->dir, strerror(errno));
+        ok = rmdir(lab->dir) == 0 || errno == ENOENT || complain_of_rest(lab->dir);
     }
     lab_unlock(lab);
     return ok;
@@ -185,6 +191,11 @@ static enum exit_code make_dir(struct lab *lab, const char *dir)
     }
     if (chmod(lab->dir, 0700) != 0 || access(lab->dir, W_OK | X_OK) != 0) {
         eprintf("seckill: cannot write %s: %s\n", lab->dir, strerror(errno));
+        return EXIT_CANNOT_WRITE;
+    }
+    if (lab_distrust(lab->dir, LAB_OTHERS)) {
+        eprintf("seckill: the file system of %s sets modes itself, and lets others read secrets\n"
+                "  name a directory of another file system: --dir=/var/tmp/lab\n", lab->dir);
         return EXIT_CANNOT_WRITE;
     }
     return EXIT_VALID;

@@ -50,7 +50,7 @@ static bool make_root(const struct lab *lab)
 
     if (mkdir(lab->data_root, 0700) != 0)
         return false;
-    if (!user || give_to(lab->data_root, user))
+    if (!lab_distrust(lab->data_root, LAB_OTHERS) && (!user || give_to(lab->data_root, user)))
         return true;
     rmdir(lab->data_root);
     return false;
@@ -70,7 +70,8 @@ static bool make_root_in(struct lab *lab, const char *given)
             return true;
     }
     eprintf("seckill: %s is no place for the servers' data\n"
-            "  name a directory where the user %s may work: SECKILL_LAB_DATA=/var/tmp\n",
+            "  name a directory where the user %s may work, and can forbid it to others:\n"
+            "  SECKILL_LAB_DATA=/var/tmp\n",
             given, user ? user->name : "of this process");
     lab->data_root[0] = '\0';
     return false;

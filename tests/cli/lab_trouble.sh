@@ -4,7 +4,7 @@
 # directory, or find a server that lets no client in or is stopped.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 18
+plan 21
 lab=$work/lab
 labs+=("$lab")
 
@@ -84,4 +84,47 @@ check 'a lab does not come up in a file' says 'cannot make .*/file: Not a direct
     status 73 "$seckill" lab up --dir="$work/file"
 check 'and a file is no lab to take down' says 'is no lab; nothing was removed' \
     status 64 "$seckill" lab down --dir="$work/file"
+
+# --- file systems that set modes themselves, or keep a file until nobody has it open ---
+cat >"$work/drive.c" <<'EOF'
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int is(const char *variable, const char *path)
+{
+    return getenv(variable) && strncmp(path, getenv(variable), strlen(getenv(variable))) == 0;
+}
+int mkdir(const char *path, mode_t mode)
+{
+    mode_t mask = umask(0);
+    int rc = (int)syscall(SYS_mkdirat, AT_FDCWD, path, is("OPEN", path) ? 0777 : mode & ~mask);
+    umask(mask);
+    return rc;
+}
+int chmod(const char *path, mode_t mode)
+{
+    return is("OPEN", path) ? 0 : (int)syscall(SYS_fchmodat, AT_FDCWD, path, mode);
+}
+int rmdir(const char *path)
+{
+    if (!is("KEPT", path))
+        return (int)syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
+    errno = ENOTEMPTY;
+    return -1;
+}
+EOF
+cc -shared -fPIC -o "$work/drive.so" "$work/drive.c" || exit 1
+drive() { env LD_PRELOAD="$work/drive.so" "$@"; }
+check 'a lab does not come up where others can read its secrets' \
+    says 'the file system of .*/open sets modes itself' status 73 drive OPEN="$work/open" "$seckill" lab up --dir="$work/open"
+mkdir "$work/place"
+check 'nor where they can change its data' says 'place is no place' \
+    status 73 drive OPEN="$work/place" SECKILL_LAB_DATA="$work/place" "$seckill" lab up --dir="$lab"
+"$seckill" lab up --dir="$lab" >/dev/null
+check 'a directory that the file system keeps is named, and how to remove it' \
+    says "after that: rm -r $lab" status 73 drive KEPT="$lab" "$seckill" lab down --dir="$lab"
 done_testing
