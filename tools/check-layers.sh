@@ -114,7 +114,7 @@ listed loadtest/fault/faults loadtest/fault/faults.def SERVER_FAULT
 listed loadtest/scenario/scenarios loadtest/scenario/scenarios.def SCENARIO
 # The pages that tests/run knows are the programs of tests/browser.
 diff <(git ls-files -co --exclude-standard -- 'tests/browser/*.py' | sed -n 's|^tests/browser/\([^/]*\)\.py$|\1|p' | sort) \
-    <(sed -nE 's/^(long_|sanitized_)?pages=\(([^)]*)\)$/\2/p' tests/run | tr ' ' '\n' | sed '/^$/d' | sort) >/dev/null || {
+    <(sed -nE 's/^(long_|waiting_|sanitized_)?pages=\(([^)]*)\)$/\2/p' tests/run | tr ' ' '\n' | sed '/^$/d' | sort) >/dev/null || {
     echo 'check-layers: tests/run does not list what is in tests/browser/'
     failed=1
 }
