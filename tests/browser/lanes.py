@@ -144,7 +144,12 @@ class Sale:
         def final():
             state = show.state()
             return state if state["phase"] == "ended" and state["verdict"]["final"] else None
-        return soon("the verdict is final", final)
+        try:
+            return soon("the verdict is final", final)
+        except AssertionError as waited:
+            raise AssertionError(f"{waited}: {show.state()['verdict']}; " + show.sql(
+                "SELECT string_agg(concat_ws(' ', application_name, state, wait_event, query), '; ')"
+                " FROM pg_stat_activity WHERE state <> 'idle'")) from waited
 
 
 def has_lock(call, calls, by):
@@ -178,8 +183,10 @@ def lies_of(sale):
     calls, lies = sale.calls(), []
     begun = min(s.received - s.state["at_ms"] / 1000 for s in sale.seen)
     for state in (s.state for s in sale.seen if s.state["store"]["answers"]):
-        end = begun + (state["at_ms"] - state["store"]["age_ms"]) / 1000
-        begin = end - WINDOW_S
+        end, begin = begun + state["at_ms"] / 1000, begun + state["at_ms"] / 1000 - 2 * WINDOW_S
+        if not is_local:  # else each process was asked, one after another
+            end -= state["store"]["age_ms"] / 1000
+            begin = end - WINDOW_S
         for process in state["processes"]:
             letter, mine = process["lane"][-1], [c for c in calls if c.pid == process["pid"]]
             why = lie(letter, mine, [] if is_local else calls, begin, end)

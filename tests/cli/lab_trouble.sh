@@ -120,7 +120,8 @@ EOF
 cc -shared -fPIC -o "$work/drive.so" "$work/drive.c" || exit 1
 drive() { env LD_PRELOAD="$work/drive.so" "$@"; }
 check 'a lab does not come up where others can read its secrets' \
-    says 'the file system of .*/open sets modes itself' status 73 drive OPEN="$work/open" "$seckill" lab up --dir="$work/open"
+    says 'the file system of .*/open sets modes itself' status 73 \
+    drive OPEN="$work/open" "$seckill" lab up --dir="$work/open"
 mkdir "$work/place"
 check 'nor where they can change its data' says 'place is no place' \
     status 73 drive OPEN="$work/place" SECKILL_LAB_DATA="$work/place" "$seckill" lab up --dir="$lab"
