@@ -7,7 +7,7 @@
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
 
-enum { SYNC_MS = 10000, BETWEEN_MS = 5000, POLL_MS = 2 };
+enum { SYNC_MS = 10000, BETWEEN_MS = 5000, LEASE_MAX_MS = 60000, MARGIN_MS = 1000, POLL_MS = 2 };
 
 /* Connect to the replica, in place of the scene's server. */
 static struct redis_side *open_replica(const struct fault_scene *scene)
@@ -52,8 +52,25 @@ static bool lacks_key(const struct fault_scene *scene, struct redis_side *replic
                                            scene->key);
 }
 
+/* Let the replica's copy of the key run out: a holder that works on renews only what the master
+ * has.  A key without a time to live, or with one of more than LEASE_MAX_MS, stays. */
+static void outlast(const struct fault_scene *scene, struct redis_side *replica)
+{
+    int64_t deadline_ns, left_ms;
+    bool there = true;
+
+    if (redis_side_ask(replica, "PTTL %s", scene->key) != REDIS_SAID)
+        return;
+    left_ms = redis_side_number(replica);
+    deadline_ns = monotonic_ns() + (left_ms + MARGIN_MS) * INT64_C(1000000);
+    while (left_ms >= 0 && left_ms <= LEASE_MAX_MS &&
+           redis_side_has(replica, scene->key, &there) && there && monotonic_ns() < deadline_ns &&
+           interrupt_sleep_ms(POLL_MS))
+        ;
+}
+
 /* Under load the lock is nearly always held: the replica is cut off between two holders, which
- * may take some tries. */
+ * may take some tries.  While one holder works slowly there is no such moment. */
 static bool cut_off_between(const struct fault_scene *scene, struct redis_side *replica)
 {
     int64_t deadline_ns = monotonic_ns() + BETWEEN_MS * 1000000LL;
@@ -69,6 +86,8 @@ static bool cut_off_between(const struct fault_scene *scene, struct redis_side *
             return false;
     } while (redis_side_has(replica, scene->key, &there) && there &&
              monotonic_ns() < deadline_ns && !interrupted());
+    if (there)
+        outlast(scene, replica);
     return lacks_key(scene, replica);
 }
 
@@ -99,12 +118,13 @@ bool fault_replica_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX])
 static bool await_key(const struct fault_scene *scene, struct redis_side *master)
 {
     int64_t deadline_ns = monotonic_ns() + FAULT_TAKEN_MS * 1000000LL;
-    bool there = false;
+    bool there = false, answers;
 
-    while (redis_side_has(master, scene->key, &there) && !there &&
+    /* A second question could find the lock free again. */
+    while ((answers = redis_side_has(master, scene->key, &there)) && !there &&
            monotonic_ns() < deadline_ns && interrupt_sleep_ms(POLL_MS))
         ;
-    if (!redis_side_has(master, scene->key, &there))
+    if (!answers)
         return fault_redis_complain(scene, master, "EXISTS");
     return there || server_fault_complain(scene,
                                           "no client took %s within %d s after the fault was "

@@ -10,7 +10,8 @@
 enum { FAULT_TAKEN_MS = 10000 };
 
 /* Start a replica with the data of the master but without the key, and cut it off: the replica then
- * follows a port on which no server listens.  False: the reason is said, and this call leaves no
+ * follows a port on which no server listens.  If the key is held all the time, its copy is left to
+ * end with its lease of at most 60 s.  False: the reason is said, and this call leaves no
  * replica running; another fault may use the lab's spare server. */
 bool fault_replica_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX]);
 

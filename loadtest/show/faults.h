@@ -27,6 +27,25 @@ enum show_fault {
     SHOW_FAULT_COUNT
 };
 
+enum { SHOW_FAULTS_MAX = 48 }; /* those of servers too */
+
+/* The holds that each process had lost, as it counts them. */
+struct show_losses {
+    pid_t pids[SERVICE_MAX];     /* 0: it does not run                                  */
+    int64_t counts[SERVICE_MAX]; /* -1: not known                                       */
+};
+
+/* Whether a fault met a holder of the lock at work. */
+struct show_met {
+    const char *name;
+    int64_t due_ns; /* when that is judged; 0: it need not be; -1: the fault is being made */
+    int tries;
+    struct show_losses before;
+    bool is_end;    /* of the fault: if that met nobody, it is no news                  */
+    bool is_told, is_unknown;
+    int64_t count;  /* holders that lost the lock                                       */
+};
+
 enum show_fault_state { SHOW_FAULT_OFF, SHOW_FAULT_ARMED, SHOW_FAULT_ON, SHOW_FAULT_BUSY };
 
 struct show_faults {
@@ -42,6 +61,8 @@ struct show_faults {
         int tries;           /* how often the frozen process was continued for a moment */
         bool is_borrowed;    /* FREEZE: SLOW holds the thread, and releases it          */
     } faults[SHOW_FAULT_COUNT];
+    struct show_met met[SHOW_FAULTS_MAX];
+    struct show_losses losses; /* as they were last read                                */
     int64_t over_ns;         /* the end of the last fault; 0: none has ended yet        */
     bool are_servers_well;
     bool is_lesson;          /* a lesson injects its faults; requests for others are refused */

@@ -37,6 +37,15 @@ void journal_add_said(struct show_journal *journal, enum show_event event, const
     snprintf(journal->entries[at].said, SHOW_SAID_MAX, "%s", said);
 }
 
+void journal_add_of(struct show_journal *journal, enum show_event event, const char *fault,
+                    int process, int64_t number)
+{
+    size_t at = (size_t)(journal->count % SHOW_JOURNAL_MAX);
+
+    journal_add(journal, event, process, number);
+    journal->entries[at].fault = fault;
+}
+
 static json_t *text_or_null(const char *text)
 {
     return text && *text ? json_string(text) : json_null();

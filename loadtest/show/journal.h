@@ -38,6 +38,9 @@
     X(SERVER_WELL, "server-well")   /* fault, said                                   */ \
     X(SERVER_ENDED, "server-ended") /* fault, said: a server ended without a fault   */ \
     X(SERVER_STARTED, "server-started") /* fault, said: it was started again         */ \
+    X(MET_NOBODY, "met-nobody") /* fault, process: of kill; no holder lost its lock  */ \
+    X(MET, "met")               /* the same, number: holders that lost their lock    */ \
+    X(MET_UNKNOWN, "met-unknown") /* fault: whether it met a holder is not known     */ \
     X(FAILED, "failed")         /* a wish could not be carried out: said             */
 
 enum show_event {
@@ -67,6 +70,10 @@ void journal_add(struct show_journal *journal, enum show_event event, int proces
 /* The same with the name of a fault (static; NULL: none) and a message. */
 void journal_add_said(struct show_journal *journal, enum show_event event, const char *fault,
                       const char *said);
+
+/* The same of a fault, which is named so. */
+void journal_add_of(struct show_journal *journal, enum show_event event, const char *fault,
+                    int process, int64_t number);
 
 /* The entries, oldest first; the caller owns them. */
 json_t *journal_json(const struct show_journal *journal);

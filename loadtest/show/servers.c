@@ -115,6 +115,7 @@ static void carry_out(struct show_servers *servers, size_t i)
                 : was.has_ended      ? END_STARTED
                                      : END_OVER;
     slot->shown.has_ended = false;
+    slot->shown.has_failed = !ok;
     slot->shown.state = slot->wish == WISH_END ? SHOW_SERVER_BUSY
                         : ok && wish == WISH_BEGIN && server_fault_lasts(fault)
                             ? SHOW_SERVER_SUFFERS
@@ -231,7 +232,7 @@ void show_servers_begin(struct show_servers *servers, size_t i, const char *serv
                                        .why = slot->why};
     slot->shown.state = SHOW_SERVER_BUSY;
     slot->shown.since_ns = monotonic_ns();
-    slot->shown.has_ended = false;
+    slot->shown.has_ended = slot->shown.has_failed = false;
     slot->told = slot->shown;
     slot->wish = WISH_BEGIN;
     pthread_cond_broadcast(&servers->changed);

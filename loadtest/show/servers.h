@@ -22,6 +22,7 @@ struct show_server_fault {
     enum show_server_state state;
     char server[16]; /* the server with the fault; "": none                           */
     int64_t since_ns;
+    bool has_failed; /* it could not be made, or not be undone                            */
     bool has_ended;  /* of server-kill: the server ended, and this page did not kill it  */
 };
 

@@ -191,6 +191,14 @@ static json_t *store_json(const struct sight *sight)
                      "locks", locks);
 }
 
+/* The holders that the fault took the lock from; null: it was not given, or is not judged yet. */
+static json_t *met_json(const struct show_met *met)
+{
+    if (met->is_unknown && met->count == 0)
+        return json_string("unknown");
+    return known(met->count, met->is_told);
+}
+
 static json_t *fault_json(const struct show_faults *trouble, int i)
 {
     static const char *const states[] = {"off", "armed", "on", "busy"};
@@ -199,10 +207,12 @@ static json_t *fault_json(const struct show_faults *trouble, int i)
     struct show_refusal refusal = trouble_refuses(trouble, &wish);
 
     return json_pack(
-        "{s:s, s:s, s:i, s:o, s:o, s:b, s:o}", "name", trouble_name(i), "state", states[look.state],
+        "{s:s, s:s, s:i, s:o, s:o, s:b, s:o, s:o}", "name", trouble_name(i), "state",
+        states[look.state],
         "process", look.process + 1, "server", text_or_null(look.server), "since_ms",
         known(look.since_ns ? ms_since(look.since_ns) : 0, look.state != SHOW_FAULT_OFF), "ended",
-        look.has_ended, "refuses", refusal.text ? json_string(refusal.code) : json_null());
+        look.has_ended, "met", met_json(&trouble->met[i]), "refuses",
+        refusal.text ? json_string(refusal.code) : json_null());
 }
 
 static json_t *faults_json(const struct show_faults *trouble)

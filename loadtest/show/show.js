@@ -84,6 +84,16 @@ async function poll() {
 }
 
 /* ---- the verdict and the stock ---- */
+/* Which faults met a holder, and which nobody: a lock that was not tried is not sound by merit. */
+function whatFaultsMet() {
+  const groups = {d_metNobody: [], d_met: [], d_metUnknown: []};
+  for (const f of state.faults) {
+    const key = f.met === 0 ? "d_metNobody" : f.met === "unknown" ? "d_metUnknown" : "d_met";
+    if (f.met !== null) { groups[key].push(faultName(f.name)); }
+  }
+  return Object.keys(groups).filter((key) => groups[key].length)
+    .map((key) => (language === "zh" ? "" : " ") + word(key, groups[key].join(", "))).join("");
+}
 function verdict() {
   const v = state.verdict, s = state.stock, set = state.run.settings, done = state.phase === "ended";
   if (state.phase === "starting") { return ["", word("v_starting"), word("d_starting")]; }
@@ -95,7 +105,7 @@ function verdict() {
   if (v.duplicates > 0) { return ["bad", word(v.duplicates === 1 ? "v_double1" : "v_double", number(v.duplicates)), word("d_double")]; }
   if (v.valid === false) { return ["bad", word(v.lost_updates === -1 ? "v_gone1" : "v_gone", number(-v.lost_updates)), word("d_gone")]; }
   if (s.sold === 0) { return ["", word(done ? "v_noneEnd" : "v_none"), done ? word("d_noneEnd") : word("d_none", v.in_flight)]; }
-  if (v.final) { return ["good", word("v_sound"), word("d_sound", number(s.sold), number(s.issued)) + late]; }
+  if (v.final) { return ["good", word("v_sound"), word("d_sound", number(s.sold), number(s.issued)) + late + whatFaultsMet()]; }
   return ["doubt", word("v_sofar"), done ? word("d_settling") : word("d_sofar", v.in_flight, (v.age_ms / 1000).toFixed(1)) + late];
 }
 function drawBar() {
@@ -309,7 +319,8 @@ function showSettings() {
 }
 /* An event as a sentence. */
 function sentence(e) {
-  const key = "e_" + (e.kind === "failed" && e.fault ? "fault-failed" : e.kind), one = e.number === 1 && WORDS[language][key + "1"];
+  const own = "e_" + e.kind + "-" + e.fault;
+  const key = own in WORDS[language] ? own : "e_" + (e.kind === "failed" && e.fault ? "fault-failed" : e.kind), one = e.number === 1 && WORDS[language][key + "1"];
   const text = (one || WORDS[language][key]).replace("{n}", number(e.number)).replace("{p}", e.process);
   return e.fault ? text.replace("{f}", faultName(e.fault)) : text;
 }

@@ -10,7 +10,7 @@
 #include "loadtest/expect/expectation.h"
 #include "loadtest/fault/catalogue.h"
 #include "loadtest/kit/interrupt.h"
-#include "loadtest/show/faults.h"
+#include "loadtest/show/met.h"
 #include "lock/store.h"
 
 enum { CATCH_MS = 60000, LOOK_MS = 1000, STOP_MS = 10000, POLL_MS = 2, TRIES_MAX = 10, GO_ON_MS = 4,
@@ -106,13 +106,7 @@ static void let_go(const struct show_faults *trouble, enum show_fault fault, int
 
 static void fail(struct show_faults *trouble, enum show_fault fault, const char *why)
 {
-    static const char *const NAMES[] = {
-#define X(id, name, point) name,
-        SHOW_FAULTS(X)
-#undef X
-    };
-
-    journal_add_said(trouble->journal, JOURNAL_FAILED, NAMES[fault], why);
+    journal_add_said(trouble->journal, JOURNAL_FAILED, trouble_name((int)fault), why);
 }
 
 /* Stop the process, and wait for that.  Answers whether it has stopped. */
@@ -145,6 +139,8 @@ static void begin(struct show_faults *trouble, enum show_fault fault, int proces
 
     let_go(trouble, fault, process);
     show_sale_look_at_lock(trouble->sale, process, &trouble->faults[fault].hold);
+    if (fault == SHOW_FAULT_FREEZE)
+        met_read(trouble);
     if (fault == SHOW_FAULT_FREEZE && !stop_process(s)) {
         child_signal(&s->child, SIGCONT);
         trouble->faults[fault].state = SHOW_FAULT_OFF;
@@ -162,6 +158,7 @@ static void freeze_slow(struct show_faults *trouble, int process)
 
     freeze->hold = trouble->faults[SHOW_FAULT_SLOW].hold;
     freeze->is_borrowed = true;
+    met_read(trouble);
     if (stop_process(&trouble->sale->services[process])) {
         note_begun(trouble, SHOW_FAULT_FREEZE, process, freeze->hold.fence);
     } else {
@@ -219,16 +216,20 @@ static void kill_process(struct show_faults *trouble, int process)
             trouble->faults[i].process == process)
             trouble->faults[i].state = SHOW_FAULT_OFF;
     note_begun(trouble, SHOW_FAULT_KILL, process, 0);
+    met_kill(trouble, trouble_name(SHOW_FAULT_KILL), process);
 }
 
 static void cut_wire(struct show_faults *trouble, int process)
 {
     char why[WHY_MAX];
 
-    if (show_wires_cut(&trouble->sale->wires, process, why))
+    met_begin(trouble, &trouble->met[SHOW_FAULT_CUT], trouble_name(SHOW_FAULT_CUT), false);
+    if (show_wires_cut(&trouble->sale->wires, process, why)) {
         note_begun(trouble, SHOW_FAULT_CUT, process, 0);
-    else
+    } else {
+        trouble->met[SHOW_FAULT_CUT].due_ns = 0;
         fail(trouble, SHOW_FAULT_CUT, why);
+    }
 }
 
 static void restart(struct show_faults *trouble, int process)
@@ -389,6 +390,7 @@ struct trouble_look trouble_look(const struct show_faults *trouble, int fault)
     look.state = states[server.state];
     look.since_ns = server.since_ns;
     look.has_ended = server.has_ended;
+    look.has_failed = server.has_failed;
     if (server.state != SHOW_SERVER_WELL)
         memcpy(look.server, server.server, sizeof look.server);
     return look;
@@ -551,12 +553,23 @@ struct show_refusal trouble_refuses(const struct show_faults *trouble,
     return REFUSALS[refusal];
 }
 
+/* A server's fault is about to be made or undone.  A server that ended by itself suffered none. */
+static void begin_met(struct show_faults *trouble, int fault)
+{
+    struct trouble_look look = trouble_look(trouble, fault);
+
+    if (!look.has_ended)
+        met_begin(trouble, &trouble->met[fault], trouble_name(fault),
+                  look.state == SHOW_FAULT_ON);
+}
+
 static void toggle_server(struct show_faults *trouble, const struct trouble_wish *wish)
 {
     size_t i = (size_t)(wish->fault - SHOW_FAULT_COUNT);
     const struct server_fault *fault = server_fault_at(i);
 
     trouble->are_servers_well = false;
+    begin_met(trouble, wish->fault);
     if (show_servers_look(trouble->servers, i).state == SHOW_SERVER_SUFFERS) {
         trouble->over_ns = monotonic_ns();
         show_servers_end(trouble->servers, i);
@@ -591,6 +604,17 @@ void trouble_step(struct show_faults *trouble)
 {
     trouble->are_servers_well = !show_servers_step(trouble->servers);
     victims_step(trouble);
+    for (int i = 0; i < SHOW_FAULTS_MAX; i++) {
+        struct trouble_look look;
+
+        if (trouble->met[i].due_ns == 0)
+            continue;
+        look = trouble_look(trouble, i);
+        if (trouble->met[i].due_ns < 0 && look.has_failed)
+            trouble->met[i].due_ns = 0;
+        else if (look.state != SHOW_FAULT_BUSY)
+            met_step(trouble, &trouble->met[i]);
+    }
 }
 
 void trouble_leave(struct show_faults *trouble)
@@ -605,8 +629,10 @@ void trouble_leave(struct show_faults *trouble)
 void trouble_heal(struct show_faults *trouble)
 {
     for (size_t i = 0; server_fault_at(i); i++)
-        if (show_servers_look(trouble->servers, i).state != SHOW_SERVER_WELL)
+        if (show_servers_look(trouble->servers, i).state != SHOW_SERVER_WELL) {
+            begin_met(trouble, SHOW_FAULT_COUNT + (int)i);
             show_servers_end(trouble->servers, i);
+        }
     for (int i = 0; i < SHOW_FAULT_COUNT; i++)
         if (i != SHOW_FAULT_KILL && trouble->faults[i].state != SHOW_FAULT_OFF)
             victims_release(trouble, (enum show_fault)i);

@@ -55,6 +55,7 @@ struct trouble_look {
     int process;
     char server[16];
     int64_t since_ns;
+    bool has_failed; /* the server's fault could not be made, or not be undone          */
     bool has_ended; /* the server ended without a fault: taking this back starts it     */
 };
 struct trouble_look trouble_look(const struct show_faults *trouble, int fault);

@@ -9,7 +9,7 @@ from laboratory import Show, Tap  # noqa: E402  the folder has to be known first
 from page import Page  # noqa: E402
 import checks  # noqa: E402
 
-tap = Tap(13)
+tap = Tap(14)
 show = Show("--stock=500000", "--limit=600s", "--lock-lease=1s", "--connections=8")
 page = None
 
@@ -77,8 +77,25 @@ def space_stops():
     page.assert_printed(*page.text("#verdict").split("\n")[1].strip().split(". "))
 
 
+def nobody_was_met():
+    """No process runs, so nobody holds a lock that Redis loses."""
+    number = page.sale()[1]
+    status, answer = show.ask("/api/run", {"lock": "reentrant", "stock": 100000, "rate": 50})
+    assert status == 202, answer
+    page.wait("the sale", lambda p: p.sale() == ["running", number + 1])
+    page.wait("orders", lambda p: p.data("verdict") == "true")
+    for process in show.state()["processes"]:
+        os.kill(process["pid"], signal.SIGKILL)
+    page.wait("all are dead", lambda p: p.text("#lanes").count("dead") == 2)
+    page.press("e")
+    page.wait("the log says it", lambda p: "nobody was at work with the lock" in p.text("#log"))
+    page.press(" ")
+    page.wait("the end", lambda p: p.data("verdict") == "true final")
+    page.wait("it says so", lambda p: "Met nobody at work: Restart empty" in p.text("#detail"))
+
+
 def without_a_lock_nothing_waits():
-    status, answer = show.ask("/api/run", {"lock": "none", "stock": 100000})
+    status, answer = show.ask("/api/run", {"lock": "none", "stock": 100000, "rate": 0})
     assert status == 202, answer
     page.wait("a process works", lambda p: "works" in p.text("#lanes") and "waits" not in p.text("#lanes"))
 
@@ -123,6 +140,7 @@ try:
     tap.check("L changes every text and html[lang]", language_changes)
     tap.check("presenter mode fits 1280 x 720, and no text is too small", presenter_fits)
     tap.check("Space stops, and sold is what SQL counts", space_stops)
+    tap.check("a fault that met nobody says so in the log and at the end", nobody_was_met)
     tap.check("without a lock a process works, and does not wait", without_a_lock_nothing_waits)
     tap.check("without a lock the bar crosses the wall, in words", none_crosses_the_wall)
     tap.check("no console error, no violation, no request leaves the origin", nothing_left_the_origin)
