@@ -148,7 +148,7 @@ class Sale:
             return soon("the verdict is final", final)
         except AssertionError as waited:
             raise AssertionError(f"{waited}: {show.state()['verdict']}; " + show.sql(
-                "SELECT string_agg(concat_ws(' ', application_name, state, wait_event, query), '; ')"
+                "SELECT string_agg(concat_ws(' ', application_name, state, query), '; ')"
                 " FROM pg_stat_activity WHERE state <> 'idle'")) from waited
 
 
@@ -183,7 +183,8 @@ def lies_of(sale):
     calls, lies = sale.calls(), []
     begun = min(s.received - s.state["at_ms"] / 1000 for s in sale.seen)
     for state in (s.state for s in sale.seen if s.state["store"]["answers"]):
-        end, begin = begun + state["at_ms"] / 1000, begun + state["at_ms"] / 1000 - 2 * WINDOW_S
+        end = begun + state["at_ms"] / 1000
+        begin = end - 2 * WINDOW_S
         if not is_local:  # else each process was asked, one after another
             end -= state["store"]["age_ms"] / 1000
             begin = end - WINDOW_S
