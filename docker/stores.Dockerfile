@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Servers of the profiles that have no official image, from Debian's packages: etcd, PgBouncer
-# and Prometheus.  PACKAGES names those of one image.
+# Servers without an official image, from the packages of Debian that PACKAGES names.
 FROM debian:bookworm-slim
 ARG PACKAGES
 ARG USER_ID
@@ -9,3 +8,4 @@ RUN apt-get update && apt-get install -y --no-install-recommends ${PACKAGES} \
     && useradd --uid ${USER_ID} --user-group --no-create-home server \
     && install -d -o server -g server -m 0700 /var/lib/server
 USER ${USER_ID}:${USER_ID}
+ENV ETCD_UNSUPPORTED_ARCH=arm64
