@@ -3,10 +3,8 @@
 # start.sh -- the command of the service's container: starts seckilld with the stock guard that its
 # lock needs, and with its addresses as names of the listener for operators.
 #
-# The lock fenced gives every holder a number that grows. The number protects the stock only if the
-# voucher's row compares it (--stock-guard=fence), and the numbers of one row are comparable only
-# with a lock per voucher. seckilld itself combines no settings, since the laboratory shows what
-# each of them does; a shop needs the combination. Either variable may have another value.
+# The number of `fenced` protects the stock only if the voucher's row compares it, and numbers
+# are comparable only with a lock per voucher. Either variable may have another value.
 set -eu
 if [ "${SECKILL_LOCK:-}" = fenced ]; then
     export SECKILL_LOCK_SCOPE="${SECKILL_LOCK_SCOPE:-voucher}"
