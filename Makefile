@@ -186,9 +186,8 @@ uninstall: $(OUT)/man/library               ## remove what both targets installe
 deps:                                       ## install the Debian packages that are missing; GROUPS='run test'
 	@tools/deps.sh $(GROUPS)
 # Each target below installs only the packages that it needs itself.
-DEPS := $(addprefix deps-,run test browser analyze peers bench-peers)
-.PHONY: $(DEPS)
-$(DEPS): deps-%:
+.PHONY: deps-run deps-test deps-browser deps-analyze deps-peers deps-bench-peers
+deps-run deps-test deps-browser deps-analyze deps-peers deps-bench-peers: deps-%:
 	@tools/deps.sh $*
 
 $(OUT)/seckilld: $(call objects,$(APP_SRC)) $(LIBRARY) $(COMMON)
