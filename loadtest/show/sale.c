@@ -9,10 +9,75 @@
 #include "base/text/duration.h"
 #include "db/issue.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/why.h"
 #include "lock/store.h"
 
 enum { FIRE_MS = 30000, POLL_MS = 4, DRAIN_MS = 1000, SPARE_WORKERS = 2, LOOK_MS = 1000,
        LOAD_MS = 3600000, SAME_USERS = 20000 };
+
+static bool wires_open_one(struct show_wires *wires, const struct lab *lab, int i, char *why)
+{
+    char target[32], reason[PROXY_WHY_MAX], url[LAB_URL_MAX];
+    const struct proxy_options options = {.target = target, .protocol = PROXY_RAW};
+    struct lab_route route;
+    int port;
+
+    snprintf(target, sizeof target, "127.0.0.1:%d", lab_port(lab, LAB_REDIS, 0));
+    if (!proxy_open(&wires->proxies[i], &options, reason)) {
+        wires->proxies[i] = NULL;
+        why_say(why, "cannot lay a wire to Redis: %s", reason);
+        return false;
+    }
+    port = proxy_port(wires->proxies[i]);
+    route = (struct lab_route){.ports = &port};
+    lab_store_url(lab, DLOCK_STORE_REDIS, &route, url);
+    snprintf(wires->urls[i], sizeof wires->urls[i], "%s=%s",
+             dlock_store_row(DLOCK_STORE_REDIS)->environment, url);
+    return true;
+}
+
+/* Open the wires of the first `count` processes that have none.  False: `why` has the reason. */
+static bool wires_open(struct show_wires *wires, const struct lab *lab, int count, char *why)
+{
+    for (int i = 0; i < count; i++)
+        if (!wires->proxies[i] && !wires_open_one(wires, lab, i, why))
+            return false;
+    return true;
+}
+
+static void wires_close(struct show_wires *wires)
+{
+    for (int i = 0; i < SERVICE_MAX; i++) {
+        proxy_close(wires->proxies[i]);
+        wires->proxies[i] = NULL;
+        wires->is_cut[i] = false;
+    }
+}
+
+bool show_wires_cut(struct show_wires *wires, int process, char *why)
+{
+    static const char *const holds[] = {"hold to-server", "hold to-client"};
+    char reason[PROXY_WHY_MAX];
+
+    for (int d = 0; d < 2; d++) {
+        wires->holds[process][d] = proxy_arm(wires->proxies[process], holds[d], reason);
+        if (wires->holds[process][d] >= 0)
+            continue;
+        if (d > 0)
+            proxy_forget(wires->proxies[process], wires->holds[process][0]);
+        why_say(why, "%s", reason);
+        return false;
+    }
+    wires->is_cut[process] = true;
+    return true;
+}
+
+void show_wires_mend(struct show_wires *wires, int process)
+{
+    for (int d = 1; wires->is_cut[process] && d >= 0; d--)
+        proxy_forget(wires->proxies[process], wires->holds[process][d]);
+    wires->is_cut[process] = false;
+}
 
 static bool all_run(const struct show_sale *sale)
 {
@@ -51,9 +116,9 @@ static void learn_system(struct show_sale *sale, int i)
 static bool lay_wires(struct show_sale *sale, const struct show_switches *switches)
 {
     sale->has_wires = dlock_store_of(dlock_variant_find(switches->lock)) == DLOCK_STORE_REDIS;
-    show_wires_close(&sale->wires);
+    wires_close(&sale->wires);
     return !sale->has_wires ||
-           show_wires_open(&sale->wires, sale->lab, (int)switches->processes, sale->why);
+           wires_open(&sale->wires, sale->lab, (int)switches->processes, sale->why);
 }
 
 static enum exit_code start_processes(struct show_sale *sale,
@@ -76,7 +141,7 @@ static enum exit_code start_processes(struct show_sale *sale,
     if (!lay_wires(sale, switches))
         return EXIT_UNAVAILABLE;
     for (int i = 0; i < plan.count; i++)
-        variables[i] = show_wires_variable(&sale->wires, i);
+        variables[i] = sale->wires.urls[i];
     plan.variables = sale->has_wires ? variables : NULL;
     rc = service_start(sale->services, &plan);
     if (rc != EXIT_VALID)
@@ -247,7 +312,7 @@ bool show_sale_restart(struct show_sale *sale, int process)
     struct service *old = &sale->services[process], fresh;
     struct show_flags flags;
     const char *all[SHOW_FLAGS_MAX + 2];
-    const char *const variables[] = {show_wires_variable(&sale->wires, process)};
+    const char *const variables[] = {sale->wires.urls[process]};
     char listen[48];
     struct service_plan plan = {.lab = sale->lab,
                                 .dir = sale->dir,
@@ -280,5 +345,5 @@ void show_sale_close(struct show_sale *sale)
     show_sale_unload(sale);
     service_stop(sale->services, sale->service_count);
     sale->service_count = 0;
-    show_wires_close(&sale->wires);
+    wires_close(&sale->wires);
 }

@@ -7,14 +7,25 @@
 #define LOADTEST_SHOW_SALE_H
 
 #include "db/lab_db.h"
+#include "loadtest/lab/urls.h"
+#include "loadtest/proxy/proxy.h"
+#include "loadtest/sale/service.h"
 #include "loadtest/sale/wrk.h"
 #include "loadtest/show/rated.h"
 #include "loadtest/show/switches.h"
-#include "loadtest/show/wires.h"
 
 /* The users that wrk has.  The load ends before a user has to come again, since the second order
  * of a user would be the load's mistake and no lock's. */
 enum { SHOW_USERS = 100000 };
+
+/* A wire from each process of the sale to the Redis server that keeps the locks of one server: a
+ * proxy, which can be cut.  On a cut wire no byte arrives, and neither end is closed. */
+struct show_wires {
+    struct proxy *proxies[SERVICE_MAX]; /* NULL: not opened yet                      */
+    int holds[SERVICE_MAX][2];          /* the faults of a cut wire, by direction     */
+    bool is_cut[SERVICE_MAX];
+    char urls[SERVICE_MAX][LAB_URL_MAX + 32]; /* as the environment of a process has them */
+};
 
 struct show_sale {
     const struct lab *lab;
@@ -62,5 +73,9 @@ bool show_sale_restart(struct show_sale *sale, int process);
 
 /* End the load and the processes. */
 void show_sale_close(struct show_sale *sale);
+
+/* False: `why` (WHY_MAX bytes) says the reason.  Mending a whole wire does nothing. */
+bool show_wires_cut(struct show_wires *wires, int process, char *why);
+void show_wires_mend(struct show_wires *wires, int process);
 
 #endif /* LOADTEST_SHOW_SALE_H */

@@ -179,6 +179,10 @@ function belief() {
   if (slow.length) { return [false, word(ever ? "slowEver" : "slowHolds", slow[0].n, lock ? lock.renewals : 0)]; }
   return [false, state.store.kind === "process" && state.processes.length > 1 ? word("ownLocks") : state.store.kind === "-" ? word("noneAsks") : !lock ? "" : word(state.store.answers && lock.locked && !lock.process ? "namesNone" : "unaware")];
 }
+function nodes(letters) {
+  const drawn = letters.replace(/h/g, "■").replace(/[.]/g, "□");
+  return drawn.includes("?") ? word("silent", drawn) : drawn;
+}
 function drawStore() {
   const store = state.store, lock = store.locks[0], em = rem(), width = $("ttl").clientWidth, lease = state.run.settings.lease_ms;
   const left = lock && lock.locked && lock.ttl_ms !== null ? lock.ttl_ms : null, rows = [];
@@ -192,7 +196,7 @@ function drawStore() {
   if (lock && store.kind !== "-") {
     const thread = (lock.owner || "").split(":")[1];
     rows.push(["key", lock.name], ["owner", !lock.locked ? word("nobody") : lock.process ? word("thread", lock.process, thread) : lock.owner ? word("nameless", lock.owner) : word("unknown")],
-      ["count", lock.count === null || !lock.locked ? "–" : lock.count], store.nodes ? ["nodes", store.nodes.replace(/./g, (node) => ({h: "■", ".": "□"})[node] || "?") + " " + word("nodesAre")] : ["fence", lock.fence === null ? word("none") : lock.fence],
+      ["count", lock.count === null || !lock.locked ? "–" : lock.count], store.nodes ? ["nodes", nodes(store.nodes)] : ["fence", lock.fence === null ? word("none") : lock.fence],
       ["waiters", lock.waiters === null ? word("unknown") : lock.waiters]);
     if (root.classList.contains("presenter")) { rows.splice(2, 1); }
   }
@@ -228,7 +232,10 @@ function buildMore() {
   $("give").onclick = () => fault($("more").value);
 }
 /* The server that a fault of a server is for; where a lock is in none, a button that cannot be used names Redis. */
-function serverName() { return word("store_" + (["-", "process"].includes(state.store.kind) ? "redis" : state.store.kind)); }
+function serverName() {
+  const kind = state.store.kind;
+  return word(kind === "redis x5" ? "oneOfFive" : "store_" + (["-", "process"].includes(kind) ? "redis" : kind));
+}
 /* The words of a fault: most have their own, the others are called as the laboratory calls them. */
 function faultName(name) { return "k_" + name in WORDS[language] ? word("k_" + name, serverName()) : name; }
 function faultDoes(name) { return "f_" + name in WORDS[language] ? word("f_" + name, serverName()) : catalog.faults.find((f) => f.name === name).does; }
