@@ -190,4 +190,17 @@ TEST(a_service_in_a_transaction_is_not_quiet)
     assert_true(settled_wait_quiet(db, SOON_MS, why));
 }
 
+/* Else a look at a lock in PostgreSQL would keep the look itself from its end. */
+TEST(looks_at_locks_and_probes_keep_no_service_busy)
+{
+    const char *const looks[] = {"SET application_name = 'dlock-p1'", "SELECT pg_is_in_recovery()"};
+
+    for (int i = 0; i < 2; i++) {
+        pid_t pid = begin_session(looks[i]);
+
+        assert_true(settled_wait_quiet(db, AT_ONCE_MS, why));
+        end_session(pid);
+    }
+}
+
 GROUP(start_lab, stop_lab)
